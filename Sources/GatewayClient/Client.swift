@@ -344,7 +344,7 @@ package final class ClientCore: HTTP2SessionDelegate {
 
   /// That the connection was given up, in words.
   private var silence: ClientError? {
-    (connection.failure as? PeerIsSilent).map { ClientError(.unreachable, "the gateway gives \($0)") }
+    (connection.failure as? KeepAliveTimeout).map { ClientError(.unreachable, "the gateway gives \($0)") }
   }
 
   private func lost(_ error: (any Error)?) {

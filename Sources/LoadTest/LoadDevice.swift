@@ -6,7 +6,7 @@ import NIOCore
 import PushCore
 
 /// One device of a load test: an open stream whose lines are counted and acknowledged, as often as any device does.
-/// Belongs to the loop of its ``LoadLane``.
+/// Belongs to the loop of its ``LoadWorker``.
 package final class LoadDevice: HTTP2SessionDelegate, StreamConsumer {
   package enum State { case offline, connecting, live }
 
@@ -17,7 +17,7 @@ package final class LoadDevice: HTTP2SessionDelegate, StreamConsumer {
   package private(set) var isCaughtUp = false
   /// The number of the last push that it has.
   package private(set) var cursor: UInt64 = 0
-  private unowned let lane: LoadLane
+  private unowned let lane: LoadWorker
   private var connection: Connection?
   private var stream: HTTP2Stream?
   private var tls: TLSConnection?
@@ -28,7 +28,7 @@ package final class LoadDevice: HTTP2SessionDelegate, StreamConsumer {
   /// The beginning of a line whose end has not come.
   private var partial: [UInt8] = []
 
-  package init(index: Int, isSlow: Bool, lane: LoadLane) {
+  package init(index: Int, isSlow: Bool, lane: LoadWorker) {
     self.index = index
     self.isSlow = isSlow
     self.lane = lane
@@ -83,7 +83,7 @@ package final class LoadDevice: HTTP2SessionDelegate, StreamConsumer {
   /// Sends what is due; a device that is not connected says it when it connects.
   package func sendAcknowledgement() {
     guard let seq = pace.acknowledge(at: .now), let connection, let stream else { return }
-    lane.acknowledgement.removeSubrange(LoadLane.acknowledgementHead.count...)
+    lane.acknowledgement.removeSubrange(LoadWorker.acknowledgementHead.count...)
     appendDecimal(seq, to: &lane.acknowledgement)
     lane.acknowledgement.append(UInt8(ascii: "}"))
     lane.acknowledgement.append(UInt8(ascii: "\n"))
@@ -171,7 +171,7 @@ package final class LoadDevice: HTTP2SessionDelegate, StreamConsumer {
           lane.acknowledgeLater(self)
         }
       }
-      if let mark = unsafe PushMark(line: line) { lane.delivered(mark, to: self, now) }
+      if let mark = unsafe LoadTag(line: line) { lane.delivered(mark, to: self, now) }
     case .welcome:
       state = .live
       if tls?.isResumed == true { lane.tally.resumed += 1 }

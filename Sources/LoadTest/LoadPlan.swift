@@ -53,7 +53,7 @@ package struct LoadPlan: Sendable {
 
   package init() {}
 
-  /// Pushes that one loop sends at most: a ``PushMark`` has 32 bits for their numbers.
+  /// Pushes that one loop sends at most: a ``LoadTag`` has 32 bits for their numbers.
   package static let maximumPushes = 4_000_000_000
 
   /// The smallest payload that a test can send.

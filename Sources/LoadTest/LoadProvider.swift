@@ -3,7 +3,7 @@ package import HTTP2Transport
 import PushCore
 
 /// One provider connection of a load test: keeps requests in flight and counts their answers, without a string or a
-/// parsed object for any of them. Belongs to the loop of its ``LoadLane``.
+/// parsed object for any of them. Belongs to the loop of its ``LoadWorker``.
 package final class LoadProvider: HTTP2SessionDelegate {
   /// A request in flight.
   package struct Request {
@@ -90,7 +90,7 @@ package final class LoadProvider: HTTP2SessionDelegate {
       unsafe head.overwriteValue(idField) { unsafe $0.suffix(digits.count).copyBytes(from: digits) }
     }
     payload.set(
-      PushMark(
+      LoadTag(
         run: lane.run, provider: UInt16(index), device: UInt32(device), number: request.number,
         intended: request.intended))
     do {
@@ -155,7 +155,7 @@ package final class LoadProvider: HTTP2SessionDelegate {
   }
 }
 
-/// The lane that a provider sends for: a ``LoadLane``.
+/// The lane that a provider sends for: a ``LoadWorker``.
 package protocol ProviderLane: AnyObject {
   var plan: LoadPlan { get }
   var target: LoadTarget { get }

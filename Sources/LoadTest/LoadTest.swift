@@ -143,7 +143,7 @@ package struct LoadTest: Sendable {
 
     let group = MultiThreadedEventLoopGroup(numberOfThreads: plan.loops)
     do {
-      let fleet = try await Fleet(plan, target, run: run, credentials: credentials, group: group)
+      let fleet = try await WorkerPool(plan, target, run: run, credentials: credentials, group: group)
       let report = try await measure(fleet, pid, &result)
       try? await group.shutdownGracefully()
       return report
@@ -153,7 +153,7 @@ package struct LoadTest: Sendable {
     }
   }
 
-  private func measure(_ fleet: Fleet, _ pid: Int32?, _ result: inout LoadResult) async throws -> Report {
+  private func measure(_ fleet: WorkerPool, _ pid: Int32?, _ result: inout LoadResult) async throws -> Report {
     let clock = ContinuousClock()
     let before = pid.flatMap(ProcessUse.init)
     let connectBegan = clock.now
@@ -238,7 +238,7 @@ package struct LoadTest: Sendable {
       residentBytesPerIdleStream: streams > 0 ? (connected.resident - before.resident) / streams : nil)
   }
 
-  private func pushes(_ tally: LoadTally, _ missing: [Int: Int], _ last: Fleet.Standing) -> LoadResult.Pushes {
+  private func pushes(_ tally: LoadTally, _ missing: [Int: Int], _ last: WorkerPool.Standing) -> LoadResult.Pushes {
     var pushes = LoadResult.Pushes()
     pushes.sent = tally.sent
     pushes.accepted = tally.accepted
@@ -274,7 +274,7 @@ package struct LoadTest: Sendable {
   }
 
   /// Sends until the time is over, or the number of pushes is reached.
-  private func send(_ fleet: Fleet, _ began: ContinuousClock.Instant) async throws {
+  private func send(_ fleet: WorkerPool, _ began: ContinuousClock.Instant) async throws {
     let clock = ContinuousClock()
     let end = began + .seconds(plan.warmUp + plan.duration)
     var lastRenewal = clock.now
@@ -306,7 +306,7 @@ package struct LoadTest: Sendable {
   private static let tokenLifetime = 1800.0
 
   /// Waits for the last answers and deliveries, as long as some come.
-  private func drain(_ fleet: Fleet) async throws {
+  private func drain(_ fleet: WorkerPool) async throws {
     try await wait(for: fleet, every: .milliseconds(5)) { standing in
       let isStormOver = plan.kind != .storm || standing.storm?.caughtUp != nil
       return (standing.isQuiet || isCatchUp && standing.inFlight == 0) && isStormOver
@@ -317,8 +317,8 @@ package struct LoadTest: Sendable {
 
   /// Waits until all is done, or nothing has moved for as long as the plan takes silence.
   private func wait(
-    for fleet: Fleet, every interval: Duration, until isDone: (Fleet.Standing) -> Bool,
-    progress: (Fleet.Standing) -> Int
+    for fleet: WorkerPool, every interval: Duration, until isDone: (WorkerPool.Standing) -> Bool,
+    progress: (WorkerPool.Standing) -> Int
   ) async throws {
     let clock = ContinuousClock()
     var last = (count: -1, at: clock.now)
@@ -337,7 +337,7 @@ package struct LoadTest: Sendable {
 
   private var isCatchUp: Bool { if case .catchUp = plan.kind { true } else { false } }
 
-  private func catchUp(_ fleet: Fleet, _ count: Int) async throws -> LoadResult.CatchUp {
+  private func catchUp(_ fleet: WorkerPool, _ count: Int) async throws -> LoadResult.CatchUp {
     await fleet.connectFirstDevice()
     try await wait(for: fleet, every: .milliseconds(2)) {
       $0.delivered + $0.dropped >= $0.expected
@@ -350,7 +350,7 @@ package struct LoadTest: Sendable {
   }
 
   private func run(
-    _ phase: Phase, until end: ContinuousClock.Instant, length: Double, _ fleet: Fleet
+    _ phase: Phase, until end: ContinuousClock.Instant, length: Double, _ fleet: WorkerPool
   ) async throws {
     let clock = ContinuousClock()
     while clock.now < end {
@@ -363,7 +363,7 @@ package struct LoadTest: Sendable {
     }
   }
 
-  private func waitUntilConnected(_ fleet: Fleet) async throws {
+  private func waitUntilConnected(_ fleet: WorkerPool) async throws {
     let clock = ContinuousClock()
     let end = clock.now + .seconds(LoadTest.connectTimeout)
     while true {
@@ -387,7 +387,7 @@ package struct LoadTest: Sendable {
     if Task.isCancelled { throw Failure(kind: .interrupted, description: "interrupted") }
   }
 
-  private func report(_ phase: Phase, _ share: Double, _ standing: Fleet.Standing) {
+  private func report(_ phase: Phase, _ share: Double, _ standing: WorkerPool.Standing) {
     progress(
       Progress(
         phase: phase, share: min(1, max(0, share)), accepted: standing.accepted, delivered: standing.delivered,

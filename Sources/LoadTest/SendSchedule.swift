@@ -49,6 +49,6 @@ package struct SendSchedule: Sendable {
       }
     }
     // A rate that is next to nothing, or comes to nothing, has its next push after any test.
-    return UInt64(min(max(0, seconds * 1e9), Double(PushMark.maximumIntended)))
+    return UInt64(min(max(0, seconds * 1e9), Double(LoadTag.maximumIntended)))
   }
 }

@@ -2,11 +2,11 @@ import PushCore
 
 /// What JetStream can be asked for, over a transport.
 package struct JetStream: Sendable {
-  package let transport: any EngineTransport
+  package let transport: any NATSTransport
   /// How long an answer is waited for.
   package var timeout: Duration
 
-  package init(_ transport: any EngineTransport, timeout: Duration = .seconds(2)) {
+  package init(_ transport: any NATSTransport, timeout: Duration = .seconds(2)) {
     self.transport = transport
     self.timeout = timeout
   }
@@ -14,7 +14,7 @@ package struct JetStream: Sendable {
   // MARK: Messages
 
   /// Stores a message in the stream that has its subject; `completion` is called as that of
-  /// ``EngineTransport/request(_:headers:_:timeout:completion:)`` is.
+  /// ``NATSTransport/request(_:headers:_:timeout:completion:)`` is.
   package func publish(
     _ subject: String, headers: [(name: String, value: String)] = [], _ body: [UInt8], timeout: Duration? = nil,
     completion: @escaping @Sendable (Result<PublishAcknowledgement, JetStreamError>) -> Void

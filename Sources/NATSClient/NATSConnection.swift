@@ -7,7 +7,7 @@ import Synchronization
 ///
 /// All calls of the library that may wait for a socket are made on one queue of its own, in the order in which they were
 /// asked for. Answers come on the library's thread of deliveries.
-package final class NATSConnection: EngineTransport {
+package final class NATSConnection: NATSTransport {
   /// A call of the library that waits for its turn.
   private enum Call {
     case publish(String, reply: String?, headers: [(name: String, value: String)], [UInt8], request: UInt64?)
@@ -88,7 +88,7 @@ package final class NATSConnection: EngineTransport {
     }
   }
 
-  // MARK: EngineTransport
+  // MARK: NATSTransport
 
   package func request(
     _ subject: String, headers: [(name: String, value: String)], _ body: [UInt8], timeout: Duration,

@@ -369,7 +369,7 @@ package enum Limits {
 
   // MARK: What is read back
 
-  /// The highest number in a row of the databases (``StoredRange``). Numbers rise one by one, at most from
+  /// The highest number in a row of the databases (``ColumnBounds``). Numbers rise one by one, at most from
   /// ``maximumCursor``, so that those that were given out stay far below.
   package static let maximumNumber: Int64 = 1 << 54
   /// The last time that RFC 3339 can write, in seconds since 1970: the end of the year 9999.

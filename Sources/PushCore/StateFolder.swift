@@ -34,7 +34,7 @@ package struct StateFolder: Sendable {
   package var nextAuthorityKeyPath: String { path + "/ca-next.key" }
   /// The authorities before the present one, whose certificates of senders are still good.
   package var previousTrustPath: String { path + "/ca-previous.pem" }
-  /// What ``Ballast`` sets aside.
+  /// What ``ReservedSpace`` sets aside.
   package var ballastPath: String { path + "/ballast" }
   /// The path of a file that a backup makes just now.
   package var backupDraftPath: String { path + "/backup-draft" }

@@ -20,8 +20,8 @@ package final class Gateway: Sendable {
   /// Reads the settings again, for a signal.
   private let reloading: Reload
   /// HTTP/1.1 for monitors; nil where there is to be none.
-  private let door: HTTPDoor?
-  private let upkeep: Task<Void, Never>
+  private let door: MonitoringServer?
+  private let maintenance: Task<Void, Never>
   private let watchdog: Task<Void, Never>
   private let logger: Logger
 
@@ -77,7 +77,7 @@ package final class Gateway: Sendable {
     // A first start that can't listen makes no state folder.
     if !FileManager.default.fileExists(atPath: configuration.state) {
       try await GatewayListeners.check(try await GatewayListeners.plans(configuration, supervisor.inherited))
-      try await HTTPDoor.check(configuration.httpListen, supervisor.inherited)
+      try await MonitoringServer.check(configuration.httpListen, supervisor.inherited)
     }
     let user = try assumeUser(configuration)
     let folder = StateFolder(configuration.state)
@@ -108,7 +108,7 @@ package final class Gateway: Sendable {
     let (backend, store): (GatewayBackend, SQLiteStore)
     do {
       (backend, store) = try await open(context)
-    } catch let error as StoreError where error.isDiskFull && Ballast(in: folder).release() {
+    } catch let error as StoreError where error.isDiskFull && ReservedSpace(in: folder).release() {
       logger.log(
         .diskFull, "the disk is full: the reserve is used to deliver pending pushes; free some space")
       (backend, store) = try await open(context)
@@ -120,7 +120,7 @@ package final class Gateway: Sendable {
       }
       let certificate = try ServerCertificate(folder, configuration)
       let (held, channels) = (
-        try HeldPushes(store: store, logger: logger), try Channels(store: store, logger: logger)
+        try DeferredPushes(store: store, logger: logger), try Channels(store: store, logger: logger)
       )
       let groups = try Groups(store: store)
       let registrations = backend.registrations
@@ -164,7 +164,7 @@ package final class Gateway: Sendable {
       RestoreRetractions(services)()
       // A log that can't be read decides nothing: its own thread says so.
       try? await RestoreAnswers(services)()
-      Digests(services).deliverDue(isStart: true)
+      Summaries(services).deliverDue(isStart: true)
       // What was due while no gateway ran is delivered now.
       services.schedule.wake()
       let gateway = try await Gateway(
@@ -218,9 +218,10 @@ package final class Gateway: Sendable {
       services: services, faults: faults, transportLimits: limits, folder: folder, certificatePath: { certificate.path }
     )
     let listeners = GatewayListeners(
-      tls: certificate.source, ledger: ConnectionLedger { limits.note($0, peer: $1, now: services.clock.seconds) })
+      tls: certificate.source,
+      ledger: UnauthenticatedConnections { limits.note($0, peer: $1, now: services.clock.seconds) })
     self.listeners = listeners
-    let announcement = Announcement(folder, logger: logger)
+    let announcement = AddressFile(folder, logger: logger)
     let reload = Reload(configuration, supervisor, certificate, listeners, logger: logger) {
       services.senderRates.set($0.rateLimits)
       services.housekeeping?.configure($0)
@@ -267,14 +268,14 @@ package final class Gateway: Sendable {
       guard case .revokedCertificate(let fingerprint) = change else { return }
       loops.forEachConnection { if $0.identity?.fingerprint == fingerprint { $0.end(.badCertificate) } }
     }
-    var opened: HTTPDoor?
+    var opened: MonitoringServer?
     supervisor.begins()
     do {
       // A port below 1024 is root's to give. Nothing but binding happens meanwhile.
       try user?.regainRoot()
       let plans = try await GatewayListeners.plans(configuration, supervisor.inherited)
       try await listeners.change(to: plans, configuration.connectionOptions)
-      opened = try await HTTPDoor.open(
+      opened = try await MonitoringServer.open(
         configuration, HealthAPI(services), meters, supervisor.inherited, limits: services.meter.limits, logger: logger)
       try user?.becomeForGood()
       self.admin = try await Gateway.listenAdmin(folder, loops, supervisor.inherited)
@@ -288,12 +289,12 @@ package final class Gateway: Sendable {
     announcement.note(http: opened?.addresses ?? [])
     announcement.write(listeners.addresses)
     services.backend.cell?.announce(configuration.advertised ?? listeners.addresses)
-    Ballast(in: folder).make()
-    let digests = Digests(services)
-    upkeep = Task {
+    ReservedSpace(in: folder).make()
+    let digests = Summaries(services)
+    maintenance = Task {
       while !Task.isCancelled {
         announcement.write(listeners.addresses)
-        Ballast(in: folder).make()
+        ReservedSpace(in: folder).make()
         Gateway.look(at: certificate, logger)
         Gateway.renewCertificate(logger) { try certificate.renew(now: services.clock.seconds) }
         LogLevelAPI(threshold: threshold, clock: services.clock, logger: logger).settle()
@@ -370,7 +371,7 @@ package final class Gateway: Sendable {
   /// Ends in good order, but sooner, and leaves its sockets open: whoever connects waits for the next program of this process.
   ///
   /// - Returns: what that program takes over.
-  package func makeWay() async -> InheritedSockets {
+  package func handOver() async -> InheritedSockets {
     supervisor.manager.reloading("handing over to the next program")
     services.lifecycle.beginDrain()
     var sockets = await listeners.handOver() + (door?.handOver() ?? [])
@@ -379,14 +380,14 @@ package final class Gateway: Sendable {
     return InheritedSockets(sockets)
   }
 
-  /// Removes the files of its addresses, where no program follows after ``makeWay()``.
+  /// Removes the files of its addresses, where no program follows after ``handOver()``.
   package func withdraw() {
     supervisor.manager.stopping()
     folder.withdraw()
   }
 
   private func end(within times: DrainTimes) async {
-    upkeep.cancel()
+    maintenance.cancel()
     await loops.drain(within: times)
     watchdog.cancel()
     await services.schedule.stop()
@@ -433,7 +434,7 @@ package final class Gateway: Sendable {
 
 /// Where the gateway listens, in the file from which commands on this machine learn it. Where the disk has no room for it
 /// the gateway serves all the same, and tries again.
-private final class Announcement: Sendable {
+private final class AddressFile: Sendable {
   private let folder: StateFolder
   private let logger: Logger
   private let state = Mutex((http: [String](), written: [[String]](), isTold: false))

@@ -19,7 +19,7 @@ final class GatewayHandler: Handler {
   private let deviceRouter: Router
   private let healthRouter: Router
   private let adminRouter: Router
-  private let gate: AdminGate
+  private let gate: AdminAuthorizer
   private let logger: Logger
   private let limits: LimitLog
 
@@ -131,8 +131,8 @@ final class GatewayHandler: Handler {
   /// Serves a request of somebody who does not come by the admin socket.
   private func serveFromElsewhere(_ exchange: Exchange) {
     let connection = exchange.connection
-    guard gate.isOpen else { return exchange.respond(AdminGate.closed.response) }
-    guard !exchange.request.hasDuplicateFields else { return exchange.respond(AdminGate.ambiguous.response) }
+    guard gate.isOpen else { return exchange.respond(AdminAuthorizer.closed.response) }
+    guard !exchange.request.hasDuplicateFields else { return exchange.respond(AdminAuthorizer.ambiguous.response) }
     guard let administrator = administrator(of: exchange) else {
       return exchange.respond(gate.refusal(of: connection.source).response)
     }
@@ -239,7 +239,7 @@ final class GatewayHandler: Handler {
 
   // MARK: Ends of connections
 
-  func cause(toRefuse connection: Connection) -> ConnectionEnd? {
+  func cause(toRefuse connection: Connection) -> CloseReason? {
     guard let identity = connection.identity else { return nil }
     let isRevoked = services.registrations.isRevoked(certificate: identity.fingerprint)
     let isOver = identity.expires <= services.clock.seconds
@@ -257,18 +257,18 @@ final class GatewayHandler: Handler {
     FaultInjector.strike(connection, faults: faults, now: services.clock.milliseconds(), logger: logger)
   }
 
-  func abandon(_ exchange: Exchange, for cause: ConnectionEnd) {
+  func abandon(_ exchange: Exchange, for cause: CloseReason) {
     guard GatewayHandler.isControl(exchange.request) else { return provider.refuse(exchange, cause.reason) }
     exchange.respond(
       Problem(503, "Service Unavailable", "the connection was closed before the request was complete: send it again")
         .response)
   }
 
-  func debugData(of cause: ConnectionEnd) -> [UInt8] { Rejection(cause.reason).body }
+  func debugData(of cause: CloseReason) -> [UInt8] { Rejection(cause.reason).body }
 
   private func beginStream(_ exchange: Exchange) {
     let request = ControlRequest(exchange.request, from: exchange.connection.peer)
-    let framing: Subscription.Framing
+    let framing: DeviceStream.Framing
     switch request.method {
     case "POST": framing = .lines
     case "GET": framing = .events
@@ -286,7 +286,7 @@ final class GatewayHandler: Handler {
       let secret = request.bearer ?? ""
       exchange.connection.allowAllStreams()
       exchange.connection.authenticated(as: .device)
-      Subscription(device: device, secret: secret, shared, framing: framing, exchange: exchange).begin(exchange)
+      DeviceStream(device: device, secret: secret, shared, framing: framing, exchange: exchange).begin(exchange)
     } catch {
       exchange.respond(error.response)
     }
@@ -392,7 +392,7 @@ private final class WaitingRequest: StreamConsumer {
   func closed() { task.cancel() }
 }
 
-extension ConnectionEnd {
+extension CloseReason {
   /// What providers are told of it.
   fileprivate var reason: Reason {
     switch self {

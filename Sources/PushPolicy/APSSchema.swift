@@ -1,5 +1,5 @@
 /// A value of `aps` that is not of the type Apple documents: devices ignore it.
-package struct SchemaFault: Sendable, Equatable {
+package struct SchemaError: Sendable, Equatable {
   /// Where in the payload, as a JSON pointer (RFC 6901), such as `/aps/category`.
   package var pointer: String
   /// One sentence: what is due and what is there.
@@ -50,7 +50,7 @@ enum APSSchema {
     }
 
     /// Notes a fault when `value`, the member `key` of this table's object, is of another type than it should be.
-    func check(_ key: JSONKey, _ value: JSONElement, _ faults: inout [SchemaFault]) {
+    func check(_ key: JSONKey, _ value: JSONElement, _ faults: inout [SchemaError]) {
       guard key.count < entries.count else { return }
       for entry in entries[key.count] where entry.key ~= key {
         if !entry.shape.fits(value) { faults.append(fault(key.string, entry.shape, value)) }
@@ -70,8 +70,8 @@ enum APSSchema {
       return entries.joined().map { String(describing: $0.key) }.first { letters($0) == wanted }
     }
 
-    private func fault(_ key: String, _ shape: Shape, _ value: JSONElement) -> SchemaFault {
-      SchemaFault(
+    private func fault(_ key: String, _ shape: Shape, _ value: JSONElement) -> SchemaError {
+      SchemaError(
         pointer: "\(pointer)/\(key.pointerToken)", message: "\(key) is \(shape.words); this is \(value.kindInWords)",
         evidence: value.evidence)
     }
@@ -102,8 +102,8 @@ enum APSSchema {
   static let sound = Table(at: "/aps/sound", ["critical": .flag, "name": .string, "volume": .fraction])
 
   /// The fault of an `aps` that is no object.
-  static func fault(ofRoot value: JSONElement) -> SchemaFault {
-    SchemaFault(pointer: "/aps", message: "aps is an object; this is \(value.kindInWords)", evidence: value.evidence)
+  static func fault(ofRoot value: JSONElement) -> SchemaError {
+    SchemaError(pointer: "/aps", message: "aps is an object; this is \(value.kindInWords)", evidence: value.evidence)
   }
 }
 

@@ -1,5 +1,5 @@
 /// Where a choice is kept in one scope, and what can be done with it there.
-struct ChoiceSlot<Holder: Defaulted>: Sendable {
+struct ChoiceSlot<Holder: HasDefault>: Sendable {
   /// The usual values, as a settings screen offers them.
   let values: [String]
   let isText: Bool
@@ -63,7 +63,7 @@ struct ChoiceSlot<Holder: Defaulted>: Sendable {
 }
 
 /// What has its defaults when it is new.
-protocol Defaulted: Sendable {
+protocol HasDefault: Sendable {
   init()
 }
 

@@ -9,7 +9,7 @@ package struct Decision: Sendable, Equatable {
   package var presentation = Presentation()
   /// What was asked for and removed, in the order badge, sound, alert.
   package var removed: [Removal] = []
-  /// Whether an alert is presented that counts against the app's ``AlertAllowance``.
+  /// Whether an alert is presented that counts against the app's ``AlertQuota``.
   package var isAlertCounted = false
 
   package init() {}
@@ -58,13 +58,13 @@ package struct Presentation: Sendable, Equatable, Codable {
   /// for, or was refused.
   package var center: AlertPresentation?
   /// Until when the push waits for a digest; `nil`: it does not.
-  package var held: Hold?
+  package var held: Deferral?
   /// The alerts an hour beyond which the alert is, if that is why it is in the center; `nil`: it is not.
   package var budget: Int?
 
   package init(
     badge: Int? = nil, sound: SoundPresentation? = nil, alert: AlertPresentation? = nil,
-    center: AlertPresentation? = nil, held: Hold? = nil, budget: Int? = nil
+    center: AlertPresentation? = nil, held: Deferral? = nil, budget: Int? = nil
   ) {
     self.budget = budget
     self.badge = badge
@@ -86,7 +86,7 @@ package struct Presentation: Sendable, Equatable, Codable {
 }
 
 /// What a push waits for in the notification center.
-package struct Hold: Sendable, Equatable, Codable {
+package struct Deferral: Sendable, Equatable, Codable {
   package enum Reason: String, Sendable, Codable {
     /// The person's summary of that app.
     case summary

@@ -36,7 +36,7 @@ extension DeliveryDetail {
     case "fault":
       let fields = words.split(separator: ": ", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
       return fields.count == 2 ? .fault(name: fields[0], effect: fields[1]) : nil
-    case "transmitted": return AskedPush(words).map { .asked($0) }
+    case "transmitted": return RequestedPresentation(words).map { .asked($0) }
     case "suppressed":
       let removals = Decision.Removal.list(words)
       return removals.isEmpty ? nil : .removed(removals)

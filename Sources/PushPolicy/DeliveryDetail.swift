@@ -5,7 +5,7 @@ package enum DeliveryDetail: Sendable, Equatable {
   case nothing
   case fact(Fact)
   /// What was asked of the device (`transmitted`).
-  case asked(AskedPush)
+  case asked(RequestedPresentation)
   /// What the person's choices removed (`suppressed`).
   case removed([Decision.Removal])
   /// A rule that the sender broke (`reported`, `ignored`; `refused` for one device of a group).
@@ -101,7 +101,7 @@ extension DeliveryDetail {
   /// What a ``code`` means; nil for a newer version's.
   package init?(code: UInt8) {
     if code & DeliveryDetail.askedMark != 0 {
-      guard let asked = AskedPush(usualParts: code & ~DeliveryDetail.askedMark) else { return nil }
+      guard let asked = RequestedPresentation(usualParts: code & ~DeliveryDetail.askedMark) else { return nil }
       self = .asked(asked)
     } else {
       guard let fact = Fact.allCases.first(where: { $0.code == code }) else { return nil }
@@ -146,7 +146,7 @@ extension DeliveryDetail {
   }
 }
 
-extension AskedPush {
+extension RequestedPresentation {
   fileprivate func append(to object: inout JSONObjectText) {
     object.list("asked", parts) { appendJSONString($0.rawValue, to: &$1) }
     if level != .active { object.member("level", level.rawValue) }
@@ -286,7 +286,7 @@ extension DeliveryDetail: Codable {
       self = .fact(fact)
     } else if let parts = form.asked {
       self = .asked(
-        AskedPush(
+        RequestedPresentation(
           parts, level: form.level ?? .active, category: form.category, isSilent: form.silent ?? false,
           focus: form.focus))
     } else if let removed = form.removed {

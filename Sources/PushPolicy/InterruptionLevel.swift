@@ -17,7 +17,7 @@ package enum InterruptionLevel: String, Sendable, Codable, CaseIterable, Compara
 }
 
 /// What holds when a push arrives and may keep it from interrupting, in the order in which it is asked.
-package enum Circumstance: String, Sendable, CaseIterable {
+package enum SuppressionCondition: String, Sendable, CaseIterable {
   /// Nothing in particular.
   case always
   /// The app is on probation.
@@ -55,7 +55,7 @@ struct PartSet: OptionSet, Sendable {
   }
 }
 
-extension Circumstance {
+extension SuppressionCondition {
   /// Whether `part` of a push of this level gets through, where the person has allowed the level for the app.
   ///
   /// What is not in the table is removed; of an alert the notification center keeps an entry.

@@ -67,7 +67,7 @@ package struct JSONSyntaxError: Error, Sendable, Equatable {
     message =
       bytes.isEmpty
       ? "it is empty"
-      : JSONFault(in: bytes)?.description ?? "it is nested too deeply, or has an invalid number or character"
+      : JSONError(in: bytes)?.description ?? "it is nested too deeply, or has an invalid number or character"
   }
 }
 

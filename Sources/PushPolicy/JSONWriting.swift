@@ -47,7 +47,7 @@ extension Presentation {
   }
 }
 
-extension Hold {
+extension Deferral {
   fileprivate func appendJSON(to bytes: inout [UInt8]) {
     append("{\"by\":\"", to: &bytes)
     bytes.append(contentsOf: by.rawValue.utf8)

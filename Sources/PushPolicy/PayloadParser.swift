@@ -5,9 +5,9 @@ package struct ParsedPayload: Sendable, Equatable {
   /// Every breach of a rule that holds at the door, in the order of the payload; usually empty.
   package var violations: [Violation]
   /// Every value of `aps` that is of a wrong type, in the order of the payload; usually empty.
-  package var faults: [SchemaFault]
+  package var faults: [SchemaError]
 
-  package init(notification: PushNotification, violations: [Violation] = [], faults: [SchemaFault] = []) {
+  package init(notification: PushNotification, violations: [Violation] = [], faults: [SchemaError] = []) {
     self.notification = notification
     self.violations = violations
     self.faults = faults
@@ -56,7 +56,7 @@ extension ParsedPayload {
 }
 
 extension PushNotification {
-  fileprivate mutating func read(aps: JSONElement, violations: inout [Violation], faults: inout [SchemaFault]) {
+  fileprivate mutating func read(aps: JSONElement, violations: inout [Violation], faults: inout [SchemaError]) {
     aps.visitMembers { key, value in
       APSSchema.aps.check(key, value, &faults)
       VibrationRule.check(key, in: "/aps", violations: &violations)
@@ -83,7 +83,7 @@ extension PushNotification {
 extension PushNotification.Alert {
   /// Reads `value`, a payload's `alert`: the body, or an object of texts. Without any text there is no alert.
   fileprivate static func read(
-    _ value: JSONElement, into alert: inout Self?, violations: inout [Violation], faults: inout [SchemaFault]
+    _ value: JSONElement, into alert: inout Self?, violations: inout [Violation], faults: inout [SchemaError]
   ) {
     if let body = value.string {
       var read = Self()
@@ -95,7 +95,7 @@ extension PushNotification.Alert {
     }
   }
 
-  private init(object: JSONElement, violations: inout [Violation], faults: inout [SchemaFault]) {
+  private init(object: JSONElement, violations: inout [Violation], faults: inout [SchemaError]) {
     self.init()
     var title = LocalizedText()
     var subtitle = LocalizedText()

@@ -13,7 +13,7 @@ package enum Policy {
 
   /// Returns what of `notification` is presented, and for each part that is not, the first rule that removed it.
   ///
-  /// The rules are asked in the order N4, N5 and N6, A9, then the circumstances in the order of ``Circumstance``. What a
+  /// The rules are asked in the order N4, N5 and N6, A9, then the circumstances in the order of ``SuppressionCondition``. What a
   /// person chose for a category holds before what they chose for that part of the app; the app's `notifications` and
   /// the choices for every app hold before both. An alert that may not interrupt is left to the notification center.
   ///
@@ -30,7 +30,7 @@ package enum Policy {
     topic: String,
     preferences: Preferences,
     device: DeviceState,
-    at moment: Moment,
+    at moment: ZonedTime,
     received: Int64? = nil,
     recentAlerts: @autoclosure () -> Int = 0,
     isCatchingUp: Bool = false,
@@ -41,7 +41,7 @@ package enum Policy {
     let category = notification.category.flatMap { app?.categories[$0] }
     let level = notification.level(for: app)
     let received = received ?? moment.seconds
-    var allowance: AlertAllowance?
+    var allowance: AlertQuota?
     // A pattern, since `==` would copy the alert, here at each push.
     if case .some = notification.alert {
       allowance = alertAllowance(
@@ -140,14 +140,14 @@ package enum Policy {
     let app: AppPreferences?
     let preferences: Preferences
     let device: DeviceState
-    let moment: Moment
+    let moment: ZonedTime
     /// The allowance that the app has used up.
-    let exhausted: AlertAllowance?
+    let exhausted: AlertQuota?
     let isCatchingUp: Bool
 
     /// What the circumstances remove.
     func removal(of part: Part) -> Decision.Removal? {
-      for circumstance in Circumstance.inOrder where !circumstance.lets(part, of: level) {
+      for circumstance in SuppressionCondition.inOrder where !circumstance.lets(part, of: level) {
         guard let reason = reason(circumstance) else { continue }
         return Decision.Removal(part: part, rule: reason.rule, setting: reason.setting)
       }
@@ -155,7 +155,7 @@ package enum Policy {
     }
 
     /// The rule and the setting, if the circumstance holds.
-    private func reason(_ circumstance: Circumstance) -> (rule: Rule, setting: String)? {
+    private func reason(_ circumstance: SuppressionCondition) -> (rule: Rule, setting: String)? {
       switch circumstance {
       case .always: return (.a8, "interruption-level")
       case .provisional: return app?.provisional == true ? (.n7, "apps/\(topic)/provisional") : nil
@@ -174,7 +174,7 @@ package enum Policy {
 
     private var isSummarised: Bool { app?.delivery == .summary }
 
-    private func setting(of allowance: AlertAllowance) -> String {
+    private func setting(of allowance: AlertQuota) -> String {
       switch allowance.cause {
       case .chosen: "apps/\(topic)/alert_budget"
       case .absence: "absence"
@@ -189,17 +189,18 @@ package enum Policy {
     }
 
     /// Which digest an alert waits for that is not shown.
-    func hold(received: Int64, relevance: Double) -> Hold? {
+    func hold(received: Int64, relevance: Double) -> Deferral? {
       let relevance = relevance.isFinite ? relevance : 0
-      if isSummarised, !Circumstance.summary.lets(.alert, of: level) {
+      if isSummarised, !SuppressionCondition.summary.lets(.alert, of: level) {
         var arrival = moment
         arrival.seconds = received
-        return Hold(by: .summary, until: preferences.summary.due(after: arrival), relevance: relevance)
+        return Deferral(by: .summary, until: preferences.summary.due(after: arrival), relevance: relevance)
       }
       // While the person is there, what goes beyond the budget is in the notification center, and that is all.
-      guard isCatchingUp, let exhausted, exhausted.cause != .standard, !Circumstance.budget.lets(.alert, of: level)
+      guard isCatchingUp, let exhausted, exhausted.cause != .standard,
+        !SuppressionCondition.budget.lets(.alert, of: level)
       else { return nil }
-      return Hold(by: .budget, relevance: relevance)
+      return Deferral(by: .budget, relevance: relevance)
     }
   }
 }

@@ -10,12 +10,12 @@ extension Preferences {
     }
     let name = String(assignment[..<equals])
     let value = String(assignment[assignment.index(after: equals)...])
-    let scope: Choice.Scope = category != nil ? .category : app != nil ? .app : .everything
+    let scope: Preference.Scope = category != nil ? .category : app != nil ? .app : .everything
     if let category, app == nil {
       throw SettingError("the category \"\(category)\" needs the app that it belongs to")
     }
-    guard let choice = Choice.named(name) else {
-      throw SettingError("unknown setting \"\(name)\": write \(Choice.names(of: scope))")
+    guard let choice = Preference.named(name) else {
+      throw SettingError("unknown setting \"\(name)\": write \(Preference.names(of: scope))")
     }
     /// What an error calls it.
     let shown = choice.isNamed ? name : choice.name
@@ -39,12 +39,13 @@ extension Preferences {
   }
 }
 
-extension Choice {
+extension Preference {
   /// The error of a choice that this scope has not.
   fileprivate func misplaced(in scope: Scope, category: String?) -> SettingError {
     switch scope {
     case .category:
-      SettingError("the category \"\(category ?? "")\" has no preference \(name): write \(Choice.names(of: .category))")
+      SettingError(
+        "the category \"\(category ?? "")\" has no preference \(name): write \(Preference.names(of: .category))")
     case .app: SettingError("\(name) is a preference for all apps: omit the app")
     case .everything: SettingError("\(name) is a preference for each app: name one")
     }

@@ -4,7 +4,7 @@
 /// ``AlertBudget/standardCount`` an hour of each app.
 ///
 /// These are what the policy reads. A choice is a stored property, whose initial value is its default, and a row of
-/// ``Choice/all``, from which everything else follows.
+/// ``Preference/all``, from which everything else follows.
 package struct Preferences: Sendable, Equatable {
   /// The one switch for everything (N4).
   package var notifications = true

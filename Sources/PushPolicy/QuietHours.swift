@@ -20,7 +20,7 @@ package struct QuietWindow: Sendable, Hashable {
   }
 
   /// Whether it is quiet at a moment.
-  package func contains(_ moment: Moment) -> Bool {
+  package func contains(_ moment: ZonedTime) -> Bool {
     let (day, minute) = moment.wallClock(in: zone)
     if from < to { return days[day] && (from..<to).contains(minute) }
     return days[day] && minute >= from || days[(day + 6) % 7] && minute < to
@@ -44,7 +44,7 @@ package struct SummaryTimes: Sendable, Equatable {
   }
 
   /// When what arrives at a moment is due, in seconds since 1970.
-  package func due(after moment: Moment) -> Int64 {
+  package func due(after moment: ZonedTime) -> Int64 {
     moment.next(of: minutes, in: zone) ?? moment.seconds
   }
 }

@@ -9,12 +9,13 @@ package struct Replay {
     /// When it was sent to the device, and when it was accepted, in seconds since 1970.
     package var at: Int64
     package var received: Int64
-    package var asked: AskedPush
+    package var asked: RequestedPresentation
     /// What was removed, as the log says.
     package var removed: [Decision.Removal]
 
     package init(
-      id: String, topic: String, at: Int64, received: Int64, asked: AskedPush, removed: [Decision.Removal] = []
+      id: String, topic: String, at: Int64, received: Int64, asked: RequestedPresentation,
+      removed: [Decision.Removal] = []
     ) {
       self.id = id
       self.topic = topic
@@ -69,7 +70,7 @@ package struct Replay {
     let isQuestion = push.category?.hasPrefix(Replay.questions) == true
     let decision = Policy.decide(
       push, topic: delivery.topic, preferences: preferences, device: delivery.asked.device,
-      at: Moment(seconds: delivery.at, offset: offset), received: delivery.received, recentAlerts: recent,
+      at: ZonedTime(seconds: delivery.at, offset: offset), received: delivery.received, recentAlerts: recent,
       isCatchingUp: isCatchingUp, isAdvertisement: delivery.isAdvertisement, isQuestion: isQuestion)
     let presented = delivery.asked.parts.filter { part in !decision.removed.contains { $0.part == part } }
     if decision.isAlertCounted {

@@ -6,7 +6,7 @@ enum SoundRule {
   /// and so does a name with a violation.
   static func read(
     _ value: JSONElement, into sound: inout PushNotification.Sound?, violations: inout [Violation],
-    faults: inout [SchemaFault]
+    faults: inout [SchemaError]
   ) {
     if let name = value.string {
       read(name, at: "/aps/sound", into: &sound, violations: &violations)
@@ -19,7 +19,7 @@ enum SoundRule {
     object: JSONElement,
     into sound: inout PushNotification.Sound?,
     violations: inout [Violation],
-    faults: inout [SchemaFault]
+    faults: inout [SchemaError]
   ) {
     var named: PushNotification.Sound? = .init(name: "default")
     var isCritical = false

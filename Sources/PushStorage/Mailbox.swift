@@ -138,7 +138,7 @@ package struct StoreError: Error, CustomStringConvertible {
 /// The durable queue of every device. One home is SQLite (``SQLiteMailbox``); others may join it, and pass
 /// `MailboxConformance`.
 ///
-/// - **Durability**: an outcome is reported when the push is durable as ``DurabilityPromise`` says, and not before; from
+/// - **Durability**: an outcome is reported when the push is durable as ``DurabilityLevel`` says, and not before; from
 ///   then on a read finds it until it leaves. A home whose reads may lag says so, and its router asks for others.
 /// - **Order**: a device's numbers increase in the order of appends, and what waits is read in that order: no read finds
 ///   a push and misses one that waits before it. Numbers may have holes; each costs a live stream a read, unless what is

@@ -47,7 +47,7 @@ package struct MailboxTransaction {
 /// mailbox does, with a disk that fails on purpose.
 package final class MailboxEngine: Sendable {
   /// What is not on disk yet, and need not be for anybody to go on: a device that reconnects says where it is.
-  package struct Unsettled {
+  package struct PendingWrites {
     package fileprivate(set) var changes: [MailboxIndex.RowChange] = []
     package fileprivate(set) var devices: Set<DeviceID> = []
 
@@ -87,7 +87,7 @@ package final class MailboxEngine: Sendable {
   /// - Parameter commit: returns when the transaction is on disk; throws when nothing of it is.
   /// - Returns: the failure of the commit, if it failed; `unsettled` then still holds what it held.
   package func turn(
-    _ operations: [MailboxOperation], _ unsettled: inout Unsettled, isDue: Bool,
+    _ operations: [MailboxOperation], _ unsettled: inout PendingWrites, isDue: Bool,
     commit: (MailboxTransaction) throws -> Void
   ) -> (any Error)? {
     apply(operations, to: &unsettled)
@@ -108,7 +108,7 @@ package final class MailboxEngine: Sendable {
     var failure: (any Error)?
     do {
       try commit(transaction)
-      unsettled = Unsettled()
+      unsettled = PendingWrites()
       outcomes = confirm(pushes, staged, &unsettled)
     } catch {
       failure = error
@@ -129,7 +129,7 @@ package final class MailboxEngine: Sendable {
   }
 
   /// Applies everything that is not an append to the index at once; its rows follow.
-  private func apply(_ operations: [MailboxOperation], to unsettled: inout Unsettled) {
+  private func apply(_ operations: [MailboxOperation], to unsettled: inout PendingWrites) {
     let now = clock()
     var removals: [MailboxRemoval] = []
     index.withLock { index in
@@ -143,7 +143,7 @@ package final class MailboxEngine: Sendable {
 
   /// Applies what is not an append to an index.
   private static func apply(
-    _ operation: MailboxOperation, to index: inout MailboxIndex, _ unsettled: inout Unsettled, now: Int64,
+    _ operation: MailboxOperation, to index: inout MailboxIndex, _ unsettled: inout PendingWrites, now: Int64,
     removals: inout [MailboxRemoval]
   ) {
     switch operation {
@@ -174,7 +174,7 @@ package final class MailboxEngine: Sendable {
   }
 
   private func stage(
-    _ pushes: [StoredPush], _ unsettled: Unsettled
+    _ pushes: [StoredPush], _ unsettled: PendingWrites
   ) -> (staged: [MailboxIndex.Entry?], transaction: MailboxTransaction) {
     var transaction = MailboxTransaction()
     transaction.changes = unsettled.changes
@@ -191,7 +191,7 @@ package final class MailboxEngine: Sendable {
 
   /// Makes what was committed visible.
   private func confirm(
-    _ pushes: [StoredPush], _ staged: [MailboxIndex.Entry?], _ unsettled: inout Unsettled
+    _ pushes: [StoredPush], _ staged: [MailboxIndex.Entry?], _ unsettled: inout PendingWrites
   ) -> [AppendOutcome] {
     let now = clock()
     var removals: [MailboxRemoval] = []
@@ -225,7 +225,7 @@ extension MailboxEngine {
     private var nextRow: Int64
     /// What was read, with what came of the backlog so far and is not on disk.
     fileprivate var index: MailboxIndex?
-    fileprivate var unsettled = Unsettled()
+    fileprivate var unsettled = PendingWrites()
     fileprivate var removals: [MailboxRemoval] = []
 
     package init(nextRow: Int64) { self.nextRow = nextRow }

@@ -19,7 +19,7 @@ extension MailboxIndex {
 
     package init(_ entry: Entry) {
       (row, seq, id, expires) = (entry.row, entry.seq, entry.id, entry.expires)
-      // No app has a higher row: see ``StoredRange/app``.
+      // No app has a higher row: see ``ColumnBounds/app``.
       appRow = UInt32(clamping: entry.app.row)
       word = UInt64(min(max(entry.received, 0), 1 << 60)) << 3
       if entry.isRemoved { word |= Waiting.removedBit }

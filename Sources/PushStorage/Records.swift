@@ -189,7 +189,7 @@ package struct ListedDevice: Sendable {
 }
 
 /// What lets a device enroll.
-package enum EnrollmentWarrant: Sendable, Equatable {
+package enum EnrollmentAuthorization: Sendable, Equatable {
   /// The administrator's word: for any person, who is made where there is none.
   case anyPerson
   /// For a person who is not known yet, and nobody else.

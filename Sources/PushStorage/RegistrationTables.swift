@@ -4,7 +4,7 @@ package import PushPolicy
 
 /// Persons, devices and tokens in memory: 0.3 KB for a person with a device and a token.
 ///
-/// Records of a fixed size refer to each other by number, and keys are found by ``SlotIndex``. No change moves more than a
+/// Records of a fixed size refer to each other by number, and keys are found by ``HashIndex``. No change moves more than a
 /// fraction of it, as pushes wait meanwhile.
 package struct RegistrationTables: Sendable {
   /// What most persons have: none of their own.
@@ -68,16 +68,16 @@ package struct RegistrationTables: Sendable {
     static func == (one: Digest32, other: Digest32) -> Bool { one.words == other.words }
   }
 
-  private var persons = RecordStore<PersonRecord>()
-  private var personsByRow = SlotIndex()
-  private var personsByName = SlotIndex()
-  private var devices = RecordStore<DeviceRecord>()
-  private var devicesByRow = SlotIndex()
-  private var devicesByName = SlotIndex()
-  private var devicesBySecret = SlotIndex()
+  private var persons = Slab<PersonRecord>()
+  private var personsByRow = HashIndex()
+  private var personsByName = HashIndex()
+  private var devices = Slab<DeviceRecord>()
+  private var devicesByRow = HashIndex()
+  private var devicesByName = HashIndex()
+  private var devicesBySecret = HashIndex()
   private var strangeUUIDs: [Int64: String] = [:]
-  private var tokens = RecordStore<TokenRecord>()
-  private var tokensByBytes = SlotIndex()
+  private var tokens = Slab<TokenRecord>()
+  private var tokensByBytes = HashIndex()
 
   package init() {}
 
@@ -100,7 +100,7 @@ package struct RegistrationTables: Sendable {
   /// - Parameter choices: nil: the defaults.
   package mutating func add(_ id: PersonID, name: String, choices: Choices?) {
     let place = persons.add(PersonRecord(row: id.row, name: name, choices: choices))
-    personsByRow.insert(place, hash: SlotIndex.hash(of: id.row))
+    personsByRow.insert(place, hash: HashIndex.hash(of: id.row))
     personsByName.insert(place, hash: RegistrationTables.hash(of: name))
   }
 
@@ -118,7 +118,7 @@ package struct RegistrationTables: Sendable {
 
   package mutating func remove(_ person: PersonID) {
     guard let place = place(of: person), let record = persons[place] else { return }
-    personsByRow.remove(place, hash: SlotIndex.hash(of: person.row))
+    personsByRow.remove(place, hash: HashIndex.hash(of: person.row))
     personsByName.remove(place, hash: RegistrationTables.hash(of: record.name))
     persons.remove(place)
   }
@@ -130,7 +130,7 @@ package struct RegistrationTables: Sendable {
   }
 
   private func place(of person: PersonID) -> Int? {
-    personsByRow.find(SlotIndex.hash(of: person.row)) { persons[$0]?.row == person.row }
+    personsByRow.find(HashIndex.hash(of: person.row)) { persons[$0]?.row == person.row }
   }
 
   // MARK: Devices
@@ -185,7 +185,7 @@ package struct RegistrationTables: Sendable {
     record.next = owner.flatMap { persons[$0]?.device } ?? RegistrationTables.none
     let place = devices.add(record)
     if let owner { persons[owner]?.device = UInt32(place) }
-    devicesByRow.insert(place, hash: SlotIndex.hash(of: device.id.row))
+    devicesByRow.insert(place, hash: HashIndex.hash(of: device.id.row))
     devicesByName.insert(place, hash: RegistrationTables.hash(of: device.name))
     if let secret { devicesBySecret.insert(place, hash: secret.words.0) }
   }
@@ -210,7 +210,7 @@ package struct RegistrationTables: Sendable {
   package mutating func remove(_ device: DeviceID) -> [DeviceToken] {
     guard let place = place(of: device), let record = devices[place] else { return [] }
     let tokens = tokenPlaces(from: record.token).compactMap { self.tokens[$0]?.token }
-    devicesByRow.remove(place, hash: SlotIndex.hash(of: device.row))
+    devicesByRow.remove(place, hash: HashIndex.hash(of: device.row))
     devicesByName.remove(place, hash: RegistrationTables.hash(of: record.name))
     if let secret = record.secret { devicesBySecret.remove(place, hash: secret.words.0) }
     if record.hasStrangeUUID { strangeUUIDs[device.row] = nil }
@@ -307,7 +307,7 @@ package struct RegistrationTables: Sendable {
   }
 
   private func place(of device: DeviceID) -> Int? {
-    devicesByRow.find(SlotIndex.hash(of: device.row)) { devices[$0]?.row == device.row }
+    devicesByRow.find(HashIndex.hash(of: device.row)) { devices[$0]?.row == device.row }
   }
 
   // MARK: Tokens

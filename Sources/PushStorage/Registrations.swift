@@ -98,7 +98,7 @@ package protocol Registrations: AnyObject, Sendable {
   ///
   /// - Returns: the device and its secret, which is kept only as a hash.
   func enroll(
-    name: String, person: String?, by warrant: EnrollmentWarrant
+    name: String, person: String?, by warrant: EnrollmentAuthorization
   ) async throws -> (device: Device, secret: String)
   /// Forgets a device. Its secret is good no longer, and its tokens end at `now`, in milliseconds since 1970. Its number is
   /// not given out again.

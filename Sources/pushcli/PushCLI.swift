@@ -117,7 +117,7 @@ struct PushCLI: ParsableCommand {
       Output.help(fullMessage(for: error))
       Glibc.exit(Exit.done.rawValue)
     case .validationFailure:
-      let wrong = WrongUsage(
+      let wrong = UsageError(
         message: message(for: error), fullMessage: fullMessage(for: error), numbers: OptionNumbers(error))
       leave(CommandFailure(.usage, arguments.unknownCommand(below: PushCLI.self) ?? wrong.line))
     default: leave(CommandFailure(.failed, message(for: error)))

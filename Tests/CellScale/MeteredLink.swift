@@ -3,7 +3,7 @@ import NATSTesting
 import Synchronization
 
 /// A gateway's link to the engine that counts what goes over it, and the time that its gateway takes on the engine's thread.
-final class MeteredLink: EngineTransport {
+final class MeteredLink: NATSTransport {
   private let model: ModelLink
   private let counts = Mutex(Traffic())
   private let nanoseconds = Atomic<UInt64>(0)
@@ -34,7 +34,7 @@ final class MeteredLink: EngineTransport {
     nanoseconds.add(threadTime() &- start, ordering: .relaxed)
   }
 
-  // MARK: EngineTransport
+  // MARK: NATSTransport
 
   func request(
     _ subject: String, headers: [(name: String, value: String)], _ body: [UInt8], timeout: Duration,

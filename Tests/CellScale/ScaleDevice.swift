@@ -20,7 +20,7 @@ final class ScaleDevice: LiveSubscription, BroadcastReceiver, @unchecked Sendabl
   private let loop: any EventLoop
   private let tallies: ScaleTallies
   private var gateway: ScaleGateway?
-  private var state = SubscriptionState()
+  private var state = DeviceStreamState()
   private var number: UInt64 = 0
 
   init(_ id: DeviceID, loop: any EventLoop, _ tallies: ScaleTallies) {
@@ -30,13 +30,13 @@ final class ScaleDevice: LiveSubscription, BroadcastReceiver, @unchecked Sendabl
   /// Connects to a gateway, where it goes on with what it has.
   func connect(to gateway: ScaleGateway) {
     let cursor = state.cursor
-    state = SubscriptionState()
+    state = DeviceStreamState()
     self.gateway = gateway
     number = gateway.router.attach(id, self, loop: loop)
     for action in state.hello(cursor: cursor) { perform(action) }
   }
 
-  private func perform(_ action: SubscriptionState.Action) {
+  private func perform(_ action: DeviceStreamState.Action) {
     switch action {
     case .read(let seq): read(after: seq)
     case .send(let entry):

@@ -13,7 +13,7 @@ final class ScaleGateway: Sendable {
   let mailbox: JetStreamMailbox
   let router: CellRouter
   let channels = LiveChannels()
-  let peers: CellPeers
+  let peers: Membership
 
   /// The clock of the peers stands still: on a busy machine a gateway that is late would count as absent.
   private static let start = ContinuousClock.now
@@ -26,9 +26,9 @@ final class ScaleGateway: Sendable {
       now: { TestClock.start }, removed: { _ in })
     router = CellRouter(link, mailbox: mailbox, partitions: size.partitions, origin: "\(number)")
     let address = "gateway-\(number).example.com:2197"
-    peers = CellPeers(
+    peers = Membership(
       link,
-      own: CellPeers.Peer(id: randomUUID(), folder: randomUUID(), addresses: [address], version: "1", schema: 1),
+      own: Membership.Peer(id: randomUUID(), folder: randomUUID(), addresses: [address], version: "1", schema: 1),
       now: { ScaleGateway.start })
   }
 

@@ -9,15 +9,15 @@ import PushTesting
 
 /// A gateway's part in a cell as far as others are asked what devices they have.
 private final class PresenceCell: GatewayCell {
-  private let peers: CellPeers
+  private let peers: Membership
 
-  init(_ peers: CellPeers) { self.peers = peers }
+  init(_ peers: Membership) { self.peers = peers }
 
-  var gateway: CellGateway { CellGateway(id: peers.own.id, process: peers.own.id, name: peers.own.id) }
+  var gateway: ClusterMember { ClusterMember(id: peers.own.id, process: peers.own.id, name: peers.own.id) }
 
   /// All of them: none has left, however late a busy machine makes its announcements.
-  var others: [CellGateway] {
-    peers.others.map { CellGateway(id: $0.peer.id, process: $0.peer.id, name: $0.peer.id) }
+  var others: [ClusterMember] {
+    peers.others.map { ClusterMember(id: $0.peer.id, process: $0.peer.id, name: $0.peer.id) }
   }
 
   let isNew = false
@@ -26,7 +26,7 @@ private final class PresenceCell: GatewayCell {
     try peers.answer(name, body)
   }
 
-  func ask(_ gateway: CellGateway, _ name: String, _ question: [UInt8], within time: Duration) async -> [UInt8]? {
+  func ask(_ gateway: ClusterMember, _ name: String, _ question: [UInt8], within time: Duration) async -> [UInt8]? {
     // The answers are counted, and none is late beside a busy machine.
     await peers.ask(gateway.id, name, question, within: .seconds(60))
   }
@@ -93,13 +93,13 @@ extension ScaleCell {
     }
     for gateway in gateways {
       try gateway.peers.hear("broadcast") { message in
-        if let broadcast = PassingMessages.broadcast(of: message) { gateway.channels.publish(broadcast) }
+        if let broadcast = EphemeralMessages.broadcast(of: message) { gateway.channels.publish(broadcast) }
       }
     }
-    let (headers, body) = PassingMessages.message(of: ScaleReplica.message(channel, 1))
+    let (headers, body) = EphemeralMessages.message(of: ScaleReplica.message(channel, 1))
     return await measure(size.devices) {
       gateways[0].peers.tell("broadcast", headers: headers, body)
-      if let own = PassingMessages.broadcast(of: .init(subject: "", headers: headers, body: body)) {
+      if let own = EphemeralMessages.broadcast(of: .init(subject: "", headers: headers, body: body)) {
         gateways[0].channels.publish(own)
       }
       await tallies.broadcasts.reach(size.devices)

@@ -40,11 +40,11 @@ final class FuzzGateway {
       cap: 50, now: { clock.seconds },
       removed: { removals in log.append(removals.map { $0.event(at: clock.seconds * 1000) }) })
     let backend = GatewayBackend(
-      registrations: try SQLiteRegistrations(store: store), mailbox: mailbox, router: SubscriptionRegistry(),
+      registrations: try SQLiteRegistrations(store: store), mailbox: mailbox, router: DeviceStreamRegistry(),
       promise: .localDisk(.normal), close: {})
     let groups = try Groups(store: store)
     services = Services(
-      backend: backend, log: log, held: try HeldPushes(store: store, logger: .trap), answers: Answers(store: store),
+      backend: backend, log: log, held: try DeferredPushes(store: store, logger: .trap), answers: Answers(store: store),
       audit: AuditTrail(store: store),
       remote: RemoteAdministration(try AdministratorTokens(store: store)),
       schedule: try Schedule(store: store, backend: backend, groups: groups, log: log, clock: clock.wallClock),

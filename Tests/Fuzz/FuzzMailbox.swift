@@ -9,7 +9,7 @@ final class FuzzMailbox: Mailbox {
     var operations: [MailboxOperation] = []
     var isTurning = false
     var rows: [Int64: (push: StoredPush, seq: UInt64)] = [:]
-    var unsettled = MailboxEngine.Unsettled()
+    var unsettled = MailboxEngine.PendingWrites()
   }
 
   private let engine: MailboxEngine

@@ -2,7 +2,7 @@ import NATSClient
 import Synchronization
 
 /// Brokers that answer, one after another, what an input says; then nobody answers.
-final class ScriptedTransport: EngineTransport {
+final class ScriptedTransport: NATSTransport {
   private struct Subscription: EngineSubscription {
     func cancel() {}
   }
@@ -33,7 +33,7 @@ final class ScriptedTransport: EngineTransport {
   /// Tells all who listen.
   func tell(_ message: NATSMessage) { for handler in handlers.withLock({ $0 }) { handler(message) } }
 
-  // MARK: EngineTransport
+  // MARK: NATSTransport
 
   func request(
     _ subject: String, headers: [(name: String, value: String)], _ body: [UInt8], timeout: Duration,

@@ -11,7 +11,7 @@ import Testing
 @Suite struct LoadDeviceTests {
   private let loop = EmbeddedEventLoop()
   private let files: TLSFiles
-  private let lane: LoadLane
+  private let lane: LoadWorker
   private let channel: EmbeddedChannel
   private var device: LoadDevice { lane.devices[0] }
 
@@ -22,7 +22,7 @@ import Testing
     let target = LoadTarget(
       places: [.init(host: "localhost", port: 1)], trustPath: files.trust, adminSocket: nil, topic: "a.b")
     let address = try SocketAddress(ipAddress: "127.0.0.1", port: 1)
-    lane = LoadLane(
+    lane = LoadWorker(
       index: 0, plan: plan, target: target, run: 1, wallStart: 0, credentials: [], addresses: [address],
       tls: try .client(trustPath: files.trust), loop: loop)
     let connection = try Connection(role: .client, loop: LoopContext(eventLoop: loop), tls: nil, peer: .remote)

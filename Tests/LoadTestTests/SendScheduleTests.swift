@@ -38,7 +38,7 @@ import Testing
   func `every push has a time that a mark can hold, also what is never sent`(_ pace: SendSchedule.Pace) {
     let schedule = SendSchedule(pace: pace, warmUp: 3600, duration: 86_400)
     for number in [0, 1, LoadPlan.maximumPushes] {
-      #expect(schedule.intended(number) <= PushMark.maximumIntended)
+      #expect(schedule.intended(number) <= LoadTag.maximumIntended)
     }
     #expect(schedule.due(at: .infinity) >= 0)
   }

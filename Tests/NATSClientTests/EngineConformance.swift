@@ -24,7 +24,7 @@ struct EngineConformance {
   ]
 
   /// Runs one check on an engine.
-  static func run(_ name: String, on transport: any EngineTransport) async throws {
+  static func run(_ name: String, on transport: any NATSTransport) async throws {
     let check = try #require(checks.first { $0.name == name }, "there is no such check")
     let stream = JetStream.patient(transport)
     try await stream.requireBroker()

@@ -2,7 +2,7 @@ package import NATSClient
 import Synchronization
 
 /// A client's connection to a ``ModelEngine``.
-package final class ModelLink: EngineTransport {
+package final class ModelLink: NATSTransport {
   private let engine: ModelEngine
   private let number: Int
 

@@ -79,7 +79,7 @@ import Testing
       with(right.presentation, Array(right.removed.dropLast())) == "alert was requested and has no outcome")
     #expect(with(right.presentation, right.removed, isCounted: true) == "an alert counts that is not shown")
     var held = right.presentation
-    (held.center, held.held) = (nil, Hold(by: .summary))
+    (held.center, held.held) = (nil, Deferral(by: .summary))
     #expect(with(held, right.removed) == "a deferred alert is missing in the center")
   }
 
@@ -111,7 +111,7 @@ import Testing
   }
 
   @Test func `a stream of a device sends nothing twice, and tells once that it has caught up`() {
-    var live = SubscriptionState()
+    var live = DeviceStreamState()
     _ = live.hello(cursor: 4)
     let begun = live
     _ = live.performed(PendingPushes(gap: nil, entries: [], isComplete: true), hasCapacity: true)

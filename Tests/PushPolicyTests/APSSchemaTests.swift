@@ -3,7 +3,7 @@ import Testing
 @testable import PushPolicy
 
 @Suite struct APSSchemaTests {
-  func faults(_ json: String) throws -> [SchemaFault] { try JSONParser().payload(Array(json.utf8).span).faults }
+  func faults(_ json: String) throws -> [SchemaError] { try JSONParser().payload(Array(json.utf8).span).faults }
 
   /// Values of every kind, as JSON.
   static let kinds: KeyValuePairs = [
@@ -64,11 +64,11 @@ import Testing
   @Test func `a fault says where, what is due and what is there`() throws {
     #expect(
       try faults(#"{"aps":{"alert":{"title":"ok","loc-args":"x"},"category":7,"sound":{"critical":true}}}"#) == [
-        SchemaFault(
+        SchemaError(
           pointer: "/aps/alert/loc-args", message: #"loc-args is an array of strings, or null; this is the string "x""#,
           evidence: #""x""#),
-        SchemaFault(pointer: "/aps/category", message: "category is a string; this is the number 7", evidence: "7"),
-        SchemaFault(
+        SchemaError(pointer: "/aps/category", message: "category is a string; this is the number 7", evidence: "7"),
+        SchemaError(
           pointer: "/aps/sound/critical", message: "critical is 1, or 0; this is the boolean true", evidence: "true"),
       ])
   }

@@ -29,7 +29,7 @@ import Testing
   static let asked: [DeliveryDetail] = [
     "nothing", "badge", "sound", "alert", "badge sound", "badge alert", "sound alert", "badge sound alert",
     "badge; passive", "sound; critical; silent; focus work", "alert; category A; B",
-  ].compactMap { AskedPush($0) }.map { .asked($0) }
+  ].compactMap { RequestedPresentation($0) }.map { .asked($0) }
 
   @Test(arguments: details)
   func `what is written by hand decodes to the same, and so does what is encoded`(_ detail: DeliveryDetail) throws {

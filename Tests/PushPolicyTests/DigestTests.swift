@@ -28,7 +28,7 @@ import Testing
   }
 }
 
-@Suite struct PushDigestTests {
+@Suite struct PushSummaryTests {
   func entry(
     _ id: String, _ topic: String = "a", relevance: Double = 0, badge: Int? = nil, at received: Int64,
     collapse: String = ""
@@ -39,14 +39,14 @@ import Testing
   }
 
   @Test func `the most relevant comes first, the newest among equals`() {
-    let digest = PushDigest([
+    let digest = PushSummary([
       entry("1", at: 1), entry("2", relevance: 0.5, at: 2), entry("3", at: 3), entry("4", relevance: 1, at: 0),
     ])
     #expect(digest.entries.map(\.id) == ["4", "2", "3", "1"])
   }
 
   @Test func `what comes twice is told once, and what was replaced is not`() {
-    let digest = PushDigest([
+    let digest = PushSummary([
       entry("1", at: 1, collapse: "c"), entry("2", at: 2, collapse: "c"), entry("3", "b", at: 1, collapse: "c"),
       entry("2", at: 2, collapse: "c"), entry("4", at: 0), entry("5", at: 0),
     ])
@@ -54,7 +54,7 @@ import Testing
   }
 
   @Test func `of each app the newest badge is told`() {
-    let digest = PushDigest([
+    let digest = PushSummary([
       entry("1", badge: 9, at: 1), entry("2", relevance: 1, badge: 2, at: 5), entry("3", at: 6),
       entry("4", "b", badge: 0, at: 1),
     ])
@@ -63,7 +63,7 @@ import Testing
   }
 
   @Test func `a digest is a payload like any other`() throws {
-    let digest = PushDigest((1...7).map { entry("\($0)", relevance: Double(-$0), at: 0) })
+    let digest = PushSummary((1...7).map { entry("\($0)", relevance: Double(-$0), at: 0) })
     let text = String(decoding: digest.payload, as: UTF8.self)
     let parsed = try payload(text)
     #expect(parsed.violations.isEmpty && parsed.faults.isEmpty)

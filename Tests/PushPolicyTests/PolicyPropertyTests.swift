@@ -7,7 +7,7 @@ import Testing
     var push: PushNotification
     var preferences: Preferences
     var device = Policy.DeviceState()
-    var moment: Moment
+    var moment: ZonedTime
     var received: Int64
     var recentAlerts: Int
     var isCatchingUp: Bool

@@ -10,7 +10,7 @@ import Testing
       badge: 3, sound: SoundPresentation(name: "chime"),
       alert: AlertPresentation(title: "a", body: "b", buttons: ["OK"]),
       center: AlertPresentation(title: "c", body: "d", buttons: ["Close"]),
-      held: Hold(by: .summary, until: 7, relevance: 0))
+      held: Deferral(by: .summary, until: 7, relevance: 0))
     var written: [UInt8] = []
     presentation.appendJSON(to: &written)
     #expect(try JSONDecoder().decode(Presentation.self, from: Data(written)) == presentation)

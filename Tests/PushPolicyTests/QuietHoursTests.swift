@@ -2,17 +2,17 @@ import PushPolicy
 import Testing
 
 /// Moments in Berlin of 2026: an hour east of UTC, and two from 29 March 01:00 UTC to 25 October 01:00 UTC.
-func berlin(_ day: Int, _ month: Int, _ hour: Int, _ minute: Int = 0, second: Int = 0) -> Moment {
+func berlin(_ day: Int, _ month: Int, _ hour: Int, _ minute: Int = 0, second: Int = 0) -> ZonedTime {
   let daysBefore = [0, 31, 59, 90, 120, 151, 181, 212, 243, 273, 304, 334][month - 1]
   let seconds = 1_767_225_600 + Int64((daysBefore + day - 1) * 86_400 + hour * 3600 + minute * 60 + second)
-  return Moment(seconds: seconds) { zone, seconds in
+  return ZonedTime(seconds: seconds) { zone, seconds in
     guard zone == "Europe/Berlin" else { return 0 }
     return seconds >= 1_774_746_000 && seconds < 1_792_890_000 ? 7200 : 3600
   }
 }
 
 @Suite struct QuietHoursTests {
-  func isQuiet(_ window: String, _ moment: Moment) -> Bool { QuietWindow(window)!.contains(moment) }
+  func isQuiet(_ window: String, _ moment: ZonedTime) -> Bool { QuietWindow(window)!.contains(moment) }
 
   @Test(arguments: [
     ("13:00-14:00", 12, 59, false), ("13:00-14:00", 13, 0, true), ("13:00-14:00", 13, 59, true),
@@ -71,7 +71,7 @@ func berlin(_ day: Int, _ month: Int, _ hour: Int, _ minute: Int = 0, second: In
     ("02:30 Europe/Berlin", berlin(24, 10, 12), berlin(25, 10, 0, 30)),
     ("02:30 Europe/Berlin", berlin(25, 10, 0, 30), berlin(26, 10, 1, 30)),
   ])
-  func `a summary comes at the next of its times`(_ times: String, _ moment: Moment, _ due: Moment) throws {
+  func `a summary comes at the next of its times`(_ times: String, _ moment: ZonedTime, _ due: ZonedTime) throws {
     #expect(try #require(SummaryTimes(times)).due(after: moment) == due.seconds)
   }
 

@@ -2,7 +2,7 @@ import PushPolicy
 import Testing
 
 @Suite struct ReplayTests {
-  func asked(_ text: String) throws -> AskedPush { try #require(AskedPush(text)) }
+  func asked(_ text: String) throws -> RequestedPresentation { try #require(RequestedPresentation(text)) }
 
   @Test(arguments: [
     "nothing", "badge", "badge sound alert", "alert; passive", "sound; critical; silent; focus work",
@@ -13,7 +13,7 @@ import Testing
   }
 
   @Test(arguments: ["", "alert badge", "alert; loud", "x", "badge;silent?"])
-  func `what says nothing of a push is not read`(_ text: String) { #expect(AskedPush(text) == nil) }
+  func `what says nothing of a push is not read`(_ text: String) { #expect(RequestedPresentation(text) == nil) }
 
   @Test func `a push is told as it is`() throws {
     var push = PushNotification()
@@ -22,8 +22,8 @@ import Testing
     push.category = "c"
     var device = Policy.DeviceState()
     (device.isSilent, device.focus) = (true, "work")
-    #expect(AskedPush(push, on: device).description == "sound; critical; silent; focus work; category c")
-    #expect(try asked("sound; critical; silent; focus work; category c") == AskedPush(push, on: device))
+    #expect(RequestedPresentation(push, on: device).description == "sound; critical; silent; focus work; category c")
+    #expect(try asked("sound; critical; silent; focus work; category c") == RequestedPresentation(push, on: device))
   }
 
   @Test func `removals are written as they are read`() {

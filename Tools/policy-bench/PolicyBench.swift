@@ -59,7 +59,7 @@ struct PolicyBench {
   }
 
   /// A moment whose zones are an hour east of UTC; the gateway's rules of time zones are the caller's cost.
-  static let moment = Moment(seconds: 1_800_000_000) { _, _ in 3600 }
+  static let moment = ZonedTime(seconds: 1_800_000_000) { _, _ in 3600 }
 
   static let payload =
     Array(

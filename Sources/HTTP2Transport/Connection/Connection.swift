@@ -10,7 +10,7 @@ package final class Connection: ChannelInboundHandler {
   package typealias InboundIn = ByteBuffer
   package typealias OutboundOut = ByteBuffer
 
-  package typealias Peer = PeerPlace
+  package typealias Peer = PeerOrigin
 
   package let loop: LoopContext
   package let session: HTTP2Session
@@ -46,7 +46,7 @@ package final class Connection: ChannelInboundHandler {
   private var hasWritten = false
   private var state: ConnectionState
   /// Why the connection is to end once what arrives is dealt with: nothing may be sent while it is.
-  private var pendingEnd: ConnectionEnd?
+  private var pendingEnd: CloseReason?
   /// How often the peer went beyond a limit that is forgiven once.
   private var offenses = 0
   /// Times of ``tick()`` without a request of the peer's, and without anything of a backlog leaving.
@@ -115,10 +115,10 @@ package final class Connection: ChannelInboundHandler {
   }
 
   /// Its place among those that have shown no credential.
-  private var ticket: ConnectionLedger.Ticket?
+  private var ticket: UnauthenticatedConnections.Ticket?
 
   /// Counts among those that have shown no credential, until it does or ends; until then it may be ended for others.
-  package func hold(_ ticket: ConnectionLedger.Ticket) {
+  package func hold(_ ticket: UnauthenticatedConnections.Ticket) {
     self.ticket = ticket
     // By its number: a weak reference would make every count of references to the connection a slow one.
     let loop = NIOLoopBound(loop, eventLoop: loop.eventLoop)
@@ -154,7 +154,7 @@ package final class Connection: ChannelInboundHandler {
   package var client: IPAddress?
 
   /// What its peer is counted with, among others of the same place.
-  package var source: ConnectionLedger.Source { peer == .remote ? .init(text: remoteAddress) : .loopback }
+  package var source: UnauthenticatedConnections.Source { peer == .remote ? .init(text: remoteAddress) : .loopback }
 
   /// The socket; nil when the connection is over.
   package var channel: (any Channel)? { context?.channel }
@@ -396,7 +396,7 @@ package final class Connection: ChannelInboundHandler {
   }
 
   /// Ends the connection for a cause: takes nothing more, answers what is complete, says GOAWAY, then closes.
-  package func end(_ cause: ConnectionEnd) { handle(.end(cause)) }
+  package func end(_ cause: CloseReason) { handle(.end(cause)) }
 
   /// Goes on with the end when no stream waits for anything of ours; called when one closes.
   package func closeIfIdle() {
@@ -441,7 +441,7 @@ package final class Connection: ChannelInboundHandler {
     }
   }
 
-  private func answerIncomplete(_ cause: ConnectionEnd) {
+  private func answerIncomplete(_ cause: CloseReason) {
     var isAny = false
     for stream in session.openStreams where !stream.isInboundEnded && stream.consumer == nil && !stream.isAbandoned {
       stream.isAbandoned = true
@@ -488,7 +488,7 @@ package final class Connection: ChannelInboundHandler {
       ticks.unread += 1
       guard state.hasBacklog, ticks.unread * Limits.tick >= Limits.unreadTime else { return }
       owner.exceeded(.unreadTime, on: self)
-      return close(PeerIsSilent())
+      return close(KeepAliveTimeout())
     }
     guard session.tick() else {
       owner.exceeded(.settingsTime, on: self)
@@ -554,7 +554,7 @@ package final class Connection: ChannelInboundHandler {
     let hasRequest = session.highestID != newestInTurn
     newestInTurn = session.highestID
     if turnSize < Limits.turnShare {
-      if hasRequest, !isHeavy, hasCredential { loop.noteModestRequest() }
+      if hasRequest, !isHeavy, hasCredential { loop.noteSmallRequest() }
     } else if !state.isClosing, !isFrozen {
       (isHeavy, isAwaitingTurn) = (true, true)
       setAutoRead()
@@ -603,7 +603,7 @@ package final class Connection: ChannelInboundHandler {
       setNeedsFlush()
     case .giveUp:
       loop.meter.limits.add(.pingInterval)
-      close(PeerIsSilent())
+      close(KeepAliveTimeout())
     }
   }
 
@@ -628,13 +628,13 @@ package final class Connection: ChannelInboundHandler {
 /// What stands behind a connection on the server's side. Called on the connection's loop.
 package protocol ConnectionOwner: AnyObject {
   /// Why a peer whose handshake is done is not served, or no longer; nil: it is.
-  func cause(toRefuse connection: Connection) -> ConnectionEnd?
+  func cause(toRefuse connection: Connection) -> CloseReason?
   /// The peer is served from now on.
   func began(_ connection: Connection)
   /// Answers a request that is not complete and will not be waited for.
-  func abandon(_ stream: HTTP2Stream, for cause: ConnectionEnd)
+  func abandon(_ stream: HTTP2Stream, for cause: CloseReason)
   /// What GOAWAY says of a cause.
-  func debugData(of cause: ConnectionEnd) -> [UInt8]
+  func debugData(of cause: CloseReason) -> [UInt8]
   /// Answers or resets a request that took too long to be complete.
   func timeOut(_ stream: HTTP2Stream)
   /// The peer met a limit.

@@ -23,7 +23,7 @@ package struct ConnectionState {
   /// How far the end in good order is.
   package struct Draining: Equatable {
     /// Why it ends; the peer reads it in GOAWAY.
-    package var reason: ConnectionEnd
+    package var reason: CloseReason
     /// Whether the peer is refused: what it still sends is read, so that it gets to read why, and dropped.
     package var isRefusing = false
     /// Whether all is answered, and the peer has a while to read that before GOAWAY.
@@ -39,7 +39,7 @@ package struct ConnectionState {
     /// The process stops.
     case drain(DrainTimes)
     /// The gateway ends this connection.
-    case end(ConnectionEnd)
+    case end(CloseReason)
     /// No stream waits for anything of ours.
     case idle
     /// The time is over in which streams may end by themselves before GOAWAY.
@@ -64,10 +64,10 @@ package struct ConnectionState {
     /// Streams that would stay open for ever end themselves.
     case drainStreams
     /// Requests that are not complete are answered now.
-    case answerIncomplete(ConnectionEnd)
+    case answerIncomplete(CloseReason)
     /// The owner looks whether no stream waits for anything (``Event/idle``).
     case checkIdle
-    case sendGoAway(ConnectionEnd)
+    case sendGoAway(CloseReason)
     /// What the peer sends stays in the socket, and is surely not processed; until it is read again.
     case stopReading
     case resumeReading
@@ -177,7 +177,7 @@ package struct ConnectionState {
     ]
   }
 
-  private mutating func end(_ reason: ConnectionEnd) -> [Action] {
+  private mutating func end(_ reason: CloseReason) -> [Action] {
     guard isServer, !isClosing, !isRefusing else { return [] }
     var hasSentGoAway = false
     if case .draining(let draining) = phase { hasSentGoAway = draining.hasSentGoAway }

@@ -67,13 +67,13 @@ package protocol Handler: AnyObject {
   /// The whole request is there, and nobody has taken the stream over.
   func receivedRequest(_ exchange: Exchange)
   /// Why a peer whose handshake is done is not served, or no longer; nil: it is.
-  func cause(toRefuse connection: Connection) -> ConnectionEnd?
+  func cause(toRefuse connection: Connection) -> CloseReason?
   /// The peer is served from now on.
   func began(_ connection: Connection)
   /// Answers a request that is not complete and will not be waited for.
-  func abandon(_ exchange: Exchange, for cause: ConnectionEnd)
+  func abandon(_ exchange: Exchange, for cause: CloseReason)
   /// What GOAWAY says of a cause.
-  func debugData(of cause: ConnectionEnd) -> [UInt8]
+  func debugData(of cause: CloseReason) -> [UInt8]
   /// Whether a request with more fields than are taken is answered when its head is there; else its stream is reset.
   func answersExcessFields(of exchange: Exchange) -> Bool
   /// Answers or resets a request that took too long to be complete.

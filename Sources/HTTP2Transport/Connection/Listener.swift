@@ -39,7 +39,7 @@ package final class Listener: Sendable {
   /// - Throws: ``ListenError`` with what to do when the address can't be had.
   package static func listen(
     on address: Address, named name: String? = nil, socket bound: ListeningSocket? = nil, tls: TLSSource?,
-    options: ConnectionOptions = ConnectionOptions(), loops: Loops, ledger: ConnectionLedger? = nil
+    options: ConnectionOptions = ConnectionOptions(), loops: Loops, ledger: UnauthenticatedConnections? = nil
   ) async throws(ListenError) -> Listener {
     let socket: ListeningSocket
     if let bound {
@@ -52,7 +52,7 @@ package final class Listener: Sendable {
       .serverChannelOption(.maxMessagesPerRead, value: 1)
       .serverChannelInitializer { channel in
         channel.eventLoop.makeCompletedFuture {
-          let gate = AcceptGate(
+          let gate = AcceptThrottle(
             reserve: address.reserve, limits: loops.current(channel.eventLoop).0.meter.limits,
             closed: { ledger?.evictOldest() })
           try channel.pipeline.syncOperations.addHandler(gate)
@@ -95,7 +95,7 @@ package final class Listener: Sendable {
   /// - Parameter origin: a client that a balancer names; `balancer` for the peer of the socket itself.
   private static func connection(
     on channel: any Channel, from origin: ProxyHeader.Origin, tls: TLSSource?, options: ConnectionOptions, loops: Loops,
-    ledger: ConnectionLedger?
+    ledger: UnauthenticatedConnections?
   ) throws -> Connection {
     let (context, handler) = loops.current(channel.eventLoop)
     let (client, place) = origin.place(of: channel.remoteAddress)
@@ -258,7 +258,7 @@ package final class Loops: Sendable {
   package func answer(within time: Duration) async -> Bool {
     var limit: Task<Void, Never>?
     let isComplete = await withCheckedContinuation { continuation in
-      let roll = RollCall(count: parts.count) { continuation.resume(returning: $0) }
+      let roll = CountdownLatch(count: parts.count) { continuation.resume(returning: $0) }
       limit = Task {
         try? await Task.sleep(for: time)
         roll.end()
@@ -274,7 +274,7 @@ package final class Loops: Sendable {
 }
 
 /// Counts those who answer until all have, or the time is over.
-private final class RollCall: Sendable {
+private final class CountdownLatch: Sendable {
   private let state: Mutex<(missing: Int, done: (@Sendable (Bool) -> Void)?)>
 
   init(count: Int, done: @escaping @Sendable (Bool) -> Void) { state = Mutex((count, done)) }
@@ -324,15 +324,15 @@ package final class ServerSide: HTTP2SessionDelegate, ConnectionOwner {
     connection.eventLoop.execute { connection.value.closeIfIdle() }
   }
 
-  package func cause(toRefuse connection: Connection) -> ConnectionEnd? { handler.cause(toRefuse: connection) }
+  package func cause(toRefuse connection: Connection) -> CloseReason? { handler.cause(toRefuse: connection) }
 
   package func began(_ connection: Connection) { handler.began(connection) }
 
-  package func abandon(_ stream: HTTP2Stream, for cause: ConnectionEnd) {
+  package func abandon(_ stream: HTTP2Stream, for cause: CloseReason) {
     handler.abandon(Exchange(connection: connection, stream: stream), for: cause)
   }
 
-  package func debugData(of cause: ConnectionEnd) -> [UInt8] { handler.debugData(of: cause) }
+  package func debugData(of cause: CloseReason) -> [UInt8] { handler.debugData(of: cause) }
 
   package func timeOut(_ stream: HTTP2Stream) {
     handler.timeOut(Exchange(connection: connection, stream: stream))
@@ -359,9 +359,9 @@ package final class ServerSide: HTTP2SessionDelegate, ConnectionOwner {
 extension ProxyHeader.Origin {
   /// The address of a client behind a balancer, and where it is. One that has the balancer's loopback address, or none, is
   /// counted as the balancer; no client of a balancer is on this machine.
-  package func place(of peer: SocketAddress?) -> (client: IPAddress?, place: PeerPlace) {
+  package func place(of peer: SocketAddress?) -> (client: IPAddress?, place: PeerOrigin) {
     switch self {
-    case .balancer: (nil, PeerPlace(peer))
+    case .balancer: (nil, PeerOrigin(peer))
     case .client(let address): (address.flatMap { $0.isLoopback ? nil : $0 }, .remote)
     }
   }

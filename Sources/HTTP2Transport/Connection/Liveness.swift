@@ -1,5 +1,5 @@
 /// A peer was given up: nothing came from it, and it did not answer two PINGs.
-package struct PeerIsSilent: Error, CustomStringConvertible {
+package struct KeepAliveTimeout: Error, CustomStringConvertible {
   package var description: String { "no answer to PINGs" }
 }
 

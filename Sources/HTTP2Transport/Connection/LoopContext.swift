@@ -90,7 +90,7 @@ import PushCore
   private var lastModestRequest: NIODeadline?
 
   /// Somebody who sends little has sent a request in this turn.
-  package func noteModestRequest() {
+  package func noteSmallRequest() {
     hasModestRequest = true
     scheduleTurnEnd()
   }
@@ -130,7 +130,7 @@ import PushCore
   // MARK: Handshakes
 
   /// Connections with bytes for their TLS handshakes.
-  private var handshakes = FairLine<ConnectionLedger.Source, Connection>()
+  private var handshakes = FairLine<UnauthenticatedConnections.Source, Connection>()
   /// Whether handshakes go on by themselves, at the end of this turn or after a pause.
   private var isHandshakeDue = false
   /// The time for handshakes in one iteration of the loop, exceeded by one of them at most.

@@ -1,7 +1,7 @@
 package import PushCore
 
 /// Where the peer of a connection is, which decides what it may do unasked.
-package enum PeerPlace: Int, CaseIterable, Sendable { case adminSocket, loopback, remote }
+package enum PeerOrigin: Int, CaseIterable, Sendable { case adminSocket, loopback, remote }
 
 /// What the peer of a connection has shown itself to be.
 package enum PeerKind: Int, CaseIterable, Sendable {
@@ -29,8 +29,8 @@ package final class LoopMeter: Sendable {
   package let limits = LimitCounters()
   /// Streams of HTTP/2 that are open.
   package let streams = Gauge()
-  private let opened = Counters(count: PeerPlace.allCases.count)
-  private let closed = Counters(count: PeerPlace.allCases.count)
+  private let opened = Counters(count: PeerOrigin.allCases.count)
+  private let closed = Counters(count: PeerOrigin.allCases.count)
   private let kinds = PeerKind.allCases.map { _ in Gauge() }
 
   private static let bounds: [Duration] = [
@@ -40,12 +40,12 @@ package final class LoopMeter: Sendable {
 
   package init() {}
 
-  func open(_ peer: PeerPlace, _ kind: PeerKind) {
+  func open(_ peer: PeerOrigin, _ kind: PeerKind) {
     opened.add(at: peer.rawValue)
     kinds[kind.rawValue].add(1)
   }
 
-  func close(_ peer: PeerPlace, _ kind: PeerKind) {
+  func close(_ peer: PeerOrigin, _ kind: PeerKind) {
     closed.add(at: peer.rawValue)
     kinds[kind.rawValue].add(-1)
   }
@@ -56,7 +56,7 @@ package final class LoopMeter: Sendable {
     kinds[other.rawValue].add(1)
   }
 
-  /// How many connections were opened and closed so far, in the order of ``PeerPlace``.
+  /// How many connections were opened and closed so far, in the order of ``PeerOrigin``.
   package var connections: (opened: [UInt64], closed: [UInt64]) {
     // Whatever is closed was opened: this way round there are never fewer than none.
     let closed = closed.totals

@@ -31,7 +31,7 @@ package final class CellLog: ReplicationLog {
     var read: UInt64 = 0
     /// The last whose entry the replica has taken over.
     var applied: UInt64 = 0
-    var parts = EntryParts()
+    var parts = Chunks()
     /// Whether the replica takes an entry over that was read.
     var isApplying = false
     /// Why the log can't be read now, and since when, in seconds since 1970.
@@ -206,7 +206,7 @@ package final class CellLog: ReplicationLog {
         throw CellLog.tooFarBehind
       }
       state.read = entry.sequence
-      let finished = state.parts.add(entry.body, entry.header(EntryParts.header))
+      let finished = state.parts.add(entry.body, entry.header(Chunks.header))
       state.isApplying = finished != nil
       return finished
     }
@@ -216,7 +216,7 @@ package final class CellLog: ReplicationLog {
     } catch {
       // It is read again: nothing behind it may come before it.
       state.withLock { state in
-        (state.read, state.parts, state.isApplying) = (state.applied, EntryParts(), false)
+        (state.read, state.parts, state.isApplying) = (state.applied, Chunks(), false)
       }
       throw error
     }
@@ -279,11 +279,11 @@ package final class CellLog: ReplicationLog {
 
   package func append(_ changes: ChangeSet, after position: UInt64) throws -> UInt64 {
     let bytes = try changes.encoded()
-    guard bytes.count <= EntryParts.maximumSize else {
+    guard bytes.count <= Chunks.maximumSize else {
       throw StoreError(
-        "this change has \(bytes.count) bytes, the cluster's log accepts \(EntryParts.maximumSize): make it in parts")
+        "this change has \(bytes.count) bytes, the cluster's log accepts \(Chunks.maximumSize): make it in parts")
     }
-    let parts = EntryParts.split(bytes, size: CellLog.partSize)
+    let parts = Chunks.split(bytes, size: CellLog.partSize)
     let number = written.add(1, ordering: .relaxed).newValue
     let deadline = ContinuousClock.now + CellLog.patience
     var last = try end(behind: position)
@@ -291,7 +291,7 @@ package final class CellLog: ReplicationLog {
       let headers = [
         (name: "Nats-Msg-Id", value: "\(writer)-\(number)-\(index)"),
         (name: "Nats-Expected-Last-Sequence", value: "\(last)"),
-        (name: EntryParts.header, value: "\(index + 1)/\(parts.count)"),
+        (name: Chunks.header, value: "\(index + 1)/\(parts.count)"),
       ]
       last = try add(part, headers, behind: last, until: deadline)
     }

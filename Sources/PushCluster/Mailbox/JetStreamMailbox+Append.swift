@@ -9,10 +9,11 @@ extension JetStreamMailbox {
   private final class Batch: @unchecked Sendable {
     var outcomes: [AppendOutcome]
     var open: Int
-    let ticket: Tickets.Ticket
+    let ticket: OrderedCompletions.Ticket
     let completion: @Sendable ([AppendOutcome]) -> Void
 
-    init(_ count: Int, _ ticket: Tickets.Ticket, _ completion: @escaping @Sendable ([AppendOutcome]) -> Void) {
+    init(_ count: Int, _ ticket: OrderedCompletions.Ticket, _ completion: @escaping @Sendable ([AppendOutcome]) -> Void)
+    {
       outcomes = Array(repeating: .unavailable, count: count)
       open = count
       self.ticket = ticket

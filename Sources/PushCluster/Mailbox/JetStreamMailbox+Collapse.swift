@@ -17,7 +17,7 @@ extension JetStreamMailbox {
   func replace(_ push: StoredPush, seq: UInt64, _ done: @escaping @Sendable (APNSID?) -> Void) {
     let subject = streams.slot(of: push.device, app: push.app, collapseID: push.collapseID)
     let isFirst = state.withLock { state in
-      let work = SlotWork(push: push, seq: seq, done: done)
+      let work = CollapseRequest(push: push, seq: seq, done: done)
       guard state.slots[subject] != nil else {
         state.slots[subject] = [work]
         return true
@@ -38,7 +38,7 @@ extension JetStreamMailbox {
     }
   }
 
-  private func replaced(_ work: SlotWork, _ subject: String) async -> APNSID? {
+  private func replaced(_ work: CollapseRequest, _ subject: String) async -> APNSID? {
     let stream = streams.stream(of: work.push.device)
     let end = environment.now() + environment.patience
     let body = controlJSON(Slot(seq: work.seq, id: work.push.id.description))

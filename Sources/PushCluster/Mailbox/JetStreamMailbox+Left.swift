@@ -25,12 +25,12 @@ extension JetStreamMailbox {
 
   package func knows(_ push: StoredPush) -> Bool {
     guard push.isSenderID else { return false }
-    let key = KnownBox.Key(app: push.app, id: push.id)
+    let key = MailboxCache.Key(app: push.app, id: push.id)
     return hasLeft(push) || state.withLock { $0.boxes[push.device]?.waiting(key) } != nil
   }
 
   /// Remembers pushes that have left, and writes their ids into the stream within ``tellingPause``.
-  func remember(_ pushes: [KnownBox.Push], of device: DeviceID) {
+  func remember(_ pushes: [MailboxCache.Push], of device: DeviceID) {
     let (partition, time) = (partition(of: device), now())
     let isFirst = state.withLock { state in
       for push in pushes where push.isSenderID {

@@ -11,7 +11,7 @@ extension JetStreamMailbox {
     guard seq > 0 else { return }
     let partition = partition(of: device)
     let highest = state.withLock { $0.highest[partition] }
-    let (left, isKnown) = change(device) { box -> ([KnownBox.Left], Bool) in
+    let (left, isKnown) = change(device) { box -> ([MailboxCache.Left], Bool) in
       guard seq > box.acknowledged else { return ([], true) }
       guard seq <= highest else {
         // Maybe a number of another gateway's; maybe one that was never given out.
@@ -72,7 +72,7 @@ extension JetStreamMailbox {
     if change(device, { $0.claimed }) > 0 {
       guard let info = try await engine.streamInfo(stream) else { return }
       note(info.state.lastSequence, in: partition)
-      let left = change(device) { box -> [KnownBox.Left] in
+      let left = change(device) { box -> [MailboxCache.Left] in
         let claimed = box.claimed
         box.claimed = 0
         return claimed <= info.state.lastSequence ? box.acknowledge(through: claimed) : []
@@ -104,14 +104,14 @@ extension JetStreamMailbox {
     let stream = streams.stream(of: device)
     let dueBy = now() + Int64(Limits.duplicateWindow)
     let (due, pushes) = change(device) { box in
-      var (due, pushes): ([(MailboxRemoval, UInt64)], [KnownBox.Push]) = ([], [])
+      var (due, pushes): ([(MailboxRemoval, UInt64)], [MailboxCache.Push]) = ([], [])
       for (removal, seq) in zip(removals, numbers) {
         let known = box.pushes[seq]
         guard box.remove(seq) else { continue }
         due.append((removal, seq))
         // Of one that is not known here it is not known either whether its sender chose its id.
         pushes.append(
-          known ?? KnownBox.Push(app: removal.app, id: removal.id, isSenderID: true, expires: 0, dueBy: dueBy))
+          known ?? MailboxCache.Push(app: removal.app, id: removal.id, isSenderID: true, expires: 0, dueBy: dueBy))
       }
       return (due, pushes)
     }
@@ -242,8 +242,8 @@ private final class Shared: Sendable {
 
 extension JetStreamMailbox.State {
   /// What is known here, waits, and has ended.
-  mutating func expired(by now: Int64) -> [DeviceID: [(seq: UInt64, push: KnownBox.Push)]] {
-    var due: [DeviceID: [(seq: UInt64, push: KnownBox.Push)]] = [:]
+  mutating func expired(by now: Int64) -> [DeviceID: [(seq: UInt64, push: MailboxCache.Push)]] {
+    var due: [DeviceID: [(seq: UInt64, push: MailboxCache.Push)]] = [:]
     let slice = now / JetStreamMailbox.expirySlice
     for key in expiring.keys where key <= slice {
       let items = expiring[key] ?? []

@@ -18,8 +18,8 @@ extension JetStreamMailbox {
   }
 
   /// What waits of the id that a sender chose for a push, as far as is known here.
-  func waiting(_ push: StoredPush, in box: KnownBox) -> UInt64? {
-    guard push.isSenderID, let seq = box.waiting(KnownBox.Key(app: push.app, id: push.id)),
+  func waiting(_ push: StoredPush, in box: MailboxCache) -> UInt64? {
+    guard push.isSenderID, let seq = box.waiting(MailboxCache.Key(app: push.app, id: push.id)),
       let found = box.pushes[seq], found.expires > now()
     else { return nil }
     return seq

@@ -16,7 +16,7 @@ import Synchronization
 /// - What this gateway stored, read or was told live it remembers, within bounds; what it does not know it looks for.
 package final class JetStreamMailbox: Sendable {
   struct State {
-    var boxes: [DeviceID: KnownBox] = [:]
+    var boxes: [DeviceID: MailboxCache] = [:]
     var known = 0
     /// What expires, by time; with some that has left.
     var expiring: [Int64: [(device: DeviceID, seq: UInt64)]] = [:]
@@ -24,7 +24,7 @@ package final class JetStreamMailbox: Sendable {
     var expiringCount = 0
     /// The highest number of each stream that was seen.
     var highest: [UInt64]
-    var slots: [String: [SlotWork]] = [:]
+    var slots: [String: [CollapseRequest]] = [:]
     /// Devices of which something was acknowledged, and its deletion failed.
     var unswept: Set<DeviceID> = []
     var inFlight = (count: 0, size: 0)
@@ -64,7 +64,7 @@ package final class JetStreamMailbox: Sendable {
   let environment: MailboxEnvironment
   /// Appends begin and end here, one after another.
   let queue: DispatchQueue
-  let tickets = Tickets()
+  let tickets = OrderedCompletions()
   /// The last word of the subject to which this process writes ids: each process has another.
   let name = randomUUID()
   let replicas: Int
@@ -175,7 +175,7 @@ package final class JetStreamMailbox: Sendable {
   // MARK: What is known
 
   /// What a push is of which one hears.
-  enum Learned {
+  enum ReadResult {
     /// It is remembered, if it waits, and is to be sent unless it has left or ended.
     case new(isDue: Bool)
     /// It has the id of one that is known to wait, and may have left through another gateway.
@@ -183,11 +183,11 @@ package final class JetStreamMailbox: Sendable {
   }
 
   /// Remembers a push that waits.
-  func learn(_ seq: UInt64, _ push: StoredPush) -> Learned {
+  func learn(_ seq: UInt64, _ push: StoredPush) -> ReadResult {
     let partition = partition(of: push.device)
-    let learned = state.withLock { state -> Learned in
+    let learned = state.withLock { state -> ReadResult in
       state.highest[partition] = max(state.highest[partition], seq)
-      var box = state.boxes.removeValue(forKey: push.device) ?? KnownBox()
+      var box = state.boxes.removeValue(forKey: push.device) ?? MailboxCache()
       defer { state.boxes[push.device] = box }
       if box.isGone(seq) { return .new(isDue: false) }
       if let first = waiting(push, in: box), first < seq { return .retry(of: first) }
@@ -210,9 +210,9 @@ package final class JetStreamMailbox: Sendable {
   }
 
   /// Changes what is known of a device.
-  func change<Value>(_ device: DeviceID, _ body: (inout KnownBox) -> sending Value) -> sending Value {
+  func change<Value>(_ device: DeviceID, _ body: (inout MailboxCache) -> sending Value) -> sending Value {
     state.withLock { state in
-      var box = state.boxes.removeValue(forKey: device) ?? KnownBox()
+      var box = state.boxes.removeValue(forKey: device) ?? MailboxCache()
       let before = box.count
       defer {
         state.known += box.count - before
@@ -223,7 +223,7 @@ package final class JetStreamMailbox: Sendable {
   }
 
   /// Starts what has its turn, on the queue.
-  func take(_ turn: DeviceTurns.Turn, of device: DeviceID) {
+  func take(_ turn: PerDeviceQueue.Turn, of device: DeviceID) {
     for start in change(device, { $0.turns.add(turn) }) { start() }
   }
 

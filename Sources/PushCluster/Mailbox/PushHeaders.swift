@@ -20,15 +20,15 @@ enum PushHeaders {
     return headers
   }
 
-  /// - Returns: nil when the message is no push, or a number is beyond its ``StoredRange``.
+  /// - Returns: nil when the message is no push, or a number is beyond its ``ColumnBounds``.
   static func read(
     _ headers: [(name: String, value: String)], _ payload: [UInt8], of device: DeviceID
   ) -> StoredPush? {
     func text(_ name: String) -> String? { headers.first { $0.name == name }?.value }
-    guard let app = number(text("App"), in: StoredRange.app), let id = text("Id").flatMap({ APNSID($0) }),
+    guard let app = number(text("App"), in: ColumnBounds.app), let id = text("Id").flatMap({ APNSID($0) }),
       let unique = text("Unique-Id").flatMap({ APNSID($0) }),
-      let received = number(text("Received"), in: StoredRange.milliseconds),
-      let expires = number(text("Expires"), in: StoredRange.seconds),
+      let received = number(text("Received"), in: ColumnBounds.milliseconds),
+      let expires = number(text("Expires"), in: ColumnBounds.seconds),
       let priority = text("Priority").flatMap({ UInt8($0) })
     else { return nil }
     let collapse = text("Collapse-Id").map { Base64URL.decode($0.utf8) } ?? []

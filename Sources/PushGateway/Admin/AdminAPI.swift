@@ -7,7 +7,7 @@ import PushStorage
 
 /// `/admin/v1/…`: teams, keys, apps, devices, preferences, log (design §5).
 ///
-/// Whoever may open the admin socket may do everything: its mode is 0600. From elsewhere ``AdminGate`` lets in whoever has the
+/// Whoever may open the admin socket may do everything: its mode is 0600. From elsewhere ``AdminAuthorizer`` lets in whoever has the
 /// role that a route names.
 struct AdminAPI: Sendable {
   let services: Services
@@ -33,7 +33,7 @@ struct AdminAPI: Sendable {
   static let prefix: StaticString = "/admin/"
 
   /// Who is let in.
-  var gate: AdminGate { AdminGate(services: services) }
+  var gate: AdminAuthorizer { AdminAuthorizer(services: services) }
 
   /// Whether a request on the admin socket is one of these.
   static func isFor(_ request: Message) -> Bool {

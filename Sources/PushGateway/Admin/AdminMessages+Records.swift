@@ -16,7 +16,7 @@ extension DeviceRecord {
   static func timestamp(seconds: Int64) -> String {
     var bytes: [UInt8] = []
     appendTimestamp(
-      min(max(seconds, StoredRange.seconds.lowerBound), StoredRange.seconds.upperBound) * 1000, to: &bytes)
+      min(max(seconds, ColumnBounds.seconds.lowerBound), ColumnBounds.seconds.upperBound) * 1000, to: &bytes)
     return String(decoding: bytes, as: UTF8.self)
   }
 }

@@ -113,9 +113,9 @@ enum SyncInterval: Equatable {
   }
 }
 
-extension DurabilityPromise {
+extension DurabilityLevel {
   /// What a majority of brokers has.
-  static func quorum(_ replicas: Int, _ sync: SyncInterval) -> DurabilityPromise {
+  static func quorum(_ replicas: Int, _ sync: SyncInterval) -> DurabilityLevel {
     let places = replicas > 1 ? "stored by a majority of \(replicas) brokers" : "stored by one broker"
     let survived =
       replicas > 1
@@ -130,7 +130,7 @@ extension DurabilityPromise {
         "; unless the brokers have sync_interval: always, \(power) can lose the pushes of that interval "
           + "(--nats-monitors lets the gateway read it)"
       }
-    return DurabilityPromise(name: replicas > 1 ? "quorum" : "single", words: "\(places): \(survived)\(rest)")
+    return DurabilityLevel(name: replicas > 1 ? "quorum" : "single", words: "\(places): \(survived)\(rest)")
   }
 
   /// What the brokers of a cell promise, as they say themselves.
@@ -139,7 +139,7 @@ extension DurabilityPromise {
   /// - Throws: ``StoreError`` when `durability` demands more than they do.
   static func asked(
     of monitors: [String], replicas: Int, durability: Durability
-  ) async throws -> DurabilityPromise {
+  ) async throws -> DurabilityLevel {
     var intervals: [SyncInterval] = []
     for monitor in monitors {
       let report = try await BrokerReport.read(monitor)

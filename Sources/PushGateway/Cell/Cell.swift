@@ -9,7 +9,7 @@ import PushStorage
 /// A gateway's part in a cell: what joins it to the others beside its backend.
 final class Cell: GatewayCell {
   let identity: CellIdentity
-  let peers: CellPeers
+  let peers: Membership
   private let log: CellLog
   private let files: SharedFiles
   private let mailbox: JetStreamMailbox
@@ -20,7 +20,7 @@ final class Cell: GatewayCell {
   var isNew: Bool { .now - began < Cell.newTime }
 
   init(
-    _ identity: CellIdentity, peers: CellPeers, log: CellLog, files: SharedFiles, mailbox: JetStreamMailbox
+    _ identity: CellIdentity, peers: Membership, log: CellLog, files: SharedFiles, mailbox: JetStreamMailbox
   ) {
     (self.identity, self.peers, self.log, self.files, self.mailbox) = (identity, peers, log, files, mailbox)
   }
@@ -46,7 +46,7 @@ final class Cell: GatewayCell {
         changed: { devices in for device in devices { router.notify(device, .channels) } }))
     schedule.pushes.onAdoption { schedule.wake() }
     try peers.hear(Cell.broadcasts) { message in
-      if let broadcast = PassingMessages.broadcast(of: message) { liveChannels.publish(broadcast) }
+      if let broadcast = EphemeralMessages.broadcast(of: message) { liveChannels.publish(broadcast) }
     }
     try peers.start()
   }
@@ -56,7 +56,7 @@ final class Cell: GatewayCell {
   func leave() { peers.leave() }
 
   func broadcast(_ message: BroadcastMessage) {
-    let (headers, body) = PassingMessages.message(of: message)
+    let (headers, body) = EphemeralMessages.message(of: message)
     peers.tell(Cell.broadcasts, headers: headers, body)
   }
 
@@ -67,9 +67,9 @@ final class Cell: GatewayCell {
 
   // MARK: The other gateways
 
-  var gateway: CellGateway { CellGateway(peers.own, isPresent: true) }
+  var gateway: ClusterMember { ClusterMember(peers.own, isPresent: true) }
 
-  var others: [CellGateway] { peers.others.map { CellGateway($0.peer, isPresent: $0.isPresent) } }
+  var others: [ClusterMember] { peers.others.map { ClusterMember($0.peer, isPresent: $0.isPresent) } }
 
   /// Where devices may go instead, those first that take them on now; one that leaves comes back when it is gone.
   var addresses: [GatewayAddress] {
@@ -83,7 +83,7 @@ final class Cell: GatewayCell {
   }
 
   func ask(
-    _ gateway: CellGateway, _ name: String, _ question: [UInt8], within time: Duration
+    _ gateway: ClusterMember, _ name: String, _ question: [UInt8], within time: Duration
   ) async -> [UInt8]? {
     guard let process = gateway.process else { return nil }
     return await peers.ask(process, name, question, within: time)
@@ -96,8 +96,8 @@ final class Cell: GatewayCell {
   func tell(_ name: String, _ message: [UInt8]) { peers.tell(name, message) }
 }
 
-extension CellGateway {
-  fileprivate init(_ peer: CellPeers.Peer, isPresent: Bool) {
+extension ClusterMember {
+  fileprivate init(_ peer: Membership.Peer, isPresent: Bool) {
     self.init(
       id: peer.folder ?? peer.id, process: isPresent ? peer.id : nil,
       name: peer.addresses.first ?? peer.folder ?? peer.id)

@@ -63,7 +63,7 @@ package enum CellBackups {
     defer { connection.close() }
     let engine = JetStream(connection)
     try await engine.requireBroker()
-    let filling = CellFilling(engine, logger: logger) { WallClock.system.seconds }
+    let filling = ClusterRestore(engine, logger: logger) { WallClock.system.seconds }
     try await filling.fill(
       from: backup, partitions: configuration.cellPartitions, replicas: configuration.cellReplicas
     ) {

@@ -29,8 +29,8 @@ final class CellRouter: PushRouter {
     var work: Task<Void, Never>?
   }
 
-  private let local = SubscriptionRegistry()
-  private let transport: any EngineTransport
+  private let local = DeviceStreamRegistry()
+  private let transport: any NATSTransport
   private let mailbox: JetStreamMailbox
   private let partitions: Int
   /// Of this gateway, so that what it tells others does not come back.
@@ -46,7 +46,7 @@ final class CellRouter: PushRouter {
   private static let lookInterval = 45
 
   /// - Parameter partitions: of the mailbox.
-  init(_ transport: any EngineTransport, mailbox: JetStreamMailbox, partitions: Int, origin: String) {
+  init(_ transport: any NATSTransport, mailbox: JetStreamMailbox, partitions: Int, origin: String) {
     (self.transport, self.mailbox, self.partitions, self.origin) = (transport, mailbox, partitions, origin)
     transport.onLink { [weak self] link in
       switch link {
@@ -137,17 +137,17 @@ final class CellRouter: PushRouter {
 
   func deliverNow(_ push: StoredPush) -> Handover {
     let handover = local.deliverNow(push)
-    let message = PassingMessages.message(of: push)
+    let message = EphemeralMessages.message(of: push)
     transport.publish(
       JetStreamMailbox.liveSubject(push.device, partitions: partitions),
       headers: message.headers + [(name: CellRouter.originHeader, value: origin)],
       message.body)
-    if handover == .toStreams { return .toStreams }
+    if handover == .delivered { return .delivered }
     beyond.withLock { $0 }?(push)
     return .beyond
   }
 
-  func onBeyond(_ body: @escaping @Sendable (StoredPush) -> Void) { beyond.withLock { $0 = body } }
+  func onForwarded(_ body: @escaping @Sendable (StoredPush) -> Void) { beyond.withLock { $0 = body } }
 
   func notify(_ device: DeviceID, _ notice: DeviceNotice, except number: UInt64?) {
     local.notify(device, notice, except: number)
@@ -173,7 +173,7 @@ final class CellRouter: PushRouter {
       if let notice = CellNotice(header: text, answerHeader: message.header(CellRouter.answerHeader)) {
         local.notify(device, notice.notice)
       }
-    } else if let push = PassingMessages.push(of: message, to: device) {
+    } else if let push = EphemeralMessages.push(of: message, to: device) {
       _ = local.deliverNow(push)
     }
   }

@@ -17,13 +17,13 @@ extension GatewayBackend {
   ) async throws -> (backend: GatewayBackend, store: SQLiteStore) {
     let (configuration, clock) = (context.configuration, context.clock)
     let folder = StateFolder(configuration.state)
-    var patience = EnginePatience(logger: context.logger)
+    var patience = BrokerRetry(logger: context.logger)
     let connection = try await patience.wait { try await connect(address, configuration) }
     do {
       let engine = JetStream(connection)
       let identity = try await patience.wait { try await found(engine, configuration) }
       let promise = try await patience.wait {
-        try await DurabilityPromise.asked(
+        try await DurabilityLevel.asked(
           of: configuration.natsMonitors ?? [], replicas: identity.replicas, durability: configuration.durability)
       }
       // The engine keeps it: what this machine's disk loses is read again.
@@ -46,7 +46,7 @@ extension GatewayBackend {
         })
       try await log.start()
       store.replica.join(log)
-      let peers = CellPeers(
+      let peers = Membership(
         connection,
         own: .init(
           id: randomUUID(), folder: try folder.gatewayID(), addresses: configuration.advertised ?? [],
@@ -81,7 +81,7 @@ extension GatewayBackend {
         gateways: { cell.addresses },
         problems: { [mailbox.problem, cell.problem].compactMap(\.self) },
         // When all brokers are down it is the same elsewhere.
-        readPatience: .minutes(2), isCutOff: { cutOff.isCutOff }, cell: cell,
+        readTimeout: .minutes(2), isCutOff: { cutOff.isCutOff }, cell: cell,
         close: {
           cutOff.stop()
           watch.stop()
@@ -117,7 +117,7 @@ extension GatewayBackend {
     do { return try await NATSConnection.connect(options) } catch {
       throw StoreError(
         "no broker of \(address.text) was reached (\(error)): start them, or check --backend, --nats-creds and --nats-ca",
-        mayPass: EnginePatience.mayPass(error))
+        mayPass: BrokerRetry.mayPass(error))
     }
   }
 }

@@ -17,7 +17,9 @@ struct SettingNames {
   /// What to say of a name that no setting has; nil of one that a setting has.
   func unknown(_ name: String) -> String? {
     if names.contains(name) { return nil }
-    if let near = Spelling.nearest(to: name.replacing("-", with: "_"), among: names) { return "did you mean \(near)?" }
+    if let near = Suggestions.nearest(to: name.replacing("-", with: "_"), among: names) {
+      return "did you mean \(near)?"
+    }
     return "expected one of \(names.joined(separator: ", "))"
   }
 
@@ -26,7 +28,7 @@ struct SettingNames {
     let known = variables + ["PUSHGATEWAY_STATE"]
     let unknown = environment.keys.filter { $0.hasPrefix("PUSHGATEWAY_") && !known.contains($0) }.sorted()
     return unknown.prefix(SettingNames.maximumWarnings).map { name in
-      let near = Spelling.nearest(to: name, among: known).map { "did you mean \($0)?" }
+      let near = Suggestions.nearest(to: name, among: known).map { "did you mean \($0)?" }
       return "unknown variable \(name): \(near ?? "no setting has it, unset it")"
     }
   }

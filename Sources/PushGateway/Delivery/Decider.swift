@@ -21,7 +21,7 @@ struct Decider {
   ///   - actions: what the alerts of a category offer; asked only for a push that has one.
   ///   - isQuestion: whether a category is a question's; likewise.
   func decide(
-    _ push: StoredPush, _ content: PushContent, of app: App, ads: AdGate, recentAlerts: () -> Int,
+    _ push: StoredPush, _ content: PushContent, of app: App, ads: AdFilter, recentAlerts: () -> Int,
     actions: (_ category: String) -> [AlertAction], isQuestion: (_ category: String) -> Bool
   ) -> DeliveryDecision {
     let notification = content.notification
@@ -41,7 +41,7 @@ struct Decider {
       decision.presentation.center?.offer(actions)
     }
     let made = DeliveryDecision(
-      push: push, at: now, asked: AskedPush(notification, on: device), presentation: decision.presentation,
+      push: push, at: now, asked: RequestedPresentation(notification, on: device), presentation: decision.presentation,
       removed: decision.removed, isAlertCounted: decision.isAlertCounted,
       textReaders: preferences.logText)
     made.checkInvariants()
@@ -55,7 +55,7 @@ struct DeliveryDecision {
   /// When it was decided, in milliseconds since 1970.
   let at: Int64
   /// What the sender asked for, and the state in which the device was.
-  let asked: AskedPush
+  let asked: RequestedPresentation
   /// What the device shows, plays and counts.
   let presentation: Presentation
   /// What was asked for and is not presented.
@@ -66,7 +66,7 @@ struct DeliveryDecision {
   let textReaders: LogText
 
   /// What the push waits for besides; nil when it is in no digest.
-  var hold: Hold? { presentation.held }
+  var hold: Deferral? { presentation.held }
 
   /// The log's row that the push goes out.
   var transmitted: DeliveryLog.Row { push.event(.transmitted, at: at, detail: .asked(asked)) }

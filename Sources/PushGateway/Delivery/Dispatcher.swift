@@ -33,8 +33,8 @@ final class Dispatcher {
 
   private let loop: LoopContext
   private let destinations: Destinations
-  private let log: TurnLog
-  private let stages: StageMeter
+  private let log: LoopLogBuffer
+  private let stages: LatencyHistograms
   private var collecting = Batch()
   /// Batches that the mailbox is storing.
   private var storing = NumberedBatches<Batch>()
@@ -46,7 +46,7 @@ final class Dispatcher {
   /// - Parameters:
   ///   - log: takes the rows of pushes that are never stored.
   ///   - stages: is told how long it takes until pushes are answered.
-  init(loop: LoopContext, destinations: Destinations, log: TurnLog, stages: StageMeter) {
+  init(loop: LoopContext, destinations: Destinations, log: LoopLogBuffer, stages: LatencyHistograms) {
     self.stages = stages
     self.loop = loop
     self.destinations = destinations
@@ -72,7 +72,7 @@ final class Dispatcher {
     if destinations.mailbox.knows(push) { return false }
     log.append(.accepted, of: push, at: push.received)
     switch destinations.router.deliverNow(push) {
-    case .toStreams, .beyond: break
+    case .delivered, .beyond: break
     case .nowhere: log.append(.dropped, of: push, at: push.received, .notConnected)
     }
     return true

@@ -36,7 +36,7 @@ enum DeviceNotice: Sendable {
 /// Where a push went that is never stored.
 enum Handover: Sendable, Equatable {
   /// To at least one stream of this gateway, which logs what becomes of it.
-  case toStreams
+  case delivered
   /// To other gateways: one that has a stream of the device logs what becomes of it, and perhaps none has.
   case beyond
   /// No stream of the device is open anywhere.
@@ -44,7 +44,7 @@ enum Handover: Sendable, Equatable {
 }
 
 /// Brings what was accepted to the streams of its device, wherever they are open. Within one process that is
-/// ``SubscriptionRegistry``; between gateways another may do it. `RouterConformance` says what each must do.
+/// ``DeviceStreamRegistry``; between gateways another may do it. `RouterConformance` says what each must do.
 ///
 /// It is a signal and no promise: what is stored is found in the mailbox by a stream that attached before it read, and by
 /// one that misses a number. So a router may lose or repeat a delivery of what is stored; when it may have lost the last
@@ -68,7 +68,7 @@ protocol PushRouter: AnyObject, Sendable {
   /// Hands a push that is never stored to the streams of its device that are open now, to each at most once.
   func deliverNow(_ push: StoredPush) -> Handover
   /// Has `body` called with each push that was handed beyond this gateway, on the thread of ``deliverNow(_:)``.
-  func onBeyond(_ body: @escaping @Sendable (StoredPush) -> Void)
+  func onForwarded(_ body: @escaping @Sendable (StoredPush) -> Void)
   /// Tells every stream of a device something, save one.
   func notify(_ device: DeviceID, _ notice: DeviceNotice, except number: UInt64?)
   /// Has every stream of this gateway read its mailbox again, because signals may have been lost: a router between
@@ -78,7 +78,7 @@ protocol PushRouter: AnyObject, Sendable {
 
 extension PushRouter {
   /// A gateway that is alone hands nothing beyond.
-  func onBeyond(_ body: @escaping @Sendable (StoredPush) -> Void) {}
+  func onForwarded(_ body: @escaping @Sendable (StoredPush) -> Void) {}
 
   /// Tells every stream of a device something.
   func notify(_ device: DeviceID, _ notice: DeviceNotice) { notify(device, notice, except: nil) }

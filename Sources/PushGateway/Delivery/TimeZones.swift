@@ -27,7 +27,7 @@ enum TimeZones {
   }
 }
 
-extension Moment {
+extension ZonedTime {
   /// A moment where time zones are those of this machine.
-  package static func gateway(_ seconds: Int64) -> Moment { Moment(seconds: seconds, offset: TimeZones.offset) }
+  package static func gateway(_ seconds: Int64) -> ZonedTime { ZonedTime(seconds: seconds, offset: TimeZones.offset) }
 }

@@ -5,7 +5,7 @@ import PushCore
 import PushPolicy
 import PushStorage
 
-/// `/v1/…`: what devices ask for (design §4). The streams are ``Subscription``'s.
+/// `/v1/…`: what devices ask for (design §4). The streams are ``DeviceStream``'s.
 struct DeviceAPI: Sendable {
   let services: Services
 
@@ -136,7 +136,8 @@ struct DeviceAPI: Sendable {
   }
 
   /// Enrolls a device; one that came by the link of a channel reads it from the beginning.
-  private func makeDevice(_ enrollment: EnrollmentRequest, by warrant: EnrollmentWarrant) async throws -> Enrolled {
+  private func makeDevice(_ enrollment: EnrollmentRequest, by warrant: EnrollmentAuthorization) async throws -> Enrolled
+  {
     let join = JoinChannel(services)
     var channel: BroadcastChannel?
     if case .invitation(let secret, _) = warrant { channel = try await join.channel(of: secret) }
@@ -300,7 +301,7 @@ struct DeviceAPI: Sendable {
   }
 
   /// What a device asks for of its own rows; the names of other devices are none of its business.
-  private func logQuery(_ device: Device, _ request: ControlRequest) throws -> (LogSearch, LogSearch.Wanted) {
+  private func logQuery(_ device: Device, _ request: ControlRequest) throws -> (LogSearch, LogSearch.Request) {
     let search = LogSearch(services, for: device.id)
     var wanted = try search.wanted(request.query.filter { $0.key != "device" })
     wanted.query.device = device.id

@@ -16,7 +16,7 @@ struct ControlRequest: Sendable {
   /// Where it came from.
   var peer: Connection.Peer
   /// What its sender is counted with.
-  var source = ConnectionLedger.Source.loopback
+  var source = UnauthenticatedConnections.Source.loopback
   /// The environment of the listener that it came by.
   var environment = Environment.development
   /// The parts of the path that its route leaves open, in order.

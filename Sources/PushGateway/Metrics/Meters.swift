@@ -34,7 +34,7 @@ struct Meters: Sendable {
   }
 
   /// What all loops have recorded of a stage, together.
-  func stage(_ stage: KeyPath<StageMeter, MetricHistogram>) -> MetricSample.Value {
+  func stage(_ stage: KeyPath<LatencyHistograms, MetricHistogram>) -> MetricSample.Value {
     .histogram(.sum(services.meter.loops.map { $0.stages[keyPath: stage].snapshot }))
   }
 }

@@ -6,11 +6,11 @@ extension Metric {
   /// Who is connected, and what it takes.
   static let connections: [Metric] = [
     Metric(
-      "pushgateway_connections_opened", .counter, by: "peer", PeerPlace.allCases.map(\.label),
+      "pushgateway_connections_opened", .counter, by: "peer", PeerOrigin.allCases.map(\.label),
       "Connections opened, by location of the peer.",
       totals: { Meters.sum($0.loops.map(\.connections.opened)) }),
     Metric(
-      "pushgateway_connections", .gauge, by: "peer", PeerPlace.allCases.map(\.label),
+      "pushgateway_connections", .gauge, by: "peer", PeerOrigin.allCases.map(\.label),
       "Open connections, by location of the peer.",
       totals: { meters in
         let counts = meters.loops.map(\.connections)
@@ -82,7 +82,7 @@ extension Metric {
   ]
 }
 
-extension PeerPlace {
+extension PeerOrigin {
   fileprivate var label: String {
     switch self {
     case .adminSocket: "admin_socket"

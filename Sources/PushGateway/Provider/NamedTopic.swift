@@ -23,7 +23,7 @@ final class NamedTopic: Sendable {
 /// Topics that were taken apart lately: a provider names the same one in push after push.
 ///
 /// Belongs to one loop.
-final class TopicMemory {
+final class TopicCache {
   private struct Entry {
     var bytes: [UInt8]
     var topic: NamedTopic

@@ -22,7 +22,7 @@ struct NotificationHeaders {
   /// - Parameter defaultTopic: the topic of a request that names none.
   /// - Throws: `BadMessageId`, `InvalidPushType`, `BadPriority`, `BadExpirationDate`, `BadCollapseId`, `MissingTopic`,
   ///   `BadTopic`.
-  init(_ request: Message, topics: TopicMemory, defaultTopic: String? = nil) throws(Rejection) {
+  init(_ request: Message, topics: TopicCache, defaultTopic: String? = nil) throws(Rejection) {
     if let value = request[.apnsID] {
       guard let id = APNSID(value) else { throw Rejection(.badMessageId) }
       self.id = id

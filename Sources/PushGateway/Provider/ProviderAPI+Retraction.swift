@@ -17,7 +17,7 @@ extension ProviderAPI {
     }
   }
 
-  private func takeBack(_ wanted: Wanted, for exchange: Exchange) {
+  private func takeBack(_ wanted: RetractionRequest, for exchange: Exchange) {
     // Also what was reset is at work: see GatewayHandler.
     let connection = exchange.connection
     guard connection.runningRequests < Limits.maximumConcurrentStreams else {
@@ -49,7 +49,7 @@ extension ProviderAPI {
     }
   }
 
-  private struct Wanted: Sendable {
+  private struct RetractionRequest: Sendable {
     var id: APNSID
     var app: AppID
     var device: DeviceID
@@ -57,7 +57,7 @@ extension ProviderAPI {
     var sender: String
   }
 
-  private func checkRetraction(_ exchange: Exchange) throws(Rejection) -> Wanted {
+  private func checkRetraction(_ exchange: Exchange) throws(Rejection) -> RetractionRequest {
     let request = exchange.request
     let now = services.clock.milliseconds()
     guard request.has(.method, "DELETE") else { throw Rejection(.methodNotAllowed) }
@@ -74,7 +74,7 @@ extension ProviderAPI {
       token, bundleID: topic.bundleID, environment: exchange.connection.environment, now: now)
     try allow(registration.token, app, of: sender, now: now)
     let persons = services.registrations.device(registration.device).map { [$0.person] } ?? []
-    return Wanted(id: id, app: app.id, device: registration.device, persons: persons, sender: sender.words)
+    return RetractionRequest(id: id, app: app.id, device: registration.device, persons: persons, sender: sender.words)
   }
 
   private func answer(_ exchange: Exchange, _ id: APNSID, _ outcome: TakeBack.Outcome) {

@@ -19,7 +19,7 @@ final class ProviderAPI {
   /// The `retry-after` of a cell that can't store: its brokers need that long to elect a leader. Apple sends none.
   private static let electionSeconds = "5"
 
-  let topics: TopicMemory
+  let topics: TopicCache
   /// The head of a 200, in which only the ids are written anew: with `apns-unique-id`, and without.
   private var acceptance = (unique: HeaderFields(status: 200), plain: HeaderFields(status: 200))
 
@@ -27,7 +27,7 @@ final class ProviderAPI {
     self.shared = shared
     services = shared.services
     self.tokens = tokens
-    topics = TopicMemory(registrations: services.registrations)
+    topics = TopicCache(registrations: services.registrations)
     self.dispatcher = dispatcher
     let id = [UInt8](repeating: UInt8(ascii: "0"), count: APNSID.textSize)
     acceptance.plain.append(.apnsID, id, isUnindexed: true)

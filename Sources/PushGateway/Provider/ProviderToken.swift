@@ -35,7 +35,7 @@ final class ProviderTokenCache: Sendable {
 
   private let state = Mutex(State())
   private let registrations: any Registrations
-  private let failures = AddressBudget(
+  private let failures = AddressRateLimiter(
     strangers: Limits.failedAuthentications, local: Limits.localFailedAuthentications)
 
   /// How many tokens are remembered, and their bytes.
@@ -46,7 +46,7 @@ final class ProviderTokenCache: Sendable {
   /// What a sender may fail at now.
   ///
   /// - Parameter now: milliseconds since 1970.
-  func budget(of source: ConnectionLedger.Source, at now: Int64) -> AuthenticationBudget {
+  func budget(of source: UnauthenticatedConnections.Source, at now: Int64) -> AuthenticationBudget {
     AuthenticationBudget(failures: failures, source: source, now: now)
   }
 

@@ -11,14 +11,14 @@ struct Rejection: Error, Equatable {
   /// The rule that was broken; only with `Forbidden`.
   var violation: Violation?
   /// The value of `aps` of a wrong type; only with `Forbidden`, from an app that is strict.
-  var fault: SchemaFault?
+  var fault: SchemaError?
   /// The HTTP status, when a fault answers with another than the reason's.
   var status: Int
   /// The id by which the log knows the push, so that the answer says the same one; only with `Forbidden`.
   var id: APNSID?
 
   init(
-    _ reason: Reason, timestamp: Int64? = nil, violation: Violation? = nil, fault: SchemaFault? = nil,
+    _ reason: Reason, timestamp: Int64? = nil, violation: Violation? = nil, fault: SchemaError? = nil,
     id: APNSID? = nil, status: Int? = nil
   ) {
     self.reason = reason
@@ -82,7 +82,7 @@ struct Rejection: Error, Equatable {
 
 extension DeliveryDetail.Finding {
   /// A value of `aps` of a wrong type.
-  init(_ fault: SchemaFault) {
+  init(_ fault: SchemaError) {
     self.init(rule: Rejection.schemaRule, pointer: fault.pointer, message: fault.message)
   }
 }

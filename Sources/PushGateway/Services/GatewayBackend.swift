@@ -13,7 +13,7 @@ struct GatewayBackend: Sendable {
   let registrations: any Registrations
   let mailbox: any Mailbox
   let router: any PushRouter
-  let promise: DurabilityPromise
+  let promise: DurabilityLevel
   /// The numbering of the mailbox's pushes, which devices keep beside their cursors; nil for a gateway that is alone.
   let epoch: NumberingEpoch?
   /// Where devices reach the other gateways that share this backend, also those that don't answer at this moment; asked
@@ -26,7 +26,7 @@ struct GatewayBackend: Sendable {
   /// What waits in the mailbox now; nil when it does not say.
   let mailboxBacklog: @Sendable () -> MailboxBacklog?
   /// How long a stream stays open while its mailbox can't be read.
-  let readPatience: TimeAmount
+  let readTimeout: TimeAmount
   /// Whether this gateway alone can't read mailboxes now: devices are to go to another.
   let isCutOff: @Sendable () -> Bool
   /// What can't be done now.
@@ -38,11 +38,11 @@ struct GatewayBackend: Sendable {
 
   /// - Parameter problems: by default what the mailbox has to say.
   init(
-    registrations: any Registrations, mailbox: any Mailbox, router: any PushRouter, promise: DurabilityPromise,
+    registrations: any Registrations, mailbox: any Mailbox, router: any PushRouter, promise: DurabilityLevel,
     epoch: NumberingEpoch? = nil, gateways: @escaping @Sendable () -> [GatewayAddress] = { [] },
     mailboxMeter: MailboxMeter? = nil, mailboxBacklog: @escaping @Sendable () -> MailboxBacklog? = { nil },
     problems: (@Sendable () -> [HealthProblem])? = nil,
-    readPatience: TimeAmount = .zero, isCutOff: @escaping @Sendable () -> Bool = { false },
+    readTimeout: TimeAmount = .zero, isCutOff: @escaping @Sendable () -> Bool = { false },
     cell: (any GatewayCell)? = nil, tend: @escaping @Sendable () async -> Void = {},
     close: @escaping @Sendable () -> Void
   ) {
@@ -52,7 +52,7 @@ struct GatewayBackend: Sendable {
     self.promise = promise
     self.epoch = epoch
     self.gateways = gateways
-    self.readPatience = readPatience
+    self.readTimeout = readTimeout
     self.isCutOff = isCutOff
     self.cell = cell
     self.mailboxMeter = mailboxMeter
@@ -97,7 +97,7 @@ struct GatewayBackend: Sendable {
       app == App.summary.id || registrations.registrations(of: device).contains { $0.1.id == app }
     }
     let backend = GatewayBackend(
-      registrations: registrations, mailbox: mailbox, router: SubscriptionRegistry(),
+      registrations: registrations, mailbox: mailbox, router: DeviceStreamRegistry(),
       promise: .localDisk(configuration.durability), mailboxMeter: mailbox.meter,
       mailboxBacklog: { mailbox.backlog },
       problems: { [mailbox.problem, mailbox.loss, watch.problem].compactMap(\.self) },
@@ -110,7 +110,7 @@ struct GatewayBackend: Sendable {
 }
 
 /// What a 200 promises, for people and monitors: in `GET /v1/health`, and in docs/durability.md.
-struct DurabilityPromise: Sendable, Equatable {
+struct DurabilityLevel: Sendable, Equatable {
   /// One word: `durability` of the answer.
   let name: String
   /// When a 200 goes out, in one line for people: `promise` of the answer.
@@ -121,12 +121,12 @@ struct DurabilityPromise: Sendable, Equatable {
     self.words = words
   }
 
-  static func localDisk(_ durability: Durability) -> DurabilityPromise {
+  static func localDisk(_ durability: Durability) -> DurabilityLevel {
     let words =
       switch durability {
       case .full: "on this machine's disk: survives a crash of the process, the operating system and the machine"
       case .normal: "in the operating system's cache: survives a crash of the process only"
       }
-    return DurabilityPromise(name: durability.rawValue, words: words)
+    return DurabilityLevel(name: durability.rawValue, words: words)
   }
 }

@@ -17,9 +17,9 @@ protocol GatewayCell: Sendable {
   func save(_ store: SQLiteStore, _ folder: StateFolder, to path: String) async throws -> Backup.Summary
 
   /// This gateway.
-  var gateway: CellGateway { get }
+  var gateway: ClusterMember { get }
   /// The other gateways that were heard of in the last hour, those first that are there now.
-  var others: [CellGateway] { get }
+  var others: [ClusterMember] { get }
   /// Whether this gateway began a moment ago, so that it may not have heard of one that is away.
   var isNew: Bool { get }
   /// Answers what other gateways ask of this one under a name.
@@ -29,7 +29,7 @@ protocol GatewayCell: Sendable {
   /// Asks another gateway.
   ///
   /// - Returns: nil when it has not answered in time, or is not there.
-  func ask(_ gateway: CellGateway, _ name: String, _ question: [UInt8], within time: Duration) async -> [UInt8]?
+  func ask(_ gateway: ClusterMember, _ name: String, _ question: [UInt8], within time: Duration) async -> [UInt8]?
   /// Calls `body` with what other gateways tell all of them under a name.
   func hear(_ name: String, _ body: @escaping @Sendable (_ message: [UInt8]) -> Void) throws
   /// Tells all other gateways; what they miss meanwhile is lost.
@@ -37,7 +37,7 @@ protocol GatewayCell: Sendable {
 }
 
 /// A gateway of a cell, as the others know it.
-struct CellGateway: Sendable, Equatable {
+struct ClusterMember: Sendable, Equatable {
   /// Its state folder's, which stays over restarts.
   var id: String
   /// Of this process; nil: it is not there now.

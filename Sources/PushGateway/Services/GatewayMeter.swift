@@ -35,7 +35,7 @@ final class RequestMeter: Sendable {
   }
 
   let loop: LoopMeter
-  let stages = StageMeter()
+  let stages = LatencyHistograms()
   let policy = PolicyMeter()
   /// Streams on which devices wait for pushes.
   let deviceStreams = Gauge()

@@ -8,7 +8,7 @@ import Synchronization
 final class LimitLog: Sendable {
   private struct State {
     var counts: [TransportLimit: Int] = [:]
-    var gate = RepeatGate<TransportLimit>(count: 1, interval: Limits.limitLogInterval)
+    var gate = LogRateLimiter<TransportLimit>(count: 1, interval: Limits.limitLogInterval)
   }
 
   private let state = Mutex(State())

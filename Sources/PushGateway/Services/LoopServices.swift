@@ -9,10 +9,10 @@ final class LoopServices {
   let services: Services
   /// What this loop counts.
   let meter: RequestMeter
-  let log: TurnLog
+  let log: LoopLogBuffer
   let parser: JSONParser
   let payloads: PayloadReader
-  let ads = AdGate()
+  let ads = AdFilter()
   let broadcastLines = BroadcastLines()
   let logger: Logger
 
@@ -20,7 +20,7 @@ final class LoopServices {
     self.logger = logger
     self.services = services
     meter = services.meter.join(loop.meter)
-    log = TurnLog(loop: loop, log: services.log)
+    log = LoopLogBuffer(loop: loop, log: services.log)
     parser = JSONParser()
     payloads = PayloadReader(parser: parser)
   }

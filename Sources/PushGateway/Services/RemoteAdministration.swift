@@ -7,7 +7,7 @@ import Synchronization
 final class RemoteAdministration: Sendable {
   let tokens: AdministratorTokens
   /// Credentials that are none.
-  private let failures = AddressBudget(
+  private let failures = AddressRateLimiter(
     strangers: Limits.failedAuthentications, local: Limits.localFailedAuthentications)
   private let isOnNow: Atomic<Bool>
   /// Refusals that were written down in an hour, by who was refused.
@@ -27,7 +27,9 @@ final class RemoteAdministration: Sendable {
   /// Counts a credential that is none; false when it is one too many.
   ///
   /// - Parameter now: milliseconds since 1970.
-  func countFailure(from source: ConnectionLedger.Source, at now: Int64) -> Bool { failures.take(source, at: now) }
+  func countFailure(from source: UnauthenticatedConnections.Source, at now: Int64) -> Bool {
+    failures.take(source, at: now)
+  }
 
   /// Whether a refusal is to be written down: the trail is for what was done.
   ///

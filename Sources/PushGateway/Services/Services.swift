@@ -6,7 +6,7 @@ struct Services: Sendable {
   let backend: GatewayBackend
   let log: DeliveryLog
   /// Pushes that wait for a digest.
-  let held: HeldPushes
+  let held: DeferredPushes
   /// What persons have answered.
   let answers: Answers
   /// What administrators have asked for.
@@ -32,13 +32,13 @@ struct Services: Sendable {
   /// Who may enroll a device.
   var enrollment = EnrollmentPolicy.openOnLoopback
   /// When devices were connected, until it is written down.
-  let presence = Presence()
+  let presence = LastSeen()
   /// What devices were sent, as far as it is remembered.
   let histories = DeviceHistories()
   /// Of what other gateways sent, what devices may say something here.
   let sentElsewhere = SentElsewhere()
   let conditions = DeviceConditions()
-  let budgets = DeviceBudgets()
+  let budgets = DeviceRateLimiter()
   let channels: Channels
   /// Open streams by channel.
   var liveChannels = LiveChannels()

@@ -43,11 +43,11 @@ final class GatewayListeners: Sendable {
   }
 
   private let tls: TLSSource
-  private let ledger: ConnectionLedger
+  private let ledger: UnauthenticatedConnections
   private let state = Mutex<[Open]>([])
   private let loops = Mutex<Loops?>(nil)
 
-  init(tls: TLSSource, ledger: ConnectionLedger) { (self.tls, self.ledger) = (tls, ledger) }
+  init(tls: TLSSource, ledger: UnauthenticatedConnections) { (self.tls, self.ledger) = (tls, ledger) }
 
   /// Has connections go to these loops. To be called once, before anything is listened on.
   func attach(_ loops: Loops) { self.loops.withLock { $0 = loops } }

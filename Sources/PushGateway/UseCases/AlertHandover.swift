@@ -46,7 +46,7 @@ struct AlertHandover: Sendable {
       guard let arrival = try? decodeJSON(Arrival.self, from: message) else { return }
       let alerts = shown(on: DeviceID(row: arrival.device))
       guard !alerts.isEmpty else { return }
-      let other = CellGateway(id: arrival.gateway, process: arrival.gateway, name: arrival.gateway)
+      let other = ClusterMember(id: arrival.gateway, process: arrival.gateway, name: arrival.gateway)
       let body = controlJSON(Shown(device: arrival.device, alerts: alerts))
       Task { _ = await cell.ask(other, AlertHandover.name, body, within: AlertHandover.patience) }
     }

@@ -66,7 +66,7 @@ struct ChangePreferences: Sendable {
 struct AnnouncePreferences: Sendable {
   let registrations: any Registrations
   let router: any PushRouter
-  let digests: Digests
+  let digests: Summaries
 
   func callAsFunction(_ preferences: Preferences, of person: PersonID) {
     let json = controlJSON(preferences)

@@ -16,7 +16,7 @@ struct CheckHealth: Sendable {
 }
 
 extension Health {
-  init(promise: DurabilityPromise, problems: [HealthProblem], warnings: [HealthProblem] = []) {
+  init(promise: DurabilityLevel, problems: [HealthProblem], warnings: [HealthProblem] = []) {
     self.init(
       status: problems.isEmpty ? "ready" : "degraded", durability: promise.name, promise: promise.words,
       problems: problems, warnings: warnings.isEmpty ? nil : warnings)

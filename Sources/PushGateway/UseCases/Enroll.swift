@@ -12,7 +12,7 @@ struct Enroll: Sendable {
   ///
   /// - Parameter invitation: the code that it shows, if any.
   /// - Throws: a refusal that says what is needed.
-  func warrant(of peer: Connection.Peer, invitation: String?) throws(RegistrationRefusal) -> EnrollmentWarrant {
+  func warrant(of peer: Connection.Peer, invitation: String?) throws(RegistrationRefusal) -> EnrollmentAuthorization {
     if let invitation, peer == .adminSocket || policy != .admin {
       return .invitation(InvitationCode(reading: invitation).secret, now: clock.seconds)
     }
@@ -30,7 +30,7 @@ struct Enroll: Sendable {
 
   /// - Throws: ``RegistrationRefusal``, ``StoreError``.
   func callAsFunction(
-    name: String, person: String?, by warrant: EnrollmentWarrant
+    name: String, person: String?, by warrant: EnrollmentAuthorization
   ) async throws -> (device: Device, secret: String) {
     try await registrations.enroll(name: name, person: person, by: warrant)
   }

@@ -23,7 +23,7 @@ struct LogSearch: Sendable {
   }
 
   /// What is looked for, and where.
-  struct Wanted: Sendable {
+  struct Request: Sendable {
     var query: DeliveryLog.Query
     /// Places in the logs of a cell, in which numbers say nothing.
     var after: LogPosition?
@@ -81,8 +81,8 @@ struct LogSearch: Sendable {
   }
 
   /// The same with places: `after` and `before` are numbers, or what a cell said.
-  func wanted(_ values: [String: String]) throws(RegistrationRefusal) -> Wanted {
-    Wanted(
+  func wanted(_ values: [String: String]) throws(RegistrationRefusal) -> Request {
+    Request(
       query: try query(values), after: position(values["after"]), before: position(values["before"], isBefore: true))
   }
 
@@ -104,7 +104,7 @@ struct LogSearch: Sendable {
   }
 
   /// The newest rows that match, oldest first.
-  func callAsFunction(_ wanted: Wanted) async throws -> Rows {
+  func callAsFunction(_ wanted: Request) async throws -> Rows {
     var query = wanted.query
     let merged = merged
     if let id = query.id {
@@ -131,7 +131,7 @@ struct LogSearch: Sendable {
   ///
   /// - Parameter time: how long it waits for the first one; zero: not at all.
   /// - Returns: nil when too many wait already.
-  func page(_ wanted: Wanted, within time: Duration) async throws -> Rows? {
+  func page(_ wanted: Request, within time: Duration) async throws -> Rows? {
     if let merged {
       guard time > .zero else { return rows(try await merged.next(wanted.query, after: wanted.after)) }
       return try await merged.next(wanted.query, after: wanted.after, within: time).map(rows)
@@ -142,7 +142,7 @@ struct LogSearch: Sendable {
   }
 
   /// Where so many of the newest rows begin as ``DeliveryLog/Query/limit`` says.
-  func start(_ wanted: Wanted) async throws -> Rows {
+  func start(_ wanted: Request) async throws -> Rows {
     guard let merged else { return Rows(found: [], next: try await log.start(of: wanted.query)) }
     return rows(try await merged.newest(wanted.query, before: wanted.before))
   }

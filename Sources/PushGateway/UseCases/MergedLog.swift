@@ -87,7 +87,7 @@ struct MergedLog: Sendable {
   private func ask(
     _ question: LogQuestion, within time: Duration
   ) async -> (records: [DeliveryLog.Record], unanswered: [String]) {
-    await withTaskGroup(of: (CellGateway, LogPassage?).self) { group in
+    await withTaskGroup(of: (ClusterMember, LogPassage?).self) { group in
       for gateway in cell.others {
         group.addTask {
           let answer = await cell.ask(gateway, LogAnswers.name, controlJSON(question), within: time)
@@ -104,7 +104,7 @@ struct MergedLog: Sendable {
 
   /// The rows of one gateway that were read and not taken yet.
   private struct Source {
-    let gateway: CellGateway
+    let gateway: ClusterMember
     let isOwn: Bool
     /// In the order in which they are taken, from the end.
     var rows: [DeliveryLog.Record] = []

@@ -9,7 +9,7 @@ import PushStorage
 struct RemoveApp: Sendable {
   let registrations: any Registrations
   let mailbox: any Mailbox
-  let held: HeldPushes
+  let held: DeferredPushes
   let schedule: Schedule
   let channels: Channels
   let manageChannels: ManageChannels

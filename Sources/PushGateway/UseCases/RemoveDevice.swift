@@ -5,7 +5,7 @@ import PushStorage
 struct RemoveDevice: Sendable {
   let registrations: any Registrations
   let mailbox: any Mailbox
-  let held: HeldPushes
+  let held: DeferredPushes
   let schedule: Schedule
   let channels: Channels
   let clock: WallClock
@@ -24,7 +24,7 @@ struct RemoveDevice: Sendable {
 struct RemovePerson: Sendable {
   let registrations: any Registrations
   let mailbox: any Mailbox
-  let held: HeldPushes
+  let held: DeferredPushes
   let answers: Answers
   let retractions: Retractions
   let groups: Groups

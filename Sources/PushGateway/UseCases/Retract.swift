@@ -5,7 +5,7 @@ import PushStorage
 /// Takes a push off the screens of a person, and out of the digests that it waits for.
 struct Retract: Sendable {
   let registrations: any Registrations
-  let held: HeldPushes
+  let held: DeferredPushes
   let router: any PushRouter
 
   /// - Parameters:

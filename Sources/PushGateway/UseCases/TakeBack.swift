@@ -9,7 +9,7 @@ import PushStorage
 struct TakeBack: Sendable {
   let registrations: any Registrations
   let mailbox: any Mailbox
-  let held: HeldPushes
+  let held: DeferredPushes
   let schedule: Schedule
   let retractions: Retractions
   let groups: Groups
@@ -86,7 +86,7 @@ struct TakeBack: Sendable {
 /// Does anew what a crash may have kept from being done of what was taken back: nothing of it is in a summary.
 struct RestoreRetractions: Sendable {
   let registrations: any Registrations
-  let held: HeldPushes
+  let held: DeferredPushes
   let retractions: Retractions
 
   func callAsFunction() {

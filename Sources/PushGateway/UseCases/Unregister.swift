@@ -6,7 +6,7 @@ import PushStorage
 struct Unregister: Sendable {
   let registrations: any Registrations
   let mailbox: any Mailbox
-  let held: HeldPushes
+  let held: DeferredPushes
   let schedule: Schedule
   let channels: Channels
   let router: any PushRouter

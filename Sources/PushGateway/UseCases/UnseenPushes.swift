@@ -24,7 +24,7 @@ final class UnseenPushes: Sendable {
   init(_ presence: CellPresence, log: DeliveryLog) { (self.presence, self.log) = (presence, log) }
 
   /// Begins to look after what a router has handed to other gateways.
-  func join(_ router: any PushRouter) { router.onBeyond { [self] in note($0) } }
+  func join(_ router: any PushRouter) { router.onForwarded { [self] in note($0) } }
 
   func note(_ push: StoredPush) {
     let begins = state.withLock { state -> Bool in

@@ -12,7 +12,7 @@ extension AnnounceChanges {
 
 extension AnnouncePreferences {
   init(_ services: Services) {
-    self.init(registrations: services.registrations, router: services.router, digests: Digests(services))
+    self.init(registrations: services.registrations, router: services.router, digests: Summaries(services))
   }
 }
 
@@ -51,7 +51,7 @@ extension CellPresence {
   }
 }
 
-extension Digests {
+extension Summaries {
   init(_ services: Services) {
     self.init(
       registrations: services.registrations, mailbox: services.mailbox, held: services.held, router: services.router,

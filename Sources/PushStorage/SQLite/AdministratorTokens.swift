@@ -152,9 +152,9 @@ package final class AdministratorTokens: Sendable {
         continue
       }
       tokens[rows.blob(0)] = AdministratorToken(
-        name: try rows.text(1), role: role, created: try rows.integer(3, in: StoredRange.milliseconds),
-        expires: try rows.integer(4, in: StoredRange.seconds),
-        lastUsed: try rows.optionalInteger(5, in: StoredRange.seconds))
+        name: try rows.text(1), role: role, created: try rows.integer(3, in: ColumnBounds.milliseconds),
+        expires: try rows.integer(4, in: ColumnBounds.seconds),
+        lastUsed: try rows.optionalInteger(5, in: ColumnBounds.seconds))
     }
     return tokens
   }

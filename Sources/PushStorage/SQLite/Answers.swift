@@ -245,7 +245,7 @@ package final class Answers: Sendable {
     return Answer(
       id: id, person: PersonID(row: try row.integer(0)), action: try row.text(2),
       device: DeviceID(row: try row.integer(3)), app: AppID(row: try row.integer(4)),
-      at: try row.integer(5, in: StoredRange.milliseconds))
+      at: try row.integer(5, in: ColumnBounds.milliseconds))
   }
 
   private func write(_ body: @escaping @Sendable (Database) throws -> Void) async throws {

@@ -87,7 +87,7 @@ package final class AuditTrail: Sendable {
 
   private static func record(_ row: PreparedStatement) throws -> Record {
     Record(
-      number: try row.integer(0), at: try row.integer(1, in: StoredRange.milliseconds), method: try row.text(2),
+      number: try row.integer(0), at: try row.integer(1, in: ColumnBounds.milliseconds), method: try row.text(2),
       path: try row.text(3), body: try row.text(4), who: try row.optionalText(6),
       status: try row.optionalInteger(5).map { Int($0) })
   }

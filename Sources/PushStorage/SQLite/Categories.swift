@@ -40,7 +40,7 @@ package final class Categories: Sendable {
       let (app, id) = (AppID(row: try rows.integer(0)), try rows.text(1))
       categories[app, default: [:]][id] = Category(
         actions: try rows.json(2, as: [AlertAction].self),
-        expires: try rows.optionalInteger(3, in: StoredRange.seconds))
+        expires: try rows.optionalInteger(3, in: ColumnBounds.seconds))
     }
     return categories
   }

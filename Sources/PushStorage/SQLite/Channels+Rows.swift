@@ -42,7 +42,7 @@ extension Channels {
     while try subscriptions.next() {
       guard let id = ChannelID(bytes: subscriptions.blob(1)), state.channels[id] != nil else { continue }
       let device = DeviceID(row: try subscriptions.integer(0))
-      let seen = UInt64(try subscriptions.integer(2, in: StoredRange.progress))
+      let seen = UInt64(try subscriptions.integer(2, in: ColumnBounds.progress))
       state.subscriptions[device, default: []].append(Subscription(channel: id, seen: seen))
       state.channels[id]?.subscriptions += 1
     }
@@ -57,9 +57,9 @@ extension Channels {
       id: id, app: AppID(row: try row.integer(1)),
       environment: Environment(rawValue: try row.text(2)) ?? .development,
       policy: BroadcastChannel.StoragePolicy(rawValue: Int(try row.integer(3))) ?? .none,
-      created: try row.integer(4, in: StoredRange.milliseconds),
-      deleted: try row.optionalInteger(5, in: StoredRange.milliseconds),
-      lastNumber: UInt64(try row.integer(6, in: StoredRange.progress)))
+      created: try row.integer(4, in: ColumnBounds.milliseconds),
+      deleted: try row.optionalInteger(5, in: ColumnBounds.milliseconds),
+      lastNumber: UInt64(try row.integer(6, in: ColumnBounds.progress)))
   }
 
   private static let messageColumns =
@@ -68,9 +68,9 @@ extension Channels {
   private static func message(_ row: PreparedStatement, of channel: BroadcastChannel) throws -> BroadcastMessage? {
     guard let requestID = row.id(2), let uniqueID = row.id(3) else { return nil }
     return BroadcastMessage(
-      channel: channel.id, app: channel.app, number: UInt64(try row.integer(1, in: StoredRange.number)),
-      id: requestID, uniqueID: uniqueID, received: try row.integer(4, in: StoredRange.milliseconds),
-      expires: try row.integer(5, in: StoredRange.seconds), priority: try row.priority(6), payload: row.blob(7))
+      channel: channel.id, app: channel.app, number: UInt64(try row.integer(1, in: ColumnBounds.number)),
+      id: requestID, uniqueID: uniqueID, received: try row.integer(4, in: ColumnBounds.milliseconds),
+      expires: try row.integer(5, in: ColumnBounds.seconds), priority: try row.priority(6), payload: row.blob(7))
   }
 
   // MARK: What others change

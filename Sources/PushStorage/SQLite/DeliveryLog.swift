@@ -138,9 +138,9 @@ package final class DeliveryLog: Sendable {
   private let listener = Mutex<(@Sendable (_ rows: [UInt8]) -> Void)?>(nil)
   private let inbox = Mutex(Inbox())
   private let erasures = Mutex(Erasures())
-  private let wake = Wakeup()
+  private let wake = EventDescriptor()
   /// Cuts the writer's pause short.
-  private let hurry = Wakeup()
+  private let hurry = EventDescriptor()
   private let stopped = DispatchSemaphore(value: 0)
   private let logger: Logger
   private let trouble = Mutex<HealthProblem?>(nil)

@@ -398,8 +398,8 @@ package final class Groups: Sendable {
     let pushes = try PreparedStatement(db, "SELECT number, address, app, apns_id, persons, at FROM group_push")
     while try pushes.next() {
       _ = try (
-        pushes.integer(0, in: StoredRange.number), pushes.integer(1, in: StoredRange.address),
-        pushes.integer(2, in: StoredRange.app), pushes.integer(5, in: StoredRange.milliseconds)
+        pushes.integer(0, in: ColumnBounds.number), pushes.integer(1, in: ColumnBounds.address),
+        pushes.integer(2, in: ColumnBounds.app), pushes.integer(5, in: ColumnBounds.milliseconds)
       )
       guard pushes.id(3) != nil else { throw pushes.damage(3, "expected 20 bytes") }
       guard (try? Groups.persons(try pushes.text(4))) != nil else {
@@ -412,7 +412,7 @@ package final class Groups: Sendable {
     var state = State()
     let groups = try PreparedStatement(db, "SELECT id, name FROM person_group")
     while try groups.next() {
-      let group = Group(id: try groups.integer(0, in: StoredRange.number), name: try groups.text(1))
+      let group = Group(id: try groups.integer(0, in: ColumnBounds.number), name: try groups.text(1))
       state.groups[group.id] = group
       state.byName[group.name] = group.id
     }
@@ -427,10 +427,10 @@ package final class Groups: Sendable {
       guard let environment = Environment(rawValue: try tokens.text(3)) else {
         throw tokens.damage(3, "expected an environment")
       }
-      let address = GroupAddress(group: try tokens.integer(1, in: StoredRange.number), environment: environment)
+      let address = GroupAddress(group: try tokens.integer(1, in: ColumnBounds.number), environment: environment)
       state.tokens[token] = Registration(
-        token: token, device: address.device, app: AppID(row: try tokens.integer(2, in: StoredRange.app)),
-        environment: environment, unregistered: try tokens.optionalInteger(4, in: StoredRange.milliseconds))
+        token: token, device: address.device, app: AppID(row: try tokens.integer(2, in: ColumnBounds.app)),
+        environment: environment, unregistered: try tokens.optionalInteger(4, in: ColumnBounds.milliseconds))
     }
     return state
   }

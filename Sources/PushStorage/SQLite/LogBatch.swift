@@ -270,7 +270,7 @@ package struct LogBatch: Sendable {
         }
         let at = integer(0, Int64.self)
         // A newer version's event is not known here, and no clock shows some times.
-        if events.indices.contains(code), StoredRange.milliseconds.contains(at) {
+        if events.indices.contains(code), ColumnBounds.milliseconds.contains(at) {
           let (device, app) = (integer(29, Int64.self), integer(37, Int64.self))
           var row = DeliveryLog.Row(
             at: at, event: events[code], id: rowID, uniqueID: uniqueID,

@@ -26,14 +26,14 @@ enum MailboxRows {
       var gap: MailboxGap?
       if !states.isNull(3) {
         gap = MailboxGap(
-          from: UInt64(try states.integer(3, in: StoredRange.number)),
-          to: UInt64(try states.integer(4, in: StoredRange.number)),
-          dropped: Int(try states.integer(5, in: StoredRange.number)))
+          from: UInt64(try states.integer(3, in: ColumnBounds.number)),
+          to: UInt64(try states.integer(4, in: ColumnBounds.number)),
+          dropped: Int(try states.integer(5, in: ColumnBounds.number)))
       }
       index.restore(
         DeviceID(row: try states.integer(0)),
-        acknowledged: UInt64(try states.integer(1, in: StoredRange.progress)),
-        lastSeq: UInt64(try states.integer(2, in: StoredRange.progress)), gap: gap)
+        acknowledged: UInt64(try states.integer(1, in: ColumnBounds.progress)),
+        lastSeq: UInt64(try states.integer(2, in: ColumnBounds.progress)), gap: gap)
     }
   }
 
@@ -55,10 +55,10 @@ enum MailboxRows {
       guard rows.id(10) != nil else { throw rows.damage(10, "expected 20 bytes") }
       _ = try rows.priority(11)
       let entry = MailboxIndex.Entry(
-        row: try rows.integer(0, in: StoredRange.number), seq: UInt64(try rows.integer(2, in: StoredRange.progress)),
-        app: AppID(row: try rows.integer(3, in: StoredRange.app)), id: id, isSenderID: try rows.integer(5) != 0,
-        received: try rows.integer(6, in: StoredRange.milliseconds),
-        expires: try rows.integer(7, in: StoredRange.seconds), collapseID: try rows.text(8),
+        row: try rows.integer(0, in: ColumnBounds.number), seq: UInt64(try rows.integer(2, in: ColumnBounds.progress)),
+        app: AppID(row: try rows.integer(3, in: ColumnBounds.app)), id: id, isSenderID: try rows.integer(5) != 0,
+        received: try rows.integer(6, in: ColumnBounds.milliseconds),
+        expires: try rows.integer(7, in: ColumnBounds.seconds), collapseID: try rows.text(8),
         isRemoved: try rows.integer(9) != 0)
       try body(DeviceID(row: try rows.integer(1)), entry)
     }

@@ -93,7 +93,7 @@ package import PushCore
   // for once: connections are without a mutex (GRDB opens them with `SQLITE_OPEN_NOMUTEX`), so that a value may be used as it is.
 
   /// A number within a range.
-  package func integer(_ column: Int32, in range: ClosedRange<Int64> = StoredRange.row) throws -> Int64 {
+  package func integer(_ column: Int32, in range: ClosedRange<Int64> = ColumnBounds.row) throws -> Int64 {
     let stored = unsafe sqlite3_column_value(handle, column)
     guard unsafe sqlite3_value_type(stored) == SQLITE_INTEGER else {
       throw damage(column, "expected a whole number")
@@ -106,7 +106,7 @@ package import PushCore
   }
 
   /// A number within a range, or nil for NULL.
-  package func optionalInteger(_ column: Int32, in range: ClosedRange<Int64> = StoredRange.row) throws -> Int64? {
+  package func optionalInteger(_ column: Int32, in range: ClosedRange<Int64> = ColumnBounds.row) throws -> Int64? {
     try isNull(column) ? nil : integer(column, in: range)
   }
 

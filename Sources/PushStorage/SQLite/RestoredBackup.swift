@@ -120,8 +120,8 @@ package final class RestoredBackup {
         let push = try SQLiteMailbox.push(rows, of: DeviceID(row: try rows.integer(12)))
         pushes.append(
           Push(
-            row: try rows.integer(10, in: StoredRange.number),
-            number: UInt64(try rows.integer(0, in: StoredRange.progress)), push: push))
+            row: try rows.integer(10, in: ColumnBounds.number),
+            number: UInt64(try rows.integer(0, in: ColumnBounds.progress)), push: push))
       }
       return pushes
     }
@@ -142,7 +142,7 @@ package final class RestoredBackup {
       var gaps: [(device: DeviceID, dropped: Int)] = []
       while try rows.next() {
         gaps.append(
-          (DeviceID(row: try rows.integer(0)), Int(try rows.integer(1, in: StoredRange.number))))
+          (DeviceID(row: try rows.integer(0)), Int(try rows.integer(1, in: ColumnBounds.number))))
       }
       return gaps
     }

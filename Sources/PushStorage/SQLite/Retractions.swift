@@ -176,8 +176,8 @@ package final class Retractions: Sendable {
       all.append(
         Retraction(
           id: id, person: PersonID(row: try rows.integer(0)),
-          app: try rows.optionalInteger(1, in: StoredRange.app).map { AppID(row: $0) },
-          at: try rows.integer(3, in: StoredRange.milliseconds)))
+          app: try rows.optionalInteger(1, in: ColumnBounds.app).map { AppID(row: $0) },
+          at: try rows.integer(3, in: ColumnBounds.milliseconds)))
     }
     return all
   }

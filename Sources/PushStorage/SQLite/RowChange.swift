@@ -53,12 +53,12 @@ package struct ChangeSet: Sendable, Equatable, Codable {
   /// What each version of an entry has.
   private struct Version: Codable { var schema: Int }
 
-  /// A number that no gateway of this version writes (``StoredRange``), in words; nil when there is none.
+  /// A number that no gateway of this version writes (``ColumnBounds``), in words; nil when there is none.
   package var fault: String? {
     for change in changes {
       for (column, value) in [change.key, change.values].joined() {
         guard let number = value.integer else { continue }
-        let range = StoredRange.range(ofColumn: column, in: change.table)
+        let range = ColumnBounds.range(ofColumn: column, in: change.table)
         if !range.contains(number) { return "\(change.table).\(column) is \(number), beyond \(range)" }
       }
     }

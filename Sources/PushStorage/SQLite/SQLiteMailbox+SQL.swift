@@ -312,7 +312,7 @@ extension SQLiteMailbox {
       db, "SELECT id, last, typeof(payload) = 'blob' AS payload FROM mailbox_payload")
     defer { payloads.reset() }
     while try payloads.next() {
-      for column: Int32 in 0...1 { _ = try payloads.integer(column, in: StoredRange.number) }
+      for column: Int32 in 0...1 { _ = try payloads.integer(column, in: ColumnBounds.number) }
       guard try payloads.integer(2) == 1 else { throw payloads.damage(2, "expected bytes") }
     }
     let copies = try PreparedStatement(
@@ -373,7 +373,7 @@ extension SQLiteMailbox {
 
   private static func entry(_ row: PreparedStatement, of device: DeviceID) throws -> MailboxEntry {
     let push = try push(row, of: device)
-    let seq = UInt64(try row.integer(0, in: StoredRange.number))
+    let seq = UInt64(try row.integer(0, in: ColumnBounds.number))
     return MailboxEntry(seq: seq, push: try isSound(push, row) ? push : push.withoutPayload)
   }
 
@@ -383,8 +383,8 @@ extension SQLiteMailbox {
     }
     return StoredPush(
       device: device, app: AppID(row: try row.integer(1)), id: id, isSenderID: try row.integer(3) != 0,
-      uniqueID: uniqueID, received: try row.integer(5, in: StoredRange.milliseconds),
-      expires: try row.integer(6, in: StoredRange.seconds), priority: try row.priority(7),
+      uniqueID: uniqueID, received: try row.integer(5, in: ColumnBounds.milliseconds),
+      expires: try row.integer(6, in: ColumnBounds.seconds), priority: try row.priority(7),
       collapseID: try row.text(8), payload: row.blob(9))
   }
 }

@@ -45,7 +45,7 @@ package final class SQLiteMailbox: Mailbox {
   /// What was promised and is lost, as the start has found it; nil when nothing is.
   package let loss: HealthProblem?
   private let inbox = Mutex(Inbox())
-  private let wake = Wakeup()
+  private let wake = EventDescriptor()
   private let stopped = DispatchSemaphore(value: 0)
   private let checkpoints = DispatchQueue(label: "pushgateway.checkpoint")
   private let isCheckpointDue = Mutex(false)
@@ -87,7 +87,7 @@ package final class SQLiteMailbox: Mailbox {
       if let loss { logger.log(.pushesLost, "\(loss.problem)") }
       let rows = try store.pool.read(MailboxReader.rows)
       // No gateway gives such a number, and reading it fails.
-      let isBeyond = rows.map { $0.upperBound > StoredRange.number.upperBound } ?? false
+      let isBeyond = rows.map { $0.upperBound > ColumnBounds.number.upperBound } ?? false
       var backlog = MailboxEngine.Backlog(nextRow: isBeyond ? 1 : max(rows?.upperBound ?? 0, 0) + 1)
       let reader = MailboxReader(store: store, rows: rows, now: now())
       if SQLiteMailbox.count(rows) <= UInt64(rowsReadAtOnce) || isBeyond {
@@ -394,7 +394,7 @@ package final class SQLiteMailbox: Mailbox {
   }
 
   private func run() {
-    var unsettled = MailboxEngine.Unsettled()
+    var unsettled = MailboxEngine.PendingWrites()
     // When what is unsettled goes by itself.
     var due = DispatchTime.distantFuture
     var writer: Writer?

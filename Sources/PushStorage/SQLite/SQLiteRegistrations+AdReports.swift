@@ -36,7 +36,7 @@ extension SQLiteRegistrations {
   private static func report(_ row: PreparedStatement) throws -> AdReport {
     guard let id = row.id(3) else { throw row.damage(3, "expected 20 bytes") }
     return AdReport(
-      number: try row.integer(5), at: try row.integer(0, in: StoredRange.milliseconds),
+      number: try row.integer(5), at: try row.integer(0, in: ColumnBounds.milliseconds),
       device: DeviceID(row: try row.integer(1)),
       app: AppID(row: try row.integer(2)), id: id, text: try row.text(4))
   }

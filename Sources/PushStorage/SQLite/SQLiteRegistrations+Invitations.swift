@@ -6,7 +6,7 @@ import Synchronization
 /// Invitations, and whom a device that enrolls belongs to.
 extension SQLiteRegistrations {
   package func enroll(
-    name: String, person: String?, by warrant: EnrollmentWarrant
+    name: String, person: String?, by warrant: EnrollmentAuthorization
   ) async throws -> (device: Device, secret: String) {
     guard ShownName.isValid(name), name.allSatisfy({ $0.isLetter || $0.isNumber || "-_.".contains($0) }) else {
       throw Refusal(
@@ -45,7 +45,7 @@ extension SQLiteRegistrations {
 
   /// Changes what is stored; a code of no invitation is counted outside of the change, which is undone.
   private func counting<Value: Sendable>(
-    _ warrant: EnrollmentWarrant, _ body: @escaping @Sendable (Database) throws -> Value
+    _ warrant: EnrollmentAuthorization, _ body: @escaping @Sendable (Database) throws -> Value
   ) async throws -> Value {
     do {
       return try await change(body)
@@ -201,7 +201,7 @@ extension SQLiteRegistrations {
   ///
   /// - Throws: a refusal, with which the whole transaction is undone.
   static func admit(
-    _ warrant: EnrollmentWarrant, person: String?, device name: String, _ db: Database
+    _ warrant: EnrollmentAuthorization, person: String?, device name: String, _ db: Database
   ) throws -> (person: String, role: Role) {
     switch warrant {
     case .anyPerson: return (person ?? name, .device)

@@ -92,7 +92,7 @@ extension SQLiteRegistrations {
   private static func loadFormer(_ db: Database, into tables: inout RegistrationTables) throws {
     let devices = try PreparedStatement(db, "SELECT id, person FROM former_device")
     while try devices.next() {
-      _ = (try devices.integer(0, in: StoredRange.progress), try devices.integer(1))
+      _ = (try devices.integer(0, in: ColumnBounds.progress), try devices.integer(1))
     }
     let tokens = try PreparedStatement(db, "SELECT \(StoredRegistrations.formerTokenColumns) FROM former_token")
     while try tokens.next() {
@@ -119,7 +119,7 @@ extension SQLiteRegistrations {
     let apps = try PreparedStatement(db, "SELECT id, topic, name, icon, policy_mode, strict, ads, team FROM app")
     while try apps.next() {
       let app = App(
-        id: AppID(row: try apps.integer(0, in: StoredRange.app)), topic: try apps.text(1), name: try apps.text(2),
+        id: AppID(row: try apps.integer(0, in: ColumnBounds.app)), topic: try apps.text(1), name: try apps.text(2),
         icon: try apps.text(3),
         policyMode: PolicyMode(rawValue: try apps.text(4)) ?? .enforce, isStrict: try apps.integer(5) != 0,
         ads: AdMode(rawValue: try apps.text(6)) ?? .standard, team: try apps.optionalText(7))
@@ -127,7 +127,7 @@ extension SQLiteRegistrations {
       state.appsByTopic[app.topic] = app.id
     }
     let former = try PreparedStatement(db, "SELECT id FROM former_app")
-    while try former.next() { _ = try former.integer(0, in: StoredRange.app) }
+    while try former.next() { _ = try former.integer(0, in: ColumnBounds.app) }
     let certificates = try PreparedStatement(
       db, "SELECT fingerprint, topic, topics, environments, expires, revoked FROM certificate")
     while try certificates.next() {
@@ -135,8 +135,8 @@ extension SQLiteRegistrations {
       let certificate = ProviderCertificate(
         fingerprint: certificates.blob(0), topic: try certificates.optionalText(1), topics: try certificates.json(2),
         environments: Set(environments.compactMap(Environment.init)),
-        expires: try certificates.optionalInteger(4, in: StoredRange.certificateEnd),
-        revoked: try certificates.optionalInteger(5, in: StoredRange.milliseconds))
+        expires: try certificates.optionalInteger(4, in: ColumnBounds.certificateEnd),
+        revoked: try certificates.optionalInteger(5, in: ColumnBounds.milliseconds))
       state.certificates[certificate.fingerprint] = certificate
     }
     return state

@@ -95,8 +95,8 @@ package final class SQLiteRegistrations: Sendable {
       let fresh = try SQLiteRegistrations.loadSmall(db)
       db.afterNextTransaction { [weak self] _ in self?.adopt(fresh) }
     }
-    store.replica.onChange(of: AdoptedRegistrations.tables) { [weak self] db, changes in
-      let adopted = try AdoptedRegistrations(changes, db)
+    store.replica.onChange(of: ReplicatedChanges.tables) { [weak self] db, changes in
+      let adopted = try ReplicatedChanges(changes, db)
       db.afterNextTransaction { [weak self] _ in self?.adopt(adopted) }
     }
   }
@@ -117,7 +117,7 @@ package final class SQLiteRegistrations: Sendable {
     }
   }
 
-  private func adopt(_ adopted: AdoptedRegistrations) {
+  private func adopt(_ adopted: ReplicatedChanges) {
     state.withLock { state in for step in adopted.steps { step(&state.tables) } }
     for listener in listeners.withLock({ $0 }) { for change in adopted.news { listener(change) } }
   }

@@ -16,7 +16,7 @@ package struct SQLiteStore: Sendable {
   package let path: String
   /// One writer, several readers (WAL).
   let pool: DatabasePool
-  private let mover: LogMover
+  private let mover: WALCheckpointer
   /// Has changes made also by other gateways, in a cell.
   package let replica: Replica
   package let schema: StoreSchema
@@ -45,7 +45,7 @@ package struct SQLiteStore: Sendable {
   ) throws(StoreError) {
     (self.path, self.schema) = (path, schema)
     replica = Replica(schema)
-    mover = LogMover(path: path)
+    mover = WALCheckpointer(path: path)
     do {
       var configuration = GRDB.Configuration()
       configuration.busyMode = .timeout(SQLiteStore.patience)

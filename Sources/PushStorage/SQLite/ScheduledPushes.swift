@@ -347,8 +347,8 @@ package final class ScheduledPushes: Sendable {
     var state = State()
     let rows = try PreparedStatement(db, "SELECT app, team, at FROM scheduled")
     while try rows.next() {
-      state.count(AppID(row: try rows.integer(0, in: StoredRange.app)), try rows.optionalText(1), by: 1)
-      state.next = min(state.next ?? .max, try rows.integer(2, in: StoredRange.milliseconds))
+      state.count(AppID(row: try rows.integer(0, in: ColumnBounds.app)), try rows.optionalText(1), by: 1)
+      state.next = min(state.next ?? .max, try rows.integer(2, in: ColumnBounds.milliseconds))
     }
     return state
   }
@@ -361,15 +361,15 @@ package final class ScheduledPushes: Sendable {
       throw row.damage(11, "expected a JSON object")
     }
     let push = StoredPush(
-      device: DeviceID(row: try row.integer(2, in: StoredRange.recipient)),
-      app: AppID(row: try row.integer(3, in: StoredRange.app)), id: id,
-      isSenderID: true, uniqueID: uniqueID, received: try row.integer(7, in: StoredRange.milliseconds), expires: 0,
+      device: DeviceID(row: try row.integer(2, in: ColumnBounds.recipient)),
+      app: AppID(row: try row.integer(3, in: ColumnBounds.app)), id: id,
+      isSenderID: true, uniqueID: uniqueID, received: try row.integer(7, in: ColumnBounds.milliseconds), expires: 0,
       priority: try row.priority(9), collapseID: try row.text(10), payload: payload)
     return Row(
-      number: try row.integer(0, in: StoredRange.number),
+      number: try row.integer(0, in: ColumnBounds.number),
       push: ScheduledPush(
-        push, at: try row.integer(1, in: StoredRange.milliseconds),
-        expires: try row.optionalInteger(8, in: StoredRange.seconds), team: try row.optionalText(4)))
+        push, at: try row.integer(1, in: ColumnBounds.milliseconds),
+        expires: try row.optionalInteger(8, in: ColumnBounds.seconds), team: try row.optionalText(4)))
   }
 }
 

@@ -244,7 +244,7 @@ package enum Schema {
     migrator.registerMigration("commits") { db in
       try db.execute(
         sql: """
-          -- One row: how many commits the mailbox has made (CommitMark).
+          -- One row: how many commits the mailbox has made (CommitCounterFile).
           CREATE TABLE mailbox_commit (id INTEGER PRIMARY KEY, number INTEGER NOT NULL);
           """)
     }

@@ -56,6 +56,6 @@ package struct SharedFiles: Sendable {
   static func checkRows(_ db: Database) throws {
     _ = try rows(db)
     let replica = try PreparedStatement(db, "SELECT cell, position FROM replica")
-    while try replica.next() { _ = (try replica.text(0), try replica.integer(1, in: StoredRange.progress)) }
+    while try replica.next() { _ = (try replica.text(0), try replica.integer(1, in: ColumnBounds.progress)) }
   }
 }

@@ -57,7 +57,7 @@ struct StoredRegistrations {
     Device(
       id: DeviceID(row: try row.integer(0)), uuid: try row.text(1), name: try row.text(2),
       person: PersonID(row: try row.integer(3)), role: try row.word(4) ?? .device,
-      lastSeen: try row.optionalInteger(5, in: StoredRange.seconds))
+      lastSeen: try row.optionalInteger(5, in: ColumnBounds.seconds))
   }
 
   // MARK: Tokens
@@ -89,7 +89,7 @@ struct StoredRegistrations {
   /// A row of ``tokenColumns``; nil where it has no token's bytes.
   static func registration(_ row: PreparedStatement) throws -> Registration? {
     guard let token = unsafe row.withBytes(0, { unsafe DeviceToken(bytes: $0) }) else { return nil }
-    let times = StoredRange.milliseconds
+    let times = ColumnBounds.milliseconds
     // An earlier version took any time here.
     let expires = try row.optionalInteger(5, in: Int64.min...Int64.max)
     return Registration(

@@ -9,7 +9,7 @@ struct ChildOutput {
   }
 
   /// Which streams are read.
-  enum Choice: String, CaseIterable {
+  enum Mode: String, CaseIterable {
     /// Those that are no terminal's, where a command would miss colors, width and keys.
     case auto
     case always
@@ -36,7 +36,7 @@ struct ChildOutput {
 
   /// The routes of this process's own output and errors. Where both go to the same place one pipe serves both, and keeps their
   /// order.
-  static func routes(_ choice: Choice) -> [Route] {
+  static func routes(_ choice: Mode) -> [Route] {
     let streams = [STDOUT_FILENO, STDERR_FILENO].filter { stream in
       switch choice {
       case .auto: isatty(stream) == 0

@@ -65,7 +65,7 @@ struct CommandLineArguments {
     _ word: String, of command: any ParsableCommand.Type, below root: any ParsableCommand.Type
   ) -> String {
     let path = command == root ? root._commandName : root._commandName + " " + command._commandName
-    let nearest = Spelling.nearest(to: word, among: command.names + (command == root ? ["help", "version"] : []))
+    let nearest = Suggestions.nearest(to: word, among: command.names + (command == root ? ["help", "version"] : []))
     let advice = nearest.map { "did you mean \($0)?" } ?? "`\(path) --help` lists them"
     return "there is no command \(word)\(command == root ? "" : " of \(command._commandName)"): \(advice)"
   }

@@ -28,7 +28,7 @@ enum DeviceChoice: Equatable {
       } else if isEnrolling || known.isEmpty {
         self = .enroll(name)
       } else {
-        self = .ask(name, nearest: Spelling.nearest(to: name, among: known))
+        self = .ask(name, nearest: Suggestions.nearest(to: name, among: known))
       }
     } else if let only = known.first {
       guard known.count == 1 else {

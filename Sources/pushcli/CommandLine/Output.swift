@@ -2,19 +2,19 @@ import Foundation
 import Glibc
 import TerminalUI
 
-/// All that a command writes: data to standard output, words and the log to standard error, nothing but ``SafeText`` and, unchanged,
+/// All that a command writes: data to standard output, words and the log to standard error, nothing but ``SanitizedText`` and, unchanged,
 /// the output of a command that `run` runs.
 enum Output {
   /// Prints a line of data, at once.
   ///
   /// A reader who has gone ends the command quietly, as it would end any program in a pipe.
-  static func data(_ line: String) { write(SafeText(line: line), to: STDOUT_FILENO) }
+  static func data(_ line: String) { write(SanitizedText(line: line), to: STDOUT_FILENO) }
 
   /// Prints a line of data for whoever reads it: a command that runs on must not end because nobody can.
-  static func announce(_ line: String) { _ = error(writing: SafeText(line: line).bytes, to: STDOUT_FILENO) }
+  static func announce(_ line: String) { _ = error(writing: SanitizedText(line: line).bytes, to: STDOUT_FILENO) }
 
   /// Writes all of `text`, in one piece if the system takes it so; ends the command when it can't be written.
-  static func write(_ text: SafeText, to descriptor: Int32) {
+  static func write(_ text: SanitizedText, to descriptor: Int32) {
     guard let error = Output.error(writing: text.bytes, to: descriptor) else { return }
     if error != EPIPE { words("pushcli: standard output can't be written: \(unsafe String(cString: strerror(error)))") }
     exit(error == EPIPE ? Exit.done.rawValue : Exit.failed.rawValue)
@@ -49,7 +49,7 @@ enum Output {
     encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
     // The values of commands are strings, numbers and lists of them: they can always be encoded.
     guard let bytes = try? encoder.encode(value) else { return }
-    write(SafeText(json: bytes + [UInt8(ascii: "\n")], isForTerminal: true), to: STDOUT_FILENO)
+    write(SanitizedText(json: bytes + [UInt8(ascii: "\n")], isForTerminal: true), to: STDOUT_FILENO)
   }
 
   /// Prints one line of JSON for each value.
@@ -67,41 +67,41 @@ enum Output {
       lines.append(byte)
     }
     if lines.isEmpty { return }
-    write(SafeText(json: lines + [UInt8(ascii: "\n")], isForTerminal: true), to: STDOUT_FILENO)
+    write(SanitizedText(json: lines + [UInt8(ascii: "\n")], isForTerminal: true), to: STDOUT_FILENO)
   }
 
   /// Prints JSON that is there already, byte by byte where no terminal is.
   static func json(bytes: [UInt8]) {
-    write(SafeText(json: bytes, isForTerminal: isatty(STDOUT_FILENO) == 1), to: STDOUT_FILENO)
+    write(SanitizedText(json: bytes, isForTerminal: isatty(STDOUT_FILENO) == 1), to: STDOUT_FILENO)
   }
 
   /// Says something to the person, in one line.
-  static func words(_ text: String) { write(SafeText(line: text)) }
+  static func words(_ text: String) { write(SanitizedText(line: text)) }
 
   /// Says something to the person, in lines.
-  static func words(lines text: String) { write(SafeText(lines: text)) }
+  static func words(lines text: String) { write(SanitizedText(lines: text)) }
 
   /// Asks the person something, who answers behind it.
-  static func ask(_ text: String) { write(SafeText(question: text)) }
+  static func ask(_ text: String) { write(SanitizedText(question: text)) }
 
   /// Shows how far something is, in the place of what was shown before; empty: nothing.
-  static func progress(_ text: String) { write(SafeText(progress: text)) }
+  static func progress(_ text: String) { write(SanitizedText(progress: text)) }
 
   /// Prints help, which a person asked for.
-  static func help(_ text: String) { write(SafeText(lines: text), to: STDOUT_FILENO) }
+  static func help(_ text: String) { write(SanitizedText(lines: text), to: STDOUT_FILENO) }
 
   /// Writes an event of the gateway's log to standard error, in one line.
-  static func log(_ event: String) { write(SafeText(event: event)) }
+  static func log(_ event: String) { write(SanitizedText(event: event)) }
 
   /// Writes an event of the gateway's log to standard error, as a line of JSON.
-  static func log(_ json: [UInt8]) { write(SafeText(json: json, isForTerminal: true)) }
+  static func log(_ json: [UInt8]) { write(SanitizedText(json: json, isForTerminal: true)) }
 
   /// Where nobody reads what is said, the command goes on.
-  fileprivate static func write(_ text: SafeText) { _ = error(writing: text.bytes, to: STDERR_FILENO) }
+  fileprivate static func write(_ text: SanitizedText) { _ = error(writing: text.bytes, to: STDERR_FILENO) }
 
   /// Prints lines of data, all at once.
   static func data(lines text: String) {
-    if !text.isEmpty { write(SafeText(lines: text), to: STDOUT_FILENO) }
+    if !text.isEmpty { write(SanitizedText(lines: text), to: STDOUT_FILENO) }
   }
 
   /// Prints a table with aligned columns.

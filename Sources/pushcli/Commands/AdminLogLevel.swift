@@ -27,7 +27,7 @@ struct AdminLogLevel: AsyncParsableCommand {
 
   func validate() throws {
     if let level, !Self.levels.contains(level) {
-      let near = Spelling.nearest(to: level, among: Self.levels).map { "did you mean \($0)?" }
+      let near = Suggestions.nearest(to: level, among: Self.levels).map { "did you mean \($0)?" }
       throw ValidationError(
         "unknown level \(level): \(near ?? "expected one of \(Self.levels.joined(separator: ", "))")")
     }

@@ -79,7 +79,8 @@ struct AdminTokens: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
       commandName: "remove", abstract: "Revoke a token: it is refused from the next request on.",
       discussion: "Example:\n  pushcli admin tokens remove ci")
-    @Argument(help: "The token's name, as `admin tokens` lists it.", completion: Names.tokens) var name: String
+    @Argument(help: "The token's name, as `admin tokens` lists it.", completion: CompletionCandidates.tokens) var name:
+      String
     @OptionGroup var state: StateOptions
     @OptionGroup var format: FormatOptions
 

@@ -16,9 +16,9 @@ extension Apps {
           pushcli apps category com.example.builds DEPLOY --action approve=Approve --action reject=Reject!
           pushcli apps category com.example.builds
         """)
-    @Argument(help: "The app's topic.", completion: Names.apps) var topic: String
-    @Argument(help: "The category, as the payload names it. (list all)", completion: Names.categories) var category:
-      String?
+    @Argument(help: "The app's topic.", completion: CompletionCandidates.apps) var topic: String
+    @Argument(help: "The category, as the payload names it. (list all)", completion: CompletionCandidates.categories)
+    var category: String?
     @Option(help: "id=Title, or id=Title! for a destructive one; repeatable.") var action: [ActionArgument] =
       []
     @OptionGroup var state: StateOptions

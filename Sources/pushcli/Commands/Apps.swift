@@ -60,7 +60,8 @@ struct Apps: AsyncParsableCommand {
   /// What can be said of an app besides its topic and its name.
   struct Properties: ParsableArguments {
     @Option(help: "One emoji or two letters. (the name's initials)") var icon: String?
-    @Option(help: "The team whose keys may push to it. (the only one)", completion: Names.teams) var team: String?
+    @Option(help: "The team whose keys may push to it. (the only one)", completion: CompletionCandidates.teams)
+    var team: String?
     @Option(help: "enforce: a push that breaks a rule is refused; report: it is only logged. (enforce)")
     var policy: String?
     @Flag(
@@ -122,7 +123,7 @@ struct Apps: AsyncParsableCommand {
           pushcli apps set com.example.shop --ads hold
           pushcli apps set com.example.shop --team A1B2C3D4E5
         """)
-    @Argument(help: "The app's topic.", completion: Names.apps) var topic: String
+    @Argument(help: "The app's topic.", completion: CompletionCandidates.apps) var topic: String
     @Option(help: "What people see.") var name: String?
     @OptionGroup var properties: Properties
     @OptionGroup var state: StateOptions
@@ -157,7 +158,7 @@ struct Apps: AsyncParsableCommand {
           pushcli apps remove com.example.trains
           pushcli apps remove com.example.trains --yes
         """)
-    @Argument(help: "The app's topic.", completion: Names.apps) var topic: String
+    @Argument(help: "The app's topic.", completion: CompletionCandidates.apps) var topic: String
     @Flag(help: "Remove its registrations, channels and scheduled pushes, too.") var yes = false
     @OptionGroup var state: StateOptions
     @OptionGroup var format: FormatOptions

@@ -31,11 +31,12 @@ struct Ask: AsyncParsableCommand {
           --escalate-to bob --after 2m
       """)
 
-  @Option(help: "DEVICE/TOPIC, or GROUP/TOPIC, by the names of this gateway.", completion: Names.targets) var to: String
+  @Option(help: "DEVICE/TOPIC, or GROUP/TOPIC, by the names of this gateway.", completion: CompletionCandidates.targets)
+  var to: String
   @Option(name: .shortAndLong, help: "The question.") var title: String
   @Option(name: .shortAndLong, help: "More words.") var body: String?
   @Option(help: "id=Title, or id=Title! for a destructive one; up to four.") var action: [ActionArgument] = []
-  @Option(help: "The sound's name, or none.", completion: Names.sounds) var sound = "default"
+  @Option(help: "The sound's name, or none.", completion: CompletionCandidates.sounds) var sound = "default"
   @Option(help: "How long to wait: 30s, 5m, 2h.") var timeout = "5m"
   @Flag(name: .customLong("repeat"), help: "Ask again when the alert is closed, until somebody answers.")
   var repeats = false

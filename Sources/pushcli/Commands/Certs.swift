@@ -71,11 +71,13 @@ struct Certs: AsyncParsableCommand {
           pushcli certs create --topic com.example.news --kind voip --environment production
         """)
 
-    @Option(help: "The app's bundle id: the topic of pushes that name none.", completion: Names.apps) var topic: String
+    @Option(help: "The app's bundle id: the topic of pushes that name none.", completion: CompletionCandidates.apps)
+    var topic: String
     @Option(help: "A further kind of push, such as voip or complication; repeatable.")
     var kind: [String] = []
     @Option(help: "A further topic, as it is sent; repeatable.") var also: [String] = []
-    @Option(help: "development, production or both.", completion: Names.keyEnvironments) var environment = "both"
+    @Option(help: "development, production or both.", completion: CompletionCandidates.keyEnvironments)
+    var environment = "both"
     @Option(help: "How many days it lasts, up to 3650.") var days = 365
     @Flag(help: "Also for an app that the gateway does not have.") var force = false
     @Option(help: "The folder for the two files.", completion: .directory) var out = "."
@@ -188,7 +190,7 @@ struct Certs: AsyncParsableCommand {
           pushcli certs revoke --file sender.pem
         """)
 
-    @Argument(help: "Its id, as `certs list` shows it.", completion: Names.certificates) var id: String?
+    @Argument(help: "Its id, as `certs list` shows it.", completion: CompletionCandidates.certificates) var id: String?
     @Option(help: "The certificate, a PEM file.", completion: .file()) var file: String?
     @OptionGroup var state: StateOptions
     @OptionGroup var format: FormatOptions

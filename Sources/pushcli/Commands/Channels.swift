@@ -24,8 +24,9 @@ struct Channels: AsyncParsableCommand {
 
   struct List: AsyncParsableCommand {
     static let configuration = CommandConfiguration(commandName: "list", abstract: "List channels.")
-    @Option(help: "Only this app's.", completion: Names.apps) var app: String?
-    @Option(help: "Only channels that this device subscribes to.", completion: Names.devices) var device: String?
+    @Option(help: "Only this app's.", completion: CompletionCandidates.apps) var app: String?
+    @Option(help: "Only channels that this device subscribes to.", completion: CompletionCandidates.devices) var device:
+      String?
     @OptionGroup var part: ListOptions
     @OptionGroup var state: StateOptions
     @OptionGroup var format: FormatOptions
@@ -53,9 +54,10 @@ struct Channels: AsyncParsableCommand {
 
   struct Create: AsyncParsableCommand {
     static let configuration = CommandConfiguration(commandName: "create", abstract: "Create a channel; prints its id.")
-    @Argument(help: "The app's bundle id.", completion: Names.apps) var app: String
+    @Argument(help: "The app's bundle id.", completion: CompletionCandidates.apps) var app: String
     @Flag(help: "Keep the most recent message for devices that are not connected.") var store = false
-    @Option(help: "development or production. (the gateway's)", completion: Names.environments) var environment: String?
+    @Option(help: "development or production. (the gateway's)", completion: CompletionCandidates.environments)
+    var environment: String?
     @Option(help: "How many to create, up to 10000.") var count = 1
     @OptionGroup var state: StateOptions
     @OptionGroup var format: FormatOptions
@@ -80,7 +82,7 @@ struct Channels: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
       commandName: "delete",
       abstract: "Delete a channel with its stored message, subscriptions and links. It can't be undone.")
-    @Argument(help: "The channel's id.", completion: Names.channels) var channel: String
+    @Argument(help: "The channel's id.", completion: CompletionCandidates.channels) var channel: String
     @OptionGroup var state: StateOptions
     @OptionGroup var format: FormatOptions
 
@@ -94,8 +96,8 @@ struct Channels: AsyncParsableCommand {
   struct Subscribe: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
       commandName: "subscribe", abstract: "Subscribe devices to a channel of an app that they are registered for.")
-    @Argument(help: "The channel's id.", completion: Names.channels) var channel: String
-    @Argument(help: "The devices' names.", completion: Names.devices) var devices: [String] = []
+    @Argument(help: "The channel's id.", completion: CompletionCandidates.channels) var channel: String
+    @Argument(help: "The devices' names.", completion: CompletionCandidates.devices) var devices: [String] = []
     @Option(help: "All devices whose names begin with this and a hyphen.") var batch: String?
     @OptionGroup var state: StateOptions
     @OptionGroup var format: FormatOptions
@@ -117,8 +119,8 @@ struct Channels: AsyncParsableCommand {
   struct Unsubscribe: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
       commandName: "unsubscribe", abstract: "End a device's subscription to a channel.")
-    @Argument(help: "The channel's id.", completion: Names.channels) var channel: String
-    @Argument(help: "The device's name.", completion: Names.devices) var device: String
+    @Argument(help: "The channel's id.", completion: CompletionCandidates.channels) var channel: String
+    @Argument(help: "The device's name.", completion: CompletionCandidates.devices) var device: String
     @OptionGroup var state: StateOptions
     @OptionGroup var format: FormatOptions
 
@@ -132,7 +134,7 @@ struct Channels: AsyncParsableCommand {
   struct Enable: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
       commandName: "enable", abstract: "Allow broadcasts of an app (the default for new apps).")
-    @Argument(help: "The app's bundle id.", completion: Names.apps) var app: String
+    @Argument(help: "The app's bundle id.", completion: CompletionCandidates.apps) var app: String
     @OptionGroup var state: StateOptions
 
     func run() async throws { try await Channels.set(true, app, state) }
@@ -142,7 +144,7 @@ struct Channels: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
       commandName: "disable",
       abstract: "Forbid broadcasts of an app. All its channels are deleted; it can't be undone.")
-    @Argument(help: "The app's bundle id.", completion: Names.apps) var app: String
+    @Argument(help: "The app's bundle id.", completion: CompletionCandidates.apps) var app: String
     @OptionGroup var state: StateOptions
 
     func run() async throws { try await Channels.set(false, app, state) }

@@ -18,7 +18,7 @@ extension Channels {
           pushcli channels share 3pCzY5mgVQJ1bQ8WAm0LQQ== --host gateway.example
           pushcli channels share 3pCzY5mgVQJ1bQ8WAm0LQQ== --days 7 --uses 20 --qr
         """)
-    @Argument(help: "The channel's id.", completion: Names.channels) var channel: String
+    @Argument(help: "The channel's id.", completion: CompletionCandidates.channels) var channel: String
     @Option(help: "Days until it expires, up to 365.") var days = 30
     @Option(help: "How many devices may use it, from 2 to 1000000.") var uses = 1000
     @Option(help: "HOST or HOST:PORT as other machines reach the gateway. (this machine's name)") var host: String?
@@ -69,7 +69,8 @@ extension Channels {
     static let configuration = CommandConfiguration(
       commandName: "unshare", abstract: "Revoke a link. Devices that have joined with it stay subscribed.",
       discussion: "Example:\n  pushcli channels unshare 3f0c9a1be2d45577")
-    @Argument(help: "The link's id, as `channels shares` lists it.", completion: Names.shares) var id: String
+    @Argument(help: "The link's id, as `channels shares` lists it.", completion: CompletionCandidates.shares) var id:
+      String
     @OptionGroup var state: StateOptions
     @OptionGroup var format: FormatOptions
 

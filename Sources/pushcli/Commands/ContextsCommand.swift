@@ -79,7 +79,7 @@ struct ContextsCommand: AsyncParsableCommand {
         throw CommandFailure(
           .usage, "\"\(parts[0])\" is no fingerprint: expected 16 digits and letters, as F85D-P90X-EWQC-C6B1")
       }
-      let found = try await FirstContact(address, fingerprint).connect()
+      let found = try await TrustOnFirstUse(address, fingerprint).connect()
       found.client.close()
       let contexts = Contexts(try state.folder)
       let context = try contexts.add(address, as: name, authority: found.authority)
@@ -151,7 +151,7 @@ struct ContextsCommand: AsyncParsableCommand {
       guard let context = name == nil ? known : contexts[name ?? ""], let address = context.address else {
         throw CommandFailure(.usage, "\(name ?? known.name) is not a remote gateway: `pushcli contexts` lists them")
       }
-      try await FirstContact(address, AuthorityFingerprint.ofSystem).connect().client.close()
+      try await TrustOnFirstUse(address, AuthorityFingerprint.ofSystem).connect().client.close()
       let isNew = try contexts.trustSystem(context)
       if format.json { return Output.json(["context": context.name, "changed": String(isNew)]) }
       Output.words(

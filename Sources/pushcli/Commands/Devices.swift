@@ -63,7 +63,8 @@ struct Devices: AsyncParsableCommand {
       discussion: "Example:\n  pushcli devices enroll me", aliases: ["enrol"])
     @Argument(help: "The device's name.") var name: String
     @Option(
-      help: "Its user: the devices of one user share their preferences. (a new user)", completion: Names.persons)
+      help: "Its user: the devices of one user share their preferences. (a new user)",
+      completion: CompletionCandidates.persons)
     var person: String?
     @OptionGroup var state: StateOptions
     @OptionGroup var format: FormatOptions
@@ -84,7 +85,7 @@ struct Devices: AsyncParsableCommand {
         Example:
           pushcli devices remove laptop
         """)
-    @Argument(help: "The device's name.", completion: Names.devices) var name: String
+    @Argument(help: "The device's name.", completion: CompletionCandidates.devices) var name: String
     @OptionGroup var state: StateOptions
     @OptionGroup var format: FormatOptions
 
@@ -106,7 +107,7 @@ struct Devices: AsyncParsableCommand {
         Example:
           pushcli devices rotate laptop
         """)
-    @Argument(help: "The device's name.", completion: Names.devices) var name: String
+    @Argument(help: "The device's name.", completion: CompletionCandidates.devices) var name: String
     @OptionGroup var state: StateOptions
     @OptionGroup var format: FormatOptions
 
@@ -127,9 +128,10 @@ struct Devices: AsyncParsableCommand {
       commandName: "register",
       abstract: "Register a device for an app and print the device token that senders address.",
       discussion: "Example:\n  pushcli devices register me com.example.news")
-    @Argument(help: "The device's name.", completion: Names.devices) var name: String
-    @Argument(help: "The app's topic.", completion: Names.apps) var topic: String
-    @Option(help: "development or production. (the gateway's)", completion: Names.environments) var environment: String?
+    @Argument(help: "The device's name.", completion: CompletionCandidates.devices) var name: String
+    @Argument(help: "The app's topic.", completion: CompletionCandidates.apps) var topic: String
+    @Option(help: "development or production. (the gateway's)", completion: CompletionCandidates.environments)
+    var environment: String?
     @Option(help: "Seconds until the token expires and answers 410 ExpiredToken. (no end)")
     var validFor: Int?
     @OptionGroup var state: StateOptions
@@ -157,8 +159,8 @@ struct Devices: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
       commandName: "unregister", abstract: "End a registration: its token answers 410 Unregistered from now on.",
       discussion: "Example:\n  pushcli devices unregister me com.example.news")
-    @Argument(help: "The device's name.", completion: Names.devices) var name: String
-    @Argument(help: "The app's topic.", completion: Names.apps) var topic: String
+    @Argument(help: "The device's name.", completion: CompletionCandidates.devices) var name: String
+    @Argument(help: "The app's topic.", completion: CompletionCandidates.apps) var topic: String
     @OptionGroup var state: StateOptions
     @OptionGroup var format: FormatOptions
 
@@ -194,8 +196,9 @@ struct Devices: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
       commandName: "uninvite", abstract: "Revoke an invitation.",
       discussion: "Example:\n  pushcli devices uninvite 3f0c9a1be2d45577")
-    @Argument(help: "The invitation's id, as `devices invitations` lists it.", completion: Names.invitations) var id:
-      String
+    @Argument(
+      help: "The invitation's id, as `devices invitations` lists it.", completion: CompletionCandidates.invitations)
+    var id: String
     @OptionGroup var state: StateOptions
     @OptionGroup var format: FormatOptions
 

@@ -22,7 +22,7 @@ extension Devices {
           pushcli devices invite --person ada --host gateway.example --qr
           pushcli devices invite --person bob --role operator --minutes 60
         """)
-    @Option(help: "The device's user. (a new user)", completion: Names.persons) var person: String?
+    @Option(help: "The device's user. (a new user)", completion: CompletionCandidates.persons) var person: String?
     @Option(help: "The device's role: device, reader, operator or admin. (device)") var role: String?
     @Option(help: "Minutes until it expires, up to a year.") var minutes = 10
     @Option(help: "HOST or HOST:PORT as the other machine reaches the gateway. (this machine's name)") var host: String?

@@ -47,7 +47,7 @@ struct Doctor: AsyncParsableCommand {
       if let elsewhere = try examined {
         await elsewhere.findings()
       } else {
-        await Examination(folder: try state.folder, isThorough: thorough).findings()
+        await DiagnosticCheck(folder: try state.folder, isThorough: thorough).findings()
       }
     if format.json {
       Output.json(lines: findings)

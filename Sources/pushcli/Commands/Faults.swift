@@ -42,15 +42,17 @@ struct Faults: AsyncParsableCommand {
           pushcli faults add tight --streams 1 --connection 127.0.0.1 --for 30s
         """)
     @Argument(help: "Its name, for lists and logs.") var name: String
-    @Option(help: "Only pushes to this app, a bundle id.", completion: Names.apps) var app: String?
+    @Option(help: "Only pushes to this app, a bundle id.", completion: CompletionCandidates.apps) var app: String?
     @Option(help: "Only pushes to this device token.") var token: String?
-    @Option(help: "Only requests with this key id.", completion: Names.keys) var key: String?
+    @Option(help: "Only requests with this key id.", completion: CompletionCandidates.keys) var key: String?
     @Option(help: "Only this peer address, or this number of `faults connections`.") var connection: String?
-    @Option(help: "Answer with this reason, and its status.", completion: Names.reasons) var reason: String?
+    @Option(help: "Answer with this reason, and its status.", completion: CompletionCandidates.reasons) var reason:
+      String?
     @Option(help: "Answer with this HTTP status.") var status: Int?
     @Option(help: "Be this late: 250ms, 2s, 1m.") var delay: String?
     @Option(help: "RST_STREAM with this code, as REFUSED_STREAM, or a number.") var reset: String?
-    @Option(help: "GOAWAY with this reason, and no answer.", completion: Names.reasons) var goaway: String?
+    @Option(help: "GOAWAY with this reason, and no answer.", completion: CompletionCandidates.reasons) var goaway:
+      String?
     @Flag(help: "End the connection with a TCP reset.") var drop = false
     @Flag(help: "Read and write no more, and keep the socket.") var halfOpen = false
     @Flag(help: "Give no flow control credit for bodies.") var stall = false
@@ -89,7 +91,7 @@ struct Faults: AsyncParsableCommand {
 
   struct Remove: AsyncParsableCommand {
     static let configuration = CommandConfiguration(commandName: "remove", abstract: "Remove a fault, or all of them.")
-    @Argument(help: "The fault's name.", completion: Names.faults) var name: String?
+    @Argument(help: "The fault's name.", completion: CompletionCandidates.faults) var name: String?
     @Flag(help: "All faults.") var all = false
     @OptionGroup var state: StateOptions
     @OptionGroup var format: FormatOptions

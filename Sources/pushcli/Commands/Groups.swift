@@ -39,7 +39,7 @@ struct Groups: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
       commandName: "show", abstract: "Show a group's members with their devices, and its tokens.",
       discussion: "Example:\n  pushcli groups show ops")
-    @Argument(help: "The group.", completion: Names.groups) var name: String
+    @Argument(help: "The group.", completion: CompletionCandidates.groups) var name: String
     @OptionGroup var state: StateOptions
     @OptionGroup var format: FormatOptions
 
@@ -57,8 +57,8 @@ struct Groups: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
       commandName: "add", abstract: "Create a group, or add members to it.",
       discussion: "Example:\n  pushcli groups add ops ann bob")
-    @Argument(help: "The group.", completion: Names.groups) var name: String
-    @Argument(help: "The persons.", completion: Names.persons) var persons: [String] = []
+    @Argument(help: "The group.", completion: CompletionCandidates.groups) var name: String
+    @Argument(help: "The persons.", completion: CompletionCandidates.persons) var persons: [String] = []
     @OptionGroup var state: StateOptions
     @OptionGroup var format: FormatOptions
 
@@ -80,8 +80,9 @@ struct Groups: AsyncParsableCommand {
           pushcli groups remove ops bob
           pushcli groups remove ops
         """)
-    @Argument(help: "The group.", completion: Names.groups) var name: String
-    @Argument(help: "The users to remove. (the whole group)", completion: Names.persons) var persons: [String] = []
+    @Argument(help: "The group.", completion: CompletionCandidates.groups) var name: String
+    @Argument(help: "The users to remove. (the whole group)", completion: CompletionCandidates.persons) var persons:
+      [String] = []
     @OptionGroup var state: StateOptions
     @OptionGroup var format: FormatOptions
 
@@ -99,9 +100,10 @@ struct Groups: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
       commandName: "register", abstract: "Register a group for an app; prints its device token.",
       discussion: "Example:\n  pushcli groups register ops com.example.ops")
-    @Argument(help: "The group.", completion: Names.groups) var name: String
-    @Argument(help: "The app's topic.", completion: Names.apps) var topic: String
-    @Option(help: "development or production. (the gateway's)", completion: Names.environments) var environment: String?
+    @Argument(help: "The group.", completion: CompletionCandidates.groups) var name: String
+    @Argument(help: "The app's topic.", completion: CompletionCandidates.apps) var topic: String
+    @Option(help: "development or production. (the gateway's)", completion: CompletionCandidates.environments)
+    var environment: String?
     @OptionGroup var state: StateOptions
     @OptionGroup var format: FormatOptions
 
@@ -126,8 +128,8 @@ struct Groups: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
       commandName: "unregister", abstract: "End a group's registration: its token answers 410 Unregistered.",
       discussion: "Example:\n  pushcli groups unregister ops com.example.ops")
-    @Argument(help: "The group.", completion: Names.groups) var name: String
-    @Argument(help: "The app's topic.", completion: Names.apps) var topic: String
+    @Argument(help: "The group.", completion: CompletionCandidates.groups) var name: String
+    @Argument(help: "The app's topic.", completion: CompletionCandidates.apps) var topic: String
     @OptionGroup var state: StateOptions
     @OptionGroup var format: FormatOptions
 

@@ -39,7 +39,7 @@ struct Join: AsyncParsableCommand {
     let invitation = try WrittenInvitation(code.joined(separator: " "))
     let code = try invitation.code ?? WrittenInvitation.ask()
     let contexts = Contexts(try state.folder)
-    let gateway = try await FirstContact(invitation.address, code.authority).connect()
+    let gateway = try await TrustOnFirstUse(invitation.address, code.authority).connect()
     defer { gateway.client.close() }
     let known = contexts.known(at: invitation.address, trustedBy: gateway.authority)
     if let known, code.isShared, let reader = try reader(in: known) {

@@ -57,9 +57,11 @@ struct Keys: AsyncParsableCommand {
           pushcli keys create --team A1B2C3D4E5 --out ./secrets
         """)
 
-    @Option(help: "The team, 10 characters.", completion: Names.teams) var team: String
-    @Option(help: "development, production or both.", completion: Names.keyEnvironments) var environment = "both"
-    @Option(help: "A topic that the key is for; repeatable. (all)", completion: Names.apps) var topic: [String] = []
+    @Option(help: "The team, 10 characters.", completion: CompletionCandidates.teams) var team: String
+    @Option(help: "development, production or both.", completion: CompletionCandidates.keyEnvironments)
+    var environment = "both"
+    @Option(help: "A topic that the key is for; repeatable. (all)", completion: CompletionCandidates.apps) var topic:
+      [String] = []
     @Option(help: "The key it is rotated with, for keys of topics: their tokens may follow each other on a connection.")
     var related: String?
     @Option(help: "The folder for the .p8 file.", completion: .directory) var out = "."
@@ -103,11 +105,13 @@ struct Keys: AsyncParsableCommand {
         """)
 
     @Argument(help: "The .p8 file, or the public key in PEM.", completion: .file()) var file: String
-    @Option(help: "The team, 10 characters.", completion: Names.teams) var team: String
+    @Option(help: "The team, 10 characters.", completion: CompletionCandidates.teams) var team: String
     @Option(help: "The key's id. (from the file's name, AuthKey_<KEYID>.p8)") var keyID: String?
-    @Option(help: "development, production or both.", completion: Names.keyEnvironments) var environment = "both"
-    @Option(help: "A topic that the key is for; repeatable. (all)", completion: Names.apps) var topic: [String] = []
-    @Option(help: "The key it is rotated with.", completion: Names.keys) var related: String?
+    @Option(help: "development, production or both.", completion: CompletionCandidates.keyEnvironments)
+    var environment = "both"
+    @Option(help: "A topic that the key is for; repeatable. (all)", completion: CompletionCandidates.apps) var topic:
+      [String] = []
+    @Option(help: "The key it is rotated with.", completion: CompletionCandidates.keys) var related: String?
     @OptionGroup var state: StateOptions
     @OptionGroup var format: FormatOptions
 
@@ -149,7 +153,7 @@ struct Keys: AsyncParsableCommand {
 
     @Option(help: "The .p8 key to sign with. (the development key)", completion: .file()) var key: String?
     @Option(help: "The key's id. (from the file's name, AuthKey_<KEYID>.p8)") var keyID: String?
-    @Option(help: "The key's team. (the development key's)", completion: Names.teams) var team: String?
+    @Option(help: "The key's team. (the development key's)", completion: CompletionCandidates.teams) var team: String?
     @OptionGroup var state: LocalOptions
     @OptionGroup var format: FormatOptions
 
@@ -166,7 +170,7 @@ struct Keys: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
       commandName: "remove", abstract: "Remove a key: its tokens are refused from now on.",
       discussion: "Example:\n  pushcli keys remove ABC123DEFG")
-    @Argument(help: "The key's id, 10 characters.", completion: Names.keys) var key: String
+    @Argument(help: "The key's id, 10 characters.", completion: CompletionCandidates.keys) var key: String
     @OptionGroup var state: StateOptions
     @OptionGroup var format: FormatOptions
 

@@ -207,7 +207,7 @@ struct OutputBuffer {
   /// Writes what is there when it is more than `size` bytes; a reader who has gone ends the command quietly.
   mutating func flush(ifOver size: Int) {
     guard bytes.count > size else { return }
-    Output.write(SafeText(json: bytes, isForTerminal: true), to: STDOUT_FILENO)
+    Output.write(SanitizedText(json: bytes, isForTerminal: true), to: STDOUT_FILENO)
     bytes.removeAll(keepingCapacity: true)
   }
 }

@@ -29,9 +29,10 @@ struct Log: AsyncParsableCommand {
       """)
 
   @Argument(help: "An apns-id, or the apns-unique-id of a 200. (all)") var id: String?
-  @Option(help: "The device's name.", completion: Names.devices) var device: String?
-  @Option(help: "The app's topic.", completion: Names.apps) var app: String?
-  @Option(help: "Only these events, with commas between them: accepted, dropped, …", completion: Names.events)
+  @Option(help: "The device's name.", completion: CompletionCandidates.devices) var device: String?
+  @Option(help: "The app's topic.", completion: CompletionCandidates.apps) var app: String?
+  @Option(
+    help: "Only these events, with commas between them: accepted, dropped, …", completion: CompletionCandidates.events)
   var event: String?
   @Option(help: "How far back: 30s, 10m, 2h or 7d.") var since: String?
   @Option(help: "Only pushes whose title or texts hold this, in whatever case.") var text: String?

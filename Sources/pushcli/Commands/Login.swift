@@ -36,7 +36,7 @@ struct Login: AsyncParsableCommand {
       throw CommandFailure(
         .usage, "this is no token of an administrator: expected pga-…, as `pushcli admin tokens create` prints it")
     }
-    let gateway = try await FirstContact(address, fingerprint).connect()
+    let gateway = try await TrustOnFirstUse(address, fingerprint).connect()
     defer { gateway.client.close() }
     let answer = try await gateway.client.request(
       "GET", "/admin/v1/status", [(.authorization, "Bearer " + token)])

@@ -33,7 +33,7 @@ struct Persons: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
       commandName: "rename", abstract: "Rename a user.",
       discussion: "Example:\n  pushcli persons rename ada \"Ada Lovelace\"")
-    @Argument(help: "The person.", completion: Names.persons) var person: String
+    @Argument(help: "The person.", completion: CompletionCandidates.persons) var person: String
     @Argument(help: "The new name.") var name: String
     @OptionGroup var state: StateOptions
     @OptionGroup var format: FormatOptions
@@ -55,7 +55,7 @@ struct Persons: AsyncParsableCommand {
         Example:
           pushcli persons remove ada
         """)
-    @Argument(help: "The person.", completion: Names.persons) var person: String
+    @Argument(help: "The person.", completion: CompletionCandidates.persons) var person: String
     @OptionGroup var state: StateOptions
     @OptionGroup var format: FormatOptions
 

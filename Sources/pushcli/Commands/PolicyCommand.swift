@@ -34,10 +34,10 @@ struct PolicyExplain: AsyncParsableCommand {
       push.
       """)
 
-  @Option(help: "The device's name. (the only one here)", completion: Names.devices) var device: String?
+  @Option(help: "The device's name. (the only one here)", completion: CompletionCandidates.devices) var device: String?
   @Option(
     help: "The app's topic. (\"Simulator Target Bundle\" of the payload, or the device's only app)",
-    completion: Names.apps)
+    completion: CompletionCandidates.apps)
   var topic: String?
   @Option(help: "When: RFC 3339 as 2026-11-21T23:30:00+01:00, or 23:30 for the next time a clock shows it. (now)")
   var at: String?

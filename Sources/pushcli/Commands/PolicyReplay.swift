@@ -21,12 +21,14 @@ struct PolicyReplay: AsyncParsableCommand {
         pushcli policy replay --device me --since 30d --preferences changed.json --json
       """)
 
-  @Option(help: "The device's name. (the only one here)", completion: Names.devices) var device: String?
+  @Option(help: "The device's name. (the only one here)", completion: CompletionCandidates.devices) var device: String?
   @Option(help: "How far back: 30s, 10m, 2h or 7d.") var since: String
-  @Option(help: "A preference as in `pushcli prefs set`; repeatable.", completion: Names.choices) var set: [String] = []
-  @Option(help: "The app's topic that --set is for. (everything)", completion: Names.apps) var app: String?
-  @Option(help: "The app's category that --set is for. (the whole app)", completion: Names.categories) var category:
+  @Option(help: "A preference as in `pushcli prefs set`; repeatable.", completion: CompletionCandidates.choices)
+  var set: [String] = []
+  @Option(help: "The app's topic that --set is for. (everything)", completion: CompletionCandidates.apps) var app:
     String?
+  @Option(help: "The app's category that --set is for. (the whole app)", completion: CompletionCandidates.categories)
+  var category: String?
   @Option(help: "A file with all preferences, as `pushcli prefs --json` prints them.", completion: .file())
   var preferences: String?
   @Flag(help: "Print pushes without a difference, too.") var all = false
@@ -41,7 +43,7 @@ struct PolicyReplay: AsyncParsableCommand {
     let access = try await DeviceAccess(device, state)
     let choices = try await choices(access)
     let log = try await records(access, since: start)
-    var replay = Replay(choices, offset: Moment.gateway(0).offset)
+    var replay = Replay(choices, offset: ZonedTime.gateway(0).offset)
     let outcomes = LoggedDeliveries.read(log).map { replay.decide($0) }
     let changed = outcomes.filter { !$0.gained.isEmpty || !$0.lost.isEmpty }
     let shown = all ? outcomes : changed

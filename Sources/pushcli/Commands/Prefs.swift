@@ -17,7 +17,8 @@ struct Prefs: AsyncParsableCommand {
   struct Show: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
       commandName: "show", abstract: "Show the preferences that apply to a device.")
-    @Option(help: "The device's name. (the only one here)", completion: Names.devices) var device: String?
+    @Option(help: "The device's name. (the only one here)", completion: CompletionCandidates.devices) var device:
+      String?
     @OptionGroup var state: StateOptions
     @OptionGroup var format: FormatOptions
 
@@ -38,14 +39,18 @@ struct Prefs: AsyncParsableCommand {
           pushcli prefs set --device me "quiet=22:00-07:00 mon-fri Europe/Berlin; 23:00-10:00 sat,sun"
           pushcli prefs set --device me focus.work=com.example.mail,com.example.chat summary=08:00,18:00
 
-        For everything: \(Choice.summary(of: .everything)).
-        For an app: \(Choice.summary(of: .app)).
-        For a category: \(Choice.summary(of: .category)).
+        For everything: \(Preference.summary(of: .everything)).
+        For an app: \(Preference.summary(of: .app)).
+        For a category: \(Preference.summary(of: .category)).
         """)
-    @Option(help: "The device's name. (the only one here)", completion: Names.devices) var device: String?
-    @Option(help: "The app's topic. (everything)", completion: Names.apps) var app: String?
-    @Option(help: "The app's category. (the whole app)", completion: Names.categories) var category: String?
-    @Argument(help: "Preferences as name=value, such as badge=off; the list is above.", completion: Names.choices)
+    @Option(help: "The device's name. (the only one here)", completion: CompletionCandidates.devices) var device:
+      String?
+    @Option(help: "The app's topic. (everything)", completion: CompletionCandidates.apps) var app: String?
+    @Option(help: "The app's category. (the whole app)", completion: CompletionCandidates.categories) var category:
+      String?
+    @Argument(
+      help: "Preferences as name=value, such as badge=off; the list is above.", completion: CompletionCandidates.choices
+    )
     var settings: [String]
     @OptionGroup var state: StateOptions
     @OptionGroup var format: FormatOptions
@@ -61,7 +66,7 @@ struct Prefs: AsyncParsableCommand {
 private func show(_ preferences: Preferences, json: Bool) {
   if json { return Output.json(preferences) }
   let columns = ["notifications"] + Part.allCases.map(\.rawValue)
-  func row(_ name: String, _ choices: [ChoiceInForce]) -> [String] {
+  func row(_ name: String, _ choices: [EffectivePreference]) -> [String] {
     let switches = columns.map { column in choices.first { $0.name == column }?.value ?? "" }
     return [name] + switches + [choices.compactMap(\.remark).joined(separator: ", ")]
   }
@@ -79,7 +84,7 @@ private func show(_ preferences: Preferences, json: Bool) {
   }
 }
 
-extension Choice {
+extension Preference {
   /// The choices of a scope with their values; of those that follow one another with the same values, once.
   fileprivate static func summary(of scope: Scope) -> String {
     var groups: [(names: [String], values: String)] = []

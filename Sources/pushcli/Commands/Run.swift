@@ -22,16 +22,18 @@ struct Run: AsyncParsableCommand {
         pushcli run --to me/com.example.builds --output always -- ./backup
       """)
 
-  @Option(help: "DEVICE/TOPIC: the token is looked up on this machine's gateway.", completion: Names.targets)
+  @Option(
+    help: "DEVICE/TOPIC: the token is looked up on this machine's gateway.", completion: CompletionCandidates.targets)
   var to: String?
   @Option(help: "The device token, in hex.") var token: String?
-  @Option(help: "The topic: the app's bundle id.", completion: Names.apps) var topic: String?
+  @Option(help: "The topic: the app's bundle id.", completion: CompletionCandidates.apps) var topic: String?
   @Option(name: .shortAndLong, help: "The alert's title. (what ran, and whether it failed)") var title: String?
-  @Option(help: "The sound's name, or none. (success or failure)", completion: Names.sounds) var sound: String?
+  @Option(help: "The sound's name, or none. (success or failure)", completion: CompletionCandidates.sounds) var sound:
+    String?
   @Option(help: "Send nothing when it took less: 30s, 5m, 2h.") var after = "0s"
   @Flag(help: "Send only when it failed.") var onFailure = false
   @Option(help: "Send the last lines of output; auto: of what no terminal shows.")
-  var output = ChildOutput.Choice.auto
+  var output = ChildOutput.Mode.auto
   @Option(help: "The .p8 key to sign with.", completion: .file()) var key: String?
   @Option(help: "The key's id. (from the file's name, AuthKey_<KEYID>.p8)") var keyID: String?
   @Option(help: "The key's team.") var team: String?
@@ -105,4 +107,4 @@ struct Run: AsyncParsableCommand {
   }
 }
 
-extension ChildOutput.Choice: ExpressibleByArgument {}
+extension ChildOutput.Mode: ExpressibleByArgument {}

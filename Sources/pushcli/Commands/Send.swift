@@ -32,12 +32,14 @@ struct Send: AsyncParsableCommand {
 
   @Option(
     help: "DEVICE/TOPIC, or GROUP/TOPIC: the token is looked up at the gateway, as an administrator.",
-    completion: Names.targets)
+    completion: CompletionCandidates.targets)
   var to: String?
   @Option(help: "The device token, in hex.") var token: String?
-  @Option(help: "A broadcast channel instead of a device; --topic is the app.", completion: Names.channels)
+  @Option(
+    help: "A broadcast channel instead of a device; --topic is the app.", completion: CompletionCandidates.channels)
   var channel: String?
-  @Option(help: "The topic: the app's bundle id, with its suffix.", completion: Names.apps) var topic: String?
+  @Option(help: "The topic: the app's bundle id, with its suffix.", completion: CompletionCandidates.apps) var topic:
+    String?
   @OptionGroup var content: PayloadOptions
   @Option(name: .shortAndLong, help: "A payload file, or - for standard input.", completion: .file()) var file: String?
   @Option(help: "A later push with the same id replaces this one.") var collapseID: String?
@@ -62,7 +64,7 @@ struct Send: AsyncParsableCommand {
   @Option(help: "The certificate's key. (the certificate's file with .key at its end)") var certificateKey: String?
   @Option(
     help: "development or production, at a gateway that serves both. (its first listener's)",
-    completion: Names.environments)
+    completion: CompletionCandidates.environments)
   var environment: String?
   @Option(help: "Wait until the push is acknowledged, viewed or closed.") var wait: Awaited?
   @Option(help: "How long to wait: 30s, 5m, 2h.") var timeout = "30s"
@@ -475,7 +477,7 @@ extension Send {
     guard let device = record.device, let topic = record.topic,
       let push = try? JSONParser().payload(payload.span).notification, let admin = try? await Admin(gateway.state)
     else { return nil }
-    let parts = AskedPush(push, on: .init()).parts
+    let parts = RequestedPresentation(push, on: .init()).parts
     return try? await Refused(parts, category: push.category, topic: topic, on: device, admin)
   }
 }

@@ -118,7 +118,7 @@ struct Serve: AsyncParsableCommand {
         if requests.isStopAsked { return await gateway.stop() }
       case .replace: break
       }
-      let sockets = await gateway.makeWay()
+      let sockets = await gateway.handOver()
       log.flush(within: .seconds(1))
       nextProgram.begin(with: sockets) { requests.isStopAsked }
       return gateway.withdraw()

@@ -31,11 +31,13 @@ struct Subscribe: AsyncParsableCommand {
         pushcli subscribe --device me --gateway a.example:2197,b.example:2197
       """)
 
-  @Option(help: "The device's name. (the only one in the state folder, or me)", completion: Names.devices)
+  @Option(
+    help: "The device's name. (the only one in the state folder, or me)", completion: CompletionCandidates.devices)
   var device: String?
   @Flag(help: "Enroll the device if it is new, without a question.") var enroll = false
-  @Option(help: "An app to register for first; repeatable.", completion: Names.apps) var app: [String] = []
-  @Option(help: "A broadcast channel to subscribe to first; repeatable.", completion: Names.channels)
+  @Option(help: "An app to register for first; repeatable.", completion: CompletionCandidates.apps) var app: [String] =
+    []
+  @Option(help: "A broadcast channel to subscribe to first; repeatable.", completion: CompletionCandidates.channels)
   var channel: [String] = []
   @Flag(help: "Lines of words instead of a full screen: for screen readers and slow terminals.") var plain = false
   @Flag(help: "The same, with what is typed from a standard input that is no terminal: an editor, ssh.")
@@ -90,7 +92,7 @@ struct Subscribe: AsyncParsableCommand {
       credentials, folder: try gateway.state.folder, gateways: try gateway.deviceGateways(),
       pingInterval: pingInterval.map { .seconds($0) }, focus: focus)
     let environment = ProcessInfo.processInfo.environment
-    let form = TerminalForm.detect(environment)
+    let form = TerminalCapabilities.detect(environment)
     guard isPhone else { return try await receive(session) }
     let isFullScreen = !plain && !interactive && form.drawing != .plain
     let phone = PhoneSession(

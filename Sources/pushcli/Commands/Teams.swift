@@ -41,7 +41,7 @@ struct Teams: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
       commandName: "remove", abstract: "Remove a team that has no keys and no apps.",
       discussion: "Example:\n  pushcli teams remove A1B2C3D4E5")
-    @Argument(help: "The team, 10 characters.", completion: Names.teams) var team: String
+    @Argument(help: "The team, 10 characters.", completion: CompletionCandidates.teams) var team: String
     @OptionGroup var state: StateOptions
     @OptionGroup var format: FormatOptions
 

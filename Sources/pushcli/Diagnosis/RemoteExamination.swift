@@ -30,7 +30,7 @@ struct RemoteExamination {
     }
   }
 
-  typealias Finding = Examination.Finding
+  typealias Finding = DiagnosticCheck.Finding
 
   /// How long the answers may take together; then the connection is closed, which ends what waits for one.
   private static let answerTime = Duration.seconds(10)
@@ -48,7 +48,7 @@ struct RemoteExamination {
     case .tls(let host, let port): await examine(host, port)
     case .plain(let host, let port):
       await health { path in
-        let answer = try PlainRequest(host: host, port: port).get(path)
+        let answer = try HTTP1Probe(host: host, port: port).get(path)
         return (answer.status, answer.body)
       }
     }

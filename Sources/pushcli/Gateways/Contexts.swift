@@ -147,7 +147,7 @@ struct Contexts {
   }
 
   private func unknown(_ name: String) -> CommandFailure {
-    let nearest = Spelling.nearest(to: name, among: remote.map(\.name)).map { ", did you mean \($0)?" } ?? ""
+    let nearest = Suggestions.nearest(to: name, among: remote.map(\.name)).map { ", did you mean \($0)?" } ?? ""
     return CommandFailure(.suppressed, "no gateway is called \(name) here\(nearest): `pushcli contexts` lists them")
   }
 

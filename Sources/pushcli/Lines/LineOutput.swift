@@ -163,11 +163,13 @@ final class LineOutput {
   /// Writes lines of JSON, each with its end, in one piece if the system takes it so: byte by byte where no terminal is.
   ///
   /// A reader who has gone ends the command quietly, as it would end any program in a pipe.
-  func write(json lines: [UInt8]) { Output.write(SafeText(json: lines, isForTerminal: isTerminal), to: descriptor) }
+  func write(json lines: [UInt8]) {
+    Output.write(SanitizedText(json: lines, isForTerminal: isTerminal), to: descriptor)
+  }
 
   /// Writes paragraphs, each with its end.
   func write(paragraphs: String) {
-    if !paragraphs.isEmpty { Output.write(SafeText(lines: paragraphs), to: descriptor) }
+    if !paragraphs.isEmpty { Output.write(SanitizedText(lines: paragraphs), to: descriptor) }
   }
 
   /// Returns when what was written to a file is on disk.

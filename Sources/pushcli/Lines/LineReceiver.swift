@@ -184,7 +184,7 @@ private final class Questions: Sendable {
     state.withLock { state in
       guard state.asked == nil, let push = state.waiting.first else { return }
       (state.asked, state.since) = (push.id, .now)
-      Output.write(SafeText(question: PlainText.question(for: push)), to: STDOUT_FILENO)
+      Output.write(SanitizedText(question: PlainText.question(for: push)), to: STDOUT_FILENO)
     }
   }
 

@@ -19,7 +19,7 @@ final class LogWriter: Sendable {
     var waiting: [LogEntry] = []
     var dropped = 0
     var isAwake = false
-    var gate = RepeatGate<Kind>(count: Limits.maximumRepeatedLines, interval: Limits.limitLogInterval)
+    var gate = LogRateLimiter<Kind>(count: Limits.maximumRepeatedLines, interval: Limits.limitLogInterval)
     /// The last one of each kind that was not told.
     var untold: [Kind: LogEntry] = [:]
     var flushes: [DispatchSemaphore] = []

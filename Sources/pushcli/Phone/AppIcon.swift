@@ -10,7 +10,7 @@ struct AppIcon {
   /// Its tile's.
   var color: Color
   /// Its initials stand for the app's icon where the terminal could not draw that.
-  var form: TerminalForm
+  var form: TerminalCapabilities
 
   func draw(_ tile: Rectangle, columns: Int, in frame: inout Frame) {
     let inside = Rectangle(

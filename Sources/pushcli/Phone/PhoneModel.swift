@@ -32,7 +32,7 @@ struct PhoneModel: Sendable, Equatable {
   var canCompose = false
   var center = CenterPosition()
   /// The rows of the center, for as long as nothing has changed.
-  var centerMemo = CenterMemo()
+  var centerMemo = RowCache()
   /// How the message of an app's screen is read.
   var reading = Reading()
   /// What `u` brings back, and what `U` clears again (L5).
@@ -48,7 +48,7 @@ struct PhoneModel: Sendable, Equatable {
   /// Something that the person should know, in a line, until a key is pressed.
   var notice: String?
   /// How the terminal is drawn on.
-  var form = TerminalForm.full
+  var form = TerminalCapabilities.full
   /// What the terminal's background is like, and what was asked for in place of that.
   var background = Appearance.dark
   var wantedAppearance: Appearance?

@@ -21,7 +21,7 @@ struct PhoneSession {
 
   /// What the phone is drawn on.
   struct Screen {
-    var form: TerminalForm
+    var form: TerminalCapabilities
     /// What its background is like, as far as is known before it is asked.
     var background = Appearance.dark
     /// What the person wants in place of that.

@@ -52,7 +52,7 @@ enum SettingsTable {
 
   /// The row of a choice.
   private static func row(
-    _ choice: ChoiceInForce, app: String? = nil, category: String? = nil
+    _ choice: EffectivePreference, app: String? = nil, category: String? = nil
   ) -> SettingsRow {
     row(
       .choice(choice.name, app: app, category: category),

@@ -84,7 +84,7 @@ extension PhoneModel {
   /// What keeps pushes from being heard or seen now, the last one first.
   var circumstances: [String] {
     let zone = timeZone
-    let moment = Moment(seconds: Int64(now.timeIntervalSince1970)) { name, seconds in
+    let moment = ZonedTime(seconds: Int64(now.timeIntervalSince1970)) { name, seconds in
       (name.flatMap { TimeZone(identifier: $0) } ?? zone)
         .secondsFromGMT(for: Date(timeIntervalSince1970: Double(seconds)))
     }

@@ -227,7 +227,7 @@ extension PlainPhone {
 
   func unknownApp(_ name: String) -> String {
     let names = state.apps.map(\.app.name)
-    let near = Spelling.nearest(to: name, among: names).map { "did you mean \($0)? " } ?? ""
+    let near = Suggestions.nearest(to: name, among: names).map { "did you mean \($0)? " } ?? ""
     return "no app \(PlainLine.quote(name)): \(near)apps tells their names"
   }
 }

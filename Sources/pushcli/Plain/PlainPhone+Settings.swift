@@ -100,7 +100,7 @@ extension PlainPhone {
     }
     if let best { return (best.row, String(line.dropFirst(best.name.count)).trimmed) }
     let known = SettingsTable.groups(state).flatMap(\.rows).map { PlainPhone.name($0.key) }
-    let near = Spelling.nearest(to: String(first), among: known).map { "did you mean \($0)? " } ?? ""
+    let near = Suggestions.nearest(to: String(first), among: known).map { "did you mean \($0)? " } ?? ""
     say("no setting \(PlainLine.quote(typed)): \(near)settings tells their numbers and names")
     return nil
   }

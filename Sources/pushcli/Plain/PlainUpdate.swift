@@ -156,7 +156,7 @@ extension PlainPhone: LineModel {
   private mutating func take(other line: String) -> [PhoneEffect] {
     if let index = PlainPhone.index(of: line, in: choices) { return press(index) }
     let word = String(line.prefix { $0 != " " })
-    let near = Spelling.nearest(to: word, among: PlainWord.all.flatMap(\.names) + choices.map(\.title))
+    let near = Suggestions.nearest(to: word, among: PlainWord.all.flatMap(\.names) + choices.map(\.title))
     say("unknown word \(PlainLine.quote(word)): \(near.map { "did you mean \($0)? " } ?? "")help tells all words")
     return []
   }
@@ -213,7 +213,8 @@ extension PlainPhone: LineModel {
       return
     }
     guard let word = PlainWord.named(text) else {
-      let near = Spelling.nearest(to: text, among: PlainWord.all.flatMap(\.names)).map { "did you mean \($0)? " } ?? ""
+      let near =
+        Suggestions.nearest(to: text, among: PlainWord.all.flatMap(\.names)).map { "did you mean \($0)? " } ?? ""
       return say("unknown word \(PlainLine.quote(text)): \(near)help tells all words")
     }
     let others = word.others.isEmpty ? "" : "; also \(word.others.joined(separator: ", "))"

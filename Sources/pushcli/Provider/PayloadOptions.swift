@@ -9,8 +9,9 @@ struct PayloadOptions: ParsableArguments {
   @Option(name: .shortAndLong, help: "The alert's message, as the words after the options; - reads standard input.")
   var body: String?
   @Option(help: "The count on the app's icon; 0 clears it.") var badge: Int?
-  @Option(help: "The sound's name, or default.", completion: Names.sounds) var sound: String?
-  @Option(help: "The app's category; its actions are buttons of the alert.", completion: Names.categories)
+  @Option(help: "The sound's name, or default.", completion: CompletionCandidates.sounds) var sound: String?
+  @Option(
+    help: "The app's category; its actions are buttons of the alert.", completion: CompletionCandidates.categories)
   var category: String?
   @Option(help: "Its thread: alerts of a thread are shown together.") var thread: String?
   @Option(help: "How much it may interrupt: passive, active, time-sensitive or critical. (active)")

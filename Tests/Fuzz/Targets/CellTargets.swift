@@ -78,9 +78,9 @@ extension FuzzTarget {
   static let cellLog = FuzzTarget("cell-log", maximumSize: 600) {
     let database = try DamagedDatabase()
     return { bytes in
-      var parts = EntryParts()
+      var parts = Chunks()
       for message in ScriptedTransport.messages(bytes) {
-        guard let entry = parts.add(message.body, message.header(EntryParts.header)),
+        guard let entry = parts.add(message.body, message.header(Chunks.header)),
           let changes = try? ChangeSet(encoded: entry)
         else { continue }
         if let again = try? ChangeSet(encoded: changes.encoded()) {
@@ -95,14 +95,14 @@ extension FuzzTarget {
   static let cellPeers = FuzzTarget("cell-peers", maximumSize: 400) {
     { bytes in
       let transport = ScriptedTransport([])
-      let peers = CellPeers(transport, own: .init(id: "own", addresses: ["own:1"], version: "", schema: 1))
+      let peers = Membership(transport, own: .init(id: "own", addresses: ["own:1"], version: "", schema: 1))
       try? peers.hear("gateways") { _ in }
       defer { peers.stop() }
       try? peers.start()
       for message in ScriptedTransport.messages(bytes) {
         transport.tell(message)
-        _ = PassingMessages.push(of: message, to: device)
-        _ = PassingMessages.broadcast(of: message)
+        _ = EphemeralMessages.push(of: message, to: device)
+        _ = EphemeralMessages.broadcast(of: message)
         for header in message.headers {
           guard let notice = CellNotice(header: header.value) else { continue }
           precondition(CellNotice(header: notice.header) == notice, "what is read can be written")

@@ -81,7 +81,7 @@ private final class FuzzGateways {
     do {
       let current = try gateway ?? FuzzGateway()
       gateway = current
-      let peers: [PeerPlace] = [.remote, .adminSocket, .loopback, .adminSocket]
+      let peers: [PeerOrigin] = [.remote, .adminSocket, .loopback, .adminSocket]
       let options = ConnectionOptions(
         environmentRule: .fixed(kind & 4 == 0 ? .development : .production), servesChannelsOnly: kind & 24 == 24,
         peer: peers[Int(kind & 3)])

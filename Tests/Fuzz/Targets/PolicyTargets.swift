@@ -56,7 +56,7 @@ extension FuzzTarget {
     { bytes in
       let text = String(decoding: bytes.dropFirst(4), as: UTF8.self)
       let seconds = bytes.prefix(4).reduce(Int64(0)) { $0 << 8 | Int64($1) }
-      let moment = Moment(seconds: seconds) { zone, _ in zone.map { $0.utf8.count * 900 - 43_200 } ?? 0 }
+      let moment = ZonedTime(seconds: seconds) { zone, _ in zone.map { $0.utf8.count * 900 - 43_200 } ?? 0 }
       if let window = QuietWindow(text) {
         precondition(QuietWindow(window.description) == window, "a window reads as it is written")
         check(window, at: moment)
@@ -109,14 +109,14 @@ private func check(decisionsOn notification: PushNotification) {
   for preferences in [Preferences(), quiet] {
     let decision = decide(notification, preferences)
     precondition(decide(notification, preferences) == decision, "a decision is the same twice")
-    precondition(decision.brokenInvariant(asked: AskedPush(notification, on: .init()).parts) == nil)
+    precondition(decision.brokenInvariant(asked: RequestedPresentation(notification, on: .init()).parts) == nil)
     precondition(Decision.Removal.list(decision.removed.map(\.description).joined(separator: "; ")) == decision.removed)
     var line: [UInt8] = []
     decision.presentation.appendJSON(to: &line)
     precondition((try? JSONDecoder().decode(Presentation.self, from: Data(line))) == decision.presentation)
   }
-  let asked = AskedPush(notification, on: .init())
-  precondition(AskedPush(asked.description) == asked)
+  let asked = RequestedPresentation(notification, on: .init())
+  precondition(RequestedPresentation(asked.description) == asked)
 }
 
 private func decide(_ notification: PushNotification, _ preferences: Preferences) -> Decision {
@@ -145,14 +145,14 @@ private func check(_ preferences: Preferences, _ parser: JSONParser) {
   notification.alert = .init()
   notification.alert?.body = "x"
   for hour in stride(from: Int64(0), to: 24, by: 7) {
-    let moment = Moment.utc(1_800_000_000 + hour * 3600)
+    let moment = ZonedTime.utc(1_800_000_000 + hour * 3600)
     _ = Policy.decide(notification, topic: "a", preferences: preferences, device: .init(), at: moment)
     precondition(preferences.summary.due(after: moment) > moment.seconds)
   }
 }
 
 /// Minute by minute of a week, as a plain reader of the rule finds it.
-private func check(_ window: QuietWindow, at moment: Moment) {
+private func check(_ window: QuietWindow, at moment: ZonedTime) {
   let local = moment.seconds + Int64(moment.offset(window.zone, moment.seconds))
   let minute = Int((local % 86_400 + 86_400) % 86_400) / 60
   // 1 January 1970 was a Thursday; days begin with Monday.

@@ -10,7 +10,7 @@ import Testing
   typealias Event = ConnectionState.Event
   typealias Action = ConnectionState.Action
 
-  static let reason = ConnectionEnd.badCertificate
+  static let reason = CloseReason.badCertificate
 
   static let handshaking = Phase.handshaking
   static let active = Phase.active
@@ -55,7 +55,7 @@ import Testing
   static let refuse: [Action] = [
     .schedule(.close, in: .seconds(4)), .drainStreams, .flush, .answerIncomplete(reason), .checkIdle,
   ]
-  static func goAway(_ reason: ConnectionEnd) -> [Action] { [.sendGoAway(reason), .flush] }
+  static func goAway(_ reason: CloseReason) -> [Action] { [.sendGoAway(reason), .flush] }
 
   /// What an event leads to in each of the ``ways``; nil: it stays as it is, and nothing is done.
   static func outcomes(_ event: Event) -> [(Phase, [Action])?] {
@@ -119,7 +119,7 @@ import Testing
   }
 
   @Test func `whoever breaks a limit is told at once, and once`() {
-    for reason in [ConnectionEnd.excess(.resets), .settingsTimeout] {
+    for reason in [CloseReason.excess(.resets), .settingsTimeout] {
       var state = ConnectionState(isServer: true, hasTLS: false)
       #expect(state.handle(.end(reason)).filter { $0 == .sendGoAway(reason) }.count == 1)
       #expect(!state.handle(.idle).contains(.sendGoAway(reason)))

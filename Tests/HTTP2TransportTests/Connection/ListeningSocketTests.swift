@@ -81,10 +81,10 @@ import Testing
 private final class NoHandler: Handler {
   func receivedHead(of exchange: Exchange) {}
   func receivedRequest(_ exchange: Exchange) {}
-  func cause(toRefuse connection: Connection) -> ConnectionEnd? { nil }
+  func cause(toRefuse connection: Connection) -> CloseReason? { nil }
   func began(_ connection: Connection) {}
-  func abandon(_ exchange: Exchange, for cause: ConnectionEnd) {}
-  func debugData(of cause: ConnectionEnd) -> [UInt8] { [] }
+  func abandon(_ exchange: Exchange, for cause: CloseReason) {}
+  func debugData(of cause: CloseReason) -> [UInt8] { [] }
   func answersExcessFields(of exchange: Exchange) -> Bool { false }
   func timeOut(_ exchange: Exchange) {}
   func exceeded(_ limit: TransportLimit, on connection: Connection) {}

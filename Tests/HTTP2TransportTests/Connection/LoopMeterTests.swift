@@ -126,7 +126,7 @@ import Testing
 
   @Test func `a listener that has no descriptors left says so`() throws {
     let limits = LimitCounters()
-    let channel = EmbeddedChannel(handler: AcceptGate(reserve: 64, limits: limits) { _ in true }, loop: loop)
+    let channel = EmbeddedChannel(handler: AcceptThrottle(reserve: 64, limits: limits) { _ in true }, loop: loop)
     try channel.connect(to: SocketAddress(ipAddress: "127.0.0.1", port: 1)).wait()
     channel.read()
     channel.read()

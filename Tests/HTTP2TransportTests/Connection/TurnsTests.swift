@@ -89,7 +89,7 @@ import Testing
     }
     try takeTurn()
     #expect(readsAtOnce(channel) == 4)
-    context.noteModestRequest()
+    context.noteSmallRequest()
     loop.run()
     try takeTurn()
     #expect(readsAtOnce(channel) == 1)
@@ -139,7 +139,7 @@ import Testing
 
   @Test func `the next turn comes at once, also while somebody sends little`() throws {
     let channels = try (0..<3).map { _ in try connect() }
-    context.noteModestRequest()
+    context.noteSmallRequest()
     loop.run()
     #expect(context.isShared)
     for channel in channels { try send(Limits.turnShare, to: channel) }

@@ -215,7 +215,7 @@ import Testing
   @Test func `wrong credentials of an address are limited, and a right one is not`() async throws {
     try await Self.run { outside in
       let gate = outside.gateway.admin.gate
-      let source = ConnectionLedger.Source.network([10, 0, 0, 1])
+      let source = UnauthenticatedConnections.Source.network([10, 0, 0, 1])
       let statuses = (0...Limits.failedAuthentications.burst).map { _ in gate.refusal(of: source).status }
       #expect(statuses.dropLast().allSatisfy { $0 == 401 } && statuses.last == 429)
       #expect(gate.refusal(of: .network([10, 0, 0, 2])).status == 401)

@@ -91,7 +91,7 @@ import Testing
   }
 
   @Test func `a device registers, subscribes and reports at its pace`() async throws {
-    let budgets = DeviceBudgets()
+    let budgets = DeviceRateLimiter()
     let rate = Limits.deviceChanges
     for _ in 0..<rate.burst { #expect(budgets.allowsChange(DeviceID(row: 1), at: 0)) }
     #expect(!budgets.allowsChange(DeviceID(row: 1), at: 0))

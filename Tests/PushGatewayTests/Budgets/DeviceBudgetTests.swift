@@ -97,14 +97,14 @@ import Testing
   }
 
   @Test func `another device has its own share`() {
-    let budgets = DeviceBudgets()
+    let budgets = DeviceRateLimiter()
     for _ in 0..<Limits.deviceAnswers.burst { #expect(budgets.allowsAnswer(1, at: 0)) }
     #expect(!budgets.allowsAnswer(1, at: 0))
     #expect(budgets.allowsAnswer(2, at: 0))
   }
 
   @Test func `what is too much is told once a minute, with its number`() {
-    let budgets = DeviceBudgets()
+    let budgets = DeviceRateLimiter()
     #expect(budgets.noteRefusal(at: 1000) == 1)
     for now in [1000, 2000, 60_999] { #expect(budgets.noteRefusal(at: Int64(now)) == nil) }
     #expect(budgets.noteRefusal(at: 61_000) == 4)

@@ -23,9 +23,9 @@ struct BrokerReportTests {
   }
 
   @Test func thePromiseSaysWhatAPowerLossTakes() {
-    #expect(DurabilityPromise.quorum(3, .every(seconds: 120)).words.contains("the pushes of the last 120 s"))
-    #expect(DurabilityPromise.quorum(3, .always).words.contains("loses no push"))
-    #expect(DurabilityPromise.quorum(1, .unknown).name == "single")
+    #expect(DurabilityLevel.quorum(3, .every(seconds: 120)).words.contains("the pushes of the last 120 s"))
+    #expect(DurabilityLevel.quorum(3, .always).words.contains("loses no push"))
+    #expect(DurabilityLevel.quorum(1, .unknown).name == "single")
   }
 
   @Test func nobodyThereIsSaidInOneLine() async {

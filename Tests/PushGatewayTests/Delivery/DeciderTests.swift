@@ -33,7 +33,7 @@ import Testing
     var suppressed: String?
     /// The detail of the log's row `transmitted`.
     var asked = "badge sound alert"
-    var hold: Hold?
+    var hold: Deferral?
     /// nil: as an alert is that is shown.
     var isAlertCounted: Bool?
 
@@ -54,7 +54,7 @@ import Testing
     let push = samplePush(7, app: situation.app.id, at: now - situation.age, payload: situation.payload)
     let content = try PayloadReader(parser: JSONParser()).content(of: push.payload)
     return decider.decide(
-      push, content, of: situation.app, ads: AdGate(),
+      push, content, of: situation.app, ads: AdFilter(),
       recentAlerts: {
         onAsk("alerts")
         return situation.recentAlerts
@@ -139,7 +139,7 @@ import Testing
     Situation("catching up, what is too much after an absence is held") {
       ($0.isCatchingUp, $0.age, $0.recentAlerts) = (true, 3600, 10)
       ($0.parts, $0.suppressed) = ("bc", "sound A8 absence; alert A8 absence")
-      $0.hold = Hold(by: .budget)
+      $0.hold = Deferral(by: .budget)
     },
     Situation("not catching up, the same") { ($0.age, $0.recentAlerts) = (3600, 10) },
     Situation("held for the summary, until its time") {
@@ -147,7 +147,7 @@ import Testing
       $0.preferences.summary = SummaryTimes(minutes: [12 * 60], zone: "Etc/UTC")
       let setting = "N7 apps/\(topic)/delivery"
       ($0.parts, $0.suppressed) = ("bc", "sound \(setting); alert \(setting)")
-      $0.hold = Hold(by: .summary, until: now + 4 * 3600)
+      $0.hold = Deferral(by: .summary, until: now + 4 * 3600)
     },
     Situation("held for the summary that came after it was accepted") {
       $0.choose { $0.delivery = .summary }
@@ -155,7 +155,7 @@ import Testing
       $0.age = 2 * 3600
       let setting = "N7 apps/\(topic)/delivery"
       ($0.parts, $0.suppressed) = ("bc", "sound \(setting); alert \(setting)")
-      $0.hold = Hold(by: .summary, until: now - 3600)
+      $0.hold = Deferral(by: .summary, until: now - 3600)
     },
     Situation("a digest is held for no digest") {
       $0.app = .summary

@@ -59,10 +59,10 @@ import Testing
         #expect((shown["held"] as? [String: Any])?["until"] as? Int == 1_800_003_600)
       }
       gateway.clock.advance(seconds: 3599)
-      Digests(gateway.services).deliverDue()
+      Summaries(gateway.services).deliverDue()
       gateway.clock.advance(seconds: 1)
-      Digests(gateway.services).deliverDue()
-      Digests(gateway.services).deliverDue()
+      Summaries(gateway.services).deliverDue()
+      Summaries(gateway.services).deliverDue()
       let digest = try await push(stream)
       #expect(digest.seq == 4)
       #expect(digest.json["topic"] as? String == "summary")
@@ -82,7 +82,7 @@ import Testing
       #expect(try await push(stream).seq == 1)
       stream.finish()
       gateway.clock.advance(seconds: 86_400)
-      Digests(gateway.services).deliverDue()
+      Summaries(gateway.services).deliverDue()
       await eventually { gateway.services.mailbox.waitingCount(for: device.id) == 2 }
       // The device never acknowledged: it gets both again, and nothing is held a second time.
       for _ in 0..<2 {
@@ -105,14 +105,14 @@ import Testing
       let due = try #require((presentation(try await push(stream))["held"] as? [String: Any])?["until"] as? Int64)
       await gateway.services.held.settle()
       let store = try SQLiteStore(path: gateway.folder.file("push.sqlite"))
-      let restored = try HeldPushes(store: store, logger: .silent)
+      let restored = try DeferredPushes(store: store, logger: .silent)
       #expect(restored.devices == [device.id])
       #expect(restored.due(device.id, at: due).isEmpty, "when it is due is computed from the choices")
       let held = try #require(restored.due(device.id, at: due) { _ in due }.first)
       #expect((held.title, held.badge, held.seq) == ("one", 1, 1))
       restored.told([held], of: device.id)
       await restored.settle()
-      #expect(try HeldPushes(store: store, logger: .silent).devices.isEmpty)
+      #expect(try DeferredPushes(store: store, logger: .silent).devices.isEmpty)
     }
   }
 
@@ -128,7 +128,7 @@ import Testing
         try await choose(gateway, device, device.id == one.id ? "delivery=now" : "alert=off")
         if device.id == one.id { #expect(titles(try await push(stream)) == ["title"]) }
         gateway.clock.advance(seconds: 86_400)
-        Digests(gateway.services).deliverDue()
+        Summaries(gateway.services).deliverDue()
         try await choose(gateway, device, "delivery=now", "alert=on")
         try await send(gateway, device, "last")
         #expect(presentation(try await push(stream)).keys.contains("alert"))
@@ -155,11 +155,11 @@ import Testing
       let device = try await gateway.enroll()
       for number in 1...12 { try await send(gateway, device, "\(number)") }
       gateway.clock.advance(seconds: 3600)
-      let budget = Hold(by: .budget)
+      let budget = Deferral(by: .budget)
       for entry in try await gateway.services.mailbox.pending(for: device.id, after: 10, limit: 1).entries {
         gateway.services.held.hold(entry, budget, PushNotification(), AlertPresentation(title: "11"))
       }
-      Digests(gateway.services).deliverDue()
+      Summaries(gateway.services).deliverDue()
       let stream = try await TestStream.open(try await gateway.client(), device)
       _ = try await stream.lines(upTo: "caught-up")
       #expect(titles(try await push(stream)) == ["12", "11"])
@@ -252,7 +252,7 @@ import Testing
       // The answer is kept before it counts.
       await eventually { gateway.services.held.count == 1 }
       gateway.clock.advance(seconds: 86_400)
-      Digests(gateway.services).deliverDue()
+      Summaries(gateway.services).deliverDue()
       #expect(gateway.services.held.devices.isEmpty)
       try await send(gateway, device, "last")
       #expect(try await push(stream).seq == 3)

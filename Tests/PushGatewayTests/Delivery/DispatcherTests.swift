@@ -11,7 +11,7 @@ import Testing
 @Suite(.timeLimit(.minutes(5))) struct DispatcherTests {
   /// Counts the answered pushes when the rows of a push are made, after the tasks that the loop had before.
   private final class CountingRouter: PushRouter {
-    private let registry = SubscriptionRegistry()
+    private let registry = DeviceStreamRegistry()
     private let loop = Mutex<(any EventLoop)?>(nil)
     let answerCount = Mutex<@Sendable () -> UInt64>({ 0 })
     let counts = Mutex<[UInt64]>([])

@@ -59,7 +59,7 @@ final class FaultyRouter: PushRouter {
   /// Streams that are not known yet, and how many deliveries they still miss.
   private let late = Mutex<[(missing: Int, attach: @Sendable () -> Void)]>([])
 
-  init(_ fault: Fault, _ registry: any PushRouter = SubscriptionRegistry()) {
+  init(_ fault: Fault, _ registry: any PushRouter = DeviceStreamRegistry()) {
     (self.fault, self.registry) = (fault, registry)
   }
 
@@ -120,7 +120,7 @@ final class FaultyRouter: PushRouter {
     case .keepsWhatIsNeverStored: kept.withLock { $0.append(push) }
     case .claimsHandover:
       _ = registry.deliverNow(push)
-      return .toStreams
+      return .delivered
     default: break
     }
     return registry.deliverNow(push)

@@ -6,7 +6,7 @@ import Testing
 @Suite(.timeLimit(.minutes(5))) struct RouterConformanceTests {
   @Test(arguments: RouterConformance.checks.map(\.name))
   func `the registry does what every router does`(_ name: String) async throws {
-    try await RouterConformance.run(name, on: SubscriptionRegistry())
+    try await RouterConformance.run(name, on: DeviceStreamRegistry())
   }
 
   @Test func `each check has a fault to find`() {

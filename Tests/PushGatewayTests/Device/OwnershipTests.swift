@@ -203,14 +203,14 @@ import Testing
     let loop = MultiThreadedEventLoopGroup.singleton.next()
     let looked = Mutex(0)
     let accepted = Mutex(0)
-    private let claims: NIOLoopBound<DeviceClaims>
+    private let claims: NIOLoopBound<DeviceReports>
 
     /// - Parameter known: whether a push of this number was sent.
     init(known: @escaping @Sendable (APNSID) -> Bool) async throws {
       let box = Mutex<(@Sendable () -> Void, @Sendable () -> Void)>(({}, {}))
       let loop = loop
       claims = try await loop.submit {
-        let claims = DeviceClaims(
+        let claims = DeviceReports(
           loop: loop,
           find: { id in
             box.withLock { $0.0 }()
@@ -249,7 +249,7 @@ import Testing
     let (isAway, looks) = (Shared(true), Shared(0))
     let (accepted, refused) = (Shared<[APNSID]>([]), Shared<[APNSID]>([]))
     let claims = try await loop.submit {
-      let claims = DeviceClaims(
+      let claims = DeviceReports(
         loop: loop,
         find: { id in
           looks.change { $0 += 1 }

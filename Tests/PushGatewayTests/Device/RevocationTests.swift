@@ -231,7 +231,7 @@ import Testing
   }
 
   @Test func `what is noted of many devices comes in slices`() {
-    let presence = Presence()
+    let presence = LastSeen()
     for number in 0...Limits.presenceSlice { presence.note(DeviceID(row: Int64(number)), at: 5) }
     let (first, second) = (presence.take(), presence.take())
     #expect(first.count == Limits.presenceSlice && second.count == 1)

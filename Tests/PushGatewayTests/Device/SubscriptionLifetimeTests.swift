@@ -14,7 +14,7 @@ import Testing
   private final class WatchingRouter: PushRouter {
     private struct Watched: @unchecked Sendable { weak var subscription: (any LiveSubscription)? }
 
-    private let registry = SubscriptionRegistry()
+    private let registry = DeviceStreamRegistry()
     private let watched = Mutex<Watched?>(nil)
 
     var isAlive: Bool { watched.withLock { $0?.subscription != nil } }

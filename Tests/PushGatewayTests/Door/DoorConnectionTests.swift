@@ -24,7 +24,7 @@ import Testing
       (channel, isClosed) = (NIOAsyncTestingChannel(), closed)
       try await channel.testingEventLoop.executeInContext { [channel] in
         let connection = DoorConnection(routes: routes, isLoopback: isLoopback) { closed.gauge.add(1) }
-        try HTTPDoor.addHandlers(to: channel.pipeline.syncOperations, connection)
+        try MonitoringServer.addHandlers(to: channel.pipeline.syncOperations, connection)
       }
       try await channel.connect(to: try SocketAddress(ipAddress: "127.0.0.1", port: 1)).get()
     }

@@ -32,14 +32,14 @@ import Testing
     log = DeliveryLog(path: folder.file("log.sqlite"), retention: 86_400, logger: .silent)
     let store = try SQLiteStore(path: folder.file("push.sqlite"))
     let registrations = MemoryRegistrations()
-    let (mailbox, router) = (MemoryMailbox(clock: clock) { _ in }, SubscriptionRegistry())
+    let (mailbox, router) = (MemoryMailbox(clock: clock) { _ in }, DeviceStreamRegistry())
     let schedule = Schedule(
       DeliverScheduled(
         scheduled: try ScheduledPushes(store: store), groups: try Groups(store: store), registrations: registrations,
         mailbox: mailbox, router: router,
         log: log, clock: clock.wallClock))
     let unregister = Unregister(
-      registrations: registrations, mailbox: mailbox, held: try HeldPushes(store: store, logger: .silent),
+      registrations: registrations, mailbox: mailbox, held: try DeferredPushes(store: store, logger: .silent),
       schedule: schedule, channels: try Channels(store: store, logger: .silent), router: router,
       clock: clock.wallClock)
     let seen = seen

@@ -36,11 +36,12 @@ import Testing
     let log = DeliveryLog(path: folder.file("log.sqlite"), retention: 86_400 * 365 * 100, logger: .silent)
     let registrations = try SQLiteRegistrations(store: store)
     let backend = GatewayBackend(
-      registrations: registrations, mailbox: MemoryMailbox(clock: clock) { _ in }, router: SubscriptionRegistry(),
+      registrations: registrations, mailbox: MemoryMailbox(clock: clock) { _ in }, router: DeviceStreamRegistry(),
       promise: .localDisk(.full), close: {})
     let groups = try Groups(store: store)
     services = Services(
-      backend: backend, log: log, held: try HeldPushes(store: store, logger: .silent), answers: Answers(store: store),
+      backend: backend, log: log, held: try DeferredPushes(store: store, logger: .silent),
+      answers: Answers(store: store),
       audit: AuditTrail(store: store),
       remote: RemoteAdministration(try AdministratorTokens(store: store)),
       schedule: try Schedule(store: store, backend: backend, groups: groups, log: log, clock: clock.wallClock),

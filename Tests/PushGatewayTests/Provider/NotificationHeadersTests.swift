@@ -11,12 +11,12 @@ import Testing
 
   func reason(_ request: SampleRequest) -> Reason? {
     rejection { () throws(Rejection) in
-      _ = try NotificationHeaders(request.message, topics: TopicMemory(registrations: MemoryRegistrations()))
+      _ = try NotificationHeaders(request.message, topics: TopicCache(registrations: MemoryRegistrations()))
     }?.reason
   }
 
   @Test func `the sample is accepted as it is`() throws {
-    let headers = try NotificationHeaders(request.message, topics: TopicMemory(registrations: MemoryRegistrations()))
+    let headers = try NotificationHeaders(request.message, topics: TopicCache(registrations: MemoryRegistrations()))
     #expect(headers.id?.description == SampleRequest.id)
     #expect(headers.pushType == .alert)
     #expect(headers.priority == 5)
@@ -28,7 +28,7 @@ import Testing
   @Test func `the topic alone is enough`() throws {
     let message = Message()
     message.keep(.apnsTopic, SampleRequest.topic)
-    let headers = try NotificationHeaders(message, topics: TopicMemory(registrations: MemoryRegistrations()))
+    let headers = try NotificationHeaders(message, topics: TopicCache(registrations: MemoryRegistrations()))
     #expect(headers.id == nil)
     #expect(headers.pushType == nil)
     #expect(headers.priority == 10)
@@ -55,7 +55,7 @@ import Testing
   func `the three priorities are accepted`(_ value: String, _ priority: UInt8) throws {
     #expect(
       try NotificationHeaders(
-        request.with(.apnsPriority, value).message, topics: TopicMemory(registrations: MemoryRegistrations())
+        request.with(.apnsPriority, value).message, topics: TopicCache(registrations: MemoryRegistrations())
       ).priority == priority)
   }
 
@@ -74,13 +74,13 @@ import Testing
     _ value: String, _ expires: Int64?
   ) throws {
     let headers = try NotificationHeaders(
-      request.with(.apnsExpiration, value).message, topics: TopicMemory(registrations: MemoryRegistrations()))
+      request.with(.apnsExpiration, value).message, topics: TopicCache(registrations: MemoryRegistrations()))
     #expect(headers.expires(now: 1_800_000_000) == expires)
   }
 
   @Test func `a push without an expiration lives for 30 days`() throws {
     let headers = try NotificationHeaders(
-      request.with(.apnsExpiration, nil).message, topics: TopicMemory(registrations: MemoryRegistrations()))
+      request.with(.apnsExpiration, nil).message, topics: TopicCache(registrations: MemoryRegistrations()))
     #expect(headers.expires(now: 1_800_000_000) == 1_802_592_000)
   }
 

@@ -83,7 +83,7 @@ import Testing
       let app = try gateway.registrations.app(topic: SampleRequest.topic).id
       let held = samplePush(1, to: device.id, app: app)
       gateway.services.held.hold(
-        MailboxEntry(seq: 1, push: held), Hold(by: .summary, until: .max),
+        MailboxEntry(seq: 1, push: held), Deferral(by: .summary, until: .max),
         PushNotification(), nil)
       #expect(gateway.services.held.count == 1)
       #expect(try await gateway.takeBack(client, device.token).status == 200)
@@ -93,7 +93,7 @@ import Testing
       #expect(try await gateway.events(of: id).suffix(2) == [.dropped, .retracted])
       // A crash may have kept a summary from being rid of it.
       gateway.services.held.hold(
-        MailboxEntry(seq: 1, push: held), Hold(by: .summary, until: .max),
+        MailboxEntry(seq: 1, push: held), Deferral(by: .summary, until: .max),
         PushNotification(), nil)
       RestoreRetractions(gateway.services)()
       #expect(gateway.services.held.count == 0)

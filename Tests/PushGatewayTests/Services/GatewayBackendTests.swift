@@ -19,13 +19,13 @@ import Testing
 
   /// Everything in memory.
   func backend(
-    _ router: any PushRouter = SubscriptionRegistry(), epoch: String? = nil, gateways: [GatewayAddress] = [],
+    _ router: any PushRouter = DeviceStreamRegistry(), epoch: String? = nil, gateways: [GatewayAddress] = [],
     onClose: @escaping @Sendable () -> Void = {}
   ) -> GatewayBackend {
     GatewayBackend(
       registrations: MemoryRegistrations(),
       mailbox: MemoryMailbox(clock: clock, removed: { [removals] in removals.add($0) }), router: router,
-      promise: DurabilityPromise(name: "memory", words: "in memory: survives nothing"),
+      promise: DurabilityLevel(name: "memory", words: "in memory: survives nothing"),
       epoch: epoch.flatMap(NumberingEpoch.init), gateways: { gateways }, close: onClose)
   }
 

@@ -7,7 +7,7 @@ import Synchronization
 
 /// Providers, a gateway and devices in one world with a clock, a network and a disk that fail, all from one seed.
 ///
-/// The gateway's parts are the real ones: ``MailboxEngine`` and ``SubscriptionState``. Everything else is small enough
+/// The gateway's parts are the real ones: ``MailboxEngine`` and ``DeviceStreamState``. Everything else is small enough
 /// to be obviously right.
 final class DeliverySimulation {
   /// What must never happen, happened.
@@ -23,7 +23,7 @@ final class DeliverySimulation {
 
   /// An open stream: lines under way in both directions, each in order.
   private struct Session {
-    var state = SubscriptionState()
+    var state = DeviceStreamState()
     var toDevice: [Line] = []
     var acknowledgements: [UInt64] = []
     /// A read of the mailbox that was begun and has not come back.
@@ -71,7 +71,7 @@ final class DeliverySimulation {
   private let ledger = Ledger()
   private var disk = SimulatedDisk()
   private var engine: MailboxEngine
-  private var unsettled = MailboxEngine.Unsettled()
+  private var unsettled = MailboxEngine.PendingWrites()
   /// What came since a start that has not read all that waits; nil when it has.
   private var backlog: MailboxEngine.Backlog?
   /// What that start will have read.
@@ -271,7 +271,7 @@ final class DeliverySimulation {
     }
   }
 
-  private func perform(_ action: SubscriptionState.Action, _ session: inout Session, _ index: Int) {
+  private func perform(_ action: DeviceStreamState.Action, _ session: inout Session, _ index: Int) {
     switch action {
     case .read(let seq): session.reading = seq
     case .send(let entry): if entry.push.expires > now { session.toDevice.append(.push(entry)) }
@@ -318,7 +318,7 @@ final class DeliverySimulation {
     var (changes, removals): ([MailboxIndex.RowChange], [MailboxRemoval]) = ([], [])
     let index = disk.rebuild(now: now, changes: &changes, removals: &removals)
     engine = makeEngine(MailboxIndex())
-    unsettled = MailboxEngine.Unsettled()
+    unsettled = MailboxEngine.PendingWrites()
     operations = []
     ledger.finished.withLock { $0 = [] }
     backlog = MailboxEngine.Backlog(nextRow: disk.nextRow)

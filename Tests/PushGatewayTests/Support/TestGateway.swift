@@ -49,7 +49,7 @@ final class TestGateway: Sendable {
     let registrations = backend.registrations
     let groups = try Groups(store: store)
     let services = Services(
-      backend: backend, log: log, held: try HeldPushes(store: store, logger: .silent),
+      backend: backend, log: log, held: try DeferredPushes(store: store, logger: .silent),
       answers: Answers(store: store), audit: AuditTrail(store: store),
       remote: RemoteAdministration(try AdministratorTokens(store: store)),
       schedule: try Schedule(store: store, backend: backend, groups: groups, log: log, clock: clock.wallClock),
@@ -59,7 +59,7 @@ final class TestGateway: Sendable {
       enrollment: enrollment,
       channels: try Channels(store: store, logger: .silent))
     self.services = services
-    Digests(services).deliverDue(isStart: true)
+    Summaries(services).deliverDue(isStart: true)
     let announce = AnnounceChanges(services)
     registrations.onChange { announce($0) }
     let status = GatewayStatus(listening: [], environment: "", started: "", pid: 0)
@@ -102,7 +102,7 @@ final class TestGateway: Sendable {
       removed: { removals in log.append(removals.map { $0.event(at: clock.seconds * 1000) }) })
     return GatewayBackend(
       registrations: try SQLiteRegistrations(store: store), mailbox: mailbox ?? database,
-      router: SubscriptionRegistry(), promise: .localDisk(.full),
+      router: DeviceStreamRegistry(), promise: .localDisk(.full),
       mailboxMeter: database.meter, mailboxBacklog: { database.backlog }, close: { database.close() })
   }
 

@@ -220,7 +220,7 @@ final class CellHub: Sendable {
 final class HubCell: GatewayCell {
   typealias Answer = @Sendable (_ question: [UInt8]) async -> [UInt8]
 
-  let gateway: CellGateway
+  let gateway: ClusterMember
   /// Whether it answers nobody.
   let isDeaf = Mutex(false)
   private let hub: CellHub
@@ -228,17 +228,17 @@ final class HubCell: GatewayCell {
   private let listeners = Mutex<[String: @Sendable ([UInt8]) -> Void]>([:])
 
   fileprivate init(_ name: String, _ hub: CellHub) {
-    gateway = CellGateway(id: name, process: name, name: name)
+    gateway = ClusterMember(id: name, process: name, name: name)
     self.hub = hub
   }
 
-  var others: [CellGateway] { hub.others(of: gateway.id).map(\.gateway) }
+  var others: [ClusterMember] { hub.others(of: gateway.id).map(\.gateway) }
   let isNew = false
 
   func answer(_ name: String, _ body: @escaping Answer) throws { answers.withLock { $0[name] = body } }
 
   func ask(
-    _ gateway: CellGateway, _ name: String, _ question: [UInt8], within time: Duration
+    _ gateway: ClusterMember, _ name: String, _ question: [UInt8], within time: Duration
   ) async -> [UInt8]? {
     hub.noteQuestion()
     guard let other = hub.others(of: self.gateway.id).first(where: { $0.gateway == gateway }),

@@ -47,7 +47,7 @@ struct CellMoveTests {
   private func fill(from path: String, timeout: Duration = .seconds(300)) async throws {
     let backup = try RestoredBackup(path, draft: folder.file("draft"))
     defer { backup.remove() }
-    try await CellFilling(engine, logger: .silent, timeout: timeout, now: { [clock] in clock.seconds })
+    try await ClusterRestore(engine, logger: .silent, timeout: timeout, now: { [clock] in clock.seconds })
       .fill(from: backup, partitions: 2, replicas: 1) {
         try backup.writeFiles(into: StateFolder(folder.file("first")))
         return ["ca.pem": Array("authority".utf8)]

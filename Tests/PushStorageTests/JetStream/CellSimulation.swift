@@ -14,7 +14,7 @@ final class CellSimulation: @unchecked Sendable {
     var faults = ModelFaults.all
     var steps = 150
     /// What lies between a gateway and the engine.
-    var transport: @Sendable (ModelLink) -> any EngineTransport = { $0 }
+    var transport: @Sendable (ModelLink) -> any NATSTransport = { $0 }
     /// How far an acknowledgement goes that says `seq`.
     var acknowledges: @Sendable (UInt64) -> UInt64 = { $0 }
   }

@@ -74,8 +74,8 @@ import Testing
     let change = RowChange(table: "team", kind: .insert, key: ["id": .text("T")])
     #expect(try ChangeSet(encoded: Array(entry.utf8)) == ChangeSet(schema: 99, changes: [change]))
     let peer = #"{"id":"a","addresses":["h:1"],"version":"9.0","schema":99,"isLeaving":false,"load":0.5}"#
-    let known = try decodeJSON(CellPeers.Peer.self, from: Array(peer.utf8))
-    #expect(known == CellPeers.Peer(id: "a", addresses: ["h:1"], version: "9.0", schema: 99))
+    let known = try decodeJSON(Membership.Peer.self, from: Array(peer.utf8))
+    #expect(known == Membership.Peer(id: "a", addresses: ["h:1"], version: "9.0", schema: 99))
   }
 
   @Test func `each takes over what it knows of what the other changes`() async throws {

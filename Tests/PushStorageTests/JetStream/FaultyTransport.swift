@@ -2,7 +2,7 @@ import NATSClient
 import NATSTesting
 
 /// A client that misunderstands the engine, or changes what it is asked for.
-final class FaultyTransport: EngineTransport {
+final class FaultyTransport: NATSTransport {
   typealias Answer = Result<NATSMessage, NATSError>
 
   private let inner: ModelLink

@@ -131,9 +131,9 @@ import Testing
       channel: ChannelID(bytes: Array(repeating: 1, count: 16))!, app: 1, number: 0, id: .number(1),
       uniqueID: .number(2),
       received: push.received, expires: 0, priority: 10, payload: push.payload)
-    let message = PassingMessages.message(of: broadcast)
+    let message = EphemeralMessages.message(of: broadcast)
     func read(_ headers: [(name: String, value: String)]) -> BroadcastMessage? {
-      PassingMessages.broadcast(of: NATSMessage(subject: "s", headers: headers, body: message.body))
+      EphemeralMessages.broadcast(of: NATSMessage(subject: "s", headers: headers, body: message.body))
     }
     #expect(read(message.headers)?.id == .number(1))
     if name != "Expires" {

@@ -15,7 +15,7 @@ import Testing
     let link: ModelLink
 
     init(
-      _ engine: ModelEngine, _ clock: TestClock, _ transport: (ModelLink) -> any EngineTransport = { $0 }
+      _ engine: ModelEngine, _ clock: TestClock, _ transport: (ModelLink) -> any NATSTransport = { $0 }
     ) async throws {
       link = engine.connect()
       mailbox = JetStreamMailbox(

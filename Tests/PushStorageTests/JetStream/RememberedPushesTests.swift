@@ -39,7 +39,7 @@ import Testing
 
   @Test func `a device takes many that wait one after another without all being looked at each time`() {
     let count: UInt64 = 100_000
-    var box = KnownBox()
+    var box = MailboxCache()
     for seq in 1...count { _ = box.learn(seq, samplePush(to: 1)) }
     for seq in 1...count where box.acknowledge(through: seq).map(\.seq) != [seq] {
       Issue.record("\(seq) was not taken alone")
@@ -48,7 +48,7 @@ import Testing
   }
 
   @Test func `what comes late is acknowledged, and what has left before is not told again`() {
-    var box = KnownBox()
+    var box = MailboxCache()
     for seq: UInt64 in [5, 9, 2, 7] { _ = box.learn(seq, samplePush(to: 1)) }
     _ = box.remove(5)
     // It could not be deleted, and is read again.

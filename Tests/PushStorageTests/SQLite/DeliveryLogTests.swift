@@ -115,7 +115,7 @@ import Testing
   /// What the hot events have is one byte behind the fixed part: the log of a push must not grow unseen.
   @Test func `the usual details are one byte, and none is none`() throws {
     for (detail, size) in [
-      (.nothing, 47), (.fact(.fromStorage), 48), (.asked(try #require(AskedPush("badge sound alert"))), 48),
+      (.nothing, 47), (.fact(.fromStorage), 48), (.asked(try #require(RequestedPresentation("badge sound alert"))), 48),
     ] as [(DeliveryDetail, Int)] {
       var batch = LogBatch()
       batch.append(row(1, .transmitted, detail: detail))
@@ -135,10 +135,10 @@ import Testing
           .init(
             rule: "B1", pointer: "/aps/badge", message: #"a badge is a whole number ["-1"]"#, isReportOnly: true))
       ), (.stored, 2, "device offline", .fact(.deviceOffline)), (.collapsed, 3, "", .nothing),
-      (.transmitted, 4, "sound alert", .asked(try #require(AskedPush("sound alert")))),
+      (.transmitted, 4, "sound alert", .asked(try #require(RequestedPresentation("sound alert")))),
       (
         .transmitted, 4, "alert; passive; silent; focus a; category b; c",
-        .asked(try #require(AskedPush("alert; passive; silent; focus a; category b; c")))
+        .asked(try #require(RequestedPresentation("alert; passive; silent; focus a; category b; c")))
       ), (.acknowledged, 5, "from storage", .fact(.fromStorage)),
       (.presented, 6, "badge alert", .presented(["badge", "alert"])),
       (

@@ -123,11 +123,12 @@ import Testing
   }
 
   @Test func `what is held and what is scheduled goes on at the other gateway`() async throws {
-    let held = try stores.map { try HeldPushes(store: $0, logger: .silent) }
+    let held = try stores.map { try DeferredPushes(store: $0, logger: .silent) }
     let scheduled = try stores.map { try ScheduledPushes(store: $0) }
     for number in 1...3 {
       held[0].hold(
-        MailboxEntry(seq: UInt64(number), push: samplePush(number)), Hold(by: .summary, until: 5), PushNotification(),
+        MailboxEntry(seq: UInt64(number), push: samplePush(number)), Deferral(by: .summary, until: 5),
+        PushNotification(),
         nil)
     }
     await held[0].settle()

@@ -434,7 +434,7 @@ package final class MemoryRegistrations: Registrations {
   }
 
   package func enroll(
-    name: String, person: String?, by warrant: EnrollmentWarrant
+    name: String, person: String?, by warrant: EnrollmentAuthorization
   ) async throws -> (device: Device, secret: String) {
     try state.withLock { state in
       let before = state
@@ -449,7 +449,7 @@ package final class MemoryRegistrations: Registrations {
     }
   }
 
-  private static func noteWrong(_ warrant: EnrollmentWarrant, _ state: inout State) {
+  private static func noteWrong(_ warrant: EnrollmentAuthorization, _ state: inout State) {
     guard case .invitation(let secret, _) = warrant, let selector = InvitationCode.selector(of: secret) else { return }
     for place in state.invitations.indices
     where InvitationCode.selector(of: state.invitations[place].secret) == selector {
@@ -459,7 +459,7 @@ package final class MemoryRegistrations: Registrations {
   }
 
   private static func admit(
-    _ warrant: EnrollmentWarrant, person: String?, _ name: String, _ state: inout State, _ fault: Fault?
+    _ warrant: EnrollmentAuthorization, person: String?, _ name: String, _ state: inout State, _ fault: Fault?
   ) throws(RegistrationRefusal) -> (person: String, role: Role) {
     let owner = person ?? name
     let isNew = !state.persons.values.contains { $0.name == owner }
@@ -592,7 +592,7 @@ package final class MemoryRegistrations: Registrations {
 
   package func redeem(_ secret: String, now: Int64) async throws {
     try state.withLock { state in
-      let warrant = EnrollmentWarrant.invitation(secret, now: now)
+      let warrant = EnrollmentAuthorization.invitation(secret, now: now)
       do {
         var used = state
         _ = try Self.use(secret, now: now, &used, fault)

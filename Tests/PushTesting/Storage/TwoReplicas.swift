@@ -110,7 +110,7 @@ package final class TwoReplicas: Registrations {
     try await change { try await $0.expireCategories(now: now) }
   }
   package func enroll(
-    name: String, person: String?, by warrant: EnrollmentWarrant
+    name: String, person: String?, by warrant: EnrollmentAuthorization
   ) async throws -> (device: Device, secret: String) {
     try await change { try await $0.enroll(name: name, person: person, by: warrant) }
   }

@@ -103,7 +103,7 @@ package final class ConnectionPair {
 package final class StubHandler: Handler {
   package var onRequest: (Exchange) -> Void = { $0.respond(HeaderFields(status: 200), body: EmptyCollection()) }
   package var began = 0
-  package var refusal: ConnectionEnd?
+  package var refusal: CloseReason?
   /// What is kept of a body.
   package var maximumBodySize = 0
   /// Whether too many fields are answered.
@@ -119,14 +119,14 @@ package final class StubHandler: Handler {
     heads.append(exchange.stream.id)
   }
   package func receivedRequest(_ exchange: Exchange) { onRequest(exchange) }
-  package func cause(toRefuse connection: Connection) -> ConnectionEnd? { refusal }
+  package func cause(toRefuse connection: Connection) -> CloseReason? { refusal }
   package func began(_ connection: Connection) { began += 1 }
 
-  package func abandon(_ exchange: Exchange, for cause: ConnectionEnd) {
+  package func abandon(_ exchange: Exchange, for cause: CloseReason) {
     exchange.respond(HeaderFields(status: 503), body: EmptyCollection())
   }
 
-  package func debugData(of cause: ConnectionEnd) -> [UInt8] { Array("\(cause)".utf8) }
+  package func debugData(of cause: CloseReason) -> [UInt8] { Array("\(cause)".utf8) }
   package func answersExcessFields(of exchange: Exchange) -> Bool { answersExcessFields }
   package func exceeded(_ limit: TransportLimit, on connection: Connection) { limits.append(limit) }
 

@@ -75,7 +75,7 @@ import Testing
       ("Something else.", "Something else"),
     ])
   func `what the parser says is told as one line`(_ message: String, _ expected: String) {
-    let wrong = WrongUsage(message: message, fullMessage: "…\n  See 'pushcli send --help' for more information.")
+    let wrong = UsageError(message: message, fullMessage: "…\n  See 'pushcli send --help' for more information.")
     #expect(wrong.line == expected + "; see `pushcli send --help`")
   }
 
@@ -109,7 +109,7 @@ import Testing
   func `a wrong value is refused with the values or their form`(_ words: [String], _ expected: String) {
     let error = #expect(throws: (any Error).self) { try PushCLI.parseAsRoot(words) }
     guard let error else { return }
-    let wrong = WrongUsage(
+    let wrong = UsageError(
       message: PushCLI.message(for: error), fullMessage: PushCLI.fullMessage(for: error), numbers: OptionNumbers(error))
     #expect(wrong.line.hasPrefix(expected + "; see `pushcli "), "\(wrong.line)")
   }
@@ -135,6 +135,6 @@ import Testing
     ] as [(String, String?)])
   func `a word is near when a third of its letters is right at most`(_ word: String, _ expected: String?) {
     let names = ["serve", "send", "subscribe", "devices"]
-    #expect(Spelling.nearest(to: word, among: names) == expected)
+    #expect(Suggestions.nearest(to: word, among: names) == expected)
   }
 }

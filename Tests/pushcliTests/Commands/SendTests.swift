@@ -187,7 +187,7 @@ import Testing
     if asked.contains(.sound) { push.sound = .init(name: "default") }
     if asked.contains(.alert) { push.alert = .init() }
     var progress = DeliveryProgress(awaited: .viewed)
-    _ = try progress.take("transmitted", .asked(AskedPush(push, on: .init())))
+    _ = try progress.take("transmitted", .asked(RequestedPresentation(push, on: .init())))
     guard isOver else {
       #expect(try !progress.take("suppressed", .removed(removed)))
       // What was kept back is found in the center.

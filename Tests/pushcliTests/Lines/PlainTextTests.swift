@@ -76,7 +76,7 @@ import Testing
     push.presentation.center = Sample.dinner
     let beginning = "[14:03] 📰 News\nDinner at Eight?\nIn the notification center"
     #expect(paragraph(push).hasPrefix(beginning + ".\n"))
-    push.presentation.held = Hold(by: .summary)
+    push.presentation.held = Deferral(by: .summary)
     #expect(paragraph(push).hasPrefix(beginning + ", and in the next summary.\n"))
   }
 

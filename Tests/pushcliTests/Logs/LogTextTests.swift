@@ -33,8 +33,8 @@ import Testing
   @Test(arguments: hostile)
   func `no text of others ends a line, or works on a terminal`(_ text: String) throws {
     var entry = LogEntry(at: 0, .info, event: nil, text, fields: [.init(name: "k", value: text)])
-    let logfmt = SafeText(event: entry.logfmt).bytes
-    let json = SafeText(json: entry.json, isForTerminal: true).bytes
+    let logfmt = SanitizedText(event: entry.logfmt).bytes
+    let json = SanitizedText(json: entry.json, isForTerminal: true).bytes
     for bytes in [logfmt, json, entry.journal] {
       let words = String(decoding: bytes, as: UTF8.self).unicodeScalars
       #expect(words.allSatisfy { $0 == "\n" || !($0.value < 0x20 || (0x7f..<0xa0).contains($0.value)) })

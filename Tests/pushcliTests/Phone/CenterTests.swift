@@ -123,7 +123,7 @@ import Testing
       "held":{"by":"summary","until":1763143200,"relevance":0.5}},"payload":{"aps":{}}}
       """
     let push = try #require(DevicePush(line: Array(line.utf8), parser: JSONParser()))
-    #expect(push.presentation.held == Hold(by: .summary, until: 1_763_143_200, relevance: 0.5))
+    #expect(push.presentation.held == Deferral(by: .summary, until: 1_763_143_200, relevance: 0.5))
     var phone = Sample.phone()
     #expect(phone.effects(.push(push)) == [.presented(id: "push-7", parts: [.badge])])
     #expect(phone.alerts.isEmpty && phone.state.unreadCount == 1)

@@ -223,14 +223,14 @@ import Testing
       for scene in ScreenTests.scenes where scene.name != "alert-foreign" || !encodesUTF8 {
         for size in ReadingTests.sizes {
           var phone = Sample.phone(size: size, scene.messages)
-          phone.form = TerminalForm(drawing: .ascii, encodesUTF8: encodesUTF8, colors: colors, reason: "")
+          phone.form = TerminalCapabilities(drawing: .ascii, encodesUTF8: encodesUTF8, colors: colors, reason: "")
           let text = phone.view(size: size).text
           #expect(text.utf8.allSatisfy { $0 < 0x80 }, "\(scene.name)\n\(text)")
         }
       }
     }
     var phone = Sample.phone()
-    phone.form = TerminalForm(drawing: .ascii, encodesUTF8: true, colors: 8, reason: "")
+    phone.form = TerminalCapabilities(drawing: .ascii, encodesUTF8: true, colors: 8, reason: "")
     #expect(phone.view(size: phone.size).text.contains("FA"), "Family Album")
     #expect(phone.view(size: phone.size).text.contains("Enter open"))
   }

@@ -40,7 +40,7 @@ package enum DatabaseRepair {
       }
       try FileManager.default.moveItem(atPath: draft, toPath: path)
       // What is lost is in the report.
-      try? FileManager.default.removeItem(atPath: path + CommitMark.suffix)
+      try? FileManager.default.removeItem(atPath: path + CommitCounterFile.suffix)
       report.aside = aside
       return report
     } catch {
@@ -268,7 +268,7 @@ private struct RepairTable {
           return Column(
             name: columnName, type: type, isOptional: !isKey && ((column["notnull"] as Int) == 0 || hasDefault),
             isRowID: isKey && hasOneKey && type == "INTEGER",
-            range: StoredRange.range(ofColumn: columnName, in: name))
+            range: ColumnBounds.range(ofColumn: columnName, in: name))
         })
     }
   }

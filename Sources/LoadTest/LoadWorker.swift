@@ -1,0 +1,515 @@
+import DequeModule
+package import GatewayProtocol
+package import HTTP2Transport
+package import NIOCore
+import NIOPosix
+import PushCore
+
+/// One loop of a load test with its own devices, providers, rate and counts; loops share nothing.
+///
+/// Everything is called on the loop. What a turn of the loop brings is acknowledged and answered with new requests at the
+/// turn's end, in one flush for each connection.
+package final class LoadWorker: ProviderLane {
+  package let plan: LoadPlan
+  package let target: LoadTarget
+  package let run: UInt16
+  /// Seconds since 1970 at the start.
+  package let wallStart: Int
+  /// The first 18 characters of every `apns-id` of this lane.
+  package let idPrefix: String
+  package var tally = LoadTally()
+  /// Devices to be acknowledged when this turn ends.
+  private var acknowledgements: [LoadDevice] = []
+  /// An acknowledgement in the making, used again each time.
+  package var acknowledgement = LoadWorker.acknowledgementHead
+  package static let acknowledgementHead = Array("\(DeviceLine.acknowledgementHead)".utf8)
+  /// Whether devices that come back resume their TLS session.
+  package let resumesSessions: Bool
+
+  private let context: LoopContext
+  /// Of each of the target's places.
+  private let addresses: [SocketAddress]
+  private let tls: TLSContext
+  private let secrets: [String]
+  /// 64 hex digits for each device, one after another.
+  private let tokens: [UInt8]
+  private let schedule: SendSchedule
+  private var providers: [LoadProvider] = []
+  package private(set) var devices: [LoadDevice] = []
+  private var ledger: DeliveryLedger
+  /// Providers with room, taken in turn.
+  private var available = Deque<LoadProvider>()
+  private var retries = Deque<(LoadProvider, LoadProvider.Request)>()
+  private var lastID: UInt64 = 0
+  private var start: UInt64 = 0
+  private var isSending = false
+  private var isOver = false
+  private var lastSent: UInt64 = 0
+  /// Devices that are to connect, and how many are at it.
+  private var waiting = Deque<LoadDevice>()
+  private var connecting = 0
+  private var liveCount = 0
+  private var readyProviders = 0
+  private var expectedDevices = 0
+  private var failure: String?
+  private var storm: StormState?
+  private var churnPlace = 0
+  /// When the device of a catch-up began to connect, in nanoseconds after the start.
+  package private(set) var catchUpBegan: UInt64 = 0
+
+  /// Devices that drop and come back at once.
+  private struct StormState {
+    var began: UInt64
+    var missing: Int
+    var live: Int
+    var allLive: UInt64?
+    var caughtUp: UInt64?
+  }
+
+  /// Connections in the making at once: beyond the listener's backlog the kernel would drop them and wait a second.
+  private static let maximumConnecting = 512
+  /// The shortest pause between two turns of sending: shorter ones would measure the load side's wake-ups.
+  private static let shortestTick: UInt64 = 200_000
+  private static let slowReadInterval = TimeAmount.milliseconds(500)
+
+  package init(
+    index: Int, plan: LoadPlan, target: LoadTarget, run: UInt16, wallStart: Int, credentials: [BatchDevice],
+    addresses: [SocketAddress], tls: TLSContext, loop: any EventLoop
+  ) {
+    self.plan = plan
+    self.target = target
+    self.run = run
+    self.wallStart = wallStart
+    self.addresses = addresses
+    self.tls = tls
+    context = LoopContext(eventLoop: loop)
+    secrets = credentials.map(\.secret)
+    tokens = credentials.flatMap { Array($0.token.utf8) }
+    schedule = plan.schedule
+    ledger = DeliveryLedger(providers: plan.providers, devices: plan.devices)
+    resumesSessions = plan.kind == .storm || plan.churn > 0
+    // Eight digits of the run and the lane, then four of the version, as a UUID has them.
+    var prefix: [UInt8] = []
+    for shift in stride(from: 28, through: 0, by: -4) {
+      prefix.append(hexDigit(UInt8(truncatingIfNeeded: (UInt32(run) << 16 | UInt32(index)) >> UInt32(shift)) & 15))
+    }
+    idPrefix = String(decoding: prefix, as: UTF8.self) + "-0000-4000"
+    providers = (0..<plan.providers).map { LoadProvider(index: $0, lane: self) }
+    let connected = plan.kind == .accept || isCatchUp(plan.kind) ? 0 : plan.devices
+    devices = (0..<plan.devices).map { place in
+      LoadDevice(index: place, isSlow: LoadWorker.isOf(plan.slow, place), lane: self)
+    }
+    waiting = Deque(devices.prefix(connected).filter { !LoadWorker.isOf(plan.offline, plan.devices - 1 - $0.index) })
+    expectedDevices = waiting.count
+    context.onTurnEnd { [unowned self] in endTurn() }
+  }
+
+  /// Whether a device is among the given share, which is spread evenly.
+  package static func isOf(_ percent: Double, _ place: Int) -> Bool {
+    Int(Double(place + 1) * percent / 100) > Int(Double(place) * percent / 100)
+  }
+
+  private func isCatchUp(_ kind: LoadPlan.Kind) -> Bool { if case .catchUp = kind { true } else { false } }
+
+  /// Nanoseconds after the start.
+  package func elapsed() -> UInt64 { NIODeadline.now().uptimeNanoseconds &- start }
+
+  /// Lends the digits of a device's token; does nothing where no devices were enrolled.
+  package func withToken(of device: Int, _ body: (UnsafeRawBufferPointer) -> Void) {
+    guard !tokens.isEmpty else { return }
+    unsafe tokens.withUnsafeBytes { unsafe body(.init(rebasing: $0[(64 * device)..<(64 * device + 64)])) }
+  }
+
+  /// The test can't go on.
+  package func fail(_ reason: String) { failure = failure ?? reason }
+
+  // MARK: Connecting
+
+  /// Opens all provider connections.
+  package func connectProviders(authorization: String?) {
+    setAuthorization(authorization)
+    for provider in providers { connect(provider) }
+  }
+
+  /// Renews what providers say of themselves.
+  package func setAuthorization(_ authorization: String?) {
+    for provider in providers { provider.setHead(authorization: authorization) }
+  }
+
+  private func connect(_ provider: LoadProvider) {
+    let place = target.place(of: provider.index)
+    open(
+      place, slowly: false, attach: { connection, _ in provider.attach(connection) },
+      failed: { [self] error in fail("nothing answers at \(target.places[place].authority): \(error)") })
+  }
+
+  /// Opens the streams of all devices that are to be connected, so many at once.
+  package func connectDevices() {
+    while connecting < LoadWorker.maximumConnecting, let device = waiting.popFirst() {
+      connecting += 1
+      device.begin()
+      let session = device.tlsSession
+      open(
+        target.place(of: device.index), slowly: device.isSlow,
+        attach: { [self] connection, tls in
+          if let session { tls.resume(session) }
+          try device.attach(connection, tls, secret: secrets[device.index])
+        },
+        failed: { [self] error in
+          connecting -= 1
+          tally.lastLoss = "\(error)"
+          again(device)
+        })
+    }
+  }
+
+  /// Connects the one device of a catch-up.
+  package func connectFirstDevice() {
+    catchUpBegan = elapsed()
+    waiting = [devices[0]]
+    expectedDevices = 1
+    connectDevices()
+  }
+
+  private func open(
+    _ place: Int, slowly: Bool, attach: @escaping (Connection, TLSConnection) throws -> Void,
+    failed: @escaping (any Error) -> Void
+  ) {
+    let loop = context.eventLoop
+    let this = NIOLoopBound((self, attach, failed), eventLoop: loop)
+    ClientBootstrap(group: loop)
+      .connectTimeout(.seconds(15))
+      .channelOption(.tcpOption(.tcp_nodelay), value: 1)
+      .channelOption(.autoRead, value: true)
+      .channelInitializer { channel in
+        channel.eventLoop.makeCompletedFuture {
+          let (lane, attach, _) = this.value
+          let tls = try TLSConnection(client: lane.tls, host: lane.target.places[place].host)
+          let connection = try Connection(role: .client, loop: lane.context, tls: tls, peer: .remote)
+          try attach(connection, tls)
+          try channel.pipeline.syncOperations.addHandler(connection)
+        }
+      }
+      .connect(to: addresses[place])
+      .hop(to: loop)
+      .whenComplete { result in
+        switch result {
+        case .success(let channel):
+          this.value.0.tally.connections += 1
+          if slowly { LoadWorker.readSlowly(channel) }
+        case .failure(let error): this.value.2(error)
+        }
+      }
+  }
+
+  /// Reads only now and then.
+  private static func readSlowly(_ channel: any Channel) {
+    _ = channel.setOption(.autoRead, value: false)
+    channel.eventLoop.scheduleRepeatedTask(initialDelay: slowReadInterval, delay: slowReadInterval) { task in
+      guard channel.isActive else { return task.cancel() }
+      channel.read()
+    }
+  }
+
+  package func providerReady(_ provider: LoadProvider) {
+    readyProviders += 1
+    noteCapacity(provider)
+  }
+
+  package func providerLost(_ provider: LoadProvider, _ error: (any Error)?) {
+    guard !isOver else { return }
+    readyProviders -= 1
+    tally.connectionsLost += 1
+    if let error { tally.lastLoss = "\(error)" }
+    guard failure == nil else { return }
+    let this = NIOLoopBound((self, provider), eventLoop: context.eventLoop)
+    context.eventLoop.scheduleTask(in: .milliseconds(100)) { this.value.0.connect(this.value.1) }
+  }
+
+  package func deviceLive(_ device: LoadDevice) {
+    connecting -= 1
+    liveCount += 1
+    if storm != nil {
+      storm?.live += 1
+      if liveCount == expectedDevices { storm?.allLive = elapsed() }
+    }
+    connectDevices()
+  }
+
+  package func deviceCaughtUp(_ device: LoadDevice) {
+    guard storm != nil else { return }
+    storm?.missing -= 1
+    if storm?.missing == 0 { storm?.caughtUp = elapsed() }
+  }
+
+  package func deviceLost(_ device: LoadDevice, wasLive: Bool, _ error: (any Error)?) {
+    if wasLive { liveCount -= 1 } else { connecting -= 1 }
+    guard !isOver else { return }
+    if let error {
+      tally.connectionsLost += 1
+      tally.lastLoss = "\(error)"
+    }
+    again(device)
+  }
+
+  private func again(_ device: LoadDevice) {
+    guard !isOver, failure == nil else { return }
+    let this = NIOLoopBound((self, device), eventLoop: context.eventLoop)
+    // At once after a storm or churn; the pause is for a gateway that refuses.
+    let pause = storm == nil ? TimeAmount.milliseconds(20) : .zero
+    context.eventLoop.scheduleTask(in: pause) {
+      this.value.0.waiting.append(this.value.1)
+      this.value.0.connectDevices()
+    }
+  }
+
+  /// All devices drop, and come back at once.
+  package func beginStorm() {
+    storm = StormState(began: elapsed(), missing: expectedDevices, live: 0)
+    for device in devices where device.state == .live { device.drop() }
+  }
+
+  // MARK: Sending
+
+  /// Begins to send; `start` is the start of the test on the clock of NIO.
+  package func begin(start: UInt64) {
+    self.start = start
+    isSending = true
+    tick()
+    if plan.churn > 0 { churn() }
+  }
+
+  /// Stops intending pushes; what is in flight may still be answered.
+  package func stopSending() { isSending = false }
+
+  private func tick() {
+    guard isSending else { return }
+    pump()
+    guard isSending else { return }
+    let now = NIODeadline.now().uptimeNanoseconds
+    var next = now + 50_000_000
+    if plan.pace != .flatOut {
+      next = max(start + schedule.intended(tally.sent), now + LoadWorker.shortestTick)
+    }
+    let this = NIOLoopBound(self, eventLoop: context.eventLoop)
+    context.eventLoop.scheduleTask(deadline: .uptimeNanoseconds(next)) { this.value.tick() }
+  }
+
+  private func churn() {
+    let this = NIOLoopBound(self, eventLoop: context.eventLoop)
+    context.eventLoop.scheduleRepeatedTask(
+      initialDelay: .zero, delay: .nanoseconds(Int64(1e9 / plan.churn))
+    ) { task in
+      let lane = this.value
+      guard lane.isSending, !lane.devices.isEmpty else { return task.cancel() }
+      for _ in 0..<lane.devices.count {
+        lane.churnPlace = (lane.churnPlace + 1) % lane.devices.count
+        let device = lane.devices[lane.churnPlace]
+        guard device.state == .live else { continue }
+        device.drop()
+        break
+      }
+    }
+  }
+
+  private func endTurn() {
+    for device in acknowledgements { device.acknowledge() }
+    acknowledgements.removeAll(keepingCapacity: true)
+    if isSending { pump() }
+  }
+
+  /// Sends what is due, as far as there is room.
+  private func pump() {
+    guard !available.isEmpty, start > 0 else { return }
+    let now = elapsed()
+    let isTimeOver = plan.pushes == nil && Double(now) / 1e9 >= schedule.warmUp + schedule.duration
+    var due = plan.pushes ?? LoadPlan.maximumPushes
+    if plan.pace == .flatOut {
+      if isTimeOver { due = 0 }
+    } else {
+      due = min(due, schedule.due(at: Double(now) / 1e9))
+    }
+    while let (provider, request) = retries.first, provider.hasCapacity {
+      retries.removeFirst()
+      provider.send(request)
+      _ = request
+    }
+    while tally.sent < due, let provider = nextProvider() {
+      let device = tally.sent % plan.devices
+      let intended = plan.pace == .flatOut ? now : schedule.intended(tally.sent)
+      let number = ledger.send(provider: provider.index, device: device)
+      lastID += 1
+      tally.sent += 1
+      tally.second(now) { $0.sent += 1 }
+      provider.send(.init(device: device, number: number, intended: intended, id: lastID))
+      if provider.hasCapacity { list(provider) }
+    }
+    if isTimeOver, tally.sent >= due || plan.pace == .flatOut { isSending = false }
+    if let pushes = plan.pushes, tally.sent >= pushes { isSending = false }
+  }
+
+  private func nextProvider() -> LoadProvider? {
+    while let provider = available.popFirst() {
+      provider.isListed = false
+      if provider.hasCapacity { return provider }
+    }
+    return nil
+  }
+
+  private func list(_ provider: LoadProvider) {
+    guard !provider.isListed else { return }
+    provider.isListed = true
+    available.append(provider)
+  }
+
+  /// A provider can send again, at the end of this turn.
+  private func noteCapacity(_ provider: LoadProvider) {
+    list(provider)
+    context.scheduleTurnEnd()
+  }
+
+  /// Has a device acknowledge at the end of this turn what it will have by then.
+  package func acknowledgeLater(_ device: LoadDevice) {
+    acknowledgements.append(device)
+    context.scheduleTurnEnd()
+  }
+
+  /// Has a device acknowledge then what it will have by then.
+  package func acknowledge(_ device: LoadDevice, at time: ContinuousClock.Instant) {
+    let device = NIOLoopBound(device, eventLoop: context.eventLoop)
+    context.eventLoop.scheduleTask(in: TimeAmount(ContinuousClock.now.duration(to: time))) {
+      device.value.sendAcknowledgement()
+    }
+  }
+
+  // MARK: Answers and deliveries
+
+  package func accepted(_ request: LoadProvider.Request, by provider: LoadProvider) {
+    let now = elapsed()
+    tally.accepted += 1
+    tally.lastAnswer = now
+    tally.second(now) { $0.accepted += 1 }
+    if isMeasured(now) { tally.acceptedMeasured += 1 }
+    if isMeasured(request.intended) { tally.acceptLatencies.record(nanoseconds: now &- min(now, request.intended)) }
+    if isExpected(request.device) { tally.expected += 1 }
+    noteCapacity(provider)
+  }
+
+  package func refused(_ request: LoadProvider.Request, by provider: LoadProvider, _ message: Message) {
+    let status = message.text(.status) ?? "no status"
+    let body = String(decoding: message.body, as: UTF8.self)
+    let reason = body.split(separator: "\"").dropFirst(3).first.map { " \($0)" } ?? ""
+    tally.refusals[status + reason, default: 0] += 1
+    tally.lastAnswer = elapsed()
+    ledger.refuse(provider: provider.index, device: request.device, number: request.number)
+    noteCapacity(provider)
+  }
+
+  /// A request's connection was lost before its answer came.
+  package func giveUp(_ request: LoadProvider.Request, of provider: LoadProvider, isRetriable: Bool) {
+    if isRetriable, !isOver {
+      tally.retried += 1
+      ledger.retry(provider: provider.index, device: request.device, number: request.number)
+      retries.append((provider, request))
+    } else {
+      tally.unanswered += 1
+      ledger.refuse(provider: provider.index, device: request.device, number: request.number)
+    }
+  }
+
+  package func delivered(_ mark: LoadTag, to device: LoadDevice, _ now: UInt64) {
+    guard mark.run == run else {
+      tally.foreign += 1
+      return
+    }
+    guard Int(mark.device) == device.index else {
+      tally.misdelivered += 1
+      return
+    }
+    switch ledger.arrive(provider: Int(mark.provider), device: device.index, number: mark.number) {
+    case .inOrder, .lateRetry: break
+    case .reordered: tally.reordered += 1
+    case .duplicate:
+      tally.duplicated += 1
+      return
+    case .misdelivered:
+      tally.misdelivered += 1
+      return
+    }
+    tally.delivered += 1
+    tally.lastDelivery = now
+    tally.second(now) { $0.delivered += 1 }
+    if isMeasured(now) { tally.deliveredMeasured += 1 }
+    if device.isSlow {
+      tally.deliveredSlowly += 1
+    } else if isMeasured(mark.intended), catchUpBegan == 0 {
+      tally.deliveryLatencies.record(nanoseconds: now &- min(now, mark.intended))
+    }
+  }
+
+  private func isMeasured(_ time: UInt64) -> Bool {
+    let seconds = Double(time) / 1e9
+    return seconds >= schedule.warmUp && (plan.pushes != nil || seconds < schedule.warmUp + schedule.duration)
+  }
+
+  /// Whether a device is to receive what is accepted for it.
+  private func isExpected(_ device: Int) -> Bool {
+    switch plan.kind {
+    case .accept, .idle: false
+    case .catchUp: device == 0
+    case .deliver, .storm: !LoadWorker.isOf(plan.offline, plan.devices - 1 - device)
+    }
+  }
+
+  // MARK: What the test asks
+
+  /// How far a lane is.
+  package struct Standing: Sendable {
+    package var readyProviders: Int
+    package var liveDevices: Int
+    package var expectedDevices: Int
+    package var sent: Int
+    package var accepted: Int
+    package var delivered: Int
+    package var expected: Int
+    /// Pushes that a `gap` said were driven out.
+    package var dropped: Int
+    package var isSending: Bool
+    package var inFlight: Int
+    package var refused: Int
+    /// Pushes that should have been sent and were not.
+    package var unsent: Int
+    package var failure: String?
+    package var lastLoss: String?
+    package var storm: (began: UInt64, allLive: UInt64?, caughtUp: UInt64?)?
+
+    /// Whether everything sent is answered, and everything accepted delivered.
+    package var isQuiet: Bool { !isSending && inFlight == 0 && delivered + dropped >= expected }
+  }
+
+  package var standing: Standing {
+    let end = Double(start == 0 ? 0 : elapsed()) / 1e9
+    let due = plan.pace == .flatOut ? tally.sent : min(plan.pushes ?? .max, schedule.due(at: end))
+    return Standing(
+      readyProviders: readyProviders, liveDevices: liveCount, expectedDevices: expectedDevices, sent: tally.sent,
+      accepted: tally.accepted, delivered: tally.delivered, expected: tally.expected,
+      dropped: tally.dropped.values.reduce(0, +), isSending: isSending,
+      inFlight: providers.reduce(retries.count) { $0 + $1.inFlight }, refused: tally.refusals.values.reduce(0, +),
+      unsent: max(0, due - tally.sent), failure: failure, lastLoss: tally.lastLoss,
+      storm: storm.map { ($0.began, $0.allLive, $0.caughtUp) })
+  }
+
+  /// Ends everything; what is still in flight counts as unanswered.
+  ///
+  /// - Returns: what was counted, and for each device how many accepted pushes are missing.
+  package func finish() -> (LoadTally, missing: [Int: Int]) {
+    isSending = false
+    isOver = true
+    while let (provider, request) = retries.popFirst() {
+      giveUp(request, of: provider, isRetriable: false)
+    }
+    for provider in providers { provider.close() }
+    for device in devices where device.state == .live { device.leave() }
+    return (tally, ledger.missing(where: isExpected))
+  }
+}

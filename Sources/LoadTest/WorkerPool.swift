@@ -1,0 +1,161 @@
+import GatewayClient
+package import GatewayProtocol
+import HTTP2Transport
+import NIOCore
+package import NIOPosix
+import PushCore
+
+/// All loops of a load test, as one: what is asked of it is asked of each.
+package struct WorkerPool: Sendable {
+  private let lanes: [NIOLoopBound<LoadWorker>]
+  private let target: LoadTarget
+  private let plan: LoadPlan
+
+  /// Divides devices, providers and rate among the loops of `group`.
+  package init(
+    _ plan: LoadPlan, _ target: LoadTarget, run: UInt16, credentials: [BatchDevice], group: MultiThreadedEventLoopGroup
+  ) async throws {
+    self.target = target
+    self.plan = plan
+    let addresses = try target.places.map { place in
+      do { return try SocketAddress.makeAddressResolvingHost(place.host, port: place.port) } catch {
+        throw ClientError(.unreachable, "\(place.host) has no address: check the name")
+      }
+    }
+    let tls = try TLSContext.client(trustPath: target.trustPath)
+    let wallStart = Int(WallClock.system.seconds)
+    var lanes: [NIOLoopBound<LoadWorker>] = []
+    for (index, loop) in group.makeIterator().enumerated() {
+      func part(_ count: Int) -> Range<Int> { count * index / plan.loops..<count * (index + 1) / plan.loops }
+      let devices = part(plan.devices)
+      let share = plan.share(index, devices: devices.count, providers: part(plan.providers).count)
+      let mine = credentials.isEmpty ? [] : Array(credentials[devices])
+      lanes.append(
+        try await loop.submit {
+          NIOLoopBound(
+            LoadWorker(
+              index: index, plan: share, target: target, run: run, wallStart: wallStart, credentials: mine,
+              addresses: addresses, tls: tls, loop: loop), eventLoop: loop)
+        }.get())
+    }
+    self.lanes = lanes
+  }
+
+  private func each<Value: Sendable>(_ body: @escaping @Sendable (LoadWorker) throws -> Value) async -> [Value] {
+    var values: [Value] = []
+    for lane in lanes {
+      if let value = try? await lane.eventLoop.submit({ try body(lane.value) }).get() { values.append(value) }
+    }
+    return values
+  }
+
+  package func connectProviders() async throws {
+    let authorization = try target.authorization?()
+    _ = await each { $0.connectProviders(authorization: authorization) }
+  }
+
+  package func renewAuthorization() async throws {
+    let authorization = try target.authorization?()
+    _ = await each { $0.setAuthorization(authorization) }
+  }
+
+  package func connectDevices() async throws { _ = await each { $0.connectDevices() } }
+
+  package func begin(start: UInt64) async { _ = await each { $0.begin(start: start) } }
+
+  package func stopSending() async { _ = await each { $0.stopSending() } }
+
+  package func beginStorm() async { _ = await each { $0.beginStorm() } }
+
+  /// Connects the one device of a catch-up, which the first loop has.
+  package func connectFirstDevice() async {
+    guard let lane = lanes.first else { return }
+    try? await lane.eventLoop.submit { lane.value.connectFirstDevice() }.get()
+  }
+
+  /// How many pushes the device of a catch-up has received, and how long after its connection attempt the last came.
+  package func caughtUp() async -> (Int, Double) {
+    await each { lane -> (Int, Double) in
+      // Where nothing came there is no last one.
+      let (began, last) = (lane.catchUpBegan, lane.tally.lastDelivery)
+      return (lane.tally.delivered, last > began ? Double(last - began) / 1e9 : 0)
+    }.first ?? (0, 0)
+  }
+
+  /// How far the test is.
+  package struct Standing: Sendable {
+    package var readyProviders = 0
+    package var providers = 0
+    package var live = 0
+    package var expectedDevices = 0
+    package var sent = 0
+    package var accepted = 0
+    package var delivered = 0
+    package var expected = 0
+    package var refused = 0
+    package var dropped = 0
+    package var inFlight = 0
+    package var unsent = 0
+    package var isSending = false
+    package var isQuiet = true
+    package var failure: String?
+    package var lastLoss: String?
+    package var storm: (began: UInt64, allLive: UInt64?, caughtUp: UInt64?)?
+
+    /// Whether all that should be connected is.
+    package var isConnected: Bool { live >= expectedDevices && readyProviders >= providers }
+
+    /// - Throws: ``ClientError`` when a loop can't go on.
+    package func check() throws {
+      guard let failure else { return }
+      throw ClientError(.unreachable, failure)
+    }
+  }
+
+  package func standing() async -> Standing {
+    var sum = Standing()
+    sum.providers = plan.kind == .idle ? 0 : plan.providers
+    for one in await each({ $0.standing }) {
+      sum.readyProviders += one.readyProviders
+      sum.live += one.liveDevices
+      sum.expectedDevices += one.expectedDevices
+      sum.sent += one.sent
+      sum.accepted += one.accepted
+      sum.delivered += one.delivered
+      sum.expected += one.expected
+      sum.refused += one.refused
+      sum.dropped += one.dropped
+      sum.inFlight += one.inFlight
+      sum.unsent += one.unsent
+      sum.isSending = sum.isSending || one.isSending
+      sum.isQuiet = sum.isQuiet && one.isQuiet
+      sum.failure = sum.failure ?? one.failure
+      sum.lastLoss = sum.lastLoss ?? one.lastLoss
+      guard let storm = one.storm else { continue }
+      guard let known = sum.storm else {
+        sum.storm = storm
+        continue
+      }
+      // It is over when it is over for the last.
+      func later(_ one: UInt64?, _ other: UInt64?) -> UInt64? { one.flatMap { one in other.map { max(one, $0) } } }
+      sum.storm = (
+        min(known.began, storm.began), later(known.allLive, storm.allLive), later(known.caughtUp, storm.caughtUp)
+      )
+    }
+    return sum
+  }
+
+  /// Ends everything.
+  package func finish() async -> (LoadTally, missing: [Int: Int]) {
+    var sum = LoadTally()
+    var missing: [Int: Int] = [:]
+    var first = 0
+    for (index, (tally, absent)) in await each({ $0.finish() }).enumerated() {
+      sum.add(tally)
+      for (device, count) in absent { missing[first + device] = count }
+      for (device, count) in tally.dropped { sum.dropped[first + device] = count }
+      first += plan.devices * (index + 1) / plan.loops - plan.devices * index / plan.loops
+    }
+    return (sum, missing)
+  }
+}

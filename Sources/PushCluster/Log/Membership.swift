@@ -1,0 +1,189 @@
+package import NATSClient
+import PushCore
+import Synchronization
+
+/// The gateways of a cell, as each tells of itself once a second.
+package final class Membership: Sendable {
+  /// What a gateway tells of itself.
+  package struct Peer: Codable, Sendable, Equatable {
+    /// Of this process: another one has another.
+    package var id: String
+    /// Of its state folder, which stays over restarts; nil from an earlier version.
+    package var folder: String?
+    /// `HOST:PORT` where devices reach it.
+    package var addresses: [String]
+    package var version: String
+    /// How many migrations its schema has.
+    package var schema: Int
+    /// Whether it ends, and takes on nothing more.
+    package var isLeaving = false
+
+    package init(id: String, folder: String? = nil, addresses: [String], version: String, schema: Int) {
+      (self.id, self.folder, self.addresses) = (id, folder, addresses)
+      (self.version, self.schema) = (version, schema)
+    }
+  }
+
+  /// Another gateway that was heard of.
+  package struct Known: Sendable, Equatable {
+    package var peer: Peer
+    /// Whether it was heard of lately.
+    package var isPresent: Bool
+  }
+
+  private struct State {
+    var own: Peer
+    var others: [String: (peer: Peer, heard: ContinuousClock.Instant)] = [:]
+    var subscriptions: [any EngineSubscription] = []
+    var work: Task<Void, Never>?
+  }
+
+  private static let subject = "cell.gateways"
+  private static let interval = Duration.seconds(1)
+  /// One that was not heard of for so long is absent.
+  private static let lifetime = Duration.seconds(5)
+  /// One that was not heard of for so long is forgotten: it takes that to start again, or to be mended; devices that come
+  /// meanwhile have to know of it.
+  private static let memory = Duration.seconds(3600)
+  /// So many questions of others are answered at a time; those beyond are not.
+  private static let maximumAnswers = 256
+  /// So many are remembered at most, with as many addresses each.
+  private static let (maximumCount, maximumAddresses) = (1_000, 16)
+
+  private let transport: any NATSTransport
+  private let now: @Sendable () -> ContinuousClock.Instant
+  private let state: Mutex<State>
+  private let answering = Atomic<Int>(0)
+
+  package init(
+    _ transport: any NATSTransport, own: Peer, now: @escaping @Sendable () -> ContinuousClock.Instant = { .now }
+  ) {
+    (self.transport, self.now) = (transport, now)
+    state = Mutex(State(own: own))
+  }
+
+  /// This gateway, as it tells of itself.
+  package var own: Peer { state.withLock { $0.own } }
+
+  /// Those that were heard of in the last hour, without this one: those that are present first, in the order of their ids,
+  /// then the others, those first that were heard of last.
+  ///
+  /// One that has started again is there once, as the process that runs now.
+  package var others: [Known] {
+    let now = now()
+    return state.withLock { state in
+      state.others = state.others.filter { now - $0.value.heard < Membership.memory }
+      let present = state.others.values.filter { now - $0.heard < Membership.lifetime }
+      let absent = state.others.values.filter { now - $0.heard >= Membership.lifetime }.sorted { $0.heard > $1.heard }
+      let named = { (peer: Peer) in peer.folder ?? peer.addresses.first ?? peer.id }
+      var names = Set(present.map { named($0.peer) })
+      names.insert(named(state.own))
+      return present.map(\.peer).sorted { $0.id < $1.id }.map { Known(peer: $0, isPresent: true) }
+        + absent.filter { names.insert(named($0.peer)).inserted }.map { Known(peer: $0.peer, isPresent: false) }
+    }
+  }
+
+  /// Begins to tell and to listen.
+  package func start() throws {
+    let heard = try transport.subscribe(Membership.subject, queue: nil) { [weak self] in self?.take($0) }
+    let work = Task { [weak self] in
+      while !Task.isCancelled, let self {
+        tell()
+        try? await Task.sleep(for: Membership.interval)
+      }
+    }
+    state.withLock { state in
+      state.subscriptions.append(heard)
+      state.work = work
+    }
+  }
+
+  /// Says where devices reach this gateway, once it listens.
+  package func announce(_ addresses: [String]) {
+    state.withLock { $0.own.addresses = Array(addresses.prefix(Membership.maximumAddresses)) }
+    tell()
+  }
+
+  /// Says that this gateway takes on nothing more.
+  package func leave() {
+    state.withLock { $0.own.isLeaving = true }
+    tell()
+  }
+
+  package func stop() {
+    let (subscriptions, work) = state.withLock { ($0.subscriptions, $0.work) }
+    work?.cancel()
+    for subscription in subscriptions { subscription.cancel() }
+  }
+
+  private func tell() { transport.publish(Membership.subject, controlJSON(own)) }
+
+  private func take(_ message: NATSMessage) {
+    guard let peer = try? decodeJSON(Peer.self, from: message.body),
+      peer.addresses.count <= Membership.maximumAddresses
+    else { return }
+    let now = now()
+    let isNew = state.withLock { state -> Bool in
+      guard peer.id != state.own.id else { return false }
+      let isNew = state.others[peer.id] == nil
+      if isNew, state.others.count >= Membership.maximumCount {
+        guard let oldest = state.others.min(by: { $0.value.heard < $1.value.heard }),
+          now - oldest.value.heard >= Membership.lifetime
+        else { return false }
+        state.others[oldest.key] = nil
+      }
+      state.others[peer.id] = (peer, now)
+      return isNew
+    }
+    // One that has just started is asked by devices at once, and may have to ask this one.
+    if isNew { tell() }
+  }
+
+  // MARK: Asking
+
+  /// Answers what other gateways ask of this one.
+  package func answer(
+    _ what: String, _ body: @escaping @Sendable (_ question: [UInt8]) async -> [UInt8]
+  ) throws {
+    let subscription = try transport.subscribe("cell.gateway.\(own.id).\(what)", queue: nil) { [weak self] message in
+      guard let self, let reply = message.reply else { return }
+      guard answering.add(1, ordering: .relaxed).newValue <= Membership.maximumAnswers else {
+        answering.subtract(1, ordering: .relaxed)
+        return transport.publish(reply, [])
+      }
+      Task {
+        let answer = await body(message.body)
+        self.answering.subtract(1, ordering: .relaxed)
+        self.transport.publish(reply, answer)
+      }
+    }
+    state.withLock { $0.subscriptions.append(subscription) }
+  }
+
+  /// Asks another gateway.
+  ///
+  /// - Parameter id: of its process.
+  /// - Returns: nil when it is not there, has not answered in time, or has no answer.
+  package func ask(_ id: String, _ what: String, _ question: [UInt8], within time: Duration) async -> [UInt8]? {
+    let answer = try? await transport.request("cell.gateway.\(id).\(what)", question, timeout: time)
+    return answer.flatMap { $0.body.isEmpty ? nil : $0.body }
+  }
+
+  // MARK: Telling all
+
+  /// Calls `body` with what the other gateways tell all of them.
+  package func hear(_ what: String, _ body: @escaping @Sendable (NATSMessage) -> Void) throws {
+    let id = own.id
+    let subscription = try transport.subscribe("cell.\(what)", queue: nil) { message in
+      if message.header(Membership.originHeader) != id { body(message) }
+    }
+    state.withLock { $0.subscriptions.append(subscription) }
+  }
+
+  /// Tells all other gateways.
+  package func tell(_ what: String, headers: [(name: String, value: String)] = [], _ body: [UInt8]) {
+    transport.publish("cell.\(what)", headers: headers + [(name: Membership.originHeader, value: own.id)], body)
+  }
+
+  private static let originHeader = "Gateway"
+}

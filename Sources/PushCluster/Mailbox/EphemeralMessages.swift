@@ -1,0 +1,42 @@
+package import NATSClient
+package import PushCore
+package import PushStorage
+
+/// What is never stored, as gateways hand it to each other: pushes with `apns-expiration: 0`, and broadcasts of channels that
+/// store nothing.
+package enum EphemeralMessages {
+  package typealias Message = (headers: [(name: String, value: String)], body: [UInt8])
+
+  package static func message(of push: StoredPush) -> Message {
+    // What is for a stream is none of theirs.
+    (PushHeaders.write(push, now: push.expires).filter { !$0.name.hasPrefix("Nats-") }, push.payload)
+  }
+
+  /// - Returns: nil when it is no push.
+  package static func push(of message: NATSMessage, to device: DeviceID) -> StoredPush? {
+    PushHeaders.read(message.headers, message.body, of: device)
+  }
+
+  package static func message(of broadcast: BroadcastMessage) -> Message {
+    let headers = [
+      (name: "Channel", value: broadcast.channel.description), ("App", "\(broadcast.app.row)"),
+      ("Id", broadcast.id.description), ("Unique-Id", broadcast.uniqueID.description),
+      ("Received", "\(broadcast.received)"), ("Priority", "\(broadcast.priority)"),
+    ]
+    return (headers, broadcast.payload)
+  }
+
+  /// - Returns: nil when the message is no broadcast, or a number is beyond its ``ColumnBounds``.
+  package static func broadcast(of message: NATSMessage) -> BroadcastMessage? {
+    guard let channel = message.header("Channel").flatMap({ ChannelID($0.utf8) }),
+      let app = PushHeaders.number(message.header("App"), in: ColumnBounds.app),
+      let id = message.header("Id").flatMap({ APNSID($0) }),
+      let unique = message.header("Unique-Id").flatMap({ APNSID($0) }),
+      let received = PushHeaders.number(message.header("Received"), in: ColumnBounds.milliseconds),
+      let priority = message.header("Priority").flatMap({ UInt8($0) })
+    else { return nil }
+    return BroadcastMessage(
+      channel: channel, app: AppID(row: app), number: 0, id: id, uniqueID: unique, received: received, expires: 0,
+      priority: priority, payload: message.body)
+  }
+}

@@ -1,0 +1,43 @@
+import Logging
+import NATSClient
+import PushCluster
+import PushCore
+import PushStorage
+
+/// Waits for brokers that start beside the gateway, or elect a leader.
+struct BrokerRetry {
+  /// How long brokers that do not answer are waited for.
+  static let time = Duration.seconds(60)
+  private static let pause = Duration.milliseconds(500)
+
+  private let end = ContinuousClock.now + BrokerRetry.time
+  private let logger: Logger
+  private var hasTold = false
+
+  init(logger: Logger) { self.logger = logger }
+
+  /// Does what a moment later may succeed, until it does or the time is over.
+  mutating func wait<Value>(_ body: () async throws -> Value) async throws -> Value {
+    while true {
+      do { return try await body() } catch {
+        guard BrokerRetry.mayPass(error), .now < end else { throw error }
+        if !hasTold {
+          logger.log(.brokersAwaited, "the brokers do not answer yet: \(error); the gateway waits for them")
+          hasTold = true
+        }
+        try await Task.sleep(for: BrokerRetry.pause)
+      }
+    }
+  }
+
+  /// Whether the same may succeed a moment later.
+  static func mayPass(_ error: any Error) -> Bool {
+    switch error {
+    case NATSError.refused, JetStreamError.link(.refused): false
+    case is NATSError: true
+    case let error as JetStreamError: error.mayPass
+    case let error as StoreError: error.mayPass
+    default: false
+    }
+  }
+}

@@ -1,0 +1,538 @@
+import DequeModule
+import GatewayProtocol
+import HTTP2Transport
+import Logging
+import NIOCore
+import PushCore
+import PushPolicy
+import PushStorage
+
+/// One open stream of a device: carries out what its ``DeviceStreamState`` decides, and takes the device's lines.
+///
+/// Belongs to the loop of its connection.
+final class DeviceStream: StreamConsumer, LiveSubscription, BroadcastReceiver {
+  /// How lines are framed: NDJSON, or `text/event-stream` for browsers and curl.
+  enum Framing { case lines, events }
+
+  private struct Sent {
+    var seq: UInt64
+    var push: SentPush
+    /// Whether it had waited for the device.
+    var isFromStorage: Bool
+    /// Whether another push may take its place in the mailbox before it is acknowledged.
+    var isReplaceable: Bool
+  }
+
+  private let device: Device
+  /// The secret that the stream was opened with, until the device has said hello.
+  private var secret: String?
+  private let shared: LoopServices
+  private let framing: Framing
+  private let stream: StreamReference
+  private let loop: any EventLoop
+  private var state = DeviceStreamState()
+  private var deviceState = Policy.DeviceState()
+  /// What was sent and not acknowledged, for the log; the oldest are forgotten beyond ``Limits/maximumOutstanding``.
+  private var outstanding = Deque<Sent>()
+  /// How many of them are replaceable.
+  private var replaceableCount = 0
+  /// What was acknowledged, by whichever stream of the device; nil until there is something.
+  private var history: DeviceHistory?
+  /// What the device says of pushes that are in neither; nil until it does.
+  private var claims: DeviceReports?
+  /// The alerts that budgets count, of all streams of the device; nil until there is one to count.
+  private var shownAlerts: ShownAlerts?
+  private let channels: ChannelReceiver
+  private var registryNumber: UInt64?
+  /// What the device is to be told when it takes something again.
+  private var postponed = PostponedNotices()
+  /// Whether what is sent now was read from the mailbox, and not handed over as it was accepted.
+  private var isReading = false
+  /// The beginning of a line whose end has not come.
+  private var partialLine: [UInt8] = []
+
+  init(device: Device, secret: String, _ shared: LoopServices, framing: Framing, exchange: Exchange) {
+    self.device = device
+    self.secret = secret
+    self.shared = shared
+    self.framing = framing
+    stream = exchange.reference
+    loop = exchange.connection.loop.eventLoop
+    channels = ChannelReceiver(device: device.id, shared, loop: loop)
+  }
+
+  /// Begins the answer and takes the stream over; a stream of events says where it is in its request.
+  func begin(_ exchange: Exchange) {
+    var fields = HeaderFields(status: 200)
+    fields.append(.contentType, framing == .lines ? "application/x-ndjson" : "text/event-stream")
+    exchange.begin(fields)
+    exchange.stream.consumer = self
+    shared.meter.deviceStreams.add(1)
+    exchange.connection.isWatched = true
+    if framing == .events {
+      let last = exchange.request.text(.lastEventID).flatMap(NumberedPlace.init)
+      let query = ControlRequest(exchange.request, from: exchange.connection.peer).query
+      handle(
+        .hello(
+          cursor: last?.seq ?? 0, epoch: last?.epoch, isSilent: query["silent"] == "true", focus: query["focus"]))
+    }
+    exchange.stream.message.forgetFields()
+  }
+
+  // MARK: From the device
+
+  func received(_ bytes: UnsafeRawBufferPointer) {
+    guard !state.isEnded else { return }
+    var rest = unsafe bytes[...]
+    while let end = unsafe rest.firstIndex(of: UInt8(ascii: "\n")) {
+      let piece = unsafe UnsafeRawBufferPointer(rebasing: rest[..<end]).assumingMemoryBound(to: UInt8.self)
+      unsafe rest = unsafe rest[(end + 1)...]
+      let line: DeviceLine?
+      if partialLine.isEmpty {
+        line = unsafe DeviceLine(piece.span, parser: shared.parser)
+      } else {
+        let whole = unsafe partialLine + piece
+        partialLine = []
+        line = DeviceLine(whole.span, parser: shared.parser)
+      }
+      if let line { handle(line) }
+    }
+    unsafe partialLine.append(contentsOf: rest)
+    guard partialLine.count > Limits.maximumLineSize else { return }
+    shared.meter.reached(.lineSize)
+    end(reason: "line-too-long")
+    partialLine = []
+  }
+
+  func receivedEnd() {
+    // A stream of events has no body; a device that ends its side has gone.
+    if framing == .lines { end(reason: "goodbye") }
+  }
+
+  func drained() {
+    for notice in postponed.take() { notify(notice) }
+    if let action = state.drained() { perform(action) }
+    sendDueBroadcasts()
+  }
+
+  func drain() { end(reason: "shutdown", gateways: shared.services.backend.gateways()) }
+
+  func closed() {
+    state.end()
+    shared.meter.deviceStreams.add(-1)
+    if let number = registryNumber {
+      // First the time: a device that is not connected any longer has one.
+      shared.services.presence.note(device.id, at: shared.services.clock.seconds)
+      shared.services.router.detach(device.id, number)
+    }
+    registryNumber = nil
+    channels.end()
+    // The device may have them, and say so when it comes back.
+    let last = outstanding.suffix(Limits.rememberedPushes)
+    if !last.isEmpty { remember { ring in for sent in last { ring.add(sent.push) } } }
+    (outstanding, replaceableCount) = ([], 0)
+    if history != nil { shared.services.histories.close(device.id) }
+    history = nil
+    // It knows this stream, as this one knows it. What it looks up goes on to its end.
+    claims?.finish()
+    claims = nil
+  }
+
+  private func handle(_ line: DeviceLine) {
+    let now = shared.services.clock.milliseconds()
+    switch line {
+    case .hello(_, let number, let epoch, let isSilent, let focus):
+      guard registryNumber == nil, !state.isEnded else { return }
+      // A number of another numbering says nothing: what waits is sent from the first on.
+      let cursor = epoch == shared.services.backend.epoch ? number : 0
+      guard cursor <= Limits.maximumCursor else { return end(reason: "cursor-too-large") }
+      (deviceState.isSilent, deviceState.focus) = (isSilent, focus)
+      shared.services.conditions.report(deviceState, by: device.id)
+      let streams = shared.services.router.count(of: device.id)
+      guard streams < Limits.maximumDeviceStreams else { return end(reason: "too-many-streams") }
+      if streams == 0, let cell = shared.services.backend.cell { AlertHandover.tell(cell, device.id) }
+      let number = shared.services.router.attach(device.id, self, loop: loop)
+      registryNumber = number
+      // From here on it is told when its secret goes: whether that happened before is asked now.
+      guard isKnown() else { return end(reason: "revoked") }
+      shared.services.presence.note(device.id, at: now / 1000)
+      sayWelcome()
+      sayTakenBack()
+      for action in state.hello(cursor: cursor) { perform(action) }
+      channels.begin(self, number: number)
+      sendDueBroadcasts()
+    case .acknowledge(let seq):
+      perform(state.acknowledged(seq))
+    case .acknowledgeBroadcast(let channel, let number):
+      acknowledge(channel, number, now: now)
+    case .undeliverable(let seq):
+      guard seq <= state.cursor else { return }
+      outstanding.removeAll { $0.seq == seq }
+      replaceableCount = outstanding.count(where: \.isReplaceable)
+      shared.services.mailbox.discard(device.id, seq: seq)
+    case .presented(let id, let parts):
+      guard isAffordable(shared.services.budgets.allowsReport(device.id, at: now), at: now) else { return }
+      receive(DeviceClaim(id: id, kind: .presented(parts.map(\.rawValue)), at: now))
+    case .answer(let id, let action):
+      guard isAffordable(shared.services.budgets.allowsAnswer(device.id, at: now), at: now) else { return }
+      receive(DeviceClaim(id: id, kind: .answered(action), at: now))
+    case .state(let isSilent, let focus):
+      deviceState.isSilent = isSilent ?? deviceState.isSilent
+      if let focus { deviceState.focus = focus.name }
+      shared.services.conditions.report(deviceState, by: device.id)
+    }
+  }
+
+  /// Whether the secret is still the device's.
+  private func isKnown() -> Bool {
+    defer { secret = nil }
+    return secret.map { shared.services.registrations.device(secret: $0)?.id == device.id } ?? true
+  }
+
+  private func acknowledge(_ seq: UInt64, now: Int64) {
+    let replaced = acknowledge(seq)
+    guard let first = outstanding.first, first.seq <= seq else { return }
+    remember { ring in
+      while let first = outstanding.first, first.seq <= seq {
+        if replaced.isEmpty || !replaced.contains(first.seq) {
+          if let time = first.push.sent.nanoseconds(until: now) { shared.meter.stages.acknowledge.record(time) }
+          shared.log.append(
+            .acknowledged, of: first.push, on: device.id, at: now, first.isFromStorage ? .fromStorage : nil)
+        }
+        ring.add(first.push)
+        forgetFirst()
+      }
+    }
+  }
+
+  /// - Returns: the numbers of pushes whose end is in the log: others took their places before this device had them.
+  private func acknowledge(_ seq: UInt64) -> [UInt64] {
+    guard replaceableCount > 0 else {
+      shared.services.mailbox.acknowledge(device.id, through: seq)
+      return []
+    }
+    let replaceable = outstanding.lazy.prefix { $0.seq <= seq }.filter(\.isReplaceable).map(\.seq)
+    return shared.services.mailbox.acknowledge(device.id, through: seq, replaceable: Array(replaceable))
+  }
+
+  private func forgetFirst() {
+    guard let first = outstanding.popFirst() else { return }
+    if first.isReplaceable { replaceableCount -= 1 }
+  }
+
+  // MARK: What a device says of pushes
+
+  /// Changes what is remembered of the device, which begins with this if there is nothing yet.
+  private func remember(_ change: (inout DeviceHistory.Ring) -> Void) {
+    let history = history ?? shared.services.histories.open(device.id)
+    self.history = history
+    history.change(change)
+  }
+
+  /// Whether what the device says is within its budget. What is not is counted, and told once a minute.
+  private func isAffordable(_ isWithinBudget: Bool, at now: Int64) -> Bool {
+    if isWithinBudget { return true }
+    if let count = shared.services.budgets.noteRefusal(at: now) {
+      shared.logger.log(
+        .deviceBudgetMet, "device exceeded its report rate; excess reports are dropped",
+        metadata: ["device": "\(device.name)", "lines": "\(count)"])
+    }
+    return false
+  }
+
+  /// Believes a claim about a push that the device was sent; one that nobody remembers is looked up.
+  private func receive(_ claim: DeviceClaim) {
+    if claims?.isEmpty ?? true, let push = sent(claim.id) { return accept(claim, push) }
+    let claims = claims ?? makeClaims()
+    self.claims = claims
+    claims.add(claim)
+  }
+
+  private func makeClaims() -> DeviceReports {
+    let (find, device) = (FindSentPush(shared.services), device.id)
+    return DeviceReports(
+      loop: loop, find: { try await find($0, by: device) }, accept: accept,
+      refuse: { claim in
+        // Nobody needs to repeat it.
+        if case .answered = claim.kind { self.tell(claim.id, isAnswered: nil) }
+      })
+  }
+
+  /// A push that the device was sent, if that is remembered.
+  private func sent(_ id: APNSID) -> SentPush? {
+    outstanding.last { $0.push.id == id }?.push ?? shared.services.histories.push(id, of: device.id)
+      ?? channels.message(id).map { SentPush($0, parser: shared.parser) }
+  }
+
+  private func accept(_ claim: DeviceClaim, _ push: SentPush) {
+    switch claim.kind {
+    case .presented(let parts):
+      if let time = push.sent.nanoseconds(until: claim.at) { shared.meter.stages.present.record(time) }
+      shared.log.append(
+        .init(
+          at: claim.at, event: .presented, id: push.id, device: device.id, app: push.app, detail: .presented(parts)))
+    case .answered(let action): answer(push, action, at: claim.at)
+    }
+  }
+
+  /// Takes an answer, and tells the device which one counts when that is kept. A device that hears nothing repeats it.
+  private func answer(_ push: SentPush, _ action: String, at time: Int64) {
+    let this = NIOLoopBound(self, eventLoop: loop)
+    AnswerPush(shared.services)(push, action, by: device, on: registryNumber, at: time) { outcome in
+      // One that can't be kept is answered by nothing, and health says why.
+      guard case .success(let counting) = outcome else { return }
+      this.eventLoop.execute { this.value.tell(push.id, isAnswered: counting) }
+    }
+  }
+
+  /// - Parameter action: nil: what the device said was no answer to a push of its own.
+  private func tell(_ id: APNSID, isAnswered action: String?) {
+    if hasCapacity { write(PushLine.answered(id, action)) }
+  }
+
+  // MARK: To the device
+
+  func deliver(_ entry: MailboxEntry) {
+    assert(loop.inEventLoop)
+    if let action = state.stored(entry, hasCapacity: hasCapacity) { perform(action) }
+  }
+
+  func pack() { stream.exchange?.connection.pack() }
+
+  func flush() { stream.exchange?.connection.flushIfNeeded() }
+
+  func resync() {
+    if let action = state.resync() { perform(action) }
+  }
+
+  func notify(_ notice: DeviceNotice) {
+    assert(loop.inEventLoop)
+    if case .channels = notice {
+      channels.refresh()
+      return sendDueBroadcasts()
+    }
+    if case .revoked = notice { return end(reason: "revoked") }
+    if case .cutOff = notice {
+      return end(reason: "mailbox-unavailable", gateways: shared.services.backend.gateways())
+    }
+    guard hasCapacity else { return postponed.add(notice) }
+    switch notice {
+    case .retract(let id): write(PushLine.retract(id))
+    case .answered(let id, let answer): write(PushLine.retract(id, answer))
+    case .takenBack(let id, let topic): write(PushLine.takenBack(id, topic: topic))
+    case .preferences(let json): write(PushLine.preferences(json))
+    case .channels, .revoked, .cutOff: break
+    }
+  }
+
+  // MARK: Broadcasts
+
+  func deliver(_ message: BroadcastMessage) { send(message, fromStorage: false) }
+
+  /// Sends the stored messages that the device has not got.
+  private func sendDueBroadcasts() {
+    if channels.isEmpty { return }
+    for message in channels.due(now: shared.services.clock.milliseconds()) { send(message, fromStorage: true) }
+  }
+
+  /// One that is stored and finds no room now is found to be due when the device has taken what it was sent.
+  private func send(_ message: BroadcastMessage, fromStorage: Bool) {
+    assert(loop.inEventLoop)
+    guard state.isOpen else { return }
+    guard hasCapacity else {
+      if message.number == 0 { perform(.drop(MailboxEntry(seq: 0, push: message.push(to: device.id)))) }
+      return
+    }
+    guard channels.takes(message, fromStorage: fromStorage) else { return }
+    send(MailboxEntry(seq: 0, push: message.push(to: device.id)), of: message)
+    // A stream of events acknowledges nothing: what was sent counts as arrived.
+    if framing == .events, message.number > 0 {
+      acknowledge(message.channel, message.number, now: shared.services.clock.milliseconds())
+    }
+  }
+
+  private func acknowledge(_ channel: ChannelID, _ number: UInt64, now: Int64) {
+    guard let (message, isFromStorage) = channels.acknowledge(channel, number) else { return }
+    let detail: DeliveryDetail = isFromStorage ? .fact(.fromStorage) : .nothing
+    shared.log.append(message.push(to: device.id).event(.acknowledged, at: now, detail: detail))
+  }
+
+  /// Bytes that the stream takes before the device lags.
+  private var capacity: Int { Limits.maximumStreamBacklog - (stream.exchange?.stream.outboundSize ?? 0) }
+
+  private var hasCapacity: Bool { (stream.exchange?.stream.outboundSize ?? .max) < Limits.maximumStreamBacklog }
+
+  private func perform(_ action: DeviceStreamState.Action) {
+    assert(loop.inEventLoop)
+    switch action {
+    case .read(let seq): read(after: seq)
+    case .send(let entry): send(entry)
+    case .drop(let entry):
+      shared.meter.reached(.streamBacklog)
+      shared.log.append(
+        entry.push.event(.dropped, at: shared.services.clock.milliseconds(), detail: .fact(.deviceLags)))
+    case .announceGap(let gap): write(PushLine.gap(gap))
+    case .announceCaughtUp(let seq):
+      write(PushLine.caughtUp(seq))
+      Summaries(shared.services).deliver(to: device.id, hasCaughtUp: true)
+    case .acknowledge(let seq): acknowledge(seq, now: shared.services.clock.milliseconds())
+    }
+  }
+
+  private func read(after seq: UInt64, since begun: NIODeadline = .now()) {
+    let this = NIOLoopBound(self, eventLoop: loop)
+    let (mailbox, device) = (shared.services.mailbox, device.id)
+    let limit = DeviceStreamState.batch(capacity: capacity)
+    Task {
+      do {
+        let pending = try await mailbox.pending(for: device, after: seq, limit: limit)
+        this.eventLoop.execute { this.value.found(pending) }
+      } catch {
+        this.eventLoop.execute { this.value.couldNotRead(after: seq, since: begun) }
+      }
+    }
+  }
+
+  /// Tries again while the backend may come back, so that the device stays connected.
+  private func couldNotRead(after seq: UInt64, since begun: NIODeadline) {
+    guard state.isOpen else { return }
+    guard .now() < begun + shared.services.backend.readTimeout else { return notify(.cutOff) }
+    // Not all streams at once.
+    let this = NIOLoopBound(self, eventLoop: loop)
+    loop.scheduleTask(in: .milliseconds(.random(in: 1000...2000))) {
+      if this.value.state.isOpen { this.value.read(after: seq, since: begun) }
+    }
+  }
+
+  private func found(_ pending: PendingPushes) {
+    isReading = true
+    for action in state.found(pending, capacity: capacity) { perform(action) }
+    isReading = false
+    if let action = state.performed(pending, hasCapacity: hasCapacity) { perform(action) }
+  }
+
+  private func send(_ entry: MailboxEntry, of message: BroadcastMessage? = nil) {
+    let push = entry.push
+    let now = shared.services.clock.milliseconds()
+    // Whether its time is over is known best now.
+    guard !entry.isExpired(at: now), let app = shared.services.registrations.app(of: push) else { return }
+    if !shared.services.retractions.isEmpty, message == nil,
+      shared.services.retractions.contains(push.id, of: device.person, app: push.app)
+    {
+      return withhold(entry, now: now)
+    }
+    guard let content = shared.payloads.content(of: push) else { return giveUp(entry, of: app, message, now: now) }
+    let decision = decide(push, content, of: app, now: now)
+    if decision.isAlertCounted { alerts(at: now).note(push.id, of: app.id, at: now) }
+    if let cell = shared.services.backend.cell, message == nil { tellOthers(push, content, cell, at: now) }
+    if let hold = decision.hold {
+      shared.services.held.hold(entry, hold, content.notification, decision.presentation.center)
+    }
+    shared.log.append(decision.transmitted, keeping: decision.keptText, isForSenders: decision.textReaders == .senders)
+    if let suppressed = decision.suppressed { shared.log.append(suppressed) }
+    for removal in decision.removed { shared.meter.policy.remove(by: removal.rule) }
+    shared.meter.stages.transmit(received: push.received, at: now, isStored: isReading)
+    let sent = SentPush(
+      id: push.id, sent: ShortTime(now), app: push.app, category: content.notification.category)
+    if entry.seq > 0, framing == .lines {
+      let isReplaceable = !push.collapseID.isEmpty
+      outstanding.append(
+        Sent(seq: entry.seq, push: sent, isFromStorage: isReading, isReplaceable: isReplaceable))
+      if isReplaceable { replaceableCount += 1 }
+      if outstanding.count > Limits.maximumOutstanding { forgetFirst() }
+    } else if message == nil {
+      remember { $0.add(sent) }
+    }
+    if let message, framing == .lines {
+      return send(line: shared.broadcastLines.line(of: message, push, app: app, presentation: decision.presentation))
+    }
+    write(PushLine.push(entry, app: app, presentation: decision.presentation, of: message), eventID: entry.seq)
+  }
+
+  /// Lets the other gateways of a cell know a push whose actions may be picked when this one is gone.
+  private func tellOthers(_ push: StoredPush, _ content: PushContent, _ cell: any GatewayCell, at now: Int64) {
+    guard let category = content.notification.category,
+      !shared.services.registrations.actions(of: push.app, category).isEmpty
+    else { return }
+    TellSent(cell: cell)(push.id, of: push.app, category: category, to: device.id, at: now)
+  }
+
+  private func decide(_ push: StoredPush, _ content: PushContent, of app: App, now: Int64) -> DeliveryDecision {
+    let registrations = shared.services.registrations
+    let decider = Decider(
+      preferences: registrations.preferences(of: device.id), device: deviceState,
+      isCatchingUp: !state.hasAnnouncedCaughtUp, now: now)
+    return decider.decide(
+      push, content, of: app, ads: shared.ads,
+      recentAlerts: { alerts(at: now).count(of: app.id, besides: push.id, at: now) },
+      actions: { registrations.actions(of: app.id, $0) },
+      isQuestion: { registrations.isQuestion(app.id, $0) })
+  }
+
+  private func alerts(at now: Int64) -> ShownAlerts {
+    if let shownAlerts { return shownAlerts }
+    let alerts = shared.services.conditions.alerts(on: device.id, at: now)
+    shownAlerts = alerts
+    return alerts
+  }
+
+  /// A push that nobody can read leaves the mailbox, and its log says so, once; the device is told instead.
+  private func giveUp(_ entry: MailboxEntry, of app: App, _ message: BroadcastMessage?, now: Int64) {
+    if let message {
+      guard channels.acknowledge(message.channel, message.number) != nil else { return }
+      shared.log.append(entry.push.event(.undeliverable, at: now, detail: .fact(.unreadable)))
+    } else {
+      shared.services.mailbox.discard(device.id, seq: entry.seq)
+    }
+    write(PushLine.undeliverable(entry.push.id, app: app))
+  }
+
+  private func sayWelcome() {
+    let apps = shared.services.registrations.registrations(of: device.id).map(\.1)
+    let preferences = controlJSON(shared.services.registrations.preferences(of: device.id))
+    write(
+      PushLine.welcome(
+        device: device, apps: apps, preferences: preferences, epoch: shared.services.backend.epoch,
+        gateways: shared.services.backend.gateways()))
+  }
+
+  /// Tells what was taken back, perhaps while the device was away.
+  private func sayTakenBack() {
+    if shared.services.retractions.isEmpty { return }
+    for one in shared.services.retractions.retractions(of: device.person) {
+      notify(DeviceNotice(takenBack: one.id, topic: one.app.flatMap { shared.services.registrations.app($0)?.topic }))
+    }
+  }
+
+  /// A push that was taken back leaves the mailbox instead, where it came too late for that.
+  private func withhold(_ entry: MailboxEntry, now: Int64) {
+    guard entry.seq == 0 else {
+      return shared.services.mailbox.retract(entry.push.id, app: entry.push.app, from: [device.id]) { _ in }
+    }
+    shared.log.append(entry.push.event(.dropped, at: now, detail: .fact(.retracted)))
+  }
+
+  private func end(reason: String, gateways: [GatewayAddress] = []) {
+    guard !state.isEnded else { return }
+    write(PushLine.bye(reason, gateways: gateways), ending: true)
+    state.end()
+  }
+
+  private func write(_ line: consuming [UInt8], eventID: UInt64 = 0, ending: Bool = false) {
+    switch framing {
+    case .lines:
+      line.append(UInt8(ascii: "\n"))
+      send(line: line, ending: ending)
+    case .events:
+      let place = NumberedPlace(epoch: shared.services.backend.epoch, seq: eventID)
+      let head = eventID > 0 ? "id: \(place)\ndata: " : "data: "
+      send(line: head.utf8 + line + "\n\n".utf8, ending: ending)
+    }
+  }
+
+  /// Sends a line that has its end.
+  private func send(line: consuming [UInt8], ending: Bool = false) {
+    guard let exchange = stream.exchange, !state.isEnded else { return }
+    exchange.write(line, ending: ending)
+  }
+}

@@ -1,0 +1,192 @@
+import HTTP2Transport
+import Logging
+import NIOCore
+import NIOHTTP1
+import NIOPosix
+import PushCore
+import Synchronization
+
+/// The HTTP/1.1 side of a gateway, for monitors and load balancers: health and metrics, without TLS, and never a push.
+///
+/// It has a thread of its own, so that whoever asks takes nothing of the loops of pushes.
+final class MonitoringServer: Sendable {
+  /// `HOST:PORT` of each address that it listens on.
+  let addresses: [String]
+  private let group: MultiThreadedEventLoopGroup
+  private let listeners: [any Channel]
+  private let sockets: Mutex<[InheritedSockets.Entry]>
+  private let crowd: NIOLoopBound<ConnectionLimiter>
+
+  /// An address that is listened on.
+  private struct Open {
+    let channel: any Channel
+    let address: String
+    /// With the name by which the next program finds it.
+    let socket: InheritedSockets.Entry
+  }
+
+  private init(
+    _ group: MultiThreadedEventLoopGroup, _ crowd: NIOLoopBound<ConnectionLimiter>, _ open: [Open]
+  ) {
+    (self.group, self.crowd) = (group, crowd)
+    listeners = open.map(\.channel)
+    addresses = open.map(\.address)
+    sockets = Mutex(open.map(\.socket))
+  }
+
+  /// Opens the door where the setting says.
+  ///
+  /// - Parameters:
+  ///   - inherited: what the gateway before this one had bound.
+  ///   - limits: count connections that were refused.
+  /// - Returns: nil when there is to be none, or nobody has named an address and none of loopback can be had.
+  /// - Throws: ``ListenError`` when an address that was named can't be had, ``ConfigurationError`` when the file with
+  ///   the monitors' secret can't be used.
+  static func open(
+    _ configuration: Configuration, _ health: HealthAPI, _ meters: Meters, _ inherited: InheritedSockets,
+    limits: LimitCounters, logger: Logger
+  ) async throws -> MonitoringServer? {
+    let token = configuration.metricsTokenFile.map(MetricsToken.init)
+    try token?.check()
+    let routes = DoorRoutes(health: health, meters: meters, token: token, logger: logger)
+    return try await open(
+      configuration.httpListen, beside: configuration.listen, Set(configuration.balancers ?? []), routes, inherited,
+      limits, logger)
+  }
+
+  /// Binds the addresses of the setting, and lets them go: whether they can be listened on.
+  ///
+  /// - Throws: ``ListenError`` for the first address that can't.
+  static func check(_ setting: HTTPListen, _ inherited: InheritedSockets) async throws(ListenError) {
+    guard case .addresses(let entries) = setting else { return }
+    for entry in entries where inherited.socket(named: InheritedSockets.Name.http(entry)) == nil {
+      guard case .tcp(let host, let port)? = try? Configuration.address(entry) else { continue }
+      _ = try await ListeningSocket.bindApart(.tcp(host: host, port: port), flag: "--http-listen")
+    }
+  }
+
+  /// - Parameter listen: the entries of `listen`: with a port of the system's choice among them the door has one, too.
+  private static func open(
+    _ setting: HTTPListen, beside listen: [String], _ balancers: Set<IPAddress>, _ routes: DoorRoutes,
+    _ inherited: InheritedSockets, _ limits: LimitCounters, _ logger: Logger
+  ) async throws -> MonitoringServer? {
+    if setting == .none { return nil }
+    let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
+    let crowd = try await group.any().submit { [loop = group.any()] in
+      NIOLoopBound(ConnectionLimiter(limits: limits), eventLoop: loop)
+    }.get()
+    let bootstrap = bootstrap(group, crowd, balancers, routes, limits)
+    var listeners: [Open] = []
+    do {
+      switch setting {
+      case .none: break
+      case .automatic: listeners = try await [bindLoopback(bootstrap, beside: listen, inherited)]
+      case .addresses(let entries):
+        for entry in entries { listeners.append(try await bind(bootstrap, entry, inherited)) }
+      }
+    } catch {
+      for one in listeners { try? await one.channel.close() }
+      try? await group.shutdownGracefully()
+      guard setting == .automatic else { throw error }
+      logger.log(.httpUnavailable, "HTTP/1.1 for monitors is not available: \(error)")
+      return nil
+    }
+    return MonitoringServer(group, crowd, listeners)
+  }
+
+  private static func bindLoopback(
+    _ bootstrap: ServerBootstrap, beside listen: [String], _ inherited: InheritedSockets
+  ) async throws(ListenError) -> Open {
+    let hasFreePort = listen.contains { $0.split(separator: "=").first?.hasSuffix(":0") == true }
+    let wasFree = inherited.socket(named: InheritedSockets.Name.http(HTTPListen.free)) != nil
+    if !hasFreePort, !wasFree, let door = try? await bind(bootstrap, HTTPListen.standard, inherited) { return door }
+    return try await bind(bootstrap, HTTPListen.free, inherited)
+  }
+
+  private static func bind(
+    _ bootstrap: ServerBootstrap, _ entry: String, _ inherited: InheritedSockets
+  ) async throws(ListenError) -> Open {
+    guard case .tcp(let host, let port)? = try? Configuration.address(entry) else {
+      preconditionFailure("the setting was checked: \(entry)")
+    }
+    let name = InheritedSockets.Name.http(entry)
+    do {
+      let socket =
+        if let socket = inherited.socket(named: name) { socket } else {
+          try await ListeningSocket.bindApart(.tcp(host: host, port: port), flag: "--http-listen")
+        }
+      let channel = try await bootstrap.withBoundSocket(try socket.duplicate()).get()
+      let bound = channel.localAddress?.port ?? port
+      return Open(
+        channel: channel, address: host.contains(":") ? "[\(host)]:\(bound)" : "\(host):\(bound)",
+        socket: .init(name: name, socket: socket))
+    } catch {
+      throw error as? ListenError ?? ListenError(.tcp(host: host, port: port), error, flag: "--http-listen")
+    }
+  }
+
+  private static func bootstrap(
+    _ group: MultiThreadedEventLoopGroup, _ crowd: NIOLoopBound<ConnectionLimiter>, _ balancers: Set<IPAddress>,
+    _ routes: DoorRoutes, _ limits: LimitCounters
+  ) -> ServerBootstrap {
+    ServerBootstrap(group: group)
+      .serverChannelOption(.backlog, value: 64)
+      .serverChannelOption(.maxMessagesPerRead, value: 1)
+      .serverChannelInitializer { channel in
+        channel.eventLoop.makeCompletedFuture {
+          try channel.pipeline.syncOperations.addHandler(
+            AcceptThrottle(reserve: Limits.reservedDescriptors, limits: limits))
+        }
+      }
+      .childChannelOption(.maxMessagesPerRead, value: 1)
+      .childChannelOption(.recvAllocator, value: FixedSizeRecvByteBufferAllocator(capacity: 2048))
+      .childChannelInitializer { channel in
+        channel.eventLoop.makeCompletedFuture {
+          // Monitors on a balancer's machine, and its checks of health, come without a header.
+          try ProxyHeaderReader.begin(
+            channel, balancers: balancers, isRequired: false, refused: {},
+            begin: { try MonitoringServer.begin(channel, from: $0, crowd.value, routes) })
+        }
+      }
+  }
+
+  /// The connections of an address are too many; NIO closes the one that is.
+  private struct TooManyConnections: Error {}
+
+  /// - Parameter origin: a client that a balancer names; `balancer` for the peer of the socket itself.
+  private static func begin(
+    _ channel: any Channel, from origin: ProxyHeader.Origin, _ crowd: ConnectionLimiter, _ routes: DoorRoutes
+  ) throws {
+    let (client, place) = origin.place(of: channel.remoteAddress)
+    let source = UnauthenticatedConnections.Source(text: client?.description ?? channel.remoteAddress?.ipAddress)
+    let connection = crowd.admit(source) { number in
+      DoorConnection(routes: routes, isLoopback: place == .loopback) { crowd.leave(number) }
+    }
+    guard let connection else { throw TooManyConnections() }
+    try MonitoringServer.addHandlers(to: channel.pipeline.syncOperations, connection)
+  }
+
+  /// What makes requests of bytes, with bounds, and the connection behind it.
+  static func addHandlers(to pipeline: ChannelPipeline.SynchronousOperations, _ connection: DoorConnection) throws {
+    var limits = NIOHTTPDecoderLimitConfiguration()
+    limits.maxHeaderFieldSize = Limits.maximumDoorFieldSize
+    limits.maxHeaderListSize = Limits.maximumDoorHeadSize
+    limits.maxHeaderFieldCount = Limits.maximumDoorFields
+    // What is malformed is answered by the connection, which knows whether an answer was its last.
+    try pipeline.configureHTTPServerPipeline(
+      withErrorHandling: false, withEncoderConfiguration: HTTPResponseEncoder.Configuration(),
+      withDecoderLimitConfiguration: limits)
+    try pipeline.addHandler(connection)
+  }
+
+  /// What is listened on, for the next program: it stays bound when this is closed.
+  func handOver() -> [InheritedSockets.Entry] { sockets.withLock { $0 } }
+
+  /// Accepts no more, and closes what is open.
+  func close() async {
+    sockets.withLock { $0 = [] }
+    for listener in listeners { try? await listener.close() }
+    try? await crowd.eventLoop.submit { [crowd] in crowd.value.closeAll() }.get()
+    try? await group.shutdownGracefully()
+  }
+}

@@ -1,0 +1,236 @@
+/// Where a text stops being JSON (RFC 8259), and what was expected there.
+package struct JSONError: Sendable, Equatable, CustomStringConvertible {
+  /// Both begin with 1; a column is a character.
+  package let line, column: Int
+  /// What is wrong there, in one clause.
+  package let words: String
+
+  package var description: String { "line \(line), column \(column): \(words)" }
+
+  /// Looks for the first fault, in one pass; nil where there is none.
+  package init?(in bytes: Span<UInt8>) {
+    var scanner = JSONScanner(bytes)
+    guard let words = scanner.fault() else { return nil }
+    self.words = words
+    var (line, column) = (1, 1)
+    for index in 0..<min(scanner.place, bytes.count) {
+      if bytes[index] == UInt8(ascii: "\n") {
+        (line, column) = (line + 1, 1)
+      } else if bytes[index] & 0xC0 != 0x80 {
+        // What follows the first byte of a character is no character.
+        column += 1
+      }
+    }
+    (self.line, self.column) = (line, column)
+  }
+}
+
+/// Reads JSON as far as it is JSON.
+private struct JSONScanner: ~Escapable {
+  /// What may come next.
+  private enum Expected {
+    case value, valueOrEnd, name, nameOrEnd, colon, commaOrEnd, nothing
+  }
+
+  private let bytes: Span<UInt8>
+  /// Where it reads; after a fault, where that is.
+  private(set) var place = 0
+  /// The closing bracket of every container that is open.
+  private var open: [UInt8] = []
+  private var expected = Expected.value
+
+  @_lifetime(copy bytes)
+  init(_ bytes: Span<UInt8>) { self.bytes = bytes }
+
+  private var next: UInt8? { place < bytes.count ? bytes[place] : nil }
+
+  /// Reads on to the first fault, and says what it is.
+  mutating func fault() -> String? {
+    while true {
+      while let byte = next, [0x20, 0x09, 0x0A, 0x0D].contains(byte) { place += 1 }
+      guard let byte = next else {
+        return expected == .nothing ? nil : "unexpected end of the text: expected \(inWords)"
+      }
+      if let fault = take(byte) { return fault }
+    }
+  }
+
+  private var inWords: String {
+    switch expected {
+    case .value: "a value"
+    case .valueOrEnd: "a value or ]"
+    case .name: "a name in double quotes"
+    case .nameOrEnd: "a name in double quotes or }"
+    case .colon: "a colon"
+    case .commaOrEnd: open.last == UInt8(ascii: "]") ? "a comma or ]" : "a comma or }"
+    case .nothing: "the end of the text"
+    }
+  }
+
+  /// Takes what begins with `byte`.
+  private mutating func take(_ byte: UInt8) -> String? {
+    switch (expected, byte) {
+    case (.value, _), (.valueOrEnd, _):
+      if expected == .valueOrEnd, byte == UInt8(ascii: "]") { return close() }
+      return value(byte)
+    case (.nameOrEnd, UInt8(ascii: "}")): return close()
+    case (.name, UInt8(ascii: "\"")), (.nameOrEnd, UInt8(ascii: "\"")):
+      expected = .colon
+      return string()
+    case (.colon, UInt8(ascii: ":")):
+      expected = .value
+      place += 1
+      return nil
+    case (.commaOrEnd, UInt8(ascii: ",")):
+      expected = open.last == UInt8(ascii: "]") ? .value : .name
+      place += 1
+      return nil
+    case (.commaOrEnd, _) where byte == open.last: return close()
+    default: return "expected \(inWords), found \(found)"
+    }
+  }
+
+  /// What stands here, for people.
+  private var found: String {
+    guard let byte = next else { return "the end" }
+    guard (0x21..<0x7F).contains(byte) else { return "something else" }
+    var end = place
+    while end < bytes.count, end - place < 20, JSONScanner.isWord(bytes[end]) { end += 1 }
+    if end <= place + 1 { return String(UnicodeScalar(byte)) }
+    return String(decoding: (place..<end).map { bytes[$0] }, as: UTF8.self)
+  }
+
+  private static func isWord(_ byte: UInt8) -> Bool {
+    switch byte {
+    case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "_"),
+      UInt8(ascii: "a")...UInt8(ascii: "z"):
+      true
+    default: false
+    }
+  }
+
+  private mutating func close() -> String? {
+    place += 1
+    open.removeLast()
+    expected = open.isEmpty ? .nothing : .commaOrEnd
+    return nil
+  }
+
+  private mutating func value(_ byte: UInt8) -> String? {
+    switch byte {
+    case UInt8(ascii: "{"), UInt8(ascii: "["):
+      place += 1
+      open.append(byte + 2)
+      expected = byte == UInt8(ascii: "{") ? .nameOrEnd : .valueOrEnd
+      return nil
+    case UInt8(ascii: "\""):
+      expected = open.isEmpty ? .nothing : .commaOrEnd
+      return string()
+    case UInt8(ascii: "-"), UInt8(ascii: "0")...UInt8(ascii: "9"):
+      expected = open.isEmpty ? .nothing : .commaOrEnd
+      return number()
+    default: return word()
+    }
+  }
+
+  private mutating func word() -> String? {
+    for word in ["true", "false", "null"] where begins(with: word) {
+      place += word.utf8.count
+      expected = open.isEmpty ? .nothing : .commaOrEnd
+      return nil
+    }
+    if begins(with: "\u{FEFF}") { return "the text begins with a byte order mark: save it without one" }
+    if next == UInt8(ascii: "'") { return "a string must be in double quotes" }
+    return "expected \(inWords), found \(found)"
+  }
+
+  private func begins(with text: String) -> Bool {
+    text.utf8.enumerated().allSatisfy { place + $0 < bytes.count && bytes[place + $0] == $1 }
+  }
+
+  private mutating func digits() -> Bool {
+    let start = place
+    while let byte = next, (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) { place += 1 }
+    return place > start
+  }
+
+  private mutating func number() -> String? {
+    if next == UInt8(ascii: "-") { place += 1 }
+    let start = place
+    guard digits() else { return "expected a digit, found \(found)" }
+    if bytes[start] == UInt8(ascii: "0"), place > start + 1 {
+      place = start
+      return "a number must not begin with 0"
+    }
+    if next == UInt8(ascii: ".") {
+      place += 1
+      guard digits() else { return "expected a digit, found \(found)" }
+    }
+    if next == UInt8(ascii: "e") || next == UInt8(ascii: "E") {
+      place += 1
+      if next == UInt8(ascii: "+") || next == UInt8(ascii: "-") { place += 1 }
+      guard digits() else { return "expected a digit, found \(found)" }
+    }
+    return nil
+  }
+
+  private mutating func string() -> String? {
+    place += 1
+    while let byte = next {
+      switch byte {
+      case UInt8(ascii: "\""):
+        place += 1
+        return nil
+      case UInt8(ascii: "\n"), UInt8(ascii: "\r"): return "a string contains a line break: write \\n for a line break"
+      case ..<0x20: return "a string contains a control character: write \\u00\(hex(byte))"
+      case UInt8(ascii: "\\"): if let fault = escape() { return fault }
+      case 0x80...: if let fault = character(byte) { return fault }
+      default: place += 1
+      }
+    }
+    return "the text ends within double quotes"
+  }
+
+  private func hex(_ byte: UInt8) -> String { (byte < 16 ? "0" : "") + String(byte, radix: 16) }
+
+  private mutating func escape() -> String? {
+    guard place + 1 < bytes.count else { return "the text ends within double quotes" }
+    let byte = bytes[place + 1]
+    if byte == UInt8(ascii: "u") {
+      for offset in 2..<6 {
+        guard place + offset < bytes.count, UnicodeScalar(bytes[place + offset]).properties.isASCIIHexDigit else {
+          return "\\u needs four hexadecimal digits"
+        }
+      }
+      place += 6
+      return nil
+    }
+    guard #""\/bfnrt"#.utf8.contains(byte) else {
+      return "unknown escape \\\(String(UnicodeScalar(byte))): a backslash is \\\\"
+    }
+    place += 2
+    return nil
+  }
+
+  /// Whether the second byte of a character makes the shortest form of one that there is (RFC 3629).
+  private static func follows(_ second: UInt8, _ first: UInt8) -> Bool {
+    switch first {
+    case 0xE0: second >= 0xA0
+    case 0xED: second < 0xA0
+    case 0xF0: second >= 0x90
+    case 0xF4: second < 0x90
+    default: true
+    }
+  }
+
+  /// Takes a character of several bytes.
+  private mutating func character(_ byte: UInt8) -> String? {
+    let size = byte >= 0xF0 ? 4 : byte >= 0xE0 ? 3 : 2
+    let isWhole =
+      byte >= 0xC2 && byte < 0xF5 && place + size <= bytes.count
+      && (1..<size).allSatisfy { bytes[place + $0] & 0xC0 == 0x80 } && JSONScanner.follows(bytes[place + 1], byte)
+    guard isWhole else { return "a byte is not UTF-8" }
+    place += size
+    return nil
+  }
+}

@@ -1,0 +1,203 @@
+/// One choice of a person's, with all there is to say about it: a row of ``all``.
+///
+/// How it is coded, the form of what a client may write, what an assignment such as `badge=off` may say, the settings
+/// screen, `pushcli prefs`, the command that an explanation names and docs/preferences.md follow from the row. What the
+/// choice means is for `Policy` to say, which reads the stored properties and none of this.
+package struct Preference: Sendable {
+  /// Whose choice it is.
+  package enum Scope: Sendable, CaseIterable { case everything, app, category }
+
+  /// As assignments name it; they may also write it as JSON does.
+  package let name: String
+  /// As JSON names it.
+  let key: String
+  /// As a settings screen names it.
+  let title: String
+  /// As a list of what holds names it.
+  let label: String
+  /// Whether there is one for each name that somebody gives, as `focus.work`.
+  let isNamed: Bool
+  /// What it does, in a few words.
+  package let help: String
+  let everything: ChoiceSlot<Preferences>?
+  let app: ChoiceSlot<AppPreferences>?
+  let category: ChoiceSlot<CategoryPreferences>?
+
+  init(
+    _ name: String, key: String? = nil, title: String, label: String? = nil, isNamed: Bool = false, help: String,
+    everything: ChoiceSlot<Preferences>? = nil, app: ChoiceSlot<AppPreferences>? = nil,
+    category: ChoiceSlot<CategoryPreferences>? = nil
+  ) {
+    (self.name, self.key, self.title, self.label) = (name, key ?? name, title, label ?? name)
+    (self.isNamed, self.help) = (isNamed, help)
+    (self.everything, self.app, self.category) = (everything, app, category)
+  }
+}
+
+extension Preference {
+  /// The table of choices: a row for each, in the order in which they are listed.
+  package static let all: [Preference] = [
+    Preference(
+      "notifications", title: "Allow Notifications", help: "whether notifications are allowed",
+      everything: ChoiceSlot(\.notifications, .isOn, isAlwaysWritten: true, refusal: "notifications are off"),
+      app: ChoiceSlot(\.notifications, .isOn, isAlwaysWritten: true, refusal: "notifications are off") { app in
+        // Turned off is not on probation any more.
+        if !app.notifications { app.provisional = false }
+      }),
+    part(.badge, "Badges", help: "whether the app's icon shows a number"),
+    part(.sound, "Sounds", help: "whether notifications play a sound"),
+    part(.alert, "Alerts", help: "whether notifications show an alert"),
+    Preference(
+      "quiet", title: "Quiet Hours", label: "quiet hours",
+      help: "windows without alerts and sounds; several separated by `;`",
+      everything: ChoiceSlot(\.quietHours, .windows)),
+    Preference(
+      "summary", title: "Summary at", help: "times of the summary with deferred pushes; at most 12 a day",
+      everything: ChoiceSlot(\.summary, .times)),
+    Preference(
+      "focus", title: "Focus “NAME” Lets Through", label: "focus NAME", isNamed: true,
+      help: "the apps that a Focus lets through; `off` deletes it", everything: ChoiceSlot(\.focuses, .focuses)),
+    Preference(
+      "log-text", key: "log_text", title: "Texts in the Log",
+      help: "search for pushes by text in the delivery log. `off`: no text is stored; `devices`: by the user's own "
+        + "devices; `senders`: by senders, too",
+      everything: ChoiceSlot(\.logText, .logText)),
+    Preference(
+      "delivery", title: "Deliver", help: "whether its pushes interrupt now or are deferred to the summary",
+      app: ChoiceSlot(\.delivery, .delivery, refusal: "the app's pushes come in the summary", remark: "in the summary")),
+    Preference(
+      "time-sensitive", key: "time_sensitive", title: "Time-Sensitive Breaks Through",
+      help: "whether its time-sensitive pushes break through quiet hours and Focus",
+      app: ChoiceSlot(\.timeSensitive, .isOn, remark: "time-sensitive")),
+    Preference(
+      "critical", title: "Critical Breaks Through",
+      help: "whether its critical pushes break through everything, the silent switch too",
+      app: ChoiceSlot(\.critical, .isOn, remark: "critical")),
+    Preference(
+      "advertising", title: "Advertising", help: "whether its alerts may advertise",
+      app: ChoiceSlot(
+        \.advertising, .either("allow", "refuse"), refusal: "the app may not advertise", remark: "advertising")),
+    Preference(
+      "budget", key: "alert_budget", title: "Alerts an Hour",
+      help:
+        "alerts an hour; further alerts are in the center only. By default \(AlertBudget.standardCount), not counting "
+        + "time-sensitive and critical ones",
+      app: ChoiceSlot(
+        \.alertBudget, .budget, refusal: "the app has shown its VALUE alerts of this hour",
+        remark: "VALUE alerts an hour")),
+    Preference(
+      "provisional", title: "Deliver Quietly",
+      help: "`on`: quiet until the user decides. `notifications=off` ends it, too",
+      app: ChoiceSlot(
+        \.provisional, .either("on", "keep", letting: "keep"), refusal: "the app is on probation", remark: "provisional"
+      )),
+  ]
+
+  private static func part(_ part: Part, _ title: String, help: String) -> Preference {
+    let refusal = "\(part.rawValue) is off"
+    return Preference(
+      part.rawValue, title: title, help: help,
+      everything: ChoiceSlot(\.parts[part], .isOn, isAlwaysWritten: true, refusal: refusal),
+      app: ChoiceSlot(\.parts[part], .isOn, isAlwaysWritten: true, refusal: refusal),
+      category: ChoiceSlot(\.[part], .isOnOrInherited, refusal: refusal))
+  }
+
+  /// The choice that an assignment names.
+  static func named(_ name: String) -> Preference? {
+    all.first { choice in
+      choice.isNamed ? name.hasPrefix(choice.name + ".") : choice.names.contains(name)
+    }
+  }
+
+  /// Its names in assignments.
+  private var names: [String] { [name, key, key.replacing("_", with: "-")] }
+
+  /// How it is written where it is listed: `focus.NAME`.
+  package var listedName: String { isNamed ? name + ".NAME" : name }
+
+  /// The choices of a scope.
+  package static func choices(of scope: Scope) -> [Preference] { all.filter { $0.values(in: scope) != nil } }
+
+  /// What it can be there, in words; `nil` where there is no such choice.
+  package func values(in scope: Scope) -> String? {
+    switch scope {
+    case .everything: everything?.words
+    case .app: app?.words
+    case .category: category?.words
+    }
+  }
+
+  /// The names that a scope has, for people.
+  static func names(of scope: Scope) -> String {
+    var names = choices(of: scope).map(\.listedName)
+    let last = names.removeLast()
+    return names.joined(separator: ", ") + " or " + last
+  }
+}
+
+/// A choice as it holds for somebody.
+package struct EffectivePreference: Sendable, Equatable {
+  /// As an assignment names it.
+  package var name: String
+  /// As a settings screen names it.
+  package var title: String
+  /// As a list of what holds names it.
+  package var label: String
+  /// The value, as an assignment writes it.
+  package var value: String
+  /// The usual values, as a settings screen offers them.
+  package var values: [String]
+  /// Whether other values may be typed.
+  package var isText: Bool
+  /// Whether it is one of those that have names, and this name is only offered.
+  package var isForgotten: Bool
+  /// What is to say of it where it is not as usual; `nil` where it is, or where its value says all.
+  package var remark: String?
+}
+
+/// What has choices: everything, an app, a category.
+protocol ChoiceHolder: HasDefault {
+  static var slots: [(choice: Preference, slot: ChoiceSlot<Self>)] { get }
+}
+
+extension Preferences: ChoiceHolder {
+  static let slots: [(choice: Preference, slot: ChoiceSlot<Preferences>)] = Preference.all.compactMap { choice in
+    choice.everything.map { (choice, $0) }
+  }
+
+  /// What holds for everything.
+  package var choices: [EffectivePreference] { inForce() }
+}
+
+extension AppPreferences: ChoiceHolder {
+  static let slots: [(choice: Preference, slot: ChoiceSlot<AppPreferences>)] = Preference.all.compactMap { choice in
+    choice.app.map { (choice, $0) }
+  }
+
+  /// What holds for the app.
+  package var choices: [EffectivePreference] { inForce() }
+}
+
+extension CategoryPreferences: ChoiceHolder {
+  static let slots: [(choice: Preference, slot: ChoiceSlot<CategoryPreferences>)] = Preference.all.compactMap {
+    choice in
+    choice.category.map { (choice, $0) }
+  }
+
+  /// What holds for the category.
+  package var choices: [EffectivePreference] { inForce() }
+}
+
+extension ChoiceHolder {
+  fileprivate func inForce() -> [EffectivePreference] {
+    Self.slots.flatMap { choice, slot in
+      slot.members(self).map { member in
+        EffectivePreference(
+          name: choice.isNamed ? "\(choice.name).\(member)" : choice.name,
+          title: choice.title.replacing("NAME", with: member), label: choice.label.replacing("NAME", with: member),
+          value: slot.text(self, member), values: slot.values, isText: slot.isText,
+          isForgotten: choice.isNamed && slot.text(self, member) == "off", remark: slot.remark(self))
+      }
+    }
+  }
+}

@@ -1,0 +1,113 @@
+/// One push that was held, as a digest tells it.
+package struct DigestEntry: Sendable, Equatable {
+  package var id: String
+  package var topic: String
+  /// The app's name.
+  package var app: String
+  /// What a person reads of it, in one line; may be empty.
+  package var title: String
+  /// The sender's `relevance-score`.
+  package var relevance: Double
+  /// The count that came with it.
+  package var badge: Int?
+  /// When the gateway accepted it, in milliseconds since 1970.
+  package var received: Int64
+  /// A later entry of the same app with the same one replaces this; empty for none.
+  package var collapseID: String
+
+  package init(
+    id: String, topic: String, app: String, title: String, relevance: Double = 0, badge: Int? = nil, received: Int64,
+    collapseID: String = ""
+  ) {
+    self.id = id
+    self.topic = topic
+    self.app = app
+    self.title = title
+    self.relevance = relevance
+    self.badge = badge
+    self.received = received
+    self.collapseID = collapseID
+  }
+
+  /// How much of a text a digest tells, in Unicode scalars.
+  package static let maximumTitleSize = 80
+
+  /// The one line for a title, or, where there is none, for a body.
+  package static func line(_ alert: AlertPresentation) -> String {
+    let text = [alert.title, alert.subtitle, alert.body].first { !$0.isEmpty } ?? ""
+    let scalars = text.unicodeScalars.prefix(maximumTitleSize + 1)
+    var line = String.UnicodeScalarView()
+    for scalar in scalars.prefix(maximumTitleSize) { line.append(scalar.value < 0x20 ? " " : scalar) }
+    return String(line) + (scalars.count > maximumTitleSize ? "…" : "")
+  }
+}
+
+/// What was held and is told at once: every entry, the most relevant first, and of each app the newest badge.
+package struct PushSummary: Sendable, Equatable {
+  package var entries: [DigestEntry]
+
+  /// How many entries the text names.
+  static let namedCount = 5
+
+  /// Orders what was held, the oldest first, by relevance, and the newest first among equals; what comes twice is told once, and what was replaced is not.
+  package init(_ held: some Sequence<DigestEntry>) {
+    var replaced: Set<Slot> = []
+    var ids: Set<String> = []
+    var kept: [DigestEntry] = []
+    let newestFirst = held.enumerated().sorted {
+      ($0.element.received, $0.offset) > ($1.element.received, $1.offset)
+    }
+    for (_, entry) in newestFirst {
+      guard ids.insert(entry.id).inserted else { continue }
+      let slot = Slot(topic: entry.topic, collapseID: entry.collapseID)
+      if entry.collapseID.isEmpty || replaced.insert(slot).inserted { kept.append(entry) }
+    }
+    // The sort is stable: among equals the newest stays first.
+    entries = kept.sorted { $0.relevance > $1.relevance }
+  }
+
+  private struct Slot: Hashable {
+    var topic: String
+    var collapseID: String
+  }
+
+  /// The badge of the newest entry with one, by topic.
+  package var badges: [(topic: String, badge: Int)] {
+    var newest: [String: (received: Int64, badge: Int)] = [:]
+    for entry in entries {
+      guard let badge = entry.badge, newest[entry.topic].map({ entry.received > $0.received }) ?? true else { continue }
+      newest[entry.topic] = (entry.received, badge)
+    }
+    return newest.map { ($0.key, $0.value.badge) }.sorted { $0.0 < $1.0 }
+  }
+
+  /// The digest as the payload of a push: an alert with one button, which names the first entries, and all of them under
+  /// `digest`.
+  package var payload: [UInt8] {
+    var lines = entries.prefix(PushSummary.namedCount).map { entry in
+      entry.title.isEmpty ? entry.app : "\(entry.app): \(entry.title)"
+    }
+    if entries.count > lines.count { lines.append("and \(entries.count - lines.count) more") }
+    var bytes = Array(#"{"aps":{"alert":{"title":"#.utf8)
+    appendJSONString(entries.count == 1 ? "1 Notification" : "\(entries.count) Notifications", to: &bytes)
+    bytes += #","body":"#.utf8
+    appendJSONString(lines.joined(separator: "\n"), to: &bytes)
+    bytes += #","action-loc-key":null}},"digest":{"entries":["#.utf8
+    for (index, entry) in entries.enumerated() {
+      bytes += (index == 0 ? #"{"id":"# : #",{"id":"#).utf8
+      appendJSONString(entry.id, to: &bytes)
+      bytes += #","topic":"#.utf8
+      appendJSONString(entry.topic, to: &bytes)
+      bytes += #","title":"#.utf8
+      appendJSONString(entry.title, to: &bytes)
+      bytes += #","relevance":\#(entry.relevance)}"#.utf8
+    }
+    bytes += #"],"badges":{"#.utf8
+    for (index, (topic, badge)) in badges.enumerated() {
+      if index > 0 { bytes += ",".utf8 }
+      appendJSONString(topic, to: &bytes)
+      bytes += ":\(badge)".utf8
+    }
+    return bytes + "}}}".utf8
+  }
+}

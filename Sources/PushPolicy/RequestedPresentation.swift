@@ -1,0 +1,109 @@
+/// What one push asked for and where it met the device, in few words: enough for the delivery log to decide it again.
+///
+/// It reads `badge sound alert`, then what is not as usual, each after a semicolon: the level, `category NAME`, `silent`,
+/// `focus NAME`.
+package struct RequestedPresentation: Sendable, Equatable, CustomStringConvertible {
+  private var asked: PartSet
+  /// As the sender says, critical also by its sound.
+  package var level: InterruptionLevel
+  package var category: String?
+  package var device: Policy.DeviceState
+
+  package init(_ push: PushNotification, on device: Policy.DeviceState) {
+    level = push.claimedLevel
+    asked = []
+    if push.badge != nil { asked.insert(.badge) }
+    if case .some = push.sound { asked.insert(.sound) }
+    if case .some = push.alert { asked.insert(.alert) }
+    category = push.category
+    self.device = device
+  }
+
+  init(_ parts: [Part], level: InterruptionLevel, category: String?, isSilent: Bool, focus: String?) {
+    asked = PartSet(parts.map { PartSet($0) })
+    (self.level, self.category) = (level, category)
+    device = .init()
+    (device.isSilent, device.focus) = (isSilent, focus)
+  }
+
+  /// The bits of what it asks for, where all else is as usual.
+  var usualParts: UInt8? {
+    level == .active && category == nil && !device.isSilent && device.focus == nil ? asked.rawValue : nil
+  }
+
+  /// What asks for this and is as usual; `nil` where these are no parts.
+  init?(usualParts bits: UInt8) {
+    guard bits <= PartSet.all.rawValue else { return nil }
+    self.init(RequestedPresentation.parts(Int(bits)), level: .active, category: nil, isSilent: false, focus: nil)
+  }
+
+  /// What it asks for.
+  package var parts: [Part] { RequestedPresentation.parts(Int(asked.rawValue)) }
+
+  package var description: String {
+    // The eight usual ones cost nothing.
+    let words = RequestedPresentation.words[Int(asked.rawValue)]
+    guard level != .active || category != nil || device != .init() else { return words }
+    var fields = [words]
+    if level != .active { fields.append(level.rawValue) }
+    if device.isSilent { fields.append("silent") }
+    if let focus = device.focus { fields.append("focus " + focus.replacing(";", with: ",")) }
+    if let category { fields.append("category " + category) }
+    return fields.joined(separator: "; ")
+  }
+
+  /// By the bits of a set of parts.
+  private static let words: [String] = (0..<8).map { bits in
+    let words = parts(bits).map(\.rawValue)
+    return words.isEmpty ? "nothing" : words.joined(separator: " ")
+  }
+
+  private static func parts(_ bits: Int) -> [Part] {
+    Part.allCases.filter { PartSet(rawValue: UInt8(bits)).contains(PartSet($0)) }
+  }
+
+  /// Reads what ``description`` has written; `nil` for anything else.
+  package init?(_ text: String) {
+    var rest = text[...]
+    func field() -> Substring? {
+      guard !rest.isEmpty else { return nil }
+      // A category comes last and may hold anything.
+      if rest.hasPrefix("category ") {
+        defer { rest = "" }
+        return rest
+      }
+      let end = rest.firstIndex(of: ";") ?? rest.endIndex
+      defer { rest = rest[end...].dropFirst().drop { $0 == " " } }
+      return rest[..<end]
+    }
+    guard let words = field(), let bits = RequestedPresentation.words.firstIndex(of: String(words)) else { return nil }
+    asked = PartSet(rawValue: UInt8(bits))
+    (level, category, device) = (.active, nil, .init())
+    while let field = field() {
+      if let level = InterruptionLevel(rawValue: String(field)) {
+        self.level = level
+      } else if field == "silent" {
+        device.isSilent = true
+      } else if field.hasPrefix("focus ") {
+        device.focus = String(field.dropFirst(6))
+      } else if field.hasPrefix("category ") {
+        category = String(field.dropFirst(9))
+      } else {
+        return nil
+      }
+    }
+  }
+
+  /// A push that asks for the same.
+  package var notification: PushNotification {
+    var push = PushNotification()
+    if asked.contains(.badge) { push.badge = 0 }
+    if asked.contains(.sound) { push.sound = .init(name: "default") }
+    if asked.contains(.alert) {
+      push.alert = .init()
+      push.alert?.body = "…"
+    }
+    (push.level, push.category) = (level, category)
+    return push
+  }
+}

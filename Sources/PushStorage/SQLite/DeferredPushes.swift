@@ -1,0 +1,321 @@
+import Foundation
+import GRDB
+package import Logging
+package import PushCore
+package import PushPolicy
+import Synchronization
+
+/// Pushes whose devices have them, and whose alerts wait for a digest: in memory, and on disk so that they outlast a
+/// restart.
+///
+/// A row is written when its push is sent, before the device can have acknowledged it. Should the gateway die between
+/// the two, the push is in the device's notification center and in no digest.
+package final class DeferredPushes: Sendable {
+  /// One that waits.
+  package struct Held: Sendable {
+    package var id: APNSID
+    /// 0 for a push that was never in the mailbox.
+    package var seq: UInt64
+    package var app: AppID
+    package var reason: Deferral.Reason
+    /// Milliseconds since 1970.
+    package var received: Int64
+    /// Seconds since 1970; a digest does not tell what is over.
+    package var expires: Int64
+    package var relevance: Double
+    package var badge: Int?
+    package var category: String?
+    package var collapseID: String
+    package var title: String
+    /// When its digest is due, in seconds since 1970; nil: when the device has caught up.
+    package var due: Int64?
+  }
+
+  fileprivate enum Change {
+    case hold(DeviceID, Held)
+    case release(DeviceID, [APNSID])
+    case digested(DeviceID, through: UInt64)
+  }
+
+  fileprivate struct State {
+    var held: [DeviceID: [Held]] = [:]
+    /// Up to which number a device's pushes have been in a digest.
+    var told: [DeviceID: UInt64] = [:]
+    /// Devices whose digest is on its way into the mailbox: another one would tell the same.
+    var telling: Set<DeviceID> = []
+    var changes: [Change] = []
+    /// What a commit has been asked for.
+    var writing: [Change] = []
+    var isWriting = false
+    var waiting: [CheckedContinuation<Void, Never>] = []
+  }
+
+  private let store: SQLiteStore
+  private let logger: Logger
+  private let state: Mutex<State>
+
+  package init(store: SQLiteStore, logger: Logger) throws(StoreError) {
+    self.store = store
+    self.logger = logger
+    do {
+      state = Mutex(try store.pool.read(DeferredPushes.load))
+    } catch {
+      throw SQLiteStore.explain(error, path: store.path)
+    }
+    store.replica.onChange(of: ["held", "digest"]) { [weak self] db, changes in try self?.adopt(changes, db) }
+  }
+
+  /// Reads all of it as a start does, and keeps nothing.
+  static func checkRows(_ db: Database) throws { _ = try load(db) }
+
+  /// When they are due depends on the choices of now, which is asked when the gateway starts (`tellDigest`).
+  private static func load(_ db: Database) throws -> State {
+    var state = State()
+    let rows = try PreparedStatement(db, "SELECT \(columns) FROM held")
+    while try rows.next() {
+      guard let (device, held) = try row(rows) else { continue }
+      state.held[device, default: []].append(held)
+    }
+    let told = try PreparedStatement(db, "SELECT device, seq FROM digest")
+    while try told.next() {
+      state.told[DeviceID(row: try told.integer(0))] = UInt64(try told.integer(1, in: ColumnBounds.progress))
+    }
+    return state
+  }
+
+  private static let columns =
+    "device, apns_id, seq, app, reason, received, expires, relevance, badge, category, collapse_id, title"
+
+  private static func row(_ rows: PreparedStatement) throws -> (DeviceID, Held)? {
+    guard let id = rows.id(1), let reason = Deferral.Reason(rawValue: try rows.text(4)) else { return nil }
+    let held = Held(
+      id: id, seq: UInt64(try rows.integer(2, in: ColumnBounds.progress)), app: AppID(row: try rows.integer(3)),
+      reason: reason, received: try rows.integer(5, in: ColumnBounds.milliseconds),
+      expires: try rows.integer(6, in: ColumnBounds.seconds), relevance: try rows.real(7),
+      badge: try rows.optionalInteger(8).map { Int($0) }, category: try rows.optionalText(9),
+      collapseID: try rows.text(10), title: try rows.text(11), due: .max)
+    return (DeviceID(row: try rows.integer(0)), held)
+  }
+
+  /// Takes over what another gateway holds. That gateway makes the digest while the device has its stream there: here it is
+  /// due when the device connects, or when due times are recomputed (``due(_:at:hasCaughtUp:recomputing:)``).
+  private func adopt(_ changes: [RowChange], _ db: Database) throws {
+    let devices = Set(changes.compactMap { $0.key["device"]?.integer })
+    let rows = try PreparedStatement(db, "SELECT \(DeferredPushes.columns) FROM held WHERE device = ?")
+    var found: [DeviceID: (held: [Held], told: UInt64?)] = [:]
+    for device in devices {
+      var held: [Held] = []
+      rows.bind(device)
+      while try rows.next() { if let (_, one) = try DeferredPushes.row(rows) { held.append(one) } }
+      rows.reset()
+      let told = try Int64.fetchOne(db, sql: "SELECT seq FROM digest WHERE device = ?", arguments: [device])
+      found[DeviceID(row: device)] = (held, told.map { UInt64(clamping: $0) })
+    }
+    let fresh = found
+    db.afterNextTransaction { [weak self] _ in
+      self?.state.withLock { state in
+        for (device, fresh) in fresh { state.take(fresh.held, told: fresh.told, of: device) }
+      }
+    }
+  }
+
+  /// Devices for which something waits.
+  package var devices: [DeviceID] { state.withLock { Array($0.held.keys) } }
+
+  /// How many pushes wait for digests.
+  package var count: Int { state.withLock { $0.held.values.reduce(0) { $0 + $1.count } } }
+
+  /// Holds a push that is being sent. One that is held already, or was in a digest before, is not held again.
+  package func hold(_ entry: MailboxEntry, _ hold: Deferral, _ push: PushNotification, _ alert: AlertPresentation?) {
+    let stored = entry.push
+    let held = Held(
+      id: stored.id, seq: entry.seq, app: stored.app, reason: hold.by, received: stored.received,
+      expires: entry.seq == 0 ? stored.received / 1000 + 86_400 : stored.expires, relevance: hold.relevance,
+      badge: push.badge, category: push.category, collapseID: stored.collapseID,
+      title: alert.map(DigestEntry.line) ?? "", due: hold.until)
+    change { state in
+      guard entry.seq == 0 || entry.seq > state.told[stored.device] ?? 0,
+        state.held[stored.device]?.contains(where: { $0.id == stored.id }) != true
+      else { return }
+      state.held[stored.device, default: []].append(held)
+      state.changes.append(.hold(stored.device, held))
+      guard state.held[stored.device]?.count ?? 0 > Limits.maximumHeld else { return }
+      let oldest = state.held[stored.device]?.removeFirst()
+      if let oldest { state.changes.append(.release(stored.device, [oldest.id])) }
+    }
+  }
+
+  /// Lets go of a push that the person has answered, or its sender taken back.
+  ///
+  /// - Parameter app: whose push it is; nil: whichever app's.
+  package func release(_ id: APNSID, of device: DeviceID, app: AppID? = nil) {
+    change { state in
+      guard state.held[device]?.contains(where: { $0.id == id && (app == nil || $0.app == app) }) == true else {
+        return
+      }
+      state.remove([id], of: device)
+    }
+  }
+
+  /// Lets go of all pushes of a device.
+  package func purge(_ device: DeviceID) {
+    change { state in
+      let ids = (state.held[device] ?? []).map(\.id)
+      if !ids.isEmpty { state.remove(ids, of: device) }
+    }
+  }
+
+  /// Lets go of all pushes of an app.
+  package func purge(_ device: DeviceID, _ app: AppID) {
+    change { state in
+      let ids = (state.held[device] ?? []).filter { $0.app == app }.map(\.id)
+      if !ids.isEmpty { state.remove(ids, of: device) }
+    }
+  }
+
+  /// Lets go of all pushes of an app, for whichever device.
+  package func purge(_ app: AppID) {
+    change { state in
+      for (device, held) in state.held {
+        let ids = held.filter { $0.app == app }.map(\.id)
+        if !ids.isEmpty { state.remove(ids, of: device) }
+      }
+    }
+  }
+
+  /// What is due for a device at `now`, in seconds since 1970; it is held until ``told(_:of:)``, and nothing is due until
+  /// then or until ``keep(_:)``.
+  ///
+  /// - Parameters:
+  ///   - hasCaughtUp: whether the device has just been sent all that waited.
+  ///   - due: recomputes when a push is due, for choices that have changed.
+  package func due(
+    _ device: DeviceID, at now: Int64, hasCaughtUp: Bool = false, recomputing due: ((Held) -> Int64?)? = nil
+  ) -> [Held] {
+    state.withLock { state in
+      guard let held = state.held[device] else { return [] }
+      if let due {
+        state.held[device] = held.map { held in
+          var held = held
+          held.due = due(held)
+          return held
+        }
+      }
+      guard !state.telling.contains(device) else { return [] }
+      let due = (state.held[device] ?? []).filter { $0.due.map { $0 <= now } ?? hasCaughtUp }
+      if !due.isEmpty { state.telling.insert(device) }
+      return due
+    }
+  }
+
+  /// The digest could not be stored: what is due stays so.
+  package func keep(_ device: DeviceID) { state.withLock { _ = $0.telling.remove(device) } }
+
+  /// The digest that tells these is in the mailbox.
+  package func told(_ held: [Held], of device: DeviceID) {
+    change { state in
+      state.telling.remove(device)
+      state.remove(held.map(\.id), of: device)
+      let last = held.map(\.seq).max() ?? 0
+      guard last > state.told[device] ?? 0 else { return }
+      state.told[device] = last
+      state.changes.append(.digested(device, through: last))
+    }
+  }
+
+  // MARK: The disk
+
+  /// Returns when everything so far is on disk, or can't be.
+  package func settle() async {
+    await withCheckedContinuation { continuation in
+      let isIdle = state.withLock { state in
+        if state.isWriting { state.waiting.append(continuation) }
+        return !state.isWriting
+      }
+      if isIdle { continuation.resume() }
+    }
+  }
+
+  private func change(_ body: (inout State) -> Void) {
+    let mustWrite = state.withLock { state in
+      body(&state)
+      guard !state.changes.isEmpty, !state.isWriting else { return false }
+      state.isWriting = true
+      return true
+    }
+    if mustWrite { Task { await write() } }
+  }
+
+  private func write() async {
+    while true {
+      let (changes, waiting) = state.withLock { state -> ([Change], [CheckedContinuation<Void, Never>]) in
+        let changes = state.changes
+        (state.changes, state.writing) = ([], changes)
+        guard changes.isEmpty else { return (changes, []) }
+        state.isWriting = false
+        defer { state.waiting = [] }
+        return ([], state.waiting)
+      }
+      if changes.isEmpty {
+        for continuation in waiting { continuation.resume() }
+        return
+      }
+      do {
+        try await store.write { db in for change in changes { try DeferredPushes.apply(change, db) } }
+      } catch {
+        // The mailbox says the same of the disk, and louder; what is not written is told unless the gateway restarts.
+        logger.log(
+          .digestsNotStored,
+          "pushes deferred to a summary are not on disk: \(SQLiteStore.explain(error, path: store.path))")
+      }
+    }
+  }
+
+  private static func apply(_ change: Change, _ db: Database) throws {
+    switch change {
+    case .hold(let device, let held):
+      try db.execute(
+        sql: """
+          INSERT OR REPLACE INTO held (device, apns_id, seq, app, reason, received, expires, relevance, badge, category,
+            collapse_id, title) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+          """,
+        arguments: [
+          device.row, Data(held.id.stored), Int64(held.seq), held.app.row, held.reason.rawValue, held.received,
+          held.expires, held.relevance, held.badge, held.category, held.collapseID, held.title,
+        ])
+    case .release(let device, let ids):
+      for id in ids {
+        try db.execute(
+          sql: "DELETE FROM held WHERE device = ? AND apns_id = ?", arguments: [device.row, Data(id.stored)])
+      }
+    case .digested(let device, let seq):
+      try db.execute(
+        sql: "INSERT OR REPLACE INTO digest (device, seq) VALUES (?, ?)", arguments: [device.row, Int64(seq)])
+    }
+  }
+}
+
+extension DeferredPushes.State {
+  /// Takes over the rows of a device, with the changes that are not written yet. Known pushes keep their due times.
+  fileprivate mutating func take(_ fresh: [DeferredPushes.Held], told number: UInt64?, of device: DeviceID) {
+    var known: [APNSID: DeferredPushes.Held] = [:]
+    for one in held[device] ?? [] { known[one.id] = one }
+    var all = fresh.map { known[$0.id] ?? $0 }
+    for change in writing + changes {
+      switch change {
+      case .hold(device, let one) where !all.contains { $0.id == one.id }: all.append(one)
+      case .release(device, let ids): all.removeAll { ids.contains($0.id) }
+      case .hold, .release, .digested: break
+      }
+    }
+    held[device] = all.isEmpty ? nil : all
+    if let number { told[device] = max(told[device] ?? 0, number) }
+  }
+
+  fileprivate mutating func remove(_ ids: [APNSID], of device: DeviceID) {
+    let gone = Set(ids)
+    held[device]?.removeAll { gone.contains($0.id) }
+    if held[device]?.isEmpty == true { held[device] = nil }
+    changes.append(.release(device, ids))
+  }
+}

@@ -1,0 +1,91 @@
+import GRDB
+import PushCore
+import PushPolicy
+
+/// What another gateway has changed of persons, devices and tokens, as steps that do the same to those in memory.
+struct ReplicatedChanges {
+  typealias Step = @Sendable (inout RegistrationTables) -> Void
+
+  private(set) var steps: [Step] = []
+  /// What listeners are to hear then.
+  private(set) var news: [RegistrationChange] = []
+
+  static let tables: Set = ["person", "device", "token", "former_token"]
+
+  /// - Parameter db: in the transaction in which the changes were applied.
+  init(_ changes: [RowChange], _ db: Database) throws {
+    // What belongs to a device goes before it does, and comes after it.
+    let order = ["person", "device", "token", "former_token"]
+    for (kind, tables) in [(RowChange.Kind.delete, order.reversed()), (.update, order), (.insert, order)] {
+      for table in tables {
+        for change in changes where change.kind == kind && change.table == table {
+          try ReplicatedChanges.add(change, StoredRegistrations(db: db), &steps, &news)
+        }
+      }
+    }
+  }
+
+  private static func add(
+    _ change: RowChange, _ stored: StoredRegistrations, _ steps: inout [Step], _ told: inout [RegistrationChange]
+  ) throws {
+    switch change.table {
+    case "person": try adoptPerson(change, stored, &steps, &told)
+    case "device": try adoptDevice(change, stored, &steps, &told)
+    default: try adoptToken(change, stored, &steps)
+    }
+  }
+
+  private static func adoptPerson(
+    _ change: RowChange, _ stored: StoredRegistrations, _ steps: inout [Step], _ told: inout [RegistrationChange]
+  ) throws {
+    guard let row = change.key["id"]?.integer else { return }
+    let id = PersonID(row: row)
+    guard change.kind != .delete, let person = try stored.person(id) else {
+      return steps.append { $0.remove(id) }
+    }
+    steps.append { tables in
+      if tables.person(id) == nil { tables.add(id, name: person.name, choices: nil) }
+      tables.rename(id, to: person.name)
+      tables.set(person.preferences, of: id)
+    }
+    if change.kind == .update, change.values["preferences"] != nil { told.append(.preferences(id, person.preferences)) }
+  }
+
+  private static func adoptDevice(
+    _ change: RowChange, _ stored: StoredRegistrations, _ steps: inout [Step], _ told: inout [RegistrationChange]
+  ) throws {
+    guard let row = change.key["id"]?.integer else { return }
+    let id = DeviceID(row: row)
+    let hash = change.values["secret_hash"]?.blob
+    switch change.kind {
+    case .delete:
+      steps.append { tables in tables.remove(id) }
+      told.append(.revokedDevices([id]))
+    case .insert:
+      guard let device = try stored.device(id), let hash else { return }
+      steps.append { $0.add(device, secretHash: hash) }
+    case .update:
+      if let hash {
+        steps.append { $0.set(secretHash: hash, of: id) }
+        told.append(.revokedDevices([id]))
+      }
+      if let seen = change.values["last_seen"]?.integer { steps.append { $0.set(lastSeen: seen, of: id) } }
+    }
+  }
+
+  private static func adoptToken(
+    _ change: RowChange, _ stored: StoredRegistrations, _ steps: inout [Step]
+  ) throws {
+    guard let token = change.key["token"]?.blob.flatMap({ DeviceToken(bytes: $0) }) else { return }
+    switch change.kind {
+    case .delete: steps.append { $0.remove(token) }
+    case .insert:
+      guard let registration = try stored.registration(token) else { return }
+      let isLinked = change.table == "token"
+      steps.append { $0.add(registration, isLinked: isLinked) }
+    case .update:
+      guard let time = change.values["unregistered"]?.integer else { return }
+      steps.append { $0.set(unregistered: time, of: token) }
+    }
+  }
+}

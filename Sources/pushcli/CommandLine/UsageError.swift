@@ -1,0 +1,56 @@
+/// What the parser of command lines says of a wrong one, as one line of ours.
+struct UsageError {
+  /// The sentence, and where to read on.
+  let line: String
+
+  /// - Parameters:
+  ///   - message: the parser's sentence.
+  ///   - fullMessage: all that it would print: the help of the option, and at its end the page of help.
+  ///   - numbers: the options whose values are numbers.
+  init(message: String, fullMessage: String, numbers: OptionNumbers? = nil) {
+    let sentence = message.split(whereSeparator: \.isNewline).map(String.init).joined(separator: " ")
+    let page = fullMessage.matches(of: /See '([^']*)'/).last.map { String($0.1) } ?? "pushcli --help"
+    let help = fullMessage.firstMatch(of: /(?:^|\n)Help: +\S+(?: <[^>]*>)? +(.*)/).map { String($0.1) }
+    line = UsageError.rewritten(sentence, help, numbers) + "; see `\(page)`"
+  }
+
+  /// The sentences of the parser, and ours. Its own stand where a version has others.
+  ///
+  /// - Parameter help: what help says of the option.
+  private static func rewritten(_ sentence: String, _ help: String?, _ numbers: OptionNumbers?) -> String {
+    if let match = sentence.wholeMatch(of: /Unexpected argument '(.*)'/) { return "unexpected argument \"\(match.1)\"" }
+    if let match = sentence.wholeMatch(of: /\d+ unexpected arguments: '(.*)'/) {
+      return "unexpected arguments \"\(match.1.replacing("', '", with: " "))\""
+    }
+    if let match = sentence.wholeMatch(of: /Unknown option '([^']*)'\. Did you mean '([^']*)'\?/) {
+      return "unknown option \(match.1): did you mean \(match.2)?"
+    }
+    if let match = sentence.wholeMatch(of: /Unknown option '([^']*)'/) { return "unknown option \(match.1)" }
+    if let match = sentence.wholeMatch(of: /Missing expected argument '(.*)'/) {
+      return "\(placeholder(match.1)) is missing"
+    }
+    if let match = sentence.wholeMatch(of: /Missing value for '(.*)'/) {
+      return "\(placeholder(match.1)) needs a value"
+    }
+    if let match = sentence.firstMatch(of: /^The value '(.*)' is invalid for '(.*?)'(?:: (.*)|\. (.*))?$/) {
+      // The parser lists the values where they are few; else the form is in the option's help.
+      let form = numbers?.expected(of: match.2.prefix { $0 != " " }).map { "expected " + $0 } ?? help
+      let hint = (match.3 ?? match.4).map(String.init) ?? form
+      return "\"\(match.1)\" is no value of \(placeholder(match.2))" + (hint.map { ": " + clause($0) } ?? "")
+    }
+    return sentence.hasSuffix(".") ? String(sentence.dropLast()) : sentence
+  }
+
+  /// A sentence as the end of another.
+  private static func clause(_ sentence: String) -> String {
+    let start =
+      sentence.dropFirst().first?.isUppercase == true
+      ? sentence : sentence.prefix(1).lowercased() + sentence.dropFirst()
+    return start.hasSuffix(".") ? String(start.dropLast()) : start
+  }
+
+  /// `--device <device>` as `--device DEVICE`.
+  private static func placeholder(_ text: some StringProtocol) -> String {
+    String(text).replacing(/<([^>]*)>/) { $0.1.uppercased() }
+  }
+}

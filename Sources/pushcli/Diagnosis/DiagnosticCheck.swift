@@ -1,0 +1,259 @@
+import Foundation
+import GatewayClient
+import GatewayProtocol
+import Glibc
+import HTTP2Transport
+import PushCore
+import PushGateway
+import PushStorage
+import TerminalUI
+
+/// When the end of a certificate is told.
+enum CertificateTimes {
+  /// From how many days on it is a warning.
+  static let warning: Int64 = 30
+  /// From how many days on it is urgent: by then whatever renews it should have done so.
+  static let urgent: Int64 = 14
+
+  /// When one ends that has so many days left.
+  static func words(_ days: Int64) -> String { "in \(days) days" + (days < urgent ? ", and should be new by now" : "") }
+}
+
+/// What `pushcli doctor` looks at, one finding each.
+struct DiagnosticCheck {
+  struct Finding: Codable, Sendable {
+    enum State: String, Codable { case ok, warning, failed }
+    var check: String
+    var state: State
+    /// What is so; unless all is well, what to do.
+    var words: String
+  }
+
+  let folder: StateFolder
+  var now = Date()
+  /// Whether a large database is read as a whole, too.
+  var isThorough = false
+
+  private static let day: Int64 = 86_400
+  /// Below this a day's pushes may fill the disk.
+  private static let scarceSpace = 256 << 20
+
+  func findings() async -> [Finding] {
+    [
+      storage(), log(), space(), await gateway(), await apps(),
+      serverCertificate(),
+      certificate("authority", folder.trustPath, "`pushcli certs rollover` makes the next one"), clock(), descriptors(),
+      library(), versions(), terminal(),
+    ].compactMap(\.self)
+  }
+
+  // MARK: The gateway
+
+  private func storage() -> Finding {
+    let check = "state folder"
+    guard FileManager.default.fileExists(atPath: folder.path) else {
+      return Finding(
+        check: check, state: .warning,
+        words: "\(folder.path) is not there: `pushcli serve` makes it, or --state names another"
+          + MachineService.hint(besides: folder))
+    }
+    guard FileManager.default.isWritableFile(atPath: folder.path) else {
+      return Finding(
+        check: check, state: .failed, words: "\(folder.path) can't be written: fix its owner and permissions")
+    }
+    do {
+      let isWhole = try folder.checkDatabase(isThorough: isThorough)
+      return Finding(
+        check: check, state: .ok,
+        words: isWhole
+          ? "\(folder.path), and its database is sound"
+          : "\(folder.path); its database is large and sound where it was looked at: --thorough reads every page")
+    } catch {
+      return Finding(check: check, state: .failed, words: "\(error)")
+    }
+  }
+
+  /// Whether the delivery log is sound; nil where there is none yet, and while a gateway writes it, whose health tells.
+  private func log() -> Finding? {
+    let check = "delivery log"
+    guard FileManager.default.fileExists(atPath: folder.logPath), folder.listening.isEmpty else { return nil }
+    do {
+      let isWhole = try folder.checkLog(isThorough: isThorough)
+      guard let copy = folder.damagedLogs.last else {
+        return Finding(
+          check: check, state: .ok,
+          words: "\(folder.logPath) is sound" + (isWhole ? "" : " where it was looked at: --thorough reads every page"))
+      }
+      return Finding(
+        check: check, state: .warning,
+        words: "\(copy) was damaged: `pushcli doctor --repair` takes over what is readable, or delete it")
+    } catch {
+      return Finding(
+        check: check, state: .warning,
+        words:
+          "\(folder.logPath) is damaged: the gateway keeps it under another name and begins a new one; `pushcli doctor --repair` takes over what is readable"
+      )
+    }
+  }
+
+  private func space() -> Finding {
+    let attributes = try? FileManager.default.attributesOfFileSystem(forPath: folder.path)
+    guard let free = (attributes?[.systemFreeSize] as? NSNumber)?.intValue else {
+      return Finding(check: "disk", state: .warning, words: "the free space is unknown")
+    }
+    let words = "\(free >> 20) MiB are free"
+    return free < DiagnosticCheck.scarceSpace
+      ? Finding(check: "disk", state: .warning, words: words + ": free some, or pushes will be refused with 503")
+      : Finding(check: "disk", state: .ok, words: words)
+  }
+
+  /// Whether it runs, answers where it says that it listens, and is well.
+  private func gateway() async -> Finding {
+    let check = "gateway"
+    let addresses = folder.listening
+    let context = GatewayContext(name: GatewayContext.localName, folder: folder, address: nil)
+    guard !addresses.isEmpty else {
+      return Finding(
+        check: check, state: .warning,
+        words: "none runs on this folder: `pushcli serve` starts one" + MachineService.hint(besides: folder))
+    }
+    // Whoever listens everywhere is reached here.
+    for address in addresses.map(\.reachable) {
+      do {
+        let client = try await Client.connect(
+          to: .tls(host: address.host, port: address.port, trustPath: context.trustPath(at: address)))
+        defer { client.close() }
+        let answer = try await client.request("GET", "/v1/health")
+        let health = try decodeJSON(Health.self, from: answer.body)
+        if let problem = health.problems.first {
+          return Finding(check: check, state: .failed, words: "\(problem.part): \(problem.problem)")
+        }
+        if let warning = health.warnings?.first {
+          return Finding(check: check, state: .warning, words: "\(warning.part): \(warning.problem)")
+        }
+      } catch {
+        return Finding(check: check, state: .failed, words: "\(error)")
+      }
+    }
+    return Finding(
+      check: check, state: .ok, words: "answers at \(addresses.map(\.description).joined(separator: ", "))")
+  }
+
+  /// Whether each app is one team's; nil while nobody can be asked.
+  private func apps() async -> Finding? {
+    guard let client = try? await Client.connect(to: .admin(path: folder.adminSocket)) else { return nil }
+    defer { client.close() }
+    guard let apps = try? decodeJSON([OwnedApp].self, from: try await client.request("GET", "/admin/v1/apps").body),
+      let teams = try? decodeJSON([TeamRecord].self, from: try await client.request("GET", "/admin/v1/teams").body)
+    else { return nil }
+    let open = apps.filter { $0.team == nil }.map(\.topic)
+    guard teams.count > 1, !open.isEmpty else {
+      return Finding(check: "apps", state: .ok, words: "\(apps.count), each reached by the keys of its team")
+    }
+    return Finding(
+      check: "apps", state: .warning,
+      words: "the keys of every team reach \(open.joined(separator: ", ")): `pushcli apps set TOPIC --team TEAMID`")
+  }
+
+  /// How long the certificate is valid that clients see: the one of the setting `certificate`, or the gateway's own.
+  private func serverCertificate() -> Finding {
+    let (check, shown) = ("server certificate", folder.shownCertificatePath)
+    return FileManager.default.fileExists(atPath: shown)
+      ? certificate(
+        check, shown, "replace the file that the setting certificate names", "the certificate of the settings")
+      : certificate(check, folder.certificatePath, "a gateway that runs renews its own; replace any other")
+  }
+
+  /// - Parameters:
+  ///   - advice: what is done before it ends.
+  ///   - name: what it is called; nil: by its path.
+  private func certificate(_ check: String, _ path: String, _ advice: String, _ name: String? = nil) -> Finding {
+    guard FileManager.default.fileExists(atPath: path) else {
+      return Finding(check: check, state: .warning, words: "\(path) is not there: a start makes it")
+    }
+    guard let end = CertificateExpiry.seconds(ofFile: path) else {
+      return Finding(
+        check: check, state: .failed, words: "\(path) holds no certificate: delete it to have a new one made")
+    }
+    let days = (end - Int64(now.timeIntervalSince1970)) / DiagnosticCheck.day
+    guard days >= 0 else {
+      return Finding(
+        check: check, state: .failed,
+        words: name.map { "\($0) has expired: \(advice)" }
+          ?? "\(path) has expired: replace it, or delete it and its key and start again"
+      )
+    }
+    return days < CertificateTimes.warning
+      ? Finding(
+        check: check, state: .warning, words: "\(name ?? path) ends \(CertificateTimes.words(days)): \(advice)")
+      : Finding(check: check, state: .ok, words: "\(name ?? path) is valid for \(days) days")
+  }
+
+  // MARK: This machine
+
+  private func library() -> Finding {
+    let refusal = HTTP2Library.refusal
+    return Finding(
+      check: "HTTP/2 library", state: refusal == nil ? .ok : .failed,
+      words: refusal ?? "libnghttp2 \(HTTP2Library.version), with all of the limits that it is given")
+  }
+
+  private func versions() -> Finding {
+    let warnings = SystemLibrary.warnings
+    let versions = SystemLibrary.allCases.map { "\($0.rawValue) \($0.version)" }
+    return Finding(
+      check: "libraries", state: warnings.isEmpty ? .ok : .warning,
+      words: (warnings.isEmpty ? versions : warnings).joined(separator: "; "))
+  }
+
+  /// Provider tokens are an hour old at most, so that a clock that is off refuses them all.
+  private func clock() -> Finding {
+    let words = now.formatted(.iso8601)
+    let names = (try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? []
+    let newest = names.compactMap { name in
+      (try? FileManager.default.attributesOfItem(atPath: folder.path + "/" + name))?[.modificationDate] as? Date
+    }.max()
+    guard let newest, newest > now.addingTimeInterval(300) else {
+      return Finding(check: "clock", state: .ok, words: words)
+    }
+    return Finding(
+      check: "clock", state: .warning,
+      words:
+        "\(words), but files were written at \(newest.formatted(.iso8601)): set it, provider tokens need it within minutes"
+    )
+  }
+
+  private func descriptors() -> Finding {
+    var limit = rlimit()
+    unsafe getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+    let words = "\(limit.rlim_max) open files allowed: one for each device that is connected"
+    return limit.rlim_max < 4096
+      ? Finding(check: "open files", state: .warning, words: words + "; raise it with `ulimit -Hn` or LimitNOFILE")
+      : Finding(check: "open files", state: .ok, words: words)
+  }
+
+  private func terminal() -> Finding {
+    let check = "terminal"
+    guard isatty(STDOUT_FILENO) == 1 else {
+      return Finding(check: check, state: .ok, words: "none: `subscribe` prints in linear form")
+    }
+    let environment = ProcessInfo.processInfo.environment
+    let form = TerminalCapabilities.detect(environment)
+    switch form.drawing {
+    case .plain:
+      return Finding(
+        check: check, state: .warning,
+        words: "`subscribe` is the phone in linear form: \(form.reason); a terminal that sets TERM has the full screen")
+    case .ascii:
+      return Finding(
+        check: check, state: .warning, words: "the phone is drawn in ASCII, with initials for icons: \(form.reason)")
+    case .full:
+      let told = Appearance.told(environment).map { "\($0.rawValue), as COLORFGBG says" } ?? "dark"
+      return Finding(
+        check: check, state: .ok,
+        words:
+          "the phone is drawn in full: \(form.reason); \(told), unless the terminal answers (OSC 11) that it is otherwise"
+      )
+    }
+  }
+}

@@ -1,0 +1,63 @@
+import NIOCore
+import NIOEmbedded
+import PushTesting
+import Testing
+
+@testable import HTTP2Transport
+@testable import PushCore
+@testable import PushGateway
+
+/// How many connections of HTTP/1.1 there may be, and which one gives way.
+@Suite struct ConnectionLimiterTests {
+  static let remote = UnauthenticatedConnections.Source.network([10, 0, 0, 1])
+
+  /// A crowd, and the connections that it admitted, which are idle and have no sockets.
+  final class Fixture {
+    let limits = LimitCounters()
+    let crowd: ConnectionLimiter
+    let routes: DoorRoutes
+    var closed: [Int] = []
+
+    init(_ gateway: TestGateway) {
+      crowd = ConnectionLimiter(limits: limits)
+      routes = DoorRoutes(health: HealthAPI(gateway.services), meters: gateway.meters, token: nil, logger: .silent)
+    }
+
+    func admit(_ source: UnauthenticatedConnections.Source) -> Bool {
+      crowd.admit(source) { number in
+        DoorConnection(routes: routes, isLoopback: source == .loopback) { self.closed.append(number) }
+      } != nil
+    }
+
+    var refusals: UInt64 { limits.totals[ReachedLimit.doorConnections.rawValue] }
+  }
+
+  @Test func `one address has so many, and loopback more`() async throws {
+    try await TestGateway.run { gateway in
+      let fixture = Fixture(gateway)
+      for _ in 0..<Limits.maximumAddressStrangers { #expect(fixture.admit(ConnectionLimiterTests.remote)) }
+      #expect(!fixture.admit(ConnectionLimiterTests.remote))
+      #expect(fixture.refusals == 1)
+      #expect(fixture.admit(.network([10, 0, 0, 2])))
+      for _ in 0..<Limits.maximumAddressStrangers + 1 { #expect(fixture.admit(.loopback)) }
+    }
+  }
+
+  @Test func `with as many as there may be the oldest idle one of elsewhere gives way, then one of this machine`()
+    async throws
+  {
+    try await TestGateway.run { gateway in
+      let fixture = Fixture(gateway)
+      #expect(fixture.admit(.loopback))
+      #expect(fixture.admit(ConnectionLimiterTests.remote))
+      for _ in 2..<Limits.maximumDoorConnections { #expect(fixture.admit(.loopback)) }
+      #expect(fixture.crowd.count == Limits.maximumDoorConnections)
+      #expect(fixture.admit(.loopback))
+      #expect(fixture.admit(.loopback))
+      #expect(fixture.crowd.count == Limits.maximumDoorConnections)
+      #expect(fixture.refusals == 2)
+      // Its place is its address's again.
+      for _ in 0..<Limits.maximumAddressStrangers { #expect(fixture.admit(ConnectionLimiterTests.remote)) }
+    }
+  }
+}
