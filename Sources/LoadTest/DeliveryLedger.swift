@@ -1,30 +1,30 @@
-/// Which pushes were sent, and whether each accepted one arrived exactly once and in order.
+/// The record of the sent pushes, which verifies that each accepted push arrives exactly once and in order.
 ///
-/// Pushes of one provider to one device are numbered from 0; of different providers nothing is promised. In the common
-/// case an arrival compares one number; what is out of line is kept in sets.
+/// The pushes from one provider to one device are numbered from 0. Pushes of different providers have no guaranteed
+/// order. For an arrival in order, one comparison of numbers suffices; only pushes out of order are stored in sets.
 package struct DeliveryLedger {
-  /// What an arrival means.
+  /// The classification of one arrival.
   package enum Arrival: Equatable {
     case inOrder
-    /// After one that was sent later.
+    /// The push arrived after a push that was sent later.
     case reordered
-    /// Late, and allowed to be: it was sent again after its connection was lost.
+    /// The push arrived late, which is permitted: it was sent again after its connection was lost.
     case lateRetry
     case duplicate
-    /// A push that was never sent to this device.
+    /// The push was never sent to this device.
     case misdelivered
   }
 
   private let deviceCount: Int
-  /// For each pair of provider and device, how many were sent.
+  /// The number of pushes sent, for each pair of provider and device.
   private var sent: [UInt32]
-  /// For each pair, the number that comes next if all is in order.
+  /// The number of the next push in order, for each pair of provider and device.
   private var next: [UInt32]
-  /// Passed over by a later arrival, and still missing.
+  /// The keys of missing pushes: a push with a higher number has arrived already.
   private var holes: Set<UInt64> = []
-  /// Sent again after a lost connection.
+  /// The keys of the pushes that were sent again after a lost connection.
   private var retried: Set<UInt64> = []
-  /// Never answered with 200: these need not arrive.
+  /// The keys of the pushes that were never answered with 200; they need not arrive.
   private var unaccepted: Set<UInt64> = []
 
   package init(providers: Int, devices: Int) {
@@ -33,7 +33,7 @@ package struct DeliveryLedger {
     next = sent
   }
 
-  /// The number of the next push of a provider to a device.
+  /// Counts one more push of a provider to a device and returns its number.
   package mutating func send(provider: Int, device: Int) -> UInt32 {
     let pair = provider * deviceCount + device
     let number = sent[pair]
@@ -41,17 +41,17 @@ package struct DeliveryLedger {
     return number
   }
 
-  /// A push is sent again with the same `apns-id`.
+  /// Records that a push is sent again with the same `apns-id`.
   package mutating func retry(provider: Int, device: Int, number: UInt32) {
     retried.insert(key(provider * deviceCount + device, number))
   }
 
-  /// A push was refused, or its fate is not known.
+  /// Records that a push was refused or that its outcome is unknown.
   package mutating func refuse(provider: Int, device: Int, number: UInt32) {
     unaccepted.insert(key(provider * deviceCount + device, number))
   }
 
-  /// A push arrived at a device.
+  /// Records the arrival of a push at a device and classifies it.
   package mutating func arrive(provider: Int, device: Int, number: UInt32) -> Arrival {
     let pair = provider * deviceCount + device
     guard device < deviceCount, pair < sent.count, number < sent[pair] else { return .misdelivered }
@@ -69,7 +69,9 @@ package struct DeliveryLedger {
     return retried.contains(key(pair, number)) ? .lateRetry : .reordered
   }
 
-  /// For each device, how many accepted pushes have not arrived; `isExpected` says whose should have.
+  /// Returns the number of accepted pushes that have not arrived, by device index.
+  ///
+  /// - Parameter isExpected: returns true for the index of each device whose pushes should have arrived.
   package func missing(where isExpected: (Int) -> Bool) -> [Int: Int] {
     var missing: [Int: Int] = [:]
     for hole in holes where !unaccepted.contains(hole) {

@@ -1,11 +1,11 @@
 import Histogram
 
-/// How long things took, in microseconds, with three significant digits (an HDR histogram).
+/// A distribution of durations in microseconds, with three significant digits (an HDR histogram).
 package struct Latencies: Sendable {
   private var histogram = Histogram<UInt64>(
     lowestDiscernibleValue: 1, highestTrackableValue: Latencies.longest, numberOfSignificantValueDigits: .three)
 
-  /// An hour; what took longer counts as that.
+  /// The largest recorded value, in microseconds: one hour. Longer durations are recorded as this value.
   private static let longest: UInt64 = 3_600_000_000
 
   package init() {}
@@ -20,25 +20,25 @@ package struct Latencies: Sendable {
 
   package var count: Int { Int(histogram.totalCount) }
 
-  /// What a share of all did not exceed, in milliseconds.
+  /// Returns the latency that the given percentage of the recorded values does not exceed, in milliseconds.
   package func percentile(_ percent: Double) -> Double {
     count == 0 ? 0 : Double(histogram.valueAtPercentile(percent)) / 1000
   }
 
-  /// In milliseconds.
+  /// The mean in milliseconds; 0 without values.
   package var mean: Double { count == 0 ? 0 : histogram.mean / 1000 }
 
-  /// In milliseconds.
+  /// The maximum in milliseconds; 0 without values.
   package var maximum: Double { count == 0 ? 0 : Double(histogram.max) / 1000 }
 
-  /// The whole distribution as the HDR tools read it (`.hgrm`), in milliseconds.
+  /// The whole distribution in the format of the HDR tools (`.hgrm`), in milliseconds.
   package var distribution: String {
     var text = ""
     histogram.outputPercentileDistribution(to: &text, outputValueUnitScalingRatio: 1000)
     return text
   }
 
-  /// The value at each of some percentiles, in milliseconds.
+  /// The most used percentiles, in milliseconds; nil without values.
   package var summary: LatencySummary? {
     guard count > 0 else { return nil }
     return LatencySummary(
@@ -47,7 +47,7 @@ package struct Latencies: Sendable {
   }
 }
 
-/// Latencies in a few figures, in milliseconds.
+/// The most used percentiles of a latency distribution, in milliseconds.
 package struct LatencySummary: Sendable, Codable, Equatable {
   package var p50: Double
   package var p90: Double
@@ -55,7 +55,7 @@ package struct LatencySummary: Sendable, Codable, Equatable {
   package var p999: Double
   package var max: Double
   package var mean: Double
-  /// How many were measured.
+  /// The number of recorded values.
   package var count: Int
 
   package init(p50: Double, p90: Double, p99: Double, p999: Double, max: Double, mean: Double, count: Int) {

@@ -5,27 +5,29 @@ package import HTTP2Transport
 import NIOCore
 import PushCore
 
-/// One device of a load test: an open stream whose lines are counted and acknowledged, as often as any device does.
-/// Belongs to the loop of its ``LoadWorker``.
+/// One device of a load test: an open stream whose lines are counted and acknowledged at the same pace as by any other
+/// device.
+///
+/// Use it only on the event loop of its ``LoadWorker``.
 package final class LoadDevice: HTTP2SessionDelegate, StreamConsumer {
   package enum State { case offline, connecting, live }
 
   package let index: Int
   package let isSlow: Bool
   package private(set) var state = State.offline
-  /// Whether it has been told that nothing waits, since it connected.
+  /// True if the gateway has reported, on the current connection, that no pushes are pending.
   package private(set) var isCaughtUp = false
-  /// The number of the last push that it has.
+  /// The sequence number of the last received push.
   package private(set) var cursor: UInt64 = 0
   private unowned let lane: LoadWorker
   private var connection: Connection?
   private var stream: HTTP2Stream?
   private var tls: TLSConnection?
-  /// What the last connection left, for the next one to resume.
+  /// The TLS session of the previous connection, for the next connection to resume.
   package private(set) var tlsSession: TLSSession?
   private var isAcknowledgementDue = false
   private var pace = AcknowledgementPace()
-  /// The beginning of a line whose end has not come.
+  /// The first bytes of a line that is not complete yet.
   private var partial: [UInt8] = []
 
   package init(index: Int, isSlow: Bool, lane: LoadWorker) {
@@ -34,7 +36,7 @@ package final class LoadDevice: HTTP2SessionDelegate, StreamConsumer {
     self.lane = lane
   }
 
-  /// Asks for the stream on a connection that is about to be made.
+  /// Requests the device's stream on a connection that is about to be opened.
   package func attach(_ connection: Connection, _ tls: TLSConnection, secret: String) throws {
     self.connection = connection
     self.tls = tls
@@ -55,13 +57,13 @@ package final class LoadDevice: HTTP2SessionDelegate, StreamConsumer {
 
   package func begin() { state = .connecting }
 
-  /// Loses the connection without a word, as a device does that loses its network.
+  /// Closes the connection without a GOAWAY or the end of the stream, as after a loss of the network.
   package func drop() {
     if lane.resumesSessions { tlsSession = tls?.session }
     connection?.close(nil)
   }
 
-  /// Ends the stream in good order.
+  /// Ends the stream and closes the connection in good order.
   package func leave() {
     guard let connection, let stream else { return }
     sendAcknowledgement()
@@ -70,7 +72,7 @@ package final class LoadDevice: HTTP2SessionDelegate, StreamConsumer {
     connection.closeAfterFlush()
   }
 
-  /// A burst has come.
+  /// Acknowledges the pushes of one event-loop iteration, now or at the time that ``AcknowledgementPace`` returns.
   package func acknowledge() {
     isAcknowledgementDue = false
     switch pace.store(cursor, at: .now) {
@@ -80,7 +82,7 @@ package final class LoadDevice: HTTP2SessionDelegate, StreamConsumer {
     }
   }
 
-  /// Sends what is due; a device that is not connected says it when it connects.
+  /// Sends the acknowledgement that is due. A device that is not connected sends nothing.
   package func sendAcknowledgement() {
     guard let seq = pace.acknowledge(at: .now), let connection, let stream else { return }
     lane.acknowledgement.removeSubrange(LoadWorker.acknowledgementHead.count...)
@@ -141,7 +143,7 @@ package final class LoadDevice: HTTP2SessionDelegate, StreamConsumer {
       unsafe rest = unsafe .init(rebasing: rest[(size + 1)...])
     }
     if unsafe !rest.isEmpty { unsafe partial.append(contentsOf: rest) }
-    // What sends such a line is no gateway: the connection is lost, as any is, and counted so.
+    // A sender of such a line is not a valid gateway. The connection is closed and counted as lost.
     if partial.count > Limits.maximumGatewayLineSize {
       partial = []
       connection?.close(
@@ -160,7 +162,7 @@ package final class LoadDevice: HTTP2SessionDelegate, StreamConsumer {
     switch unsafe LoadLine(line) {
     case .push(let seq):
       if seq > 0 {
-        // The device drops what it has.
+        // The device drops a push that it has already received.
         guard seq > cursor else {
           lane.tally.redelivered += 1
           return
@@ -180,7 +182,7 @@ package final class LoadDevice: HTTP2SessionDelegate, StreamConsumer {
       isCaughtUp = true
       lane.deviceCaughtUp(self)
     case .gap(let dropped):
-      // Nobody drops more than was sent, whatever a gateway says.
+      // The count is limited to the number of sent pushes, because a gateway could report any number.
       let sent = lane.tally.sent
       lane.tally.dropped[index] = min((lane.tally.dropped[index] ?? 0) + min(dropped, sent), sent)
     case nil: break

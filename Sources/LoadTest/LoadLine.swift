@@ -1,8 +1,10 @@
 import Glibc
 
-/// What a load test makes of a gateway's line: what ``GatewayProtocol/GatewayLine`` reads, without a parser.
+/// The part of a gateway's line that a load test needs; unlike ``GatewayProtocol/GatewayLine``, it is read without a
+/// parser.
 ///
-/// A push is told by its beginning, since nearly every line is one; other types of lines tell a load test nothing.
+/// A push is recognized by its first bytes, since nearly every line is a push. A load test ignores other types of
+/// lines.
 enum LoadLine: Equatable {
   case push(seq: UInt64)
   case welcome
@@ -11,7 +13,7 @@ enum LoadLine: Equatable {
 
   private static let pushStart = Array(#"{"type":"push","seq":"#.utf8)
 
-  /// - Parameter line: A line of the gateway, without its end.
+  /// - Parameter line: A line of the gateway, without its newline.
   init?(_ line: UnsafeRawBufferPointer) {
     if let start = line.baseAddress, line.count > LoadLine.pushStart.count,
       unsafe memcmp(start, LoadLine.pushStart, LoadLine.pushStart.count) == 0

@@ -1,50 +1,51 @@
-/// What a load test does. Rates are pushes a second, times seconds, sizes bytes.
+/// The parameters of a load test. Rates are in pushes per second, times in seconds, sizes in bytes.
 package struct LoadPlan: Sendable {
-  /// What kind of test it is.
+  /// The kind of a load test.
   package enum Kind: Sendable, Equatable {
-    /// Pushes to connected devices, sent, delivered and acknowledged.
+    /// Sends pushes to connected devices, which receive and acknowledge them.
     case deliver
-    /// Only requests are sent, and no device is connected; any HTTP/2 server can be the target.
+    /// Sends requests only and connects no device; the target can be any HTTP/2 server.
     case accept
-    /// Half-way through, all devices drop and come back at once.
+    /// Disconnects all devices halfway through the test; they reconnect at once.
     case storm
-    /// So many pushes wait for one device, which then connects.
+    /// Queues the given number of pushes for one device, which then connects.
     case catchUp(Int)
-    /// Devices are connected, and nothing is sent.
+    /// Connects devices and sends nothing.
     case idle
   }
 
   package var kind = Kind.deliver
-  /// Devices that are registered.
+  /// The number of registered devices.
   package var devices = 100
-  /// Provider connections.
+  /// The number of provider connections.
   package var providers = 4
   package var pace = Pace.flatOut
   package var duration = 10.0
   package var warmUp = 1.0
-  /// Ends after so many pushes instead of after ``duration``.
+  /// The number of pushes after which the test ends; nil if it ends after ``duration``.
   package var pushes: Int?
   package var payloadSize = 200
-  /// Requests in flight on each provider connection.
+  /// The maximum number of requests in flight on each provider connection.
   package var streams = 100
-  /// Share of the devices that are registered and not connected, in percent.
+  /// The percentage of the devices that are registered and not connected.
   package var offline = 0.0
-  /// Share of the connected devices that read only now and then, in percent.
+  /// The percentage of the connected devices that read only at intervals.
   package var slow = 0.0
-  /// Devices that drop and come back each second.
+  /// The number of devices that disconnect and reconnect each second.
   package var churn = 0.0
-  /// `apns-expiration` as seconds from the start; 0 is sent as 0, for pushes that are never stored; nil is not sent.
+  /// The time of `apns-expiration` in seconds from the start. With 0, 0 is sent, for pushes that are never stored; with
+  /// nil, the field is absent.
   package var expiration: Int?
-  /// Whether senders choose the `apns-id`, so that they may send again after a lost connection.
+  /// True if senders choose the `apns-id`, so that they can send a push again after a lost connection.
   package var hasIDs = false
-  /// Event loops of the load side; each has its share of devices, providers and rate.
+  /// The number of event loops of the load side; each has its share of devices, providers and rate.
   package var loops = 1
-  /// Whether the devices, and what waits for them, stay at the gateway when the test is over.
+  /// True if the devices and their pending pushes stay at the gateway after the test.
   package var keepsDevices = false
-  /// After the last push, how long to wait for answers and deliveries while none comes.
+  /// The time in seconds after the last push that the test waits without an answer or a delivery.
   package var silenceLimit = 10.0
 
-  /// How fast pushes are sent.
+  /// The rate at which pushes are sent.
   package enum Pace: Sendable, Equatable {
     case flatOut
     case steady(Double)
@@ -53,13 +54,13 @@ package struct LoadPlan: Sendable {
 
   package init() {}
 
-  /// Pushes that one loop sends at most: a ``LoadTag`` has 32 bits for their numbers.
+  /// The maximum number of pushes that one loop sends: the number in a ``LoadTag`` has 32 bits.
   package static let maximumPushes = 4_000_000_000
 
-  /// The smallest payload that a test can send.
+  /// The size in bytes of the smallest payload that a test can send.
   package static var minimumPayloadSize: Int { MarkedPayload.minimumSize }
 
-  /// The share of one of the loops.
+  /// Returns the plan of one loop, with its share of devices, providers and rate.
   package func share(_ index: Int, devices mine: Int, providers: Int) -> LoadPlan {
     var plan = self
     plan.devices = mine
@@ -86,31 +87,31 @@ package struct LoadPlan: Sendable {
   }
 }
 
-/// Where a load test sends, and as whom.
+/// The target of a load test and the credentials for it.
 package struct LoadTarget: Sendable {
-  /// Where a gateway is reached.
+  /// The host and port of a gateway.
   package struct Place: Sendable, Equatable {
     package var host: String
     package var port: Int
 
     package init(host: String, port: Int) { (self.host, self.port) = (host, port) }
 
-    /// As the field `:authority` has it.
+    /// The value of the pseudo-header field `:authority`.
     package var authority: String { "\(host):\(port)" }
   }
 
-  /// The gateways, at least one: providers and devices take them in turn.
+  /// The gateways, at least one; providers and devices are assigned to them round-robin.
   package var places: [Place]
-  /// Certificates to trust.
+  /// The path of the trusted certificates.
   package var trustPath: String
-  /// The admin socket that enrolls devices; nil for a server that is only sent requests.
+  /// The path of the admin socket that enrolls devices; nil for a target that only receives requests.
   package var adminSocket: String?
   package var topic: String
-  /// A path to send to instead of `/3/device/<token>`.
+  /// The path to send to instead of `/3/device/<token>`.
   package var path: String?
-  /// The value of `authorization` for providers, made anew each time; nil: none is sent.
+  /// Returns a newly made value of `authorization` for providers; nil if none is sent.
   package var authorization: (@Sendable () throws -> String)?
-  /// The process to measure; nil: the gateway's status says it.
+  /// The process to measure; nil to take the process ID from the gateway's status.
   package var pid: Int32?
 
   package init(places: [Place], trustPath: String, adminSocket: String?, topic: String) {
@@ -121,6 +122,6 @@ package struct LoadTarget: Sendable {
     self.topic = topic
   }
 
-  /// Which of ``places`` a provider or a device takes.
+  /// Returns the index in ``places`` for a provider or a device.
   package func place(of index: Int) -> Int { index % places.count }
 }

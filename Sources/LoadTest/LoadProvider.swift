@@ -2,16 +2,18 @@ import GatewayProtocol
 package import HTTP2Transport
 import PushCore
 
-/// One provider connection of a load test: keeps requests in flight and counts their answers, without a string or a
-/// parsed object for any of them. Belongs to the loop of its ``LoadWorker``.
+/// One provider connection of a load test. It keeps requests in flight and counts their answers, without a string or a
+/// parsed object for any of them.
+///
+/// Use it only on the event loop of its ``LoadWorker``.
 package final class LoadProvider: HTTP2SessionDelegate {
   /// A request in flight.
   package struct Request {
     package var device: Int
     package var number: UInt32
-    /// Nanoseconds after the start.
+    /// The intended time of sending, in nanoseconds after the start.
     package var intended: UInt64
-    /// What its `apns-id` is made of.
+    /// The number from which the `apns-id` is made.
     package var id: UInt64
   }
 
@@ -19,14 +21,14 @@ package final class LoadProvider: HTTP2SessionDelegate {
   private unowned let lane: any ProviderLane
   private var connection: Connection?
   private var isReady = false
-  /// Requests in flight, by the tag of their stream minus one.
+  /// The requests in flight; the index is the tag of the stream minus one.
   private var requests: [Request] = []
   private var free: [Int] = []
   private let windowSize: Int
   private var head = HeaderFields()
   private var idField: Int?
   private var payload: MarkedPayload
-  /// Whether the lane has this among those with room.
+  /// True while the lane lists this provider among those with free capacity.
   package var isListed = false
 
   package init(index: Int, lane: any ProviderLane) {
@@ -38,13 +40,13 @@ package final class LoadProvider: HTTP2SessionDelegate {
     requests = [Request](repeating: Request(device: 0, number: 0, intended: 0, id: 0), count: windowSize)
   }
 
-  /// Whether a request may be sent now.
+  /// True if a request can be sent now.
   package var hasCapacity: Bool { isReady && !free.isEmpty }
 
-  /// Requests without an answer.
+  /// The number of requests without an answer.
   package var inFlight: Int { windowSize - free.count }
 
-  /// Builds the head that all requests share; each then has its own token, and its own id.
+  /// Builds the header fields that all requests share; each request then sets its own device token and `apns-id`.
   package func setHead(authorization: String?) {
     let target = lane.target
     head.removeAll()
@@ -72,10 +74,10 @@ package final class LoadProvider: HTTP2SessionDelegate {
     connection.closed = { [unowned self] error in lost(error) }
   }
 
-  /// Hangs up.
+  /// Closes the connection after the pending output is sent.
   package func close() { connection?.closeAfterFlush() }
 
-  /// Sends one push; call it only while there is room.
+  /// Sends one push; call it only while ``hasCapacity`` is true.
   package func send(_ request: Request) {
     guard let connection, let slot = free.popLast() else { return }
     requests[slot] = request
@@ -99,7 +101,7 @@ package final class LoadProvider: HTTP2SessionDelegate {
       connection.session.write(payload.bytes, ending: true, on: stream)
       connection.setNeedsFlush()
     } catch {
-      // Out of stream numbers, or told to go away: a new connection takes it.
+      // The stream identifiers are used up, or GOAWAY was received: a new connection sends the request.
       free.append(slot)
       lane.giveUp(request, of: self, isRetriable: true)
       connection.closeAfterFlush()
@@ -107,7 +109,7 @@ package final class LoadProvider: HTTP2SessionDelegate {
     }
   }
 
-  /// The place of `:path` in the head.
+  /// The index of `:path` in the head.
   private static let pathField = 3
 
   private func lost(_ error: (any Error)?) {
@@ -155,20 +157,20 @@ package final class LoadProvider: HTTP2SessionDelegate {
   }
 }
 
-/// The lane that a provider sends for: a ``LoadWorker``.
+/// The worker that a provider sends for: a ``LoadWorker``.
 package protocol ProviderLane: AnyObject {
   var plan: LoadPlan { get }
   var target: LoadTarget { get }
   var run: UInt16 { get }
   var wallStart: Int { get }
   var idPrefix: String { get }
-  /// Lends the device token of a device, in hex.
+  /// Calls `body` with the device token of a device, in hex; the bytes are valid only during the call.
   func withToken(of device: Int, _ body: (UnsafeRawBufferPointer) -> Void)
-  /// The provider has its stream limit and may send.
+  /// Reports that the provider has received its stream limit and can send.
   func providerReady(_ provider: LoadProvider)
   func providerLost(_ provider: LoadProvider, _ error: (any Error)?)
   func accepted(_ request: LoadProvider.Request, by provider: LoadProvider)
   func refused(_ request: LoadProvider.Request, by provider: LoadProvider, _ message: Message)
-  /// There is no answer; it may be sent again, or counts as lost.
+  /// Reports that there is no answer: the request is sent again if `isRetriable`, else it counts as lost.
   func giveUp(_ request: LoadProvider.Request, of provider: LoadProvider, isRetriable: Bool)
 }

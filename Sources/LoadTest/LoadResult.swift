@@ -1,47 +1,48 @@
-/// What a load test found. Latencies are in milliseconds, rates a second, sizes in bytes.
+/// The result of a load test. Latencies are in milliseconds, rates per second, sizes in bytes.
 package struct LoadResult: Sendable, Codable, Equatable {
-  /// What was sent and what became of it.
+  /// The numbers of sent pushes, by outcome.
   package struct Pushes: Sendable, Codable, Equatable {
     package var sent = 0
     package var accepted = 0
     package var refused = 0
-    /// By status and reason.
+    /// The refusals by status and reason.
     package var refusals: [String: Int] = [:]
-    /// Their connection was lost before the answer came.
+    /// Pushes whose connection was lost before the answer.
     package var unanswered = 0
-    /// Should have been sent, and the gateway left no room for them.
+    /// Pushes that were due and could not be sent, because the gateway granted no capacity.
     package var unsent = 0
-    /// Sent again with the same `apns-id` after a lost connection.
+    /// Pushes sent again with the same `apns-id` after a lost connection.
     package var retried = 0
-    /// Accepted for connected devices.
+    /// Pushes accepted for connected devices.
     package var expected = 0
     package var delivered = 0
     package var lost = 0
     package var duplicated = 0
     package var reordered = 0
     package var misdelivered = 0
-    /// Not delivered and not promised: driven out by the mailbox's cap, which a `gap` told, or never to be stored.
+    /// Pushes that were not delivered and have no guarantee: evicted by the mailbox's limit, as a `gap` reported, or
+    /// never stored.
     package var dropped = 0
-    /// Sent to a device that had them already, as after a lost connection; the device drops them.
+    /// Pushes sent to a device that had already received them, as after a lost connection; the device drops them.
     package var redelivered = 0
 
     package init() {}
   }
 
-  /// A process that was measured from outside.
+  /// The resource use of a process, measured from outside.
   package struct Process: Sendable, Codable, Equatable {
     package var pid: Int32
-    /// CPU seconds from the end of the warm-up to the last delivery.
+    /// The CPU seconds from the end of the warm-up to the last delivery.
     package var cpuSeconds: Double
-    /// The same for 100,000 pushes accepted in that time.
+    /// The CPU seconds for each 100,000 pushes accepted in that time.
     package var cpuSecondsPer100000: Double?
-    /// Share of one core while it was measured; 1 is a whole core.
+    /// The share of one core during the measurement; 1 is a whole core.
     package var cpuShare: Double
-    /// Resident memory before devices connected, after, and at the end.
+    /// The resident memory before devices connected, after they connected, and at the end.
     package var residentBytesBefore: Int
     package var residentBytesConnected: Int
     package var residentBytesAtEnd: Int
-    /// What each idle stream added.
+    /// The resident memory that each idle stream added.
     package var residentBytesPerIdleStream: Int?
 
     package enum CodingKeys: String, CodingKey {
@@ -70,14 +71,14 @@ package struct LoadResult: Sendable, Codable, Equatable {
     }
   }
 
-  /// All devices dropped and came back.
+  /// The times of a reconnection storm, in which all devices disconnect and reconnect.
   package struct Storm: Sendable, Codable, Equatable {
     package var devices: Int
-    /// From the drop until every stream was open again, in seconds; nil: it did not come to that.
+    /// The seconds from the disconnection until every stream was open again; nil if that was not reached.
     package var connectedSeconds: Double?
-    /// From the drop until every device was told that nothing waits.
+    /// The seconds from the disconnection until the gateway had reported to every device that no pushes are pending.
     package var caughtUpSeconds: Double?
-    /// Handshakes that resumed a TLS session.
+    /// The number of handshakes that resumed a TLS session.
     package var resumed: Int
 
     package enum CodingKeys: String, CodingKey {
@@ -88,10 +89,10 @@ package struct LoadResult: Sendable, Codable, Equatable {
     }
   }
 
-  /// One device received what had waited for it.
+  /// The times of the delivery of pending pushes to one device.
   package struct CatchUp: Sendable, Codable, Equatable {
     package var pushes: Int
-    /// From the connection attempt until the last push.
+    /// The seconds from the connection attempt to the last push.
     package var seconds: Double
     package var pushesPerSecond: Double
 
@@ -102,17 +103,17 @@ package struct LoadResult: Sendable, Codable, Equatable {
   }
 
   package var pushes = Pushes()
-  /// Pushes a second while it was measured.
+  /// The pushes per second during the measurement.
   package var acceptedPerSecond = 0.0
   package var deliveredPerSecond = 0.0
-  /// From the intended time of sending to the answer.
+  /// The latency from the intended time of sending to the answer.
   package var acceptLatency: LatencySummary?
-  /// From the intended time of sending to the device.
+  /// The latency from the intended time of sending to the arrival at the device.
   package var deliveryLatency: LatencySummary?
   package var seconds: [LoadSecond] = []
   package var gatewayProcess: Process?
   package var loadProcess: Process
-  /// Whether the load side was as busy as its loops can be, so that the figures are its own and not the gateway's.
+  /// True if the load side was at saturation: the figures are then those of the load side, not of the gateway.
   package var isLoadSaturated = false
   package var storm: Storm?
   package var catchUp: CatchUp?
@@ -121,10 +122,10 @@ package struct LoadResult: Sendable, Codable, Equatable {
   package var enrollSeconds = 0.0
   package var connectSeconds = 0.0
   package var warmUpSeconds = 0.0
-  /// What was measured, and then the wait for the last answers and deliveries.
+  /// The measured seconds; the wait for the last answers and deliveries follows as ``drainSeconds``.
   package var runSeconds = 0.0
   package var drainSeconds = 0.0
-  /// From the first push to the last delivery.
+  /// The seconds from the first push to the last delivery.
   package var elapsedSeconds = 0.0
 
   package enum CodingKeys: String, CodingKey {

@@ -1,30 +1,30 @@
 import Glibc
 import PushCore
 
-/// What a test writes into each push and finds again where it arrives: which test, who sent it to whom, the how manieth of
-/// these two, and when it was intended.
+/// The tag that a test writes into each push and reads at its arrival: the test, the provider, the device, the number
+/// of the push between the two, and the intended time.
 ///
-/// In the payload it is a top-level key of fixed width, so that it is written over in place and read without parsing.
+/// In the payload it is a top-level key of fixed width, so that it is overwritten in place and read without parsing.
 package struct LoadTag: Equatable {
-  /// The test, so that what an earlier one left behind is not counted.
+  /// The identifier of the test, so that pushes of an earlier test are not counted.
   package var run: UInt16
   package var provider: UInt16
   package var device: UInt32
-  /// Counts from 0 for each pair of provider and device.
+  /// The number of the push, from 0 for each pair of provider and device.
   package var number: UInt32
-  /// Nanoseconds after the test's start, up to ``maximumIntended``.
+  /// The intended time of sending, in nanoseconds after the start of the test, up to ``maximumIntended``.
   package var intended: UInt64
 
-  /// 78 hours.
+  /// The maximum of ``intended``: 78 hours.
   package static let maximumIntended: UInt64 = (1 << 48) - 1
-  /// Hex digits of a mark.
+  /// The number of hex digits of a tag.
   package static let size = 4 + 4 + 8 + 8 + 12
-  /// What stands before the digits.
+  /// The key and quote before the digits.
   package static let key = Array(#""mark":""#.utf8)
-  /// What a line of the gateway ends with after the digits.
+  /// The number of bytes after the digits in a line of the gateway.
   private static let tailSize = 3
 
-  /// Writes the digits.
+  /// Writes the tag as ``size`` hex digits.
   package func write(to digits: UnsafeMutableRawBufferPointer) {
     var offset = 0
     func put(_ value: UInt64, _ width: Int) {
@@ -40,7 +40,7 @@ package struct LoadTag: Equatable {
     put(intended, 12)
   }
 
-  /// Reads the digits; nil when they are none.
+  /// Reads the tag from hex digits; nil if they are too few or not hex digits.
   package init?(digits: UnsafeRawBufferPointer) {
     guard digits.count >= LoadTag.size else { return nil }
     var offset = 0
@@ -73,7 +73,7 @@ package struct LoadTag: Equatable {
     self.intended = intended
   }
 
-  /// Finds the mark in a line: at its usual place near the end, else wherever it is.
+  /// Finds the tag in a line: first at its usual position near the end, then at any position.
   package init?(line: UnsafeRawBufferPointer) {
     let usual = line.count - LoadTag.tailSize - LoadTag.size - LoadTag.key.count
     if usual >= 0, unsafe memcmp(line.baseAddress! + usual, LoadTag.key, LoadTag.key.count) == 0 {
@@ -89,7 +89,7 @@ package struct LoadTag: Equatable {
   }
 }
 
-/// A payload of a chosen size with a place for a ``LoadTag``.
+/// A payload of a given size that contains a ``LoadTag``.
 package struct MarkedPayload {
   package private(set) var bytes: [UInt8]
 
@@ -98,7 +98,7 @@ package struct MarkedPayload {
   private static let end = Array(#""}"#.utf8)
   private static let words = Array("Platform 4, coaches 21 to 28 stop in section B. ".utf8)
 
-  /// The smallest payload that has room for a mark.
+  /// The size in bytes of the smallest payload that contains a tag.
   package static let minimumSize = head.count + middle.count + LoadTag.key.count + LoadTag.size + end.count
 
   /// - Precondition: `size` is at least ``minimumSize``.
@@ -113,7 +113,7 @@ package struct MarkedPayload {
     bytes += MarkedPayload.end
   }
 
-  /// Writes a mark in.
+  /// Overwrites the tag in the payload.
   package mutating func set(_ mark: LoadTag) {
     let end = bytes.count - MarkedPayload.end.count
     unsafe bytes.withUnsafeMutableBytes { unsafe mark.write(to: .init(rebasing: $0[(end - LoadTag.size)..<end])) }

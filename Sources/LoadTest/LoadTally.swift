@@ -1,41 +1,41 @@
-/// What one loop of a load test has counted.
+/// The counts of one loop of a load test.
 package struct LoadTally: Sendable {
   package var sent = 0
   package var accepted = 0
-  /// Refusals by status and reason, such as `429 TooManyRequests`.
+  /// The refusals by status and reason, such as `429 TooManyRequests`.
   package var refusals: [String: Int] = [:]
   /// Requests whose connection was lost before the answer, and that were not sent again.
   package var unanswered = 0
   package var retried = 0
-  /// Each push once.
+  /// The delivered pushes, each counted once.
   package var delivered = 0
-  /// Of these, to devices that read slowly; their latency is not measured.
+  /// The part of ``delivered`` that went to devices that read slowly; its latency is not measured.
   package var deliveredSlowly = 0
   /// Accepted pushes that should arrive at a device.
   package var expected = 0
   package var duplicated = 0
   package var reordered = 0
   package var misdelivered = 0
-  /// Lines with a number that the device had, which devices drop.
+  /// Lines with a sequence number that the device had already received; devices drop these.
   package var redelivered = 0
-  /// Pushes that a `gap` said were driven out, by device.
+  /// The number of pushes evicted according to `gap` lines, by device.
   package var dropped: [Int: Int] = [:]
-  /// Marks of another test.
+  /// Tags of another test.
   package var foreign = 0
-  /// TLS connections whose handshake was resumed.
+  /// TLS connections with a resumed session.
   package var resumed = 0
   package var connections = 0
   package var connectionsLost = 0
-  /// Why the latest connection was lost.
+  /// The reason for the loss of the latest connection.
   package var lastLoss: String?
   package var acceptLatencies = Latencies()
   package var deliveryLatencies = Latencies()
-  /// By second after the start.
+  /// The counts by second after the start.
   package var seconds: [LoadSecond] = []
-  /// When the latest delivery and the latest answer came, in nanoseconds after the start.
+  /// The times of the latest delivery and the latest answer, in nanoseconds after the start.
   package var lastDelivery: UInt64 = 0
   package var lastAnswer: UInt64 = 0
-  /// Answers with 200 and deliveries while what is measured was measured.
+  /// The answers with 200 and the deliveries within the measured time.
   package var acceptedMeasured = 0
   package var deliveredMeasured = 0
 
@@ -46,7 +46,7 @@ package struct LoadTally: Sendable {
     change(&seconds[second])
   }
 
-  /// A day; a longer test keeps no rates after it.
+  /// One day; a longer test keeps no rates after it.
   private static let maximumSeconds = 86_400
 
   package mutating func add(_ other: LoadTally) {
@@ -83,9 +83,9 @@ package struct LoadTally: Sendable {
   }
 }
 
-/// What happened in one second of a test.
+/// The counts of one second of a test.
 package struct LoadSecond: Sendable, Codable, Equatable {
-  /// Counted from the test's start, the warm-up included.
+  /// The second after the start of the test, the warm-up included.
   package var second: Int
   package var sent = 0
   package var accepted = 0

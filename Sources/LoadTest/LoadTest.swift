@@ -7,20 +7,20 @@ import NIOCore
 import NIOPosix
 import PushCore
 
-/// A load test: enrolls devices, connects them and the providers, sends as planned, and checks while it measures that
-/// every accepted push arrives exactly once and in order.
+/// A load test: enrolls devices, connects them and the providers, sends as planned, and verifies during the measurement
+/// that every accepted push arrives exactly once and in order.
 package struct LoadTest: Sendable {
-  /// What a test is at.
+  /// The phases of a test, in their order.
   package enum Phase: String, Sendable {
     case enroll, connect
     case warmUp = "warm up"
     case run, drain
   }
 
-  /// How far a test is.
+  /// The progress of a test.
   package struct Progress: Sendable {
     package var phase: Phase
-    /// Of the phase, from 0 to 1.
+    /// The completed share of the phase, from 0 to 1.
     package var share: Double
     package var accepted: Int
     package var delivered: Int
@@ -35,17 +35,17 @@ package struct LoadTest: Sendable {
     }
   }
 
-  /// Why a test could not be made, in one line.
+  /// The reason for the failure of a test, in one line.
   package struct Failure: Error, CustomStringConvertible {
     package enum Kind: Sendable { case failed, interrupted }
     package var kind: Kind
     package var description: String
   }
 
-  /// What a test has found.
+  /// The result of a test, with the whole latency distributions.
   package struct Report: Sendable {
     package var result: LoadResult
-    /// Whole distributions, for those who want more than a few percentiles.
+    /// The distribution of the accept latency, for more than a few percentiles.
     package var acceptLatencies: Latencies
     package var deliveryLatencies: Latencies
   }
@@ -56,7 +56,7 @@ package struct LoadTest: Sendable {
   private let batchName: String
   private let run: UInt16
 
-  /// - Parameter progress: is told a few times a second how far it is.
+  /// - Parameter progress: is called a few times a second with the progress of the test.
   package init(_ plan: LoadPlan, _ target: LoadTarget, progress: @escaping @Sendable (Progress) -> Void) {
     self.plan = plan
     self.target = target
@@ -65,7 +65,7 @@ package struct LoadTest: Sendable {
     batchName = "bench-" + String(UInt64.random(in: 0 ... .max), radix: 36)
   }
 
-  /// - Throws: ``Failure``; ``ClientError`` when no gateway answers.
+  /// - Throws: ``Failure``; ``ClientError`` if no gateway answers.
   package func run() async throws -> Report {
     let limit = DescriptorLimit.raise()
     let needed = plan.devices + plan.providers + LoadTest.otherDescriptors
@@ -87,7 +87,7 @@ package struct LoadTest: Sendable {
     }
   }
 
-  /// Files and sockets besides those of devices and providers.
+  /// The number of files and sockets in addition to those of devices and providers.
   private static let otherDescriptors = 64
 
   // MARK: Devices
@@ -131,7 +131,7 @@ package struct LoadTest: Sendable {
     return (try? decodeJSON(GatewayStatus.self, from: answer.body))?.pid
   }
 
-  // MARK: The way of a test
+  // MARK: Phases
 
   private func run(_ admin: Client?) async throws -> Report {
     let clock = ContinuousClock()
@@ -197,7 +197,8 @@ package struct LoadTest: Sendable {
     result.acceptLatency = tally.acceptLatencies.summary
     result.deliveryLatency = tally.deliveryLatencies.summary
     result.elapsedSeconds = Double(max(tally.lastAnswer, tally.lastDelivery)) / 1e9
-    // So many pushes took as long as they took; the others are what came within the time.
+    // With a fixed number of pushes, the rate counts the time until the last one; otherwise it counts the planned
+    // duration.
     func measured(_ last: UInt64) -> Double { plan.pushes == nil ? plan.duration : max(1e-9, Double(last) / 1e9) }
     result.acceptedPerSecond = Double(tally.acceptedMeasured) / measured(tally.lastAnswer)
     result.deliveredPerSecond = isCatchUp ? 0 : Double(tally.deliveredMeasured) / measured(tally.lastDelivery)
@@ -223,7 +224,7 @@ package struct LoadTest: Sendable {
   }
 
   private static let connectTimeout = 120.0
-  /// Above this share of a core the load side can't be said to have waited for the gateway.
+  /// The share of one core above which the load side is regarded as saturated: it no longer waits for the gateway.
   private static let saturatedShare = 0.93
 
   private func process(
@@ -254,7 +255,8 @@ package struct LoadTest: Sendable {
     pushes.misdelivered = tally.misdelivered
     pushes.redelivered = tally.redelivered
     for (device, count) in missing {
-      // What is never stored is promised to nobody; what the cap drove out was announced.
+      // A push that is never stored has no durability guarantee; a `gap` reported the pushes that the mailbox limit
+      // evicted.
       let told = plan.expiration == 0 ? count : min(count, tally.dropped[device] ?? 0)
       pushes.dropped += told
       pushes.lost += count - told
@@ -262,7 +264,7 @@ package struct LoadTest: Sendable {
     return pushes
   }
 
-  /// Waits until the gateway's memory has stopped growing.
+  /// Waits until the gateway's memory no longer grows.
   private func settle(_ pid: Int32?) async {
     var last = 0
     for _ in 0..<20 {
@@ -273,7 +275,7 @@ package struct LoadTest: Sendable {
     }
   }
 
-  /// Sends until the time is over, or the number of pushes is reached.
+  /// Sends until the planned time has passed or the planned number of pushes is reached.
   private func send(_ fleet: WorkerPool, _ began: ContinuousClock.Instant) async throws {
     let clock = ContinuousClock()
     let end = began + .seconds(plan.warmUp + plan.duration)
@@ -284,7 +286,7 @@ package struct LoadTest: Sendable {
       let standing = await fleet.standing()
       try standing.check()
       if !standing.isSending { return }
-      // A gateway that leaves no room at all ends an open loop, too.
+      // Sending at a steady rate also ends if the gateway grants no capacity at all.
       if standing.sent + standing.accepted != lastSent.count {
         lastSent = (standing.sent + standing.accepted, clock.now)
       } else if clock.now - lastSent.at > .seconds(plan.silenceLimit), clock.now > end || plan.pushes != nil {
@@ -302,10 +304,10 @@ package struct LoadTest: Sendable {
     }
   }
 
-  /// Provider tokens are good for an hour.
+  /// The time in seconds between renewals of provider tokens, which are valid for one hour.
   private static let tokenLifetime = 1800.0
 
-  /// Waits for the last answers and deliveries, as long as some come.
+  /// Waits for the last answers and deliveries, as long as more arrive.
   private func drain(_ fleet: WorkerPool) async throws {
     try await wait(for: fleet, every: .milliseconds(5)) { standing in
       let isStormOver = plan.kind != .storm || standing.storm?.caughtUp != nil
@@ -315,7 +317,7 @@ package struct LoadTest: Sendable {
     }
   }
 
-  /// Waits until all is done, or nothing has moved for as long as the plan takes silence.
+  /// Waits until all is done, or until nothing has changed for ``LoadPlan/silenceLimit``.
   private func wait(
     for fleet: WorkerPool, every interval: Duration, until isDone: (WorkerPool.Standing) -> Bool,
     progress: (WorkerPool.Standing) -> Int
@@ -396,7 +398,7 @@ package struct LoadTest: Sendable {
 }
 
 extension LoadResult.Process {
-  /// A process that has not been measured yet.
+  /// Makes the record of a process that has not been measured yet.
   package init(pid: Int32) {
     self.init(
       pid: pid, cpuSeconds: 0, cpuSecondsPer100000: nil, cpuShare: 0, residentBytesBefore: 0,
@@ -405,7 +407,7 @@ extension LoadResult.Process {
 }
 
 extension Duration {
-  /// As a number.
+  /// The duration in seconds.
   fileprivate var seconds: Double { self / .seconds(1) }
 }
 

@@ -5,29 +5,29 @@ package import NIOCore
 import NIOPosix
 import PushCore
 
-/// One loop of a load test with its own devices, providers, rate and counts; loops share nothing.
+/// One event loop of a load test with its own devices, providers, rate and counts; loops share nothing.
 ///
-/// Everything is called on the loop. What a turn of the loop brings is acknowledged and answered with new requests at the
-/// turn's end, in one flush for each connection.
+/// Use it only on its event loop. At the end of an event-loop iteration it acknowledges the received pushes and sends
+/// new requests, in one flush per connection.
 package final class LoadWorker: ProviderLane {
   package let plan: LoadPlan
   package let target: LoadTarget
   package let run: UInt16
-  /// Seconds since 1970 at the start.
+  /// The seconds since 1970 at the start.
   package let wallStart: Int
-  /// The first 18 characters of every `apns-id` of this lane.
+  /// The first 18 characters of every `apns-id` of this worker.
   package let idPrefix: String
   package var tally = LoadTally()
-  /// Devices to be acknowledged when this turn ends.
+  /// The devices to be acknowledged at the end of this event-loop iteration.
   private var acknowledgements: [LoadDevice] = []
-  /// An acknowledgement in the making, used again each time.
+  /// A reused buffer for the acknowledgement line.
   package var acknowledgement = LoadWorker.acknowledgementHead
   package static let acknowledgementHead = Array("\(DeviceLine.acknowledgementHead)".utf8)
-  /// Whether devices that come back resume their TLS session.
+  /// True if devices that reconnect resume their TLS session.
   package let resumesSessions: Bool
 
   private let context: LoopContext
-  /// Of each of the target's places.
+  /// The address of each of the target's ``LoadTarget/places``.
   private let addresses: [SocketAddress]
   private let tls: TLSContext
   private let secrets: [String]
@@ -37,7 +37,7 @@ package final class LoadWorker: ProviderLane {
   private var providers: [LoadProvider] = []
   package private(set) var devices: [LoadDevice] = []
   private var ledger: DeliveryLedger
-  /// Providers with room, taken in turn.
+  /// The providers with free capacity, used round-robin.
   private var available = Deque<LoadProvider>()
   private var retries = Deque<(LoadProvider, LoadProvider.Request)>()
   private var lastID: UInt64 = 0
@@ -45,7 +45,7 @@ package final class LoadWorker: ProviderLane {
   private var isSending = false
   private var isOver = false
   private var lastSent: UInt64 = 0
-  /// Devices that are to connect, and how many are at it.
+  /// The devices that are still to connect; `connecting` counts the connections that are being opened.
   private var waiting = Deque<LoadDevice>()
   private var connecting = 0
   private var liveCount = 0
@@ -54,10 +54,10 @@ package final class LoadWorker: ProviderLane {
   private var failure: String?
   private var storm: StormState?
   private var churnPlace = 0
-  /// When the device of a catch-up began to connect, in nanoseconds after the start.
+  /// The time at which the device of a catch-up began to connect, in nanoseconds after the start.
   package private(set) var catchUpBegan: UInt64 = 0
 
-  /// Devices that drop and come back at once.
+  /// The state of a storm, in which all devices disconnect and reconnect at once.
   private struct StormState {
     var began: UInt64
     var missing: Int
@@ -66,9 +66,11 @@ package final class LoadWorker: ProviderLane {
     var caughtUp: UInt64?
   }
 
-  /// Connections in the making at once: beyond the listener's backlog the kernel would drop them and wait a second.
+  /// The maximum number of connections opened at once. Beyond the listener's backlog, the kernel would drop connections
+  /// and wait one second.
   private static let maximumConnecting = 512
-  /// The shortest pause between two turns of sending: shorter ones would measure the load side's wake-ups.
+  /// The shortest pause between two sending iterations, in nanoseconds. Shorter pauses would measure the wake-ups of
+  /// the load side.
   private static let shortestTick: UInt64 = 200_000
   private static let slowReadInterval = TimeAmount.milliseconds(500)
 
@@ -88,7 +90,7 @@ package final class LoadWorker: ProviderLane {
     schedule = plan.schedule
     ledger = DeliveryLedger(providers: plan.providers, devices: plan.devices)
     resumesSessions = plan.kind == .storm || plan.churn > 0
-    // Eight digits of the run and the lane, then four of the version, as a UUID has them.
+    // Eight digits of the run and the loop, then the group with the version digit of a UUID.
     var prefix: [UInt8] = []
     for shift in stride(from: 28, through: 0, by: -4) {
       prefix.append(hexDigit(UInt8(truncatingIfNeeded: (UInt32(run) << 16 | UInt32(index)) >> UInt32(shift)) & 15))
@@ -104,23 +106,23 @@ package final class LoadWorker: ProviderLane {
     context.onTurnEnd { [unowned self] in endTurn() }
   }
 
-  /// Whether a device is among the given share, which is spread evenly.
+  /// Returns true if the index belongs to the given percentage of all indices, which is spread evenly.
   package static func isOf(_ percent: Double, _ place: Int) -> Bool {
     Int(Double(place + 1) * percent / 100) > Int(Double(place) * percent / 100)
   }
 
   private func isCatchUp(_ kind: LoadPlan.Kind) -> Bool { if case .catchUp = kind { true } else { false } }
 
-  /// Nanoseconds after the start.
+  /// Returns the nanoseconds since the start.
   package func elapsed() -> UInt64 { NIODeadline.now().uptimeNanoseconds &- start }
 
-  /// Lends the digits of a device's token; does nothing where no devices were enrolled.
+  /// Calls `body` with the hex digits of a device's token; does nothing if no devices were enrolled.
   package func withToken(of device: Int, _ body: (UnsafeRawBufferPointer) -> Void) {
     guard !tokens.isEmpty else { return }
     unsafe tokens.withUnsafeBytes { unsafe body(.init(rebasing: $0[(64 * device)..<(64 * device + 64)])) }
   }
 
-  /// The test can't go on.
+  /// Records the reason why the test can't continue; only the first reason is kept.
   package func fail(_ reason: String) { failure = failure ?? reason }
 
   // MARK: Connecting
@@ -131,7 +133,7 @@ package final class LoadWorker: ProviderLane {
     for provider in providers { connect(provider) }
   }
 
-  /// Renews what providers say of themselves.
+  /// Renews the value of `authorization` that providers send.
   package func setAuthorization(_ authorization: String?) {
     for provider in providers { provider.setHead(authorization: authorization) }
   }
@@ -143,7 +145,7 @@ package final class LoadWorker: ProviderLane {
       failed: { [self] error in fail("nothing answers at \(target.places[place].authority): \(error)") })
   }
 
-  /// Opens the streams of all devices that are to be connected, so many at once.
+  /// Opens the streams of the devices in ``waiting``, at most ``maximumConnecting`` at once.
   package func connectDevices() {
     while connecting < LoadWorker.maximumConnecting, let device = waiting.popFirst() {
       connecting += 1
@@ -202,7 +204,7 @@ package final class LoadWorker: ProviderLane {
       }
   }
 
-  /// Reads only now and then.
+  /// Makes a channel read only once per ``slowReadInterval``.
   private static func readSlowly(_ channel: any Channel) {
     _ = channel.setOption(.autoRead, value: false)
     channel.eventLoop.scheduleRepeatedTask(initialDelay: slowReadInterval, delay: slowReadInterval) { task in
@@ -255,7 +257,7 @@ package final class LoadWorker: ProviderLane {
   private func again(_ device: LoadDevice) {
     guard !isOver, failure == nil else { return }
     let this = NIOLoopBound((self, device), eventLoop: context.eventLoop)
-    // At once after a storm or churn; the pause is for a gateway that refuses.
+    // No pause after a storm; otherwise a pause for a gateway that refuses connections.
     let pause = storm == nil ? TimeAmount.milliseconds(20) : .zero
     context.eventLoop.scheduleTask(in: pause) {
       this.value.0.waiting.append(this.value.1)
@@ -263,7 +265,7 @@ package final class LoadWorker: ProviderLane {
     }
   }
 
-  /// All devices drop, and come back at once.
+  /// Disconnects all devices, which then reconnect at once.
   package func beginStorm() {
     storm = StormState(began: elapsed(), missing: expectedDevices, live: 0)
     for device in devices where device.state == .live { device.drop() }
@@ -271,7 +273,7 @@ package final class LoadWorker: ProviderLane {
 
   // MARK: Sending
 
-  /// Begins to send; `start` is the start of the test on the clock of NIO.
+  /// Begins to send; `start` is the start of the test on NIO's clock, in nanoseconds.
   package func begin(start: UInt64) {
     self.start = start
     isSending = true
@@ -279,7 +281,7 @@ package final class LoadWorker: ProviderLane {
     if plan.churn > 0 { churn() }
   }
 
-  /// Stops intending pushes; what is in flight may still be answered.
+  /// Stops new pushes; requests in flight can still be answered.
   package func stopSending() { isSending = false }
 
   private func tick() {
@@ -318,7 +320,7 @@ package final class LoadWorker: ProviderLane {
     if isSending { pump() }
   }
 
-  /// Sends what is due, as far as there is room.
+  /// Sends the pushes that are due, as far as the providers have capacity.
   private func pump() {
     guard !available.isEmpty, start > 0 else { return }
     let now = elapsed()
@@ -362,19 +364,19 @@ package final class LoadWorker: ProviderLane {
     available.append(provider)
   }
 
-  /// A provider can send again, at the end of this turn.
+  /// Notes that a provider can send again; it does so at the end of this event-loop iteration.
   private func noteCapacity(_ provider: LoadProvider) {
     list(provider)
     context.scheduleTurnEnd()
   }
 
-  /// Has a device acknowledge at the end of this turn what it will have by then.
+  /// Schedules the acknowledgement of all pushes that the device has received by the end of this event-loop iteration.
   package func acknowledgeLater(_ device: LoadDevice) {
     acknowledgements.append(device)
     context.scheduleTurnEnd()
   }
 
-  /// Has a device acknowledge then what it will have by then.
+  /// Schedules the acknowledgement of all pushes that the device has received by `time`.
   package func acknowledge(_ device: LoadDevice, at time: ContinuousClock.Instant) {
     let device = NIOLoopBound(device, eventLoop: context.eventLoop)
     context.eventLoop.scheduleTask(in: TimeAmount(ContinuousClock.now.duration(to: time))) {
@@ -405,7 +407,7 @@ package final class LoadWorker: ProviderLane {
     noteCapacity(provider)
   }
 
-  /// A request's connection was lost before its answer came.
+  /// Sends a request again, or counts it as unanswered: its connection was lost before the answer.
   package func giveUp(_ request: LoadProvider.Request, of provider: LoadProvider, isRetriable: Bool) {
     if isRetriable, !isOver {
       tally.retried += 1
@@ -452,7 +454,7 @@ package final class LoadWorker: ProviderLane {
     return seconds >= schedule.warmUp && (plan.pushes != nil || seconds < schedule.warmUp + schedule.duration)
   }
 
-  /// Whether a device is to receive what is accepted for it.
+  /// Returns true if the device is expected to receive the pushes accepted for it.
   private func isExpected(_ device: Int) -> Bool {
     switch plan.kind {
     case .accept, .idle: false
@@ -461,9 +463,9 @@ package final class LoadWorker: ProviderLane {
     }
   }
 
-  // MARK: What the test asks
+  // MARK: Progress and end
 
-  /// How far a lane is.
+  /// The progress of a worker.
   package struct Standing: Sendable {
     package var readyProviders: Int
     package var liveDevices: Int
@@ -472,18 +474,18 @@ package final class LoadWorker: ProviderLane {
     package var accepted: Int
     package var delivered: Int
     package var expected: Int
-    /// Pushes that a `gap` said were driven out.
+    /// The number of pushes evicted according to `gap` lines.
     package var dropped: Int
     package var isSending: Bool
     package var inFlight: Int
     package var refused: Int
-    /// Pushes that should have been sent and were not.
+    /// The number of pushes that were due and not sent.
     package var unsent: Int
     package var failure: String?
     package var lastLoss: String?
     package var storm: (began: UInt64, allLive: UInt64?, caughtUp: UInt64?)?
 
-    /// Whether everything sent is answered, and everything accepted delivered.
+    /// True if everything sent is answered and everything accepted is delivered.
     package var isQuiet: Bool { !isSending && inFlight == 0 && delivered + dropped >= expected }
   }
 
@@ -499,9 +501,9 @@ package final class LoadWorker: ProviderLane {
       storm: storm.map { ($0.began, $0.allLive, $0.caughtUp) })
   }
 
-  /// Ends everything; what is still in flight counts as unanswered.
+  /// Closes all connections; requests still in flight count as unanswered.
   ///
-  /// - Returns: what was counted, and for each device how many accepted pushes are missing.
+  /// - Returns: the counts, and the number of missing accepted pushes by device.
   package func finish() -> (LoadTally, missing: [Int: Int]) {
     isSending = false
     isOver = true

@@ -1,14 +1,14 @@
 import Foundation
 import Glibc
 
-/// What a process has used so far, read from `/proc` (proc(5)).
+/// The resource use of a process so far, read from `/proc` (proc(5)).
 package struct ProcessUse: Sendable {
-  /// User and system time of all its threads, in seconds.
+  /// The user and system time of all threads, in seconds.
   package var cpu: Double
-  /// Resident memory, in bytes.
+  /// The resident memory in bytes.
   package var resident: Int
 
-  /// nil when there is no such process, or it may not be looked at.
+  /// Reads the use of a process; nil if the process does not exist or is not readable.
   package init?(pid: Int32) {
     guard let stat = ProcessUse.read("/proc/\(pid)/stat"), let memory = ProcessUse.read("/proc/\(pid)/statm"),
       let use = ProcessUse(stat: stat, statm: memory)
@@ -16,9 +16,9 @@ package struct ProcessUse: Sendable {
     self = use
   }
 
-  /// Reads the two lines.
+  /// Parses the lines of `/proc/<pid>/stat` and `/proc/<pid>/statm`; nil if they are malformed.
   package init?(stat: String, statm: String) {
-    // The second field is the program's name in parentheses, and may hold anything.
+    // The second field is the program's name in parentheses, and can contain any character.
     guard let end = stat.lastIndex(of: ")") else { return nil }
     let fields = stat[stat.index(after: end)...].split(separator: " ")
     let pages = statm.split(separator: " ")
@@ -30,7 +30,7 @@ package struct ProcessUse: Sendable {
   }
 
   private static func read(_ path: String) -> String? {
-    // Files of /proc have no size, so Foundation's whole-file read is told nothing.
+    // Files of /proc have no size, so Foundation's whole-file read returns no bytes.
     let file = unsafe open(path, O_RDONLY | O_CLOEXEC)
     guard file >= 0 else { return nil }
     defer { close(file) }

@@ -1,23 +1,24 @@
-/// When each push of a test is to be sent: latency counts from these times, whatever the gateway does meanwhile, so that
-/// a gateway that stalls is charged for every push that should have gone out during the stall.
+/// The intended times of sending of all pushes of a test. Latency counts from these times, independent of the gateway's
+/// state: a stall counts in the latency of every push that was due during the stall.
 package struct SendSchedule: Sendable {
-  /// How fast pushes are sent.
+  /// The rate at which pushes are sent.
   package enum Pace: Sendable, Equatable {
-    /// As fast as answers come: each is intended for the moment it is sent.
+    /// As fast as answers arrive: the intended time of each push is the moment of sending.
     case flatOut
-    /// Pushes a second, evenly.
+    /// A constant rate in pushes per second.
     case steady(Double)
-    /// Pushes a second, rising or falling evenly between the two; the first also holds during the warm-up.
+    /// A rate in pushes per second that changes linearly from the first value to the second; the first also holds
+    /// during the warm-up.
     case ramp(from: Double, to: Double)
   }
 
   package var pace: Pace
-  /// Seconds before what is measured.
+  /// The seconds before the measurement.
   package var warmUp: Double
-  /// Seconds that are measured.
+  /// The seconds of the measurement.
   package var duration: Double
 
-  /// How many pushes should have been sent `elapsed` seconds after the start.
+  /// Returns the number of pushes that are due `elapsed` seconds after the start.
   package func due(at elapsed: Double) -> Int {
     let elapsed = min(max(0, elapsed), warmUp + duration)
     switch pace {
@@ -29,7 +30,8 @@ package struct SendSchedule: Sendable {
     }
   }
 
-  /// When a push should be sent, in nanoseconds after the start; `number` counts from 0. Not for ``Pace/flatOut``.
+  /// Returns the intended time of a push, in nanoseconds after the start; `number` counts from 0. Not for
+  /// ``Pace/flatOut``.
   package func intended(_ number: Int) -> UInt64 {
     // A push is due as soon as its whole number is reached.
     let count = Double(number + 1)
@@ -48,7 +50,7 @@ package struct SendSchedule: Sendable {
         seconds = warmUp + ((from * from + 2 * bend * rest).squareRoot() - from) / bend
       }
     }
-    // A rate that is next to nothing, or comes to nothing, has its next push after any test.
+    // With a rate at or near 0, the next push is due after the end of any test.
     return UInt64(min(max(0, seconds * 1e9), Double(LoadTag.maximumIntended)))
   }
 }

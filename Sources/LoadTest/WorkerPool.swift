@@ -5,7 +5,7 @@ import NIOCore
 package import NIOPosix
 import PushCore
 
-/// All loops of a load test, as one: what is asked of it is asked of each.
+/// All loops of a load test: each call goes to every loop.
 package struct WorkerPool: Sendable {
   private let lanes: [NIOLoopBound<LoadWorker>]
   private let target: LoadTarget
@@ -67,22 +67,23 @@ package struct WorkerPool: Sendable {
 
   package func beginStorm() async { _ = await each { $0.beginStorm() } }
 
-  /// Connects the one device of a catch-up, which the first loop has.
+  /// Connects the one device of a catch-up, which belongs to the first loop.
   package func connectFirstDevice() async {
     guard let lane = lanes.first else { return }
     try? await lane.eventLoop.submit { lane.value.connectFirstDevice() }.get()
   }
 
-  /// How many pushes the device of a catch-up has received, and how long after its connection attempt the last came.
+  /// Returns the number of pushes that the device of a catch-up has received, and the seconds from its connection
+  /// attempt to the last push.
   package func caughtUp() async -> (Int, Double) {
     await each { lane -> (Int, Double) in
-      // Where nothing came there is no last one.
+      // Without a delivery, `last` is 0.
       let (began, last) = (lane.catchUpBegan, lane.tally.lastDelivery)
       return (lane.tally.delivered, last > began ? Double(last - began) / 1e9 : 0)
     }.first ?? (0, 0)
   }
 
-  /// How far the test is.
+  /// The progress of the test, summed over all loops.
   package struct Standing: Sendable {
     package var readyProviders = 0
     package var providers = 0
@@ -102,10 +103,10 @@ package struct WorkerPool: Sendable {
     package var lastLoss: String?
     package var storm: (began: UInt64, allLive: UInt64?, caughtUp: UInt64?)?
 
-    /// Whether all that should be connected is.
+    /// True if all expected devices and providers are connected.
     package var isConnected: Bool { live >= expectedDevices && readyProviders >= providers }
 
-    /// - Throws: ``ClientError`` when a loop can't go on.
+    /// - Throws: ``ClientError`` if a loop can't continue.
     package func check() throws {
       guard let failure else { return }
       throw ClientError(.unreachable, failure)
@@ -136,7 +137,7 @@ package struct WorkerPool: Sendable {
         sum.storm = storm
         continue
       }
-      // It is over when it is over for the last.
+      // The storm is over when it is over for the last loop.
       func later(_ one: UInt64?, _ other: UInt64?) -> UInt64? { one.flatMap { one in other.map { max(one, $0) } } }
       sum.storm = (
         min(known.began, storm.began), later(known.allLive, storm.allLive), later(known.caughtUp, storm.caughtUp)
@@ -145,7 +146,7 @@ package struct WorkerPool: Sendable {
     return sum
   }
 
-  /// Ends everything.
+  /// Closes all connections and returns the summed counts and the number of missing accepted pushes by device.
   package func finish() async -> (LoadTally, missing: [Int: Int]) {
     var sum = LoadTally()
     var missing: [Int: Int] = [:]

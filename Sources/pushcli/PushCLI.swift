@@ -6,11 +6,11 @@ import Glibc
 import HTTP2Transport
 import PushCore
 
-/// Where the process begins.
+/// The entry point of the process.
 @main
 enum Main {
-  /// The main thread only waits: an asynchronous `main` ends in `dispatch_main()`, which valgrind can't follow, and the
-  /// cost of a push is counted with that.
+  /// Runs the command in a task while the main thread waits. An asynchronous `main` ends in `dispatch_main()`, which
+  /// valgrind can't follow, and the cost of a push is counted with valgrind.
   static func main() {
     openStandardStreams()
     silenceDispatch()
@@ -24,11 +24,12 @@ enum Main {
     done.wait()
   }
 
-  /// Turns off the log of libdispatch, which has a line for each worker thread of any user but root: they may not set the
-  /// priority of threads. libdispatch reads the variable before its first line.
+  /// Turns off the log of libdispatch, which has a line for each worker thread of any user but root, since other users
+  /// may not set the priority of threads. libdispatch reads the variable before its first line.
   private static func silenceDispatch() { unsafe setenv("LIBDISPATCH_LOG", "NO", 0) }
 
-  /// Whoever started this may have closed some of the three: what is opened next would take their place, and be written to.
+  /// Opens `/dev/null` for each of the three standard streams that the parent process has closed. Otherwise the next
+  /// opened file would get such a descriptor, and the output would be written to that file.
   private static func openStandardStreams() {
     for descriptor in STDIN_FILENO...STDERR_FILENO where fcntl(descriptor, F_GETFD) < 0 {
       _ = unsafe open("/dev/null", O_RDWR)
@@ -36,12 +37,12 @@ enum Main {
   }
 }
 
-/// `pushcli`: the gateway, and everything that speaks to it.
+/// The command `pushcli`: the gateway and its clients.
 ///
-/// Each command says its name itself: the parser reads the names of all of them at every start, and making one of a type's
-/// looks through the conformances of the whole program. For all of them that was two thirds of what a short command costs.
-/// It is not asynchronous itself, as most commands are: of such a root a debug build of the parser reads the options of all commands
-/// at every start.
+/// Each command states its name explicitly: the parser reads the names of all commands at every start, and deriving a
+/// name from a type searches the conformances of the whole program. For all commands that was two thirds of the cost of
+/// a short command. The root is not asynchronous, unlike most commands: with an asynchronous root, a debug build of the
+/// parser reads the options of all commands at every start.
 struct PushCLI: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "pushcli",
@@ -77,7 +78,7 @@ struct PushCLI: ParsableCommand {
     ])
 
   fileprivate static func begin() async {
-    // A reader that goes away ends a pipe, not the process in the middle of a write.
+    // A closed pipe makes the write fail, instead of ending the process in the middle of a write.
     signal(SIGPIPE, SIG_IGN)
     let arguments = CommandLineArguments(Array(CommandLine.arguments.dropFirst()))
     do {
@@ -95,7 +96,7 @@ struct PushCLI: ParsableCommand {
     }
   }
 
-  /// Prints what a shell completes; the main thread may wait for the gateway.
+  /// Prints the completions for a shell; the main thread can wait for the gateway.
   fileprivate static func complete() -> Never {
     do {
       _ = try parseAsRoot()
@@ -105,7 +106,7 @@ struct PushCLI: ParsableCommand {
     }
   }
 
-  /// Says what went wrong in one line, and exits with the code that scripts rely on.
+  /// Prints the error in one line and exits with the code that scripts rely on.
   private static func leave(_ error: any Error, _ arguments: CommandLineArguments) -> Never {
     switch error {
     case let error as ExitCode: Glibc.exit(error.rawValue)

@@ -1,16 +1,16 @@
 import LoadTest
 
-/// What `pushcli bench` prints: the test, its surroundings, what was found, and what that means for the exit code.
+/// The report of `pushcli bench`: the test, its environment, its result, and the verdicts that determine the exit code.
 struct BenchReport: Encodable {
-  /// Where the load went, and on which cores the two sides ran.
+  /// The target of the load and the environment of the test.
   struct Setting: Encodable {
     var gateway: String
-    /// Whether the gateway was this command's own.
+    /// True if this command started the gateway.
     var isOwn: Bool
-    /// What the own gateway's folder lies on, such as `ext4`; a sync costs nothing on `tmpfs`.
+    /// The file system of the started gateway's folder, such as `ext4`; on `tmpfs` a sync costs nothing.
     var storage: String?
     var durability: String?
-    /// nil when the two were not pinned.
+    /// The cores of the two sides; nil if they were not pinned.
     var cores: Cores?
 
     struct Cores: Encodable, Equatable {
@@ -24,7 +24,7 @@ struct BenchReport: Encodable {
     }
   }
 
-  /// What was asked for.
+  /// The requested workload.
   struct Workload: Encodable {
     var kind: String
     var devices: Int
@@ -46,10 +46,10 @@ struct BenchReport: Encodable {
     }
   }
 
-  /// One condition of `--fail-if`.
+  /// The verdict on one condition of `--fail-if`.
   struct Verdict: Encodable, Equatable {
     var condition: String
-    /// nil: it was not measured.
+    /// The measured value; nil if it was not measured.
     var value: Double?
     var failed: Bool
   }
@@ -59,7 +59,7 @@ struct BenchReport: Encodable {
   var result: LoadResult
   var verdicts: [Verdict]
 
-  /// Judges a result: what must never happen always counts, whatever was asked for.
+  /// Judges a result by the thresholds. Faults that must never happen always count, even without a threshold.
   init(setting: Setting, workload: Workload, result: LoadResult, thresholds: [Threshold]) {
     self.setting = setting
     self.workload = workload

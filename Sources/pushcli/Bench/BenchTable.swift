@@ -1,7 +1,7 @@
 import Foundation
 import LoadTest
 
-/// A report as a page of text.
+/// Formats a report as a page of text.
 enum BenchTable {
   static func lines(_ report: BenchReport) -> [String] {
     let (result, pushes, work) = (report.result, report.result.pushes, report.workload)
@@ -117,7 +117,7 @@ enum BenchTable {
 
   static func decimal(_ value: Double, _ digits: Int) -> String { String(format: "%.\(digits)f", value) }
 
-  /// A number with commas between its thousands.
+  /// Formats a number with commas between its thousands.
   static func grouped(_ value: Int) -> String {
     var text = ""
     for (place, digit) in String(abs(value)).reversed().enumerated() {

@@ -2,13 +2,13 @@ import Foundation
 import Glibc
 import PushCore
 
-/// A gateway of a test's own: a child process on a temporary folder that goes with it.
+/// The gateway of a test: a child process on a temporary folder, which is removed with it.
 final class ChildGateway {
   let folder: StateFolder
   private let process = Process()
   private let home: String
 
-  /// What the folder lies on, such as `ext4`.
+  /// The file system of the folder, such as `ext4`.
   let storage: String
 
   private static let startTimeout = 30.0
@@ -43,7 +43,7 @@ final class ChildGateway {
 
   var pid: Int32 { process.processIdentifier }
 
-  /// Waits until it listens.
+  /// Waits until the gateway listens.
   func waitUntilReady() async throws {
     let end = ContinuousClock.now + .seconds(ChildGateway.startTimeout)
     while !FileManager.default.fileExists(atPath: folder.listeningPath) {
@@ -56,7 +56,7 @@ final class ChildGateway {
     }
   }
 
-  /// Ends it and removes its folder.
+  /// Ends the gateway and removes its folder.
   func stop() async {
     if process.isRunning {
       process.terminate()
@@ -68,7 +68,7 @@ final class ChildGateway {
     try? FileManager.default.removeItem(atPath: home)
   }
 
-  /// The kind of file system that a path is on, as the kernel's list of mounts names it (proc(5)).
+  /// Returns the type of the file system of a path, as named by the kernel's list of mounts (proc(5)).
   private static func storage(of path: String) -> String {
     let mounts = (try? String(contentsOfFile: "/proc/self/mounts", encoding: .utf8)) ?? ""
     let real = URL(fileURLWithPath: path).resolvingSymlinksInPath().path

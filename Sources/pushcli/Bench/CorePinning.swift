@@ -1,11 +1,11 @@
 import Foundation
 import Glibc
 
-/// Binding processes to cores, so that a gateway and its load do not take each other's.
+/// Pins processes to cores, so that a gateway and its load do not share cores.
 ///
-/// util-linux's `taskset` does it, because Glibc's module lacks `sched_setaffinity`, which only GNU has.
+/// It uses `taskset` of util-linux, because Glibc's module lacks `sched_setaffinity`, a GNU extension.
 enum CorePinning {
-  /// The cores this process may use.
+  /// The cores that this process may use.
   static var available: [Int] {
     guard let status = try? String(contentsOfFile: "/proc/self/status", encoding: .utf8),
       let line = status.split(separator: "\n").first(where: { $0.hasPrefix("Cpus_allowed_list:") })
@@ -13,7 +13,7 @@ enum CorePinning {
     return cores(line.split(separator: ":")[1].trimmingCharacters(in: .whitespaces))
   }
 
-  /// Reads a list of the kernel's, such as `0-3,8`.
+  /// Parses a kernel list of cores, such as `0-3,8`.
   static func cores(_ list: String) -> [Int] {
     list.split(separator: ",").flatMap { part -> [Int] in
       let ends = part.split(separator: "-").compactMap { Int($0) }
@@ -22,10 +22,10 @@ enum CorePinning {
     }
   }
 
-  /// What comes before a program and its arguments to run it on some cores.
+  /// Returns the words to put before a program and its arguments to run it on the given cores.
   static func command(_ cores: [Int]) -> [String] { ["taskset", "--cpu-list", text(cores)] }
 
-  /// Binds all threads of this process, and what they start from now on.
+  /// Pins all threads of this process, and the processes that they start from now on.
   static func pinProcess(to cores: [Int]) throws {
     let process = Process()
     process.executableURL = URL(fileURLWithPath: "/usr/bin/env")

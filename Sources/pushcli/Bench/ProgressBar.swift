@@ -3,7 +3,7 @@ import Glibc
 import LoadTest
 import Synchronization
 
-/// Says how far a test is: by a bar on a terminal, by a line now and then anywhere else.
+/// Shows the progress of a test: as a bar on a terminal, otherwise as a line at intervals.
 final class ProgressBar: Sendable {
   private let isShown: Bool
   private let lastDrawn: Mutex<ContinuousClock.Instant>
@@ -16,7 +16,7 @@ final class ProgressBar: Sendable {
     lastDrawn = Mutex(isShown ? .now - .seconds(1) : .now)
   }
 
-  /// Draws ten times a second at most, or prints a line every ten seconds.
+  /// Draws the bar at most ten times per second, or prints a line every ten seconds.
   func show(_ progress: LoadTest.Progress) {
     let isDue = lastDrawn.withLock { last in
       guard ContinuousClock.now - last >= interval else { return false }
@@ -27,12 +27,12 @@ final class ProgressBar: Sendable {
     if isShown { Output.progress(ProgressBar.text(progress)) } else { Output.words(ProgressBar.line(progress)) }
   }
 
-  /// The phase, how much of it is done, and the counts.
+  /// Returns the phase, its completed percentage and the counts.
   static func line(_ progress: LoadTest.Progress) -> String {
     "\(progress.phase.rawValue) \(Int((min(1, max(0, progress.share)) * 100).rounded())) %\(counts(progress))"
   }
 
-  /// Takes the bar away.
+  /// Removes the bar.
   func clear() { if isShown { Output.progress("") } }
 
   static func text(_ progress: LoadTest.Progress) -> String {

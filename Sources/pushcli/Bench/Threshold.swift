@@ -11,14 +11,14 @@ struct Threshold: Equatable {
 
   var metric: Metric
   var comparison: Comparison
-  /// In the metric's own unit.
+  /// The limit in the unit of the metric.
   var limit: Double
-  /// As it was written.
+  /// The condition as the user wrote it.
   var text: String
 
-  /// Reads a condition.
+  /// Parses a condition.
   ///
-  /// - Throws: ``Failure`` with what is wrong, and the names that there are.
+  /// - Throws: ``Failure`` with the error and the valid names.
   init(_ text: String) throws(Failure) {
     self.text = text
     let compact = text.filter { $0 != " " }
@@ -48,7 +48,8 @@ struct Threshold: Equatable {
 
   struct Failure: Error, CustomStringConvertible { var description: String }
 
-  /// Whether a value meets the condition, so that the test failed. A figure that was not measured can't be trusted.
+  /// Returns true if a value meets the condition, so that the test has failed. A value that was not measured also
+  /// counts as a failure.
   func isMet(by value: Double?) -> Bool {
     guard let value else { return true }
     switch comparison {
@@ -75,7 +76,7 @@ enum Metric: String, CaseIterable {
   case connect
 
   enum Unit {
-    /// Milliseconds.
+    /// The unit of latencies: milliseconds.
     case latency
     case seconds
     case bytes
@@ -90,7 +91,7 @@ enum Metric: String, CaseIterable {
       }
     }
 
-    /// What a number with this unit is multiplied by; nil when the unit does not fit.
+    /// Returns the factor for a number with the given unit name; nil if the unit does not fit.
     func factor(_ name: String) -> Double? {
       switch (self, name) {
       case (_, ""): 1
@@ -117,9 +118,9 @@ enum Metric: String, CaseIterable {
     }
   }
 
-  /// The figure; nil when this test did not measure it.
+  /// Returns the figure; nil if this test did not measure it.
   func value(in result: LoadResult) -> Double? {
-    // To the device when there were deliveries, else to the answer.
+    // With deliveries, the latency to the device, else the latency to the answer.
     let latency = result.deliveryLatency ?? result.acceptLatency
     let hasDeliveries = result.deliveryLatency != nil
     return switch self {

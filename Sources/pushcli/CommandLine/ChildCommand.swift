@@ -1,15 +1,15 @@
 import Foundation
 import Glibc
 
-/// A command that runs in front of this process, on the same terminal and with the same three streams, or with pipes in place of
-/// some that this process passes on.
+/// A command that runs in the foreground on the terminal of this process. It has the same three streams, or pipes in
+/// place of some, whose bytes this process forwards.
 struct ChildCommand {
-  /// How it ended.
+  /// The outcome of a command.
   enum End: Equatable {
     case exited(Int32)
     case signaled(Int32)
 
-    /// As a shell tells it: 128 + n for signal n.
+    /// The exit status as a shell reports it: 128 + n for signal n.
     var status: Int32 {
       switch self {
       case .exited(let status): status
@@ -18,23 +18,23 @@ struct ChildCommand {
     }
   }
 
-  /// All that is known of it afterwards.
+  /// The result of a finished command.
   struct Result {
     var end: End
-    /// From its start to its end.
+    /// The time from the start to the end.
     var time: Duration
-    /// The last lines of the streams that were passed on.
+    /// The last lines of the forwarded streams.
     var lines: [String]
   }
 
   let words: [String]
   var routes: [ChildOutput.Route] = []
-  /// How long the output is passed on after the end, where something in the background still has it open.
+  /// The time for which output is forwarded after the command's end, if a background process still has it open.
   var grace = Duration.seconds(2)
 
-  /// Runs it to its end.
+  /// Runs the command to its end.
   ///
-  /// - Throws: ``CommandFailure`` with 127 when there is no such command, 126 when it can't be run, as shells do.
+  /// - Throws: ``CommandFailure`` with 127 if the command does not exist, 126 if it can't be run, as shells do.
   func run() throws -> Result {
     var output = try ChildOutput(routes)
     defer { output.end() }
@@ -57,7 +57,7 @@ struct ChildCommand {
     var (time, status): (Duration, Int32) = (.zero, 0)
     output.pass(until: ended.reading, grace: grace) {
       time = start.duration(to: .now)
-      // Before the process is reaped, or a signal could be handed on to another of its number.
+      // Before the process is reaped: afterwards a signal could go to another process with the same process ID.
       signals.end()
       while unsafe waitpid(child, &status, 0) < 0 {
         precondition(errno == EINTR, "a process that was started is there until it is waited for")
@@ -67,11 +67,11 @@ struct ChildCommand {
     return Result(end: ChildCommand.end(status), time: time, lines: output.tail.lines)
   }
 
-  /// Closes a descriptor when the process has ended, for which a thread of its own waits.
+  /// Closes a descriptor after the end of the process, for which a separate thread waits.
   private static func close(_ descriptor: Int32, atEndOf child: pid_t) {
     Thread.detachNewThread {
       var info = unsafe siginfo_t()
-      // The process stays until it is reaped, and keeps its number.
+      // The process remains, and keeps its ID, until it is reaped.
       while unsafe waitid(P_PID, id_t(child), &info, WEXITED | WNOWAIT) < 0 {
         precondition(errno == EINTR, "a process that was started is there until it is waited for")
       }
@@ -79,15 +79,15 @@ struct ChildCommand {
     }
   }
 
-  /// Leaves output that is still open to `cat`: what the command has left in the background writes on as if it had been started
-  /// without this process, and without it would be ended by SIGPIPE.
+  /// Hands output that is still open to `cat`. Background processes of the command can then continue to write;
+  /// otherwise SIGPIPE would end them.
   private static func leave(_ output: ChildOutput, resetting signals: [Int32]) {
     for (descriptor, target) in output.open {
       _ = try? start(["cat"], [(STDOUT_FILENO, target), (STDIN_FILENO, descriptor)], resetting: signals)
     }
   }
 
-  /// How a process ended, by what `waitpid` says.
+  /// Converts the status of `waitpid`.
   static func end(_ status: Int32) -> End {
     status & 0x7F == 0 ? .exited((status >> 8) & 0xFF) : .signaled(status & 0x7F)
   }
@@ -95,8 +95,8 @@ struct ChildCommand {
   /// Starts a command.
   ///
   /// - Parameters:
-  ///   - descriptors: descriptors that take the place of its streams.
-  ///   - signals: what it finds as it is by default.
+  ///   - descriptors: descriptors that replace its streams.
+  ///   - signals: signals to reset to their default action.
   private static func start(
     _ words: [String], _ descriptors: [(stream: Int32, descriptor: Int32)], resetting signals: [Int32]
   ) throws -> pid_t {
@@ -111,7 +111,7 @@ struct ChildCommand {
     defer { unsafe posix_spawnattr_destroy(&attributes) }
     var defaults = sigset_t()
     unsafe sigemptyset(&defaults)
-    // A thread of the runtime may block signals, which a command would inherit.
+    // A thread of the runtime can block signals, and a command would inherit the mask.
     unsafe posix_spawnattr_setsigmask(&attributes, &defaults)
     for signal in signals { unsafe sigaddset(&defaults, signal) }
     unsafe posix_spawnattr_setsigdefault(&attributes, &defaults)

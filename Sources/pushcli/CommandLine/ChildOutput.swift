@@ -1,30 +1,30 @@
 import Glibc
 
-/// What a command writes, on its way through this process: it is passed on unchanged as it comes, and its last lines are kept.
+/// Forwards the output of a command unchanged as it arrives, and keeps its last lines.
 struct ChildOutput {
-  /// Streams of the command that share a pipe, and the descriptor that their bytes are passed on to.
+  /// Streams of the command that share a pipe, and the descriptor that receives their bytes.
   struct Route: Equatable {
     var streams: [Int32]
     var target: Int32
   }
 
-  /// Which streams are read.
+  /// The selection of the streams that are read.
   enum Mode: String, CaseIterable {
-    /// Those that are no terminal's, where a command would miss colors, width and keys.
+    /// Streams that are not a terminal. On a terminal, a command would lose colors, width and keys.
     case auto
     case always
     case none
   }
 
   private let routes: [Route]
-  /// The ends of the pipes that are read, by their routes; nil: closed.
+  /// The read ends of the pipes, by route; nil if closed.
   private var reading: [Int32?] = []
-  /// The ends that the command gets.
+  /// The write ends, for the command.
   private var writing: [Int32] = []
   private(set) var tail = OutputTail()
   private var buffer = [UInt8](repeating: 0, count: 64 << 10)
 
-  /// - Throws: ``CommandFailure`` when there can be no pipes.
+  /// - Throws: ``CommandFailure`` if no pipe can be made.
   init(_ routes: [Route]) throws(CommandFailure) {
     self.routes = routes
     for _ in routes {
@@ -34,8 +34,8 @@ struct ChildOutput {
     }
   }
 
-  /// The routes of this process's own output and errors. Where both go to the same place one pipe serves both, and keeps their
-  /// order.
+  /// Returns the routes of this process's own output and errors. If both have the same target, one pipe serves both and
+  /// keeps their order.
   static func routes(_ choice: Mode) -> [Route] {
     let streams = [STDOUT_FILENO, STDERR_FILENO].filter { stream in
       switch choice {
@@ -56,7 +56,7 @@ struct ChildOutput {
     return first.st_dev == second.st_dev && first.st_ino == second.st_ino
   }
 
-  /// A pipe that no command inherits.
+  /// Makes a pipe that no command inherits.
   static func pipe() throws(CommandFailure) -> (reading: Int32, writing: Int32) {
     var ends: [Int32] = [-1, -1]
     guard unsafe Glibc.pipe(&ends) == 0 else {
@@ -66,18 +66,18 @@ struct ChildOutput {
     return (ends[0], ends[1])
   }
 
-  /// The descriptors that the command gets, by the streams that they are in it.
+  /// The descriptors for the command, by stream.
   var descriptors: [(stream: Int32, descriptor: Int32)] {
     zip(routes, writing).flatMap { route, descriptor in route.streams.map { ($0, descriptor) } }
   }
 
-  /// Closes the ends of the command, which has its own by now.
+  /// Closes the write ends in this process, after the command has started with its own copies.
   mutating func closeWriting() {
     for descriptor in writing { close(descriptor) }
     writing = []
   }
 
-  /// Closes all that is open.
+  /// Closes all open descriptors.
   mutating func end() {
     closeWriting()
     for index in reading.indices { closeReading(index) }
@@ -88,23 +88,23 @@ struct ChildOutput {
     reading[index] = nil
   }
 
-  /// Passes on what comes, until the command has ended and nothing has its output open.
+  /// Forwards the output until the command has ended and no process has its output open.
   ///
-  /// What the command has left in the background may keep it open. It has `grace` to end, as `tee` in a script does; what
-  /// then is in the pipe is passed on too.
+  /// A background process of the command can keep the output open. It has `grace` to end, as `tee` in a script does;
+  /// then the bytes left in the pipe are forwarded and the call returns.
   ///
   /// - Parameters:
   ///   - end: a descriptor that becomes readable when the command has ended.
-  ///   - ended: called then.
+  ///   - ended: is called at that time.
   mutating func pass(until end: Int32, grace: Duration, ended: () -> Void) {
     var deadline: ContinuousClock.Instant?
     while deadline == nil || reading.contains(where: { $0 != nil }) {
       let left = deadline.map { ContinuousClock.now.duration(to: $0) }
       if let left, left <= .zero { break }
       var polled = [pollfd(fd: deadline == nil ? end : -1, events: Int16(POLLIN), revents: 0)]
-      // A negative descriptor is left out (poll(2)).
+      // poll(2) ignores a negative descriptor.
       polled += reading.map { pollfd(fd: $0 ?? -1, events: Int16(POLLIN), revents: 0) }
-      // Rounded up, or the last millisecond would be spent asking.
+      // Rounded up: otherwise the loop would poll without a wait during the last millisecond.
       let milliseconds = left.map { Int32(min($0 / .milliseconds(1), 60_000)) + 1 } ?? -1
       guard unsafe poll(&polled, nfds_t(polled.count), milliseconds) >= 0 else {
         precondition(errno == EINTR, "descriptors that are open can be waited for")
@@ -124,8 +124,8 @@ struct ChildOutput {
     return unsafe poll(&polled, 1, 0) == 1
   }
 
-  /// Passes on what is in a pipe, which has no more than the buffer. Where it can't be written the pipe is closed, so that the
-  /// command meets the same.
+  /// Forwards the bytes of a pipe, at most one buffer. If they can't be written, the pipe is closed, so that the
+  /// command receives the same error.
   private mutating func pass(_ index: Int) {
     guard let descriptor = reading[index] else { return }
     let count = unsafe read(descriptor, &buffer, buffer.count)
@@ -136,7 +136,7 @@ struct ChildOutput {
     if Output.pass(bytes, to: routes[index].target) != nil { closeReading(index) }
   }
 
-  /// The pipes that are still open, and where they lead.
+  /// The pipes that are still open, and their targets.
   var open: [(descriptor: Int32, target: Int32)] {
     zip(reading, routes).compactMap { descriptor, route in descriptor.map { ($0, route.target) } }
   }

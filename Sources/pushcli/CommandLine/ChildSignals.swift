@@ -1,19 +1,19 @@
 import Glibc
 import Synchronization
 
-/// What becomes of the signals of this process while a command runs in front of it: what a terminal sends to both is
-/// the command's, what ends this process is handed on.
+/// The signal handling of this process while a command runs in the foreground. This process ignores signals that a
+/// terminal sends to both; it forwards signals that end it.
 struct ChildSignals {
-  /// A terminal sends these to everything that runs in front.
+  /// The signals that a terminal sends to all foreground processes.
   private static let ofTerminal = [SIGINT, SIGQUIT]
   private static let handedOn = [SIGTERM, SIGHUP]
 
-  /// The command, from when it runs; 0 before.
+  /// The process ID of the running command; 0 before it runs.
   private static let child = Atomic<pid_t>(0)
-  /// A signal that is still to be handed on; 0: none.
+  /// A signal that is still to be forwarded; 0 if there is none.
   private static let pending = Atomic<Int32>(0)
 
-  /// What was not ignored before, so that the command finds it as it was.
+  /// The signals that were not ignored before; the command gets their default actions.
   let changed: [Int32]
 
   init() {
@@ -28,7 +28,7 @@ struct ChildSignals {
       if ChildSignals.ofTerminal.contains(number) {
         signal(number, SIG_IGN)
       } else {
-        // Nothing here but what a handler may do: two atomics and kill(2).
+        // Only operations that a signal handler may perform: two atomics and kill(2).
         signal(number) { number in
           ChildSignals.pending.store(number, ordering: .sequentiallyConsistent)
           ChildSignals.handOn()
@@ -37,19 +37,20 @@ struct ChildSignals {
     }
   }
 
-  /// Hands on what came before the command ran, and all that comes from now on.
+  /// Forwards a signal that arrived before the command ran, and all later signals.
   func begin(_ child: pid_t) {
     ChildSignals.child.store(child, ordering: .sequentiallyConsistent)
     ChildSignals.handOn()
   }
 
-  /// Makes all as it was before.
+  /// Restores the default actions.
   func end() {
     ChildSignals.child.store(0, ordering: .sequentiallyConsistent)
     for number in changed { signal(number, SIG_DFL) }
   }
 
-  /// Whoever comes second of the signal and the command's start does it.
+  /// Forwards the pending signal, once the command runs. Both the handler and ``begin(_:)`` call it, and the later call
+  /// forwards.
   private static func handOn() {
     let child = child.load(ordering: .sequentiallyConsistent)
     guard child > 0 else { return }

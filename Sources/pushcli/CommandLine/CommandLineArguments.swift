@@ -1,12 +1,13 @@
 import ArgumentParser
 import PushCore
 
-/// What was written after `pushcli`, before it is parsed.
+/// The words after `pushcli`, before they are parsed.
 struct CommandLineArguments {
   /// The words, with negative numbers joined to their options.
   let words: [String]
 
-  /// The parser takes `--badge -1` for two options, and would say that a value is missing. What follows `run` is not ours.
+  /// Joins negative numbers to their options: the parser takes `--badge -1` for two options and would report a missing
+  /// value. The words after `run` belong to another command and stay unchanged.
   init(_ words: [String]) {
     guard words.first != "run" else {
       self.words = words
@@ -31,12 +32,12 @@ struct CommandLineArguments {
     word.hasPrefix("-") && word.dropFirst().first.map { ("0"..."9").contains($0) } ?? false
   }
 
-  /// `pushcli version`, as others write `--version`: nothing has to be parsed for it.
+  /// True for `pushcli version` and for `pushcli --version`; neither needs parsing.
   var isVersion: Bool { words == ["version"] || words == ["--version"] }
 
-  /// Refuses help for a command that there is not.
+  /// Rejects help for an unknown command.
   ///
-  /// - Throws: ``CommandFailure`` of wrong usage, which names the nearest.
+  /// - Throws: ``CommandFailure`` of wrong usage, which names the nearest command.
   func checkHelp(of root: any ParsableCommand.Type) throws(CommandFailure) {
     guard words.first == "help" else { return }
     var command = root
@@ -48,7 +49,7 @@ struct CommandLineArguments {
     }
   }
 
-  /// A subcommand that there is not, in words, where that is what made the parser refuse the line.
+  /// Returns a sentence about an unknown subcommand, if that was the reason for the parser's error.
   func unknownCommand(below root: any ParsableCommand.Type) -> String? {
     var command = root
     for word in words {
@@ -72,7 +73,7 @@ struct CommandLineArguments {
 }
 
 extension ParsableCommand {
-  /// The names of its subcommands, as they are listed.
+  /// The names of its subcommands, in the order of the list.
   fileprivate static var names: [String] { configuration.subcommands.map { $0._commandName } }
 
   fileprivate static func subcommand(_ name: String) -> (any ParsableCommand.Type)? {

@@ -1,12 +1,13 @@
 import ArgumentParser
 
-/// What a shell reads once to complete `pushcli`: the parser's own script, and what it leaves out.
+/// Makes the script that a shell reads once to complete `pushcli`: the parser's own script with an addition for default
+/// commands.
 ///
-/// A group such as `prefs` does what one of its commands does where none is named. The parser's script completes that
-/// command's options only behind its name; here the shell takes an option behind the group for one of that command.
+/// A group such as `prefs` has a default command, which runs if no command is named. The parser's script completes that
+/// command's options only after its name. With the addition, the shell also completes them directly after the group.
 enum CompletionScript {
-  /// The script that a line asks for, which has no other words; nil where it asks for something else, or for no shell that
-  /// there is, which the parser then says.
+  /// Returns the script that the words request; nil if they request something else, or an unknown shell, which the
+  /// parser then reports.
   static func asked(_ words: [String], of root: any ParsableCommand.Type) -> String? {
     let option = "--generate-completion-script"
     let parts = words.count == 1 ? words[0].split(separator: "=", maxSplits: 1).map(String.init) : words
@@ -25,7 +26,7 @@ enum CompletionScript {
     }
   }
 
-  /// A group by the names that lead to it, and what is done where no command of it is named.
+  /// A group, by the names that lead to it, and its default command.
   private struct Group {
     var path: [String]
     var command: String
@@ -68,7 +69,7 @@ enum CompletionScript {
   }
 
   private static func fish(_ script: String, _ group: Group) -> String {
-    // The words of a command are looked at below those of the ones that lead to it.
+    // The parser's script handles the words of a command below those of its parent commands.
     let indent = String(repeating: "    ", count: group.path.count)
     let head = "\n\(indent)case '\(group.path[group.path.count - 1])'\n"
     return script.replacing(

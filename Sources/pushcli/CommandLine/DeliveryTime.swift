@@ -1,13 +1,13 @@
 import Foundation
 import PushCore
 
-/// A moment that a person names for a push, with the zone that it is meant in: the text's own, else this machine's.
+/// A moment that the user gives for a push, with its time zone: the zone in the text, else this machine's.
 struct DeliveryTime: Equatable {
   /// Whole seconds since 1970.
   let seconds: Int64
   let zone: TimeZone
 
-  /// Such as `2026-11-23 18:00:00 +01:00 (Europe/Berlin)`.
+  /// The moment with its zone, such as `2026-11-23 18:00:00 +01:00 (Europe/Berlin)`.
   var words: String {
     let offset = zone.secondsFromGMT(for: Date(timeIntervalSince1970: Double(seconds)))
     var bytes: [UInt8] = []
@@ -16,14 +16,14 @@ struct DeliveryTime: Equatable {
     return "\(clock) \(LocalTime.text(offset: offset))" + (zone.identifier.contains("/") ? " (\(zone.identifier))" : "")
   }
 
-  /// So long from now.
+  /// Makes the moment that lies the given time after `now`.
   init(in text: String, now: Date, zone: TimeZone = .current) throws(CommandFailure) {
     let span = try TimeSpan(text, option: "--in", requiresUnit: true)
     (seconds, self.zone) = (Int64((now.timeIntervalSince1970 + span.seconds).rounded(.up)), zone)
   }
 
-  /// A time of day, which is the next to come, or a date with one; each with a zone behind it (`Z`, `+01:00`,
-  /// `Europe/Berlin`), or without.
+  /// Parses a time of day, which means its next occurrence, or a date with a time. Both can have a zone (`Z`, `+01:00`,
+  /// `Europe/Berlin`).
   init(at text: String, now: Date, zone: TimeZone = .current) throws(CommandFailure) {
     guard let time = DeliveryTime.read(text, now: now, zone: zone) else {
       throw CommandFailure(
@@ -59,7 +59,7 @@ struct DeliveryTime: Equatable {
       return calendar.nextDate(after: now, matching: parts, matchingPolicy: .nextTime).map { DeliveryTime($0, zone) }
     }
     (parts.year, parts.month, parts.day) = (year, month, day)
-    // The 30th of February is no day.
+    // Rejects dates that do not exist, such as 30 February.
     guard (1970...9999).contains(year), let date = calendar.date(from: parts),
       calendar.dateComponents([.year, .month, .day], from: date)
         == DateComponents(year: year, month: month, day: day)

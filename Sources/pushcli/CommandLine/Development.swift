@@ -1,7 +1,7 @@
 import Foundation
 import PushCore
 
-/// The first start's development key, as a command reads it.
+/// Reads the development key that the first start of a gateway made.
 enum Development {
   static func read(_ folder: StateFolder) -> StateFolder.Development? {
     FileManager.default.contents(atPath: folder.developmentPath).flatMap {

@@ -4,23 +4,23 @@ import Glibc
 import PushCore
 import TerminalUI
 
-/// Which device a command receives for, and whether it is to be enrolled first.
+/// The device that a command receives for, and the decision to enroll it first.
 enum DeviceChoice: Equatable {
-  /// One that has its credentials in the state folder.
+  /// A device with credentials in the state folder.
   case known(String)
-  /// One to enroll: it was asked for, or there is none yet.
+  /// A device to enroll, because the user requested it or the folder has no device yet.
   case enroll(String)
-  /// One that is new, where there are others: a name that was mistyped would be a new device, too.
+  /// An unknown name next to known devices. The user is asked, because a mistyped name would also enroll a new device.
   case ask(String, nearest: String?)
 
-  /// What a first device is called where nobody names one.
+  /// The name of the first device, if the user gives none.
   static let firstName = "me"
 
   /// - Parameters:
-  ///   - name: the name that was given, if one was.
+  ///   - name: the given name; nil if there is none.
   ///   - known: the names in the state folder.
-  ///   - isEnrolling: whether the person said that it may be new.
-  /// - Throws: ``CommandFailure`` of wrong usage when there are several and none was named.
+  ///   - isEnrolling: true if the user permits a new device.
+  /// - Throws: ``CommandFailure`` of wrong usage if there are several devices and none was named.
   init(name: String?, known: [String], isEnrolling: Bool) throws(CommandFailure) {
     if let name {
       if known.contains(name) {
@@ -46,16 +46,16 @@ enum DeviceChoice: Equatable {
     return names.prefix(5).joined(separator: ", ") + " and \(names.count - 5) more"
   }
 
-  /// The devices that have their credentials in a folder.
+  /// Returns the names of the devices that have their credentials in a folder.
   static func known(in folder: StateFolder) -> [String] {
     ((try? FileManager.default.contentsOfDirectory(atPath: folder.devicesPath)) ?? [])
       .filter { $0.hasSuffix(".json") }.map { String($0.dropLast(5)) }
   }
 
-  /// The name, after the person was asked where that is needed.
+  /// Returns the final name, after a question to the user if one is needed.
   ///
-  /// - Returns: the device's name, and whether it is to be enrolled.
-  /// - Throws: ``CommandFailure`` when there is no such device, and nobody wants it.
+  /// - Returns: the device's name, and true if it is to be enrolled.
+  /// - Throws: ``CommandFailure`` if the device does not exist and the user declines to enroll it.
   func settled() throws(CommandFailure) -> (name: String, isNew: Bool) {
     switch self {
     case .known(let name): return (name, false)

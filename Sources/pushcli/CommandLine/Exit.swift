@@ -1,6 +1,6 @@
 import GatewayClient
 
-/// The exit codes that scripts rely on (design §7). The table of README.md and of `pushcli --help` is made of them.
+/// The exit codes that scripts rely on (design §7). The tables of README.md and of `pushcli --help` are made from them.
 enum Exit: Int32, CaseIterable {
   case done = 0
   case failed = 1
@@ -12,7 +12,7 @@ enum Exit: Int32, CaseIterable {
   case timedOut = 7
   case interrupted = 130
 
-  /// What it says, in a few words.
+  /// The meaning in a few words.
   var meaning: String {
     switch self {
     case .done: "done"
@@ -28,15 +28,15 @@ enum Exit: Int32, CaseIterable {
   }
 }
 
-/// The end of a command that did not succeed: one line for people, a code for scripts.
+/// The failure of a command: one line for users, an exit code for scripts.
 struct CommandFailure: Error, CustomStringConvertible {
-  /// The exit code: one of ``Exit``, or that of a command which was run.
+  /// The exit code: one of ``Exit``, or that of a command that `run` has run.
   var code: Int32
-  /// Empty when everything has been said.
+  /// The message; empty if it was already printed.
   var message: String
-  /// What the gateway answered, when it is the gateway that refused.
+  /// The HTTP status of the gateway's answer, if the gateway refused.
   var status: Int?
-  /// Whether trying again can't help.
+  /// True if a repetition can't succeed.
   var isPermanent = false
 
   var description: String { message }
@@ -46,14 +46,14 @@ struct CommandFailure: Error, CustomStringConvertible {
     self.init(code: exit.rawValue, message, status: status)
   }
 
-  /// - Parameter code: another exit code than ours.
+  /// - Parameter code: an exit code that is not one of ``Exit``.
   init(code: Int32, _ message: String, status: Int? = nil) {
     self.code = code
     self.message = message
     self.status = status
   }
 
-  /// What a client's failure means for a command.
+  /// Makes the failure for a client's error.
   init(_ error: ClientError) {
     switch error.kind {
     case .unreachable, .untrusted: self.init(.unreachable, error.description)
@@ -63,7 +63,7 @@ struct CommandFailure: Error, CustomStringConvertible {
     isPermanent = error.isPermanent
   }
 
-  /// What it means that a device has given up: one that the gateway does not know is nobody.
+  /// Makes the failure for the error after which a device gave up. With 401, the gateway does not know the device.
   init(device error: ClientError) {
     guard case .refused(401) = error.kind else {
       self.init(error)
@@ -76,7 +76,7 @@ struct CommandFailure: Error, CustomStringConvertible {
       status: 401)
   }
 
-  /// What a device's failure means for a command.
+  /// Makes the failure for a device's error.
   init(_ error: DeviceError) {
     switch error.kind {
     case .unreachable: self.init(.unreachable, error.description)
@@ -84,7 +84,7 @@ struct CommandFailure: Error, CustomStringConvertible {
     }
   }
 
-  /// What any error means for a command.
+  /// Makes the failure for any error.
   init(any error: any Error) {
     switch error {
     case let failure as CommandFailure: self = failure
@@ -94,7 +94,7 @@ struct CommandFailure: Error, CustomStringConvertible {
     }
   }
 
-  /// What a refusal by the control plane means for a script.
+  /// Returns the exit code for a refusal by the control plane.
   static func exit(of status: Int) -> Exit {
     switch status {
     case 400, 413, 422: .usage

@@ -1,20 +1,20 @@
 import Glibc
 
-/// A line that the terminal does not show while it is typed, such as a password.
+/// Reads a line, such as a password, that the terminal does not show during input.
 ///
-/// The terminal shows again what is typed when the line is there, and when a signal ends the process before.
+/// The terminal's echo is restored after the line, and before a signal ends the process.
 enum HiddenLine {
-  /// The signals that end a process which reads a line.
+  /// The signals that end a process that reads a line.
   private static let signals = [SIGINT, SIGTERM, SIGQUIT, SIGHUP]
 
-  /// How the terminal was set. Never freed, since a handler reads it.
+  /// The terminal's settings before the change. Never freed, since a signal handler reads it.
   nonisolated(unsafe) fileprivate static let before: UnsafeMutablePointer<termios> = {
     let pointer = UnsafeMutablePointer<termios>.allocate(capacity: 1)
     unsafe pointer.initialize(to: termios())
     return unsafe pointer
   }()
 
-  /// Asks the question on the terminal and reads the line; nil at the end of the input.
+  /// Prints the question on the terminal and reads the line; nil at the end of the input.
   static func read(_ question: String) -> String? {
     guard unsafe tcgetattr(STDIN_FILENO, before) == 0 else {
       Output.ask(question)
@@ -34,7 +34,8 @@ enum HiddenLine {
   }
 }
 
-/// Async-signal-safe. The signal is blocked until the handler returns, and then ends the process.
+/// Restores the echo and ends the process by the signal. It is async-signal-safe; the raised signal is blocked until
+/// the handler returns, and then ends the process.
 private func showAndDie(_ number: Int32) {
   _ = unsafe tcsetattr(STDIN_FILENO, TCSANOW, HiddenLine.before)
   signal(number, SIG_DFL)

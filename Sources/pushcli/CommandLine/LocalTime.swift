@@ -2,9 +2,10 @@ import Foundation
 import GatewayProtocol
 import PushCore
 
-/// Times of the gateway as they are shown on this machine.
+/// Formats times of the gateway in the time zone of this machine.
 enum LocalTime {
-  /// `2026-11-21T14:03:09.123Z` by the clock of a zone: `2026-11-21 15:03:09.123+01:00`. Another form stays as it is.
+  /// Converts `2026-11-21T14:03:09.123Z` to the time of a zone: `2026-11-21 15:03:09.123+01:00`. Text in another form
+  /// is returned unchanged.
   static func text(_ utc: String, in zone: TimeZone = .current) -> String {
     guard let date = Timestamp.date(utc.utf8) else { return utc }
     let milliseconds = Int64((date.timeIntervalSince1970 * 1000).rounded())
@@ -14,7 +15,7 @@ enum LocalTime {
     return String(decoding: bytes.dropLast(), as: UTF8.self).replacing("T", with: " ") + text(offset: offset)
   }
 
-  /// `+01:00`: how far a zone is ahead of UTC.
+  /// Formats the offset of a zone from UTC, such as `+01:00`.
   ///
   /// - Parameter offset: in seconds.
   static func text(offset: Int) -> String {

@@ -1,9 +1,9 @@
 import Foundation
 
-/// What this machine calls itself.
+/// The host name of this machine.
 enum MachineName {
-  /// With its domain, where it has one.
+  /// The host name with its domain, if it has one.
   static var full: String { ProcessInfo.processInfo.hostName }
-  /// Its first part.
+  /// The part of the host name before the first dot.
   static var short: String { String(full.prefix { $0 != "." }) }
 }

@@ -3,28 +3,28 @@ import Foundation
 import Glibc
 import PushGateway
 
-/// The program that takes the place of this one in the same process: what lies at its path by then, with the same arguments.
+/// The program that replaces this one in the same process: the file at its path at that time, with the same arguments.
 struct NextProgram: Sendable {
-  /// Where this program was when it began: a package may have put another there.
+  /// The path of this program at its start; a package may have replaced the file since then.
   let path: String
   let arguments: [String]
   let environment: [String: String]
 
-  /// - Parameter environment: that of this process.
+  /// - Parameter environment: the environment of this process.
   init(environment: [String: String]) {
     path = (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")) ?? CommandLine.arguments[0]
     arguments = CommandLine.arguments
-    // What was meant for this program's own start.
+    // These variables were for the start of this program only.
     let used: Set = ["LISTEN_PID", "LISTEN_FDS", "LISTEN_FDNAMES", InheritedSockets.variable]
     self.environment = environment.filter { !used.contains($0.key) }
   }
 
-  /// How long a check may take.
+  /// The maximum duration of a check.
   private static let checkTime = DispatchTimeInterval.seconds(20)
 
-  /// Sees whether the program runs, and takes the settings as they are now.
+  /// Verifies that the program runs and accepts the current settings.
   ///
-  /// - Throws: ``CommandFailure`` with what it says.
+  /// - Throws: ``CommandFailure`` with the program's message.
   func check() async throws {
     try await withCheckedThrowingContinuation { done in
       DispatchQueue.global().async { done.resume(with: Result { try runCheck() }) }
@@ -57,12 +57,15 @@ struct NextProgram: Sendable {
     }
   }
 
-  /// Becomes the program, which takes over these sockets. Nothing of this process may be at work any more.
+  /// Replaces this process by the program, which takes over these sockets. No other work of this process may be in
+  /// progress.
   ///
-  /// - Parameter isStopAsked: whether the process was asked to end, called once such a request ends it at once. Then this returns.
+  /// - Parameter isStopAsked: returns true if the process was asked to end; called once such a request ends the process
+  ///   at once. If it returns true, this call returns.
   func begin(with sockets: InheritedSockets, isStopAsked: () -> Bool) {
     let variables = environment.merging(sockets.keepForNextProgram()) { $1 }
-    // The program inherits ignored signals and this thread's mask. It needs no reload and no restart while it begins.
+    // The program inherits ignored signals and this thread's mask. It ignores requests to reload and to restart during
+    // its start.
     for (number, request) in ServiceRequests.signals {
       signal(number, request == .stop ? SIG_DFL : SIG_IGN)
     }

@@ -1,15 +1,15 @@
 import ArgumentParser
 
-/// The options of a command whose values are numbers, of which the parser's refusals do not say that they are.
+/// The options of a command whose values are numbers; the parser's errors do not mention the expected type.
 struct OptionNumbers {
   /// An option or argument of the parser, by the type of its value.
   fileprivate protocol Typed { var valueType: Any.Type { get } }
-  /// A group of options, which are the command's.
+  /// A group of options that belong to the command.
   fileprivate protocol Grouped { var groupType: any ParsableArguments.Type { get } }
 
   private let command: any ParsableArguments.Type
 
-  /// - Parameter error: the parser's; it names the command that refused a value.
+  /// - Parameter error: the parser's error, which names the command that rejected a value.
   init?(_ error: any Error) {
     let stack = Mirror(reflecting: error).descendant("commandStack") as? [any ParsableCommand.Type]
     guard let command = stack?.last else { return nil }
@@ -18,7 +18,7 @@ struct OptionNumbers {
 
   init(of command: any ParsableArguments.Type) { self.command = command }
 
-  /// What is expected of an option such as `--ping-interval`; nil where its value is no number.
+  /// Returns the expected form of the value of an option such as `--ping-interval`; nil if the value is not a number.
   func expected(of option: some StringProtocol) -> String? {
     guard let type = OptionNumbers.type(of: OptionNumbers.plain(option), in: command) else { return nil }
     let whole: [Any.Type] = [Int.self, Int?.self, Int32?.self, UInt64?.self]
@@ -38,7 +38,7 @@ struct OptionNumbers {
     return nil
   }
 
-  /// The letters of a name: `pinginterval` of `--ping-interval` and of its property `_pingInterval`.
+  /// Returns the letters of a name: `pinginterval` of `--ping-interval` and of its property `_pingInterval`.
   private static func plain(_ name: some StringProtocol) -> String { String(name).filter(\.isLetter).lowercased() }
 }
 

@@ -2,29 +2,28 @@ import Foundation
 import Glibc
 import TerminalUI
 
-/// All that a command writes: data to standard output, words and the log to standard error, nothing but ``SanitizedText`` and, unchanged,
-/// the output of a command that `run` runs.
+/// Writes all output of a command: data to standard output, messages and the log to standard error. It writes only
+/// ``SanitizedText`` and, unchanged, the output of a command that `run` runs.
 enum Output {
-  /// Prints a line of data, at once.
+  /// Prints a line of data at once.
   ///
-  /// A reader who has gone ends the command quietly, as it would end any program in a pipe.
+  /// If the reader of the pipe has closed it, the command ends without a message, as any program in a pipe does.
   static func data(_ line: String) { write(SanitizedText(line: line), to: STDOUT_FILENO) }
 
-  /// Prints a line of data for whoever reads it: a command that runs on must not end because nobody can.
+  /// Prints a line of data; if it can't be written, the command continues.
   static func announce(_ line: String) { _ = error(writing: SanitizedText(line: line).bytes, to: STDOUT_FILENO) }
 
-  /// Writes all of `text`, in one piece if the system takes it so; ends the command when it can't be written.
+  /// Writes all of `text`, in one write if the system accepts it; ends the command if it can't be written.
   static func write(_ text: SanitizedText, to descriptor: Int32) {
     guard let error = Output.error(writing: text.bytes, to: descriptor) else { return }
     if error != EPIPE { words("pushcli: standard output can't be written: \(unsafe String(cString: strerror(error)))") }
     exit(error == EPIPE ? Exit.done.rawValue : Exit.failed.rawValue)
   }
 
-  /// Passes on what a command in front of this process has written, which is its own and goes out as it is; returns the C error
-  /// when the system does not take it.
+  /// Forwards the output of a foreground command unchanged; returns the C error if the system does not accept it.
   static func pass(_ bytes: ArraySlice<UInt8>, to descriptor: Int32) -> Int32? { error(writing: bytes, to: descriptor) }
 
-  /// Writes all of `bytes`; the C error when the system does not take them.
+  /// Writes all of `bytes`; returns the C error if the system does not accept them.
   private static func error(writing bytes: some ContiguousBytes, to descriptor: Int32) -> Int32? {
     unsafe bytes.withUnsafeBytes { buffer in
       var written = 0
@@ -47,7 +46,7 @@ enum Output {
   static func json(_ value: some Encodable) {
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-    // The values of commands are strings, numbers and lists of them: they can always be encoded.
+    // The values of commands consist of strings, numbers and lists, which can always be encoded.
     guard let bytes = try? encoder.encode(value) else { return }
     write(SanitizedText(json: bytes + [UInt8(ascii: "\n")], isForTerminal: true), to: STDOUT_FILENO)
   }
@@ -57,12 +56,12 @@ enum Output {
     for value in values { json(value) }
   }
 
-  /// Prints the rows of a JSON array that has one a line, each as a line of its own.
+  /// Prints the rows of a JSON array that has one row per line, each as a separate line.
   static func json(rows array: [UInt8]) {
     var lines: [UInt8] = []
     lines.reserveCapacity(array.count)
     for byte in array.dropFirst().dropLast() {
-      // In a string there is no line end, and in front of each is the comma.
+      // JSON strings contain no line end, and a comma precedes each line end.
       if byte == UInt8(ascii: "\n") { lines.removeLast() }
       lines.append(byte)
     }
@@ -70,24 +69,24 @@ enum Output {
     write(SanitizedText(json: lines + [UInt8(ascii: "\n")], isForTerminal: true), to: STDOUT_FILENO)
   }
 
-  /// Prints JSON that is there already, byte by byte where no terminal is.
+  /// Prints JSON as it is; on a terminal, dangerous characters are escaped.
   static func json(bytes: [UInt8]) {
     write(SanitizedText(json: bytes, isForTerminal: isatty(STDOUT_FILENO) == 1), to: STDOUT_FILENO)
   }
 
-  /// Says something to the person, in one line.
+  /// Prints a message to the user, in one line.
   static func words(_ text: String) { write(SanitizedText(line: text)) }
 
-  /// Says something to the person, in lines.
+  /// Prints a message to the user, in several lines.
   static func words(lines text: String) { write(SanitizedText(lines: text)) }
 
-  /// Asks the person something, who answers behind it.
+  /// Prints a question; the user answers on the same line.
   static func ask(_ text: String) { write(SanitizedText(question: text)) }
 
-  /// Shows how far something is, in the place of what was shown before; empty: nothing.
+  /// Shows progress in place of the previous progress; with an empty text, removes it.
   static func progress(_ text: String) { write(SanitizedText(progress: text)) }
 
-  /// Prints help, which a person asked for.
+  /// Prints help that the user requested.
   static func help(_ text: String) { write(SanitizedText(lines: text), to: STDOUT_FILENO) }
 
   /// Writes an event of the gateway's log to standard error, in one line.
@@ -96,10 +95,10 @@ enum Output {
   /// Writes an event of the gateway's log to standard error, as a line of JSON.
   static func log(_ json: [UInt8]) { write(SanitizedText(json: json, isForTerminal: true)) }
 
-  /// Where nobody reads what is said, the command goes on.
+  /// Writes to standard error; the command continues if that fails.
   fileprivate static func write(_ text: SanitizedText) { _ = error(writing: text.bytes, to: STDERR_FILENO) }
 
-  /// Prints lines of data, all at once.
+  /// Prints lines of data in one write.
   static func data(lines text: String) {
     if !text.isEmpty { write(SanitizedText(lines: text), to: STDOUT_FILENO) }
   }
@@ -112,11 +111,11 @@ enum Output {
 }
 
 extension Duration {
-  /// Such as `0.4 s`, for the person.
+  /// The duration in seconds for the user, such as `0.4 s`.
   var inSeconds: String { String(format: "%.1f s", locale: Locale(identifier: "en_US_POSIX"), self / .seconds(1)) }
 }
 
-/// Such as `1 file` and `2 files`.
+/// Returns a count with its noun, such as `1 file` and `2 files`.
 func counted(_ count: Int, _ one: String, _ many: String? = nil) -> String {
   "\(count) \(count == 1 ? one : many ?? one + "s")"
 }

@@ -2,19 +2,20 @@ import TerminalUI
 
 /// The last lines of a command's output.
 ///
-/// At most ``maximumLineCount`` lines are kept, and the first ``maximumLineSize`` bytes of each, however much is written.
+/// For any amount of output, it keeps at most ``maximumLineCount`` lines and the first ``maximumLineSize`` bytes of
+/// each.
 struct OutputTail {
   static let maximumLineCount = 20
   static let maximumLineSize = 1024
-  /// The longest line that is returned, in characters; a longer one ends with "…".
+  /// The maximum length of a returned line, in characters; a longer line ends with "…".
   static let maximumLineLength = 160
 
   /// A line without its end.
   private struct Line {
     var bytes: [UInt8] = []
-    /// A carriage return came last: what follows it takes the place of the line, as on a terminal.
+    /// True if the last byte was a carriage return: the next byte begins the line again, as on a terminal.
     var isReturned = false
-    /// Only white space and controls so far.
+    /// True if the line has only white space and control characters so far.
     var isBlank = true
 
     mutating func append(_ byte: UInt8) {
@@ -28,12 +29,12 @@ struct OutputTail {
     }
   }
 
-  /// The lines that have ended, from the oldest.
+  /// The finished lines, oldest first.
   private var ended: [[UInt8]] = []
-  /// The line that each stream is in.
+  /// The unfinished line of each stream.
   private var open: [Int32: Line] = [:]
 
-  /// Takes what came from a stream of the command.
+  /// Appends bytes of a stream of the command.
   mutating func append(_ bytes: ArraySlice<UInt8>, of stream: Int32) {
     var line = open[stream] ?? Line()
     for byte in bytes {
@@ -53,13 +54,13 @@ struct OutputTail {
     if ended.count > 2 * OutputTail.maximumLineCount { ended.removeFirst(OutputTail.maximumLineCount) }
   }
 
-  /// The last lines that have a text, as they may be shown. Lines that have not ended come last.
+  /// The last lines with visible text, safe to show. Unfinished lines come last.
   var lines: [String] {
     let all = ended + open.sorted { $0.key < $1.key }.map(\.value.bytes)
     return all.compactMap(OutputTail.shown).suffix(OutputTail.maximumLineCount)
   }
 
-  /// A line without escape sequences and controls; nil when nothing is left.
+  /// Returns a line without escape sequences and control characters; nil if nothing is left.
   private static func shown(_ bytes: [UInt8]) -> String? {
     let line = Sanitizer.line(String(decoding: withoutEscapes(bytes), as: UTF8.self))
     guard let last = line.lastIndex(where: { !$0.isWhitespace }) else { return nil }
@@ -67,7 +68,7 @@ struct OutputTail {
     return text.count > maximumLineLength ? text.prefix(maximumLineLength - 1) + "…" : String(text)
   }
 
-  /// `bytes` without the sequences that begin with ESC (ECMA-48 §5): colors, movements of the cursor, titles.
+  /// Returns `bytes` without the sequences that begin with ESC (ECMA-48 §5): colors, movements of the cursor, titles.
   private static func withoutEscapes(_ bytes: [UInt8]) -> [UInt8] {
     var rest = bytes[...]
     guard var escape = rest.firstIndex(of: 0x1B) else { return bytes }
@@ -81,14 +82,14 @@ struct OutputTail {
     }
   }
 
-  /// Drops what belongs to an ESC from the bytes behind it.
+  /// Drops the rest of an escape sequence from the bytes after its ESC.
   private static func dropEscape(_ rest: inout ArraySlice<UInt8>) {
     guard let kind = rest.popFirst() else { return }
     switch kind {
     case UInt8(ascii: "["):
       rest = rest.drop { (0x20...0x3F).contains($0) }.dropFirst()
     case UInt8(ascii: "]"), UInt8(ascii: "P"), UInt8(ascii: "X"), UInt8(ascii: "^"), UInt8(ascii: "_"):
-      // A string, which BEL ends, or ESC and a backslash.
+      // A control string, which BEL or ESC and a backslash ends.
       rest = rest.drop { $0 != 0x07 && $0 != 0x1B }
       if rest.popFirst() == 0x1B { _ = rest.popFirst() }
     case 0x20...0x2F:

@@ -1,10 +1,10 @@
 import Foundation
 
-/// A file that a person names to be read.
+/// Reads files that the user names.
 enum PayloadFile {
-  /// The bytes of `file`; `-` is standard input.
+  /// Returns the bytes of `file`; `-` is standard input.
   ///
-  /// - Throws: ``CommandFailure`` of wrong usage when it can't be read.
+  /// - Throws: ``CommandFailure`` of wrong usage if it can't be read.
   static func read(_ file: String) throws -> [UInt8] {
     if file == "-" { return Array(try standardInput()) }
     guard let data = FileManager.default.contents(atPath: file) else {
@@ -13,9 +13,9 @@ enum PayloadFile {
     return Array(data)
   }
 
-  /// What standard input has, to its end or as far as asked for.
+  /// Reads standard input to its end, or at most `maximum` bytes.
   ///
-  /// - Throws: ``CommandFailure`` of wrong usage when it can't be read.
+  /// - Throws: ``CommandFailure`` of wrong usage if it can't be read.
   static func standardInput(upToCount maximum: Int? = nil) throws -> Data {
     do {
       let input = FileHandle.standardInput

@@ -1,15 +1,15 @@
 import CQRencode
 
-/// A text as a picture that a camera reads, in characters of half a block each.
+/// A QR code, drawn with characters of half a block each.
 struct QRCode {
   private let size: Int
-  /// Row by row; true: dark.
+  /// The modules row by row; true for dark modules.
   private let modules: [Bool]
 
-  /// Light modules around it, which readers need to find it.
+  /// The number of light modules around the code, which readers need to find it.
   private static let margin = 4
 
-  /// - Returns: nil for more text than one has room for.
+  /// - Returns: nil if the text exceeds the capacity of a QR code.
   init?(_ text: String) {
     guard let code = unsafe QRcode_encodeString(text, 0, QR_ECLEVEL_M, QR_MODE_8, 1) else { return nil }
     defer { unsafe QRcode_free(code) }
@@ -23,7 +23,8 @@ struct QRCode {
     return modules[row * size + column]
   }
 
-  /// Two rows of modules a line. Light ones are drawn, as most terminals are dark; readers take the inverse, too.
+  /// The code with two rows of modules per line. Light modules are drawn, as most terminals are dark; readers also
+  /// accept inverted codes.
   var lines: [String] {
     let range = -QRCode.margin..<size + QRCode.margin
     return stride(from: range.lowerBound, to: range.upperBound, by: 2).map { row in

@@ -2,16 +2,16 @@ import Dispatch
 import Glibc
 import Synchronization
 
-/// What a service is asked for by signals, and otherwise, one after the other.
+/// The requests to a service, by signals and by other sources, in order of arrival.
 final class ServiceRequests {
   enum Request: Equatable, Sendable {
     /// To end in good order: SIGTERM, SIGINT.
     case stop
-    /// To read its settings again: SIGHUP.
+    /// To read the settings again: SIGHUP.
     case reload
-    /// To see whether the program that is in its place now could start, and then make way for it: SIGUSR2.
+    /// To verify that the program now at this path can start, and then to be replaced by it: SIGUSR2.
     case restart
-    /// To make way for it; that was seen to.
+    /// To be replaced by that program, which was already verified.
     case replace
   }
 
@@ -19,28 +19,28 @@ final class ServiceRequests {
     (SIGTERM, .stop), (SIGINT, .stop), (SIGHUP, .reload), (SIGUSR2, .restart),
   ]
 
-  /// To be read by one.
+  /// The requests, for one reader.
   let stream: AsyncStream<Request>
-  /// Takes what is asked for otherwise, on any thread.
+  /// Accepts requests of other sources, on any thread.
   let continuation: AsyncStream<Request>.Continuation
   private let sources: [any DispatchSourceSignal]
   private let end = End()
 
-  /// Whether and how the service ends, for the threads of signals.
+  /// The state of the service's end, shared with the threads of signals.
   private final class End: Sendable {
     let isInGoodOrder = Atomic<Bool>(false)
     let isAsked = Atomic<Bool>(false)
   }
 
-  /// From here on these signals do not end the process.
+  /// Makes these signals requests; from now on they do not end the process.
   ///
-  /// - Parameter giveUp: ends the process, on any thread, which is asked for that before it listens: a start may wait a minute for
-  ///   others, and leaves nothing behind that the next one can't find.
+  /// - Parameter giveUp: ends the process, on any thread, on a request to stop before ``endInGoodOrder`` is called. A
+  ///   start can wait a minute for other processes; an end at that time leaves nothing that prevents the next start.
   init(giveUp: @escaping @Sendable () -> Never) {
     let (stream, continuation) = AsyncStream.makeStream(of: Request.self, bufferingPolicy: .bufferingOldest(100))
     (self.stream, self.continuation) = (stream, continuation)
     sources = ServiceRequests.signals.map { [end] number, request in
-      // The source replaces the action. Until then a request to stop ends the process, and no other request does.
+      // The source replaces the action. Until then only a request to stop ends the process.
       if request != .stop { signal(number, SIG_IGN) }
       let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
       source.setEventHandler {
@@ -55,9 +55,10 @@ final class ServiceRequests {
     }
   }
 
-  /// Whether ``Request/stop`` has come. The stream leaves it out when a hundred requests came before it.
+  /// True if ``Request/stop`` has arrived, even if the stream dropped it because a hundred requests were pending.
   var isStopAsked: Bool { end.isAsked.load(ordering: .acquiring) }
 
-  /// Has the service end by ``Request/stop`` from now on. Of use on any thread; called before it listens.
+  /// Makes ``Request/stop`` end the service in good order from now on. Call it before the service listens; any thread
+  /// can call it.
   var endInGoodOrder: @Sendable () -> Void { { [end] in end.isInGoodOrder.store(true, ordering: .releasing) } }
 }

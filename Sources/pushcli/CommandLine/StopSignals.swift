@@ -18,6 +18,6 @@ final class StopSignals {
     }
   }
 
-  /// Waits for the next one.
+  /// Waits for the next signal.
   func next() async -> Int32? { await stream.first { _ in true } }
 }

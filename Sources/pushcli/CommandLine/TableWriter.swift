@@ -1,7 +1,7 @@
 import TerminalUI
 
-/// A table that is printed as its rows come. Its columns are as wide as the first rows need; what is wider later stands
-/// out.
+/// A table that is printed as its rows arrive. The first rows determine the widths of the columns; wider values in
+/// later rows exceed their columns.
 struct TableWriter {
   private var widths: [Int]
   private var hasBegun = false
@@ -12,7 +12,7 @@ struct TableWriter {
     widths = header.map { _ in 0 }
   }
 
-  /// The lines of rows; the first ones with the header.
+  /// Returns the lines of rows; the first call includes the header.
   mutating func lines(of rows: [[String]]) -> String {
     let rows = (hasBegun ? rows : [header] + rows).map { $0.map(Cell.init) }
     if !hasBegun { widths = header.indices.map { column in rows.map { $0[column].width }.max() ?? 0 } }

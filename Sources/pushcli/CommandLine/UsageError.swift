@@ -1,11 +1,11 @@
-/// What the parser of command lines says of a wrong one, as one line of ours.
+/// An error of the command-line parser, rewritten as one line in the style of `pushcli`.
 struct UsageError {
-  /// The sentence, and where to read on.
+  /// The sentence, and the help page to read.
   let line: String
 
   /// - Parameters:
   ///   - message: the parser's sentence.
-  ///   - fullMessage: all that it would print: the help of the option, and at its end the page of help.
+  ///   - fullMessage: the parser's full output: the help of the option, and at its end the page of help.
   ///   - numbers: the options whose values are numbers.
   init(message: String, fullMessage: String, numbers: OptionNumbers? = nil) {
     let sentence = message.split(whereSeparator: \.isNewline).map(String.init).joined(separator: " ")
@@ -14,9 +14,9 @@ struct UsageError {
     line = UsageError.rewritten(sentence, help, numbers) + "; see `\(page)`"
   }
 
-  /// The sentences of the parser, and ours. Its own stand where a version has others.
+  /// Rewrites the known sentences of the parser; returns a sentence of another version unchanged.
   ///
-  /// - Parameter help: what help says of the option.
+  /// - Parameter help: the help of the option.
   private static func rewritten(_ sentence: String, _ help: String?, _ numbers: OptionNumbers?) -> String {
     if let match = sentence.wholeMatch(of: /Unexpected argument '(.*)'/) { return "unexpected argument \"\(match.1)\"" }
     if let match = sentence.wholeMatch(of: /\d+ unexpected arguments: '(.*)'/) {
@@ -33,7 +33,7 @@ struct UsageError {
       return "\(placeholder(match.1)) needs a value"
     }
     if let match = sentence.firstMatch(of: /^The value '(.*)' is invalid for '(.*?)'(?:: (.*)|\. (.*))?$/) {
-      // The parser lists the values where they are few; else the form is in the option's help.
+      // The parser lists the values if they are few; otherwise the form is in the option's help.
       let form = numbers?.expected(of: match.2.prefix { $0 != " " }).map { "expected " + $0 } ?? help
       let hint = (match.3 ?? match.4).map(String.init) ?? form
       return "\"\(match.1)\" is no value of \(placeholder(match.2))" + (hint.map { ": " + clause($0) } ?? "")
@@ -41,7 +41,7 @@ struct UsageError {
     return sentence.hasSuffix(".") ? String(sentence.dropLast()) : sentence
   }
 
-  /// A sentence as the end of another.
+  /// Converts a sentence to a clause at the end of another sentence.
   private static func clause(_ sentence: String) -> String {
     let start =
       sentence.dropFirst().first?.isUppercase == true
@@ -49,7 +49,7 @@ struct UsageError {
     return start.hasSuffix(".") ? String(start.dropLast()) : start
   }
 
-  /// `--device <device>` as `--device DEVICE`.
+  /// Converts `--device <device>` to `--device DEVICE`.
   private static func placeholder(_ text: some StringProtocol) -> String {
     String(text).replacing(/<([^>]*)>/) { $0.1.uppercased() }
   }

@@ -6,7 +6,7 @@ import PushCore
 import PushGateway
 import PushStorage
 
-/// `pushcli admin backup`: saves a gateway, or all that a cell has.
+/// `pushcli admin backup`: saves a gateway, or all data of a cluster.
 struct AdminBackup: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "backup", abstract: "Save a gateway, or its whole cluster, into one file.",
@@ -53,7 +53,7 @@ struct AdminBackup: AsyncParsableCommand {
   }
 }
 
-/// `pushcli admin restore`: brings a gateway back, or makes a cell of what a backup has.
+/// `pushcli admin restore`: restores a gateway, or makes a cluster from a backup.
 struct AdminRestore: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "restore", abstract: "Restore a gateway from a backup, into an empty folder.",
@@ -102,7 +102,7 @@ struct AdminRestore: AsyncParsableCommand {
   }
 }
 
-/// Where a cell's brokers are, with the names that `serve` has for it.
+/// The options for a cluster's brokers, with the same names as for `serve`.
 struct CellOptions: ParsableArguments {
   @Option(help: "The cluster's brokers: nats://HOST:PORT, comma-separated.") var backend: String?
   @Option(help: "The credentials file for the brokers.", completion: .file()) var natsCreds: String?
@@ -110,23 +110,23 @@ struct CellOptions: ParsableArguments {
 
   var isGiven: Bool { !flags.isEmpty }
 
-  /// As settings.
+  /// The options as settings.
   var flags: [String: String] {
     ["backend": backend, "nats_creds": natsCreds, "nats_ca": natsCa].compactMapValues(\.self)
   }
 
-  /// What goes on is told by the command.
+  /// A logger without output: the command reports the progress.
   static var logger: Logger { Logger(label: "pushcli") { _ in SwiftLogNoOpLogHandler() } }
 }
 
-/// How a new cell is made, with the names that `serve` has for it.
+/// The options for a new cluster, with the same names as for `serve`.
 struct NewCellOptions: ParsableArguments {
   @Option(help: "Number of streams for the mailboxes of the cluster. (16)") var cellPartitions: String?
   @Option(help: "How many brokers keep each stream. (3)") var cellReplicas: String?
 
   var isGiven: Bool { !flags.isEmpty }
 
-  /// As settings.
+  /// The options as settings.
   var flags: [String: String] {
     ["cell_partitions": cellPartitions, "cell_replicas": cellReplicas].compactMapValues(\.self)
   }

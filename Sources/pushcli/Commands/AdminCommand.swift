@@ -4,7 +4,7 @@ import GatewayProtocol
 import PushCore
 import PushStorage
 
-/// `pushcli admin`: saving a gateway, bringing it back, who has changed what, who may from elsewhere, and what is logged.
+/// `pushcli admin`: backup, restore, reload, restart, audit trail, remote access and log level of a gateway.
 struct AdminCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "admin",

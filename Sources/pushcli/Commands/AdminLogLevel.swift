@@ -2,7 +2,7 @@ import ArgumentParser
 import GatewayProtocol
 import PushCore
 
-/// `pushcli admin log-level`: what a running gateway logs.
+/// `pushcli admin log-level`: the log level of a running gateway.
 struct AdminLogLevel: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "log-level", abstract: "Show or change a running gateway's log level.",

@@ -3,7 +3,7 @@ import GatewayClient
 import GatewayProtocol
 import PushCore
 
-/// `pushcli admin reload`: as SIGHUP, with an answer.
+/// `pushcli admin reload`: the same as SIGHUP, with an answer.
 struct AdminReload: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "reload", abstract: "Reload a gateway's settings and certificates.",
@@ -31,7 +31,7 @@ struct AdminReload: AsyncParsableCommand {
   }
 }
 
-/// `pushcli admin restart`: as SIGUSR2, with an answer.
+/// `pushcli admin restart`: the same as SIGUSR2, with an answer.
 struct AdminRestart: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "restart", abstract: "Restart the gateway with the installed binary; no connection is refused.",
@@ -46,7 +46,7 @@ struct AdminRestart: AsyncParsableCommand {
   @OptionGroup var state: StateOptions
   @OptionGroup var format: FormatOptions
 
-  /// How long the next program may take until it answers.
+  /// The maximum time until the next program answers.
   private static let waitTime = Duration.seconds(30)
   private static let pause = Duration.milliseconds(20)
 
@@ -60,7 +60,8 @@ struct AdminRestart: AsyncParsableCommand {
     Output.words("started again; it answers after \(seconds) seconds")
   }
 
-  /// Asks until another start answers than `before`: the socket is the same, so that a question waits for who accepts it.
+  /// Repeats the request until a process with another start time than `before` answers. The socket is the same, so that
+  /// a request waits until the next program accepts it.
   private func waitForNext(after before: GatewayStatus, until deadline: ContinuousClock.Instant) async throws {
     while ContinuousClock.now < deadline {
       if let status = try? await Admin(state).get("/admin/v1/status") as GatewayStatus,

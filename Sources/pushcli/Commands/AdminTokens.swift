@@ -3,7 +3,7 @@ import GatewayProtocol
 import PushCore
 import PushPolicy
 
-/// `pushcli admin tokens`: credentials of those who administer the gateway from elsewhere.
+/// `pushcli admin tokens`: credentials for remote administrators.
 struct AdminTokens: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "tokens", abstract: "Tokens for remote administration.",

@@ -3,7 +3,7 @@ import Foundation
 import GatewayProtocol
 import PushCore
 
-/// `pushcli ads`: what persons said of advertising.
+/// `pushcli ads`: users' reports of advertising.
 struct Ads: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "ads", abstract: "Advertising that recipients reported.",

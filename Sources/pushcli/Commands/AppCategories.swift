@@ -3,7 +3,7 @@ import GatewayProtocol
 import PushPolicy
 
 extension Apps {
-  /// `pushcli apps category`: what the alerts of an event type offer.
+  /// `pushcli apps category`: the actions in alerts of an event type.
   struct Category: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
       commandName: "category",
@@ -43,7 +43,7 @@ extension Apps {
   }
 }
 
-/// `approve=Approve`, or `reject=Reject!` for a destructive one.
+/// An action: `approve=Approve`, or `reject=Reject!` for a destructive one.
 struct ActionArgument: ExpressibleByArgument {
   var action: AlertAction
 

@@ -2,7 +2,7 @@ import ArgumentParser
 import GatewayProtocol
 import PushPolicy
 
-/// `pushcli apps`: what may be pushed to.
+/// `pushcli apps`: the apps that accept pushes.
 struct Apps: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "apps", abstract: "Apps that accept pushes.",
@@ -20,7 +20,7 @@ struct Apps: AsyncParsableCommand {
   struct Record: Codable {
     var topic, name, icon, policyMode, ads: String
     var strict: Bool
-    /// nil: every team's.
+    /// The team; nil if every team can push to the app.
     var team: String?
     enum CodingKeys: String, CodingKey {
       case topic, name, icon, strict, ads
@@ -57,7 +57,7 @@ struct Apps: AsyncParsableCommand {
     }
   }
 
-  /// What can be said of an app besides its topic and its name.
+  /// The properties of an app other than its topic and its name.
   struct Properties: ParsableArguments {
     @Option(help: "One emoji or two letters. (the name's initials)") var icon: String?
     @Option(help: "The team whose keys may push to it. (the only one)", completion: CompletionCandidates.teams)
@@ -77,7 +77,7 @@ struct Apps: AsyncParsableCommand {
       try Apps.checkAds(ads)
     }
 
-    /// Whether anything is said.
+    /// True if no property is given.
     var isEmpty: Bool { [icon, team, policy, ads].allSatisfy { $0 == nil } && strict == nil }
 
     func request(topic: String, name: String) -> AppRequest {
@@ -114,7 +114,7 @@ struct Apps: AsyncParsableCommand {
     }
   }
 
-  /// Changes what is known of an app, all but what is not named.
+  /// Changes the given properties of an app, and keeps the others.
   struct Change: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
       commandName: "set", abstract: "Change an app.",
@@ -174,7 +174,7 @@ struct Apps: AsyncParsableCommand {
     }
   }
 
-  /// An app that the gateway has.
+  /// Returns the app with a topic; nil if the gateway does not have it.
   fileprivate static func known(_ topic: String, _ admin: Admin) async throws -> Record? {
     let apps: [Record] = try await admin.get("/admin/v1/apps?filter=\(pathPart(topic))")
     return apps.first { $0.topic == topic }

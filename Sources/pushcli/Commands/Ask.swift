@@ -6,7 +6,7 @@ import PushCore
 import PushPolicy
 import Synchronization
 
-/// `pushcli ask`: a question to a person, whose answer is the exit code.
+/// `pushcli ask`: asks a user a question; the exit code is the answer.
 struct Ask: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "ask", abstract: "Ask a user a question, and wait for the answer.",
@@ -54,9 +54,9 @@ struct Ask: AsyncParsableCommand {
     var title: String?
     var apnsID: String
     var outcome: String
-    /// The device on which it was answered.
+    /// The device on which the question was answered.
     var device: String?
-    /// The rule by which the person's choices refuse the question.
+    /// The rule by which the user's preferences refuse the question.
     var rule: String?
 
     enum CodingKeys: String, CodingKey {
@@ -115,7 +115,8 @@ struct Ask: AsyncParsableCommand {
     do {
       found = try await question.ask()
     } catch {
-      // That it was taken back is seen here, too, and is not what the person is to hear.
+      // Waits for the retraction: after an interruption, it also ends the question with an error, which the user must
+      // not see.
       if isInterrupted.load(ordering: .relaxed) { await stopping.value }
       throw error
     }
@@ -123,7 +124,7 @@ struct Ask: AsyncParsableCommand {
     try report(found.outcome, found.id)
   }
 
-  /// The group of this name with the devices that are registered for an app; nil where there is none.
+  /// Returns the group with this name and its devices that are registered for an app; nil if there is none.
   private func group(_ name: String, _ topic: String, _ admin: Admin) async throws -> GroupRecord? {
     do {
       return try await admin.get("/admin/v1/groups/\(pathPart(name))?topic=\(pathPart(topic))")
@@ -132,7 +133,7 @@ struct Ask: AsyncParsableCommand {
     }
   }
 
-  /// The device of this name, or the devices of the person of this name that are registered for the app.
+  /// Returns the device with this name, or the devices of the user with this name, that are registered for the app.
   private func devices(of name: String, _ topic: String, _ admin: Admin) async throws -> [String] {
     func isRegistered(_ device: String) async throws -> Bool {
       let registrations: [RegistrationRecord] = try await admin.get(
@@ -158,7 +159,7 @@ struct Ask: AsyncParsableCommand {
     return found
   }
 
-  /// Sends a push as `pushcli send` does, to the gateway that was named.
+  /// Sends a push as `pushcli send` does, to the named gateway.
   func send(_ arguments: [String]) async throws -> Client.Answer {
     var arguments = arguments
     for (option, value) in [("--key", key), ("--key-id", keyID), ("--team", team)] {

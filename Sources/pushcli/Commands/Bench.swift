@@ -7,7 +7,7 @@ import HTTP2Transport
 import LoadTest
 import PushCore
 
-/// `pushcli bench`: a load test that checks while it measures.
+/// `pushcli bench`: a load test that verifies every delivery during the measurement.
 struct Bench: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "bench", abstract: "Measure a gateway under load, and check that every push arrives exactly once.",
@@ -69,7 +69,7 @@ struct Bench: AsyncParsableCommand {
   @Option(help: "Write the whole latency distribution to a file (.hgrm).") var histogram: String?
   @OptionGroup var format: FormatOptions
 
-  /// Pushes a second, or as many as there can be.
+  /// A rate in pushes per second, or the maximum rate.
   enum Rate: ExpressibleByArgument, Equatable {
     case max
     case number(Double)
@@ -83,11 +83,12 @@ struct Bench: AsyncParsableCommand {
       }
     }
 
-    /// The slowest sends a push in a quarter of an hour; all times of a test fit.
+    /// The permitted rates. The slowest sends one push in about a quarter of an hour, so that all times of a test can
+    /// be represented.
     static let range = 0.001...10_000_000
   }
 
-  /// A rate that changes.
+  /// A rate that changes from one value to another.
   struct Ramp: ExpressibleByArgument, Equatable {
     var from: Double
     var to: Double
@@ -111,7 +112,7 @@ struct Bench: AsyncParsableCommand {
     try require((1...1000).contains(providers), "--providers is a number from 1 to 1000")
     try require((1...1000).contains(streams), "--streams is a number from 1 to 1000")
     try require((1...64).contains(loops) && loops <= providers, "--loops is a number from 1 to 64, and of --providers")
-    // Each loop has a device of its own to send to.
+    // Each loop needs at least one device to send to.
     try require(loops <= plan.devices, "--loops is at most the number of devices, which is \(plan.devices)")
     try OptionRange.check(gatewayLoops, "--gateway-loops", 1...256)
     try require((0.001...86_400).contains(duration), "--duration is in seconds, from 0.001 to 86400 (a day)")
@@ -136,7 +137,7 @@ struct Bench: AsyncParsableCommand {
         + "(--accept-only needs no devices)")
   }
 
-  /// Whether the gateway is one that this command starts.
+  /// True if this command starts the gateway.
   private var isOwn: Bool { gateway.gateway == nil && !hasState }
 
   private var hasState: Bool {
@@ -200,7 +201,7 @@ struct Bench: AsyncParsableCommand {
     }
   }
 
-  /// The first cores are the gateway's, the next ones the load's.
+  /// Returns the cores of both sides: the first cores are for the gateway, the next ones for the load.
   private func cores() throws -> BenchReport.Setting.Cores {
     let available = CorePinning.available
     let count = gatewayLoops ?? 1
@@ -269,7 +270,7 @@ struct Bench: AsyncParsableCommand {
     plan.churn = churn
     plan.expiration = expiration
     plan.hasIDs = ids
-    // A gateway of its own goes as a whole.
+    // The gateway that this command starts is removed with all its devices.
     plan.keepsDevices = keep || isOwn
     plan.loops = loops
     return plan
@@ -280,12 +281,12 @@ struct Bench: AsyncParsableCommand {
     return switch rate {
     case .number(let rate): .steady(rate)
     case .max: .flatOut
-    // A storm is about connections, not about pushes.
+    // A storm measures connections, not pushes.
     case nil: storm ? .steady(1000) : .flatOut
     }
   }
 
-  // MARK: What is said
+  // MARK: Output
 
   private func present(_ report: LoadTest.Report, _ setting: BenchReport.Setting, _ thresholds: [Threshold]) throws {
     let full = BenchReport(setting: setting, workload: workload, result: report.result, thresholds: thresholds)

@@ -121,7 +121,7 @@ struct Certs: AsyncParsableCommand {
     @Option(help: "A host name that senders use; repeatable.") var name: [String] = []
     @Option(help: "An address that senders use; repeatable.") var address: [String] = []
     @Flag(help: "Drop the names that the present certificate has and that are not given here.") var replace = false
-    /// What earlier versions took to keep names.
+    /// The option of earlier versions to keep names.
     @Flag(help: .hidden) var add = false
     @Option(help: "Write server.pem and server.key to this folder, and leave the gateway's as they are.") var out:
       String?
@@ -141,7 +141,7 @@ struct Certs: AsyncParsableCommand {
       if out != nil { try files.write(created) }
       let names = CertificateNames(pem: Array(created.certificate.utf8)).map { $0.names + $0.addresses } ?? []
       let words = "a certificate for \(names.joined(separator: ", "))"
-      // What is installed at a gateway elsewhere has no file here.
+      // A certificate that is installed at a remote gateway has no file on this machine.
       guard out == nil, try state.context.isRemote else { return files.report(created, format, words) }
       if format.json { Output.json(["id": created.id]) } else { Output.words(words) }
     }
@@ -208,11 +208,11 @@ struct Certs: AsyncParsableCommand {
   }
 }
 
-/// Where a certificate and its key are written.
+/// The paths to which a certificate and its key are written.
 private struct CertificateFiles {
   let certificate, key: String
 
-  /// - Throws: ``CommandFailure`` when the files can't be written there, before anything is issued.
+  /// - Throws: ``CommandFailure`` if the files can't be written there, before a certificate is issued.
   init(folder: String, name: String, isReplaced: Bool = false) throws {
     (certificate, key) = ("\(folder)/\(name).pem", "\(folder)/\(name).key")
     guard !isReplaced else { return }

@@ -3,7 +3,7 @@ import Foundation
 import GatewayProtocol
 import PushPolicy
 
-/// `pushcli channels`: broadcast channels, and who subscribes to them.
+/// `pushcli channels`: broadcast channels and their subscriptions.
 struct Channels: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "channels", abstract: "Broadcast channels: one message to all devices that subscribe.",

@@ -3,7 +3,7 @@ import GatewayProtocol
 import PushPolicy
 
 extension Channels {
-  /// `pushcli channels share`.
+  /// `pushcli channels share`: creates a link to a channel.
   struct Share: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
       commandName: "share", abstract: "Create a link with which several people can subscribe to a channel.",
@@ -81,7 +81,7 @@ extension Channels {
   }
 }
 
-/// What `--json` prints: the link, and what `pushcli join` takes.
+/// The output of `--json`: the link, and the argument of `pushcli join`.
 private struct SharedLink: Encodable {
   var invitation, id, expires, join: String
   var channel, topic: String?

@@ -6,7 +6,7 @@ import Glibc
 import PushCore
 import PushGateway
 
-/// `pushcli config`: the file of settings.
+/// `pushcli config`: the settings file.
 struct ConfigCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "config", abstract: "Write or check a file of settings.",
@@ -70,9 +70,9 @@ struct ConfigCommand: AsyncParsableCommand {
   }
 }
 
-/// The settings with which a gateway would start, or runs.
+/// The settings with which a gateway would start or is running.
 enum SettingsInForce {
-  /// - Throws: ``CommandFailure`` of wrong usage, when one can't be used.
+  /// - Throws: ``CommandFailure`` of wrong usage if a setting is invalid.
   static func read(_ folder: StateFolder, flags: [String: String], file: String?) throws -> Configuration {
     do {
       return try Configuration(
@@ -82,10 +82,10 @@ enum SettingsInForce {
     }
   }
 
-  /// Asks the gateway that runs on a state folder.
+  /// Asks the gateway that runs on a state folder for its settings.
   ///
-  /// - Returns: nil where none does, or one of an earlier version, which does not say it.
-  /// - Throws: ``CommandFailure`` where this user may not ask it.
+  /// - Returns: nil if no gateway runs, or if it has an earlier version that does not report its settings.
+  /// - Throws: ``CommandFailure`` if this user may not ask the gateway.
   static func ofGateway(in folder: StateFolder) async throws -> SettingsRecord? {
     guard let client = try? await Client.connect(to: .admin(path: folder.adminSocket)) else {
       try FolderOptions().checkPermission(of: folder.adminSocket, mode: R_OK | W_OK)
@@ -96,7 +96,7 @@ enum SettingsInForce {
     return try decodeJSON(SettingsRecord.self, from: answer.body)
   }
 
-  /// Prints each setting of a gateway that runs, and says which file it read.
+  /// Prints each setting of a running gateway, and the file that it has read.
   static func show(_ running: SettingsRecord, of folder: StateFolder, _ format: FormatOptions) {
     show(running.settings, format)
     guard let file = running.file else {
@@ -107,7 +107,7 @@ enum SettingsInForce {
         + "`pushcli config check \(file)` checks that file as it is now")
   }
 
-  /// Prints each with where it came from; what may be a mistake goes to the person.
+  /// Prints each setting with its origin, and warnings about possible mistakes.
   static func show(_ configuration: Configuration, _ format: FormatOptions) {
     for warning in configuration.warnings { Output.words("pushcli: \(warning)") }
     show(configuration.effective.map(SettingRecord.init), format)

@@ -4,7 +4,7 @@ import GatewayClient
 import GatewayProtocol
 import PushCore
 
-/// `pushcli contexts`: the gateways that this machine knows.
+/// `pushcli contexts`: the known gateways of this machine.
 struct ContextsCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "contexts", abstract: "List known gateways and choose the default one.",

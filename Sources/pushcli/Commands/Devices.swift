@@ -4,7 +4,7 @@ import GatewayProtocol
 import PushCore
 import PushPolicy
 
-/// `pushcli devices`: who receives.
+/// `pushcli devices`: the devices that receive pushes.
 struct Devices: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "devices", abstract: "Devices: the terminals that receive pushes.",
@@ -45,7 +45,7 @@ struct Devices: AsyncParsableCommand {
       }
     }
 
-    /// The apps of a device, those that are registered in both environments with these.
+    /// Returns the apps of a device; an app that is registered in both environments is followed by these.
     private static func apps(of row: JSONElement) -> String {
       guard let registrations = row["registrations"] else { return row["apps"]?.joinedTexts ?? "" }
       var texts: [String] = []

@@ -4,7 +4,7 @@ import GatewayProtocol
 import PushCore
 
 extension Devices {
-  /// `pushcli devices invite`.
+  /// `pushcli devices invite`: creates a code for one device.
   struct Invite: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
       commandName: "invite", abstract: "Create a code with which one device can join from another machine.",
@@ -55,7 +55,7 @@ extension Devices {
   }
 }
 
-/// What `--json` prints: the invitation, and what `pushcli join` takes.
+/// The output of `--json`: the invitation, and the argument of `pushcli join`.
 private struct Result: Encodable {
   var invitation, id, role, expires, join: String
   var person: String?
@@ -66,13 +66,13 @@ private struct Result: Encodable {
   }
 }
 
-/// Where an invitation says that the gateway is.
+/// The address of the gateway in an invitation.
 struct InvitationPlace {
   let address: GatewayAddress
-  /// Whether programs of other machines can reach any of the gateway's listeners.
+  /// True if other machines can reach one of the gateway's listeners.
   let isReachable: Bool
 
-  /// - Parameter host: what a person says of it, `HOST` or `HOST:PORT`; nil: found out.
+  /// - Parameter host: the host as given by the user, `HOST` or `HOST:PORT`; nil to determine it.
   init(_ host: String?, at context: GatewayContext, _ admin: Admin) async throws {
     let status: GatewayStatus = try await admin.get("/admin/v1/status")
     let listeners = status.listeners.compactMap { try? GatewayAddress($0.address) }
@@ -85,7 +85,7 @@ struct InvitationPlace {
       ?? context.address ?? GatewayAddress(host: own, port: port)
   }
 
-  /// Sees to it that the gateway's certificate has the name.
+  /// Adds the name to the gateway's certificate, if it lacks the name.
   func certify(_ admin: Admin) async throws {
     guard !address.isLoopback else { return }
     let isAddress = address.host.contains(":") || address.host.allSatisfy { $0.isNumber || $0 == "." }
@@ -95,14 +95,14 @@ struct InvitationPlace {
     do {
       let _: CreatedCertificate = try await admin.post("/admin/v1/certificates/server", request)
     } catch let failure as CommandFailure where failure.status == 409 || failure.status == 403 {
-      // The invitation stands: a certificate of another CA may get the name before the device joins.
+      // The invitation remains valid: a certificate of another CA can receive the name before the device joins.
       Output.words("pushcli: warning: \(failure.message)")
     }
   }
 
-  /// Prints what `pushcli join` takes, and words for whoever passes it on.
+  /// Prints the argument of `pushcli join`, and a text for the user who passes it on.
   ///
-  /// - Parameter qr: whether it is drawn, too, as a link.
+  /// - Parameter qr: true to print the link also as a QR code.
   func show(_ code: String, _ words: String, qr: Bool) throws(CommandFailure) {
     Output.data("\(code)@\(address)")
     Output.words(words)
@@ -114,7 +114,7 @@ struct InvitationPlace {
     Output.words(lines: picture.lines.joined(separator: "\n"))
   }
 
-  /// What else is to be done before somebody can join; nil: nothing.
+  /// A note about another step before a device can join; nil if there is none.
   var hint: String? {
     if isReachable, address.isLoopback {
       return "other machines reach this one by another name: give it with --host"

@@ -5,7 +5,7 @@ import Glibc
 import PushCore
 import PushStorage
 
-/// `pushcli doctor`: what is wrong here, and what to do about it.
+/// `pushcli doctor`: finds problems and prints their remedies.
 struct Doctor: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "doctor", abstract: "Check the gateway, its state folder, this machine and this terminal.",
@@ -64,7 +64,7 @@ struct Doctor: AsyncParsableCommand {
     guard gateway != nil || trustPath == nil else { throw ValidationError("--ca goes with --gateway") }
   }
 
-  /// The gateway elsewhere that is looked at; nil: the one of the state folder.
+  /// The remote gateway to examine; nil for the gateway of the state folder.
   private var examined: RemoteExamination? {
     get throws {
       let contexts = Contexts(try state.folder)
@@ -73,7 +73,7 @@ struct Doctor: AsyncParsableCommand {
       guard let context = named, gateway == nil || !(gateway?.hasPrefix("http:") ?? false) else {
         return try gateway.map(remote)
       }
-      // Each gateway of a cell is looked at by itself, whichever of them was joined.
+      // Each gateway of a cluster is examined separately, at the given address instead of the joined one.
       let asked = gateway.flatMap { contexts[$0] == nil ? (try? GatewayAddress($0)) : nil }
       return (asked ?? context.address).map { address in
         RemoteExamination(

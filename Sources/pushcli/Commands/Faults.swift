@@ -4,7 +4,7 @@ import GatewayProtocol
 import PushCore
 import PushGateway
 
-/// `pushcli faults`: what goes wrong on purpose.
+/// `pushcli faults`: injected faults.
 struct Faults: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "faults", abstract: "Inject faults, to test a sender's error handling.",
@@ -67,7 +67,7 @@ struct Faults: AsyncParsableCommand {
     @OptionGroup var format: FormatOptions
 
     func validate() throws {
-      // JSON has no infinity; everything else about a fault is for the gateway to say.
+      // JSON can't represent infinity; the gateway checks all other values of a fault.
       guard rate?.isFinite ?? true else { throw ValidationError("--rate is a number of per cent from 0 to 100") }
     }
 
@@ -167,7 +167,7 @@ struct Faults: AsyncParsableCommand {
 }
 
 extension FaultRule {
-  /// Whom it strikes, and how often, in words.
+  /// The requests that the fault matches, and its rate, in words.
   fileprivate var target: String {
     var words: [String] = []
     if let app { words.append("app \(app)") }

@@ -2,7 +2,7 @@ import ArgumentParser
 import GatewayProtocol
 import PushPolicy
 
-/// `pushcli groups`: persons that are sent the same, by one device token.
+/// `pushcli groups`: groups of users that receive the same pushes through one device token.
 struct Groups: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "groups", abstract: "Groups of users: one push to all members, and the first answer counts for all.",

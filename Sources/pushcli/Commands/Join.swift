@@ -6,7 +6,7 @@ import Glibc
 import HTTP2Transport
 import PushCore
 
-/// `pushcli join`: this machine becomes a device of a gateway elsewhere.
+/// `pushcli join`: makes this machine a device of a remote gateway.
 struct Join: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "join",
@@ -60,7 +60,7 @@ struct Join: AsyncParsableCommand {
     report(joined, context, channel)
   }
 
-  /// The device of this machine that reads a channel; nil where one is to be made.
+  /// Returns the device of this machine that subscribes to a channel; nil if a new one is needed.
   private func reader(in context: GatewayContext) throws -> Credentials? {
     if let device { return try Credentials.read(device, in: context.folder) }
     let known = Credentials.names(in: context.folder)
@@ -70,7 +70,8 @@ struct Join: AsyncParsableCommand {
     return try known.first.flatMap { try Credentials.read($0, in: context.folder) }
   }
 
-  /// Has a device read a link's channel. Its secret goes to whom this machine knows as the gateway, whoever the code is from.
+  /// Subscribes a device to the channel of a link. Its secret is sent only to the gateway that this machine already
+  /// trusts, regardless of the code's origin.
   private func join(
     _ reader: Credentials, of context: GatewayContext, by code: InvitationCode
   ) async throws -> JoinedChannel {
@@ -86,7 +87,7 @@ struct Join: AsyncParsableCommand {
     }
   }
 
-  /// Names to try: the one that was given, or this machine's, with a number where another device has it.
+  /// The device names to try: the given name, or this machine's name, with a number if another device has it.
   private var names: [String] {
     if let device { return [device] }
     let allowed = MachineName.short.filter { $0.isASCII && ($0.isLetter || $0.isNumber || "-_.".contains($0)) }
@@ -119,7 +120,7 @@ struct Join: AsyncParsableCommand {
     throw last
   }
 
-  /// - Parameter wasHere: whether this machine was the device before.
+  /// - Parameter wasHere: true if this machine was the device before.
   private func report(
     _ joined: Credentials, _ context: GatewayContext, _ channel: JoinedChannel?, wasHere: Bool = false
   ) {
@@ -151,13 +152,13 @@ struct Join: AsyncParsableCommand {
   }
 }
 
-/// What a person was told: a code, and where the gateway is.
+/// An invitation as a user writes it: a code, and the gateway's address.
 struct WrittenInvitation {
-  /// nil: it was left out, to be asked for.
+  /// The code; nil if it was omitted and has to be asked for.
   let code: InvitationCode?
   let address: GatewayAddress
 
-  /// Reads `CODE@HOST:PORT`, `https://HOST:PORT/join#CODE`, or an address alone.
+  /// Parses `CODE@HOST:PORT`, `https://HOST:PORT/join#CODE`, or an address alone.
   init(_ text: String) throws(CommandFailure) {
     let text = text.trimmingCharacters(in: .whitespaces)
     if let mark = text.lastIndex(of: "@") {
@@ -187,7 +188,7 @@ struct WrittenInvitation {
     return code
   }
 
-  /// Asks for a code, which then is in no list of processes, in no history and not on the screen.
+  /// Asks for a code, which then appears in no process list, in no shell history and not on the screen.
   static func ask() throws(CommandFailure) -> InvitationCode {
     let line = isatty(STDIN_FILENO) == 1 ? HiddenLine.read("Code of the invitation: ") : readLine()
     guard let line else { throw CommandFailure(.usage, "the code is missing: expected CODE@HOST:PORT") }

@@ -5,7 +5,7 @@ import Glibc
 import PushCore
 import PushPolicy
 
-/// `pushcli keys`: what provider tokens are signed with.
+/// `pushcli keys`: the keys that sign provider tokens.
 struct Keys: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "keys", abstract: "Keys with which senders sign their provider tokens.",
@@ -18,7 +18,7 @@ struct Keys: AsyncParsableCommand {
       """,
     subcommands: [List.self, Create.self, Import.self, Token.self, Remove.self], defaultSubcommand: List.self)
 
-  /// What is printed with `--json` of a key that was made or imported; the path is that of the file that was written.
+  /// The output of `--json` for a key that was made or imported, with the path of the written file.
   private struct Created: Encodable {
     var keyID, teamID: String
     var path: String?

@@ -3,7 +3,7 @@ import Foundation
 import PushPolicy
 import TerminalUI
 
-/// `pushcli lint`: what is wrong with payload files.
+/// `pushcli lint`: checks payload files.
 struct Lint: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "lint", abstract: "Check payload files against the text rules and the schema of aps.",
@@ -28,7 +28,7 @@ struct Lint: ParsableCommand {
   @OptionGroup var ads: LintAds
   @Flag(help: "Warnings count as errors.") var strict = false
   @Flag(help: "Fix capitals and end punctuation in the files; with - the fixed payload is printed.") var fix = false
-  /// Every command takes it; this one needs no gateway.
+  /// Not used: accepted because every command has these options.
   @OptionGroup var state: StateOptions
   @OptionGroup var format: FormatOptions
 
@@ -86,12 +86,12 @@ struct Lint: ParsableCommand {
     }
   }
 
-  /// What is wrong or better, short enough for a line; `--json` has all of it.
+  /// Cuts the text of a finding to fit on a line; `--json` prints all of it.
   private static func clipped(_ text: String) -> String {
     text.count > maximumTextSize ? text.prefix(maximumTextSize) + "…" : text
   }
 
-  /// Twice the longest text that any rule asks for.
+  /// The maximum number of characters, twice the longest text that a rule permits.
   private static let maximumTextSize = 200
 
   private struct Record: Encodable {
@@ -105,7 +105,7 @@ struct Lint: ParsableCommand {
   }
 
   private func show(_ finding: LintFinding, of file: String) {
-    // With --fix standard output is the payload's.
+    // With --fix and standard input, standard output is for the payload.
     let isData = !(fix && file == "-")
     if format.json, isData {
       Output.json(

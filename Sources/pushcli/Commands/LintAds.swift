@@ -3,7 +3,7 @@ import Glibc
 import PushPolicy
 import TerminalUI
 
-/// `pushcli lint --ads`: a verdict for each line of NDJSON on standard input, as it comes.
+/// `pushcli lint --ads`: prints a verdict for each line of NDJSON on standard input as it arrives.
 struct LintAds: ParsableArguments {
   @Flag(name: .customLong("ads"), help: "Say of each line of NDJSON on standard input whether it advertises.")
   var isAsked = false
@@ -15,10 +15,10 @@ struct LintAds: ParsableArguments {
     name: .customLong("bench"), help: "With --ads: print nanoseconds for each text, on one core, after a first pass.")
   var isBench = false
 
-  /// So many lines that can't be read are told one by one.
+  /// The maximum number of invalid lines that are reported individually.
   private static let maximumFaults = 10
 
-  /// - Throws: `ExitCode` when a line was no notification.
+  /// - Throws: `ExitCode` if a line was not a notification.
   func run(asJSON isJSON: Bool) throws {
     if isBench { return try bench() }
     var lint = AdLint(hasReasons: hasReasons, isJSON: isJSON)
@@ -38,7 +38,7 @@ struct LintAds: ParsableArguments {
     throw CommandFailure(.failed, "\(lines) no notification: expected {\"id\":\"…\",\"title\":\"…\",\"body\":\"…\"}")
   }
 
-  /// The time of a verdict alone: the texts are read and taken apart before.
+  /// Measures the time of the verdicts alone: the texts are read and parsed before.
   private func bench() throws {
     let parser = JSONParser()
     var notifications: [[[UInt8]]] = []
@@ -75,9 +75,9 @@ struct LintAds: ParsableArguments {
         + "\(Int(1e9 / nanoseconds)) texts a second")
   }
 
-  /// Hands every line of standard input to `body`, the last one also without its end.
+  /// Calls `body` with every line of standard input, the last one also without its end.
   ///
-  /// - Throws: ``CommandFailure`` when it can't be read.
+  /// - Throws: ``CommandFailure`` if it can't be read.
   private func forEachLine(_ body: (Span<UInt8>) -> Void) throws(CommandFailure) {
     var buffer: [UInt8] = []
     var block = [UInt8](repeating: 0, count: 1 << 18)
@@ -96,7 +96,7 @@ struct LintAds: ParsableArguments {
         else { return nil }
         return unsafe base.distance(to: found.assumingMemoryBound(to: UInt8.self))
       }) {
-        // An empty line is a line, too.
+        // An empty line counts as a line, too.
         if end >= start { body(buffer.span.extracting(start..<end)) }
         start = end + 1
       }
@@ -106,7 +106,7 @@ struct LintAds: ParsableArguments {
   }
 }
 
-/// Turns one notification into one line of verdict.
+/// Converts one notification to one line with a verdict.
 struct AdLint {
   static let names: [StaticString] = ["title", "subtitle", "body"]
 
@@ -120,9 +120,9 @@ struct AdLint {
     self.isJSON = isJSON
   }
 
-  /// Appends `id`, score, label and reasons of a line; of an empty one nothing.
+  /// Appends ID, score, label and reasons of a line; nothing for an empty line.
   ///
-  /// - Returns: why it is no notification, which appends nothing either.
+  /// - Returns: the reason why the line is not a notification; then nothing is appended.
   mutating func append(_ line: Span<UInt8>, to output: inout [UInt8]) -> String? {
     if line.isEmpty { return nil }
     var texts: [String] = []
@@ -178,13 +178,13 @@ struct AdLint {
       for (index, place) in detector.explain(texts).enumerated() {
         if index > 0 { output.append(UInt8(ascii: ";")) }
         output += "\(place.feature)@\(place.text):\(place.range.lowerBound)-\(place.range.upperBound):".utf8
-        // JSON has no tabs and line breaks in its strings.
+        // As JSON strings, without tabs and line breaks.
         appendJSONString(place.quote, to: &output)
       }
     }
   }
 
-  /// Four digits behind the point say all that the weights do.
+  /// Appends a number with four decimals, which is the precision of the weights.
   private func appendDecimal(_ value: Double, to output: inout [UInt8]) {
     let scaled = Int((value.magnitude * 10_000).rounded())
     if value < 0 { output.append(UInt8(ascii: "-")) }
@@ -198,13 +198,14 @@ struct AdLint {
   }
 }
 
-/// Standard output in large pieces.
+/// Standard output, written in large blocks.
 struct OutputBuffer {
   static let size = 1 << 16
 
   var bytes: [UInt8] = []
 
-  /// Writes what is there when it is more than `size` bytes; a reader who has gone ends the command quietly.
+  /// Writes the buffer if it has more than `size` bytes. If the reader of the pipe has closed it, the command ends
+  /// without a message.
   mutating func flush(ifOver size: Int) {
     guard bytes.count > size else { return }
     Output.write(SanitizedText(json: bytes, isForTerminal: true), to: STDOUT_FILENO)

@@ -70,12 +70,12 @@ struct Log: AsyncParsableCommand {
     }
     guard follow else { return }
     if let id, let last, last.id.lowercased() != id.lowercased() {
-      // It was the unique id, which one row has.
+      // The given ID was the unique ID, which only one row has.
       query[0] = "id=\(pathPart(last.id))"
       if device == nil, path.isAdministered, let device = last.device { query.append("device=\(pathPart(device))") }
     }
     if since == nil, last?.gateway != nil {
-      // A gateway that has not answered yet hands over what it has of this time, and not all of its log.
+      // A gateway that has not answered yet later sends only its rows since this time, not its whole log.
       query.append("since=\(Int64((Date().timeIntervalSince1970 - Log.followedTime) * 1000))")
     }
     while true {
@@ -89,13 +89,13 @@ struct Log: AsyncParsableCommand {
     }
   }
 
-  /// How far back rows begin that a gateway of a cell hands over late while the log is followed, in seconds.
+  /// The time in seconds before now from which a gateway of a cluster sends late rows while the log is followed.
   private static let followedTime = 600.0
-  /// The pause before a request that waits, after one was refused and there was nothing to print.
+  /// The pause before the next waiting request, after one was refused and no rows were printed.
   private static let refusedPause = Duration.seconds(1)
 
-  /// Prints the rows of pushes by their texts: each device of this state folder finds its own, and the admin socket those
-  /// of persons who let senders find them.
+  /// Prints the rows of pushes by their texts. Each device of this state folder searches its own rows; the admin socket
+  /// searches those of users who permit it to senders.
   private func printRows(holding text: String, _ query: [String], _ admin: Admin, _ path: LogPath) async throws {
     let count = min(maximumCount, Limits.maximumLogPage)
     let values = (query + ["text=\(pathPart(text))", "limit=\(count)"]).joined(separator: "&")
@@ -112,23 +112,23 @@ struct Log: AsyncParsableCommand {
       do {
         add(try await admin.get("/v1/device/log?" + values, secret: credentials.secret))
       } catch let failure as CommandFailure where failure.status == 401 {
-        // The gateway has forgotten the device.
+        // The gateway no longer has the device.
       }
     }
-    // The numbers of several gateways say nothing of which is the earlier one.
+    // The numbers of different gateways do not determine the order of rows.
     found.values.sorted { $0.gateway == $1.gateway ? $0.number < $1.number : $0.at < $1.at }
       .suffix(count).forEach(print)
   }
 
-  /// Which row it is, of all gateways of a cell.
+  /// The identity of a row among all gateways of a cluster.
   private struct Place: Hashable {
     var gateway: String?
     var number: Int64
   }
 
-  /// Prints what one answer can hold, or the rows of one push.
+  /// Prints the newest rows that one answer can hold, or the rows of one push.
   ///
-  /// - Returns: the last row, and what the rows to come are after.
+  /// - Returns: the last row, and the position after which later rows follow.
   private func printNewest(
     _ query: [String], _ admin: Admin, _ path: LogPath, _ unanswered: inout UnansweredGateways
   ) async throws -> (last: LogRecord?, after: String) {
@@ -148,12 +148,12 @@ struct Log: AsyncParsableCommand {
     return (pages.first?.rows.last, pages.first?.after ?? "0")
   }
 
-  /// Prints any number of rows, page by page: neither end holds more than one.
+  /// Prints any number of rows, page by page, so that neither side holds more than one page.
   private func printPages(
     _ query: [String], _ admin: Admin, _ path: LogPath, _ unanswered: inout UnansweredGateways
   ) async throws -> (last: LogRecord?, after: String) {
     var (left, after, before) = (maximumCount, "", "")
-    // Where they begin, so that the oldest are printed first.
+    // Finds the first page, so that the oldest rows are printed first.
     while left > 0 {
       let size = min(left, Limits.maximumLogPage)
       let start: LogStart = try await admin.get(
@@ -199,7 +199,7 @@ struct Log: AsyncParsableCommand {
     Output.data(words.filter { !$0.isEmpty }.joined(separator: "  "))
   }
 
-  /// A title and texts on one line; what a push has none of leaves no trace.
+  /// Joins a title and texts on one line; empty texts are left out.
   static func quoted(_ text: String) -> String {
     let lines = text.split(separator: "\n").map { $0.trimmingCharacters(in: .whitespaces) }.filter { !$0.isEmpty }
     return lines.isEmpty ? "" : "“\(lines.joined(separator: " – "))”"

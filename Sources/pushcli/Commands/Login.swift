@@ -5,7 +5,7 @@ import GatewayProtocol
 import Glibc
 import PushCore
 
-/// `pushcli login`: administer a gateway elsewhere.
+/// `pushcli login`: administers a remote gateway.
 struct Login: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "login", abstract: "Administer a remote gateway from this machine, with a token.",
@@ -58,7 +58,7 @@ struct Login: AsyncParsableCommand {
         """)
   }
 
-  /// The token, without a line end.
+  /// Returns the token without a line end.
   private func token() throws(CommandFailure) -> String {
     if let tokenFile {
       guard let data = FileManager.default.contents(atPath: tokenFile) else {
@@ -73,7 +73,7 @@ struct Login: AsyncParsableCommand {
     return line.trimmingCharacters(in: .whitespaces)
   }
 
-  /// The fingerprint in `pga-FFFFFFFFFFFFFFFF-SECRET`; nil for any other text.
+  /// Returns the fingerprint in `pga-FFFFFFFFFFFFFFFF-SECRET`; nil for any other text.
   static func authority(of token: String) -> String? {
     let parts = token.split(separator: "-", omittingEmptySubsequences: false)
     guard parts.count == 3, parts[0] == "pga", parts[1].utf8.count == AuthorityFingerprint.count else { return nil }

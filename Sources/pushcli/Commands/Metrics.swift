@@ -1,6 +1,6 @@
 import ArgumentParser
 
-/// `pushcli metrics`: what a gateway counts.
+/// `pushcli metrics`: the counters of a gateway.
 struct Metrics: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "metrics", abstract: "Print a running gateway's metrics.",
@@ -22,7 +22,7 @@ struct Metrics: AsyncParsableCommand {
     }
   }
 
-  /// Whether a line is about a metric whose name contains `part`.
+  /// Returns true if a line belongs to a metric whose name contains `part`.
   static func names(_ line: Substring, _ part: String) -> Bool {
     let words = line.split(separator: " ", maxSplits: 3)
     let name = words.first == "#" ? words.dropFirst(2).first : words.first?.prefix { $0 != "{" }

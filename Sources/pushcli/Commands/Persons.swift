@@ -3,7 +3,7 @@ import GatewayClient
 import GatewayProtocol
 import PushPolicy
 
-/// `pushcli persons`: who owns devices and choices.
+/// `pushcli persons`: the owners of devices and preferences.
 struct Persons: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "persons", abstract: "Users: the owners of devices and preferences.",

@@ -4,7 +4,7 @@ import GatewayProtocol
 import PushGateway
 import PushPolicy
 
-/// `pushcli policy`: what a person's choices would do with a push, and would have done.
+/// `pushcli policy`: the effect of a user's preferences on new and on past pushes.
 struct PolicyCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "policy", abstract: "Show the effect of preferences on a push, and the reasons.",
@@ -16,7 +16,7 @@ struct PolicyCommand: AsyncParsableCommand {
     subcommands: [PolicyExplain.self, PolicyReplay.self])
 }
 
-/// `pushcli policy explain`.
+/// `pushcli policy explain`: the effect on one payload.
 struct PolicyExplain: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "explain",
@@ -76,7 +76,7 @@ struct PolicyExplain: AsyncParsableCommand {
     if app?.ads == "refuse", verdict == .refuse, let alert = parsed.notification.alert {
       parsed.violations.append(AdDetector().violation(of: alert))
     }
-    // An app whose breaches are only reported is refused nothing at the door.
+    // With the policy mode `report`, the gateway logs violations and does not refuse pushes.
     if app?.policyMode == "report" { parsed.violations = [] }
     let answer = Answer(parsed, decision, preferences, device: access.name, topic: topic)
     if format.json { Output.json(answer) } else { answer.show(parsed.notification) }
@@ -94,7 +94,7 @@ struct PolicyExplain: AsyncParsableCommand {
     return apps[0]
   }
 
-  /// What matters here of an app as the gateway lists it.
+  /// The members of a listed app that are needed here.
   private struct ListedApp: Decodable {
     var topic: String
     var policyMode: String
@@ -105,7 +105,7 @@ struct PolicyExplain: AsyncParsableCommand {
       case policyMode = "policy_mode"
     }
 
-    /// What the detector says of the push, where the app's mode and the person's choice let it say anything (A9).
+    /// Returns the detector's verdict on the push, if the app's mode and the user's preference permit it (A9).
     func verdict(on push: PushNotification, for preferences: Preferences) -> AdAssessment.Outcome {
       guard policyMode != "report", ads == "hold" || ads == "refuse", let alert = push.alert,
         preferences.apps[topic]?.advertising != true
@@ -114,7 +114,7 @@ struct PolicyExplain: AsyncParsableCommand {
     }
   }
 
-  /// What is printed.
+  /// The output of the command.
   private struct Answer: Encodable {
     struct Removed: Encodable {
       var part: Part
@@ -130,19 +130,19 @@ struct PolicyExplain: AsyncParsableCommand {
       var message: String
     }
 
-    /// `presented`, `partly`, `held`, `suppressed`, `refused` or `nothing`.
+    /// The verdict: `presented`, `partly`, `held`, `suppressed`, `refused` or `nothing`.
     var verdict: String
     var topic: String
     var presented: Presentation
     var removed: [Removed]
-    /// What the gateway refuses at the door.
+    /// The violations for which the gateway refuses the push.
     var refused: [Refused]
 
     init(
       _ parsed: ParsedPayload, _ decision: Decision, _ preferences: Preferences, device: String, topic: String
     ) {
       self.topic = topic
-      // What is refused at the door is presented nowhere.
+      // A push that the gateway refuses is not presented on any device.
       presented = parsed.violations.isEmpty ? decision.presentation : Presentation()
       removed = decision.removed.map { removal in
         let words = Explanation(removal, preferences: preferences, device: device, topic: topic)
@@ -197,7 +197,7 @@ struct PolicyExplain: AsyncParsableCommand {
 }
 
 extension PayloadError {
-  /// What is wrong, in a few words.
+  /// The error in a few words.
   var inWords: String {
     switch self {
     case .empty: "it is empty"
@@ -207,12 +207,12 @@ extension PayloadError {
   }
 }
 
-/// A time that a person names.
+/// A time that the user gives.
 enum ExplainedTime {
   /// The years from 1970 to 9999, in seconds since 1970.
   private static let range = 0..<253_402_300_800.0
 
-  /// Seconds since 1970; `text` is RFC 3339, or a time of day that is the next to come; nil is now.
+  /// Returns seconds since 1970; `text` is RFC 3339, or a time of day, which means its next occurrence; nil is now.
   static func seconds(_ text: String?, now: Date, calendar: Calendar = .current) throws -> Int64 {
     guard let text else { return Int64(now.timeIntervalSince1970) }
     if let date = try? Date(text, strategy: .iso8601), range.contains(date.timeIntervalSince1970) {

@@ -5,7 +5,7 @@ import PushCore
 import PushGateway
 import PushPolicy
 
-/// `pushcli policy replay`.
+/// `pushcli policy replay`: the effect of other preferences on past pushes.
 struct PolicyReplay: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "replay",
@@ -68,7 +68,7 @@ struct PolicyReplay: AsyncParsableCommand {
     }
   }
 
-  /// The person's choices, with the changes.
+  /// Returns the user's preferences with the changes of the options.
   private func choices(_ access: DeviceAccess) async throws -> Preferences {
     var choices: Preferences
     if let preferences {
@@ -93,7 +93,7 @@ struct PolicyReplay: AsyncParsableCommand {
     return choices
   }
 
-  /// The rows of the log from `start` on, in milliseconds since 1970, oldest first.
+  /// Returns the rows of the log from `start` on, in milliseconds since 1970, oldest first.
   private func records(_ access: DeviceAccess, since start: Int64) async throws -> [LogRecord] {
     var records: [LogRecord] = []
     var unanswered = UnansweredGateways()
@@ -135,7 +135,7 @@ struct PolicyReplay: AsyncParsableCommand {
       removed = outcome.removed
     }
 
-    /// A row of the table.
+    /// Returns a row of the table.
     func row(because reasons: [String]) -> [String] {
       func words(_ parts: [Part]) -> String {
         parts.isEmpty ? "nothing" : parts.map(\.rawValue).joined(separator: " ")
@@ -148,10 +148,10 @@ struct PolicyReplay: AsyncParsableCommand {
   }
 }
 
-/// The deliveries that a delivery log tells of.
+/// The deliveries in a delivery log.
 enum LoggedDeliveries {
-  /// Puts the rows of each push together. A push that was sent several times counts as it was sent first; digests are
-  /// made of pushes that were sent before, and count for nothing.
+  /// Combines the rows of each push. If a push was sent several times, its first transmission counts. Summaries are not
+  /// counted, since they consist of pushes that were sent before.
   static func read(_ records: [LogRecord]) -> [Replay.Delivery] {
     var received: [String: Int64] = [:]
     var places: [String: Int] = [:]

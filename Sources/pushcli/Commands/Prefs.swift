@@ -2,7 +2,7 @@ import ArgumentParser
 import GatewayProtocol
 import PushPolicy
 
-/// `pushcli prefs`: what a person lets through.
+/// `pushcli prefs`: the preferences of a user.
 struct Prefs: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "prefs", abstract: "Preferences: which pushes may alert, badge or sound, and when.",
@@ -85,7 +85,7 @@ private func show(_ preferences: Preferences, json: Bool) {
 }
 
 extension Preference {
-  /// The choices of a scope with their values; of those that follow one another with the same values, once.
+  /// Returns the preferences of a scope with their values; consecutive ones with the same values are listed together.
   fileprivate static func summary(of scope: Scope) -> String {
     var groups: [(names: [String], values: String)] = []
     for choice in choices(of: scope) {

@@ -3,11 +3,11 @@ import Foundation
 import GatewayClient
 import PushCore
 
-/// Sends what a person writes on the phone, as `pushcli send` would with the same state folder.
+/// Sends a push that the user writes on the phone, as `pushcli send` does with the same state folder.
 struct PushSender: Sendable {
   private let options: [String]
 
-  /// Nil where no sender's key is at hand.
+  /// Makes a sender; nil if the state folder has no readable sender's key.
   init?(_ gateway: GatewayOptions) {
     guard let folder = try? gateway.state.folder, let key = Development.read(folder)?.keyPath,
       FileManager.default.isReadableFile(atPath: key)
@@ -21,9 +21,9 @@ struct PushSender: Sendable {
 
   var sending: PushSending { { try await send($0) } }
 
-  /// Sends it and returns in words that it was sent.
+  /// Sends the push and returns a confirmation for the user.
   ///
-  /// - Throws: ``CommandFailure`` in words when it was refused, or could not be sent.
+  /// - Throws: ``CommandFailure`` with the reason if it was refused or could not be sent.
   func send(_ draft: PushDraft) async throws -> String {
     var arguments = ["--to", "\(draft.device)/\(draft.topic)"]
     if !draft.title.isEmpty { arguments.append("--title=\(draft.title)") }

@@ -5,27 +5,27 @@ import PushCore
 import PushPolicy
 import Synchronization
 
-/// A question that is being asked: its category, its pushes, and what comes of them. At its end nothing of it is left.
+/// An open question: its category, its pushes and its outcome. At its end the category and the pushes are removed.
 final class Question: Sendable {
-  /// Whom to ask, and whom if they do not answer.
+  /// The recipients of a question, and those for an escalation.
   struct Parties: Sendable {
-    /// The names of devices that are asked at once.
+    /// The names of the devices that are asked at once.
     var first: [String]
-    /// Those that are asked next; empty: nobody.
+    /// The devices that are asked next; empty for none.
     var next: [String] = []
-    /// How long the first have for an answer.
+    /// The time that the first recipients have for an answer.
     var grace = Duration.zero
-    /// The group that is asked at once, in place of devices; its name is the one of ``first``.
+    /// The group that is asked at once, in place of devices; its name is the one in ``first``.
     var group: String?
-    /// The devices of each of its members.
+    /// The devices of each member of the group.
     var members: [[String]] = []
   }
 
   private struct State {
-    /// The push that is on screens now, and where.
+    /// The push that is on screens now, and its devices.
     var id: String?
     var devices: [String] = []
-    /// Whether nobody waits for an answer any longer: nothing more is sent.
+    /// True if the question has ended: no more pushes are sent.
     var isOver = false
   }
 
@@ -34,26 +34,26 @@ final class Question: Sendable {
   private let topic: String
   private let parties: Parties
   private let end: ContinuousClock.Instant
-  /// Of this question alone, so that it can be removed with it.
+  /// The category of this question only, so that it can be removed with the question.
   private let category = Replay.questions + randomUUID()
-  /// A question that is asked again takes the place of its last alert.
+  /// The collapse ID: a repeated question replaces its previous alert.
   private let collapseID = randomUUID()
   private let state = Mutex(State())
 
   /// The pause before a question is sent again to a gateway that was away.
   private static let retryPause = Duration.milliseconds(500)
-  /// The pause before a closed question comes again.
+  /// The pause before a closed question is asked again.
   private static let repeatPause = Duration.seconds(5)
-  /// How long a category outlasts its question, should nobody remove it, in seconds.
+  /// The time in seconds after which the gateway removes the category of an ended question, if this command does not.
   private static let categoryMargin = 60.0
 
   init(_ options: Ask, topic: String, parties: Parties, end: ContinuousClock.Instant, _ admin: Admin) {
     (self.options, self.admin, self.topic, self.parties, self.end) = (options, admin, topic, parties, end)
   }
 
-  /// Asks until there is an answer, nobody can give one, or the time is up.
+  /// Asks until there is an answer, no recipient can give one, or the time has passed.
   ///
-  /// - Returns: the `apns-id` of the last push, and what came of it.
+  /// - Returns: the `apns-id` of the last push, and the outcome.
   func ask() async throws -> (id: String, QuestionProgress.Outcome) {
     let left = (end - .now) / .seconds(1)
     let request = CategoryRecord(
@@ -70,13 +70,13 @@ final class Question: Sendable {
     }
   }
 
-  /// Takes the question off all screens, and its category out of the gateway: nobody waits any longer.
+  /// Ends the question: removes it from all screens, and its category from the gateway.
   func takeBack() async {
     let asked = state.withLock { state in
       state.isOver = true
       return state
     }
-    // Where the gateway is away the push expires, and so does the category.
+    // If the gateway is away, the push and the category expire.
     guard let admin = try? await Admin(options.gateway.state) else { return }
     if let id = asked.id {
       for device in asked.devices { await takeBack(id, from: device, admin) }
@@ -105,7 +105,7 @@ final class Question: Sendable {
         continue
       }
       if case .answered(_, let device) = outcome {
-        // A group's answer has taken the question off all of its screens.
+        // The answer of a group's member has removed the question from all screens of the group.
         let isGroups = parties.members.joined().contains(device)
         state.withLock { $0.devices.removeAll { $0 == device || (isGroups && $0 == parties.group) } }
       }
@@ -113,7 +113,7 @@ final class Question: Sendable {
     }
   }
 
-  /// Waits for what comes of a push; who is to be asked next is asked when the first have had their time, or all of them
+  /// Waits for the events of a push. The next recipients are asked after the grace period, or once all first recipients
   /// have closed the question or can't see it.
   private func follow(
     _ id: String, _ progress: inout QuestionProgress, _ hasEscalated: inout Bool
@@ -140,7 +140,8 @@ final class Question: Sendable {
     }
   }
 
-  /// Asks some more, but for those whose choices refuse the question: nothing is sent that nobody can see.
+  /// Asks more devices, except devices whose user's preferences refuse the question: a push that can't be shown is not
+  /// sent.
   private func ask(_ devices: [String], _ id: String, _ progress: inout QuestionProgress) async throws {
     if let group = parties.group, devices == [group] {
       for member in parties.members { progress.ask(member) }
@@ -156,7 +157,8 @@ final class Question: Sendable {
     }
   }
 
-  /// Sends it to a device, or a group, unless it is over; one that is over meanwhile leaves nothing there.
+  /// Sends the question to a device or a group unless it has ended; if it ends during the sending, the push is
+  /// retracted.
   private func show(_ id: String, to device: String) async throws {
     let isOver = state.withLock { state in
       if !state.isOver, !state.devices.contains(device) { state.devices.append(device) }
@@ -183,7 +185,7 @@ final class Question: Sendable {
         let answer = try await options.send(arguments)
         if answer.status == 200 { return }
         let words = String(decoding: answer.body, as: UTF8.self)
-        // A gateway that stops answers so. Under its id the question comes once, however often it is sent.
+        // The answer of a gateway that stops. With the same ID, the question arrives once, however often it is sent.
         let isStopping = words.contains("\"\(Reason.shutdown.rawValue)\"")
         guard isStopping, ContinuousClock.now + Question.retryPause < end else {
           throw CommandFailure(.refused, "the question was refused with \(answer.status) \(words)")

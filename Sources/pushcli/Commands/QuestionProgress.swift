@@ -1,40 +1,42 @@
 import GatewayProtocol
 import PushPolicy
 
-/// What has come of a question: who was asked, and who of them can still answer. A value, fed with rows of the delivery log.
+/// The progress of a question: the devices that were asked, and the devices that can still answer. A value, updated
+/// with rows of the delivery log.
 struct QuestionProgress: Sendable {
-  /// How a question ends, or the part of those who were asked in it.
+  /// The outcome of a question, for all recipients or for one of them.
   enum Outcome: Equatable, Sendable {
-    /// With the action that was picked, and the device on which it was.
+    /// Answered with the chosen action, on this device.
     case answered(action: String, device: String)
-    /// Closed or viewed, by this event, and no action picked.
+    /// Closed or viewed, by this event, without an action.
     case closed(event: String)
-    /// The person's choices let nobody see it.
+    /// Refused by the user's preferences, so that no device shows it.
     case refused(String)
-    /// It did not arrive in its time, or nobody answered.
+    /// Expired: not delivered in time, or not answered.
     case expired
   }
 
-  /// Devices that were asked together, as those of a person: where one closes the question all do.
+  /// Groups of devices that were asked together, such as those of a user: if one of them closes the question, it is
+  /// closed on all.
   private var parties: [[String]] = []
-  /// How the question ended for a device.
+  /// The outcome for each device.
   private var ends: [String: Outcome] = [:]
-  /// The answer, which is the first.
+  /// The first answer.
   private(set) var answer: Outcome?
 
-  /// Events of the delivery log that say anything here.
+  /// The events of the delivery log that affect a question.
   static let events = "action,viewed,closed,suppressed,dropped,expired,collapsed,retracted"
 
   /// All devices that were asked.
   var devices: [String] { parties.flatMap { $0 } }
 
-  /// These are asked from now on.
+  /// Adds devices that were asked together.
   mutating func ask(_ devices: [String]) { parties.append(devices) }
 
-  /// A device is not asked, since its person refuses.
+  /// Notes that a device is not asked, since its user's preferences refuse the question.
   mutating func refuse(_ device: String, _ words: String) { ends[device] = .refused(words) }
 
-  /// Takes the next row of the log.
+  /// Updates the progress with the next row of the log.
   mutating func take(_ record: LogRecord) {
     guard let device = record.device, let party = parties.first(where: { $0.contains(device) }) else { return }
     switch record.event {
@@ -49,12 +51,12 @@ struct QuestionProgress: Sendable {
     }
   }
 
-  /// How it ended, where nobody who was asked can answer any longer; nil while somebody can.
+  /// The outcome, if no device that was asked can answer any longer; nil otherwise.
   var end: Outcome? {
     if let answer { return answer }
     let found = devices.map { ends[$0] }
     guard !found.isEmpty, !found.contains(where: { $0 == nil }) else { return nil }
-    // Somebody saw it; else it is of use to know why nobody did.
+    // The best outcome: first that it was seen, then the reason why it was not.
     return found.compactMap(\.self).max { QuestionProgress.rank($0) < QuestionProgress.rank($1) }
   }
 

@@ -1,14 +1,16 @@
 import GatewayProtocol
 import PushPolicy
 
-/// Why nothing of a push can be shown, for who may read the log: whoever sends with a key alone is told the 200.
+/// The reason why no part of a push can be shown, for users who may read the log. Senders with only a key receive just
+/// the status 200.
 struct Refused {
   let removal: Decision.Removal
   let words: String
 
-  /// The choice by which the owner of a device refuses a push now; nil where something of it can be shown.
+  /// Makes the reason from the preference by which the owner of a device refuses a push now; nil if a part of the push
+  /// can be shown.
   ///
-  /// - Parameter parts: what the push asks for.
+  /// - Parameter parts: the parts that the push requests.
   init?(_ parts: [Part], category: String?, topic: String, on device: String, _ admin: Admin) async throws {
     let preferences: Preferences = try await admin.get("/admin/v1/devices/\(pathPart(device))/preferences")
     let removed = parts.compactMap {
@@ -20,7 +22,7 @@ struct Refused {
     words = "rule \(removal.rule.rawValue): \(explanation.reason), \(explanation.place)"
   }
 
-  /// What the delivery log says of a push that a device was sent.
+  /// Makes the reason from the delivery log of a transmitted push.
   init(_ removal: Decision.Removal) {
     self.removal = removal
     words = "rule \(removal.rule.rawValue): \(removal.setting)"

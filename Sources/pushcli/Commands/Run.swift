@@ -3,7 +3,7 @@ import Foundation
 import GatewayClient
 import PushCore
 
-/// `pushcli run`: a push when a command ends.
+/// `pushcli run`: sends a push when a command ends.
 struct Run: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "run", abstract: "Run a command, and send a push when it ends.",
@@ -41,7 +41,7 @@ struct Run: AsyncParsableCommand {
   @Argument(parsing: .captureForPassthrough, help: ArgumentHelp("The command, after --.", valueName: "command"))
   var words: [String] = []
 
-  /// The command, without the two hyphens in front of it.
+  /// The command, without the `--` before it.
   private var command: [String] { words.first == "--" ? Array(words.dropFirst()) : words }
 
   func validate() throws {
@@ -71,9 +71,9 @@ struct Run: AsyncParsableCommand {
     if result.end.status != 0 { throw ExitCode(result.end.status) }
   }
 
-  /// Sends the push, without the output or the command where the gateway refuses their text.
+  /// Sends the push; without the output or the command if the gateway refuses their text.
   ///
-  /// - Returns: why it could not be sent; nil when it was.
+  /// - Returns: the reason why it could not be sent; nil if it was sent.
   private func problem(sending report: CommandReport) async -> String? {
     let title = title ?? report.title
     var (shorter, shortest) = (report, report)

@@ -6,7 +6,7 @@ import HTTP2Transport
 import PushCore
 import PushPolicy
 
-/// `pushcli send`: one push, through the APNs provider API.
+/// `pushcli send`: sends one push through the APNs provider API.
 struct Send: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "send", abstract: "Send one push.",
@@ -73,10 +73,10 @@ struct Send: AsyncParsableCommand {
   @OptionGroup var gateway: GatewayOptions
   @OptionGroup var format: FormatOptions
 
-  /// How far `--wait` follows a push.
+  /// The event up to which `--wait` follows a push.
   enum Awaited: String, ExpressibleByArgument, CaseIterable { case acknowledged, viewed, closed }
 
-  /// What is printed with `--json`.
+  /// The output of `--json`.
   private struct Result: Encodable {
     var apnsID: String?
     var apnsUniqueID: String?
@@ -84,7 +84,7 @@ struct Send: AsyncParsableCommand {
     var reason: String?
     var message: String?
     var rule: String?
-    /// When it is delivered, with its zone.
+    /// The time of delivery, with its zone.
     var deliverAt: String?
 
     enum CodingKeys: String, CodingKey {
@@ -115,7 +115,7 @@ struct Send: AsyncParsableCommand {
     _ = try deliveryTime(now: Date())
     var payload = try Payload(source(reading: .current), options: content)
     let (token, topic) = try await target(&payload)
-    // Whoever can't follow it is told before it is sent.
+    // A missing permission to follow the push is reported before the push is sent.
     if wait != nil { try await LogPath.connect(gateway.state, for: nil).0.close() }
     let answer = try await post(payload.bytes, token: token, topic: topic)
     let refusal = try? decodeJSON(Refusal.self, from: answer.body)
@@ -129,7 +129,7 @@ struct Send: AsyncParsableCommand {
     if let wait, let id = answer.apnsID { try await follow(id, until: wait, atMost: timeout, payload.bytes) }
   }
 
-  /// Where the payload comes from.
+  /// Returns the source of the payload.
   func source(reading input: StandardInput) throws(CommandFailure) -> PayloadSource {
     try PayloadSource(words: words, file: file, options: content, input: input) { path in
       var isFolder: ObjCBool = false
@@ -137,10 +137,10 @@ struct Send: AsyncParsableCommand {
     }
   }
 
-  // MARK: Where to
+  // MARK: Target
 
   private func target(_ payload: inout Payload) async throws -> (token: String, topic: String) {
-    // It is never sent, also when an option names the app and wins.
+    // This member is never sent, even if an option names the app and takes precedence.
     let named = payload.takeTarget()
     if let token = token ?? channel {
       guard let topic = topic ?? named else { throw CommandFailure(.usage, "--topic is missing") }
@@ -165,14 +165,14 @@ struct Send: AsyncParsableCommand {
     return (found.token, topic)
   }
 
-  /// What a device is registered for besides, as the end of a sentence; at most five.
+  /// Returns the other registrations of a device, at most five, as the end of a sentence.
   private static func others(_ registrations: [RegistrationRecord]) -> String {
     let names = registrations.map { "\($0.topic) in \($0.environment)" }
     guard !names.isEmpty else { return "" }
     return "; it has " + names.prefix(5).joined(separator: ", ") + (names.count > 5 ? ", …" : "")
   }
 
-  /// What a device is registered for; where no device has this name a group.
+  /// Returns the registrations of a device, or of the group if no device has this name.
   private func registrations(
     of name: String, _ admin: Admin
   ) async throws -> (registrations: [RegistrationRecord], kind: String) {
@@ -184,7 +184,7 @@ struct Send: AsyncParsableCommand {
     }
   }
 
-  /// The environment of the listener that the push goes to.
+  /// Returns the environment of the listener that receives the push.
   private func targetEnvironment(_ admin: Admin) async throws -> String {
     if let environment { return environment }
     let status: GatewayStatus = try await admin.get("/admin/v1/status")
@@ -194,7 +194,7 @@ struct Send: AsyncParsableCommand {
     return environment
   }
 
-  /// Where the push goes: a listener of the environment that was asked for.
+  /// Returns the endpoint for the push: a listener of the requested environment.
   private func endpoint() async throws -> Client.Endpoint {
     let identity = certificate.map { path in
       let stem = path.hasSuffix(".pem") ? String(path.dropLast(4)) : path
@@ -214,16 +214,16 @@ struct Send: AsyncParsableCommand {
 
   // MARK: Sending
 
-  /// The path of the request, and its fields but for who sends.
+  /// Returns the path of the request, and its header fields without the sender's authorization.
   ///
   /// - Parameters:
-  ///   - token: the device's; a broadcast has none.
-  ///   - id: where `--id` names none.
+  ///   - token: the device's token; not used for a broadcast.
+  ///   - id: the ID to use if `--id` is not given.
   func head(token: String, topic: String, id newID: String, now: Date) throws -> (
     path: String, fields: [(Client.Field, String)]
   ) {
     var path = "/3/device/\(token)"
-    // The id is chosen here, so that a push whose answer is lost can be sent again and still arrives once.
+    // The sender chooses the ID, so that a push whose answer is lost can be sent again and still arrives once.
     var fields: [(Client.Field, String)] = [
       (.apnsPushType, pushType ?? PushTypeSuffix.type(ofTopic: topic) ?? "alert"),
       (.contentType, "application/json"),
@@ -240,7 +240,7 @@ struct Send: AsyncParsableCommand {
     if let collapseID { fields.append((.apnsCollapseID, collapseID)) }
     let time = try deliveryTime(now: now)
     if let time { fields.append((.apnsDeliverAt, String(time.seconds))) }
-    // What comes later lives from then on.
+    // The lifetime of a scheduled push begins at its delivery time.
     let start = time.map { Date(timeIntervalSince1970: Double($0.seconds)) } ?? now
     if let expires { fields.append((.apnsExpiration, try expiration(expires, now: start))) }
     return (path, fields)
@@ -252,7 +252,7 @@ struct Send: AsyncParsableCommand {
     return try await request("POST", path, fields, payload)
   }
 
-  /// Asks the gateway for something, as the sender, and again where no answer comes.
+  /// Sends a request as the sender, and again if no answer arrives.
   private func request(
     _ method: String, _ path: String, _ fields: [(Client.Field, String)], _ body: [UInt8]
   ) async throws -> Client.Answer {
@@ -279,7 +279,8 @@ struct Send: AsyncParsableCommand {
     throw CommandFailure(.unreachable)
   }
 
-  /// Signs with the key that is named, else with one of the app's team that lies here, else with the development key.
+  /// Returns a signer with the named key, else with a key of the app's team on this machine, else with the development
+  /// key.
   private func signer() async throws -> ProviderTokenSigner {
     let development = Development.read(try gateway.state.folder)
     let parts = to.map { $0.split(separator: "/", maxSplits: 1).map(String.init) } ?? []
@@ -291,14 +292,15 @@ struct Send: AsyncParsableCommand {
     return try ProviderTokenSigner(key: key, keyID: keyID, team: team, development: development)
   }
 
-  /// When it is to be delivered; nil: now.
+  /// Returns the time of delivery; nil for now.
   private func deliveryTime(now: Date) throws(CommandFailure) -> DeliveryTime? {
     if let at { return try DeliveryTime(at: at, now: now) }
     guard let delay else { return nil }
     return try DeliveryTime(in: delay, now: now)
   }
 
-  /// The moment that the gateway has confirmed, in the zone in which it was meant; nil: it schedules nothing.
+  /// Returns the time that the gateway has confirmed, in the zone of the given time; nil if the gateway does not
+  /// schedule.
   private func confirmed(_ answer: Client.Answer) -> String? {
     guard let seconds = answer.apnsDeliverAt.flatMap({ Int64($0) }) else { return nil }
     let zone = (try? deliveryTime(now: Date()))?.zone ?? .current
@@ -339,19 +341,19 @@ struct Send: AsyncParsableCommand {
     Output.words("pushcli: refused with \(Send.words(answer.status, refusal, advice))")
   }
 
-  /// A refusal in one clause: its status, its reason, and what to do.
+  /// Returns a refusal as one clause: its status, its reason, and the remedy.
   private static func words(_ status: Int, _ refusal: Refusal?, _ advice: String?) -> String {
     let why = refusal?.policy.map { "rule \($0.rule) at \($0.at): \($0.message)" } ?? advice
     return "\(status) \(refusal?.reason ?? "")\(why.map { ": " + $0 } ?? "")"
   }
 
-  /// The same of an answer to a push that was made of flags.
+  /// Returns the refusal of a push that was made from options as one clause.
   func words(of answer: Client.Answer) -> String {
     let refusal = try? decodeJSON(Refusal.self, from: answer.body)
     return Send.words(answer.status, refusal, refusal.flatMap { Reason(rawValue: $0.reason)?.advice })
   }
 
-  /// What a refusal means for a script.
+  /// Returns the exit code for a refusal.
   static func exit(_ status: Int, _ reason: String?) -> Exit {
     switch (status, reason) {
     case (403, "Forbidden"): .refused
@@ -361,7 +363,7 @@ struct Send: AsyncParsableCommand {
     }
   }
 
-  // MARK: Taking back
+  // MARK: Retraction
 
   private func validateRetraction(_ id: String) throws {
     guard APNSID(id) != nil else { throw ValidationError("--retract is an apns-id, a UUID, not \"\(id)\"") }
@@ -373,7 +375,7 @@ struct Send: AsyncParsableCommand {
     }
   }
 
-  /// What a gateway says of a push that was to be taken back.
+  /// The gateway's answer to a retraction.
   private struct Retracted: Codable {
     var result: String
     var apnsID: String?
@@ -383,7 +385,7 @@ struct Send: AsyncParsableCommand {
       case apnsID = "apns_id"
     }
 
-    /// In a line for people.
+    /// The answer in a line for users.
     var words: String {
       switch result {
       case "retracted": "retracted: it leaves the screens, and pending copies are not delivered"
@@ -408,13 +410,14 @@ struct Send: AsyncParsableCommand {
     }
     result.apnsID = id
     if format.json { Output.json(result) } else { Output.words(result.words) }
-    // The exit code tells scripts that no log has such a push; screens have removed it in any case.
+    // The exit code reports to scripts that no log has such a push; screens have removed it in any case.
     if result.result == "unknown" { throw CommandFailure(.suppressed) }
   }
 
   // MARK: Waiting
 
-  /// Follows the push until it is where it should be, or never will be, also over restarts of the gateway.
+  /// Follows the push, also over restarts of the gateway, until it has reached the awaited event or can't reach it any
+  /// more.
   private func follow(
     _ id: String, until awaited: Awaited, atMost timeout: TimeSpan, _ payload: [UInt8]
   ) async throws {
@@ -424,7 +427,7 @@ struct Send: AsyncParsableCommand {
     if let name = to.map({ String($0.prefix { $0 != "/" }) }), try await isGroup(name) {
       return try await follow(&events, of: name, until: awaited, end: end)
     }
-    // What other devices say of a push with the same id does not count. A broadcast has no device.
+    // Events of other devices for a push with the same ID do not count. A broadcast has no device.
     var device = to.map { String($0.prefix { $0 != "/" }) }
     while let records = try await events.next(until: end) {
       device = device ?? records.last { $0.event == "accepted" }?.device
@@ -447,7 +450,7 @@ extension Send {
     return group != nil
   }
 
-  /// Follows a push to a group until it is where it should be on one device, or never will be on any.
+  /// Follows a push to a group until it has reached the awaited event on one device, or can't reach it on any.
   private func follow(
     _ events: inout PushEvents, of group: String, until awaited: Awaited, end: ContinuousClock.Instant
   ) async throws {
@@ -471,8 +474,8 @@ extension Send {
     throw CommandFailure(.timedOut, "not \(awaited.rawValue) within \(timeout)")
   }
 
-  /// The choice by which the person refuses all of an accepted push; nil where something of it can be shown, and where
-  /// that can't be asked now.
+  /// Returns the preference by which the user refuses all of an accepted push; nil if a part of it can be shown, or if
+  /// the gateway can't be asked now.
   private func refusal(of payload: [UInt8], _ record: LogRecord) async -> Refused? {
     guard let device = record.device, let topic = record.topic,
       let push = try? JSONParser().payload(payload.span).notification, let admin = try? await Admin(gateway.state)
@@ -482,7 +485,7 @@ extension Send {
   }
 }
 
-/// How far a push has come, by the events of the delivery log.
+/// The delivery status of a push, from the events of the delivery log.
 struct DeliveryProgress {
   let awaited: Send.Awaited
   private var asked: [Part] = []
@@ -490,9 +493,9 @@ struct DeliveryProgress {
 
   init(awaited: Send.Awaited) { self.awaited = awaited }
 
-  /// Takes the next event; true when the push is where it should be.
+  /// Takes the next event; returns true if the push has reached the awaited event.
   ///
-  /// - Throws: ``CommandFailure`` when it never will be, or arrived without a part.
+  /// - Throws: ``CommandFailure`` if it can't reach it any more, or arrived without a part.
   mutating func take(_ event: String, _ facts: DeliveryDetail = .nothing) throws(CommandFailure) -> Bool {
     switch event {
     case "transmitted": if case .asked(let push) = facts { asked = push.parts }
@@ -500,9 +503,9 @@ struct DeliveryProgress {
       if case .removed(let removed) = facts, let refusal = Decision.Removal.refusalOfAll(asked, removed) {
         throw CommandFailure(.suppressed, "nothing of the push can be shown: \(Refused(refusal).words)")
       }
-      // What a circumstance keeps back is in the center, and may be seen there.
+      // A push that a circumstance defers is in the center and can be seen there.
       isSuppressed = true
-    // Whoever answered it has seen it.
+    // An answer shows that the user has seen the push.
     case "viewed", "closed", "action": return true
     case "presented": isSuppressed = false
     case "retracted": throw CommandFailure(.suppressed, "the push was retracted by its sender")
@@ -517,7 +520,7 @@ struct DeliveryProgress {
 }
 
 extension Send {
-  /// Sends the push and returns the answer, without a word and without a look at standard input.
+  /// Sends the push and returns the answer, without any output and without reading standard input.
   func delivered() async throws -> Client.Answer {
     var payload = try Payload(source(reading: .none), options: content)
     let (token, topic) = try await target(&payload)

@@ -7,7 +7,7 @@ import PushCore
 import PushGateway
 import PushStorage
 
-/// `pushcli serve`: the gateway.
+/// `pushcli serve`: runs the gateway.
 struct Serve: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "serve", abstract: "Run the gateway.",
@@ -55,7 +55,7 @@ struct Serve: AsyncParsableCommand {
     try await serve(configuration, folder)
   }
 
-  /// Whether this program would open what is in the folder: an older one does not.
+  /// Checks that this program can open the folder's database: an older program can't open a newer one.
   private func checkDatabase(_ folder: StateFolder) throws {
     do {
       try MigrationBackup.refuseNewer(folder)
@@ -97,7 +97,7 @@ struct Serve: AsyncParsableCommand {
       log.flush(within: .seconds(2))
       throw CommandFailure(.failed, "\(error)")
     }
-    // The reader of a service's journal is at no terminal of the service's user.
+    // The journal of a service is not read on a terminal of the service's user.
     let isService = environment["NOTIFY_SOCKET"] != nil && environment["JOURNAL_STREAM"] != nil
     if isFirstStart, !isService { welcome(folder) }
     for address in gateway.addresses { Output.announce("listening on \(address)") }
@@ -125,7 +125,7 @@ struct Serve: AsyncParsableCommand {
     }
   }
 
-  /// Where things are, and the lines to try.
+  /// Prints the paths of the created files, and commands to try.
   private func welcome(_ folder: StateFolder) {
     guard let development = Development.read(folder) else { return }
     let option = state.state.map { " --state \($0)" } ?? ""

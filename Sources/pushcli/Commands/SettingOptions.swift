@@ -1,12 +1,12 @@
 import ArgumentParser
 import PushGateway
 
-/// The options of `serve` that set something: one for each row of the table of settings.
+/// The options of `serve` for settings: one for each row of the table of settings.
 ///
 /// ArgumentParser finds options by a mirror of a new instance and decodes their values by name, which is all that it
-/// needs of declared properties.
+/// needs from declared properties.
 struct SettingOptions: ParsableArguments, CustomReflectable {
-  /// What was given, by the setting's name.
+  /// The given values, by the name of the setting.
   private(set) var values: [String: String] = [:]
 
   init() {}
@@ -25,7 +25,7 @@ struct SettingOptions: ParsableArguments, CustomReflectable {
     }
   }
 
-  /// One option for each setting, made once: in a debug build ArgumentParser reads them for each of its checks.
+  /// One option for each setting, made once: in a debug build, ArgumentParser reads the options for each of its checks.
   private static let options = Configuration.settings.map { (label: $0.name, value: $0.option) }
 
   var customMirror: Mirror { Mirror(self, children: Self.options.map { ($0.label, $0.value) as Mirror.Child }) }
@@ -41,7 +41,7 @@ struct SettingOptions: ParsableArguments, CustomReflectable {
 }
 
 extension Setting {
-  /// What ArgumentParser is to know of it.
+  /// The option of the setting for ArgumentParser.
   fileprivate var option: any Sendable {
     let help = ArgumentHelp("\(help) (\(normal))")
     let name = NameSpecification.customLong(flag)

@@ -84,7 +84,7 @@ struct Subscribe: AsyncParsableCommand {
   private var commands: ExecCommands { ExecCommands(everything: exec, pairs: execFor) }
 
   func run() async throws {
-    // An address that is none stays so, however often it is tried.
+    // An invalid address stays invalid, so that a retry is useless.
     if gateway.gateway != nil { _ = try gateway.endpoint() }
     let credentials = try await enrolled()
     refreshAuthority()
@@ -108,18 +108,18 @@ struct Subscribe: AsyncParsableCommand {
     try await isFullScreen ? phone.run() : phone.runInLines()
   }
 
-  /// Asks which authority to trust from now on, beside everything else: nothing waits for it.
+  /// Asks a remote gateway for the CA certificates to trust from now on, in a separate task.
   private func refreshAuthority() {
     guard let context = try? gateway.state.context, context.isRemote else { return }
     Task { try? await context.refreshAuthority() }
   }
 
-  /// Whether a person types at it; what is for programs only receives.
+  /// True if a user types commands; output for programs only receives.
   private var isPhone: Bool {
     interactive || !format.json && commands.isEmpty && !once && count == nil && Terminal().isInteractive
   }
 
-  /// The device's credentials; a device or an app that is not known yet is made known.
+  /// Returns the device's credentials; enrolls an unknown device and registers it for the given apps and channels.
   private func enrolled() async throws -> Credentials {
     let credentials = try await credentials()
     guard !(app + channel).isEmpty else { return credentials }

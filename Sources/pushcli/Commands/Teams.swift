@@ -1,7 +1,7 @@
 import ArgumentParser
 import GatewayProtocol
 
-/// `pushcli teams`: who may hold keys.
+/// `pushcli teams`: the organizations that hold keys.
 struct Teams: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "teams", abstract: "Teams: the senders' organizations, which hold keys.",

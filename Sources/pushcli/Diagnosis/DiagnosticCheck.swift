@@ -8,34 +8,34 @@ import PushGateway
 import PushStorage
 import TerminalUI
 
-/// When the end of a certificate is told.
+/// The remaining days at which the end of a certificate is reported.
 enum CertificateTimes {
-  /// From how many days on it is a warning.
+  /// The number of remaining days from which on the end is a warning.
   static let warning: Int64 = 30
-  /// From how many days on it is urgent: by then whatever renews it should have done so.
+  /// The number of remaining days from which on the end is urgent: an automatic renewal should have happened by then.
   static let urgent: Int64 = 14
 
-  /// When one ends that has so many days left.
+  /// Returns a phrase for a certificate with this number of remaining days.
   static func words(_ days: Int64) -> String { "in \(days) days" + (days < urgent ? ", and should be new by now" : "") }
 }
 
-/// What `pushcli doctor` looks at, one finding each.
+/// The checks of `pushcli doctor`, with one finding each.
 struct DiagnosticCheck {
   struct Finding: Codable, Sendable {
     enum State: String, Codable { case ok, warning, failed }
     var check: String
     var state: State
-    /// What is so; unless all is well, what to do.
+    /// The finding in words; unless all is well, with the remedy.
     var words: String
   }
 
   let folder: StateFolder
   var now = Date()
-  /// Whether a large database is read as a whole, too.
+  /// True if a large database is also read as a whole.
   var isThorough = false
 
   private static let day: Int64 = 86_400
-  /// Below this a day's pushes may fill the disk.
+  /// The number of free bytes below which a day's pushes can fill the disk.
   private static let scarceSpace = 256 << 20
 
   func findings() async -> [Finding] {
@@ -73,7 +73,8 @@ struct DiagnosticCheck {
     }
   }
 
-  /// Whether the delivery log is sound; nil where there is none yet, and while a gateway writes it, whose health tells.
+  /// Checks the delivery log. Returns nil if there is no log yet, and while a gateway writes it, since that gateway's
+  /// health covers it.
   private func log() -> Finding? {
     let check = "delivery log"
     guard FileManager.default.fileExists(atPath: folder.logPath), folder.listening.isEmpty else { return nil }
@@ -107,7 +108,7 @@ struct DiagnosticCheck {
       : Finding(check: "disk", state: .ok, words: words)
   }
 
-  /// Whether it runs, answers where it says that it listens, and is well.
+  /// Checks that the gateway runs, answers at the addresses where it listens, and is healthy.
   private func gateway() async -> Finding {
     let check = "gateway"
     let addresses = folder.listening
@@ -117,7 +118,7 @@ struct DiagnosticCheck {
         check: check, state: .warning,
         words: "none runs on this folder: `pushcli serve` starts one" + MachineService.hint(besides: folder))
     }
-    // Whoever listens everywhere is reached here.
+    // A gateway that listens on every address is reached at the loopback address.
     for address in addresses.map(\.reachable) {
       do {
         let client = try await Client.connect(
@@ -139,7 +140,7 @@ struct DiagnosticCheck {
       check: check, state: .ok, words: "answers at \(addresses.map(\.description).joined(separator: ", "))")
   }
 
-  /// Whether each app is one team's; nil while nobody can be asked.
+  /// Checks that each app belongs to one team; nil if no gateway answers.
   private func apps() async -> Finding? {
     guard let client = try? await Client.connect(to: .admin(path: folder.adminSocket)) else { return nil }
     defer { client.close() }
@@ -155,7 +156,8 @@ struct DiagnosticCheck {
       words: "the keys of every team reach \(open.joined(separator: ", ")): `pushcli apps set TOPIC --team TEAMID`")
   }
 
-  /// How long the certificate is valid that clients see: the one of the setting `certificate`, or the gateway's own.
+  /// Checks the remaining validity of the certificate that clients see: that of the setting `certificate`, or the
+  /// gateway's own.
   private func serverCertificate() -> Finding {
     let (check, shown) = ("server certificate", folder.shownCertificatePath)
     return FileManager.default.fileExists(atPath: shown)
@@ -165,8 +167,8 @@ struct DiagnosticCheck {
   }
 
   /// - Parameters:
-  ///   - advice: what is done before it ends.
-  ///   - name: what it is called; nil: by its path.
+  ///   - advice: the action to take before the certificate ends.
+  ///   - name: the name of the certificate; nil to name it by its path.
   private func certificate(_ check: String, _ path: String, _ advice: String, _ name: String? = nil) -> Finding {
     guard FileManager.default.fileExists(atPath: path) else {
       return Finding(check: check, state: .warning, words: "\(path) is not there: a start makes it")
@@ -206,7 +208,8 @@ struct DiagnosticCheck {
       words: (warnings.isEmpty ? versions : warnings).joined(separator: "; "))
   }
 
-  /// Provider tokens are an hour old at most, so that a clock that is off refuses them all.
+  /// Checks the clock. A provider token is accepted for one hour at most, so that a wrong clock causes the refusal of
+  /// all.
   private func clock() -> Finding {
     let words = now.formatted(.iso8601)
     let names = (try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? []

@@ -1,24 +1,24 @@
 import Foundation
 import Glibc
 
-/// One request of HTTP/1.1 without TLS, on a socket of its own: what `pushcli doctor` asks of `http_listen`.
+/// One request of HTTP/1.1 without TLS, on a separate socket: the check of `http_listen` by `pushcli doctor`.
 struct HTTP1Probe {
   struct Answer {
     var status: Int
     var body: [UInt8]
   }
 
-  /// Why there is no answer, in one line.
+  /// The reason for the missing answer, in one line.
   struct Failure: Error, CustomStringConvertible { var description: String }
 
   let host: String
   let port: Int
 
-  /// Seconds for each step: the connection, and each wait for more of the answer.
+  /// The maximum seconds of each step: the connection, and each wait for more of the answer.
   private static let stepTime = 10
   private static let maximumSize = 1 << 20
 
-  /// Gets what is at a path; it blocks.
+  /// Gets the resource at a path; blocks until the answer is complete.
   func get(_ path: String) throws(Failure) -> Answer {
     let socket = try connect()
     defer { close(socket) }
@@ -42,7 +42,7 @@ struct HTTP1Probe {
     return answer
   }
 
-  /// Reads a whole answer.
+  /// Parses a complete answer; nil if it is not one.
   static func answer(in bytes: [UInt8]) -> Answer? {
     let text = String(decoding: bytes, as: UTF8.self)
     guard text.hasPrefix("HTTP/1."), let end = text.range(of: "\r\n\r\n"),

@@ -3,17 +3,17 @@ import GatewayClient
 import GatewayProtocol
 import PushCore
 
-/// What `pushcli doctor --gateway` looks at of a gateway elsewhere: what it says of itself, and its certificate. Nothing
-/// of this machine but its clock and the certificates that it trusts.
+/// The checks of `pushcli doctor --gateway` on a remote gateway: its status and its certificate. From this machine,
+/// they use only the clock and the trusted certificates.
 struct RemoteExamination {
-  /// How a gateway is reached.
+  /// The address of a gateway.
   enum Place: Equatable {
     /// HTTP/2 over TLS: an entry of `listen`.
     case tls(host: String, port: Int)
     /// HTTP/1.1: an entry of `http_listen`.
     case plain(host: String, port: Int)
 
-    /// Reads `HOST:PORT`, `https://HOST[:PORT]` or `http://HOST[:PORT]`; nil for anything else.
+    /// Parses `HOST:PORT`, `https://HOST[:PORT]` or `http://HOST[:PORT]`; nil for other text.
     init?(_ text: String) {
       let mark = text.range(of: "://")
       let scheme = mark.map { text[..<$0.lowerBound].lowercased() } ?? "https"
@@ -32,15 +32,15 @@ struct RemoteExamination {
 
   typealias Finding = DiagnosticCheck.Finding
 
-  /// How long the answers may take together; then the connection is closed, which ends what waits for one.
+  /// The maximum time of all answers together; then the connection is closed, and requests without an answer fail.
   private static let answerTime = Duration.seconds(10)
 
   let place: Place
-  /// The certificates to trust.
+  /// The path of the trusted certificates.
   let trustPath: String
   var now = Date()
 
-  /// What is the answer to one path.
+  /// A function that returns the answer to a request for one path.
   private typealias Ask = (String) async throws -> (status: Int, body: [UInt8])
 
   func findings() async -> [Finding] {
@@ -90,7 +90,7 @@ struct RemoteExamination {
       ].compactMap(\.self)
   }
 
-  // MARK: What it says of itself
+  // MARK: Status and health
 
   private func health(_ ask: Ask) async -> [Finding] {
     let health: Health
@@ -132,7 +132,7 @@ struct RemoteExamination {
     }
   }
 
-  /// - Parameter advice: what is done before it ends.
+  /// - Parameter advice: the action to take before the certificate ends.
   private func certificate(_ check: String, _ what: String, _ end: Int64, _ advice: String) -> Finding {
     let days = (end - Int64(now.timeIntervalSince1970)) / 86_400
     return days < CertificateTimes.warning

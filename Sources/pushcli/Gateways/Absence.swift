@@ -1,21 +1,21 @@
-/// The time for which a command has found no gateway: a value, without a clock.
+/// The time for which a command has not reached its gateway; a value without a clock.
 ///
-/// The gateway of this machine is waited for as long as a restart takes, also one with a migration or a boot. The network to a
-/// gateway elsewhere can be away for longer.
+/// For the local gateway, the limit covers a restart, also with a migration or a boot. The network to a remote gateway
+/// can be down for longer.
 struct Absence {
   static let patience = Duration.seconds(120)
 
   private let isLocal: Bool
-  /// When the first of the requests failed that were made since the last answer.
+  /// The time of the first failed request since the last answer.
   private var start: ContinuousClock.Instant?
 
   init(isLocal: Bool) { self.isLocal = isLocal }
 
   init(of state: StateOptions) { self.init(isLocal: (try? state.context.isRemote) == false) }
 
-  /// Notes a request that found no gateway.
+  /// Notes a request that did not reach the gateway.
   ///
-  /// - Throws: its failure, when the gateway has been away for longer than a restart takes.
+  /// - Throws: its failure, if the gateway has been away for longer than a restart takes.
   mutating func note(_ failure: CommandFailure, at now: ContinuousClock.Instant = .now) throws(CommandFailure) {
     let first = start ?? now
     start = first

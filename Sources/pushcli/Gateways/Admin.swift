@@ -5,16 +5,17 @@ import Glibc
 import HTTP2Transport
 import PushCore
 
-/// A connection to a gateway's own APIs: the admin socket of one on this machine, or TLS with a bearer to one elsewhere.
+/// A connection to a gateway's own APIs: the admin socket of a gateway on this machine, or TLS with a bearer token to a
+/// remote gateway.
 struct Admin {
   private let client: Client
   private let endpoint: Client.Endpoint
-  /// What `authorization` says; nil on the admin socket.
+  /// The value of `authorization`; nil on the admin socket.
   private let authorization: String?
 
   /// Connects as an administrator.
   ///
-  /// - Throws: ``CommandFailure`` when no gateway runs there, or this machine has nothing to show to it.
+  /// - Throws: ``CommandFailure`` if no gateway runs there, or if this machine has no credentials for it.
   init(_ options: StateOptions) async throws {
     let context = try options.context
     let detours = try options.detours
@@ -44,9 +45,10 @@ struct Admin {
       [address] + context.others, trustPath: context.trustPath, remedy: context.remedy)
   }
 
-  /// Connects to another gateway of the cell of one that does not run here: as a device, or as whoever comes.
+  /// Connects to another gateway of the cluster if the gateway of this machine does not run: as a device, or without
+  /// credentials.
   ///
-  /// - Returns: nil where no other is known.
+  /// - Returns: nil if no other gateway is known.
   static func elsewhere(_ options: StateOptions, as credentials: Credentials?) async throws -> Admin? {
     let context = try options.context
     let addresses = try options.detours + context.others
@@ -59,7 +61,7 @@ struct Admin {
     (self.client, self.endpoint, self.authorization) = (client, endpoint, authorization)
   }
 
-  /// Connects to the first of these that answers.
+  /// Connects to the first of the addresses that answers.
   private static func connect(
     _ addresses: [GatewayAddress], trustPath: String, remedy: String? = nil
   ) async throws -> (Client, Client.Endpoint) {
@@ -89,10 +91,11 @@ struct Admin {
     }
   }
 
-  /// Whether there is something to show to a gateway as an administrator.
+  /// Returns true if this machine can connect to the gateway as an administrator.
   static func isPossible(at context: GatewayContext) -> Bool { !context.isRemote || bearer(of: context) != nil }
 
-  /// What an administrator shows to a gateway elsewhere: the login, else a device whose role is to administer.
+  /// Returns the administrator's token for a remote gateway: that of the login, else the secret of a device with the
+  /// role admin, operator or reader.
   private static func bearer(of context: GatewayContext) -> String? {
     if let login = GatewayContext.Login.read(in: context.folder) { return login.token }
     let devices = Credentials.names(in: context.folder).compactMap { try? Credentials.read($0, in: context.folder) }
@@ -102,8 +105,8 @@ struct Admin {
     return nil
   }
 
-  /// Sees to it that addresses which no context has are those of the folder's own gateway, whose socket is asked, or of
-  /// its cell: the connection is trusted by the folder's authority alone. One that answers is enough.
+  /// Verifies that addresses without a context belong to the folder's own gateway, whose socket is used, or to its
+  /// cluster. Only the folder's CA is trusted for that, and one answer is enough.
   private static func check(
     _ detours: [GatewayAddress], leadTo context: GatewayContext, _ options: StateOptions
   ) async throws {
@@ -126,7 +129,7 @@ struct Admin {
     )
   }
 
-  /// What to do where what this machine shows is not good any more; nil on the admin socket.
+  /// The advice for credentials that the gateway no longer accepts; nil on the admin socket.
   private var wayBack: String? {
     guard case .tls = endpoint else { return nil }
     return
@@ -137,7 +140,7 @@ struct Admin {
 
   func get<Value: Decodable>(_ path: String) async throws -> Value { try await call("GET", path, body: []) }
 
-  /// Asks as a device, which has this secret.
+  /// Gets a resource as the device with this secret.
   func get<Value: Decodable>(_ path: String, secret: String) async throws -> Value {
     let answer = try await answer("GET", path, [(.authorization, "Bearer " + secret)], body: [])
     return try decodeJSON(Value.self, from: answer.body)
@@ -147,37 +150,37 @@ struct Admin {
     try await call("POST", path, body: Array(try JSONEncoder().encode(body)))
   }
 
-  /// Asks as a device, which has this secret.
+  /// Posts a request as the device with this secret.
   func post<Value: Decodable>(_ path: String, _ body: some Encodable, secret: String) async throws -> Value {
     let body = Array(try JSONEncoder().encode(body))
     let answer = try await answer("POST", path, [(.authorization, "Bearer " + secret)], body: body)
     return try decodeJSON(Value.self, from: answer.body)
   }
 
-  /// Asks for something that has no answer but that it is done.
+  /// Posts a request whose answer has no value.
   func post(_ path: String) async throws { _ = try await answer("POST", path, body: []) }
 
-  /// Has something be as the path says.
+  /// Puts the resource of the path, without a body.
   func put(_ path: String) async throws { _ = try await answer("PUT", path, body: []) }
 
   func bytes(_ path: String) async throws -> [UInt8] { try await answer("GET", path, body: []).body }
 
-  /// - Parameter accept: the media type that is asked for.
+  /// - Parameter accept: the requested media type.
   func text(_ path: String, accept: String) async throws -> String {
     let own = authorization.map { [(Client.Field.authorization, $0)] } ?? []
     return String(decoding: try await answer("GET", path, own + [(.accept, accept)], body: []).body, as: UTF8.self)
   }
 
-  /// Hangs up; what waits for an answer fails.
+  /// Closes the connection; requests without an answer fail.
   func close() { client.close() }
 
   func delete(_ path: String) async throws { _ = try await answer("DELETE", path, body: []) }
 
-  /// In which environment a device is registered where nobody says it: that of the listener with this address, else the first
-  /// listener's where none serves the gateway's own.
+  /// Returns the environment in which to register a device if the user names none: that of the listener with this
+  /// address. Otherwise, if no listener serves the gateway's own environment, that of the first listener.
   ///
-  /// - Parameter address: `HOST:PORT` as the command was given it; nil: none.
-  /// - Returns: nil where the gateway's own environment is right, or the gateway does not say where it listens.
+  /// - Parameter address: `HOST:PORT` as given to the command; nil if none was given.
+  /// - Returns: nil if the gateway's own environment is right, or if the gateway does not report its listeners.
   func environmentToRegister(at address: String?) async -> String? {
     guard let status: GatewayStatus = try? await get("/admin/v1/status") else { return nil }
     let fixed = ["development", "production"]
@@ -188,9 +191,10 @@ struct Admin {
     return served.contains { $0 == "by-name" || $0 == status.environment } ? nil : served.first
   }
 
-  /// Refuses an app that the gateway does not have.
+  /// Checks that the gateway has an app.
   ///
-  /// - Parameter advice: what can be done besides adding it.
+  /// - Parameter advice: an alternative to adding the app.
+  /// - Throws: ``CommandFailure`` if the gateway does not have it.
   func checkApp(_ topic: String, orSay advice: String? = nil) async throws {
     struct App: Decodable { var topic: String }
     let apps: [App] = try await get("/admin/v1/apps?filter=\(pathPart(topic))")
@@ -205,7 +209,8 @@ struct Admin {
     return try decodeJSON(Value.self, from: answer.body)
   }
 
-  /// Asks on another connection, once: a gateway that starts again ends the first one, and the next program takes the second.
+  /// Repeats a request once on another connection: a gateway that restarts ends the first connection, and the next
+  /// program accepts the second.
   private func askAgain(_ path: String, _ fields: [(Client.Field, String)]) async throws -> Client.Answer {
     let next = try await Client.connect(to: endpoint)
     defer { next.close() }

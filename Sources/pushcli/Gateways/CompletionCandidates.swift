@@ -9,9 +9,10 @@ import PushPolicy
 import PushStorage
 import Synchronization
 
-/// What a shell completes: names that the gateway of the line knows, and words of our own.
+/// The candidates for shell completion: names of the gateway that the command line selects, and fixed words.
 ///
-/// A gateway that does not answer at once has none: nobody waits at a tab.
+/// If the gateway does not answer within ``timeout``, there are no candidates, so that the shell is not blocked for
+/// long.
 enum CompletionCandidates {
   static let devices = kind { line, start in await line.list("devices", "name", start) }
   static let persons = kind { line, start in await line.list("persons", "name", start) }
@@ -25,13 +26,13 @@ enum CompletionCandidates {
   static let tokens = kind { line, start in await line.list("tokens", "name", start) }
   static let certificates = kind { line, start in await line.list("certificates", "id", start) }
   static let faults = kind { line, start in await line.list("faults", "name", start) }
-  /// `DEVICE/TOPIC`, or `GROUP/TOPIC`, for all that is registered.
+  /// `DEVICE/TOPIC` or `GROUP/TOPIC` for all registrations.
   static let targets = kind { line, start in await line.targets(start) }
-  /// The categories of the app that the line names, else of all.
+  /// The categories of the app in the command line, else of all apps.
   static let categories = kind { line, _ in await line.categories() }
-  /// `name=value` for choices of the scope that the line names.
+  /// `name=value` for preferences of the scope in the command line.
   static let choices = kind { line, _ in line.choices() }
-  /// Events of the delivery log, with commas between them.
+  /// Events of the delivery log, separated by commas.
   static let events = kind { _, start in
     CompletionCandidates.listed(DeliveryEvent.allCases.map(\.rawValue), after: start)
   }
@@ -41,10 +42,11 @@ enum CompletionCandidates {
   static let environments = CompletionKind.list(["development", "production"])
   static let keyEnvironments = CompletionKind.list(["development", "production", "both"])
 
-  /// How long a gateway may take.
+  /// The maximum time for the gateway's answer.
   private static let timeout = DispatchTimeInterval.seconds(2)
 
-  /// Completions that `find` looks for, of which those are shown that begin with what is written.
+  /// Makes a completion from the candidates that `find` returns; only candidates with the written text at their
+  /// beginning are shown.
   private static func kind(
     _ find: @escaping @Sendable (CompletedLine, String) async -> [String]
   ) -> CompletionKind {
@@ -52,7 +54,7 @@ enum CompletionCandidates {
       let line = CompletedLine(words: words, index: index)
       let found = Mutex<[String]>([])
       let done = DispatchSemaphore(value: 0)
-      // Only the main thread completes, and it has nothing else to do.
+      // Completion runs on the main thread, which has no other work.
       Task.detached {
         let names = await find(line, start)
         found.withLock { $0 = names }
@@ -63,7 +65,7 @@ enum CompletionCandidates {
     }
   }
 
-  /// What can follow in a list with commas.
+  /// Returns the candidates for the next element of a list with commas.
   static func listed(_ names: [String], after start: String) -> [String] {
     let place = start.lastIndex(of: ",").map { start.index(after: $0) } ?? start.startIndex
     let before = start[..<place]
@@ -72,16 +74,16 @@ enum CompletionCandidates {
   }
 }
 
-/// A line that a person is writing.
+/// A command line that is not complete yet.
 struct CompletedLine: Sendable {
   let words: [String]
-  /// Which word is being written.
+  /// The index of the word at the cursor.
   let index: Int
 
-  /// At most so many names are offered: more are not read by anybody.
+  /// The maximum number of offered names; a longer list is not useful.
   private static let maximumNames = 200
 
-  /// The value of an option that is written already.
+  /// Returns the value of an option in the other words.
   func value(_ option: String) -> String? {
     for (place, word) in words.enumerated() where place != index {
       if word == option, place + 1 < words.count, place + 1 != index { return words[place + 1] }
@@ -92,7 +94,7 @@ struct CompletedLine: Sendable {
 
   private var state: StateOptions { StateOptions(state: value("--state"), gateway: value("--gateway")) }
 
-  /// One member of each row of a list of the gateway's.
+  /// Returns one member of each row of a list of the gateway.
   func list(_ path: String, _ member: String, _ start: String) async -> [String] {
     await rows(path, start).compactMap { $0[member] as? String }
   }
@@ -105,7 +107,7 @@ struct CompletedLine: Sendable {
     return (try? JSONSerialization.jsonObject(with: Data(body))) as? [[String: Any]] ?? []
   }
 
-  /// Each device with each of its apps.
+  /// Returns each device or group with each of its apps.
   func targets(_ start: String) async -> [String] {
     let name = String(start.prefix { $0 != "/" })
     func targets(_ row: [String: Any], _ apps: String) -> [String] {
@@ -134,23 +136,23 @@ struct CompletedLine: Sendable {
     let scope: Preference.Scope =
       value("--category") != nil ? .category : value("--app") != nil ? .app : .everything
     let choices = Preference.choices(of: scope)
-    // For bash a word ends with =, which is a word, too.
+    // bash splits words at =, which is a word itself.
     if index >= 2, index < words.count, words[index - 1] == "=" {
       return choices.first { $0.listedName == words[index - 2] }?.suggestions(in: scope) ?? []
     }
     return choices.flatMap { choice in
       let values = choice.suggestions(in: scope).map { choice.completedName + "=" + $0 }
-      // Where one word is all that is known, it can be something else.
+      // With a single known word, other values are possible too.
       return values.count > 1 ? values : [choice.completedName + "="] + values
     }
   }
 }
 
 extension Preference {
-  /// Its name in an assignment; of one that somebody names, the beginning.
+  /// Its name in an assignment; without `NAME` if the user supplies that part.
   fileprivate var completedName: String { listedName.hasSuffix(".NAME") ? String(listedName.dropLast(4)) : listedName }
 
-  /// The values that are words, as the documentation quotes them; none where it can be anything.
+  /// The values that are words, as quoted in the documentation; empty if any value is valid.
   fileprivate func suggestions(in scope: Scope) -> [String] {
     (values(in: scope) ?? "").matches(of: /`([a-z]+)`/).map { String($0.1) }
   }

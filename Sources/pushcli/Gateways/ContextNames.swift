@@ -1,6 +1,6 @@
 import ArgumentParser
 
-/// What a shell completes where a gateway is named: those that this machine knows.
+/// Completes the name of a gateway with the contexts of this machine.
 enum ContextNames {
   static let completion = CompletionKind.custom { words, _, start in
     let state = words.firstIndex(of: "--state").flatMap { $0 + 1 < words.count ? words[$0 + 1] : nil }

@@ -2,7 +2,7 @@ import Foundation
 import GatewayProtocol
 import PushCore
 
-/// The gateways that this machine knows, and which of them commands mean: `contexts/` of the state folder.
+/// The gateways known on this machine, and the current one: `contexts/` of the state folder.
 struct Contexts {
   private let base: StateFolder
 
@@ -17,7 +17,7 @@ struct Contexts {
     return GatewayContext(name: GatewayContext.localName, folder: base, address: nil, others: others)
   }
 
-  /// Those elsewhere, in the order of their names.
+  /// The remote gateways, sorted by name.
   var remote: [GatewayContext] {
     let names = (try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []
     return names.sorted().compactMap(context)
@@ -31,16 +31,16 @@ struct Contexts {
     return GatewayContext(name: name, folder: folder, address: address, others: place.others(than: address))
   }
 
-  /// Where what is known of a gateway elsewhere is kept.
+  /// Returns the folder with the data of a remote gateway.
   func folder(_ name: String) -> StateFolder { StateFolder(path + "/" + name) }
 
-  /// The one with a name; nil when there is none.
+  /// Returns the gateway with a name; nil if there is none.
   subscript(name: String) -> GatewayContext? {
     name == GatewayContext.localName ? local : Contexts.isName(name) ? context(name) : nil
   }
 
-  /// The one at an address: of several the current one, else the first. One that was joined at the address comes before
-  /// one that has told of it.
+  /// Returns the gateway at an address: if there are several, the current one, else the first. A gateway that was
+  /// joined at the address precedes one that has reported the address as another gateway's.
   subscript(address: GatewayAddress) -> GatewayContext? {
     let all = remote
     let exact = all.filter { $0.address == address }
@@ -49,10 +49,11 @@ struct Contexts {
     return known.first { $0.name == current } ?? known.first
   }
 
-  /// The one at an address that is trusted by an authority. One with another authority is another gateway, which is never
-  /// sent what belongs to this one. What a gateway tells of others counts where one private authority has certified both.
+  /// Returns the gateway at an address that is trusted through a CA. A gateway with another CA is a different gateway,
+  /// which never receives the secrets of this one. Other gateways that a gateway reports count only if the same private
+  /// CA has certified both.
   ///
-  /// - Parameter authority: as PEM; nil: the system trusts it.
+  /// - Parameter authority: the CA certificate as PEM; nil if the system trusts the gateway.
   func known(at address: GatewayAddress, trustedBy authority: [UInt8]?) -> GatewayContext? {
     remote.first { context in
       guard context.address == address || authority != nil && context.others.contains(address) else { return false }
@@ -63,9 +64,9 @@ struct Contexts {
     }
   }
 
-  /// The one that commands mean where none is named.
+  /// The gateway that commands use if none is named.
   ///
-  /// - Throws: ``CommandFailure`` when it is no longer there.
+  /// - Throws: ``CommandFailure`` if it no longer exists.
   var current: GatewayContext {
     get throws(CommandFailure) {
       guard let data = FileManager.default.contents(atPath: currentPath) else { return local }
@@ -78,15 +79,15 @@ struct Contexts {
     }
   }
 
-  /// Has commands mean this one from now on.
+  /// Makes a gateway the current one.
   func use(_ name: String) throws(CommandFailure) {
     guard self[name] != nil else { throw unknown(name) }
     try write { try PrivateFile.replace(currentPath, with: Array((name + "\n").utf8)) }
   }
 
-  /// Keeps what is known of a gateway elsewhere, under the name that it has, a given or a new one.
+  /// Stores a remote gateway under its existing name, the given name or a new one.
   ///
-  /// - Parameter authority: the certificate to trust, as PEM; nil: those that the system trusts.
+  /// - Parameter authority: the certificate to trust, as PEM; nil for the certificates that the system trusts.
   func add(_ address: GatewayAddress, as name: String?, authority: [UInt8]?) throws(CommandFailure) -> GatewayContext {
     if let known = known(at: address, trustedBy: authority) { return known }
     if let name, self[name] != nil {
@@ -95,7 +96,7 @@ struct Contexts {
     return try add(name ?? freeName(for: address), address, authority: authority)
   }
 
-  /// Writes it.
+  /// Writes the folder of a new context.
   func add(_ name: String, _ address: GatewayAddress, authority: [UInt8]?) throws(CommandFailure) -> GatewayContext {
     guard Contexts.isName(name) else {
       throw CommandFailure(
@@ -116,9 +117,9 @@ struct Contexts {
     return GatewayContext(name: name, folder: folder, address: address)
   }
 
-  /// Has one be trusted by the CAs of this system.
+  /// Makes a gateway trusted through the CAs of this system.
   ///
-  /// - Returns: whether a CA of its own was trusted before.
+  /// - Returns: true if it was trusted through its own CA before.
   func trustSystem(_ context: GatewayContext) throws(CommandFailure) -> Bool {
     let stored = context.folder.trustPath
     guard context.isRemote, FileManager.default.fileExists(atPath: stored) else { return false }
@@ -126,7 +127,7 @@ struct Contexts {
     return true
   }
 
-  /// Forgets one, with the secrets of its devices.
+  /// Removes a gateway and the secrets of its devices.
   func remove(_ name: String) throws(CommandFailure) {
     guard name != GatewayContext.localName else {
       throw CommandFailure(.usage, "local is the gateway of this state folder, and stays")
@@ -139,7 +140,7 @@ struct Contexts {
     }
   }
 
-  /// A name that no other gateway has: the host's, and with its port where another one of the host is known.
+  /// Returns an unused name: the host, with the port appended if another gateway has the host's name.
   func freeName(for address: GatewayAddress) -> String {
     let host = String(address.host.map { $0 == ":" ? "-" : $0 }.prefix(56))
     let names = [host, host + "-\(address.port)"] + (2...100).map { host + "-\(address.port)-\($0)" }
@@ -157,7 +158,7 @@ struct Contexts {
     }
   }
 
-  /// Whether a text can be the name of a folder of ours.
+  /// Returns true if a text is a valid name for a context's folder.
   static func isName(_ text: String) -> Bool {
     (1...64).contains(text.utf8.count) && text != "current" && text != GatewayContext.localName
       && text.first != "."

@@ -1,8 +1,8 @@
 import GatewayClient
 
 extension Credentials {
-  /// Enrolls a device over the admin socket, or at another gateway of the cell where the one of this machine does not run,
-  /// and keeps what it needs.
+  /// Enrolls a device over the admin socket, or at another gateway of the cluster if that of this machine does not run,
+  /// and stores its credentials.
   static func enroll(_ name: String, person: String?, state: StateOptions) async throws -> Credentials {
     struct Request: Encodable {
       var name: String

@@ -4,21 +4,22 @@ import GatewayProtocol
 import PushCore
 import PushPolicy
 
-/// How a command speaks of a device: as the device itself, where its gateway is elsewhere and its secret is here, else as
-/// an administrator. Where the gateway of this machine does not run, and others of its cell are known, the device asks one
-/// of those.
+/// Gives a command access to a device: as the device itself if its gateway is remote and its secret is on this machine,
+/// else as an administrator. If the gateway of this machine does not run, the device asks another gateway of its
+/// cluster.
 struct DeviceAccess {
   let name: String
   let admin: Admin
-  /// Whether it is the device that asks.
+  /// True if the requests are made as the device.
   let isOwn: Bool
-  /// The device's secret; nil where another machine or user has it.
+  /// The device's secret; nil if another machine or user has it.
   private let secret: String?
-  /// The address that the command was given, or the name of a gateway.
+  /// The address or the name of the gateway, as given to the command.
   private let address: String?
 
-  /// - Parameter name: nil: the only device that has its secret here.
-  /// - Throws: ``CommandFailure`` where there are several, or none, or the gateway is elsewhere and not to be asked.
+  /// - Parameter name: nil for the only device that has its secret here.
+  /// - Throws: ``CommandFailure`` if there are several such devices or none, or if the gateway is remote and can't be
+  ///   asked.
   init(_ name: String?, _ state: StateOptions) async throws {
     let context = try state.context
     address = state.gateway
@@ -46,25 +47,25 @@ struct DeviceAccess {
     return known[0]
   }
 
-  /// The path of the device, for ``path(_:)``.
+  /// The path of the device for ``path(_:)``.
   private var base: String { isOwn ? "/v1/device" : "/admin/v1/devices/\(pathPart(name))" }
 
-  /// What is known of the device.
+  /// Returns the record of the device.
   func record() async throws -> DeviceRecord { try await admin.get(base) }
 
-  /// The choices of its person.
+  /// Returns the preferences of its user.
   func preferences() async throws -> Preferences { try await admin.get(base + "/preferences") }
 
-  /// Changes choices of its person, and returns all of them.
+  /// Changes preferences of its user and returns all of them.
   func change(_ request: PreferencesRequest) async throws -> Preferences {
-    // Who finds the texts of a person is decided by the person's devices alone.
+    // Only the user's own devices may change the access to the user's texts.
     if !isOwn, let secret, request.settings.contains(where: { $0.hasPrefix("log-text=") }) {
       return try await admin.post("/v1/device/preferences", request, secret: secret)
     }
     return try await admin.post(base + "/preferences", request)
   }
 
-  /// Registers it for an app, unless it is.
+  /// Registers the device for an app, unless it is registered.
   func register(_ topic: String) async throws {
     if isOwn {
       try await admin.put("/v1/device/apps/\(pathPart(topic))")
@@ -75,7 +76,7 @@ struct DeviceAccess {
     }
   }
 
-  /// Subscribes it to a broadcast channel.
+  /// Subscribes the device to a broadcast channel.
   func subscribe(to channel: String) async throws {
     if isOwn {
       try await admin.put("/v1/device/channels/\(pathPart(channel))")
@@ -85,29 +86,29 @@ struct DeviceAccess {
     }
   }
 
-  /// The list of apps: the gateway's, or those that the device is registered for.
+  /// The path of the list of apps: all apps of the gateway, or the registered apps of the device.
   var appsPath: String { isOwn ? "/v1/device/apps" : "/admin/v1/apps" }
 
-  /// Where its rows of the delivery log are read, with `device=` where that is to be said.
+  /// The path of its rows in the delivery log, with `device=` if the path requires it.
   var log: LogPath { isOwn ? .own : LogPath(path: LogPath.all.path, query: ["device=\(pathPart(name))"]) }
 }
 
-/// Where the delivery log is read: all of it by an administrator, a device's own rows by the device.
+/// The path of the delivery log: the whole log for an administrator, its own rows for a device.
 struct LogPath {
   let path: String
-  /// What every query has.
+  /// The parts common to all queries.
   var query: [String] = []
 
-  /// Whether it is an administrator's, for whom a device is to be named.
+  /// True for the administrator's log, whose queries name the device.
   var isAdministered: Bool { path == LogPath.all.path }
 
   static let all = LogPath(path: "/admin/v1/log")
   static let own = LogPath(path: "/v1/device/log")
 
-  /// Connects to whoever may be asked for the log: an administrator where that is possible, unless it is for a device of
-  /// this machine at a gateway elsewhere, which reads its own.
+  /// Connects for reading the log: as an administrator if possible. For a device of this machine at a remote gateway,
+  /// it connects as that device, which reads its own rows.
   ///
-  /// - Parameter device: nil: any.
+  /// - Parameter device: nil for any device.
   static func connect(_ state: StateOptions, for device: String?) async throws -> (Admin, LogPath) {
     let context = try state.context
     let isOwn = try device.map { try Credentials.read($0, in: context.folder) != nil } ?? false
@@ -117,10 +118,10 @@ struct LogPath {
     return (access.admin, access.isOwn ? .own : .all)
   }
 
-  /// Asks for the next rows with a request that waits for them. Where the gateway has too many of these and refuses (503), a
-  /// second request asks for the rows that are there.
+  /// Requests the next rows and waits for them. If the gateway refuses because it has too many such requests (503), a
+  /// second request gets the existing rows.
   ///
-  /// - Parameter ask: makes a request, which waits or does not.
+  /// - Parameter ask: makes a request; its argument is true if the gateway is to wait for rows.
   static func next(_ ask: (_ waits: Bool) async throws -> LogPage) async throws -> (page: LogPage, isRefused: Bool) {
     do {
       return (try await ask(true), false)

@@ -6,8 +6,8 @@ import PushGateway
 
 /// The folder of a gateway that runs on this machine.
 struct FolderOptions: ParsableArguments {
-  /// The help of `--state`. Groups of options that need it declare the option themselves: a debug build of ArgumentParser reads a
-  /// group four times as often for each group around it.
+  /// The help of `--state`. Option groups that need it declare the option themselves: a debug build of ArgumentParser
+  /// reads a group four times as often for each group around it.
   static let help: ArgumentHelp = "The gateway's state folder (also $PUSHGATEWAY_STATE)."
 
   @Option(name: .long, help: help, completion: .directory)
@@ -15,13 +15,13 @@ struct FolderOptions: ParsableArguments {
 
   init() {}
 
-  /// Creates the options of a folder that was named elsewhere.
+  /// Creates the options from a given folder.
   init(state: String?) {
     self.init()
     self.state = state
   }
 
-  /// - Throws: ``CommandFailure`` where none is named and there is no home.
+  /// - Throws: ``CommandFailure`` if no folder is named and there is no home directory.
   var folder: StateFolder {
     get throws {
       do {
@@ -33,9 +33,10 @@ struct FolderOptions: ParsableArguments {
     }
   }
 
-  /// Says so when a gateway's folder is there and another person's.
+  /// Checks the access to a file of the folder.
   ///
-  /// - Throws: ``CommandFailure`` when `path`, a file of the folder, may not be looked at.
+  /// - Throws: ``CommandFailure`` if the folder of a gateway exists and belongs to another user, so that `path` is not
+  ///   accessible.
   func checkPermission(of path: String, mode: Int32) throws {
     guard unsafe access(path, mode) != 0, errno == EACCES else { return }
     throw CommandFailure(
@@ -43,7 +44,7 @@ struct FolderOptions: ParsableArguments {
   }
 }
 
-/// The same for commands that work on the folder's files, or on the process of the gateway, and nowhere else.
+/// The folder option of commands that use only the files of the folder or the process of its gateway.
 struct LocalOptions: ParsableArguments {
   @Option(name: .long, help: FolderOptions.help, completion: .directory)
   var state: String?

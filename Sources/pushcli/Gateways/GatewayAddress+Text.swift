@@ -3,12 +3,12 @@ import GatewayProtocol
 import PushCore
 
 extension GatewayAddress {
-  /// What a gateway listens on unless it is told otherwise, and what an invitation need not say.
+  /// The default port of a gateway, which invitations can omit.
   static let usualPort = 2197
 
-  /// Reads `HOST:PORT`, or an address as a browser would write it, `https://HOST[:PORT][/…]`.
+  /// Parses `HOST:PORT`, or a URL as in a browser, `https://HOST[:PORT][/…]`.
   ///
-  /// - Parameter defaultPort: the port of `HOST`; nil: one has to be there.
+  /// - Parameter defaultPort: the port for `HOST` alone; nil if a port is required.
   /// - Throws: ``CommandFailure`` of wrong usage.
   init(_ text: String, defaultPort: Int? = nil) throws(CommandFailure) {
     var (rest, port) = (text[...], defaultPort)
@@ -32,7 +32,8 @@ extension GatewayAddress {
     self.init(host: host, port: port)
   }
 
-  /// Where a gateway of this machine is reached: one that listens on every address has the certificate of loopback.
+  /// The address at which a gateway of this machine is reached. A gateway that listens on every address has a
+  /// certificate for the loopback address.
   var reachable: GatewayAddress {
     switch host {
     case "0.0.0.0": GatewayAddress(host: "127.0.0.1", port: port)
@@ -41,12 +42,13 @@ extension GatewayAddress {
     }
   }
 
-  /// Whether it is this machine for whoever asks it.
+  /// True if every machine reaches itself at this address.
   var isLoopback: Bool { host == "localhost" || host == "::1" || host.hasPrefix("127.") }
 }
 
 extension StateFolder {
-  /// Where the gateway of this folder listens, as it has written it down; empty while none is ready.
+  /// The addresses at which the gateway of this folder listens, from the file that it writes; empty until a gateway is
+  /// ready.
   var listening: [GatewayAddress] {
     let text = FileManager.default.contents(atPath: listeningPath).map { String(decoding: $0, as: UTF8.self) } ?? ""
     return text.split(separator: "\n").compactMap { try? GatewayAddress(String($0)) }

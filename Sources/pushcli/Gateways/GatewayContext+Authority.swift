@@ -4,13 +4,13 @@ import GatewayProtocol
 import PushCore
 
 extension GatewayContext {
-  /// Bytes of a list of authorities: a handful of certificates.
+  /// The maximum size in bytes of a list of CA certificates.
   private static let maximumAuthoritySize = 64 << 10
 
-  /// Asks a gateway elsewhere which authorities to trust from now on. What it tells is kept where it proves the gateway, too:
-  /// one that shows a certificate from elsewhere tells of an authority that signs only senders'.
+  /// Asks a remote gateway for the CA certificates to trust from now on. They are stored only if they also verify the
+  /// gateway. A gateway with a certificate of another CA lists a CA that signs only certificates of senders.
   ///
-  /// - Returns: whether something has changed.
+  /// - Returns: true if the stored list has changed.
   @discardableResult
   func refreshAuthority() async throws -> Bool {
     guard let address, let present = FileManager.default.contents(atPath: folder.trustPath) else { return false }

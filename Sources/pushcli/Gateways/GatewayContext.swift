@@ -3,45 +3,46 @@ import GatewayClient
 import GatewayProtocol
 import PushCore
 
-/// A gateway as this machine knows it: the one that runs here, or one that was joined or logged in to.
+/// A known gateway: the local one, or one that was joined or logged in to.
 ///
-/// What is known of one elsewhere has a folder of its own, laid out as a state folder is: `gateway.json` has its address,
-/// `ca.pem` its authority, `devices/` the secrets of this machine's devices, `login.json` an administrator's bearer.
+/// The data of a remote gateway is in a separate folder, with the layout of a state folder. `gateway.json` has its
+/// address, `ca.pem` its CA, `devices/` the secrets of this machine's devices, `login.json` an administrator's token.
 struct GatewayContext {
-  /// `local`, or what its folder is called.
+  /// `local`, or the name of its folder.
   let name: String
   let folder: StateFolder
-  /// Where it is; nil: it runs on the folder, and says there where it listens.
+  /// The address; nil for a gateway that runs on the folder and writes its addresses there.
   let address: GatewayAddress?
-  /// Where the gateways are that have the same devices and pushes, as far as it is known.
+  /// The known addresses of the other gateways of its cluster, which have the same devices and pushes.
   var others: [GatewayAddress] = []
 
-  /// The gateway of this machine.
+  /// The name of the gateway of this machine.
   static let localName = "local"
 
   var isRemote: Bool { address != nil }
 
-  /// How a gateway elsewhere becomes known here, as the end of a sentence.
+  /// Advice to reach a remote gateway, as the end of a sentence.
   static let elsewhere = "; a gateway elsewhere takes `pushcli join CODE@HOST` or `pushcli login HOST`"
 
-  /// The certificates to trust: the gateway's authority, or for a gateway that has a certificate from elsewhere those that
-  /// this system trusts.
+  /// The path of the certificates to trust: the gateway's CA, or the system's certificates for a remote gateway with a
+  /// public certificate.
   var trustPath: String {
     let own = folder.trustPath
     guard isRemote, !FileManager.default.fileExists(atPath: own) else { return own }
     return SystemTrust.path
   }
 
-  /// The command for a gateway that has a public certificate instead of one of the CA that is stored here.
+  /// The advice for a gateway that has a public certificate instead of one from the CA stored here.
   ///
-  /// That change is never made without the person: the stored CA excludes every other issuer. A public certificate for the host name
-  /// proves only that its owner once controlled the name or the network to it.
+  /// The program never makes that change without the user: the stored CA excludes every other issuer. A public
+  /// certificate for the host name proves only that its owner once controlled the name or the network to it.
   var remedy: String? {
     guard isRemote, FileManager.default.fileExists(atPath: folder.trustPath) else { return nil }
     return "if its operator has changed to a public certificate, run `pushcli contexts trust \(name)`"
   }
 
-  /// The certificates to trust at an address: where this folder's own gateway listens, the one that it shows.
+  /// Returns the path of the certificates to trust at an address: for an address where this folder's own gateway
+  /// listens, the certificate that it presents.
   func trustPath(at address: GatewayAddress) -> String {
     let shown = folder.shownCertificatePath
     guard !isRemote, FileManager.default.fileExists(atPath: shown),
@@ -50,26 +51,26 @@ struct GatewayContext {
     return shown
   }
 
-  /// The same reached at other addresses, of which the first is tried first.
+  /// Returns the same gateway with other addresses, of which the first is tried first.
   func reached(at addresses: [GatewayAddress]) -> GatewayContext {
     let rest = ([address].compactMap(\.self) + others).filter { !addresses.contains($0) }
     return GatewayContext(
       name: name, folder: folder, address: addresses.first, others: Array(addresses.dropFirst()) + rest)
   }
 
-  /// Keeps where the gateways are that have the same devices and pushes.
+  /// Stores the addresses of the gateways of the cluster, which have the same devices and pushes.
   ///
-  /// - Parameter addresses: all of them; none: the gateway is alone.
+  /// - Parameter addresses: all addresses; empty for a gateway without a cluster.
   func remember(_ addresses: [GatewayAddress]) {
     let present = Place.read(in: folder)
     guard present != nil || !addresses.isEmpty else { return }
     var place = present ?? Place(gateway: address?.description ?? name)
     place.gateways = addresses.isEmpty ? nil : addresses.map(\.description)
-    // It is told again at the next connect.
+    // After a failure, the next connection reports the addresses again.
     try? place.save(in: folder)
   }
 
-  /// An administrator's bearer: what ``LoginCommand`` keeps.
+  /// An administrator's bearer token, as stored by ``LoginCommand``.
   struct Login: Codable {
     var token: String
 
@@ -84,13 +85,13 @@ struct GatewayContext {
     }
   }
 
-  /// `gateway.json`.
+  /// The content of `gateway.json`.
   struct Place: Codable {
     var gateway: String
-    /// All that have the same devices and pushes, as gateways tell it; nil where there is one alone.
+    /// The addresses of all gateways of the cluster, as the gateways report them; nil for a gateway without a cluster.
     var gateways: [String]?
 
-    /// The others besides one.
+    /// Returns the addresses of the others, without the given one.
     func others(than address: GatewayAddress?) -> [GatewayAddress] {
       (gateways ?? []).prefix(Limits.maximumGateways + 1).compactMap(GatewayAddress.init(line:)).filter {
         $0 != address

@@ -5,7 +5,7 @@ import GatewayProtocol
 import HTTP2Transport
 import PushCore
 
-/// Which gateway a command means: one of this machine by its folder, or one elsewhere that was joined or logged in to.
+/// The gateway that a command uses: a local one by its folder, or a remote one that was joined or logged in to.
 struct StateOptions: ParsableArguments {
   /// The help of `--gateway`.
   static let help: ArgumentHelp = """
@@ -21,7 +21,7 @@ struct StateOptions: ParsableArguments {
 
   init() {}
 
-  /// Creates the options of a gateway that was named elsewhere.
+  /// Creates the options from a given folder and gateway.
   init(state: String?, gateway: String?) {
     self.init()
     self.state = state
@@ -31,7 +31,7 @@ struct StateOptions: ParsableArguments {
   /// The state folder of this machine.
   var local: FolderOptions { FolderOptions(state: state) }
 
-  /// Which gateway is meant. One that is named by an address which no context has is another way to that of the state folder.
+  /// The gateway that the options name. An address without a context is another address of the state folder's gateway.
   ///
   /// - Throws: ``CommandFailure`` for a text that is neither a name nor an address.
   var context: GatewayContext {
@@ -49,7 +49,7 @@ struct StateOptions: ParsableArguments {
     }
   }
 
-  /// The addresses of a text that is no name, with commas between them.
+  /// Parses addresses that are separated by commas.
   private static func addresses(_ text: String) throws(CommandFailure) -> [GatewayAddress] {
     var addresses: [GatewayAddress] = []
     for part in text.split(separator: ",", omittingEmptySubsequences: false) {
@@ -62,13 +62,13 @@ struct StateOptions: ParsableArguments {
     return addresses
   }
 
-  /// Where what is known of the gateway lies: its certificates to trust, and this machine's devices.
+  /// The folder with the data of the gateway: its certificates to trust, and this machine's devices.
   var folder: StateFolder { get throws { try context.folder } }
 
-  /// The address that was named, where no context has it; the first of several.
+  /// The named address, if no context has it; the first of several.
   var detour: GatewayAddress? { get throws { try detours.first } }
 
-  /// The addresses that were named, where no context has any of them.
+  /// The named addresses, if no context has any of them.
   var detours: [GatewayAddress] {
     get throws {
       guard let gateway, try !context.isRemote, gateway != GatewayContext.localName else { return [] }
@@ -77,13 +77,13 @@ struct StateOptions: ParsableArguments {
   }
 }
 
-/// Whether data is printed for programs.
+/// The option for JSON output.
 struct FormatOptions: ParsableArguments {
   @Flag(name: .long, help: "Print JSON: one object, or one object a line.")
   var json = false
 }
 
-/// Where a gateway accepts providers and devices.
+/// The gateway, with the certificates to trust, of commands that connect as a provider or a device.
 struct GatewayOptions: ParsableArguments {
   @Option(name: .customLong("state"), help: FolderOptions.help, completion: .directory)
   var stateFolder: String?
@@ -98,11 +98,11 @@ struct GatewayOptions: ParsableArguments {
 
   var state: StateOptions { StateOptions(state: stateFolder, gateway: gateway) }
 
-  /// The address as it is now: a gateway that restarts may have another port.
+  /// Returns the current address: a gateway that restarts can have another port.
   ///
   /// - Parameters:
-  ///   - address: an address that was found otherwise, where the person names none.
-  ///   - identity: a certificate to show.
+  ///   - address: an address found otherwise, for use if the user names none.
+  ///   - identity: a client certificate to present.
   func endpoint(address found: String? = nil, identity: ClientIdentity? = nil) throws -> Client.Endpoint {
     let context = try state.context
     let address = try state.detour ?? context.address ?? listening(found, context.folder)
@@ -117,7 +117,7 @@ struct GatewayOptions: ParsableArguments {
       identity: identity, remedy: trustPath == nil ? context.remedy : nil)
   }
 
-  /// Where a device receives: at any gateway of its cell, all of which one authority has certified.
+  /// Returns the gateways at which a device receives: all gateways of its cluster, which are certified by one CA.
   func deviceGateways() throws -> DeviceGateways {
     let context = try state.context
     return DeviceGateways(
@@ -128,7 +128,7 @@ struct GatewayOptions: ParsableArguments {
         do {
           return [try listening(nil, context.folder)]
         } catch {
-          // The one of this machine does not run; others may.
+          // The gateway of this machine does not run, but others can be reached.
           guard !context.others.isEmpty else { throw error }
           return []
         }
@@ -136,14 +136,15 @@ struct GatewayOptions: ParsableArguments {
       endpoint: { try endpoint(at: $0, of: context) })
   }
 
-  /// The certificates to trust where none are named: the system's for an address where nothing else is known.
+  /// Returns the path of the certificates to trust if the user names none: the system's for an address without stored
+  /// certificates.
   private func knownTrust(of context: GatewayContext, at address: GatewayAddress) throws -> String {
     let path = context.trustPath(at: address)
     let isKnown = FileManager.default.fileExists(atPath: path)
     return try isKnown || state.detour == nil ? path : SystemTrust.path
   }
 
-  /// Where the gateway of a folder listens.
+  /// Returns the address at which the gateway of a folder listens.
   private func listening(_ found: String?, _ folder: StateFolder) throws -> GatewayAddress {
     if let found { return try GatewayAddress(found) }
     guard let address = folder.listening.first else {
@@ -157,7 +158,7 @@ struct GatewayOptions: ParsableArguments {
   }
 }
 
-/// A part of a path, with what a path may not hold escaped.
+/// Percent-encodes a text as one part of a path.
 func pathPart(_ text: String) -> String {
   text.addingPercentEncoding(withAllowedCharacters: .alphanumerics.union(CharacterSet(charactersIn: "-._~"))) ?? text
 }

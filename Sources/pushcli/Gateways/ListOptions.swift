@@ -3,7 +3,7 @@ import GatewayProtocol
 import PushCore
 import PushPolicy
 
-/// Which part of a list is printed.
+/// The options that select a part of a list.
 struct ListOptions: ParsableArguments {
   @Option(help: "At most this many. (all)") var limit: Int?
   @Option(help: "Only entries after this one, in the order of the list.") var after: String?
@@ -13,13 +13,13 @@ struct ListOptions: ParsableArguments {
 }
 
 extension Admin {
-  /// Prints a list page by page: neither end holds more than two of them.
+  /// Prints a list page by page, so that neither side holds more than two pages.
   ///
   /// - Parameters:
-  ///   - path: the list's, without a query.
-  ///   - name: the member that the list is in the order of.
-  ///   - cells: what a row of the table has.
-  /// - Returns: whether there was anything.
+  ///   - path: the path of the list, without a query.
+  ///   - name: the member that determines the order of the list.
+  ///   - cells: returns the cells of a table row.
+  /// - Returns: true if the list has at least one row.
   @discardableResult
   func printList(
     _ path: String, _ part: ListOptions, _ format: FormatOptions, name: StaticString = "name", header: [String],
@@ -30,7 +30,7 @@ extension Admin {
     var (left, count) = (part.limit ?? Int.max, 0)
     var page: [UInt8]? = try await bytes(part.path(path, left, after: part.after))
     while let body = page {
-      // The next one is on its way while this one is read and printed.
+      // The next page is requested while this page is read and printed.
       let (size, last) = try ListOptions.end(of: body, name, parser)
       let isLast = size < min(left, ListOptions.pageSize) || size == left
       left -= size
@@ -52,7 +52,8 @@ extension Admin {
 extension ListOptions {
   fileprivate static let pageSize = 5000
 
-  /// How many rows a page has, and the name of the last: it is a JSON array with a row a line, and no text in it has a line end.
+  /// Returns the number of rows of a page and the name of the last row. A page is a JSON array with one row per line,
+  /// and no text in it has a line end.
   fileprivate static func end(
     of page: [UInt8], _ name: StaticString, _ parser: borrowing JSONParser
   ) throws -> (size: Int, last: String?) {
@@ -63,7 +64,7 @@ extension ListOptions {
     return (lineEnds + 1, try parser.parse(row.span) { $0[name]?.string })
   }
 
-  /// The path of a page.
+  /// Returns the path of a page.
   fileprivate func path(_ list: String, _ left: Int, after: String?) -> String {
     var values = ["limit=\(min(left, ListOptions.pageSize))"]
     if let after { values.append("after=\(pathPart(after))") }
@@ -73,7 +74,7 @@ extension ListOptions {
 }
 
 extension JSONElement {
-  /// The texts of an array, with spaces between them.
+  /// The texts of an array, separated by spaces.
   var joinedTexts: String {
     var texts = ""
     forEachElement { element in

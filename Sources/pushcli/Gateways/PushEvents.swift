@@ -3,37 +3,38 @@ import GatewayClient
 import GatewayProtocol
 import PushCore
 
-/// What happens to pushes, as it happens: the gateway says so when there is something, also one that was stopped or
-/// killed meanwhile and runs again.
+/// The delivery events of pushes, as they happen. The gateway answers when there is an event; a gateway that was
+/// stopped or killed can restart between two requests.
 struct PushEvents {
   private let state: StateOptions
   private let query: [String]
   private let start = Date()
   private var admin: Admin?
   private var path = LogPath.all
-  /// What the gateway said to read on from; nil when it has to look back once, since it may have begun its log anew.
+  /// The position from which to read on, as given by the gateway; nil if one look back is needed, since the gateway may
+  /// have begun a new log.
   private var after: String?
-  /// What has been handed out, which a look back finds again.
+  /// The rows returned so far, which a look back finds again.
   private var seen: Set<String> = []
   private var unanswered = UnansweredGateways()
-  /// Why the gateway said nothing lately; nil when it did, and when it is away.
+  /// The reason for the gateway's latest refusal; nil after an answer, and while the gateway is away.
   private(set) var failure: CommandFailure?
   private var backoff = Backoff(first: .milliseconds(200), last: .seconds(1))
   private var absence: Absence
 
-  /// How far before the start a look back goes: clocks are set.
+  /// The seconds before the start that a look back covers, because clocks can be changed.
   private static let slack = 86_400.0
 
   /// - Parameters:
-  ///   - query: what to look for, as `name=value`.
-  ///   - admin: a connection that is there; nil: one is made, as soon as there is a gateway.
+  ///   - query: the search parameters, as `name=value`.
+  ///   - admin: an existing connection; nil to make one as soon as there is a gateway.
   init(_ query: [String], of state: StateOptions, _ admin: Admin? = nil) {
     (self.state, self.query, self.admin, absence) = (state, query, admin, Absence(of: state))
   }
 
-  /// The next rows, the oldest first; nil when there are none until `end`.
+  /// Returns the next rows, oldest first; nil if there are none until `end`.
   ///
-  /// - Throws: ``CommandFailure`` for a refusal. A gateway that is away may come back in time: see ``Absence``.
+  /// - Throws: ``CommandFailure`` for a refusal. A gateway that is away can come back in time: see ``Absence``.
   mutating func next(until end: ContinuousClock.Instant) async throws -> [LogRecord]? {
     while ContinuousClock.now < end {
       do {
@@ -61,7 +62,7 @@ struct PushEvents {
     try await Task.sleep(for: min(backoff.next(), max(.zero, end - .now)))
   }
 
-  /// - Parameter waits: whether the gateway answers when there are rows, or at once.
+  /// - Parameter waits: true if the gateway is to answer when there are rows, false if at once.
   private mutating func page(until end: ContinuousClock.Instant, waits: Bool) async throws -> LogPage {
     if admin == nil { (admin, path) = try await LogPath.connect(state, for: nil) }
     guard let admin else { throw CommandFailure(.unreachable) }
@@ -73,7 +74,7 @@ struct PushEvents {
     } else {
       values.append("since=\(Int64((start.timeIntervalSince1970 - PushEvents.slack) * 1000))")
     }
-    // A gateway that stands still answers nobody, and the time is up all the same.
+    // A gateway process that is halted does not answer; closing the connection ends the request in time.
     let watch = Task {
       try await Task.sleep(for: left + .seconds(1))
       admin.close()

@@ -4,25 +4,26 @@ import GatewayProtocol
 import HTTP2Transport
 import PushCore
 
-/// A first connection to a gateway of which only its authority's fingerprint is known, or that it has a public certificate.
+/// A first connection to a gateway of which only the fingerprint of its CA is known, or that has a public certificate.
 struct TrustOnFirstUse {
   private let address: GatewayAddress
   private let fingerprint: String?
 
-  /// - Parameter fingerprint: nil or ``AuthorityFingerprint/ofSystem``: this system has to trust the gateway's certificate. A code
-  ///   with another fingerprint never falls back to that: its gateway has a CA of its own, which no public CA may replace.
+  /// - Parameter fingerprint: nil or ``AuthorityFingerprint/ofSystem`` if this system has to trust the gateway's
+  ///   certificate. A code with another fingerprint never falls back to that: its gateway has its own CA, which no
+  ///   public CA may replace.
   init(_ address: GatewayAddress, _ fingerprint: String?) {
     (self.address, self.fingerprint) = (address, fingerprint)
   }
 
-  /// A gateway that has proved to be the right one.
+  /// A gateway whose identity is verified.
   struct Gateway {
     let client: Client
-    /// The certificate to trust from now on; nil: the system trusts the gateway's already.
+    /// The certificate to trust from now on; nil if the system already trusts the gateway's certificate.
     let authority: [UInt8]?
   }
 
-  /// - Throws: ``CommandFailure``, also when somebody else answers there; nothing was sent to them.
+  /// - Throws: ``CommandFailure``, also if another server answers there; nothing was sent to that server.
   func connect() async throws -> Gateway {
     guard let fingerprint, fingerprint != AuthorityFingerprint.ofSystem else { return try await connectTrusted() }
     let pin = AuthorityPin(fingerprint)
@@ -59,7 +60,7 @@ struct TrustOnFirstUse {
     }
   }
 
-  /// Whether the gateway's certificate is one that this system trusts anyway, and will when it is renewed.
+  /// Returns true if this system trusts the gateway's certificate without the pin, and therefore also its renewals.
   private func isTrustedBySystem() async -> Bool {
     let path = SystemTrust.path
     guard FileManager.default.isReadableFile(atPath: path),

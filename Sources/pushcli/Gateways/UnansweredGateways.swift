@@ -1,10 +1,10 @@
 import PushCore
 
-/// Says on standard error which gateways of a cell have not answered, each time that these are others.
+/// Prints on standard error the gateways of a cluster that have not answered, each time that the list changes.
 struct UnansweredGateways {
   private var told: [String] = []
 
-  /// - Parameter names: of the gateways that have not answered; nil from a gateway that is alone.
+  /// - Parameter names: the names of the gateways that have not answered; nil from a gateway without a cluster.
   mutating func tell(_ names: [String]?) {
     guard let names, names != told else { return }
     told = names

@@ -1,26 +1,26 @@
 import PushPolicy
 
-/// What a person can answer to an alert.
+/// A possible answer of the user to an alert.
 struct AlertChoice: Sendable, Equatable {
   var title: String
-  /// What the gateway is told: `close`, `view`, `ok`, or a category's action.
+  /// The action that the gateway receives: `close`, `view`, `ok`, or a category's action.
   var action: String
   var isDestructive = false
 
-  /// The action of a button that opens the action sheet; the gateway never hears of it.
+  /// The action of a button that opens the action sheet; it is never sent to the gateway.
   static let options = "options"
 }
 
 extension AlertPresentation {
-  /// Title, subtitle and body, as far as there are any.
+  /// The title, subtitle and body that are not empty.
   var texts: [String] { [title, subtitle, body].filter { !$0.isEmpty } }
 
-  /// Everything that can be answered, in one list: for the linear form, which has no sheets.
+  /// All possible answers in one list: for the linear form, which has no sheets.
   var linearChoices: [AlertChoice] {
     sheetChoices.count > 1 ? [AlertChoice(title: "Close", action: "close")] + sheetChoices : choices
   }
 
-  /// What the action sheet of the alert offers.
+  /// The choices of the alert's action sheet.
   var sheetChoices: [AlertChoice] {
     (actions ?? []).map { AlertChoice(title: $0.title, action: $0.id, isDestructive: $0.isDestructive) }
   }

@@ -1,28 +1,28 @@
 import Foundation
 
-/// Times and dates as the phone writes them, in one time zone.
+/// Formats times and dates of the phone in one time zone.
 struct ClockText: Sendable {
   var timeZone: TimeZone
 
-  /// Hours and minutes, such as `14:03`.
+  /// Returns hours and minutes, such as `14:03`.
   func time(_ date: Date) -> String {
     let seconds = localSeconds(date)
     return Self.twoDigits(seconds / 3_600 % 24) + ":" + Self.twoDigits(seconds / 60 % 60)
   }
 
-  /// As ``time(_:)``, with seconds: `14:03:09`.
+  /// Returns the time with seconds, such as `14:03:09`.
   func timeWithSeconds(_ date: Date) -> String {
     time(date) + ":" + Self.twoDigits(localSeconds(date) % 60)
   }
 
-  /// The time, preceded by the day when that is not today: `20 Nov 14:03`.
+  /// Returns the time, preceded by the day if that is not today: `20 Nov 14:03`.
   func moment(_ date: Date, now: Date) -> String {
     isSameDay(date, now) ? time(date) : day(date) + " " + time(date)
   }
 
-  /// The day of the month, such as `20 Nov`.
+  /// Returns the day and the month, such as `20 Nov`.
   func day(_ date: Date) -> String {
-    // Days to a civil date, with years that begin in March so that leap days come last.
+    // Converts days to a civil date, with years that begin in March so that leap days come last.
     let days = dayNumber(date) + 719_468
     let dayOfEra = days % 146_097
     let yearOfEra = (dayOfEra - dayOfEra / 1_460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
@@ -31,7 +31,7 @@ struct ClockText: Sendable {
     return "\(dayOfYear - (153 * month + 2) / 5 + 1) \(Self.monthsFromMarch[month])"
   }
 
-  /// Whether both fall on one day.
+  /// Returns true if both dates are on the same day.
   func isSameDay(_ one: Date, _ other: Date) -> Bool { dayNumber(one) == dayNumber(other) }
 
   private static let monthsFromMarch = [
@@ -40,7 +40,8 @@ struct ClockText: Sendable {
 
   private func dayNumber(_ date: Date) -> Int { localSeconds(date) / 86_400 }
 
-  /// Seconds on the wall's clock since 1970; no number and earlier dates count as 1970, later ones as the year 9999.
+  /// Returns the seconds of the local time since 1970. Earlier dates and dates that are not a number count as 1970,
+  /// later ones as the year 9999.
   private func localSeconds(_ date: Date) -> Int {
     let seconds = min(max(0, date.timeIntervalSince1970), 253_402_300_799)
     return max(Int(seconds) + timeZone.secondsFromGMT(for: Date(timeIntervalSince1970: seconds)), 0)

@@ -1,22 +1,22 @@
 import Foundation
 import TerminalUI
 
-/// What a push says of a command that has ended.
+/// The texts of the push about a command that has ended.
 struct CommandReport {
   var command: [String]
   var end: ChildCommand.End
   var time: Duration
-  /// The last lines of its output.
+  /// The last lines of the command's output.
   var lines: [String] = []
 
-  /// A title is one line of at most so many columns (T2).
+  /// The maximum number of columns of the title, which is one line (T2).
   private static let maximumTitleSize = 40
-  /// How much of a command is sent, in bytes.
+  /// The maximum size of the command in bytes.
   private static let maximumCommandSize = 1000
-  /// What a payload may have, in bytes, without what is around its texts.
+  /// The maximum size of the texts in bytes: the limit of a payload without its other members.
   private static let maximumTextSize = 4096 - 128
 
-  /// What ran, and whether it failed.
+  /// The title: the result and the command, cut to the maximum.
   var title: String {
     let verb = end == .exited(0) ? "Done: " : "Failed: "
     let room = CommandReport.maximumTitleSize - verb.count
@@ -26,8 +26,8 @@ struct CommandReport {
   /// The command in one line.
   private var line: String { Sanitizer.line(command.joined(separator: " ")) }
 
-  /// How it ended, and how long it took; the command, where the title does not have all of it; as many of the last lines of its
-  /// output as the payload has room for.
+  /// Returns the body: the exit status and the duration; the command, if the title does not contain all of it; and as
+  /// many of the last output lines as fit into the payload.
   func body(below title: String) -> String {
     var parts = [how]
     if !title.contains(line) {
@@ -43,7 +43,7 @@ struct CommandReport {
     return (parts + last.reversed()).joined(separator: "\n")
   }
 
-  /// What a line takes in JSON, with its end: two bytes for what is escaped.
+  /// Returns the size of a line with its end in JSON: escaped characters count as two bytes.
   private static func size(_ line: String) -> Int {
     line.utf8.count { $0 == UInt8(ascii: "\"") || $0 == UInt8(ascii: "\\") } + line.utf8.count + 2
   }
@@ -55,10 +55,10 @@ struct CommandReport {
     }
   }
 
-  /// Which of the built-in sounds it is told by.
+  /// The built-in sound of the push, by the result.
   var sound: String { end == .exited(0) ? "success" : "failure" }
 
-  /// Such as `0.4 s`, `12 s`, `3 min 5 s` and `2 h 10 min`.
+  /// Formats a duration, such as `0.4 s`, `12 s`, `3 min 5 s` and `2 h 10 min`.
   static func words(of time: Duration) -> String {
     let seconds = time.components.seconds
     switch seconds {

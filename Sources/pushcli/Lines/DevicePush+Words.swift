@@ -2,7 +2,7 @@ import GatewayProtocol
 import PushPolicy
 
 extension DevicePush {
-  /// A headline and a detail for lists: the texts of the alert, or in words what came instead.
+  /// A headline and a detail for lists: the texts of the alert, or a description of the other parts.
   var summary: (headline: String, detail: String) {
     guard let alert = presentation.listed else {
       let parts = [
@@ -14,7 +14,7 @@ extension DevicePush {
     return (alert.texts.first ?? "", alert.texts.dropFirst().joined(separator: " — "))
   }
 
-  /// What it says, in lines: the texts of the alert, or in words what came instead.
+  /// The text in lines: the texts of the alert, or a description of the other parts.
   var text: String { presentation.listed?.texts.joined(separator: "\n") ?? summary.headline }
 }
 
@@ -30,6 +30,6 @@ extension Presentation {
     }
   }
 
-  /// The texts that lists show: of the alert, or of what may not interrupt and is only listed.
+  /// The texts for lists: those of the alert, or of an alert that may not interrupt and is only listed.
   var listed: AlertPresentation? { alert ?? center }
 }

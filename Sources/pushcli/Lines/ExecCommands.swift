@@ -1,17 +1,18 @@
 import GatewayProtocol
 import PushPolicy
 
-/// The person's shell commands for what comes (`--exec`, `--exec-for`).
+/// The user's shell commands for pushes and answers (`--exec`, `--exec-for`).
 struct ExecCommands: Sendable, Equatable {
-  /// For pushes that have none of their own.
+  /// The command for pushes without a command of their own.
   var everything: String?
-  /// By topic: these come before those of a level.
+  /// The commands by topic, which take precedence over the commands by level.
   var apps: [String: String] = [:]
   var levels: [InterruptionLevel: String] = [:]
-  /// For the person's answer to an alert.
+  /// The command for the user's answer to an alert.
   var answered: String?
 
-  /// - Parameter pairs: of `--exec-for`, each `KEY=COMMAND`, where the key is a level, `answered` or a topic.
+  /// - Parameter pairs: the values of `--exec-for`, each `KEY=COMMAND`, where the key is a level, `answered` or a
+  ///   topic.
   init(everything: String?, pairs: [String]) {
     self.everything = everything
     for (key, command) in pairs.compactMap(ExecCommands.pair) {
@@ -29,7 +30,7 @@ struct ExecCommands: Sendable, Equatable {
 
   func command(for push: DevicePush) -> String? { apps[push.topic] ?? levels[push.level] ?? everything }
 
-  /// `KEY=COMMAND`; nil where one of them is missing.
+  /// Splits `KEY=COMMAND`; nil if one of the two is missing.
   static func pair(_ text: String) -> (key: String, command: String)? {
     let parts = text.split(separator: "=", maxSplits: 1)
     return parts.count == 2 ? (String(parts[0]), String(parts[1])) : nil

@@ -3,15 +3,15 @@ import GatewayClient
 import Glibc
 import PushPolicy
 
-/// Standard output, where pushes go as lines, each of them once as far as the output allows.
+/// Standard output for pushes as lines; each push is written once, as far as the output allows.
 ///
-/// A regular file tells after a crash what has been written to it: its last lines are compared with what comes again.
-/// A pipe can't; there the number of the last push is written right after its bytes.
+/// After a crash, the last lines of a regular file are compared with the pushes that arrive again. A pipe can't be read
+/// back; for a pipe, the number of the last push is stored right after its bytes are written.
 final class LineOutput {
   private let descriptor: Int32
   let isRegularFile: Bool
   private let isTerminal: Bool
-  /// What the end of the file says to have been written already, as far as it lies after the cursor.
+  /// The pushes after the cursor that are already in the file.
   private var written: Set<Identity> = []
   private let parser = JSONParser(maximumDepth: JSONParser.maximumLineDepth)
 
@@ -20,23 +20,23 @@ final class LineOutput {
     var id: String
   }
 
-  /// A push whatever its number is.
+  /// The identity of a push without its sequence number.
   private struct Push: Hashable {
     var id: String
     var topic: String
     var received: String
   }
 
-  /// What was written last, for when numbers begin anew.
+  /// The pushes written last, for a renumbering.
   private var recent: [PushBatch] = []
   private var recentSize = 0
-  /// What was written under the numbers before, and has not come again.
+  /// The pushes written before a renumbering that have not arrived again.
   private var renumbered: Set<Push> = []
 
-  /// How much of what was written is remembered, in bytes.
+  /// The maximum size in bytes of the remembered pushes.
   static let rememberedSize = 1 << 20
 
-  /// How much of the end of a file is looked at, in bytes: more than one write ever holds.
+  /// The number of bytes that are read at the end of a file: more than one write can have.
   static let lookBack = 2 * DeviceEvents.maximumSize + 1 << 20
 
   init(descriptor: Int32 = STDOUT_FILENO) {
@@ -46,22 +46,22 @@ final class LineOutput {
     isRegularFile = unsafe fstat(descriptor, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
   }
 
-  /// Looks at the end of the file for pushes after `cursor`, and takes away a line of ours that a crash has torn.
+  /// Searches the end of the file for pushes after `cursor`, and removes an incomplete line that a crash has left.
   func recover(after cursor: UInt64) {
     guard let (bytes, start) = lastBytes() else { return }
     let end = bytes.lastIndex(of: UInt8(ascii: "\n")).map { $0 + 1 } ?? 0
     mend(bytes[end...], at: start + end)
-    // Lines of other devices may stand between ours.
+    // Lines of other devices can be between the lines of this device.
     for line in bytes[..<end].split(separator: UInt8(ascii: "\n")) {
       if let identity = identity(of: line), identity.seq > cursor { written.insert(identity) }
     }
   }
 
-  /// The end of the file, and where it begins; nil for what is no file that is appended to.
+  /// Returns the end of the file and its offset; nil if the output is not a file that is appended to.
   private func lastBytes() -> (bytes: [UInt8], start: Int)? {
     var status = stat()
     guard isRegularFile, unsafe fstat(descriptor, &status) == 0, status.st_size > 0 else { return nil }
-    // Only what is appended to continues what stands there.
+    // Only output that is appended continues the existing content.
     guard fcntl(descriptor, F_GETFL) & O_APPEND != 0 || lseek(descriptor, 0, SEEK_CUR) == status.st_size else {
       return nil
     }
@@ -85,14 +85,14 @@ final class LineOutput {
     return bytes
   }
 
-  /// Makes what follows the last line's end the beginning of nothing.
+  /// Removes an incomplete push after the last line end, or ends the last line.
   private func mend(_ rest: ArraySlice<UInt8>, at offset: Int) {
     guard !rest.isEmpty else { return }
     let opening = Array(#"{"type":"push","seq":"#.utf8)
     if identity(of: rest) == nil, rest.starts(with: opening) || opening.starts(with: rest) {
       if ftruncate(descriptor, off_t(offset)) == 0 { lseek(descriptor, off_t(offset), SEEK_SET) }
     } else {
-      // A whole line that lacks its end, or what somebody else wrote.
+      // A complete line without its end, or a line of another program.
       write(json: [UInt8(ascii: "\n")])
       if let identity = identity(of: rest) { written.insert(identity) }
     }
@@ -109,7 +109,7 @@ final class LineOutput {
     return identity ?? nil
   }
 
-  /// The pushes of `batch` that the file does not hold yet.
+  /// Returns the pushes of `batch` that the file does not contain yet.
   func missing(from batch: PushBatch) -> PushBatch {
     guard !written.isEmpty else { return batch }
     var rest = PushBatch()
@@ -117,12 +117,13 @@ final class LineOutput {
       if let identity = identity(of: line), written.remove(identity) != nil { return }
       rest.append(line, seq: seq)
     }
-    // What was written before this came before it: whatever is left of it is not ours.
+    // Pushes arrive in the order in which they were written: remaining entries up to this number belong to another
+    // device.
     if batch.lastSeq > 0 { written = written.filter { $0.seq > batch.lastSeq } }
     return rest
   }
 
-  /// Pushes are numbered anew: what was written may come again under another number.
+  /// Prepares for renumbered pushes: pushes that were already written can arrive again under other numbers.
   func renumber() {
     for batch in recent { batch.forEachLine { _, line in remember(line) } }
     guard let (bytes, _) = lastBytes() else { return }
@@ -144,7 +145,7 @@ final class LineOutput {
     return push ?? nil
   }
 
-  /// The pushes of a batch that were not written under another number, which are remembered.
+  /// Returns the pushes of a batch that were not written under another number, and remembers them.
   func news(in batch: PushBatch) -> PushBatch {
     var news = batch
     if !renumbered.isEmpty {
@@ -160,9 +161,10 @@ final class LineOutput {
     return news
   }
 
-  /// Writes lines of JSON, each with its end, in one piece if the system takes it so: byte by byte where no terminal is.
+  /// Writes lines of JSON, each with its end, in one write if the system accepts it; characters are escaped only for a
+  /// terminal.
   ///
-  /// A reader who has gone ends the command quietly, as it would end any program in a pipe.
+  /// If the reader of the pipe has closed it, the command ends without a message, as any program in a pipe does.
   func write(json lines: [UInt8]) {
     Output.write(SanitizedText(json: lines, isForTerminal: isTerminal), to: descriptor)
   }
@@ -172,7 +174,7 @@ final class LineOutput {
     if !paragraphs.isEmpty { Output.write(SanitizedText(lines: paragraphs), to: descriptor) }
   }
 
-  /// Returns when what was written to a file is on disk.
+  /// Returns when the output to a file is on disk.
   func sync() throws {
     guard isRegularFile, fdatasync(descriptor) != 0, errno != EINVAL, errno != EROFS else { return }
     throw CommandFailure(.failed, "standard output can't be saved: free some space; nothing is lost, start again then")

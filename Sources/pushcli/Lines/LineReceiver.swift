@@ -6,15 +6,15 @@ import PushPolicy
 import Queues
 import Synchronization
 
-/// The device without a screen: pushes go to standard output as lines, and to a command if there is one.
+/// The device without a screen: writes pushes to standard output as lines, and runs a command for them if there is one.
 struct LineReceiver {
   enum Form { case json, plain }
 
   private let session: DeviceSession
   private let form: Form
-  /// How many pushes to receive; nil for all.
+  /// The number of pushes to receive; nil for all.
   private let wanted: Int?
-  /// Whether a gateway that can't be reached at the beginning is tried again.
+  /// True if the device tries again when the gateway can't be reached at the beginning.
   private let waits: Bool
   private let runner: PushRunner?
   private let output = LineOutput()
@@ -49,7 +49,7 @@ struct LineReceiver {
     questions?.read(into: queue)
     while let events = await queue.take() {
       guard turn.begin() else { continue }
-      // What came in a burst is one write, one save and one acknowledgement.
+      // A burst of pushes needs one write, one save and one acknowledgement.
       var batch = PushBatch()
       for event in events {
         if case .pushes(let pushes) = event {
@@ -64,16 +64,16 @@ struct LineReceiver {
       turn.end()
       if received == wanted { session.finish() }
     }
-    // Whoever stops this ends the process, too.
+    // The stopping task also ends the process.
     if turn.isStopping { await stopping.value }
     await session.waitForConfirmation()
   }
 
-  /// Shows, runs, saves and acknowledges; returns how many pushes that were.
+  /// Shows the pushes, runs their commands, stores and acknowledges them; returns the number of shown pushes.
   private func deliver(_ pushes: PushBatch, after received: Int, _ questions: Questions?) async throws -> Int {
     let news = output.news(in: pushes)
     let shown = news.prefix(wanted.map { max(0, $0 - received) } ?? .max)
-    // What was written under another number is stored, too.
+    // Pushes that were already written under another number are stored, too.
     let last = shown.lines.count == news.lines.count ? pushes.lastSeq : shown.lastSeq
     guard !shown.lines.isEmpty || last > 0 else { return 0 }
     try await show(shown, questions)
@@ -81,7 +81,7 @@ struct LineReceiver {
     return shown.lines.count
   }
 
-  /// Shows pushes, and runs what is to be run for them.
+  /// Shows pushes and runs the commands for them.
   private func show(_ pushes: PushBatch, _ questions: Questions?) async throws {
     guard !pushes.lines.isEmpty else { return }
     let missing = output.missing(from: pushes)
@@ -90,7 +90,7 @@ struct LineReceiver {
     case .plain: write(missing, questions)
     }
     guard let runner else { return }
-    // A command that a crash has kept from its end runs again, whatever a file says.
+    // A command that a crash has interrupted runs again, even if the file contains its push.
     var commands: [PushCommand] = []
     pushes.forEachLine { _, line in
       if let push = DevicePush(line: line, parser: parser) {
@@ -112,14 +112,15 @@ struct LineReceiver {
     questions?.ask()
   }
 
-  /// What was written becomes this device's. A file is on disk before the number says so.
+  /// Stores the number of the last written push and acknowledges it. The content of a file is synced to disk before the
+  /// number is stored.
   private func store(_ seq: UInt64) throws {
     try output.sync()
     try session.store(seq)
     try session.acknowledge(seq)
   }
 
-  /// Runs the person's command for an answer that the gateway has.
+  /// Runs the user's command for an answer that the gateway has confirmed.
   private func run(answer: String, to push: DevicePush) async throws {
     guard let command = runner?.commands.answered else { return }
     let code = try await PushCommand(push, answer: answer, command).run()
@@ -152,23 +153,23 @@ struct LineReceiver {
   }
 }
 
-/// The alerts of the linear form that a person has not answered: one numbered question at a time (L7).
+/// The unanswered alerts of the linear form: one numbered question at a time (L7).
 private final class Questions: Sendable {
   private let session: DeviceSession
   private let state = Mutex((waiting: [DevicePush](), asked: String?.none, since: ContinuousClock.now))
-  /// What the person answered, until the gateway has it or this process ends.
+  /// The user's answers, until the gateway confirms them or this process ends.
   private let untold = Mutex<[(push: DevicePush, action: String)]>([])
 
-  /// How long a question has been there before a line is for it.
+  /// The time that a question must have been shown before a line counts as its answer.
   private static let readinessTime = Duration.milliseconds(500)
 
   init(_ session: DeviceSession) { self.session = session }
 
-  /// Hands on what the person types, from a thread of its own.
+  /// Posts the lines that the user types, from a separate thread.
   func read(into queue: DeviceEvents) {
     Thread.detachNewThread {
       while let line = readLine() {
-        // A person types less than would need a bound, and is not to wait for pushes.
+        // A user types too little to need a limit, and must not be delayed by pushes.
         queue.post(.typed(line))
       }
     }
@@ -179,7 +180,7 @@ private final class Questions: Sendable {
     state.withLock { $0.waiting.append(push) }
   }
 
-  /// Asks the first question that waits, unless one is open.
+  /// Asks the first pending question, unless one is open.
   func ask() {
     state.withLock { state in
       guard state.asked == nil, let push = state.waiting.first else { return }
@@ -188,7 +189,7 @@ private final class Questions: Sendable {
     }
   }
 
-  /// Takes the person's line for an answer: a number, or the beginning of a button's title.
+  /// Takes the user's line as an answer: a number, or the beginning of a button's title.
   func answer(_ line: String) {
     let answered = state.withLock { state -> (push: DevicePush, action: String)? in
       guard let push = state.waiting.first, state.asked == push.id else { return nil }
@@ -215,12 +216,12 @@ private final class Questions: Sendable {
     if session.answer(push.id, action) { untold.withLock { $0.append((push, action)) } }
   }
 
-  /// Tells the gateway once more what it has not confirmed.
+  /// Sends the answers again that the gateway has not confirmed.
   func repeatAnswers() {
     for (push, action) in untold.withLock({ $0 }) where !session.answer(push.id, action) { confirm(push.id) }
   }
 
-  /// The gateway has an answer; returns what it was given to here.
+  /// Removes an answer that the gateway has confirmed, and returns its push.
   @discardableResult
   func confirm(_ id: String) -> DevicePush? {
     untold.withLock { untold in
@@ -229,9 +230,9 @@ private final class Questions: Sendable {
     }
   }
 
-  /// The alert is over elsewhere, or its sender has taken it back.
+  /// Removes an alert that was answered on another device or retracted by its sender.
   ///
-  /// - Parameter topic: the app's whose push it is; nil: whichever.
+  /// - Parameter topic: the topic of the push; nil for any.
   func retract(_ id: String, topic: String? = nil) {
     let wasAsked = state.withLock { state in
       func isOver(_ push: DevicePush) -> Bool { push.id == id && (topic == nil || push.topic == topic) }
@@ -246,21 +247,21 @@ private final class Questions: Sendable {
     ask()
   }
 
-  /// Leaving equals the cancelling button of what is asked (A7).
+  /// Answers the open question with its cancelling button, as leaving does (A7).
   func leave() {
     let push = state.withLock { state in state.waiting.first { $0.id == state.asked } }
     if let push { tell(push, push.presentation.alert?.linearChoices[0].action ?? "close") }
   }
 }
 
-/// Keeps a signal from coming between showing a push and acknowledging it: what was shown would be shown again.
+/// Delays a stop by a signal between showing and acknowledging a push; otherwise the push would be shown again.
 private final class ShowingTurn: Sendable {
   private let state = Mutex((isShowing: false, isStopping: false))
 
-  /// How long a push that is being shown may take to its end, once the command is to stop.
+  /// The maximum time to finish showing a push after a request to stop.
   private static let gracePeriod = Duration.seconds(2)
 
-  /// Whether more may be shown; if so, ``end()`` is to follow.
+  /// Returns true if more pushes may be shown; then ``end()`` must follow.
   func begin() -> Bool {
     state.withLock { state in
       guard !state.isStopping else { return false }
@@ -273,7 +274,8 @@ private final class ShowingTurn: Sendable {
 
   func end() { state.withLock { $0.isShowing = false } }
 
-  /// Lets nothing more be shown; returns when what is being shown has been, or a reader does not take it.
+  /// Prevents further showing; returns when the current push is shown, or after the grace period if the reader does not
+  /// accept it.
   func stop() async {
     let deadline = ContinuousClock.now + ShowingTurn.gracePeriod
     while state.withLock({ state in
@@ -286,7 +288,8 @@ private final class ShowingTurn: Sendable {
 }
 
 extension DeviceSession {
-  /// Waits until the gateway has read everything that was sent before ``finish()``, and says on standard error when it has not.
+  /// Waits until the gateway has read everything that was sent before ``finish()``, and reports on standard error if it
+  /// has not.
   func waitForConfirmation() async {
     guard await !waitUntilFinished() else { return }
     Output.words(

@@ -5,7 +5,7 @@ import TerminalUI
 
 /// The linear form of the phone, for screen readers, pipes and logs (L7): the same content, one paragraph per push.
 enum PlainText {
-  /// `push` as a paragraph with a blank line after it:
+  /// Returns `push` as a paragraph with a blank line after it:
   /// ```
   /// [14:03] 📰 News · quakes · badge 3 · sound default
   /// Earthquake in Chile — Off the coast
@@ -13,9 +13,9 @@ enum PlainText {
   /// Link: https://example.com/quake
   /// Buttons: Close, View
   /// ```
-  /// What the payload asked for and policy removed is said in words.
+  /// The parts that the payload requests and that policy removed are named in words.
   ///
-  /// - Parameter hasButtons: Whether it tells what can be answered; else that is asked below it.
+  /// - Parameter hasButtons: True to include the possible answers; false if a question with them follows.
   static func paragraph(for push: DevicePush, timeZone: TimeZone = .current, hasButtons: Bool = true) -> String {
     let app = push.app.icon.isEmpty ? push.app.name : "\(push.app.icon) \(push.app.name)"
     var head = ["[\(ClockText(timeZone: timeZone).time(push.received))] \(app)"]
@@ -45,18 +45,18 @@ enum PlainText {
     return lines.joined(separator: "\n") + "\n\n"
   }
 
-  /// The parts that the payload asks for and the presentation lacks.
+  /// Returns the parts that the payload requests and the presentation lacks.
   private static func removedParts(of push: DevicePush) -> [String] {
     push.asked.filter { !push.presentation.parts.contains($0) }.map(\.rawValue)
   }
 
-  /// The numbered question after an alert's paragraph; the first choice dismisses.
+  /// Returns the numbered question after an alert's paragraph; the first choice dismisses.
   static func question(for push: DevicePush) -> String {
     let choices = push.presentation.alert?.linearChoices ?? []
     let words = choices.enumerated().map { "\($0 + 1) \(Sanitizer.line($1.title))" }.joined(separator: "  ")
     return "\(Sanitizer.line(push.app.name)), \(Sanitizer.line(push.summary.headline)): \(words)? "
   }
 
-  /// The answer to a line that was typed for something else.
+  /// The reply to a line that was typed before the alert could be read.
   static let tooSoon = "that has only just appeared: read it, then say it again"
 }

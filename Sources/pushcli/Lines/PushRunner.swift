@@ -4,15 +4,15 @@ import GatewayProtocol
 import PushPolicy
 import TerminalUI
 
-/// Runs a person's commands for pushes, some at a time.
+/// Runs a user's commands for pushes, several at a time.
 struct PushRunner: Sendable {
   var commands: ExecCommands
-  /// How many run at a time.
+  /// The maximum number of commands that run at a time.
   var jobs: Int
-  /// Whether a command that ends with another code than 0 is run again.
+  /// True if a command is run again until its exit code is 0.
   var repeatsUntilSuccess: Bool
 
-  /// Runs it for each push; `done` is told the number up to which all have ended.
+  /// Runs the command of each push; `done` receives the number up to which all commands have ended.
   func run(_ pushes: [PushCommand], done: (UInt64) throws -> Void) async throws {
     var isDone = [Bool](repeating: false, count: pushes.count)
     var firstOpen = 0
@@ -52,14 +52,14 @@ struct PushRunner: Sendable {
   }
 }
 
-/// One push, or the answer to one, as a command gets it.
+/// The input of a command for one push, or for the answer to one.
 struct PushCommand: Sendable {
   let seq: UInt64
-  /// For a shell; nil where the person has none for this push.
+  /// The shell command; nil if the user has none for this push.
   let command: String?
-  /// `PUSH_…`. Texts are safe to print; as they were sent they stand in the JSON.
+  /// The variables `PUSH_…`. Their texts are safe to print; the JSON contains the original texts.
   var environment: [String: String]
-  /// The gateway's JSON, for its standard input.
+  /// The gateway's JSON, for the command's standard input.
   let line: [UInt8]
 
   init(_ push: DevicePush, _ command: String?) {
@@ -83,15 +83,15 @@ struct PushCommand: Sendable {
     environment["PUSH_ANSWERS"] = Sanitizer.line(answers.joined(separator: " "))
   }
 
-  /// The person's answer to a push.
+  /// Makes the input of a command for the user's answer to a push.
   init(_ push: DevicePush, answer: String, _ command: String?) {
     self.init(push, command)
     environment["PUSH_EVENT"] = "answered"
     environment["PUSH_ANSWER"] = Sanitizer.line(answer)
   }
 
-  /// Runs its command in a shell and returns the exit code: 0 where there is none. What it prints goes where our own output
-  /// goes.
+  /// Runs the command in a shell and returns its exit code; 0 without a command. The command inherits the standard
+  /// output of this process.
   func run() async throws -> Int32 {
     guard let command else { return 0 }
     let process = Process()
@@ -108,7 +108,7 @@ struct PushCommand: Sendable {
         process.terminationHandler = nil
         return continuation.resume(throwing: CommandFailure(.failed, "/bin/sh can't be started: \(error)"))
       }
-      // A command that does not read has ended its pipe, which is its right.
+      // A command that does not read its input has closed the pipe, which is permitted.
       try? input.fileHandleForWriting.write(contentsOf: Data(line + [UInt8(ascii: "\n")]))
       try? input.fileHandleForWriting.close()
     }

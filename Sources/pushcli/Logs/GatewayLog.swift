@@ -5,7 +5,7 @@ import Logging
 import PushCore
 import PushGateway
 
-/// The log of `pushcli serve`: where swift-log's events go, and in which form.
+/// The log of `pushcli serve`: the destination and the format of swift-log's events.
 struct GatewayLog: LogHandler {
   private let threshold: LogThreshold
   private let writer: LogWriter
@@ -13,7 +13,7 @@ struct GatewayLog: LogHandler {
   var metadata: Logger.Metadata = [:]
   var metadataProvider: Logger.MetadataProvider?
 
-  /// The process's; a logger does not have one of its own.
+  /// The level of the process; a logger does not have its own.
   var logLevel: Logger.Level {
     get { threshold.level }
     set { threshold.ask(for: newValue) }
@@ -34,7 +34,7 @@ struct GatewayLog: LogHandler {
 }
 
 extension LogWriter {
-  /// Writes to standard error, or to the journal, as the setting and systemd say.
+  /// Writes to standard error or to the journal, according to the setting and to systemd.
   convenience init(_ format: LogFormat, environment: [String: String]) {
     var status = stat()
     let stream =
@@ -44,7 +44,7 @@ extension LogWriter {
     case .json: output = { Output.log($0.json) }
     case .journald:
       let journal = JournalSocket()
-      // Where there is no journal, the line is better than nothing.
+      // Without a journal, the line goes to standard error.
       output = { if !journal.send($0.journal) { Output.log($0.logfmt) } }
     case .auto, .logfmt: output = { Output.log($0.logfmt) }
     }

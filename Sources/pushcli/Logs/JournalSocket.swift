@@ -5,7 +5,7 @@ final class JournalSocket: Sendable {
   private let descriptor: Int32
   private let path: String
 
-  /// - Parameter path: of the socket, which need not be there yet.
+  /// - Parameter path: the path of the socket, which need not exist yet.
   init(path: String = "/run/systemd/journal/socket") {
     descriptor = socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
     self.path = path
@@ -13,7 +13,7 @@ final class JournalSocket: Sendable {
 
   deinit { if descriptor >= 0 { close(descriptor) } }
 
-  /// Sends one entry; may wait for the journal. False: nobody takes it.
+  /// Sends one entry; can block until the journal accepts it. Returns false if no journal receives it.
   func send(_ entry: [UInt8]) -> Bool {
     var address = sockaddr_un()
     address.sun_family = sa_family_t(AF_UNIX)

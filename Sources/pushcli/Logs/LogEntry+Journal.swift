@@ -2,9 +2,10 @@ import Logging
 import TerminalUI
 
 extension LogEntry {
-  /// The entry as journald takes it: a datagram of fields (systemd's "Native Journal Protocol").
+  /// The entry in the format of journald: a datagram of fields (systemd's "Native Journal Protocol").
   ///
-  /// What is about the event is in fields of their own, as `PUSHGATEWAY_EVENT`: `journalctl PUSHGATEWAY_EVENT=disk-low`.
+  /// The fields of the event are separate journal fields, such as `PUSHGATEWAY_EVENT`: `journalctl
+  /// PUSHGATEWAY_EVENT=disk-low`.
   var journal: [UInt8] {
     var bytes: [UInt8] = []
     func append(_ name: String, _ value: String) {
@@ -14,7 +15,7 @@ extension LogEntry {
         bytes += value.utf8
         return bytes.append(UInt8(ascii: "\n"))
       }
-      // A value of several lines comes behind its size.
+      // The size of a value with several lines precedes the value.
       bytes.append(UInt8(ascii: "\n"))
       for shift in stride(from: UInt64(0), to: 64, by: 8) {
         bytes.append(UInt8(truncatingIfNeeded: UInt64(value.utf8.count) >> shift))
@@ -35,7 +36,7 @@ extension LogEntry {
     return bytes
   }
 
-  /// A name of a field: capital letters, digits and `_`, at most 64.
+  /// Converts the name of a field to capital letters, digits and `_`, at most 64 characters.
   private static func journalName(_ name: String) -> String {
     let letters = name.uppercased().unicodeScalars.map { scalar -> Character in
       switch scalar {
@@ -48,7 +49,7 @@ extension LogEntry {
 }
 
 extension Logger.Level {
-  /// As syslog numbers it.
+  /// The priority number of syslog.
   fileprivate var priority: Int {
     switch self {
     case .critical: 2

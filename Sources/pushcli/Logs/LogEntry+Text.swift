@@ -2,7 +2,7 @@ import Logging
 import PushPolicy
 
 extension LogEntry {
-  /// The entry in one line of `name=value` pairs; a value is quoted as in JSON where it is not one word.
+  /// The entry as one line of `name=value` pairs; a value that is not one word is quoted as in JSON.
   var logfmt: String {
     var bytes: [UInt8] = []
     func append(_ name: String, _ value: String) {
@@ -28,13 +28,13 @@ extension LogEntry {
     return bytes + "}\n".utf8
   }
 
-  /// What every entry has, in the order in which it is read.
+  /// The fields that every entry has, in the order for reading.
   private var head: [Field] {
     [Field(name: "ts", value: timestamp), Field(name: "level", value: level.rawValue)]
       + (event.map { [Field(name: "event", value: $0)] } ?? []) + [Field(name: "msg", value: message)]
   }
 
-  /// A name without what ends one.
+  /// Replaces the characters that would end a name.
   private static func name(_ text: String) -> String {
     String(text.unicodeScalars.map { $0.value > 0x20 && $0 != "=" && $0 != "\"" && $0.isASCII ? Character($0) : "_" })
   }

@@ -1,15 +1,15 @@
 import Logging
 import PushCore
 
-/// One event of the gateway's log, with its bounds kept.
+/// One event of the gateway's log, cut to its limits.
 struct LogEntry: Sendable, Equatable {
-  /// Milliseconds since 1970.
+  /// The time in milliseconds since 1970.
   var at: Int64
   var level: Logger.Level
-  /// Its name in ``LoggedEvent``; nil of what no table has, as a library's.
+  /// The name of the event in ``LoggedEvent``; nil for events outside of that table, such as those of a library.
   var event: String?
   var message: String
-  /// What it is about, by name, in the order of the names.
+  /// The metadata of the event, sorted by name.
   var fields: [Field] = []
   var file = ""
   var function = ""
@@ -20,9 +20,9 @@ struct LogEntry: Sendable, Equatable {
     var value: String
   }
 
-  /// The longest message, in bytes; of a longer one the rest is left out.
+  /// The maximum size of a message in bytes; a longer message is cut.
   static let maximumMessageSize = 8 << 10
-  /// The longest value of a field, in bytes.
+  /// The maximum size of a field's value in bytes; a longer value is cut.
   static let maximumValueSize = 2 << 10
   static let maximumFields = 24
 
@@ -47,7 +47,7 @@ struct LogEntry: Sendable, Equatable {
     return String(decoding: text.utf8.prefix(size), as: UTF8.self) + "…"
   }
 
-  /// RFC 3339, UTC.
+  /// The time by RFC 3339, in UTC.
   var timestamp: String {
     var bytes: [UInt8] = []
     appendTimestamp(at, to: &bytes)

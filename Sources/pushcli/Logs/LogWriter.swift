@@ -4,12 +4,13 @@ import Logging
 import PushCore
 import Synchronization
 
-/// Writes the log on a thread of its own, so that nobody who logs waits for whoever reads it.
+/// Writes the log on a separate thread, so that a slow reader of the log does not block a thread that logs.
 ///
-/// At most ``Limits/maximumWaitingLogLines`` wait; more are dropped and counted. What repeats is told
-/// ``Limits/maximumRepeatedLines`` times a minute, and then how often it was; `debug` and `trace` are told as they are.
+/// At most ``Limits/maximumWaitingLogLines`` lines are queued; further lines are dropped and counted. Repeated events
+/// are written ``Limits/maximumRepeatedLines`` times per minute, then summarized with their count; `debug` and `trace`
+/// are never summarized.
 final class LogWriter: Sendable {
-  /// What counts as the same.
+  /// The key by which events count as repeated.
   private struct Kind: Hashable {
     var event: String
     var key: String
@@ -20,7 +21,7 @@ final class LogWriter: Sendable {
     var dropped = 0
     var isAwake = false
     var gate = LogRateLimiter<Kind>(count: Limits.maximumRepeatedLines, interval: Limits.limitLogInterval)
-    /// The last one of each kind that was not told.
+    /// The latest suppressed entry of each kind.
     var untold: [Kind: LogEntry] = [:]
     var flushes: [DispatchSemaphore] = []
   }
@@ -32,9 +33,9 @@ final class LogWriter: Sendable {
   private let criticalTime: DispatchTimeInterval
 
   /// - Parameters:
-  ///   - now: milliseconds since 1970.
-  ///   - criticalTime: how long ``write(_:)`` waits until a critical entry is written.
-  ///   - output: writes one; called on one thread, which it may hold for as long as it likes.
+  ///   - now: returns milliseconds since 1970.
+  ///   - criticalTime: the maximum time that ``write(_:)`` waits until a critical entry is written.
+  ///   - output: writes one entry; called on one thread, which it may block.
   init(
     now: @escaping @Sendable () -> Int64, criticalTime: DispatchTimeInterval = .seconds(1),
     output: @escaping @Sendable (LogEntry) -> Void
@@ -45,8 +46,8 @@ final class LogWriter: Sendable {
     thread.start()
   }
 
-  /// Takes an entry to be written soon. Returns for a critical entry when it is written, or after `criticalTime`: the process
-  /// may be about to end.
+  /// Queues an entry. For a critical entry, returns when it is written or after `criticalTime`, because the process may
+  /// be about to end.
   func write(_ entry: LogEntry) {
     let mustWake = state.withLock { state -> Bool in
       let (told, isTold) = LogWriter.filtered(entry, &state)
@@ -59,7 +60,7 @@ final class LogWriter: Sendable {
     if entry.level >= .critical { flush(within: criticalTime) }
   }
 
-  /// Returns when all that came so far is written, or when the time is over: its reader may be stuck.
+  /// Returns when all entries so far are written or when `time` has passed, because the reader of the log can block.
   func flush(within time: DispatchTimeInterval) {
     let done = DispatchSemaphore(value: 0)
     state.withLock { state in
@@ -70,7 +71,10 @@ final class LogWriter: Sendable {
     _ = done.wait(timeout: .now() + time)
   }
 
-  /// - Returns: what is to be said of earlier ones like it, and whether it is told itself.
+  /// Returns the entries to write for a new entry.
+  ///
+  /// - Returns: a summary of earlier suppressed entries of the same kind, and true if the entry itself is to be
+  ///   written.
   private static func filtered(_ entry: LogEntry, _ state: inout State) -> (LogEntry?, Bool) {
     guard entry.level >= .info, let event = entry.event else { return (nil, true) }
     let name = LoggedEvent(rawValue: event)?.key
@@ -115,7 +119,7 @@ final class LogWriter: Sendable {
       if dropped > 0 { output(LogWriter.lost(dropped, at: now())) }
       for flush in flushes { flush.signal() }
       guard entries.isEmpty, dropped == 0, flushes.isEmpty else { continue }
-      // What was not told is told when its minute is over.
+      // Suppressed entries are summarized at the end of their minute.
       if hasUntold { _ = wake.wait(timeout: .now() + 1) } else { wake.wait() }
     }
   }
@@ -129,7 +133,7 @@ final class LogWriter: Sendable {
 }
 
 extension LogEntry {
-  /// What is said in place of so many entries, of which this is the last.
+  /// Returns the summary of `count` entries, of which this one is the last.
   fileprivate func repeated(_ count: Int, at time: Int64) -> LogEntry {
     var entry = self
     entry.at = time

@@ -1,27 +1,27 @@
 import TerminalUI
 
-/// What a typed line asks for.
+/// The meaning of a typed line.
 enum PlainLine: Sendable, Equatable {
-  /// An empty line: what waits?
+  /// An empty line: repeats the question about the pending alerts.
   case again
-  /// A number alone: of what was listed or asked last.
+  /// A number alone: an index in the last list or question.
   case pick(Int)
   case word(PlainWord.Verb, Rest)
-  /// It begins with no word of the table: perhaps the button of an alert.
+  /// A line that begins with no word of the table: possibly the button of an alert.
   case other(String)
-  /// It can't be meant, and in a line why.
+  /// An invalid line, with the reason in one line.
   case wrong(String)
 
-  /// What stands after a word.
+  /// The text after a word.
   enum Rest: Sendable, Equatable {
     case nothing
     case numbers([Int])
     case text(String)
   }
 
-  /// How many numbers a line names at most.
+  /// The maximum count of numbers in a line.
   static let maximumNumbers = 5_000
-  /// The most characters of a typed word that an error repeats.
+  /// The maximum number of characters of a typed word that an error repeats.
   static let maximumQuote = 40
 
   init(_ typed: String) {
@@ -63,7 +63,7 @@ enum PlainLine: Sendable, Equatable {
     }
   }
 
-  /// What `1 3 5-7` and `2,4` name; nil for anything else.
+  /// Parses `1 3 5-7` and `2,4`; nil for other text.
   private static func numbers(_ text: String) -> [Int]? {
     var numbers: [Int] = []
     for part in text.split(whereSeparator: { $0 == " " || $0 == "," }) {
@@ -76,12 +76,12 @@ enum PlainLine: Sendable, Equatable {
     return numbers.isEmpty ? nil : numbers
   }
 
-  /// What was typed, as an error repeats it.
+  /// Returns the typed text in quotes for an error message.
   static func quote(_ text: String) -> String { "\"\(TextLayout.truncated(text, columns: maximumQuote))\"" }
 }
 
 extension String {
-  /// Without spaces at its ends.
+  /// The text without spaces at its ends.
   var trimmed: String {
     var text = self[...]
     while text.first == " " { text.removeFirst() }

@@ -3,9 +3,9 @@ import GatewayProtocol
 import PushPolicy
 import TerminalUI
 
-/// The words of the linear form, made of what the phone knows.
+/// The texts of the linear form, made from the phone's state.
 extension PlainPhone {
-  /// A line of a list: `3. 14:03, unread, critical: Earthquake in Chile, Off the coast`.
+  /// Returns a line of a list: `3. 14:03, unread, critical: Earthquake in Chile, Off the coast`.
   func line(number: Int, of entry: PhoneState.Entry) -> String {
     let (headline, detail) = entry.summary
     let head = ["\(number). \(clock.moment(entry.push.received, now: phone.now))"] + facts(entry)
@@ -21,7 +21,7 @@ extension PlainPhone {
     return facts
   }
 
-  /// All that was sent with a push but its payload.
+  /// Returns the details of a push without its payload.
   ///
   /// - Parameter number: its number in the list, for the words that can be typed.
   func message(_ entry: PhoneState.Entry, number: Int?) -> [String] {
@@ -30,7 +30,7 @@ extension PlainPhone {
     var lines = ["\(push.app.name), \(clock.moment(push.received, now: phone.now)):"]
     let texts = push.presentation.listed?.texts ?? [push.summary.headline]
     lines += texts.flatMap { TextLayout.wrapped($0, columns: columns) }
-    // Whole, so that it can be taken as it is.
+    // Not shortened, so that the link can be copied.
     if let link = push.link, link != push.image { lines.append("Link: \(link)") }
     if let image = push.image { lines.append("Image: \(image)") }
     lines += MessageLines.facts(entry)
@@ -41,12 +41,12 @@ extension PlainPhone {
     return lines
   }
 
-  /// What can be answered, each with its place.
+  /// Returns the possible answers, each with its number.
   func titles(_ choices: [AlertChoice]) -> String {
     choices.enumerated().map { "\($0 + 1) \($1.words)" }.joined(separator: "  ")
   }
 
-  /// What is asked: the alert in front, or all of its app.
+  /// The pending question: the alert in front, or all alerts of its app.
   var question: String? {
     guard let group = phone.group else { return nil }
     let what = group.isBurst ? "\(group.members.count) alerts" : group.first.push.summary.headline
@@ -55,13 +55,13 @@ extension PlainPhone {
       "\(group.first.push.app.name), \(TextLayout.truncated(what, columns: columns)): \(verb)\(titles(choices))?")
   }
 
-  /// What the alert in front can be answered.
+  /// The possible answers to the alert in front.
   var choices: [AlertChoice] {
     guard let group = phone.group else { return [] }
     return group.isBurst ? group.choices : group.first.alert.linearChoices
   }
 
-  /// How things stand with the gateway.
+  /// The state of the connection to the gateway.
   var connection: String {
     switch phone.connection {
     case .connecting: return "connecting"
@@ -74,7 +74,7 @@ extension PlainPhone {
     }
   }
 
-  /// How everything stands.
+  /// The state of the gateway connection, the alerts, the pushes and the settings.
   var status: [String] {
     let circumstances = phone.circumstances.isEmpty ? "" : "; " + phone.circumstances.joined(separator: ", ")
     var lines = ["\(phone.device), \(connection)\(circumstances)."]
@@ -91,7 +91,7 @@ extension PlainPhone {
     "\(counted(count, "older push", "older pushes")) dropped, mailbox full"
   }
 
-  /// The apps, with what is on their icons.
+  /// The apps with their badges.
   var appLines: [String] {
     guard !state.apps.isEmpty else { return ["No apps yet: what is pushed to this device appears here."] }
     return state.apps.map { app in
@@ -103,15 +103,16 @@ extension PlainPhone {
 }
 
 extension AlertChoice {
-  /// Its title, with what a color says on the screen.
+  /// The title, with a note for the color that marks it on the screen.
   var words: String { Sanitizer.line(title) + (isDestructive ? " (destructive)" : "") }
 }
 
 extension PlainText {
-  /// How many lines of a text are told when it comes; all of it is told where it is opened.
+  /// The maximum number of lines that are printed when a push arrives; opening the push prints all of them.
   private static let maximumLines = 10
 
-  /// A push that has just come, without what is asked of it: no longer than a person wants to be told at once.
+  /// Returns the lines of a push that has just arrived, without its question, cut to a length that is easy to read at
+  /// once.
   static func arrival(of push: DevicePush, timeZone: TimeZone, columns: Int) -> [String] {
     let lines = paragraph(for: push, timeZone: timeZone, hasButtons: false).split(separator: "\n").map(String.init)
     let whole = lines.flatMap { line in

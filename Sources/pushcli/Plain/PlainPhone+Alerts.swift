@@ -3,12 +3,12 @@ import GatewayProtocol
 import PushPolicy
 import TerminalUI
 
-/// What is done with alerts.
+/// The handling of alerts.
 ///
-/// A line without a number is for the alert that is asked, once that has been told for half a second; a number is of a list
-/// that the person asked for. So no line is for what came while it was typed.
+/// A line without a number applies to the pending question, after it has been shown for half a second. A number refers
+/// to a list that the user requested. So a line never applies to an alert that arrived during its typing.
 extension PlainPhone {
-  /// Asks about what is in front, where it is not what was asked last.
+  /// Asks about the alert in front, unless it was asked last.
   mutating func ask() {
     let ordinals = phone.group?.ordinals ?? []
     guard ordinals != asked, !burst.isOverfull else { return }
@@ -23,9 +23,9 @@ extension PlainPhone {
     if let question { say(question) }
   }
 
-  // MARK: The one that is asked
+  // MARK: The pending alert
 
-  /// Presses a button of the alert that is asked.
+  /// Presses a button of the pending alert.
   mutating func press(_ index: Int) -> [PhoneEffect] {
     guard let group = phone.group else { return refuse("no alert waits") }
     guard !phone.isTooSoon else { return refuse(PlainText.tooSoon) }
@@ -37,7 +37,7 @@ extension PlainPhone {
     return pressed(choice, of: group.first)
   }
 
-  /// The button that a person names: by its place, its action, or the first letters of its title.
+  /// Returns the index of the button that the user names: by its number, its action, or the first letters of its title.
   static func index(of name: String, in choices: [AlertChoice]) -> Int? {
     let name = name.lowercased()
     if let number = Int(name) { return number &- 1 }
@@ -74,9 +74,9 @@ extension PlainPhone {
     return []
   }
 
-  // MARK: Others
+  // MARK: Other alerts
 
-  /// The alert of a push in the list; nil when there is none, which is said.
+  /// Returns the alert of a push in the list; nil with a message if there is none.
   private mutating func alert(_ number: Int) -> QueuedAlert? {
     guard let ordinal = ordinal(number) else { return nil }
     guard let alert = phone.alerts.first(where: { $0.ordinal == ordinal }) else {
@@ -155,12 +155,12 @@ extension PlainPhone {
     return close(ready, leaving: left.map { "; " + $0 }.joined())
   }
 
-  /// Whether an alert has been told for long enough to be meant.
+  /// Returns true if the alert has been shown for long enough to be answered.
   private func isReady(_ ordinal: Int) -> Bool {
     told[ordinal].map { phone.now.timeIntervalSince($0) >= PlainPhone.readinessTime } ?? false
   }
 
-  /// - Parameter left: what is said of those that stay.
+  /// - Parameter left: the message about the alerts that remain.
   private mutating func close(_ alerts: [QueuedAlert], leaving left: String = "") -> [PhoneEffect] {
     guard !alerts.isEmpty else { return refuse("no alert to close\(left)") }
     let effects = phone.answer(alerts.map { ($0, $0.cancellation) }, isRead: alerts.count == 1)

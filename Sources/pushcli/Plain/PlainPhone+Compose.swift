@@ -1,9 +1,9 @@
 import GatewayProtocol
 import TerminalUI
 
-/// A push that is written, field by field: lines go into it until it is sent or cancelled.
+/// Composes a push field by field: lines fill its fields until it is sent or cancelled.
 extension PlainPhone {
-  /// The line that cancels, since every other one may be a text.
+  /// The line that cancels; any other line can be a text.
   private static let cancelling = "."
 
   mutating func compose(_ name: String?) {
@@ -22,7 +22,7 @@ extension PlainPhone {
     prompt()
   }
 
-  /// Takes a line for the field that is asked for.
+  /// Takes a line as the value of the current field.
   mutating func compose(line: String) -> [PhoneEffect] {
     guard let draft = phone.draft else { return [] }
     let text = Sanitizer.line(line).trimmed
@@ -36,7 +36,7 @@ extension PlainPhone {
       return []
     }
     guard draft.field == .send else {
-      // An empty line leaves what stands there.
+      // An empty line keeps the present value.
       if !text.isEmpty { phone.draft?.edit { $0 = String(text.prefix(PhoneModel.maximumTextLength)) } }
       phone.draft?.moveField(1)
       if phone.draft?.field == .send, let problem = phone.draft?.problem {
@@ -53,7 +53,7 @@ extension PlainPhone {
     return phone.sendDraft()
   }
 
-  /// Asks for the field.
+  /// Asks for the current field.
   mutating func prompt() {
     guard let draft = phone.draft else { return }
     switch draft.field {

@@ -3,11 +3,11 @@ import PushCore
 import PushPolicy
 import TerminalUI
 
-/// The center, an app, what a search finds, a push.
+/// The lists of the center, of an app and of a search, and the details of a push.
 extension PlainPhone {
   // MARK: Lists
 
-  /// Lists what the center shows of a search.
+  /// Lists the rows of the center that match a search.
   mutating func listCenter(_ text: String = "", in scope: CenterScope = .all) {
     (phone.center.search, phone.center.scope) = (text, scope)
     let list = phone.centerList
@@ -37,7 +37,7 @@ extension PlainPhone {
       orElse: "No pushes yet.")
   }
 
-  /// Lists the alerts that wait, the one in front first.
+  /// Lists the pending alerts, the one in front first.
   mutating func listAlerts() {
     list(
       phone.alerts.map(\.ordinal),
@@ -60,7 +60,7 @@ extension PlainPhone {
     tell(rows[...], under: "")
   }
 
-  /// Tells as many as are told at once, and keeps the rest for `more`.
+  /// Prints one page of rows, and keeps the rest for `more`.
   private mutating func tell(_ rows: ArraySlice<PlainRow>, under header: String) {
     var (rows, header, count) = (rows, header, 0)
     if case .push? = rows.first, !header.isEmpty { say("\(header), continued:") }
@@ -80,7 +80,7 @@ extension PlainPhone {
     say("\(left) of \(pushes.count) are left: more tells on")
   }
 
-  /// More of what was too long.
+  /// Prints the next page.
   mutating func tellMore() {
     switch rest {
     case .nothing: say("There is no more.")
@@ -91,7 +91,7 @@ extension PlainPhone {
 
   // MARK: One push
 
-  /// The entry with a number in the list, or the one that was read last; nil when there is none, which is said.
+  /// Returns the entry with a number in the list, or the one that was read last; nil with a message if there is none.
   mutating func entry(_ number: Int?) -> PhoneState.Entry? {
     guard let number else {
       if let entry = opened.flatMap({ entry(ordinal: $0) }) { return entry }
@@ -106,7 +106,7 @@ extension PlainPhone {
     return entry
   }
 
-  /// What a number of the list stands for.
+  /// Returns the push at a number of the list; nil with a message if there is none.
   mutating func ordinal(_ number: Int) -> Int? {
     guard !pushes.isEmpty else {
       say("no push \(number): nothing is listed yet, center lists the pushes")
@@ -119,7 +119,7 @@ extension PlainPhone {
     return pushes[number - 1]
   }
 
-  /// Reads a push whole.
+  /// Prints all of a push and marks it as read.
   mutating func open(_ number: Int?) {
     guard let entry = entry(number) else { return }
     opened = entry.ordinal
@@ -160,9 +160,9 @@ extension PlainPhone {
     return [.reportAd(push)]
   }
 
-  // MARK: Several
+  // MARK: Several pushes
 
-  /// What `clear` and `mark` are about, and its name.
+  /// Returns the pushes that `clear` and `mark` apply to, and a title for them.
   private mutating func chosen(_ rest: PlainLine.Rest) -> (title: String, ordinals: [Int])? {
     switch rest {
     case .nothing: return nil
@@ -211,7 +211,7 @@ extension PlainPhone {
 
   // MARK: Names
 
-  /// The app with a name or topic, else the only one whose name begins so.
+  /// Returns the app with a name or topic, else the only app whose name begins with the text.
   func app(_ name: String) -> DeviceApp? {
     let name = name.lowercased()
     let apps = state.apps.map(\.app) + (name == DevicePush.digestTopic ? digest : [])
@@ -220,7 +220,7 @@ extension PlainPhone {
     return near.count == 1 ? near[0] : nil
   }
 
-  /// The digest, which comes from no app of the home screen.
+  /// The app of the summary, which is not on the home screen.
   private var digest: [DeviceApp] {
     state.entries.last { $0.push.topic == DevicePush.digestTopic }.map { [$0.push.app] } ?? []
   }

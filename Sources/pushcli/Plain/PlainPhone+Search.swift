@@ -2,13 +2,13 @@ import GatewayProtocol
 import PushPolicy
 
 extension PlainPhone {
-  /// Searches as the screen does: a text, and where after the last `in`.
+  /// Searches as on the screen: a text, and a scope after the last `in`.
   mutating func search(_ typed: String) {
     let (text, scope) = searched(typed)
     listCenter(text, in: scope)
   }
 
-  /// What is searched for, and where; `in` and what names no part of the center belong to the text.
+  /// Splits a search into text and scope; `in` belongs to the text if no part of the center follows it.
   private func searched(_ typed: String) -> (text: String, scope: CenterScope) {
     let words = typed.split(separator: " ")
     guard let mark = words.lastIndex(where: { $0.lowercased() == "in" }), mark + 1 < words.count,

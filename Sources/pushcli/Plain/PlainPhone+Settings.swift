@@ -5,7 +5,7 @@ import TerminalUI
 
 /// The settings: the table of the settings screen, by number or by name.
 extension PlainPhone {
-  /// Lists the rows of a group, or of all.
+  /// Lists the rows of one group or of all groups.
   mutating func listSettings(_ name: String?) {
     let all = SettingsTable.groups(state)
     let groups = name.map { name in all.filter { isNamed(name, $0) } } ?? all
@@ -33,7 +33,7 @@ extension PlainPhone {
     return true
   }
 
-  /// Changes a setting, or tells what it can be.
+  /// Changes a setting, or prints its possible values.
   mutating func set(_ typed: String) -> [PhoneEffect] {
     guard let (row, value) = setting(typed) else { return [] }
     guard !value.isEmpty else {
@@ -51,13 +51,13 @@ extension PlainPhone {
     }
     phone.settings = draft
     let effects = phone.completeSettings()
-    // What can't be saved now is not kept for later.
+    // A change that can't be saved now is discarded.
     phone.settings = nil
     if draft.requests.isEmpty { say("\(row.title): \(draft.changes[row.key] ?? row.value)") }
     return effects
   }
 
-  /// Tells what a row of the list is, and can be.
+  /// Prints the value and the possible values of a row of the list.
   mutating func tellSetting(_ number: Int) {
     if let row = row(number) { tell(row) }
   }
@@ -84,7 +84,7 @@ extension PlainPhone {
     return row
   }
 
-  /// What is to be changed, by the longest name that fits, and to what.
+  /// Returns the setting with the longest name that matches, and its new value.
   private mutating func setting(_ typed: String) -> (row: SettingsRow, value: String)? {
     let first = typed.prefix { $0 != " " }
     if let number = Int(first) {
@@ -105,7 +105,7 @@ extension PlainPhone {
     return nil
   }
 
-  /// `badge=off` as `badge off`.
+  /// Converts `badge=off` to `badge off`.
   private static func withoutEquals(_ typed: String) -> String {
     guard let equals = typed.firstIndex(of: "=") else { return typed }
     var text = typed
@@ -113,7 +113,7 @@ extension PlainPhone {
     return text
   }
 
-  /// How a setting may be called, in lower case.
+  /// Returns the possible names of a setting, in lower case.
   private func names(_ key: SettingsRow.Key) -> [String] {
     guard case .choice(let name, let topic?, let category) = key else { return [PlainPhone.name(key)] }
     let rest = [category, name].compactMap(\.self).joined(separator: " ")

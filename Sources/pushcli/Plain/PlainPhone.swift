@@ -3,46 +3,46 @@ import GatewayProtocol
 import PushPolicy
 import TerminalUI
 
-/// The phone for who reads and types lines (L7): the same model as the screen's, told in words.
+/// The phone in lines (L7): the same model as that of the screen, presented as text.
 struct PlainPhone: Sendable {
   var phone: PhoneModel
-  /// How wide and how high what is told at once may be.
+  /// The size of the terminal, which limits the width of lines and the length of pages.
   var size = Size(columns: 80, rows: 24)
 
-  /// What numbers stand for: they never change but by what the person asks for.
+  /// The targets of numbers in the last lists; only a request of the user changes them.
   var pushes: [Int] = []
   var settings: [SettingsRow.Key] = []
-  /// What a number alone is of.
+  /// The list or question that a number alone refers to.
   var subject = Subject.nothing
-  /// What `more` tells.
+  /// The rest of the output, for `more`.
   var rest = Rest.nothing
   /// The push that was read last.
   var opened: Int?
 
   /// The alerts of the last question.
   var asked: Set<Int> = []
-  /// The alerts that were told, and when a person could have read them.
+  /// The alerts that were shown, with the time from which the user could read them.
   var told: [Int: Date] = [:]
-  /// Those that are told in what is not written yet.
+  /// The alerts in the output that is not written yet.
   var telling: Set<Int> = []
   var burst = PlainBurst()
-  /// The last line that was told of itself; it is not told again until something is typed.
+  /// The last notice that was printed without a request; it is repeated only after the user types a line.
   var lastNotice: String?
-  /// Whether it was told that the gateway is away.
+  /// True if the loss of the gateway was reported.
   var isAway = false
   private var output = ""
 
   enum Subject: Sendable, Equatable { case nothing, question, pushes, settings }
 
-  /// What there is more of.
+  /// The rest of an output that was too long for a page.
   enum Rest: Sendable, Equatable {
     case nothing
     case lines(ArraySlice<String>)
-    /// Under the header, which is told again.
+    /// Rows under a header, which is printed again.
     case rows(ArraySlice<PlainRow>, header: String)
   }
 
-  /// How long an alert has been told before a line closes it together with others.
+  /// The time that an alert must have been shown before a line closes it together with others.
   static let readinessTime: TimeInterval = 0.5
 
   init(_ phone: PhoneModel) {
@@ -53,13 +53,13 @@ struct PlainPhone: Sendable {
   var state: PhoneState { phone.state }
   var clock: ClockText { ClockText(timeZone: phone.timeZone) }
 
-  /// How many lines, and how many pushes of a list, are told at once.
+  /// The number of lines, and of pushes of a list, per page.
   var pageLines: Int { max(size.rows - 4, 8) }
   static let pagePushes = 10
-  /// The columns of a line that is cut or broken.
+  /// The width in columns at which a line is cut or wrapped.
   var columns: Int { max(size.columns - 1, 20) }
 
-  /// A push that is in the center, or whose alert waits.
+  /// Returns a push that is in the center or whose alert is pending.
   func entry(ordinal: Int) -> PhoneState.Entry? {
     if let index = state.index(of: ordinal) { return state.entries[index] }
     return phone.alerts.first { $0.ordinal == ordinal }.map {
@@ -67,17 +67,17 @@ struct PlainPhone: Sendable {
     }
   }
 
-  // MARK: Telling
+  // MARK: Output
 
-  /// Adds a line.
+  /// Adds a line to the output.
   mutating func say(_ line: String) { output += Sanitizer.line(line) + "\n" }
 
-  /// Adds lines, and leaves what `more` tells as it is.
+  /// Adds lines to the output without a change to the rest for `more`.
   mutating func say(lines: some Sequence<String>) {
     for line in lines { say(line) }
   }
 
-  /// Adds lines, as many as are told at once; `more` has the others.
+  /// Adds one page of lines to the output; `more` prints the rest.
   mutating func say(page lines: [String]) {
     guard lines.count > pageLines + 1 else {
       rest = .nothing
@@ -93,7 +93,7 @@ struct PlainPhone: Sendable {
     return phone.form.spelled(output)
   }
 
-  /// What was told can be read from `now` on.
+  /// Notes that the output can be read from `now` on.
   mutating func noteShown(now: Date) {
     let waiting = Set(phone.alerts.map(\.ordinal))
     for ordinal in telling where told[ordinal] == nil { told[ordinal] = now }
@@ -102,24 +102,24 @@ struct PlainPhone: Sendable {
   }
 }
 
-/// How many pushes have come at once: of many only the first are told whole.
+/// The counter of a burst of pushes, of which only the first are printed in full.
 struct PlainBurst: Sendable, Equatable {
-  /// How many of a burst are told.
+  /// The number of pushes of a burst that are printed.
   static let maximumTold = 5
-  /// After so many pauses what came is told, though it goes on coming.
+  /// The number of pauses after which the summary is printed even if the burst continues.
   static let maximumPauses = 10
 
-  /// Whether the next pause is awaited.
+  /// True while the next pause is scheduled.
   var isWaiting = false
   var count = 0
-  /// Those that were not told.
+  /// The number of pushes that were not printed.
   var untold = 0
   private var pauses = 0
 
-  /// Whether more came than are told.
+  /// True if more pushes arrived than are printed.
   var isOverfull: Bool { untold > 0 }
 
-  /// A push has come; returns whether it is told.
+  /// Counts a push; returns true if it is printed.
   mutating func take() -> Bool {
     count += 1
     guard count > PlainBurst.maximumTold else { return true }
@@ -127,10 +127,10 @@ struct PlainBurst: Sendable, Equatable {
     return false
   }
 
-  /// A pause is over; returns how many are to be told as a number, and whether it goes on.
+  /// Ends a pause; returns the number of pushes to summarize, and true if the burst continues.
   mutating func pause() -> (untold: Int, goesOn: Bool) {
     pauses += 1
-    // More than are told came since the pause before.
+    // More pushes than are printed arrived since the previous pause.
     let goesOn = count > PlainBurst.maximumTold
     isWaiting = goesOn
     guard !goesOn || pauses >= PlainBurst.maximumPauses else {

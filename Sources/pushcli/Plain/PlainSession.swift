@@ -4,9 +4,9 @@ import Glibc
 import TerminalUI
 
 extension PhoneSession {
-  /// Runs in lines, until the person quits or the input ends.
+  /// Runs in lines until the user quits or the input ends.
   ///
-  /// - Throws: ``CommandFailure`` of ``Exit/interrupted`` when a signal ended it.
+  /// - Throws: ``CommandFailure`` of ``Exit/interrupted`` if a signal ended it.
   func runInLines() async throws {
     var isInterrupted = false
     try await run { model, inbox, perform in
@@ -20,7 +20,7 @@ extension PhoneSession {
     if isInterrupted { throw CommandFailure(.interrupted) }
   }
 
-  /// Returns when the terminal has shown it: a serial line takes its time.
+  /// Returns when the terminal has transmitted the output, which takes time on a serial line.
   private static func write(_ lines: String) {
     Output.data(lines: lines)
     tcdrain(STDOUT_FILENO)

@@ -8,14 +8,15 @@ extension PlainPhone: LineModel {
 
   static func message(for input: TerminalInput) -> PhoneMessage { .input(input) }
 
-  /// Lets `message` happen at `now`, tells what of it a person should know, and returns what is to be done about it.
+  /// Applies `message` at `now`, prints the changes that matter to the user, and returns the effects to perform.
   mutating func update(_ message: PhoneMessage, now: Date) -> [PhoneEffect] {
     var effects: [PhoneEffect] = []
     switch message {
     case .input(.line(let line)): effects = take(line, now: now)
     case .input(.resized(let size)):
       self.size = size
-      // Lines are wrapped to this size; the size that `PhoneModel` keeps lays out the screen, which is not drawn here.
+      // Lines are wrapped to this size; the size that `PhoneModel` keeps is for the layout of the screen, which is not
+      // drawn here.
       effects = phone.update(.input(.tick), now: now)
     case .input(.terminate):
       effects = leave { $0.update(.input(.terminate), now: now) }
@@ -37,7 +38,7 @@ extension PlainPhone: LineModel {
     lastNotice = notice
   }
 
-  /// What there is when the phone begins.
+  /// Prints the status at the start of the phone.
   mutating func greet(now: Date) {
     phone.now = now
     say(lines: status)
@@ -47,7 +48,7 @@ extension PlainPhone: LineModel {
     ask()
   }
 
-  /// Leaves, which equals the cancelling button of what is asked, once it has been told for a moment (A7).
+  /// Leaves the phone, which presses the cancelling button of the pending alert if it has been shown for a moment (A7).
   private mutating func leave(_ body: (inout PhoneModel) -> [PhoneEffect]) -> [PhoneEffect] {
     let before = phone.alerts
     let effects = body(&phone)
@@ -56,9 +57,9 @@ extension PlainPhone: LineModel {
     return effects
   }
 
-  // MARK: What happens
+  // MARK: Events
 
-  /// Tells of what is not the person's doing.
+  /// Reports changes that the user has not made.
   private mutating func tell(_ message: PhoneMessage, _ effects: inout [PhoneEffect]) {
     switch message {
     case .push(let push): tell(push, &effects)
@@ -80,7 +81,7 @@ extension PlainPhone: LineModel {
     if let ordinal = phone.alerts.last(where: { $0.id == push.id })?.ordinal { telling.insert(ordinal) }
   }
 
-  /// A moment has passed since a push came.
+  /// Ends a pause after the arrival of a push.
   private mutating func tellPause(_ effects: inout [PhoneEffect]) {
     let (untold, goesOn) = burst.pause()
     if goesOn { effects.append(.awaitPause) }
@@ -89,7 +90,7 @@ extension PlainPhone: LineModel {
     telling.formUnion(phone.alerts.map(\.ordinal))
   }
 
-  /// Each loss of the gateway is told once, however often it is tried again.
+  /// Reports each loss of the gateway once, for any number of retries.
   private mutating func tell(_ connection: PhoneConnection) {
     switch connection {
     case .connecting: return
@@ -102,7 +103,7 @@ extension PlainPhone: LineModel {
     say(words.prefix(1).uppercased() + words.dropFirst() + ".")
   }
 
-  /// What is asked has gone without an answer from here.
+  /// Reports that the pending alert was closed without an answer on this device.
   private mutating func tellRetracted() {
     let waiting = Set(phone.alerts.map(\.ordinal))
     guard let gone = asked.subtracting(waiting).min() else { return }
@@ -110,7 +111,7 @@ extension PlainPhone: LineModel {
     say("No longer needed: \(answer ?? "it was answered elsewhere, replaced or has expired").")
   }
 
-  // MARK: What is typed
+  // MARK: Typed lines
 
   private mutating func take(_ line: String, now: Date) -> [PhoneEffect] {
     lastNotice = nil
@@ -141,7 +142,7 @@ extension PlainPhone: LineModel {
     return []
   }
 
-  /// A number alone is of what was listed last, else of what is asked.
+  /// Applies a number alone to the last list, else to the pending alert.
   private mutating func pick(_ number: Int) -> [PhoneEffect] {
     switch subject {
     case .pushes: open(number)
@@ -152,7 +153,7 @@ extension PlainPhone: LineModel {
     return []
   }
 
-  /// A button of the alert that is asked, or a word that there is not.
+  /// Presses a button of the pending alert, or reports an unknown word.
   private mutating func take(other line: String) -> [PhoneEffect] {
     if let index = PlainPhone.index(of: line, in: choices) { return press(index) }
     let word = String(line.prefix { $0 != " " })

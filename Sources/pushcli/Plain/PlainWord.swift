@@ -1,15 +1,15 @@
-/// A word that a person can begin a line with: a row of the table that the parser and the help are made of.
+/// A word at the beginning of a line: a row of the table from which the parser and the help are made.
 struct PlainWord: Sendable {
-  /// What a word does.
+  /// The operation of a word.
   enum Verb: Sendable, CaseIterable {
     case help, status, apps, center, list, unread, search, more, open, payload, link, copy, report, mark, clear, undo,
       redo, alerts, answer, close, view, silent, ring, settings, set, tryNow, noted, compose, quit
   }
 
-  /// What may stand after it.
+  /// The kind of text that can follow a word.
   enum Rest: Sendable {
     case nothing
-    /// The number of a push in the list; without one it is the push that was read last.
+    /// The number of a push in the list; without one, the push that was read last.
     case number
     /// Numbers of pushes, or a name.
     case numbers
@@ -18,26 +18,26 @@ struct PlainWord: Sendable {
 
   var verb: Verb
   var name: String
-  /// Other words for it.
+  /// Other names of the word.
   var others: [String] = []
   var rest = Rest.nothing
-  /// How that is written.
+  /// The form of the text after the word, for the help.
   var shape = ""
-  /// Whether there must be something.
+  /// True if the text after the word is required.
   var isNeeded = false
-  /// What it does, in a few words.
+  /// The operation in a few words.
   var help: String
-  /// How it may be used.
+  /// An example of its use.
   var example = ""
 
   var names: [String] { [name] + others }
 
-  /// How it is written, with what stands after it.
+  /// The word with the form of its text.
   var usage: String { shape.isEmpty ? name : "\(name) \(shape)" }
 }
 
 extension PlainWord {
-  /// The table: a row for each word, in the order in which the help tells them.
+  /// The table: one row per word, in the order of the help.
   static let all: [PlainWord] = [
     PlainWord(verb: .status, name: "status", others: ["home"], help: "how things stand: gateway, alerts, unread"),
     PlainWord(verb: .apps, name: "apps", help: "the apps, with their badges"),
@@ -109,7 +109,7 @@ extension PlainWord {
       help: "leave, which closes the alert that is asked; others go on waiting"),
   ]
 
-  /// The row of a word, in whatever case.
+  /// Returns the row of a word, in any case.
   static func named(_ name: String) -> PlainWord? {
     let name = name.lowercased()
     return all.first { $0.names.contains(name) }

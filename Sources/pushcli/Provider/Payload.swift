@@ -1,6 +1,6 @@
 import Foundation
 
-/// What is to be sent.
+/// The payload of a push.
 struct Payload {
   var bytes: [UInt8]
   /// The member of simulator payload files that names the app (reference §9.3).
@@ -8,9 +8,9 @@ struct Payload {
 
   init(bytes: [UInt8]) { self.bytes = bytes }
 
-  /// Reads it from where it comes from.
+  /// Reads the payload from its source.
   ///
-  /// - Throws: ``CommandFailure`` of wrong usage when there is nothing to send, or a file can't be read.
+  /// - Throws: ``CommandFailure`` of wrong usage if there is nothing to send or a file can't be read.
   init(_ source: PayloadSource, options: PayloadOptions) throws {
     let body: String?
     switch source {
@@ -27,7 +27,7 @@ struct Payload {
     bytes = try options.payload(body: body)
   }
 
-  /// Takes the app out of a simulator's payload file.
+  /// Removes the app from a simulator's payload file and returns it.
   mutating func takeTarget() -> String? {
     guard var object = (try? JSONSerialization.jsonObject(with: Data(bytes))) as? [String: Any],
       let target = object.removeValue(forKey: Payload.target) as? String,

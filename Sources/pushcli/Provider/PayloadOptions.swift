@@ -2,7 +2,7 @@ import ArgumentParser
 import Foundation
 import PushPolicy
 
-/// What a push shows and carries, as flags: a payload is made of them.
+/// The options of a push's content, from which a payload is made.
 struct PayloadOptions: ParsableArguments {
   @Option(name: .shortAndLong, help: "The alert's title.") var title: String?
   @Option(help: "The alert's subtitle.") var subtitle: String?
@@ -39,18 +39,18 @@ struct PayloadOptions: ParsableArguments {
     (text.hasPrefix("https://") || text.hasPrefix("http://")) && text.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F }
   }
 
-  /// Whether any flag of the payload is given, also an empty one.
+  /// True if any option of the payload is given, even with an empty value.
   var isGiven: Bool {
     [title, subtitle, body, sound, category, thread, link, image].contains { $0 != nil } || badge != nil
       || level != nil || relevance != nil || !data.isEmpty
   }
 
-  /// Whether there is anything that a device could show or use. A category, a thread and a level say how, not what.
+  /// True if there is content that a device can show or use. A category, a thread and a level are not content.
   var hasContent: Bool {
     [title, subtitle, body, sound, link, image].contains { $0?.isEmpty == false } || badge != nil || !data.isEmpty
   }
 
-  /// The payload, with `body` for the message.
+  /// Returns the payload, with `body` as the message.
   func payload(body: String?) throws -> [UInt8] {
     struct Alert: Encodable { var title, subtitle, body: String? }
     struct APS: Encodable {
@@ -83,7 +83,7 @@ struct PayloadOptions: ParsableArguments {
     let aps = APS(
       alert: hasAlert ? Alert(title: texts[0], subtitle: texts[1], body: texts[2]) : nil, badge: badge, sound: sound,
       category: category, thread: thread, level: level, relevance: relevance,
-      // Without it no device looks for a picture before it shows the alert.
+      // Without it, no device loads an image before it shows the alert.
       mutableContent: image == nil ? nil : 1)
     var members: [String: Member] = ["aps": .aps(aps)]
     for entry in data { members[entry.key] = .text(entry.value) }
@@ -95,11 +95,11 @@ struct PayloadOptions: ParsableArguments {
   }
 }
 
-/// `order=4711`: a member of the payload.
+/// A member of the payload, such as `order=4711`.
 struct DataArgument: ExpressibleByArgument {
   var key, value: String
 
-  /// nil without a key, and for `aps`, which the other options make.
+  /// Parses `key=value`; nil without a key, and for `aps`, which the other options make.
   init?(argument: String) {
     guard let place = argument.firstIndex(of: "="), place != argument.startIndex else { return nil }
     key = String(argument[..<place])

@@ -1,21 +1,21 @@
 import Foundation
 
-/// Where the payload of a push comes from.
+/// The source of a push's payload.
 enum PayloadSource: Equatable {
-  /// The flags, with this message; nil: without one.
+  /// The options, with this message; nil without a message.
   case flags(body: String?)
-  /// The flags, with what standard input has for the message.
+  /// The options, with the text of standard input as the message.
   case pipedBody
-  /// A whole payload, in a file; `-` is standard input.
+  /// A whole payload in a file; `-` is standard input.
   case file(String)
 
-  /// Decides by what was given.
+  /// Determines the source from the command line.
   ///
   /// - Parameters:
   ///   - words: the arguments after the options.
   ///   - file: the value of `--file`.
-  ///   - isFile: whether there is a file, no folder, of a name.
-  /// - Throws: ``CommandFailure`` of wrong usage, which says what to write instead.
+  ///   - isFile: returns true if a file, not a folder, has the name.
+  /// - Throws: ``CommandFailure`` of wrong usage with the correct form.
   init(
     words: [String], file: String?, options: PayloadOptions, input: StandardInput, isFile: (String) -> Bool
   ) throws(CommandFailure) {
@@ -40,7 +40,7 @@ enum PayloadSource: Equatable {
     }
   }
 
-  /// What stands after the options; nil: nothing.
+  /// Returns the source that the arguments after the options name; nil if there are none.
   private static func positional(
     _ words: [String], isFile: (String) -> Bool
   ) throws(CommandFailure) -> PayloadSource? {
@@ -55,8 +55,8 @@ enum PayloadSource: Equatable {
     return .flags(body: word)
   }
 
-  /// Where there is no message yet: alone, standard input is all that there can be; beside other flags it is read only
-  /// when it was given to this command itself, so that a loop keeps its lines.
+  /// Returns true if the message is read from standard input. If the options have no content, it is the only possible
+  /// source. Otherwise it is read only if it belongs to this command alone, so that a shell loop keeps its lines.
   private static func reads(_ input: StandardInput, besides options: PayloadOptions) -> Bool {
     switch input {
     case .none: false

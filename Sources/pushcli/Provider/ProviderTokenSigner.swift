@@ -9,7 +9,7 @@ struct ProviderTokenSigner {
 
   /// Reads the key.
   ///
-  /// - Throws: ``CommandFailure`` when the file is no such key.
+  /// - Throws: ``CommandFailure`` if the file is not an APNs key.
   init(path: String, keyID: String, teamID: String) throws {
     guard let pem = FileManager.default.contents(atPath: path) else {
       throw CommandFailure(.usage, "\(path) can't be read: name the .p8 file with --key")
@@ -23,11 +23,11 @@ struct ProviderTokenSigner {
     self.teamID = teamID
   }
 
-  /// Reads the key that the options of a command name, or the development key where `--key` is missing.
+  /// Reads the key that the options of a command name, or the development key if `--key` is missing.
   ///
   /// - Parameters:
-  ///   - keyID: nil: the id in the file's name, AuthKey_KEYID.p8.
-  ///   - team: nil: the development team, for its key.
+  ///   - keyID: nil for the ID in the file's name, AuthKey_KEYID.p8.
+  ///   - team: nil for the development team, with its key.
   /// - Throws: ``CommandFailure`` that names the missing option.
   init(key: String?, keyID: String?, team: String?, development: StateFolder.Development?) throws {
     guard let path = key ?? development?.keyPath else {
@@ -47,7 +47,7 @@ struct ProviderTokenSigner {
     try self.init(path: path, keyID: keyID, teamID: team)
   }
 
-  /// A token made at `now`, in seconds since 1970.
+  /// Returns a token issued at `now`, in seconds since 1970.
   func token(now: Int) throws -> String {
     let header = Base64URL.encode(Array(#"{"alg":"ES256","kid":"\#(keyID)"}"#.utf8))
     let claims = Base64URL.encode(Array(#"{"iss":"\#(teamID)","iat":\#(now)}"#.utf8))

@@ -1,9 +1,9 @@
 import GatewayProtocol
 import PushPolicy
 
-/// What a person can do about a reason of the provider API.
+/// Advice to the user for refusal reasons of the provider API.
 enum RefusalAdvice {
-  /// One clause, or nil where the reason says it all.
+  /// Returns one clause, or nil if the reason needs no advice.
   static func text(for reason: String, payload: [UInt8]) -> String? {
     let reason = Reason(rawValue: reason)
     return switch reason {
@@ -13,7 +13,7 @@ enum RefusalAdvice {
     }
   }
 
-  /// The provider API has one reason for all that is no payload; here is which.
+  /// Returns the exact error of an invalid payload, for which the provider API has a single reason.
   private static func payloadError(_ payload: [UInt8]) -> String? {
     do {
       _ = try JSONParser().payload(payload.span)

@@ -1,34 +1,34 @@
 import Foundation
 import Glibc
 
-/// What standard input is to a command that may read it.
+/// The kind of standard input of a command that can read it.
 enum StandardInput: Equatable {
-  /// A terminal, or nothing that has text: `/dev/null`, a closed one.
+  /// A terminal, or an input without text: `/dev/null`, a closed descriptor.
   case none
-  /// A pipe or a file, which was given to this command itself.
+  /// A pipe or a file that belongs to this command alone.
   case piped
-  /// A pipe or a file that whoever started this reads as well, such as a `while read` loop; or a socket, which may never
-  /// end, such as that of `ssh HOST COMMAND`.
+  /// A pipe or a file that a parent process also reads, such as a `while read` loop; or a socket that may never end,
+  /// such as that of `ssh HOST COMMAND`.
   case shared
 
-  /// Programs that start another one in their own place as far as standard input goes.
+  /// Programs that start another program and pass their standard input on without reading it.
   private static let wrappers: Set<String> = [
     "doas", "env", "flock", "ionice", "nice", "nohup", "setsid", "stdbuf", "strace", "sudo", "time", "timeout",
   ]
 
-  /// The bytes of a text that are read at most.
+  /// The maximum number of bytes of a text.
   static let maximumSize = 1 << 20
 
-  /// What it is now.
+  /// The kind of this process's standard input.
   static var current: StandardInput {
     var own = stat()
     guard unsafe fstat(STDIN_FILENO, &own) == 0 else { return .none }
     return of(mode: own.st_mode, ancestors: ancestors(reading: own))
   }
 
-  /// What it is, by its mode and by who began this.
+  /// Determines the kind from the mode and the parent processes.
   ///
-  /// - Parameter ancestors: the name of each process above this one, the nearest first, and whether it has the same
+  /// - Parameter ancestors: for each ancestor process, the nearest first, its name, and true if it has the same
   ///   standard input.
   static func of(mode: mode_t, ancestors: some Sequence<(name: String, isSame: Bool)>) -> StandardInput {
     switch mode & S_IFMT {
@@ -43,7 +43,7 @@ enum StandardInput: Equatable {
   private static func ancestors(reading own: stat) -> some Sequence<(name: String, isSame: Bool)> {
     sequence(first: getppid()) { parent(of: $0) }.lazy.map { process in
       var theirs = stat()
-      // Of another person's process it can't be known, which then is not what reads along.
+      // The input of another user's process is unknown; such a process does not count as a reader.
       let isKnown = unsafe stat("/proc/\(process)/fd/0", &theirs) == 0
       let isSame = isKnown && theirs.st_dev == own.st_dev && theirs.st_ino == own.st_ino
       let name = (try? String(contentsOfFile: "/proc/\(process)/comm", encoding: .utf8)) ?? ""
@@ -51,9 +51,9 @@ enum StandardInput: Equatable {
     }
   }
 
-  /// The process that started another; nil for the first one.
+  /// Returns the parent of a process; nil for the first process.
   private static func parent(of process: pid_t) -> pid_t? {
-    // The name, in parentheses, may hold anything; the state and the parent come behind it.
+    // The name, in parentheses, can contain any character; the state and the parent follow it.
     guard let text = try? String(contentsOfFile: "/proc/\(process)/stat", encoding: .utf8),
       let end = text.lastIndex(of: ")"), let parent = text[end...].split(separator: " ").dropFirst(2).first,
       let number = pid_t(parent), number > 0
@@ -61,9 +61,9 @@ enum StandardInput: Equatable {
     return number
   }
 
-  /// Reads all of it as the text of a message, without the line ends behind it.
+  /// Reads standard input as the text of a message, without the line ends at its end.
   ///
-  /// - Throws: ``CommandFailure`` of wrong usage when it is no text, or too much.
+  /// - Throws: ``CommandFailure`` of wrong usage if it is not text or too long.
   static func text() throws -> String {
     let data = try PayloadFile.standardInput(upToCount: maximumSize + 1)
     guard data.count <= maximumSize else {

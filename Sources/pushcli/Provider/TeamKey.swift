@@ -2,19 +2,19 @@ import Foundation
 import GatewayProtocol
 import PushCore
 
-/// A private key of the team that an app belongs to, among the files of the working folder and of the state folder.
+/// A private key of the team that owns an app, found in the working folder or the state folder.
 struct TeamKey {
   let id: String
   let team: String
   let path: String
 
-  /// Finds a key for an app of another team than the development team.
+  /// Finds a key for an app of a team other than the development team.
   ///
   /// - Parameters:
   ///   - topic: the topic of a push: the app's, or one with a suffix such as `.voip`.
   ///   - development: the development team, whose key is in the state folder.
-  /// - Returns: nil where the app has no team or that one, and where this machine may not ask the gateway.
-  /// - Throws: ``CommandFailure`` that names the team and its keys, when none of them lies here.
+  /// - Returns: nil if the app has no team or the development team, and if this machine may not ask the gateway.
+  /// - Throws: ``CommandFailure`` that names the team and its keys, if none of them is found.
   static func find(for topic: String, besides development: String?, _ state: StateOptions) async throws -> TeamKey? {
     guard try Admin.isPossible(at: state.context), let admin = try? await Admin(state),
       let team = try? await team(of: topic, admin), team != development,
@@ -34,7 +34,7 @@ struct TeamKey {
     throw CommandFailure(.notAuthorized, "\(topic) is an app of team \(team): \(advice)")
   }
 
-  /// The team of an app; nil: none, or no such app.
+  /// Returns the team of an app; nil if it has none or there is no such app.
   private static func team(of topic: String, _ admin: Admin) async throws -> String? {
     let stem = topic.lastIndex(of: ".").map { String(topic[..<$0]) }
     for name in [topic, stem].compactMap(\.self) {
@@ -45,10 +45,10 @@ struct TeamKey {
   }
 }
 
-/// An app and its team, as the list of apps has them.
+/// An app and its team, as in the list of apps.
 struct OwnedApp: Decodable {
   var topic: String
-  /// nil: the keys of every team reach it.
+  /// The team; nil if the keys of every team reach the app.
   var team: String?
 
   enum CodingKeys: String, CodingKey {
