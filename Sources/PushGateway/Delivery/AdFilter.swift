@@ -1,26 +1,29 @@
 import PushPolicy
 import PushStorage
 
-/// The advertising detector, at the door and at delivery. One for each loop; not `Sendable`.
+/// Applies the advertising detector when a push is accepted and when it is delivered. One for each event loop; not
+/// `Sendable`.
 ///
-/// It looks only where it matters: at alerts of apps whose mode is not off, for people who have not allowed it.
+/// The detector assesses only alerts of apps whose mode is not `off`, and the result matters only for recipients who
+/// have not allowed advertising.
 final class AdFilter {
   private var verdicts = AdVerdicts()
 
-  /// The breach of A9, when the alert is plainly an ad and the person has not allowed the app any.
+  /// Returns the violation of rule A9 if the alert is plainly advertising and the recipient has not allowed
+  /// advertising of the app.
   ///
-  /// - Parameter preferences: asked only of an ad, and so mostly not at all.
+  /// - Parameter preferences: evaluated only for an alert that is advertising, thus for few pushes.
   func violation(
     _ content: PushContent, of app: App, for preferences: @autoclosure () -> Preferences
   ) -> Violation? {
-    // What is held anyway needs no look at the door.
+    // A mode that only defers ads (`hold`) needs no assessment when the push is accepted.
     guard app.ads == .refuse || app.ads == .report, verdict(on: content) == .refuse,
       preferences().apps[app.topic]?.advertising != true
     else { return nil }
     return content.notification.alert.map { verdicts.violation(of: $0) }
   }
 
-  /// Whether the alert may be an ad, so that only people who allowed the app advertising see it.
+  /// Returns true if the alert may be advertising and the recipient has not allowed advertising of the app.
   func holds(_ content: PushContent, of app: App, for preferences: Preferences) -> Bool {
     guard app.policyMode == .enforce, app.ads == .hold || app.ads == .refuse, verdict(on: content) != .pass else {
       return false
@@ -28,7 +31,7 @@ final class AdFilter {
     return preferences.apps[app.topic]?.advertising != true
   }
 
-  /// What is no alert is no ad.
+  /// Returns the detector's outcome for a payload; `pass` for a payload without an alert.
   private func verdict(on content: PushContent) -> AdAssessment.Outcome {
     if let known = content.verdict { return known }
     let verdict = content.notification.alert.map { verdicts.outcome(of: $0) } ?? .pass

@@ -1,12 +1,13 @@
 import PushCore
 import PushPolicy
 
-/// What the detector said of the texts it saw lately.
+/// A cache of the detector's outcomes for recent alert texts.
 ///
-/// A push is judged at the door and again when it is delivered, and senders send one text to many devices: nearly always
-/// the verdict is here. It is about the texts alone; modes and consent are asked each time. Belongs to one loop.
+/// A push is assessed when it is accepted and again when it is delivered, and senders send one text to many devices:
+/// nearly all lookups hit. The outcome depends on the texts alone; the app's mode and the recipient's consent are
+/// checked each time. Belongs to one event loop.
 struct AdVerdicts {
-  /// Made with the first alert: its tables take some milliseconds.
+  /// Created with the first alert: building its tables takes some milliseconds.
   private lazy var detector = AdDetector()
   private var indexes = [Place?](repeating: nil, count: 256)
 
@@ -23,11 +24,11 @@ struct AdVerdicts {
     return outcome
   }
 
-  /// A number from a few bytes of the texts: which place it is matters to speed only.
+  /// Returns a cache index computed from a few bytes of the texts; a collision costs time only.
   private static func index(of alert: PushNotification.Alert) -> Int {
     Int((alert.title.utf8.span.sample &* 31 ^ alert.body.utf8.span.sample) & 255)
   }
 
-  /// The breach of A9, with what speaks for it.
+  /// Returns the violation of rule A9, with the evidence for it.
   mutating func violation(of alert: PushNotification.Alert) -> Violation { detector.violation(of: alert) }
 }

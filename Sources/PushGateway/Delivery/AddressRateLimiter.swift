@@ -2,11 +2,11 @@ import HTTP2Transport
 import PushCore
 import Synchronization
 
-/// How often strangers may have the gateway do what costs more than a look at their request, by where they are: an address,
-/// or a network of IPv6, in which whoever has one address has all of them.
+/// Rate limits for expensive requests of unauthenticated clients, by source: an IPv4 address or an IPv6 network,
+/// because the owner of one IPv6 address has the whole network.
 final class AddressRateLimiter: Sendable {
   private let strangers: Mutex<TokenBuckets<UnauthenticatedConnections.Source>>
-  /// This machine's peers have a budget together: they have one address.
+  /// The limit of all clients on this machine, which share one address.
   private let local: Mutex<TokenBuckets<UnauthenticatedConnections.Source>>
 
   init(strangers: TokenBucket.Rate, local: TokenBucket.Rate) {
@@ -14,14 +14,14 @@ final class AddressRateLimiter: Sendable {
     self.local = Mutex(TokenBuckets(local))
   }
 
-  /// Whether there is one left.
+  /// Returns true if the source has budget left; does not consume it.
   ///
   /// - Parameter now: milliseconds since 1970.
   func has(_ source: UnauthenticatedConnections.Source, at now: Int64) -> Bool {
     source == .loopback ? local.withLock { $0.has(source, at: now) } : strangers.withLock { $0.has(source, at: now) }
   }
 
-  /// Takes one; false when there is none left.
+  /// Consumes one unit of the source's budget; returns false if none is left.
   ///
   /// - Parameter now: milliseconds since 1970.
   @discardableResult

@@ -1,16 +1,16 @@
 import PushPolicy
 import PushStorage
 
-/// The line of the broadcast that went out last: most of those who subscribe are shown the same, so that it is written
-/// once and shared by their streams.
+/// A cache of the line of the last broadcast: most subscribers get the same presentation, so the line is encoded once
+/// and shared by their streams.
 ///
-/// One for each loop; not `Sendable`.
+/// One for each event loop; not `Sendable`.
 final class BroadcastLines {
   private var message: BroadcastMessage?
   private var presentation = Presentation()
   private var line: [UInt8] = []
 
-  /// The line of a message, with its end.
+  /// Returns the encoded line of a message, including the line terminator.
   func line(of message: BroadcastMessage, _ push: StoredPush, app: App, presentation: Presentation) -> [UInt8] {
     if message !== self.message || presentation != self.presentation {
       (self.message, self.presentation) = (message, presentation)

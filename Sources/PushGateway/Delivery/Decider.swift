@@ -1,39 +1,42 @@
 import PushPolicy
 import PushStorage
 
-/// Decides what one device is sent of a push now: a value, without a stream, a store or a clock.
+/// Decides which parts of a push are sent to one device now: a value, without a stream, a store or a clock.
 ///
-/// The person's choices hold at delivery, as they are then. Whoever delivers carries out what ``DeliveryDecision`` says.
+/// The recipient's preferences at the time of delivery apply. The caller carries out the ``DeliveryDecision``.
 struct Decider {
-  /// The choices of the device's owner.
+  /// The preferences of the device's owner.
   let preferences: Preferences
-  /// What the device last reported.
+  /// The state that the device last reported.
   let device: Policy.DeviceState
-  /// Whether the device has been away and is being sent what waited.
+  /// True while the device, which was offline, is being sent its pending pushes.
   let isCatchingUp: Bool
   /// Milliseconds since 1970.
   let now: Int64
 
+  /// Decides on one push for one device.
+  ///
   /// - Parameters:
-  ///   - content: what the payload of `push` says.
-  ///   - ads: asked where the app's mode has its alerts looked at.
-  ///   - recentAlerts: the app's alerts within the last hour before this push; asked only where a budget counts them.
-  ///   - actions: what the alerts of a category offer; asked only for a push that has one.
-  ///   - isQuestion: whether a category is a question's; likewise.
+  ///   - content: the parsed payload of `push`.
+  ///   - ads: used if the app's mode requires an assessment of its alerts.
+  ///   - recentAlerts: the number of alerts of the app within the hour before this push; called only if a budget
+  ///     counts them.
+  ///   - actions: returns the actions that alerts of a category offer; called only for a push that has a category.
+  ///   - isQuestion: returns true if a category is that of a question; called only for a push that has a category.
   func decide(
     _ push: StoredPush, _ content: PushContent, of app: App, ads: AdFilter, recentAlerts: () -> Int,
     actions: (_ category: String) -> [AlertAction], isQuestion: (_ category: String) -> Bool
   ) -> DeliveryDecision {
     let notification = content.notification
     let received = push.received / 1000
-    // Nor does a digest count: it is told when the person said, or once.
+    // A summary does not count as an alert either: it comes at the times that the recipient chose, or once.
     let isQuestion = app.id == App.summary.id || notification.category.map(isQuestion) ?? false
     var decision = Policy.decide(
       notification, topic: app.topic, preferences: preferences, device: device, at: .gateway(now / 1000),
       received: received, recentAlerts: recentAlerts(), isCatchingUp: isCatchingUp,
       isAdvertisement: ads.holds(content, of: app, for: preferences),
       isQuestion: isQuestion)
-    // A digest is not held for a digest.
+    // A summary is never deferred to another summary.
     if app.id == App.summary.id { decision.presentation.held = nil }
     if let category = notification.category {
       let actions = actions(category)
@@ -49,39 +52,39 @@ struct Decider {
   }
 }
 
-/// What is decided of one push for one device, and what follows from it.
+/// The decision on one push for one device, with the log rows that result from it.
 struct DeliveryDecision {
   let push: StoredPush
-  /// When it was decided, in milliseconds since 1970.
+  /// The time of the decision, in milliseconds since 1970.
   let at: Int64
-  /// What the sender asked for, and the state in which the device was.
+  /// The presentation that the sender requested, and the state of the device at that time.
   let asked: RequestedPresentation
-  /// What the device shows, plays and counts.
+  /// The presentation on the device: alert, sound, badge.
   let presentation: Presentation
-  /// What was asked for and is not presented.
+  /// The requested parts that are not presented.
   let removed: [Decision.Removal]
-  /// Whether an alert is shown that counts against a budget.
+  /// True if the push shows an alert that counts against a budget.
   let isAlertCounted: Bool
-  /// Who may find the text in the delivery log.
+  /// The readers who may find the text in the delivery log.
   let textReaders: LogText
 
-  /// What the push waits for besides; nil when it is in no digest.
+  /// The deferral of the push to a summary; nil if it is in no summary.
   var hold: Deferral? { presentation.held }
 
-  /// The log's row that the push goes out.
+  /// The row of the delivery log for the transmission.
   var transmitted: DeliveryLog.Row { push.event(.transmitted, at: at, detail: .asked(asked)) }
 
-  /// The text that the log keeps with ``transmitted``: what the person sees; nil for none.
+  /// The text that the log keeps with ``transmitted``, as the recipient sees it; nil for none.
   var keptText: AlertPresentation? { textReaders == .off ? nil : presentation.alert ?? presentation.center }
 
-  /// The log's row of what does not go out; nil when all of it does.
+  /// The row of the delivery log for the parts that are not sent; nil if all are sent.
   var suppressed: DeliveryLog.Row? {
     removed.isEmpty ? nil : push.event(.suppressed, at: at, detail: .removed(removed))
   }
 }
 
 extension DeliveryDecision {
-  /// What does not fit; nil when all does.
+  /// Returns a description of the violated invariant; nil if all invariants hold.
   func brokenInvariant() -> String? {
     var decision = Decision()
     (decision.presentation, decision.removed) = (presentation, removed)
@@ -89,11 +92,12 @@ extension DeliveryDecision {
     return isAlertCounted && presentation.alert == nil ? "an alert counts that is not shown" : nil
   }
 
-  /// Ends a debug build in which something does not fit; a release build has no trace of this.
+  /// Ends a debug build that violates an invariant; compiled out of release builds.
   func checkInvariants() { assert(brokenInvariant() == nil, brokenInvariant() ?? "") }
 }
 
 extension MailboxEntry {
-  /// Whether its time is over, in milliseconds since 1970; one that is never stored is sent now or never.
+  /// Returns true if the push has expired at `now`, in milliseconds since 1970. A push that is never stored does not
+  /// expire: it is sent at once or not at all.
   func isExpired(at now: Int64) -> Bool { seq > 0 && push.expires <= now / 1000 }
 }

@@ -2,12 +2,12 @@ import PushCore
 import PushPolicy
 import PushStorage
 
-/// Puts scheduled pushes whose time has come into their mailboxes: from there on each is a push like any other, decided by
-/// the choices of that moment.
+/// Appends due scheduled pushes to their mailboxes. From then on each is a push like any other, and the preferences
+/// at that time apply.
 ///
-/// It leaves the schedule when it is stored. Should the gateway die between the two it is put in once more, which the
-/// mailbox recognizes by its id, and delivers once. What is never stored leaves the schedule first: of the gateways of a
-/// cell, the one that takes it out delivers it.
+/// A push leaves the schedule after it is stored. If the gateway crashes between the two steps, the push is appended
+/// once more; the mailbox recognizes its id, so it is delivered once. A push that is never stored leaves the schedule
+/// first: of the gateways of a cluster, the one that removes it delivers it.
 struct DeliverScheduled: Sendable {
   let scheduled: ScheduledPushes
   let groups: Groups
@@ -17,24 +17,25 @@ struct DeliverScheduled: Sendable {
   let log: DeliveryLog
   let clock: WallClock
 
-  /// The result of one attempt to store the pushes that are due.
+  /// The result of one attempt to store the due pushes.
   enum Outcome: Equatable {
-    /// Each is in its mailbox, or is over.
+    /// Each push is in its mailbox, or was dropped.
     case done
-    /// Some could not be stored and stay due; the next attempt begins after a place, or at the first one.
+    /// Some pushes could not be stored and stay due; the next attempt begins after the given position, or at the
+    /// first push if it is nil.
     case incomplete(next: ScheduledPushes.Place?)
   }
 
-  /// The number of copies of each app in one pass over the due pushes. After ``Limits/groupCopiesAtOnce`` copies the next pass
-  /// delivers the other pushes of the app: 10,000 pushes to a large group delay no push of another app.
+  /// The number of copies of each app in one pass over the due pushes. After ``Limits/groupCopiesAtOnce`` copies the
+  /// next pass delivers the other pushes of the app: 10,000 pushes to a large group delay no push of another app.
   private struct Turns {
     private var copies: [AppID: Int] = [:]
-    /// The apps that have had their copies of this pass.
+    /// The apps that have reached the limit in this pass.
     private(set) var resting: Set<AppID> = []
 
     /// Counts the copies of a push.
     ///
-    /// - Returns: Whether it is delivered in this pass.
+    /// - Returns: true if the push is delivered in this pass.
     mutating func take(_ push: ScheduledPush, copies count: () -> Int) -> Bool {
       guard !resting.contains(push.app) else { return false }
       copies[push.app, default: 0] += count()
@@ -43,9 +44,10 @@ struct DeliverScheduled: Sendable {
     }
   }
 
-  /// Delivers the due pushes, from a place in the order of times to the first slice that is not stored whole. Apps take turns.
+  /// Delivers the due pushes in the order of their times, up to the first slice that is not stored completely. Apps
+  /// take turns.
   ///
-  /// The next attempt begins after that slice, so that a push that can't be stored holds up no other.
+  /// The next attempt begins after that slice, so that a push that can't be stored delays no other.
   func callAsFunction(after first: ScheduledPushes.Place? = nil) async -> Outcome {
     var (place, isFromStart, turns) = (first, first == nil, Turns())
     while true {
@@ -77,21 +79,23 @@ struct DeliverScheduled: Sendable {
     }
   }
 
-  /// The number of devices that a push goes to; at least 1.
+  /// Returns the number of devices that a push goes to; at least 1.
   private func copyCount(of push: ScheduledPush, now: Int64) -> Int {
     guard push.device.isGroup else { return 1 }
     let delivery = GroupDelivery(groups: groups, registrations: registrations)
     return max(1, delivery.recipients(of: push.device, app: push.app, now: now).count)
   }
 
-  /// A push that is never stored: whoever takes it out of the schedule delivers it.
+  /// A push that is never stored: the gateway that removes it from the schedule delivers it.
   private struct AtOnce {
     var number: Int64
     var deliver: () -> Void
   }
 
-  /// - Returns: the numbers of those that are done with, what is to be delivered when it was taken out, and whether that is
-  ///   all of them.
+  /// Delivers one slice of due pushes.
+  ///
+  /// - Returns: the numbers of the pushes to remove from the schedule, the pushes to deliver after their removal, and
+  ///   whether that is all of them.
   private func deliver(
     _ rows: [ScheduledPushes.Row], now: Int64
   ) async -> (done: [Int64], atOnce: [AtOnce], isComplete: Bool) {
@@ -144,7 +148,7 @@ struct DeliverScheduled: Sendable {
     return (done, atOnce, done.count + atOnce.count == rows.count)
   }
 
-  /// Appends pushes to their mailboxes, each with the number of the scheduled push that it comes from.
+  /// Appends pushes to their mailboxes, each with the number of its scheduled push.
   ///
   /// - Returns: the numbers of the scheduled pushes whose copies are all stored.
   private func store(_ pushes: [StoredPush], of numbers: [Int64]) async -> Set<Int64> {
@@ -159,9 +163,9 @@ struct DeliverScheduled: Sendable {
     return Set(numbers).subtracting(failed)
   }
 
-  /// The pushes to a group's members: to those who are members now.
+  /// Returns the copies of a push for the current members of a group.
   ///
-  /// - Returns: nil where the disk refuses.
+  /// - Returns: nil if the recipients could not be stored.
   private func copies(of push: StoredPush, now: Int64) async -> [StoredPush]? {
     let delivery = GroupDelivery(groups: groups, registrations: registrations)
     let recipients = delivery.recipients(of: push.device, app: push.app, now: now)
@@ -186,7 +190,7 @@ struct DeliverScheduled: Sendable {
     }
   }
 
-  /// What was stored goes to the streams of its devices, and into the log.
+  /// Hands stored pushes to the streams of their devices and logs them.
   private func hand(over pushes: [StoredPush], _ outcomes: [AppendOutcome]) {
     let now = clock.milliseconds()
     var (entries, rows): ([MailboxEntry], [DeliveryLog.Row]) = ([], [])
@@ -208,7 +212,8 @@ struct DeliverScheduled: Sendable {
 }
 
 extension StoredPush {
-  /// The push that a scheduled one is at its time, in milliseconds since 1970; nil when its time to live is over.
+  /// Creates the push that a scheduled push becomes at its time, in milliseconds since 1970; nil if its time to live
+  /// has ended.
   fileprivate convenience init?(_ push: ScheduledPush, now: Int64) {
     let latest = now / 1000 + Int64(Limits.maximumLifetime)
     let expires = push.expires ?? latest
@@ -220,7 +225,7 @@ extension StoredPush {
 }
 
 extension ScheduledPush {
-  /// A row of the delivery log about this push.
+  /// Returns a row of the delivery log about this push.
   func event(_ event: DeliveryEvent, at time: Int64, detail: DeliveryDetail = .nothing) -> DeliveryLog.Row {
     DeliveryLog.Row(
       at: time, event: event, id: id, uniqueID: event == .accepted ? uniqueID : nil, device: device, app: app,

@@ -2,16 +2,16 @@ import PushCore
 import PushPolicy
 import Synchronization
 
-/// What decides besides a person's choices: the state that each device last reported, and the alerts that it has shown
-/// within the hour.
+/// The conditions of a decision other than preferences: the state that each device last reported, and the alerts that
+/// it has shown within the hour.
 ///
-/// Kept in memory only: after a restart budgets begin anew, and a device says its state when it connects.
+/// Kept in memory only: after a restart budgets start again at zero, and a device reports its state when it connects.
 final class DeviceConditions: Sendable {
   private struct Condition {
     var state = Policy.DeviceState()
     var alerts: ShownAlerts?
 
-    /// Whether no stream holds the alerts.
+    /// True if no stream references the alerts.
     var isUnshared: Bool {
       mutating get { alerts == nil || isKnownUniquelyReferenced(&alerts) }
     }
@@ -19,11 +19,11 @@ final class DeviceConditions: Sendable {
 
   private struct State {
     var conditions: [DeviceID: Condition] = [:]
-    /// How many there may be before those that say nothing any longer are looked for.
+    /// The number of devices at which idle ones are swept.
     var sweepCount = 1000
 
-    /// Forgets devices whose state is as usual and whose alerts were shown more than an hour ago, unless a stream goes on
-    /// counting.
+    /// Removes devices whose state is the default and whose alerts are more than an hour old, unless a stream still
+    /// counts them.
     mutating func sweep(at now: Int64) {
       for device in Array(conditions.keys) {
         guard var condition = conditions[device], condition.state == .init() else { continue }
@@ -37,10 +37,10 @@ final class DeviceConditions: Sendable {
 
   private let state = Mutex(State())
 
-  /// Forgets a device.
+  /// Removes a device.
   func forget(_ device: DeviceID) { state.withLock { $0.conditions[device] = nil } }
 
-  /// Takes down a device's state.
+  /// Records the state that a device reports.
   func report(_ reported: Policy.DeviceState, by device: DeviceID) {
     state.withLock { state in
       if reported != .init() || state.conditions[device] != nil {
@@ -49,12 +49,12 @@ final class DeviceConditions: Sendable {
     }
   }
 
-  /// The state that a device last reported.
+  /// Returns the state that a device last reported.
   func state(of device: DeviceID) -> Policy.DeviceState {
     state.withLock { $0.conditions[device]?.state } ?? .init()
   }
 
-  /// The alerts that a device has shown, for one of its streams to keep.
+  /// Returns the alerts that a device has shown, for one of its streams to retain.
   ///
   /// - Parameter now: milliseconds since 1970.
   func alerts(on device: DeviceID, at now: Int64) -> ShownAlerts {
@@ -67,11 +67,12 @@ final class DeviceConditions: Sendable {
     }
   }
 
-  /// The alerts that a device has shown within the hour before `now`, in milliseconds since 1970, as their times are.
+  /// Returns the alerts that a device has shown within the hour before `now`. All times are in milliseconds since
+  /// 1970.
   func recentAlerts(on device: DeviceID, at now: Int64) -> [(app: AppID, id: APNSID, at: Int64)] {
     state.withLock { $0.conditions[device]?.alerts }?.recent(at: now) ?? []
   }
 
-  /// How many devices are remembered.
+  /// The number of devices in memory.
   var count: Int { state.withLock { $0.conditions.count } }
 }

@@ -4,19 +4,19 @@ import PushPolicy
 import PushStorage
 import Synchronization
 
-/// A push that a device has been sent: what the device may answer, report and speak of.
+/// A push that was sent to a device. The device may answer it and report on it.
 struct SentPush: Sendable, Equatable {
   var id: APNSID
-  /// When it was written to a stream of the device; unknown where it may not have been.
+  /// The time at which it was written to a stream of the device; unknown if it may not have been written.
   var sent = ShortTime.unknown
   var app: AppID
   /// The category whose actions its alert offers.
   var category: String?
 
-  /// Actions that every alert has by itself.
+  /// The actions that every alert offers.
   static let commonActions: Set = ["view", "close", "ok"]
 
-  /// Whether a person can have picked an action of it.
+  /// Returns true if the push offers the action to its recipient.
   func offers(_ action: String, by registrations: any Registrations) -> Bool {
     if SentPush.commonActions.contains(action) { return true }
     guard let category, action.utf8.count <= Limits.maximumActionSize else { return false }
@@ -25,12 +25,12 @@ struct SentPush: Sendable, Equatable {
 }
 
 extension SentPush {
-  /// What a stored push offers.
+  /// Creates the record of a stored push.
   init(_ push: StoredPush, parser: JSONParser) {
     self.init(id: push.id, app: push.app, category: SentPush.category(of: push.content, push.payload, parser))
   }
 
-  /// What a broadcast offers.
+  /// Creates the record of a broadcast.
   init(_ message: BroadcastMessage, parser: JSONParser) {
     self.init(
       id: message.id, app: message.app, category: SentPush.category(of: message.content, message.payload, parser))
@@ -42,11 +42,12 @@ extension SentPush {
   }
 }
 
-/// The last pushes that one device has acknowledged, or was sent without a number: ``Limits/rememberedPushes`` of them.
+/// The last ``Limits/rememberedPushes`` pushes that one device has acknowledged, or was sent without a sequence
+/// number.
 ///
-/// All streams of the device share it. What it does not hold is looked up (``FindSentPush``).
+/// All streams of the device share it. ``FindSentPush`` looks up older pushes.
 final class DeviceHistory: Sendable {
-  /// The pushes, the oldest of which gives way.
+  /// A ring buffer of pushes, which overwrites the oldest.
   struct Ring {
     private(set) var pushes: [SentPush] = []
     private var oldest = 0
@@ -60,32 +61,32 @@ final class DeviceHistory: Sendable {
 
   private let ring = Mutex(Ring())
 
-  /// Changes it, as a whole: nobody sees half of what a device has acknowledged at once.
+  /// Changes the history atomically: readers never see a part of one acknowledgment.
   func change(_ body: (inout Ring) -> Void) { ring.withLock { body(&$0) } }
 
   func push(_ id: APNSID) -> SentPush? { ring.withLock { $0.pushes.first { $0.id == id } } }
 }
 
-/// The histories of devices: of those that are connected, and of those that left last.
+/// The histories of the connected devices and of the devices that disconnected last.
 ///
-/// A device that was sent nothing has none. Kept in memory only; what is forgotten is found in the delivery log.
+/// A device that was sent no push has no history. Kept in memory only; the delivery log has what was evicted.
 final class DeviceHistories: Sendable {
   private struct Entry {
     let history = DeviceHistory()
-    /// Streams that add to it.
+    /// The number of streams that add to the history.
     var streams = 0
     var hasLeft = false
   }
 
   private struct State {
     var entries: [DeviceID: Entry] = [:]
-    /// Devices in the order in which their last stream ended; some may be back.
+    /// Devices in the order in which their last stream ended; some may have reconnected.
     var left = Deque<DeviceID>()
   }
 
   private let state = Mutex(State())
 
-  /// The history of a device for one of its streams, which gives it back with ``close(_:)``.
+  /// Returns the history of a device for one of its streams, which releases it with ``close(_:)``.
   func open(_ device: DeviceID) -> DeviceHistory {
     state.withLock { state in
       state.entries[device, default: Entry()].streams += 1
@@ -93,7 +94,7 @@ final class DeviceHistories: Sendable {
     }
   }
 
-  /// A stream that had opened a device's history has ended.
+  /// Releases a device's history when the stream that had opened it has ended.
   func close(_ device: DeviceID) {
     state.withLock { state in
       guard let streams = state.entries[device]?.streams else { return }
@@ -107,14 +108,14 @@ final class DeviceHistories: Sendable {
     }
   }
 
-  /// A push that a device was sent, as far as it is remembered.
+  /// Returns a push that a device was sent; nil if it is no longer in memory.
   func push(_ id: APNSID, of device: DeviceID) -> SentPush? {
     state.withLock { $0.entries[device]?.history }?.push(id)
   }
 
-  /// Forgets a device.
+  /// Removes a device.
   func forget(_ device: DeviceID) { state.withLock { $0.entries[device] = nil } }
 
-  /// How many devices are remembered.
+  /// The number of devices in memory.
   var count: Int { state.withLock { $0.entries.count } }
 }

@@ -3,7 +3,7 @@ import PushCore
 import PushStorage
 import Synchronization
 
-/// Which device is connected, and on which loop of this process: the router of a gateway that is alone.
+/// The connected devices of this process and the event loops of their streams: the router of a standalone gateway.
 final class DeviceStreamRegistry: PushRouter {
   private struct Entry {
     var number: UInt64
@@ -13,7 +13,7 @@ final class DeviceStreamRegistry: PushRouter {
   private struct State {
     var live: [DeviceID: [Entry]] = [:]
     var lastNumber: UInt64 = 0
-    /// The streams of each loop that are to be served.
+    /// The queue of ready streams of each event loop.
     var ready: [ObjectIdentifier: NIOLoopBound<ReadyStreams>] = [:]
   }
 
@@ -71,28 +71,29 @@ final class DeviceStreamRegistry: PushRouter {
     }
   }
 
-  /// Tells all streams.
+  /// Sends a notice to all streams.
   func notifyAll(_ notice: DeviceNotice) {
     hand { live, items in
       for target in live.values.joined() { items.append(.notice(notice), to: target.stream) }
     }
   }
 
-  /// A registry sees everything that its process stores: it never asks for this by itself.
+  /// Makes all streams read their mailboxes again. The registry never calls it: it sees all pushes that its process
+  /// stores.
   func resync() {
     hand { live, items in
       for target in live.values.joined() { items.append(.resync, to: target.stream) }
     }
   }
 
-  /// Has the streams of some devices read their mailboxes again.
+  /// Makes the streams of some devices read their mailboxes again.
   func resync(_ devices: some Sequence<DeviceID>) {
     hand { live, items in
       for target in devices.lazy.compactMap({ live[$0] }).joined() { items.append(.resync, to: target.stream) }
     }
   }
 
-  /// Items for streams, by their loops.
+  /// Items for streams, grouped by event loop.
   private struct Items {
     typealias Item = (stream: NIOLoopBound<ReadyStreams.Stream>, item: StreamItem)
     var byLoop: [ObjectIdentifier: [Item]] = [:]
@@ -102,7 +103,8 @@ final class DeviceStreamRegistry: PushRouter {
     }
   }
 
-  /// Hands to streams what `choose` picks for them, with one hop for each loop; returns how many items it were.
+  /// Hands the items that `choose` picks to their streams, with one hop for each event loop; returns the number of
+  /// items.
   @discardableResult
   private func hand(_ choose: ([DeviceID: [Entry]], inout Items) -> Void) -> Int {
     var items = Items()

@@ -4,19 +4,19 @@ import PushCore
 import PushPolicy
 import PushStorage
 
-/// Takes the pushes that one loop accepts: collects those of a turn, has the mailbox store them as one batch, then
-/// hands them to live streams and says which may be answered.
+/// Accepts the pushes of one event loop: collects those of one iteration, has the mailbox store them as one batch,
+/// hands them to live streams, and answers their senders.
 ///
-/// One for each loop; not `Sendable`.
+/// One for each event loop; not `Sendable`.
 final class Dispatcher {
   private struct Batch {
     var pushes: [StoredPush] = []
     var references: [StreamReference] = []
-    /// When the turn began in which they came.
+    /// The start of the event-loop iteration in which the pushes arrived.
     var began = NIODeadline.distantPast
   }
 
-  /// Where accepted pushes go; of use on any thread.
+  /// The destinations of accepted pushes; usable on any thread.
   struct Destinations: Sendable {
     let mailbox: any Mailbox
     let router: any PushRouter
@@ -24,10 +24,10 @@ final class Dispatcher {
     let clock: WallClock
   }
 
-  /// What the mailbox stored of a batch.
+  /// The pushes of a batch that the mailbox stored.
   struct Stored {
     var entries: [MailboxEntry] = []
-    /// The pushes whose places they took.
+    /// The pushes that they replaced.
     var replaced: [(device: DeviceID, id: APNSID)] = []
   }
 
@@ -36,16 +36,18 @@ final class Dispatcher {
   private let log: LoopLogBuffer
   private let stages: LatencyHistograms
   private var collecting = Batch()
-  /// Batches that the mailbox is storing.
+  /// The batches that the mailbox is storing.
   private var storing = NumberedBatches<Batch>()
-  /// Pushes in them.
+  /// The number of pushes in ``storing``.
   private var storingCount = 0
-  /// Answers a provider, when the outcome is known.
+  /// Answers a provider after the outcome is known.
   var answer: ((Exchange, StoredPush, AppendOutcome) -> Void)?
 
+  /// Creates a dispatcher for one event loop.
+  ///
   /// - Parameters:
-  ///   - log: takes the rows of pushes that are never stored.
-  ///   - stages: is told how long it takes until pushes are answered.
+  ///   - log: the buffer for rows of pushes that are never stored.
+  ///   - stages: records the time until pushes are answered.
   init(loop: LoopContext, destinations: Destinations, log: LoopLogBuffer, stages: LatencyHistograms) {
     self.stages = stages
     self.loop = loop
@@ -57,7 +59,7 @@ final class Dispatcher {
     }
   }
 
-  /// Stores a push; the answer comes when that is done.
+  /// Stores a push; the answer follows after the commit.
   func store(_ push: StoredPush, for exchange: Exchange) {
     assert(loop.eventLoop.inEventLoop)
     collecting.pushes.append(push)
@@ -90,13 +92,14 @@ final class Dispatcher {
     destinations.mailbox.append(pushes) { outcomes in
       let handedOver = NIODeadline.now()
       let stored = Dispatcher.record(pushes, outcomes, in: destinations)
-      // Answers before deliveries: they let senders go on, and deliveries may take a while.
+      // Answers precede deliveries: they let senders continue, and deliveries may take a while.
       this.eventLoop.execute { this.value.report(number, outcomes, since: handedOver) }
       Dispatcher.deliver(stored, to: destinations)
     }
   }
 
-  /// Adds the rows of stored pushes to the log, on the mailbox's thread. The answer comes afterwards, so its sender finds them.
+  /// Adds the rows of stored pushes to the log, on the mailbox's thread. The answer follows, so the sender finds the
+  /// rows.
   ///
   /// - Returns: the stored pushes, for ``deliver(_:to:)``.
   static func record(
@@ -111,7 +114,7 @@ final class Dispatcher {
         stored.entries.append(MailboxEntry(seq: seq, push: push))
         if let earlier { stored.replaced.append((push.device, earlier)) }
       case .deferred:
-        // Its device reads it with what waits.
+        // The device reads this push from the mailbox with its other pending pushes.
         rows.append(.accepted, of: push, at: push.received)
         rows.append(.stored, of: push, at: now)
       case .duplicate, .unavailable, .failed: break
@@ -157,33 +160,34 @@ final class Dispatcher {
   }
 }
 
-/// Batches under way by their numbers, each of which comes back once.
+/// Batches in progress, by number. Each is taken exactly once.
 struct NumberedBatches<Batch> {
   private var batches: [UInt64: Batch] = [:]
   private var last: UInt64 = 0
-  /// One that came back again, of which there is none.
+  /// The number of a batch that was taken a second time.
   private var again: UInt64?
 
-  /// - Returns: the batch's number, which no other gets.
+  /// - Returns: the unique number of the batch.
   mutating func add(_ batch: Batch) -> UInt64 {
     last += 1
     batches[last] = batch
     return last
   }
 
-  /// The batch that comes back; a second time is a mistake of whoever was to bring it back once.
+  /// Removes and returns a batch. A second call with the same number is a bug of the caller and violates the
+  /// invariant.
   mutating func take(_ number: UInt64) -> Batch? {
     let batch = batches.removeValue(forKey: number)
     if batch == nil { again = number }
     return batch
   }
 
-  /// What does not fit; nil when all does.
+  /// Returns a description of the violated invariant; nil if all invariants hold.
   func brokenInvariant() -> String? { again.map { "batch \($0) is answered twice" } }
 }
 
 extension StoredPush {
-  /// A row of the delivery log about this push.
+  /// Returns a row of the delivery log about this push.
   func event(_ event: DeliveryEvent, at time: Int64, detail: DeliveryDetail = .nothing) -> DeliveryLog.Row {
     DeliveryLog.Row(
       at: time, event: event, id: id, uniqueID: event == .accepted ? uniqueID : nil, device: device, app: app,

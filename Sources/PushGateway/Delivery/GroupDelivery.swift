@@ -1,7 +1,7 @@
 import PushCore
 import PushStorage
 
-/// Whom a push to a group goes to, as it is now: every device of every member that is registered for the app.
+/// The recipients of a push to a group at present: every device of every member that is registered for the app.
 struct GroupDelivery: Sendable {
   let groups: Groups
   let registrations: any Registrations
@@ -11,7 +11,7 @@ struct GroupDelivery: Sendable {
     var person: PersonID
   }
 
-  /// At most ``Limits/maximumGroupDevices`` devices, those of the first members before others.
+  /// Returns at most ``Limits/maximumGroupDevices`` devices, in the order of the group's members.
   func recipients(of address: DeviceID, app: AppID, now: Int64) -> [Recipient] {
     guard let environment = GroupAddress(address)?.environment, let group = groups.group(at: address) else { return [] }
     var found: [Recipient] = []
@@ -30,7 +30,7 @@ struct GroupDelivery: Sendable {
     }
   }
 
-  /// The copies of a push for its recipients who are still registered, at `now`, in milliseconds since 1970.
+  /// Returns the copies of a push for the recipients that are still registered at `now`, in milliseconds since 1970.
   func copies(of push: StoredPush, to recipients: [Recipient], now: Int64) -> [StoredPush] {
     guard let environment = GroupAddress(push.device)?.environment else { return [] }
     return recipients.filter { isRegistered($0.device, push.app, environment, at: now) }.map {
@@ -38,7 +38,7 @@ struct GroupDelivery: Sendable {
     }
   }
 
-  /// To whom the group's push goes, for the store.
+  /// Returns the record of the group's push and its recipients, for ``Groups``.
   static func note(_ push: StoredPush, to recipients: [Recipient]) -> Groups.Push {
     var persons: [PersonID] = []
     for recipient in recipients where persons.last != recipient.person { persons.append(recipient.person) }
@@ -47,7 +47,7 @@ struct GroupDelivery: Sendable {
 }
 
 extension StoredPush {
-  /// The same push for a device.
+  /// Returns a copy of the push for a device.
   func copy(to device: DeviceID) -> StoredPush {
     var random = SystemRandomNumberGenerator()
     return StoredPush(

@@ -1,16 +1,16 @@
 import PushCore
 import Synchronization
 
-/// When devices were connected, until it is written down.
+/// The times at which devices were last connected, until they are written to disk.
 ///
-/// A storm of devices that come back is one entry each, and some transactions a while later.
+/// A reconnect storm adds one entry per device, and some transactions a while later.
 final class LastSeen: Sendable {
   private let seen = Mutex<[DeviceID: Int64]>([:])
 
-  /// A device's stream began or ended at `now`, in seconds since 1970.
+  /// Records that a device's stream began or ended at `now`, in seconds since 1970.
   func note(_ device: DeviceID, at now: Int64) { seen.withLock { $0[device] = now } }
 
-  /// Some of what was noted, which is not kept any longer: at most ``Limits/presenceSlice`` devices.
+  /// Removes and returns at most ``Limits/presenceSlice`` of the recorded devices.
   func take() -> [DeviceID: Int64] {
     seen.withLock { seen in
       if seen.count <= Limits.presenceSlice {

@@ -1,25 +1,26 @@
 import PushCore
 
-/// How long pushes took from one step of their way to the next, as one loop knows it.
+/// The times that pushes took between two steps of their delivery, as measured by one event loop.
 final class LatencyHistograms: Sendable {
-  /// From the beginning of the turn in which the whole request was there until it is answered: pushes that are stored.
+  /// From the start of the event-loop iteration in which the request was complete until its answer, for stored
+  /// pushes.
   let accept = LatencyHistograms.histogram()
   /// From the request until the push is written to a device's stream, for devices that were connected.
   let transmit = LatencyHistograms.histogram()
-  /// The same for pushes that waited in the mailbox.
+  /// From the request until the push is written to a device's stream, for pushes that were pending in the mailbox.
   let transmitStored = LatencyHistograms.histogram()
-  /// From there until the device has acknowledged it.
+  /// From the write to the stream until the device's acknowledgment.
   let acknowledge = LatencyHistograms.histogram()
-  /// From there until the device says what it has shown of it.
+  /// From the write to the stream until the device reports the presentation.
   let present = LatencyHistograms.histogram()
 
-  /// A push is written to a stream.
+  /// Records that a push is written to a stream.
   ///
   /// - Parameters:
-  ///   - received: when its request came, and `now`, in milliseconds since 1970.
-  ///   - isStored: whether it had waited for the device.
+  ///   - received: the time of its request; like `now` in milliseconds since 1970.
+  ///   - isStored: true if the push was pending in the mailbox.
   func transmit(received: Int64, at now: Int64, isStored: Bool) {
-    // What is stored may be damaged: no time is longer than a push waits.
+    // A stored time may be corrupt: no latency is longer than the maximum lifetime of a push.
     let time = max(0, min(now - received, Int64(Limits.maximumLifetime) * 1000))
     (isStored ? transmitStored : transmit).record(time * 1_000_000)
   }
@@ -33,23 +34,24 @@ final class LatencyHistograms: Sendable {
   }
 }
 
-/// A time in milliseconds since 1970 in four bytes, from which shorter times than 24 days are told.
+/// A time in milliseconds since 1970, truncated to four bytes: enough to compute intervals shorter than 24 days.
 struct ShortTime: Sendable, Equatable {
   private let bits: UInt32
 
-  /// None is known.
+  /// The value for an unknown time.
   static let unknown = ShortTime(bits: 0)
 
   init(_ milliseconds: Int64) { bits = UInt32(truncatingIfNeeded: milliseconds) | 1 }
 
   private init(bits: UInt32) { self.bits = bits }
 
-  /// Nanoseconds from then until `now`, in milliseconds since 1970, to two milliseconds; nil where it is not known when
-  /// that was.
+  /// Returns the nanoseconds from this time until `now` (milliseconds since 1970), accurate to two milliseconds; nil
+  /// if the time is unknown.
   func nanoseconds(until now: Int64) -> Int64? {
     if bits == 0 { return nil }
     let passed = Int32(bitPattern: UInt32(truncatingIfNeeded: now) &- bits)
-    // A clock that was set back says nothing; nor does the last bit.
+    // The result is 0 after a clock was set back. The lowest bit is always set, which costs a millisecond of
+    // accuracy.
     return Int64(max(0, passed)) * 1_000_000
   }
 }

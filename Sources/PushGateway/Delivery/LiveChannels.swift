@@ -4,19 +4,20 @@ import PushCore
 import PushStorage
 import Synchronization
 
-/// A stream that takes broadcasts. Called on its loop.
+/// A stream that receives broadcasts. Called on its event loop.
 protocol BroadcastReceiver: AnyObject {
-  /// A message of one of its channels was accepted.
+  /// Accepts a message of one of its channels.
   func deliver(_ message: BroadcastMessage)
-  /// What was delivered is made ready to leave.
+  /// Prepares the delivered messages for sending.
   func pack()
-  /// What is ready leaves at once.
+  /// Sends the prepared data at once.
   func flush()
 }
 
-/// Which streams that are open now belong to which channel, loop by loop, and the way of a message to all of them.
+/// The open streams of each channel, by event loop, and the delivery of a message to all of them.
 ///
-/// Devices that are not connected are not here: a message costs what its receivers cost, however many subscribe.
+/// Devices that are not connected are not included: the cost of a message depends on its receivers, not on the number
+/// of subscribers.
 final class LiveChannels: Sendable {
   private typealias Receiver = NIOLoopBound<any BroadcastReceiver>
 
@@ -26,15 +27,16 @@ final class LiveChannels: Sendable {
   }
 
   private let state = Mutex<[ChannelID: [ObjectIdentifier: Members]]>([:])
-  /// The last messages, the newest last, of which receivers will speak.
+  /// The most recent messages, the newest last: receivers will report on them.
   private let published = Mutex<Deque<BroadcastMessage>>([])
-  /// Hears when the last receiver on every loop has been given a message: how many there were.
+  /// Called after all event loops have handed a message to their receivers, with the number of receivers.
   private let finished: (@Sendable (BroadcastMessage, Int) -> Void)?
 
-  /// - Parameter finished: called on a loop, when a message has been handed to all: the message, and how many they were.
+  /// - Parameter finished: called on an event loop after a message has been handed to all receivers, with the message
+  ///   and their number.
   init(finished: (@Sendable (BroadcastMessage, Int) -> Void)? = nil) { self.finished = finished }
 
-  /// Adds a stream to a channel; `number` names the stream among all. Call it on the stream's loop.
+  /// Adds a stream to a channel; `number` identifies the stream. Must be called on the stream's event loop.
   func join(_ channel: ChannelID, _ number: UInt64, _ receiver: any BroadcastReceiver, loop: any EventLoop) {
     let bound = NIOLoopBound(receiver, eventLoop: loop)
     state.withLock {
@@ -42,7 +44,7 @@ final class LiveChannels: Sendable {
     }
   }
 
-  /// Takes a stream out of a channel.
+  /// Removes a stream from a channel.
   func leave(_ channel: ChannelID, _ number: UInt64, loop: any EventLoop) {
     state.withLock { state in
       let key = ObjectIdentifier(loop)
@@ -52,15 +54,16 @@ final class LiveChannels: Sendable {
     }
   }
 
-  /// One of the last messages: ``Limits/recentBroadcasts`` of them.
+  /// Returns one of the last ``Limits/recentBroadcasts`` messages.
   func recent(_ id: APNSID) -> BroadcastMessage? { published.withLock { $0.last { $0.id == id } } }
 
-  /// How many streams a channel has.
+  /// Returns the number of streams of a channel.
   func count(of channel: ChannelID) -> Int {
     state.withLock { $0[channel]?.values.reduce(0) { $0 + $1.receivers.count } ?? 0 }
   }
 
-  /// Hands a message to every stream of its channel, on all loops at once, in slices between which a loop serves others.
+  /// Hands a message to every stream of its channel, on all event loops concurrently, in slices between which a loop
+  /// serves other work.
   ///
   /// Messages of a channel that are handed over one after another arrive in that order.
   func publish(_ message: BroadcastMessage) {
@@ -89,8 +92,8 @@ final class LiveChannels: Sendable {
     then done: @escaping @Sendable () -> Void
   ) {
     loop.execute {
-      // The sockets are written one right after another: each write wakes a peer that sleeps, as a process with many
-      // connections would between two writes that are further apart, and waking it costs more than writing.
+      // The sockets are written one right after another. Each write wakes a sleeping peer, and waking it costs more
+      // than writing. A process with many connections would sleep again between two writes that are further apart.
       let slice = receivers.prefix(Limits.broadcastSlice)
       for receiver in slice {
         receiver.value.deliver(message)
@@ -98,8 +101,8 @@ final class LiveChannels: Sendable {
       }
       for receiver in slice { receiver.value.flush() }
       let rest = receivers.dropFirst(Limits.broadcastSlice)
-      // Behind what else this turn brings. A loop goes through all its tasks before it looks at its sockets, so that
-      // the next slice is due a moment later and not at once.
+      // Runs after the other work of this event-loop iteration. A loop runs all its tasks before it polls its
+      // sockets, so the next slice is scheduled after a pause and not at once.
       loop.execute {
         if rest.isEmpty { return done() }
         loop.scheduleTask(in: TimeAmount(Limits.slicePause)) { hand(message, to: rest, on: loop, then: done) }
@@ -108,13 +111,13 @@ final class LiveChannels: Sendable {
   }
 }
 
-/// Counts loops that are done.
+/// Counts the event loops that have finished.
 private final class Countdown: Sendable {
   private let left: Mutex<Int>
 
   init(_ count: Int) { left = Mutex(count) }
 
-  /// Whether that was the last one.
+  /// Returns true for the last call.
   func countDown() -> Bool {
     left.withLock { left in
       left -= 1

@@ -2,18 +2,18 @@ import PushCore
 import PushPolicy
 import PushStorage
 
-/// Reads payloads, and remembers those that it read lately: to see that one is the same costs a thirtieth of reading it.
+/// Parses payloads and caches recent ones: to compare a payload costs a thirtieth of parsing it.
 ///
-/// One for each loop; not `Sendable`.
+/// One for each event loop; not `Sendable`.
 final class PayloadReader {
   private let parser: JSONParser
   private var indexes = [PushContent?](repeating: nil, count: 64)
 
   init(parser: JSONParser) { self.parser = parser }
 
-  /// What a payload says.
+  /// Returns the parsed content of a payload.
   ///
-  /// - Throws: ``PayloadError`` when it is not a JSON object.
+  /// - Throws: ``PayloadError`` if it is not a JSON object.
   func content(of payload: [UInt8]) throws(PayloadError) -> PushContent {
     let index = Int(payload.span.sample & 63)
     if let known = indexes[index], payload.span.isSame(as: known.payload) { return known }
@@ -22,13 +22,13 @@ final class PayloadReader {
     return content
   }
 
-  /// What a push says.
+  /// Returns the parsed content of a push.
   ///
-  /// - Returns: nil when its payload can't be read: an earlier version accepted deeper ones.
+  /// - Returns: nil if its payload can't be parsed: an earlier version accepted more deeply nested ones.
   func content(of push: StoredPush) -> PushContent? { push.content ?? (try? content(of: push.payload)) }
 }
 
-/// The JSON without line breaks, which valid JSON has only between its tokens.
+/// Replaces line breaks in JSON by spaces; valid JSON has line breaks only between tokens.
 private func singleLine(_ json: [UInt8]) -> [UInt8] {
   guard json.holds(10) || json.holds(13) else { return json }
   return json.map { $0 == 10 || $0 == 13 ? 32 : $0 }

@@ -3,11 +3,12 @@ package import PushCore
 package import PushPolicy
 package import PushStorage
 
-/// Lines of a device's stream, gateway to device (design §4): one JSON object each, without the line's end.
+/// Encodes the lines of a device's stream, gateway to device (design §4): one JSON object each, without the line
+/// terminator.
 package enum PushLine {
-  /// `push`: the payload comes last and as it was sent, so that a client can cut it out without parsing it.
+  /// Encodes `push`. The payload comes last and unchanged, so that a client can extract it without parsing.
   ///
-  /// - Parameter message: the broadcast that it is, if it is one.
+  /// - Parameter message: the broadcast of the push, if it is one.
   package static func push(
     _ entry: MailboxEntry, app: App, presentation: Presentation, of message: BroadcastMessage? = nil
   ) -> [UInt8] {
@@ -43,8 +44,8 @@ package enum PushLine {
     return line
   }
 
-  /// `welcome`: which version of the protocol is spoken, who serves whom, the numbering of pushes and the other gateways
-  /// of the device, if there are, the apps it is registered for, and the person's choices.
+  /// Encodes `welcome`: the protocol version, the names of gateway and device, the numbering of pushes, the other
+  /// gateways if there are any, the device's apps, and the user's preferences.
   package static func welcome(
     device: Device, apps: [App], preferences: [UInt8], epoch: NumberingEpoch? = nil, gateways: [GatewayAddress] = []
   ) -> [UInt8] {
@@ -70,18 +71,18 @@ package enum PushLine {
     return line
   }
 
-  /// `caught-up`: nothing waits after `seq`.
+  /// Encodes `caught-up`: no push is pending after `seq`.
   package static func caughtUp(_ seq: UInt64) -> [UInt8] { Array(#"{"type":"caught-up","seq":\#(seq)}"#.utf8) }
 
-  /// `gap`: the mailbox's cap drove these out.
+  /// Encodes `gap`: the mailbox's limit evicted these pushes.
   package static func gap(_ gap: MailboxGap) -> [UInt8] {
     Array(#"{"type":"gap","from":\#(gap.from),"to":\#(gap.to),"dropped":\#(gap.dropped)}"#.utf8)
   }
 
-  /// `retract`: the push is not to be shown any longer.
+  /// Encodes `retract`: the device must no longer show the push.
   package static func retract(_ id: APNSID) -> [UInt8] { Array(#"{"type":"retract","id":"\#(id)"}"#.utf8) }
 
-  /// `retract`: the push was answered on another screen.
+  /// Encodes `retract` for a push that was answered on another device.
   package static func retract(_ id: APNSID, _ answer: GivenAnswer) -> [UInt8] {
     var line = Array(#"{"type":"retract","id":"\#(id)""#.utf8)
     let members = [("action", answer.action), ("person", answer.person), ("device", answer.device)]
@@ -92,14 +93,15 @@ package enum PushLine {
     return line + "}".utf8
   }
 
-  /// `retract`: the sender has taken this push of an app back.
+  /// Encodes `retract` for a push of an app that its sender retracted.
   package static func takenBack(_ id: APNSID, topic: String) -> [UInt8] {
     var line = Array(#"{"type":"retract","id":"\#(id)","topic":"#.utf8)
     appendJSONString(topic, to: &line)
     return line + "}".utf8
   }
 
-  /// `answered`: the answer to a push that counts, on disk; without an action: there is nothing to answer.
+  /// Encodes `answered`: the effective answer to a push, which is on disk; without an action, the push can't be
+  /// answered.
   package static func answered(_ id: APNSID, _ action: String?) -> [UInt8] {
     var line = Array(#"{"type":"answered","id":"\#(id)""#.utf8)
     if let action {
@@ -109,24 +111,24 @@ package enum PushLine {
     return line + "}".utf8
   }
 
-  /// `undeliverable`: a push of an app was stored and can't be read, and is not sent.
+  /// Encodes `undeliverable`: a stored push of an app can't be read and is not sent.
   package static func undeliverable(_ id: APNSID, app: App) -> [UInt8] {
     Array(#"{"type":"undeliverable","id":"\#(id)","#.utf8) + app.lineMembers + Array("}".utf8)
   }
 
-  /// `preferences`: they have changed.
+  /// Encodes `preferences` after a change.
   package static func preferences(_ json: [UInt8]) -> [UInt8] {
     Array(#"{"type":"preferences","preferences":"#.utf8) + json + Array("}".utf8)
   }
 
-  /// `bye`: the gateway ends the stream; the others take the device.
+  /// Encodes `bye`: the gateway ends the stream; the device can connect to the other gateways.
   package static func bye(_ reason: String, gateways: [GatewayAddress] = []) -> [UInt8] {
     var line = Array(#"{"type":"bye","reason":"\#(reason)""#.utf8)
     appendGateways(gateways, to: &line)
     return line + "}".utf8
   }
 
-  /// The member `gateways`, unless it would be empty.
+  /// Appends the member `gateways`, unless it would be empty.
   private static func appendGateways(_ gateways: [GatewayAddress], to line: inout [UInt8]) {
     guard !gateways.isEmpty else { return }
     line += #","gateways":["#.utf8

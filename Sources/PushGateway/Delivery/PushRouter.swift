@@ -3,83 +3,86 @@ import NIOCore
 import PushCore
 import PushStorage
 
-/// A device's stream that is open now. Its methods are called on its loop.
+/// An open stream of a device. Its methods are called on its event loop.
 protocol LiveSubscription: AnyObject {
-  /// A push was accepted for the device: it is sent with the flush that follows, or found in the mailbox later.
+  /// Accepts a push for the device. The stream sends it at the next ``flush()``, or reads it from the mailbox later.
   func deliver(_ entry: MailboxEntry)
-  /// What was delivered and told is all that comes for now, and leaves at once.
+  /// Sends the delivered pushes and notices at once: no more follow for now.
   func flush()
-  /// Something else that the device is to be told.
+  /// Accepts a notice for the device.
   func notify(_ notice: DeviceNotice)
-  /// Something stored may not have been told: the mailbox is to be read again.
+  /// Reads the mailbox again, because the delivery of a stored push may have been lost.
   func resync()
 }
 
-/// What a device is told besides pushes.
+/// A message to a device other than a push.
 enum DeviceNotice: Sendable {
-  /// The push is not to be shown any longer: replaced, expired, or taken back.
+  /// The push must no longer be shown: it was replaced, has expired or was retracted.
   case retract(APNSID)
-  /// The same, because it was answered on another screen.
+  /// The push must no longer be shown: it was answered on another device.
   case answered(APNSID, GivenAnswer)
-  /// The sender of this push of an app has taken it back.
+  /// The sender of this push of an app retracted it.
   case takenBack(APNSID, topic: String)
-  /// The person's choices, as JSON.
+  /// The user's preferences, as JSON.
   case preferences([UInt8])
-  /// The device subscribes to other channels than before.
+  /// The device's channel subscriptions have changed.
   case channels
-  /// The device's secret is good no longer: its streams end.
+  /// The device's secret was revoked: its streams end.
   case revoked
-  /// Another gateway can read the device's mailbox, and this one can't: its streams end, and name the others.
+  /// This gateway can't read the device's mailbox, but another one can: the streams end and name the others.
   case cutOff
 }
 
-/// Where a push went that is never stored.
+/// The result of handing over a push that is never stored.
 enum Handover: Sendable, Equatable {
-  /// To at least one stream of this gateway, which logs what becomes of it.
+  /// At least one stream of this gateway got the push; this gateway logs the delivery events.
   case delivered
-  /// To other gateways: one that has a stream of the device logs what becomes of it, and perhaps none has.
+  /// Other gateways got the push. One that has a stream of the device logs the delivery events; possibly none has
+  /// one.
   case beyond
-  /// No stream of the device is open anywhere.
+  /// No gateway has an open stream of the device.
   case nowhere
 }
 
-/// Brings what was accepted to the streams of its device, wherever they are open. Within one process that is
-/// ``DeviceStreamRegistry``; between gateways another may do it. `RouterConformance` says what each must do.
+/// Delivers accepted pushes to the open streams of their devices. Within one process the router is
+/// ``DeviceStreamRegistry``; between gateways it may be another type. `RouterConformance` specifies the requirements.
 ///
-/// It is a signal and no promise: what is stored is found in the mailbox by a stream that attached before it read, and by
-/// one that misses a number. So a router may lose or repeat a delivery of what is stored; when it may have lost the last
-/// it asks for a ``resync()``. What is never stored (`apns-expiration: 0`) it brings at most once. What is handed over
-/// after ``detach(_:_:)`` does not reach the stream; what was on its way to the stream's loop may, and a stream that has
-/// ended sends nothing.
+/// A delivery is a signal without a durability guarantee. A stream finds stored pushes in the mailbox: it attaches
+/// before it reads, and reads again when it misses a number. So a router may lose or repeat the delivery of a stored
+/// push; when it may have lost the last one, it calls ``resync()``. It delivers a push that is never stored
+/// (`apns-expiration: 0`) at most once. Items that are handed over after ``detach(_:_:)`` do not reach the stream.
+/// Items that are in transit to the stream's event loop may reach it, and a stream that has ended sends nothing.
 ///
-/// Pushes and notices for one stream keep the order in which one thread handed them over. Every method returns at once, on
-/// any thread, and reaches streams on their loops.
+/// Pushes and notices for one stream keep the order in which one thread handed them over. Every method returns at
+/// once, on any thread, and calls streams on their event loops.
 protocol PushRouter: AnyObject, Sendable {
-  /// Adds a stream; the number names it for ``detach(_:_:)``, and is never given out again. Call it on the stream's loop,
-  /// before the mailbox is read: what is appended afterwards, by whichever gateway, is then told here or found there.
+  /// Adds a stream; returns its unique number for ``detach(_:_:)``. Must be called on the stream's event loop, before
+  /// the mailbox is read: pushes that any gateway appends afterwards are then delivered or found in the mailbox.
   func attach(_ device: DeviceID, _ subscription: any LiveSubscription, loop: any EventLoop) -> UInt64
   func detach(_ device: DeviceID, _ number: UInt64)
-  /// How many streams of a device are open, as far as this gateway knows; for people to read.
+  /// Returns the number of open streams of a device, as far as this gateway can determine; for display only.
   func count(of device: DeviceID) -> Int
-  /// Whether the device of each push has a stream open, as far as this gateway knows; for the words of the delivery log.
+  /// Returns, for each push, true if its device has an open stream, as far as this gateway can determine; for the
+  /// delivery log.
   func areConnected(_ entries: [MailboxEntry]) -> [Bool]
-  /// Hands pushes that were stored to the streams of their devices.
+  /// Hands stored pushes to the streams of their devices.
   func deliver(_ entries: [MailboxEntry])
-  /// Hands a push that is never stored to the streams of its device that are open now, to each at most once.
+  /// Hands a push that is never stored to the open streams of its device, to each at most once.
   func deliverNow(_ push: StoredPush) -> Handover
-  /// Has `body` called with each push that was handed beyond this gateway, on the thread of ``deliverNow(_:)``.
+  /// Registers a handler for pushes that were forwarded to other gateways; called on the thread of
+  /// ``deliverNow(_:)``.
   func onForwarded(_ body: @escaping @Sendable (StoredPush) -> Void)
-  /// Tells every stream of a device something, save one.
+  /// Sends a notice to every stream of a device except one.
   func notify(_ device: DeviceID, _ notice: DeviceNotice, except number: UInt64?)
-  /// Has every stream of this gateway read its mailbox again, because signals may have been lost: a router between
-  /// gateways does so when its link was broken and is back.
+  /// Makes every stream of this gateway read its mailbox again, because signals may have been lost. A router between
+  /// gateways calls it when its link was down and is restored.
   func resync()
 }
 
 extension PushRouter {
-  /// A gateway that is alone hands nothing beyond.
+  /// Does nothing: a standalone gateway forwards no pushes.
   func onForwarded(_ body: @escaping @Sendable (StoredPush) -> Void) {}
 
-  /// Tells every stream of a device something.
+  /// Sends a notice to every stream of a device.
   func notify(_ device: DeviceID, _ notice: DeviceNotice) { notify(device, notice, except: nil) }
 }

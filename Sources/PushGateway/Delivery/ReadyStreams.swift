@@ -3,29 +3,29 @@ import NIOCore
 import PushCore
 import PushStorage
 
-/// What a router hands to a stream.
+/// An item that a router hands to a stream.
 enum StreamItem: Sendable {
   case push(MailboxEntry)
   case notice(DeviceNotice)
   case resync
 }
 
-/// The streams of one loop that have been handed something, served in the order in which that began, a slice at a time;
-/// in between the loop sees to its sockets.
+/// A queue of the streams of one event loop that have undelivered items, served first in, first out, one slice at a
+/// time. Between slices the loop polls its sockets.
 ///
-/// A loop with little to do serves every stream at once. One with much to do takes on new pushes between two slices:
-/// those for a stream that waits join it, and leave with one write. So the more a loop has to do, the less each push
-/// costs it. How long the first stream in line has waited tells how much that is:
+/// A loop with a light load serves every stream at once. A loop with a heavy load accepts new pushes between two
+/// slices: pushes for a queued stream join it and leave with one write. So the cost of each push falls as the load
+/// rises. The time that the first stream in the queue has waited measures the load:
 ///
-/// | the first has waited | the loop |
+/// | wait of the first stream | the loop |
 /// | --- | --- |
-/// | up to `backlog` | serves a slice, then looks to its sockets |
+/// | up to `backlog` | serves a slice, then polls its sockets |
 /// | longer | serves a small slice in between: it collects |
-/// | for `maximumWait` | serves on until none has waited that long |
+/// | `maximumWait` | serves streams until none has waited that long |
 ///
-/// Not `Sendable`: it never leaves its loop.
+/// Not `Sendable`: it never leaves its event loop.
 final class ReadyStreams {
-  /// A stream and what it has not been given yet.
+  /// A stream and the items that it has not received yet.
   final class Stream {
     fileprivate let subscription: any LiveSubscription
     fileprivate var items: [StreamItem] = []
@@ -33,7 +33,7 @@ final class ReadyStreams {
 
     init(_ subscription: any LiveSubscription) { self.subscription = subscription }
 
-    /// All that is for the stream leaves together, while what belongs to it is near.
+    /// Delivers all items of the stream and flushes once, while its data is in the processor's caches.
     fileprivate func serve() {
       let items = items
       self.items = []
@@ -54,9 +54,11 @@ final class ReadyStreams {
   private var ready = Deque<Stream>()
   private var isScheduled = false
 
+  /// Creates the queue of one event loop.
+  ///
   /// - Parameters:
-  ///   - backlog: how long a stream has waited when the loop counts as having too much to do.
-  ///   - maximumWait: how long a stream waits at most while others are let in.
+  ///   - backlog: the wait of the first stream from which the loop counts as overloaded.
+  ///   - maximumWait: the maximum time that a stream waits while the loop accepts other work.
   init(
     loop: any EventLoop, backlog: TimeAmount = TimeAmount(Limits.deliveryBacklog),
     maximumWait: TimeAmount = TimeAmount(Limits.maximumDeliveryWait)
@@ -66,7 +68,7 @@ final class ReadyStreams {
     self.maximumWait = maximumWait
   }
 
-  /// Hands items to streams; what comes for one stream keeps its order.
+  /// Hands items to streams; items for one stream keep their order.
   func add(_ items: [(stream: NIOLoopBound<Stream>, item: StreamItem)]) {
     assert(loop.inEventLoop)
     defer { checkInvariants() }
@@ -82,11 +84,11 @@ final class ReadyStreams {
     guard !isScheduled else { return }
     isScheduled = true
     let this = NIOLoopBound(self, eventLoop: loop)
-    // Behind what this turn has to answer.
+    // Runs after the answers of this event-loop iteration.
     loop.execute { this.value.serve() }
   }
 
-  /// How long the first stream in line has waited, zero if there is none.
+  /// The time that the first stream in the queue has waited; zero if the queue is empty.
   private var wait: TimeAmount { ready.first.map { loop.now - $0.readySince } ?? .zero }
 
   private func serve() {
@@ -101,11 +103,12 @@ final class ReadyStreams {
     checkInvariants()
     guard isScheduled else { return }
     let this = NIOLoopBound(self, eventLoop: loop)
-    // A loop goes through all its tasks before it looks at its sockets: the next slice is due a moment later.
+    // A loop runs all its tasks before it polls its sockets: the next slice is scheduled after a pause.
     loop.scheduleTask(in: TimeAmount(Limits.slicePause)) { this.value.serve() }
   }
 
-  /// What does not fit; nil when all does. A long line is only looked at from its front.
+  /// Returns a description of the violated invariant; nil if all invariants hold. Checks only the front of a long
+  /// queue.
   func brokenInvariant() -> String? {
     if isScheduled == ready.isEmpty {
       return isScheduled ? "no stream waits to be served" : "\(ready.count) wait permanently"
@@ -115,6 +118,6 @@ final class ReadyStreams {
     return Set(front.map(ObjectIdentifier.init)).count == front.count ? nil : "a stream waits twice"
   }
 
-  /// Ends a debug build in which something does not fit; a release build has no trace of this.
+  /// Ends a debug build that violates an invariant; compiled out of release builds.
   func checkInvariants() { assert(brokenInvariant() == nil, brokenInvariant() ?? "") }
 }

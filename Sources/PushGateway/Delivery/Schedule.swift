@@ -3,12 +3,12 @@ import PushPolicy
 import PushStorage
 import Synchronization
 
-/// What is scheduled, and who waits for its time: nobody, while nothing is.
+/// The scheduled pushes, and a task that delivers them when they are due. No task runs while nothing is scheduled.
 final class Schedule: Sendable {
   private struct State {
-    /// Waits and delivers; nil while nothing is scheduled.
+    /// The task that pauses and delivers; nil while nothing is scheduled.
     var work: Task<Void, Never>?
-    /// The pause until the next is due.
+    /// The pause until the next push is due.
     var pause: Task<Void, Never>?
     var isStopped = false
   }
@@ -19,11 +19,11 @@ final class Schedule: Sendable {
   private let log: DeliveryLog
   private let state = Mutex(State())
 
-  /// A clock that is set meanwhile is noticed after so long.
+  /// The longest pause in milliseconds: a change of the clock takes effect within this time.
   private static let longestPause: Int64 = 10_000
-  /// How long what can't be stored now waits, in milliseconds.
+  /// The pause after a failed attempt to store due pushes, in milliseconds.
   private static let retryPause: Int64 = 1_000
-  /// How late a push may be before health reports it, in milliseconds.
+  /// The maximum delay of a push before health reports a problem, in milliseconds.
   private static let longestDelay: Int64 = 60_000
 
   init(_ deliver: DeliverScheduled) {
@@ -31,7 +31,7 @@ final class Schedule: Sendable {
     (pushes, clock, log) = (deliver.scheduled, deliver.clock, deliver.log)
   }
 
-  /// Keeps a push for its time, and calls back when that is on disk.
+  /// Schedules a push, and calls `completion` when it is on disk.
   func add(
     _ push: ScheduledPush, completion: @escaping @Sendable (Result<ScheduledPushes.Outcome, StoreError>) -> Void
   ) {
@@ -44,33 +44,33 @@ final class Schedule: Sendable {
     }
   }
 
-  /// RFC 3339, UTC, of milliseconds since 1970.
+  /// Returns a time in milliseconds since 1970 as an RFC 3339 timestamp in UTC.
   static func timestamp(_ milliseconds: Int64) -> String {
     var bytes: [UInt8] = []
     appendTimestamp(milliseconds, to: &bytes)
     return String(decoding: bytes, as: UTF8.self)
   }
 
-  /// Takes the pushes of an id back.
+  /// Cancels the scheduled pushes of an id.
   ///
-  /// - Returns: how many there were.
+  /// - Returns: the number of canceled pushes.
   func cancel(_ id: APNSID) async throws -> Int { note(try await pushes.cancel(id), .cancelled) }
 
-  /// Takes back the pushes of an id that are scheduled for devices, of one app or of all, for their sender.
+  /// Retracts the scheduled pushes of an id for some devices, of one app or of all, on behalf of their sender.
   ///
-  /// - Returns: the devices for which there was one.
+  /// - Returns: the devices that had such a push.
   func cancel(_ id: APNSID, of app: AppID?, for devices: [DeviceID]) async throws -> Set<DeviceID> {
     let removed = try await pushes.cancel(id, of: app, for: devices)
     _ = note(removed, .retracted)
     return Set(removed.map(\.device))
   }
 
-  /// Takes back what is scheduled for devices, of one app or of all.
+  /// Removes the scheduled pushes for some devices, of one app or of all.
   func purge(_ devices: [DeviceID], app: AppID? = nil) async throws {
     _ = note(try await pushes.purge(devices, app: app), .unregistered)
   }
 
-  /// Takes back what is scheduled of an app.
+  /// Removes the scheduled pushes of an app.
   func purge(_ app: AppID) async throws { _ = note(try await pushes.purge(app), .unregistered) }
 
   private func note(_ removed: [ScheduledPushes.Removed], _ cause: DeliveryDetail.Fact) -> Int {
@@ -82,19 +82,19 @@ final class Schedule: Sendable {
     return removed.count
   }
 
-  /// That the first push is late by more than ``longestDelay``; nil while none is.
+  /// A problem if the first scheduled push is late by more than ``longestDelay``; nil otherwise.
   var problem: HealthProblem? {
-    // A time of zero says that the first one has to be looked for.
+    // A time of zero means that the first push is not known yet.
     guard let next = pushes.next, next > 0, clock.milliseconds() - next > Schedule.longestDelay else { return nil }
     return HealthProblem(
       part: "schedule", problem: "scheduled pushes are late: the first was scheduled for \(Schedule.timestamp(next))",
       since: (next + Schedule.longestDelay) / 1000)
   }
 
-  /// Whether somebody waits for a time.
+  /// True while the delivery task exists.
   var isWaiting: Bool { state.withLock { $0.work != nil } }
 
-  /// Begins to wait, if something is scheduled, or looks anew until when.
+  /// Starts the task if a push is scheduled; a running task recomputes its pause.
   func wake() {
     state.withLock { state in
       state.pause?.cancel()
@@ -103,7 +103,7 @@ final class Schedule: Sendable {
     }
   }
 
-  /// Ends it; what is under way is done.
+  /// Stops the task; work in progress is completed.
   func stop() async {
     let work = state.withLock { state in
       state.isStopped = true
@@ -130,7 +130,7 @@ final class Schedule: Sendable {
     }
   }
 
-  /// The pause before what is due next; nil: there is nothing to wait for, and nobody does any longer.
+  /// Returns the pause until the next push is due; nil if nothing is scheduled, which ends the task.
   private func nextPause(isWell: Bool) -> Task<Void, Never>? {
     state.withLock { state in
       guard !state.isStopped, let next = pushes.next else {

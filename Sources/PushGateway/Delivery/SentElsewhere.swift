@@ -2,10 +2,10 @@ import DequeModule
 import PushCore
 import Synchronization
 
-/// The last pushes with actions that other gateways of the cell have sent, to any device: a person may pick an action here
-/// when the gateway that had sent the push, and wrote that down, is gone.
+/// The most recent pushes with actions that other gateways of the cluster have sent, to any device. A user may pick
+/// an action on this gateway after the gateway that sent and logged the push is gone.
 ///
-/// Bounded: the oldest gives way. It begins empty, and is asked before the other gateways' logs.
+/// Bounded: the oldest entry is evicted. It starts empty, and is checked before the logs of the other gateways.
 final class SentElsewhere: Sendable {
   private struct Key: Hashable {
     var device: DeviceID
@@ -20,7 +20,7 @@ final class SentElsewhere: Sendable {
   private let state = Mutex(State())
   private let capacity: Int
 
-  /// - Parameter capacity: how many pushes are remembered.
+  /// - Parameter capacity: the maximum number of pushes in memory.
   init(capacity: Int = Limits.pushesSentElsewhere) { self.capacity = capacity }
 
   func push(_ id: APNSID, of device: DeviceID) -> SentPush? {

@@ -2,7 +2,8 @@ import PushCore
 import PushPolicy
 import PushStorage
 
-/// Digests: what was held becomes one push in the device's mailbox, which waits, is sent and acknowledged as any other.
+/// Creates summaries: the deferred pushes of a device become one push in its mailbox, which is stored, sent and
+/// acknowledged like any other.
 struct Summaries: Sendable {
   let registrations: any Registrations
   let mailbox: any Mailbox
@@ -11,18 +12,18 @@ struct Summaries: Sendable {
   let log: DeliveryLog
   let clock: WallClock
 
-  /// Puts the digests that are due into mailboxes.
+  /// Appends the due summaries of all devices to their mailboxes.
   ///
-  /// - Parameter isStart: whether the gateway has just begun, and when held pushes are due is to be computed.
+  /// - Parameter isStart: true at the start of the gateway, when the due times of deferred pushes must be computed.
   func deliverDue(isStart: Bool = false) {
     for device in held.devices { deliver(to: device, isChanged: isStart) }
   }
 
-  /// Puts a device's digest into its mailbox, if one is due.
+  /// Appends a device's summary to its mailbox, if one is due.
   ///
   /// - Parameters:
-  ///   - isChanged: whether the person's choices have changed, so that other times may hold.
-  ///   - hasCaughtUp: whether the device has just been sent all that waited.
+  ///   - isChanged: true if the user's preferences have changed, so that other due times may apply.
+  ///   - hasCaughtUp: true if the device has just been sent all pending pushes.
   func deliver(to device: DeviceID, isChanged: Bool = false, hasCaughtUp: Bool = false) {
     let now = clock.milliseconds()
     let due = held.due(
@@ -30,7 +31,8 @@ struct Summaries: Sendable {
     guard !due.isEmpty else { return }
     let digest = PushSummary(due.compactMap { entry($0, on: device, now: now) })
     guard !digest.entries.isEmpty else { return held.told(due, of: device) }
-    // The same pushes make the same id, so that a digest whose commit was not heard of is not stored twice.
+    // The id depends only on the deferred pushes, so that a summary whose commit was not confirmed is not stored
+    // twice.
     let seed = due.map(\.id).sorted { $0.stored.lexicographicallyPrecedes($1.stored) }.flatMap(\.stored)
     var random = SystemRandomNumberGenerator()
     guard let id = APNSID(stored: Array(Digest.sha256(seed).prefix(16)) + [255, 255, 255, 255]) else {
@@ -58,7 +60,7 @@ struct Summaries: Sendable {
     }
   }
 
-  /// When a held push is due by the choices of now: at once, if they hold it back no longer.
+  /// Returns the due time of a deferred push under the current preferences; 0 (at once) if they no longer defer it.
   private func due(_ push: DeferredPushes.Held, on device: DeviceID) -> Int64? {
     guard push.reason == .summary else { return nil }
     let preferences = registrations.preferences(of: device)
@@ -67,7 +69,8 @@ struct Summaries: Sendable {
     return preferences.summary.due(after: .gateway(push.received / 1000))
   }
 
-  /// What a digest tells of a held push; nothing when its time is over, or when the person has refused it since.
+  /// Returns the entry of a deferred push in a summary; nil if it has expired, or if the user's preferences now
+  /// forbid it.
   private func entry(_ push: DeferredPushes.Held, on device: DeviceID, now: Int64) -> DigestEntry? {
     guard push.expires > now / 1000, let app = registrations.app(push.app),
       Policy.allows(
@@ -80,6 +83,6 @@ struct Summaries: Sendable {
 }
 
 extension Registrations {
-  /// The app that a push is of; digests are of one that is not stored.
+  /// Returns the app of a push; the app of summaries is not stored.
   func app(of push: StoredPush) -> App? { push.app == App.summary.id ? .summary : app(push.app) }
 }

@@ -2,17 +2,17 @@ import Foundation
 package import PushPolicy
 import Synchronization
 
-/// The rules of time zones, which the policy gets as an argument.
+/// The time-zone rules, which the policy gets as an argument.
 enum TimeZones {
-  /// Zones that were asked for, of those with a name of their own: some hundreds. Whatever else is a zone (`GMT+0123`), or
-  /// is none, comes from people in endless numbers, takes no room here and holds nobody up.
+  /// Cached zones, limited to the known identifiers: some hundreds. Other names, such as `GMT+0123` or invalid ones,
+  /// come from users in unlimited number; they use no memory here and block no other lookup.
   private static let cache = Mutex<[String: TimeZone]>([:])
   private static let names = Set(TimeZone.knownTimeZoneIdentifiers)
 
-  /// How many zones are kept.
+  /// The number of cached zones.
   static var cachedCount: Int { cache.withLock { $0.count } }
 
-  /// The zone of this name; nil when there is none.
+  /// Returns the zone of a name; nil if there is none.
   static func zone(named name: String) -> TimeZone? {
     if let zone = cache.withLock({ $0[name] }) { return zone }
     guard let zone = TimeZone(identifier: name) else { return nil }
@@ -20,7 +20,7 @@ enum TimeZones {
     return zone
   }
 
-  /// Seconds east of UTC; a zone that there is not is UTC.
+  /// Returns the offset in seconds east of UTC; an unknown zone counts as UTC.
   @Sendable static func offset(_ name: String?, _ seconds: Int64) -> Int {
     let named: TimeZone = if let name { zone(named: name) ?? .gmt } else { .current }
     return named.secondsFromGMT(for: Date(timeIntervalSince1970: Double(seconds)))
@@ -28,6 +28,6 @@ enum TimeZones {
 }
 
 extension ZonedTime {
-  /// A moment where time zones are those of this machine.
+  /// Creates a moment with the time-zone rules of this machine.
   package static func gateway(_ seconds: Int64) -> ZonedTime { ZonedTime(seconds: seconds, offset: TimeZones.offset) }
 }

@@ -2,14 +2,15 @@ import NIOCore
 import PushCore
 import PushStorage
 
-/// What one open stream of a device knows of its device's channels: which messages it was sent, and which are due.
+/// The state of a device's channels on one open stream: the messages that were sent on it, and the messages that are
+/// due.
 ///
-/// Belongs to the loop of the stream.
+/// Belongs to the event loop of the stream.
 final class ChannelReceiver {
   private struct Position {
     /// The highest number that was sent on this stream.
     var sent: UInt64
-    /// Whether that was read from storage, for the log.
+    /// True if that message was read from storage, for the log.
     var isFromStorage = false
   }
 
@@ -17,7 +18,7 @@ final class ChannelReceiver {
   private let shared: LoopServices
   private let loop: any EventLoop
   private var number: UInt64 = 0
-  /// The stream, which owns this.
+  /// The stream, which owns this object.
   private unowned var owner: (any BroadcastReceiver)?
   private var positions: [ChannelID: Position] = [:]
 
@@ -27,17 +28,18 @@ final class ChannelReceiver {
     self.loop = loop
   }
 
-  /// Takes the stream into the device's channels.
+  /// Adds the stream to the device's channels.
   ///
-  /// - Parameter number: names the stream among all.
+  /// - Parameter number: the unique number of the stream.
   func begin(_ owner: any BroadcastReceiver, number: UInt64) {
     (self.owner, self.number) = (owner, number)
     refresh()
   }
 
-  /// Joins the channels that are new and leaves those that are no longer the device's.
+  /// Joins channels that the device has subscribed to and leaves channels that it has unsubscribed from.
   ///
-  /// It joins before ``due(now:)`` is asked: a message that is stored meanwhile comes one way or the other.
+  /// Must run before ``due(now:)``: a message that is stored between the two is then delivered in one of the two
+  /// ways.
   func refresh() {
     assert(loop.inEventLoop)
     guard let owner else { return }
@@ -50,7 +52,7 @@ final class ChannelReceiver {
     for channel in positions.keys where !channels.contains(channel) { leave(channel) }
   }
 
-  /// Takes the stream out of all channels.
+  /// Removes the stream from all channels.
   func end() {
     for channel in positions.keys { leave(channel) }
     owner = nil
@@ -61,10 +63,10 @@ final class ChannelReceiver {
     shared.services.liveChannels.leave(channel, number, loop: loop)
   }
 
-  /// Whether the device has no channels.
+  /// True if the device has no channels.
   var isEmpty: Bool { positions.isEmpty }
 
-  /// The stored messages that the device has not been sent on this stream, and has not acknowledged before.
+  /// Returns the stored messages that the device has neither been sent on this stream nor acknowledged before.
   func due(now: Int64) -> [BroadcastMessage] {
     positions.compactMap { channel, position in
       guard let message = shared.services.channels.message(of: channel, now: now / 1000), message.number > position.sent
@@ -75,7 +77,7 @@ final class ChannelReceiver {
     }
   }
 
-  /// A message of one of the device's channels that was sent lately, or is stored.
+  /// Returns a recent or stored message of one of the device's channels.
   func message(_ id: APNSID) -> BroadcastMessage? {
     if let message = shared.services.liveChannels.recent(id) {
       return positions[message.channel] == nil ? nil : message
@@ -86,10 +88,11 @@ final class ChannelReceiver {
     return nil
   }
 
-  /// Notes that a message is sent now; false when it was before, or its channel is no longer the device's.
+  /// Records that a message is sent now; false if it was sent before, or if the device has unsubscribed from its
+  /// channel.
   ///
-  /// That the device has left a channel comes with ``refresh()`` and waits in line, while a message does not: who has been
-  /// told that it left gets nothing that is accepted afterwards.
+  /// The notice that leads to ``refresh()`` is queued, and messages may overtake it, so this checks the subscription.
+  /// A device whose unsubscription was confirmed gets no message that is accepted afterwards.
   func takes(_ message: BroadcastMessage, fromStorage: Bool) -> Bool {
     guard let position = positions[message.channel],
       shared.services.channels.isSubscribed(device, to: message.channel)
@@ -100,9 +103,9 @@ final class ChannelReceiver {
     return true
   }
 
-  /// The device has a message, which it was sent on this stream.
+  /// Records that the device has acknowledged a message that was sent on this stream.
   ///
-  /// - Returns: the message and whether it came from storage, when it is still the channel's most recent.
+  /// - Returns: the message, and true if it came from storage; nil if it is no longer the channel's latest.
   func acknowledge(_ channel: ChannelID, _ number: UInt64) -> (message: BroadcastMessage, isFromStorage: Bool)? {
     guard let position = positions[channel], number <= position.sent else { return nil }
     guard shared.services.channels.acknowledge(device, channel, through: number) else { return nil }

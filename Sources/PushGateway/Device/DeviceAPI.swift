@@ -5,7 +5,7 @@ import PushCore
 import PushPolicy
 import PushStorage
 
-/// `/v1/…`: what devices ask for (design §4). The streams are ``DeviceStream``'s.
+/// The requests of devices, `/v1/…` (design §4). ``DeviceStream`` serves their streams.
 struct DeviceAPI: Sendable {
   let services: Services
 
@@ -75,7 +75,7 @@ struct DeviceAPI: Sendable {
     ])
   }
 
-  /// A route for devices alone: who asks is known before anything else of the request is looked at.
+  /// Returns a route for devices, which authenticates the device before it reads anything else of the request.
   private func route(
     _ method: String, _ path: String, isWaiting: Bool = false,
     _ serve: @escaping @Sendable (Device, ControlRequest) async throws -> Response
@@ -83,7 +83,7 @@ struct DeviceAPI: Sendable {
     .init(method, path, isWaiting: isWaiting) { request in try await serve(try device(request.bearer), request) }
   }
 
-  /// The device that a request comes from.
+  /// Returns the device that sent a request.
   func device(_ bearer: String?) throws(Problem) -> Device {
     guard let bearer, let device = services.registrations.device(secret: bearer) else { throw .unauthorized }
     return device
@@ -101,13 +101,14 @@ struct DeviceAPI: Sendable {
       throw Problem(
         413, "Content Too Large", "the enrollment is too large: expected at most \(Limits.maximumEnrollmentSize) bytes")
     }
-    // Whether or not it is refused, it takes the one writer, for which pushes wait.
+    // An enrollment uses the only database writer, which pushes need too, even if it is refused.
     let now = services.clock.milliseconds()
     let isAdmin = request.administrator?.role == .admin
     guard isAdmin || services.budgets.allowsEnrollment(from: request.source, at: now) else {
       throw Problem.tooManyRequests("too many enrollments from this address: try again in a minute")
     }
-    // Anybody may send this: nothing else of it is looked at unless it holds an invitation, where one is needed.
+    // Unauthenticated clients can send this request: the rest is read only if it contains an invitation, where one is
+    // required.
     let invitation = (try? JSONParser().parse(request.body.span) { $0["invitation"]?.string }) ?? nil
     let enroll = Enroll(services)
     let warrant = try enroll.warrant(of: isAdmin ? .adminSocket : request.peer, invitation: invitation)
@@ -126,7 +127,8 @@ struct DeviceAPI: Sendable {
     }
   }
 
-  /// Writes down that an invitation was used, and by which device; not of a link, by which strangers could fill the trail.
+  /// Records in the audit trail which device used an invitation. Channel links are excluded: unauthenticated clients
+  /// could fill the audit trail with them.
   private func noteJoined(_ enrolled: Enrolled, by secret: String, _ request: ControlRequest) async {
     guard InvitationCode.selector(of: secret) != nil else { return }
     let joined = EnrollmentRequest(name: enrolled.name, person: enrolled.person)
@@ -135,7 +137,7 @@ struct DeviceAPI: Sendable {
     if let record { try? await services.audit.note(status: 201, of: record) }
   }
 
-  /// Enrolls a device; one that came by the link of a channel reads it from the beginning.
+  /// Enrolls a device; a device that enrolls with a channel link reads the channel from the first message.
   private func makeDevice(_ enrollment: EnrollmentRequest, by warrant: EnrollmentAuthorization) async throws -> Enrolled
   {
     let join = JoinChannel(services)
@@ -150,7 +152,7 @@ struct DeviceAPI: Sendable {
       channel: channel.map { joined($0, isKnown: false) })
   }
 
-  /// Does what a code is shown for; a wrong one counts against the address that it comes from.
+  /// Runs an operation that a code authorizes; a wrong code counts against the client's address.
   private func countingCodes<Value>(
     _ request: ControlRequest, isCode: Bool = true, _ body: () async throws -> Value
   ) async throws -> Value {
@@ -170,7 +172,7 @@ struct DeviceAPI: Sendable {
     }
   }
 
-  /// Has a device read the channel of a link.
+  /// Subscribes a device to the channel of a link.
   private func join(_ device: Device, _ request: ControlRequest) async throws -> Response {
     let wanted: JoinChannelRequest = try request.decoded()
     try countChange(of: device)
@@ -186,7 +188,8 @@ struct DeviceAPI: Sendable {
       environment: channel.environment.rawValue, isKnown: isKnown)
   }
 
-  /// Writes down what an administrator asks for, before it is done: without the invitation.
+  /// Records an administrator's enrollment request in the audit trail before it is carried out, without the
+  /// invitation.
   private func audit(_ enrollment: EnrollmentRequest, _ request: ControlRequest) async throws -> Int64 {
     try await services.audit.record(
       request.method, request.path, body: controlJSON(enrollment), by: request.administrator?.shown,
@@ -224,7 +227,7 @@ struct DeviceAPI: Sendable {
     return Response(try await ChangePreferences(services)(of: device.person, change))
   }
 
-  /// Changes some choices and leaves the others as they are, whoever else changes them now.
+  /// Changes some preferences and leaves the others unchanged, even if other requests change them concurrently.
   private func assign(_ device: Device, _ request: ControlRequest) async throws -> Response {
     let wanted: PreferencesRequest = try request.decoded()
     try countChange(of: device.person)
@@ -235,7 +238,7 @@ struct DeviceAPI: Sendable {
 
   // MARK: Budgets
 
-  /// - Throws: 429 for a person whose choices change faster than a person changes them.
+  /// - Throws: 429 if the user's preferences change faster than a human changes them.
   private func countChange(of person: PersonID) throws(Problem) {
     guard services.budgets.allowsChange(person, at: services.clock.milliseconds()) else {
       throw .tooManyRequests(
@@ -243,7 +246,7 @@ struct DeviceAPI: Sendable {
     }
   }
 
-  /// - Throws: 429 for a device that registers, subscribes and reports for ever.
+  /// - Throws: 429 if the device registers, subscribes and reports too often.
   private func countChange(of device: Device) throws(Problem) {
     guard services.budgets.allowsChange(device.id, at: services.clock.milliseconds()) else {
       throw .tooManyRequests(
@@ -290,8 +293,8 @@ struct DeviceAPI: Sendable {
     }
   }
 
-  /// Rows of the device to read on from, or to wait for. At most ``Limits/deviceLogSearchSize`` of the log are looked
-  /// through: whoever begins further back reads pages from the newest on.
+  /// Returns the device's next rows, or waits for them. Reads at most ``Limits/deviceLogSearchSize`` of the log: a
+  /// client that starts further back reads pages, beginning with the newest.
   private func nextRows(_ device: Device, _ request: ControlRequest) async throws -> Response {
     let (search, wanted) = try logQuery(device, request)
     guard let page = try await search.page(wanted, within: try LogSearch.wait(request.query)) else {
@@ -300,7 +303,7 @@ struct DeviceAPI: Sendable {
     return Response(LogPage(page))
   }
 
-  /// What a device asks for of its own rows; the names of other devices are none of its business.
+  /// Creates the device's query for its own rows; names of other devices are ignored.
   private func logQuery(_ device: Device, _ request: ControlRequest) throws -> (LogSearch, LogSearch.Request) {
     let search = LogSearch(services, for: device.id)
     var wanted = try search.wanted(request.query.filter { $0.key != "device" })
@@ -309,7 +312,7 @@ struct DeviceAPI: Sendable {
     return (search, wanted)
   }
 
-  /// One search of a device at a time.
+  /// Runs a search; a device can run one at a time.
   private func searching(_ device: Device, _ search: () async throws -> Response) async throws -> Response {
     guard services.budgets.beginSearch(device.id) else {
       throw Problem.tooManyRequests("another search of this device's log is running: wait for its response")

@@ -2,47 +2,51 @@ import DequeModule
 import NIOCore
 import PushCore
 
-/// What a device says of a push.
+/// A report of a device about a push.
 struct DeviceClaim: Sendable {
   enum Kind: Sendable {
-    /// It has shown and played these parts.
+    /// The device has presented these parts.
     case presented([String])
-    /// The person has picked an action.
+    /// The user has picked an action.
     case answered(String)
   }
 
   var id: APNSID
   var kind: Kind
-  /// When it was said, in milliseconds since 1970.
+  /// The time of the report, in milliseconds since 1970.
   var at: Int64
 }
 
-/// Claims of one stream about pushes that its gateway does not remember: looked up one after another, in their order.
+/// The reports of one stream about pushes that its gateway no longer has in memory. The pushes are looked up one
+/// after another, in order.
 ///
-/// A claim is looked up again for ``Limits/claimTime`` where nobody can say whether it holds, since a gateway that may have sent the
-/// push is away. Then it is dropped: a device that gets no answer repeats it when it connects again.
+/// A lookup is repeated for ``Limits/claimTime`` while the result is unknown, because a gateway that may have sent
+/// the push is not reachable. Then the report is dropped: a device that gets no answer repeats it when it connects
+/// again.
 ///
-/// A device that has invented ``Limits/maximumStrangeClaims`` of them is not looked up for any longer, since each costs a
-/// search of the delivery log. Belongs to the loop of the stream.
+/// After ``Limits/maximumStrangeClaims`` reports about unknown pushes, no more are looked up, since each costs a
+/// search of the delivery log. Belongs to the event loop of the stream.
 final class DeviceReports {
   private let loop: any EventLoop
   private let find: @Sendable (APNSID) async throws -> SentPush?
   private let accept: (DeviceClaim, SentPush) -> Void
   private let refuse: (DeviceClaim) -> Void
-  /// Claims, and until when each is looked up again.
+  /// The queued reports, each with the deadline for its lookups.
   private var waiting = Deque<(claim: DeviceClaim, end: NIODeadline)>()
   private var strange = 0
-  /// Whether a claim is looked up, or is to be in a moment.
+  /// True while a lookup runs or is scheduled.
   private var isBusy = false
-  /// Whether the stream has ended: each claim is looked up once.
+  /// True after the stream has ended: each report is looked up once.
   private var isLast = false
 
   private static let pause = TimeAmount.seconds(2)
 
+  /// Creates the queue of one stream.
+  ///
   /// - Parameters:
-  ///   - find: finds a push that the device was sent; throws where that is not known now.
-  ///   - accept: called on the loop with each claim that holds.
-  ///   - refuse: called on the loop with each that does not.
+  ///   - find: finds a push that the device was sent; throws if that can't be determined now.
+  ///   - accept: called on the event loop with each confirmed report.
+  ///   - refuse: called on the event loop with each refuted report.
   init(
     loop: any EventLoop, find: @escaping @Sendable (APNSID) async throws -> SentPush?,
     accept: @escaping (DeviceClaim, SentPush) -> Void, refuse: @escaping (DeviceClaim) -> Void
@@ -50,10 +54,10 @@ final class DeviceReports {
     (self.loop, self.find, self.accept, self.refuse) = (loop, find, accept, refuse)
   }
 
-  /// Whether nothing is being looked up.
+  /// True while no report is queued.
   var isEmpty: Bool { waiting.isEmpty }
 
-  /// Takes a claim, which is passed over where too many wait.
+  /// Queues a report; ignores it if too many are queued.
   func add(_ claim: DeviceClaim) {
     assert(loop.inEventLoop)
     guard strange < Limits.maximumStrangeClaims, waiting.count < Limits.maximumUnverifiedClaims else { return }
@@ -61,7 +65,7 @@ final class DeviceReports {
     if !isBusy { verifyNext() }
   }
 
-  /// Looks up no claim twice from now on: the stream has ended, and nothing of it may go on for long.
+  /// Stops repeated lookups: the stream has ended, and its work must not continue for long.
   func finish() { isLast = true }
 
   private func verifyNext() {

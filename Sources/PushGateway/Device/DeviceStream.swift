@@ -7,24 +7,25 @@ import PushCore
 import PushPolicy
 import PushStorage
 
-/// One open stream of a device: carries out what its ``DeviceStreamState`` decides, and takes the device's lines.
+/// One open stream of a device: carries out the decisions of its ``DeviceStreamState``, and processes the device's
+/// lines.
 ///
-/// Belongs to the loop of its connection.
+/// Belongs to the event loop of its connection.
 final class DeviceStream: StreamConsumer, LiveSubscription, BroadcastReceiver {
-  /// How lines are framed: NDJSON, or `text/event-stream` for browsers and curl.
+  /// The framing of lines: NDJSON, or `text/event-stream` for browsers and curl.
   enum Framing { case lines, events }
 
   private struct Sent {
     var seq: UInt64
     var push: SentPush
-    /// Whether it had waited for the device.
+    /// True if the push was pending before it was sent.
     var isFromStorage: Bool
-    /// Whether another push may take its place in the mailbox before it is acknowledged.
+    /// True if another push may replace it in the mailbox before it is acknowledged.
     var isReplaceable: Bool
   }
 
   private let device: Device
-  /// The secret that the stream was opened with, until the device has said hello.
+  /// The secret that the stream was opened with; nil after the device's hello.
   private var secret: String?
   private let shared: LoopServices
   private let framing: Framing
@@ -32,23 +33,24 @@ final class DeviceStream: StreamConsumer, LiveSubscription, BroadcastReceiver {
   private let loop: any EventLoop
   private var state = DeviceStreamState()
   private var deviceState = Policy.DeviceState()
-  /// What was sent and not acknowledged, for the log; the oldest are forgotten beyond ``Limits/maximumOutstanding``.
+  /// The pushes that were sent and not acknowledged, for the log; at most ``Limits/maximumOutstanding``, the oldest
+  /// are evicted.
   private var outstanding = Deque<Sent>()
-  /// How many of them are replaceable.
+  /// The number of replaceable pushes among them.
   private var replaceableCount = 0
-  /// What was acknowledged, by whichever stream of the device; nil until there is something.
+  /// The pushes that were acknowledged on any stream of the device; nil until the first use.
   private var history: DeviceHistory?
-  /// What the device says of pushes that are in neither; nil until it does.
+  /// The device's reports about pushes that are in neither of the two; nil until the first one.
   private var claims: DeviceReports?
-  /// The alerts that budgets count, of all streams of the device; nil until there is one to count.
+  /// The alerts that budgets count, shared by all streams of the device; nil until the first use.
   private var shownAlerts: ShownAlerts?
   private let channels: ChannelReceiver
   private var registryNumber: UInt64?
-  /// What the device is to be told when it takes something again.
+  /// The notices for the device, to be sent when it reads again.
   private var postponed = PostponedNotices()
-  /// Whether what is sent now was read from the mailbox, and not handed over as it was accepted.
+  /// True while the pushes being sent were read from the mailbox, not handed over on acceptance.
   private var isReading = false
-  /// The beginning of a line whose end has not come.
+  /// The beginning of an incomplete line.
   private var partialLine: [UInt8] = []
 
   init(device: Device, secret: String, _ shared: LoopServices, framing: Framing, exchange: Exchange) {
@@ -61,7 +63,7 @@ final class DeviceStream: StreamConsumer, LiveSubscription, BroadcastReceiver {
     channels = ChannelReceiver(device: device.id, shared, loop: loop)
   }
 
-  /// Begins the answer and takes the stream over; a stream of events says where it is in its request.
+  /// Begins the response and takes over the stream; for an event stream, the request contains the device's position.
   func begin(_ exchange: Exchange) {
     var fields = HeaderFields(status: 200)
     fields.append(.contentType, framing == .lines ? "application/x-ndjson" : "text/event-stream")
@@ -105,7 +107,7 @@ final class DeviceStream: StreamConsumer, LiveSubscription, BroadcastReceiver {
   }
 
   func receivedEnd() {
-    // A stream of events has no body; a device that ends its side has gone.
+    // An event stream has no request body. A device that ends its side has disconnected.
     if framing == .lines { end(reason: "goodbye") }
   }
 
@@ -121,19 +123,20 @@ final class DeviceStream: StreamConsumer, LiveSubscription, BroadcastReceiver {
     state.end()
     shared.meter.deviceStreams.add(-1)
     if let number = registryNumber {
-      // First the time: a device that is not connected any longer has one.
+      // The time is recorded before the stream is detached, so that a disconnected device always has a last-seen
+      // time.
       shared.services.presence.note(device.id, at: shared.services.clock.seconds)
       shared.services.router.detach(device.id, number)
     }
     registryNumber = nil
     channels.end()
-    // The device may have them, and say so when it comes back.
+    // The device may have received these pushes, and may report on them when it reconnects.
     let last = outstanding.suffix(Limits.rememberedPushes)
     if !last.isEmpty { remember { ring in for sent in last { ring.add(sent.push) } } }
     (outstanding, replaceableCount) = ([], 0)
     if history != nil { shared.services.histories.close(device.id) }
     history = nil
-    // It knows this stream, as this one knows it. What it looks up goes on to its end.
+    // The reports and this stream reference each other. Lookups in progress are completed.
     claims?.finish()
     claims = nil
   }
@@ -143,7 +146,7 @@ final class DeviceStream: StreamConsumer, LiveSubscription, BroadcastReceiver {
     switch line {
     case .hello(_, let number, let epoch, let isSilent, let focus):
       guard registryNumber == nil, !state.isEnded else { return }
-      // A number of another numbering says nothing: what waits is sent from the first on.
+      // A position in another numbering is meaningless: the pending pushes are sent from the first on.
       let cursor = epoch == shared.services.backend.epoch ? number : 0
       guard cursor <= Limits.maximumCursor else { return end(reason: "cursor-too-large") }
       (deviceState.isSilent, deviceState.focus) = (isSilent, focus)
@@ -153,7 +156,7 @@ final class DeviceStream: StreamConsumer, LiveSubscription, BroadcastReceiver {
       if streams == 0, let cell = shared.services.backend.cell { AlertHandover.tell(cell, device.id) }
       let number = shared.services.router.attach(device.id, self, loop: loop)
       registryNumber = number
-      // From here on it is told when its secret goes: whether that happened before is asked now.
+      // From here on the stream is notified when the secret is revoked; this checks that it was not revoked before.
       guard isKnown() else { return end(reason: "revoked") }
       shared.services.presence.note(device.id, at: now / 1000)
       sayWelcome()
@@ -183,7 +186,7 @@ final class DeviceStream: StreamConsumer, LiveSubscription, BroadcastReceiver {
     }
   }
 
-  /// Whether the secret is still the device's.
+  /// Returns true if the secret is still the device's.
   private func isKnown() -> Bool {
     defer { secret = nil }
     return secret.map { shared.services.registrations.device(secret: $0)?.id == device.id } ?? true
@@ -205,7 +208,8 @@ final class DeviceStream: StreamConsumer, LiveSubscription, BroadcastReceiver {
     }
   }
 
-  /// - Returns: the numbers of pushes whose end is in the log: others took their places before this device had them.
+  /// - Returns: the numbers of pushes that were replaced before this device had them; the log already has their last
+  ///   event.
   private func acknowledge(_ seq: UInt64) -> [UInt64] {
     guard replaceableCount > 0 else {
       shared.services.mailbox.acknowledge(device.id, through: seq)
@@ -220,16 +224,17 @@ final class DeviceStream: StreamConsumer, LiveSubscription, BroadcastReceiver {
     if first.isReplaceable { replaceableCount -= 1 }
   }
 
-  // MARK: What a device says of pushes
+  // MARK: Reports about pushes
 
-  /// Changes what is remembered of the device, which begins with this if there is nothing yet.
+  /// Changes the device's history, and opens it on first use.
   private func remember(_ change: (inout DeviceHistory.Ring) -> Void) {
     let history = history ?? shared.services.histories.open(device.id)
     self.history = history
     history.change(change)
   }
 
-  /// Whether what the device says is within its budget. What is not is counted, and told once a minute.
+  /// Returns true if a report is within the device's budget. Otherwise counts the refusal, which is logged once a
+  /// minute.
   private func isAffordable(_ isWithinBudget: Bool, at now: Int64) -> Bool {
     if isWithinBudget { return true }
     if let count = shared.services.budgets.noteRefusal(at: now) {
@@ -240,7 +245,7 @@ final class DeviceStream: StreamConsumer, LiveSubscription, BroadcastReceiver {
     return false
   }
 
-  /// Believes a claim about a push that the device was sent; one that nobody remembers is looked up.
+  /// Accepts a report about a push that the device was sent; looks the push up if it is not in memory.
   private func receive(_ claim: DeviceClaim) {
     if claims?.isEmpty ?? true, let push = sent(claim.id) { return accept(claim, push) }
     let claims = claims ?? makeClaims()
@@ -253,12 +258,12 @@ final class DeviceStream: StreamConsumer, LiveSubscription, BroadcastReceiver {
     return DeviceReports(
       loop: loop, find: { try await find($0, by: device) }, accept: accept,
       refuse: { claim in
-        // Nobody needs to repeat it.
+        // The device need not repeat it.
         if case .answered = claim.kind { self.tell(claim.id, isAnswered: nil) }
       })
   }
 
-  /// A push that the device was sent, if that is remembered.
+  /// Returns a push that the device was sent, if it is in memory.
   private func sent(_ id: APNSID) -> SentPush? {
     outstanding.last { $0.push.id == id }?.push ?? shared.services.histories.push(id, of: device.id)
       ?? channels.message(id).map { SentPush($0, parser: shared.parser) }
@@ -275,17 +280,19 @@ final class DeviceStream: StreamConsumer, LiveSubscription, BroadcastReceiver {
     }
   }
 
-  /// Takes an answer, and tells the device which one counts when that is kept. A device that hears nothing repeats it.
+  /// Stores an answer, then notifies the device of the effective answer. A device that gets no notice repeats its
+  /// answer.
   private func answer(_ push: SentPush, _ action: String, at time: Int64) {
     let this = NIOLoopBound(self, eventLoop: loop)
     AnswerPush(shared.services)(push, action, by: device, on: registryNumber, at: time) { outcome in
-      // One that can't be kept is answered by nothing, and health says why.
+      // An answer that can't be stored gets no reply; health reports the cause.
       guard case .success(let counting) = outcome else { return }
       this.eventLoop.execute { this.value.tell(push.id, isAnswered: counting) }
     }
   }
 
-  /// - Parameter action: nil: what the device said was no answer to a push of its own.
+  /// - Parameter action: the effective action; nil if the device answered a push that it was not sent, or that has no
+  ///   such action.
   private func tell(_ id: APNSID, isAnswered action: String?) {
     if hasCapacity { write(PushLine.answered(id, action)) }
   }
@@ -329,13 +336,14 @@ final class DeviceStream: StreamConsumer, LiveSubscription, BroadcastReceiver {
 
   func deliver(_ message: BroadcastMessage) { send(message, fromStorage: false) }
 
-  /// Sends the stored messages that the device has not got.
+  /// Sends the stored messages that the device has not received.
   private func sendDueBroadcasts() {
     if channels.isEmpty { return }
     for message in channels.due(now: shared.services.clock.milliseconds()) { send(message, fromStorage: true) }
   }
 
-  /// One that is stored and finds no room now is found to be due when the device has taken what it was sent.
+  /// Sends a message. If the stream has no capacity, a stored message stays due and is sent after the device has
+  /// read.
   private func send(_ message: BroadcastMessage, fromStorage: Bool) {
     assert(loop.inEventLoop)
     guard state.isOpen else { return }
@@ -345,7 +353,7 @@ final class DeviceStream: StreamConsumer, LiveSubscription, BroadcastReceiver {
     }
     guard channels.takes(message, fromStorage: fromStorage) else { return }
     send(MailboxEntry(seq: 0, push: message.push(to: device.id)), of: message)
-    // A stream of events acknowledges nothing: what was sent counts as arrived.
+    // An event stream carries no acknowledgments: a sent message counts as received.
     if framing == .events, message.number > 0 {
       acknowledge(message.channel, message.number, now: shared.services.clock.milliseconds())
     }
@@ -357,7 +365,7 @@ final class DeviceStream: StreamConsumer, LiveSubscription, BroadcastReceiver {
     shared.log.append(message.push(to: device.id).event(.acknowledged, at: now, detail: detail))
   }
 
-  /// Bytes that the stream takes before the device lags.
+  /// The number of bytes that the stream accepts before the device lags.
   private var capacity: Int { Limits.maximumStreamBacklog - (stream.exchange?.stream.outboundSize ?? 0) }
 
   private var hasCapacity: Bool { (stream.exchange?.stream.outboundSize ?? .max) < Limits.maximumStreamBacklog }
@@ -393,11 +401,11 @@ final class DeviceStream: StreamConsumer, LiveSubscription, BroadcastReceiver {
     }
   }
 
-  /// Tries again while the backend may come back, so that the device stays connected.
+  /// Tries again while the backend may recover, so that the device stays connected.
   private func couldNotRead(after seq: UInt64, since begun: NIODeadline) {
     guard state.isOpen else { return }
     guard .now() < begun + shared.services.backend.readTimeout else { return notify(.cutOff) }
-    // Not all streams at once.
+    // A random pause prevents that all streams read at once.
     let this = NIOLoopBound(self, eventLoop: loop)
     loop.scheduleTask(in: .milliseconds(.random(in: 1000...2000))) {
       if this.value.state.isOpen { this.value.read(after: seq, since: begun) }
@@ -414,7 +422,7 @@ final class DeviceStream: StreamConsumer, LiveSubscription, BroadcastReceiver {
   private func send(_ entry: MailboxEntry, of message: BroadcastMessage? = nil) {
     let push = entry.push
     let now = shared.services.clock.milliseconds()
-    // Whether its time is over is known best now.
+    // The expiration is checked as late as possible.
     guard !entry.isExpired(at: now), let app = shared.services.registrations.app(of: push) else { return }
     if !shared.services.retractions.isEmpty, message == nil,
       shared.services.retractions.contains(push.id, of: device.person, app: push.app)
@@ -449,7 +457,8 @@ final class DeviceStream: StreamConsumer, LiveSubscription, BroadcastReceiver {
     write(PushLine.push(entry, app: app, presentation: decision.presentation, of: message), eventID: entry.seq)
   }
 
-  /// Lets the other gateways of a cell know a push whose actions may be picked when this one is gone.
+  /// Announces a push with actions to the other gateways of a cluster: the user may pick one after this gateway is
+  /// gone.
   private func tellOthers(_ push: StoredPush, _ content: PushContent, _ cell: any GatewayCell, at now: Int64) {
     guard let category = content.notification.category,
       !shared.services.registrations.actions(of: push.app, category).isEmpty
@@ -476,7 +485,7 @@ final class DeviceStream: StreamConsumer, LiveSubscription, BroadcastReceiver {
     return alerts
   }
 
-  /// A push that nobody can read leaves the mailbox, and its log says so, once; the device is told instead.
+  /// Removes an unreadable push from the mailbox, logs that once, and notifies the device instead.
   private func giveUp(_ entry: MailboxEntry, of app: App, _ message: BroadcastMessage?, now: Int64) {
     if let message {
       guard channels.acknowledge(message.channel, message.number) != nil else { return }
@@ -496,7 +505,7 @@ final class DeviceStream: StreamConsumer, LiveSubscription, BroadcastReceiver {
         gateways: shared.services.backend.gateways()))
   }
 
-  /// Tells what was taken back, perhaps while the device was away.
+  /// Sends the retractions, including those from the time when the device was offline.
   private func sayTakenBack() {
     if shared.services.retractions.isEmpty { return }
     for one in shared.services.retractions.retractions(of: device.person) {
@@ -504,7 +513,8 @@ final class DeviceStream: StreamConsumer, LiveSubscription, BroadcastReceiver {
     }
   }
 
-  /// A push that was taken back leaves the mailbox instead, where it came too late for that.
+  /// Removes a retracted push from the mailbox instead of sending it, if it came too late for the retraction to
+  /// remove it.
   private func withhold(_ entry: MailboxEntry, now: Int64) {
     guard entry.seq == 0 else {
       return shared.services.mailbox.retract(entry.push.id, app: entry.push.app, from: [device.id]) { _ in }
@@ -530,7 +540,7 @@ final class DeviceStream: StreamConsumer, LiveSubscription, BroadcastReceiver {
     }
   }
 
-  /// Sends a line that has its end.
+  /// Sends a line that includes its terminator.
   private func send(line: consuming [UInt8], ending: Bool = false) {
     guard let exchange = stream.exchange, !state.isEnded else { return }
     exchange.write(line, ending: ending)

@@ -1,50 +1,52 @@
 import PushCore
 import PushStorage
 
-/// What one open stream of a device has been sent, and what comes next: a value, without I/O and without a clock.
+/// The state machine of one open stream of a device, which determines the next action: a value, without I/O and
+/// without a clock.
 ///
-/// A push goes out as soon as it is stored, unless the device lags: then nothing is kept here, and the mailbox is read
-/// on when the device has taken what it was sent. So a device that stops reading costs a bounded amount of memory, and
-/// whatever happens in between, what is read next begins after ``cursor``.
+/// A push is sent as soon as it is stored, unless the device lags. Then no push is buffered here, and the mailbox is
+/// read again when the device has read the sent data. So a device that stops reading uses a bounded amount of memory,
+/// and in every case the next read begins after ``cursor``.
 struct DeviceStreamState {
-  /// What the owner is to do.
+  /// An action for the owner to perform.
   enum Action {
-    /// Read the mailbox after this number, and hand the result to ``found(_:)``.
+    /// Read the mailbox after this number, and pass the result to ``found(_:capacity:)``.
     case read(after: UInt64)
     case send(MailboxEntry)
     /// A push that is never stored can't be sent now.
     case drop(MailboxEntry)
     case announceGap(MailboxGap)
     case announceCaughtUp(UInt64)
-    /// The device has everything up to this number.
+    /// The device has all pushes up to this number.
     case acknowledge(through: UInt64)
   }
 
   private enum Phase {
-    /// The device has not said where it is.
+    /// The device has not sent its position.
     case awaitingHello
-    /// A read of the mailbox is under way; `isOutdated` when more has been stored since it began.
+    /// A read of the mailbox is in progress; `isOutdated` if more has been stored since it began.
     case reading(isOutdated: Bool)
-    /// More waits in the mailbox, and the device has not taken what it was sent.
+    /// More pushes are pending in the mailbox, and the device has not read the sent data.
     case behind
-    /// Everything stored has been sent.
+    /// All stored pushes have been sent.
     case live
     case ended
   }
 
-  /// What a line takes besides its payload, in bytes.
+  /// The size of a line without its payload, in bytes.
   private static let lineSize = 512
 
-  /// How many entries to read for a stream that takes so many bytes: what finds no room would be read again.
+  /// Returns the number of entries to read for a stream with this capacity in bytes: excess entries would be read
+  /// again.
   static func batch(capacity: Int) -> Int { max(1, min(Limits.pendingBatch, capacity / lineSize)) }
 
   private var phase = Phase.awaitingHello
-  /// The highest number that was sent, or that the device says it has.
+  /// The highest number that was sent, or that the device reports to have.
   private(set) var cursor: UInt64 = 0
-  /// Whether the device has been sent what waited for it when it came.
+  /// True after the device has been sent the pushes that were pending when it connected.
   private(set) var hasAnnouncedCaughtUp = false
 
-  /// Whether the device has said where it is, and the stream goes on.
+  /// True from the device's hello until the end of the stream.
   var isOpen: Bool {
     switch phase {
     case .awaitingHello, .ended: false
@@ -57,10 +59,10 @@ struct DeviceStreamState {
     return false
   }
 
-  /// The device says where it is; a second time says nothing.
+  /// Accepts the position that the device reports; ignored the second time.
   ///
-  /// The owner signs up for what is stored from now on before it performs these: what was stored before is found by
-  /// the read, what comes during the read makes it outdated.
+  /// The owner must attach to the router before it performs the returned actions. Then the read finds the pushes that
+  /// were stored before, and pushes that are stored during the read make it outdated.
   mutating func hello(cursor: UInt64) -> [Action] {
     let before = self
     defer { checkInvariants(since: before) }
@@ -70,8 +72,8 @@ struct DeviceStreamState {
     return (cursor > 0 ? [.acknowledge(through: cursor)] : []) + [.read(after: cursor)]
   }
 
-  /// A push was stored for the device, or is to be sent now or never (`seq` 0). When the one
-  /// before it was not sent, the mailbox is read: it may be one that nobody told of.
+  /// Handles a push that was stored for the device, or that must be sent at once or not at all (`seq` 0). If its
+  /// predecessor was not sent, the mailbox is read, because the signal for a push may have been lost.
   mutating func stored(_ entry: MailboxEntry, hasCapacity: Bool) -> Action? {
     let before = self
     defer { checkInvariants(since: before) }
@@ -83,7 +85,7 @@ struct DeviceStreamState {
         phase = .behind
         return nil
       }
-      // What was not told has to be sent first: an acknowledgement of this one would take it along.
+      // Missing pushes have to be sent first: an acknowledgment of this push would include them.
       guard entry.previous <= cursor else {
         phase = .reading(isOutdated: false)
         return .read(after: cursor)
@@ -97,9 +99,10 @@ struct DeviceStreamState {
     }
   }
 
-  /// The mailbox was read. When the owner has performed these it says so with ``performed(_:hasCapacity:)``.
+  /// Handles the result of a read. After the owner has performed the actions, it calls ``performed(_:hasCapacity:)``.
   ///
-  /// - Parameter capacity: how many bytes the stream takes before it lags; what goes beyond is read again later.
+  /// - Parameter capacity: the number of bytes that the stream accepts before it lags; entries beyond it are read
+  ///   again later.
   mutating func found(_ pending: PendingPushes, capacity: Int = .max) -> [Action] {
     let before = self
     defer { checkInvariants(since: before) }
@@ -112,7 +115,7 @@ struct DeviceStreamState {
     var capacity = capacity
     for entry in pending.entries where entry.seq > cursor {
       guard capacity > 0 else { break }
-      // A line holds the payload, and its texts once more.
+      // A line contains the payload, and its texts once more.
       capacity -= 2 * entry.push.payload.count + DeviceStreamState.lineSize
       cursor = entry.seq
       actions.append(.send(entry))
@@ -120,7 +123,8 @@ struct DeviceStreamState {
     return actions
   }
 
-  /// What a read found has been sent: reads on, waits until the device has taken it, or is done.
+  /// Handles the completion of the actions of a read: reads on, pauses until the device has read the data, or is
+  /// done.
   mutating func performed(_ pending: PendingPushes, hasCapacity: Bool) -> Action? {
     let before = self
     defer { checkInvariants(since: before) }
@@ -140,7 +144,7 @@ struct DeviceStreamState {
     return .read(after: cursor)
   }
 
-  /// Something may have been stored that nobody told of: the mailbox is read again.
+  /// Reads the mailbox again, because the signal for a stored push may have been lost.
   mutating func resync() -> Action? {
     let before = self
     defer { checkInvariants(since: before) }
@@ -151,12 +155,12 @@ struct DeviceStreamState {
     case .reading:
       phase = .reading(isOutdated: true)
       return nil
-    // What is read next is read after this.
+    // The next read begins after this call anyway.
     case .awaitingHello, .behind, .ended: return nil
     }
   }
 
-  /// The device has taken everything it was sent.
+  /// Handles that the device has read all sent data.
   mutating func drained() -> Action? {
     let before = self
     defer { checkInvariants(since: before) }
@@ -165,15 +169,16 @@ struct DeviceStreamState {
     return .read(after: cursor)
   }
 
-  /// The device has stored everything up to `seq`; it can't acknowledge what it was not sent.
+  /// Handles an acknowledgment of all pushes up to `seq`; the device can't acknowledge pushes that it was not sent.
   func acknowledged(_ seq: UInt64) -> Action { .acknowledge(through: min(seq, cursor)) }
 
-  /// The stream is over.
+  /// Ends the stream.
   mutating func end() { phase = .ended }
 
   // MARK: Invariants
 
-  /// What does not fit, or not to what was before; nil when all does.
+  /// Returns a description of the invariant that the state, or its change from `before`, violates; nil if all
+  /// invariants hold.
   func brokenInvariant(since before: DeviceStreamState? = nil) -> String? {
     switch phase {
     case .awaitingHello:
@@ -189,7 +194,7 @@ struct DeviceStreamState {
     return before.isEnded && !isEnded ? "an ended stream continues" : nil
   }
 
-  /// Ends a debug build in which something does not fit; a release build has no trace of this.
+  /// Ends a debug build that violates an invariant; compiled out of release builds.
   private func checkInvariants(since before: DeviceStreamState) {
     assert(brokenInvariant(since: before) == nil, brokenInvariant(since: before) ?? "")
   }

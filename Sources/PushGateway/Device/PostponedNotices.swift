@@ -1,12 +1,12 @@
 import DequeModule
 import PushCore
 
-/// What a device that lags is to be told besides pushes: the newest choices, and the last pushes to retract.
+/// The notices for a lagging device: the newest preferences, and the last retractions.
 ///
-/// Bounded, however long the device takes nothing: what it may not hear is that an old push is not to be shown any
-/// longer, as if it had not been connected when that happened.
+/// Bounded, however long the device does not read. The device may miss the retraction of an old push, as if it had
+/// been offline at that time.
 struct PostponedNotices {
-  /// Retractions that are kept; beyond it the oldest are forgotten.
+  /// The maximum number of retractions; the oldest are evicted.
   static let maximumRetractions = 1000
 
   private var preferences: [UInt8]?
@@ -19,22 +19,22 @@ struct PostponedNotices {
     case .retract, .answered, .takenBack:
       retracted.append(notice)
       if retracted.count > PostponedNotices.maximumRetractions { retracted.removeFirst() }
-    // What the device subscribes to is looked up at once, and a stream that ends postpones nothing.
+    // Subscriptions are looked up at once, and a stream that ends postpones nothing.
     case .channels, .revoked, .cutOff: break
     }
   }
 
-  /// Everything that is kept, which is not kept any longer.
+  /// Removes and returns all notices.
   mutating func take() -> [DeviceNotice] {
     defer { self = PostponedNotices() }
     return (preferences.map { [.preferences($0)] } ?? []) + retracted
   }
 
-  /// What does not fit; nil when all does.
+  /// Returns a description of the violated invariant; nil if all invariants hold.
   func brokenInvariant() -> String? {
     retracted.count > PostponedNotices.maximumRetractions ? "\(retracted.count) retractions are kept" : nil
   }
 
-  /// Ends a debug build in which something does not fit; a release build has no trace of this.
+  /// Ends a debug build that violates an invariant; compiled out of release builds.
   func checkInvariants() { assert(brokenInvariant() == nil, brokenInvariant() ?? "") }
 }
