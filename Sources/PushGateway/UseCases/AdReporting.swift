@@ -2,13 +2,13 @@ import PushCore
 import PushPolicy
 import PushStorage
 
-/// Takes a person's word that a push advertised, which their device was sent.
+/// Accepts a user's report that a push, which their device was sent, is advertising.
 struct ReportAd: Sendable {
   let registrations: any Registrations
   let find: FindSentPush
   let clock: WallClock
 
-  /// - Parameter text: what the device showed; empty when it does not say.
+  /// - Parameter text: the text that the device showed; empty if it was not reported.
   func callAsFunction(_ id: APNSID, topic: String, text: String, by device: DeviceID) async throws {
     let app = try registrations.app(topic: topic)
     guard registrations.registrations(of: device).contains(where: { $0.1.id == app.id }) else {
@@ -27,7 +27,7 @@ struct ReportAd: Sendable {
   }
 }
 
-/// Lists what persons said was an ad, with what it is about.
+/// Lists users' reports of advertising, with the device, the app and the detector's outcome.
 struct ListAdReports: Sendable {
   let registrations: any Registrations
 
@@ -35,14 +35,14 @@ struct ListAdReports: Sendable {
     var report: AdReport
     var device: Device?
     var app: App?
-    /// What the detector makes of the text now; nil when there is none.
+    /// The detector's outcome for the text now; nil without a text.
     var outcome: AdAssessment.Outcome?
   }
 
-  /// The newest ones before a number, the newest last.
+  /// Returns the newest reports before a number, in ascending order.
   ///
   /// - Parameter values: `limit` and `before` of a query.
-  /// - Parameter device: whose they are; nil: everybody's.
+  /// - Parameter device: the device whose reports are listed; nil: all devices.
   func callAsFunction(_ values: [String: String], of device: DeviceID? = nil) async throws -> [Found] {
     let limit = min(Limits.maximumListPage, max(1, values["limit"].flatMap(Int.init) ?? 1000))
     let number = values["before"].flatMap(Int64.init)

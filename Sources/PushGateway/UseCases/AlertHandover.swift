@@ -1,14 +1,14 @@
 import PushCore
 
-/// Has a budget go on when a device moves to another gateway of a cell: a gateway at which it arrives says so, and those
-/// that have shown it alerts within the hour hand over which.
+/// Carries alert budgets over when a device moves to another gateway of a cluster. The gateway where it arrives
+/// announces that, and the gateways that have shown it alerts within the hour send them.
 ///
-/// What a gateway knew that is gone is lost, as at a restart; alerts that are shown before the answer comes are not counted
-/// with it.
+/// The counts of a gateway that has stopped are lost, as after a restart. Alerts that are shown before the answer
+/// arrives are decided without it.
 struct AlertHandover: Sendable {
   private struct Arrival: Codable {
     var device: Int64
-    /// The process of the gateway at which the device is.
+    /// The process of the gateway where the device arrived.
     var gateway: String
   }
 
@@ -19,28 +19,28 @@ struct AlertHandover: Sendable {
 
   private struct Alert: Codable {
     var app: Int64
-    /// As senders write it.
+    /// The text form, as in requests of senders.
     var id: String
     /// Milliseconds since 1970.
     var at: Int64
   }
 
   private static let (arrivedName, name) = ("arrived", "alerts")
-  /// How long a gateway that asked may take to note what it is told.
+  /// The time that the gateway which asked may take to record the alerts.
   private static let patience = Duration.seconds(2)
-  /// More alerts of one device are not handed over; no budget is as large.
+  /// The maximum number of alerts that are sent for one device; no budget is larger.
   private static let maximumCount = 2_000
 
   let conditions: DeviceConditions
   let clock: WallClock
 
-  /// Says that a device is at this gateway.
+  /// Announces that a device has arrived at this gateway.
   static func tell(_ cell: any GatewayCell, _ device: DeviceID) {
     guard let process = cell.gateway.process else { return }
     cell.tell(arrivedName, controlJSON(Arrival(device: device.row, gateway: process)))
   }
 
-  /// Begins to hand over, and to take what is handed over.
+  /// Registers the handlers that send and receive alerts.
   func join(_ cell: any GatewayCell) throws {
     try cell.hear(AlertHandover.arrivedName) { message in
       guard let arrival = try? decodeJSON(Arrival.self, from: message) else { return }

@@ -1,6 +1,6 @@
 import PushStorage
 
-/// Tells those who are connected what has changed of whom they belong to.
+/// Notifies the connected devices of changes to their user.
 struct AnnounceChanges: Sendable {
   let preferences: AnnouncePreferences
   let router: any PushRouter
@@ -16,7 +16,7 @@ struct AnnounceChanges: Sendable {
         conditions.forget(device)
         histories.forget(device)
       }
-    // Connections are ended by those who have them.
+    // The owners of the connections end them.
     case .revokedCertificate: break
     }
   }

@@ -2,7 +2,7 @@ import PushCore
 import PushPolicy
 import PushStorage
 
-/// Takes a person's answer to a push: the first one counts, and takes the push off the person's other screens.
+/// Accepts a user's answer to a push: the first one counts, and retracts the push from the user's other devices.
 struct AnswerPush: Sendable {
   let registrations: any Registrations
   let answers: Answers
@@ -10,13 +10,14 @@ struct AnswerPush: Sendable {
   let retract: Retract
   let mailbox: any Mailbox
 
-  /// Calls back when an answer counts that no crash takes back: with its action, or with nil where the push offers none
-  /// such, or the person has left the group that was asked. Where the disk refuses it is a ``StoreError``.
+  /// Calls `completion` after the effective answer is durable, with its action. The action is nil if the push does
+  /// not offer it, or if the user has left the group that was asked. Fails with ``StoreError`` if the answer can't be
+  /// stored.
   ///
   /// - Parameters:
-  ///   - push: one that the device was sent.
+  ///   - push: a push that the device was sent.
   ///   - action: `view`, `close`, `ok`, or the action of a category.
-  ///   - stream: the number of the stream that it came by.
+  ///   - stream: the number of the stream that carried the answer.
   ///   - now: milliseconds since 1970.
   func callAsFunction(
     _ push: SentPush, _ action: String, by device: Device, on stream: UInt64?, at now: Int64,
@@ -35,8 +36,8 @@ struct AnswerPush: Sendable {
     }
   }
 
-  /// Takes an answered push off the other screens of all persons for whom the answer counts, and out of the mailboxes of the
-  /// other members of a group.
+  /// Retracts an answered push from the other devices of all users for whom the answer counts, and from the mailboxes
+  /// of the other members of a group.
   func spread(_ taken: Answers.Taken, except stream: UInt64? = nil) {
     let answer = taken.counting
     for person in taken.persons { retract(answer.id, of: person, except: stream, for: answer) }
@@ -47,7 +48,7 @@ struct AnswerPush: Sendable {
 }
 
 extension Answer {
-  /// Its row of the delivery log.
+  /// The row of the delivery log for the answer.
   var row: DeliveryLog.Row {
     let (event, detail): (DeliveryEvent, DeliveryDetail) =
       switch action {

@@ -2,7 +2,7 @@ import PushCore
 import PushPolicy
 import PushStorage
 
-/// Who is connected, at whichever gateway of a cell, and how much waits for it: for people to read.
+/// The connected devices on all gateways of a cluster and their numbers of pending pushes, for display.
 ///
 /// A gateway that does not answer in time counts as one without streams.
 struct CellPresence: Sendable {
@@ -12,24 +12,24 @@ struct CellPresence: Sendable {
   let mailbox: any Mailbox
   var cell: (any GatewayCell)?
 
-  /// What is known of a device besides what is stored of it.
+  /// The volatile state of a device.
   struct OfDevice: Sendable, Equatable {
-    /// How many streams it has open.
+    /// The number of open streams.
     var streams = 0
-    /// The state that it last reported: where it has a stream, if it has one.
+    /// The state that it last reported, preferably to a gateway with an open stream of the device.
     var state = Policy.DeviceState()
-    /// How many pushes wait for it.
+    /// The number of pending pushes.
     var waiting = 0
   }
 
-  /// How long the other gateways may take: a person waits.
+  /// The time that the other gateways may take to answer, while a user waits.
   private static let patience = Duration.seconds(1)
-  /// So many devices are asked for with one message, whose answer has to fit into another.
+  /// The maximum number of devices or channels in one request, whose response has to fit into one message.
   private static let sliceSize = 2_000
 
   // MARK: Devices
 
-  /// What all gateways together know of devices, in their order.
+  /// Returns the state of devices on all gateways, in the order of `devices`.
   func of(_ devices: [DeviceID]) async -> [OfDevice] {
     var found = here(devices)
     guard let cell, !devices.isEmpty else { return found }
@@ -47,7 +47,7 @@ struct CellPresence: Sendable {
     return found
   }
 
-  /// Those of some devices that have a stream at any gateway; nil when a gateway does not say.
+  /// Returns the devices that have a stream on any gateway; nil if a gateway does not answer.
   func connected(of devices: Set<DeviceID>) async -> Set<DeviceID>? {
     var connected = devices.filter { router.count(of: $0) > 0 }
     guard let cell else { return connected }
@@ -65,7 +65,7 @@ struct CellPresence: Sendable {
     }
   }
 
-  /// What this gateway knows of devices, in their order.
+  /// Returns the state of devices on this gateway, in the order of `devices`.
   func here(_ devices: some Sequence<DeviceID>) -> [OfDevice] {
     devices.map {
       OfDevice(
@@ -75,7 +75,7 @@ struct CellPresence: Sendable {
 
   // MARK: Channels
 
-  /// How many streams channels have at all gateways together, in their order.
+  /// Returns the numbers of streams of channels on all gateways, in the order of `channels`.
   func streams(of channels: [ChannelID]) async -> [Int] {
     var counts = channels.map(liveChannels.count)
     guard let cell, !channels.isEmpty else { return counts }
@@ -95,13 +95,13 @@ struct CellPresence: Sendable {
 
   private static let name = "presence"
 
-  /// Of which devices and channels another gateway is to say what streams it has.
+  /// The devices and channels whose streams another gateway is asked for.
   private struct Question: Codable, Sendable {
     var devices: [Int64]
     var channels: [String]
   }
 
-  /// Those that have streams, and no others.
+  /// The devices and channels that have streams.
   private struct Answer: Codable, Sendable {
     struct Row: Codable {
       var device: Int64
@@ -120,7 +120,7 @@ struct CellPresence: Sendable {
     var channels: [String: Int]
   }
 
-  /// - Returns: what the gateways say, and whether each of them has.
+  /// - Returns: the answers of the gateways; `isComplete` is true if all have answered.
   private func ask(
     _ questions: [Question], _ cell: any GatewayCell
   ) async -> (answers: [Answer], isComplete: Bool) {
@@ -139,7 +139,7 @@ struct CellPresence: Sendable {
     }
   }
 
-  /// Begins to answer the gateways of a cell.
+  /// Registers the handler for requests of other gateways.
   func join(_ cell: any GatewayCell) throws {
     try cell.answer(CellPresence.name) { body in
       guard let question = try? decodeJSON(Question.self, from: body) else { return [] }

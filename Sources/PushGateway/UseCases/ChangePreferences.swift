@@ -2,12 +2,13 @@ import PushCore
 import PushPolicy
 import PushStorage
 
-/// Changes some of a person's choices, and leaves the others as they are, whoever else changes them now.
+/// Changes some of a user's preferences and leaves the others unchanged, even if other requests change them
+/// concurrently.
 struct ChangePreferences: Sendable {
   let registrations: any Registrations
   let log: EraseLog
 
-  /// - Returns: all of the person's choices.
+  /// - Returns: all preferences of the user.
   func callAsFunction(
     of person: PersonID, _ change: @escaping @Sendable (inout Preferences) -> Void
   ) async throws -> Preferences {
@@ -17,7 +18,7 @@ struct ChangePreferences: Sendable {
     }
   }
 
-  /// Makes a change; where the person wants no texts kept any longer, those that are go from the logs.
+  /// Makes a change; if the user no longer allows stored texts, the existing ones are erased from the logs.
   private func apply(
     to person: PersonID, _ change: @escaping @Sendable (inout Preferences) throws -> Void
   ) async throws -> Preferences {
@@ -33,11 +34,13 @@ struct ChangePreferences: Sendable {
     return preferences
   }
 
-  /// Makes assignments such as `badge=off`, for everything, an app, or a category of it: all of them, or none.
+  /// Makes assignments such as `badge=off`, for all apps, one app, or a category of it. Either all take effect or
+  /// none.
   ///
-  /// - Parameter isByOwner: whether a device of the person asks; nobody else decides who finds the person's texts.
-  /// - Returns: all of the person's choices.
-  /// - Throws: ``RegistrationRefusal`` for a setting that is none, or that is not the caller's to change.
+  /// - Parameter isByOwner: true if a device of the user asks; no other caller may change who can read the user's
+  ///   texts.
+  /// - Returns: all preferences of the user.
+  /// - Throws: ``RegistrationRefusal`` for an unknown setting, or one that the caller may not change.
   func callAsFunction(
     of person: PersonID, assigning settings: [String], app topic: String?, category: String?, isByOwner: Bool
   ) async throws -> Preferences {
@@ -62,7 +65,7 @@ struct ChangePreferences: Sendable {
   }
 }
 
-/// Tells a person's devices that their choices have changed, and lets go of what they no longer hold back.
+/// Notifies a user's devices of changed preferences, and delivers pushes that are no longer deferred.
 struct AnnouncePreferences: Sendable {
   let registrations: any Registrations
   let router: any PushRouter
@@ -80,7 +83,7 @@ struct AnnouncePreferences: Sendable {
 extension Preferences {
   /// Checks the names of apps and categories that a change adds.
   ///
-  /// - Throws: a refusal where a name can't be one of an app, or is too long.
+  /// - Throws: a refusal if a name is not a valid topic, or is too long.
   fileprivate func checkNames(since before: Preferences) throws(RegistrationRefusal) {
     for (topic, app) in apps {
       let known = before.apps[topic]
@@ -98,7 +101,7 @@ extension Preferences {
     }
   }
 
-  /// - Throws: a refusal that names a time zone there is not.
+  /// - Throws: a refusal that names an unknown time zone.
   fileprivate func checkZones() throws(RegistrationRefusal) {
     for name in zones.sorted() where TimeZones.zone(named: name) == nil {
       throw RegistrationRefusal(

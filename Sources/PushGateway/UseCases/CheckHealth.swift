@@ -1,7 +1,7 @@
 import PushCore
 import PushStorage
 
-/// Says what the gateway can't do now.
+/// Returns the current problems and warnings of the gateway.
 struct CheckHealth: Sendable {
   let backend: GatewayBackend
   let log: DeliveryLog

@@ -1,20 +1,20 @@
 import PushCore
 import PushStorage
 
-/// Says whether the gateway is able to take on pushes now.
+/// Returns the gateway's ability to accept pushes now.
 struct CheckReadiness: Sendable {
   let mailbox: any Mailbox
   let lifecycle: Lifecycle
 
   enum Readiness: Sendable, Equatable {
     case ready
-    /// The gateway ends.
+    /// The gateway is shutting down.
     case draining
-    /// Nothing can be stored, for this reason.
+    /// The mailbox can't store pushes, for this reason.
     case failing(String)
   }
 
-  /// What was lost, or can't be read, does not keep the gateway from storing: that is in ``CheckHealth``.
+  /// Lost or unreadable data does not prevent the gateway from storing pushes: ``CheckHealth`` reports it.
   func callAsFunction() -> Readiness {
     if lifecycle.isDraining { return .draining }
     guard let problem = mailbox.problem, problem.part == HealthProblem.storing else { return .ready }

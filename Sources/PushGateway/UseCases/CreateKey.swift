@@ -1,16 +1,18 @@
 import PushCore
 import PushStorage
 
-/// Adds a signing key to a team: a new one, or one that there is already.
+/// Adds a signing key to a team: a generated one or an existing one.
 struct CreateKey: Sendable {
   let registrations: any Registrations
 
+  /// Adds a key.
+  ///
   /// - Parameters:
-  ///   - id: 10 characters; nil: new ones.
-  ///   - key: its public half at least; nil: a new one is made.
-  ///   - topics: what it may push to; empty: every topic.
+  ///   - id: 10 characters; nil: generated.
+  ///   - key: at least the public half; nil: generated.
+  ///   - topics: the topics it may push to; empty: every topic.
   ///   - related: the key it is rotated with.
-  /// - Returns: the key, and the PEM of a private half that was made, which is not kept.
+  /// - Returns: the key, and the PEM of a generated private half, which is not stored.
   func callAsFunction(
     id: String?, team: String, key given: ES256Key?, environment: Environment?, topics: [String], related: String?
   ) async throws -> (key: ProviderKey, privatePEM: [UInt8]?) {

@@ -8,10 +8,10 @@ struct Enroll: Sendable {
   let policy: EnrollmentPolicy
   let clock: WallClock
 
-  /// What lets a peer enroll a device.
+  /// Returns the authorization of a peer to enroll a device.
   ///
-  /// - Parameter invitation: the code that it shows, if any.
-  /// - Throws: a refusal that says what is needed.
+  /// - Parameter invitation: the code that the peer presents, if any.
+  /// - Throws: a refusal that names the requirement.
   func warrant(of peer: Connection.Peer, invitation: String?) throws(RegistrationRefusal) -> EnrollmentAuthorization {
     if let invitation, peer == .adminSocket || policy != .admin {
       return .invitation(InvitationCode(reading: invitation).secret, now: clock.seconds)

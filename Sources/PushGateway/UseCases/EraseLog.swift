@@ -1,21 +1,21 @@
 import PushCore
 import PushStorage
 
-/// Takes what devices were pushed out of the delivery logs of all gateways that are there.
+/// Erases the rows or texts of devices from the delivery logs of all reachable gateways.
 ///
-/// One that is away keeps its rows until they are as old as it keeps any.
+/// An unreachable gateway keeps its rows until its retention period ends.
 struct EraseLog: Sendable {
   let log: DeliveryLog
   var cell: (any GatewayCell)?
 
-  /// What another gateway is asked to erase.
+  /// The request to another gateway to erase rows or texts.
   private struct Request: Codable {
     var devices: [Int64]
     var onlyTexts: Bool
   }
 
   private static let name = "log-erase"
-  /// A log is gone through as a whole.
+  /// The time that another gateway may take: it scans its whole log.
   private static let patience = Duration.seconds(30)
 
   /// Erases the rows of devices.
@@ -40,7 +40,7 @@ struct EraseLog: Sendable {
     }
   }
 
-  /// Begins to erase what the gateways of a cell ask for.
+  /// Registers the handler for requests of other gateways.
   func join(_ cell: any GatewayCell) throws {
     try cell.answer(EraseLog.name) { [log] body in
       guard let request = try? decodeJSON(Request.self, from: body) else { return [] }

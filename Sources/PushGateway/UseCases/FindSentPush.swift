@@ -2,21 +2,24 @@ import PushCore
 import PushPolicy
 import PushStorage
 
-/// Finds a push that a device was sent, or that waits for it: a device is believed of these alone.
+/// Finds a push that a device was sent, or that is pending for it: reports and answers are accepted only for these
+/// pushes.
 ///
-/// What is not remembered is in the delivery log, for as long as that is kept; what waits is in the mailbox also where
-/// the log has lost its last moments. So an alert can be answered that was shown before the gateway was started again.
+/// Pushes that are no longer in memory are found in the delivery log within its retention period. Pending pushes are
+/// found in the mailbox, even if the log has lost its last rows. So an alert that was shown before a restart of the
+/// gateway can be answered.
 struct FindSentPush: Sendable {
   let histories: DeviceHistories
   let elsewhere: SentElsewhere
   let mailbox: any Mailbox
   let channels: Channels
   let log: DeliveryLog
-  /// What joins this gateway to others, by which the device may have been sent it.
+  /// The connection to the other gateways, which may have sent the push.
   var cell: (any GatewayCell)?
 
-  /// - Returns: nil when the device was never sent it, or too long ago.
-  /// - Throws: ``StoreError`` where that is not known now: the log can't be read, or a gateway that may have sent it does not answer.
+  /// - Returns: nil if the device was never sent the push, or too long ago.
+  /// - Throws: ``StoreError`` if that can't be determined now: the log can't be read, or a gateway that may have sent
+  ///   it does not answer.
   func callAsFunction(_ id: APNSID, by device: DeviceID) async throws -> SentPush? {
     if let push = histories.push(id, of: device) ?? elsewhere.push(id, of: device) { return push }
     let query = DeliveryLog.Query(
@@ -32,7 +35,7 @@ struct FindSentPush: Sendable {
     }
     return nil
 
-    /// What another gateway says is believed as far as it was asked.
+    /// Returns true if a record of another gateway matches the query: other records are ignored.
     func isAsked(_ record: DeliveryLog.Record) -> Bool {
       record.row.id == id && record.row.device == device && record.row.event == .transmitted
     }
@@ -50,7 +53,7 @@ struct FindSentPush: Sendable {
     }
   }
 
-  /// The stored message of a channel that the device subscribes to.
+  /// Returns the stored message of a channel that the device subscribes to.
   private func broadcast(_ id: APNSID, to device: DeviceID) -> SentPush? {
     for (channel, _) in channels.subscriptions(of: device) {
       guard let message = channels.channel(channel)?.message, message.id == id else { continue }
@@ -61,7 +64,7 @@ struct FindSentPush: Sendable {
 }
 
 extension SentPush {
-  /// What the row of a delivery tells; nil when its app is gone.
+  /// Creates the record of a push from the row of its transmission; nil if its app was removed.
   fileprivate init?(_ record: DeliveryLog.Record) {
     let row = record.row
     guard let app = row.app else { return nil }

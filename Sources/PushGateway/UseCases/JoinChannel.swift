@@ -1,7 +1,7 @@
 import PushCore
 import PushStorage
 
-/// Has whoever shows a link of a channel read it: registered for its app, and subscribed.
+/// Subscribes a user who presents a channel link: registers the device for the app, and subscribes it to the channel.
 struct JoinChannel: Sendable {
   let registrations: any Registrations
   let channels: Channels
@@ -10,10 +10,10 @@ struct JoinChannel: Sendable {
   let remove: RemovePerson
   let clock: WallClock
 
-  /// The channel of a link.
+  /// Returns the channel of a link.
   ///
-  /// - Returns: nil for a code that is no link's.
-  /// - Throws: a refusal where the channel is gone.
+  /// - Returns: nil for a code that does not belong to a link.
+  /// - Throws: a refusal if the channel was deleted.
   func channel(of secret: String) async throws -> BroadcastChannel? {
     let invitation = try await registrations.invitation(sharedSecret: secret, now: clock.seconds)
     guard let id = invitation?.terms.channel else { return nil }
@@ -27,7 +27,7 @@ struct JoinChannel: Sendable {
     RegistrationRefusal(kind: .unknown, description: "the channel of this link was deleted: ask for another link")
   }
 
-  /// Has a device of somebody new, who has just come by a link, read its channel. Where that can't be, nobody has come.
+  /// Subscribes the device of a new user who has just enrolled with a link. On failure, the user is removed again.
   func callAsFunction(enrolled device: Device, _ channel: BroadcastChannel) async throws {
     do {
       _ = try await subscribe(device, channel)
@@ -37,13 +37,14 @@ struct JoinChannel: Sendable {
     }
   }
 
-  /// Has a device that is there already read a link's channel; the link is used once by each.
+  /// Subscribes an enrolled device to the channel of a link; each device uses the link once.
   ///
-  /// The use is counted last: after a crash the same link does the rest, and a device that got as far as to subscribe pays
-  /// no second time.
+  /// The use is counted last. After a crash the same link completes the operation, and a device that had already
+  /// subscribed uses the link no second time.
   ///
-  /// - Returns: the channel, and whether the device read it before.
-  /// - Throws: a refusal, also of a code that is no link's: a short one is not looked at, so that nobody guesses here.
+  /// - Returns: the channel; `isKnown` is true if the device was subscribed before.
+  /// - Throws: a refusal, also for a code that does not belong to a link. Short codes are rejected without a lookup,
+  ///   so that they can't be guessed here.
   func callAsFunction(_ device: Device, by secret: String) async throws -> (channel: BroadcastChannel, isKnown: Bool) {
     guard InvitationCode.selector(of: secret) == nil else {
       throw RegistrationRefusal(
@@ -57,14 +58,14 @@ struct JoinChannel: Sendable {
     do {
       try await registrations.redeem(secret, now: clock.seconds)
     } catch {
-      // Somebody else was faster with its last use.
+      // Another device has consumed the last use.
       try? await manage.unsubscribe(device.id, from: channel.id)
       throw error
     }
     return (channel, false)
   }
 
-  /// - Returns: whether the device did not subscribe before.
+  /// - Returns: true if the device was not subscribed before.
   private func subscribe(_ device: Device, _ channel: BroadcastChannel) async throws -> Bool {
     guard let app = registrations.app(channel.app) else { throw gone }
     _ = try await register(device.id, topic: app.topic, environment: channel.environment)

@@ -2,13 +2,14 @@ import PushCore
 import PushPolicy
 import PushStorage
 
-/// Answers what other gateways ask of this one's delivery log, and tells them of new rows while one of them waits.
+/// Answers requests of other gateways about this gateway's delivery log, and notifies them of new rows while one of
+/// them waits.
 final class LogAnswers: Sendable {
   private let log: DeliveryLog
   private let registrations: any Registrations
   private let waitedFor: Deadline
 
-  /// What one message carries at most: brokers take 1 MB by default.
+  /// The maximum size of one message in bytes: brokers accept 1 MB by default.
   private static let maximumSize = 700 << 10
   static let (name, writtenName) = ("log", "log-written")
 
@@ -16,7 +17,7 @@ final class LogAnswers: Sendable {
     (self.log, self.registrations, waitedFor) = (log, registrations, Deadline())
   }
 
-  /// Begins to answer the gateways of a cell.
+  /// Registers the handlers for requests and notifications of other gateways.
   func join(_ cell: any GatewayCell) throws {
     try cell.hear(LogAnswers.writtenName) { [log] in log.noteElsewhere($0) }
     log.onWritten(
@@ -26,7 +27,7 @@ final class LogAnswers: Sendable {
 
   private func answer(_ body: [UInt8]) async -> [UInt8] {
     guard let question = try? decodeJSON(LogQuestion.self, from: body) else { return [] }
-    // Before the log is read, so that nothing comes between.
+    // This precedes the read of the log, so that no row is missed between the two.
     if let waits = question.waits { waitedFor.extend(.seconds(max(0, min(waits, Double(Limits.maximumLogWaitTime))))) }
     let textAccess = registrations.textAccess(question.reader.map { DeviceID(row: $0) })
     guard let query = question.query(textAccess),
@@ -35,7 +36,7 @@ final class LogAnswers: Sendable {
     return found.encoded(question.kind == .newest ? .oldest : .newest, maximumSize: LogAnswers.maximumSize)
   }
 
-  /// What a log has to say.
+  /// Returns the answer of a log to a question.
   static func answer(
     _ kind: LogQuestion.Kind, _ query: DeliveryLog.Query, of log: DeliveryLog
   ) async throws -> LogPassage {
@@ -57,9 +58,9 @@ final class LogAnswers: Sendable {
 }
 
 extension Registrations {
-  /// The texts of the delivery log that a reader may find, by device.
+  /// Returns a function that gives, for each device, the access to texts in the delivery log.
   ///
-  /// - Parameter reader: the device that asks; nil: whoever may read all of the log, as senders do.
+  /// - Parameter reader: the device that asks; nil: a reader of the whole log, such as a sender.
   func textAccess(_ reader: DeviceID?) -> @Sendable (DeviceID) -> TextAccess {
     { device in
       switch self.preferences(of: device).logText {

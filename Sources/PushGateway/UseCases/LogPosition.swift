@@ -1,6 +1,6 @@
-/// A place in the delivery logs of a cell: in each gateway's, the number of a row. Clients hand it back as they got it.
+/// A position in the delivery logs of a cluster: the number of a row in each gateway's log. Opaque to clients.
 struct LogPosition: Sendable, Equatable {
-  /// By the gateway's id.
+  /// The numbers by gateway id.
   var numbers: [String: Int64]
 
   private static let maximumCount = 1_000
@@ -8,7 +8,7 @@ struct LogPosition: Sendable, Equatable {
 
   init(_ numbers: [String: Int64] = [:]) { self.numbers = numbers }
 
-  /// Reads `ID:NUMBER,ID:NUMBER`; nil when it is something else.
+  /// Parses `ID:NUMBER,ID:NUMBER`; nil if the text has another form.
   init?(text: String) {
     var numbers: [String: Int64] = [:]
     for part in text.split(separator: ",", maxSplits: LogPosition.maximumCount) {

@@ -2,20 +2,20 @@ import PushCore
 import PushPolicy
 import PushStorage
 
-/// What a gateway asks of another one's delivery log.
+/// A query about the delivery log of another gateway.
 struct LogQuestion: Codable, Sendable {
   enum Kind: String, Codable, Sendable {
     /// The newest rows.
     case newest
     /// The oldest rows after a number.
     case next
-    /// Which push an id names, as a row that has its `apns-id` and its device.
+    /// The push that an id names, as a row with its `apns-id` and its device.
     case named
   }
 
   var kind: Kind
   var id: String?
-  /// Numbers of rows of what all gateways share.
+  /// Row numbers in the storage that all gateways share.
   var device: Int64?
   var app: Int64?
   var events: [String]?
@@ -23,14 +23,14 @@ struct LogQuestion: Codable, Sendable {
   var after: Int64?
   var before: Int64?
   var text: String?
-  /// The device that asks for its own rows; nil: whoever may read all of the log.
+  /// The device that asks for its own rows; nil: a reader of the whole log.
   var reader: Int64?
   var limit: Int
   var maximumReadSize: Int?
-  /// How many seconds the gateway that asks goes on waiting for rows, of which it wants to be told.
+  /// The number of seconds for which the asking gateway waits for rows and wants notifications of them.
   var waits: Double?
 
-  /// So many rows are asked for at once.
+  /// The maximum number of rows in one answer.
   static let maximumLimit = 1_000
 
   init(_ kind: Kind, _ query: DeliveryLog.Query, reader: DeviceID?, limit: Int) {
@@ -41,13 +41,13 @@ struct LogQuestion: Codable, Sendable {
     maximumReadSize = query.maximumReadSize == .max ? nil : query.maximumReadSize
   }
 
-  /// The query at the gateway that was asked, which believes none of it; nil when it is none.
+  /// Returns the query for the gateway that is asked, with all values validated; nil if the id is invalid.
   func query(_ textAccess: @escaping @Sendable (DeviceID) -> TextAccess) -> DeliveryLog.Query? {
     let id = id.map { APNSID($0) }
     if case .some(.none) = id { return nil }
     var query = DeliveryLog.Query(
       id: id ?? nil, device: device.map { DeviceID(row: $0) }, app: app.map { AppID(row: $0) },
-      // An event that this version does not know is in none of its rows.
+      // Events that this version does not know occur in none of its rows.
       events: events.map { Set($0.compactMap(DeliveryEvent.init)) }, since: since, after: after, before: before,
       limit: max(1, min(limit, LogQuestion.maximumLimit)), maximumReadSize: max(0, maximumReadSize ?? .max))
     query.text = text

@@ -14,7 +14,7 @@ extension LogRecord {
 }
 
 extension DeliveryDetail {
-  /// The topic of a refused push, which may be that of no app.
+  /// The topic of a refused push; an app with that topic need not exist.
   fileprivate var refusedTopic: String? {
     if case .refusal(let refusal) = self { refusal.topic } else { nil }
   }
@@ -52,7 +52,7 @@ extension AdReportRecord {
   }
 }
 
-/// RFC 3339, UTC, of milliseconds since 1970.
+/// Returns a time in milliseconds since 1970 as an RFC 3339 timestamp in UTC.
 private func timestamp(_ milliseconds: Int64) -> String {
   var bytes: [UInt8] = []
   appendTimestamp(milliseconds, to: &bytes)

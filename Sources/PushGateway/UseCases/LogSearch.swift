@@ -2,45 +2,46 @@ import PushCore
 import PushPolicy
 import PushStorage
 
-/// Finds rows of the delivery log by the names that people know, and names what they are about.
+/// Finds rows of the delivery log by the names of devices and apps, and adds these names to the rows.
 struct LogSearch: Sendable {
   let log: DeliveryLog
   let registrations: any Registrations
-  /// Who asks: a device, of its own pushes; nil: whoever may read all of the log, as senders do.
+  /// The device that asks for its own rows; nil: a reader of the whole log, such as a sender.
   var reader: DeviceID?
   var groups: Groups?
-  /// What joins this gateway to others, whose logs are read, too.
+  /// The connection to the other gateways, whose logs are read too.
   var cell: (any GatewayCell)?
 
-  /// A row, and what it names.
+  /// A row, with the names of its device, app and gateway.
   struct Found: Sendable {
     var record: DeliveryLog.Record
     /// The name of the device, or of the group.
     var device: String?
     var app: App?
-    /// The gateway that wrote it, by name; nil for one that is alone.
+    /// The name of the gateway that wrote the row; nil for a standalone gateway.
     var gateway: String?
   }
 
-  /// What is looked for, and where.
+  /// A query and the range to search.
   struct Request: Sendable {
     var query: DeliveryLog.Query
-    /// Places in the logs of a cell, in which numbers say nothing.
+    /// Positions in the logs of a cluster, where row numbers alone are ambiguous.
     var after: LogPosition?
     var before: LogPosition?
   }
 
-  /// Rows that were found.
+  /// The rows of one result.
   struct Rows: Sendable {
-    /// The oldest first.
+    /// In ascending order.
     var found: [Found]
-    /// Where the next page begins; of a gateway that is alone.
+    /// The start of the next page, for a standalone gateway.
     var next: Int64
-    /// In a cell: where to read on, where its end was, and which gateways have not answered.
+    /// For a cluster: the position of the next page, the end of the newest rows, and the gateways that have not
+    /// answered.
     var cell: (position: LogPosition, end: LogPosition, unanswered: [String])?
   }
 
-  /// What the values of a query ask for: `id`, `device`, `app`, `event`, `since`, `after`, `before`, `limit`, `text`.
+  /// Parses the values of a query: `id`, `device`, `app`, `event`, `since`, `after`, `before`, `limit`, `text`.
   func query(_ values: [String: String]) throws(RegistrationRefusal) -> DeliveryLog.Query {
     func invalid(_ words: String) -> RegistrationRefusal { RegistrationRefusal(kind: .invalid, description: words) }
     var query = DeliveryLog.Query()
@@ -70,7 +71,7 @@ struct LogSearch: Sendable {
     if let text = values["text"] {
       guard !text.isEmpty else { throw invalid("invalid text: expected words of the title or the texts of a push") }
       query.text = text
-      // The rows that have one.
+      // Only these rows have a text.
       query.events = query.events?.intersection([.transmitted]) ?? [.transmitted]
     }
     query.textAccess = registrations.textAccess(reader)
@@ -80,13 +81,14 @@ struct LogSearch: Sendable {
     return query
   }
 
-  /// The same with places: `after` and `before` are numbers, or what a cell said.
+  /// Parses the values of a query with positions: `after` and `before` are numbers, or positions that a cluster
+  /// returned.
   func wanted(_ values: [String: String]) throws(RegistrationRefusal) -> Request {
     Request(
       query: try query(values), after: position(values["after"]), before: position(values["before"], isBefore: true))
   }
 
-  /// A number alone is that of a row of the gateway that is asked.
+  /// Returns a position; a number alone refers to a row of this gateway.
   private func position(_ text: String?, isBefore: Bool = false) -> LogPosition? {
     guard let text, let cell else { return nil }
     guard let number = Int64(text) else { return LogPosition(text: text) }
@@ -95,7 +97,7 @@ struct LogSearch: Sendable {
 
   private var merged: MergedLog? { cell.map { MergedLog(log: log, cell: $0, reader: reader) } }
 
-  /// A device, or what stands for a group.
+  /// Returns a device, or the address of a group.
   private func device(named name: String) throws(RegistrationRefusal) -> DeviceID {
     if let groups, let group = groups.find(name) {
       return groups.registrations(of: group).first?.device ?? group.address(in: .development)
@@ -103,7 +105,7 @@ struct LogSearch: Sendable {
     return try registrations.device(named: name).id
   }
 
-  /// The newest rows that match, oldest first.
+  /// Returns the newest matching rows in ascending order.
   func callAsFunction(_ wanted: Request) async throws -> Rows {
     var query = wanted.query
     let merged = merged
@@ -117,8 +119,8 @@ struct LogSearch: Sendable {
       }
       let nothing = Rows(found: [], next: 0, cell: unanswered.map { (wanted.before ?? .init(), .init(), $0) })
       guard let push else { return nothing }
-      // Who looks a push up by its unique id means that one, also where its sender used an id for several devices.
-      // A group's own is the push to all of them.
+      // A unique id identifies one push, even if its sender used the `apns-id` for several devices. The unique id of
+      // a push to a group identifies the copies for all its members.
       let device = push.device.flatMap { $0.isGroup ? nil : $0 }
       if let device, query.device.map({ $0 != device }) ?? false { return nothing }
       (query.id, query.device) = (push.id, query.device ?? device)
@@ -127,10 +129,11 @@ struct LogSearch: Sendable {
     return rows(try await merged.newest(query, before: wanted.before))
   }
 
-  /// The oldest rows after a place that match, and where to read on. An id is an `apns-id` here.
+  /// Returns the oldest matching rows after a position, and the position of the next page. An id is an `apns-id`
+  /// here.
   ///
-  /// - Parameter time: how long it waits for the first one; zero: not at all.
-  /// - Returns: nil when too many wait already.
+  /// - Parameter time: the maximum time to wait for the first row; zero: no wait.
+  /// - Returns: nil if too many requests are waiting already.
   func page(_ wanted: Request, within time: Duration) async throws -> Rows? {
     if let merged {
       guard time > .zero else { return rows(try await merged.next(wanted.query, after: wanted.after)) }
@@ -141,13 +144,13 @@ struct LogSearch: Sendable {
     return page.map { Rows(found: $0.records.map { found($0) }, next: $0.next) }
   }
 
-  /// Where so many of the newest rows begin as ``DeliveryLog/Query/limit`` says.
+  /// Returns the position before the newest rows, as many as ``DeliveryLog/Query/limit``.
   func start(_ wanted: Request) async throws -> Rows {
     guard let merged else { return Rows(found: [], next: try await log.start(of: wanted.query)) }
     return rows(try await merged.newest(wanted.query, before: wanted.before))
   }
 
-  /// How long a request waits for rows: `seconds` of its query.
+  /// Returns the time that a request waits for rows: `seconds` of its query.
   static func wait(_ values: [String: String]) throws(Problem) -> Duration {
     let seconds = values["seconds"].flatMap(Double.init) ?? 0
     guard (0...Double(Limits.maximumLogWaitTime)).contains(seconds) else {

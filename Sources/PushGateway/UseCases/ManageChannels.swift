@@ -1,17 +1,17 @@
 import PushCore
 import PushStorage
 
-/// Changes channels and who subscribes to them; devices that are connected are told at once.
+/// Changes channels and their subscriptions; connected devices are notified at once.
 struct ManageChannels: Sendable {
   let registrations: any Registrations
   let channels: Channels
   let router: any PushRouter
   let clock: WallClock
 
-  /// Has devices subscribe to a channel of an app that they are registered for.
+  /// Subscribes devices to a channel of an app that they are registered for.
   ///
-  /// - Returns: those that did not subscribe before.
-  /// - Throws: a refusal in words for people.
+  /// - Returns: the devices that were not subscribed before.
+  /// - Throws: a refusal with a message for users.
   @discardableResult
   func subscribe(_ devices: [Device], to id: ChannelID) async throws -> [DeviceID] {
     guard let channel = channels.channel(id), channel.deleted == nil, let app = registrations.app(channel.app) else {
@@ -31,7 +31,7 @@ struct ManageChannels: Sendable {
         )
       }
     }
-    // Slice by slice: pushes wait for a transaction.
+    // In slices, because pushes wait for each transaction.
     var rest = devices[...]
     var added: [DeviceID] = []
     while !rest.isEmpty {
@@ -47,20 +47,21 @@ struct ManageChannels: Sendable {
     return added
   }
 
-  /// Ends a device's subscription to a channel; that it has none is no error.
+  /// Ends a device's subscription to a channel; no error if there is none.
   func unsubscribe(_ device: DeviceID, from id: ChannelID) async throws {
     try await channels.unsubscribe([device]) { $0.id == id }
     router.notify(device, .channels)
   }
 
-  /// Deletes a channel, what it stored, who subscribed and its links: those first, so that none is left when a crash comes
-  /// between. One that is made meanwhile is refused as a link of no channel.
+  /// Deletes a channel, its messages, its subscriptions and its links. The links are deleted first, so that none is
+  /// left after a crash in between. A link that is created concurrently is refused later, because its channel is
+  /// gone.
   func delete(_ id: ChannelID) async throws {
     try await registrations.withdrawInvitations(to: [id])
     for device in try await channels.delete([id], now: clock.milliseconds()) { router.notify(device, .channels) }
   }
 
-  /// Says whether an app may broadcast; where it may not, its channels are deleted.
+  /// Enables or disables broadcasts of an app; disabling deletes its channels.
   func setBroadcast(_ isOn: Bool, app: AppID) async throws {
     if !isOn {
       let all = [Environment.development, .production].flatMap { channels.channels(of: app, environment: $0) }

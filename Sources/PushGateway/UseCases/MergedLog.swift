@@ -1,50 +1,51 @@
 import PushCore
 import PushStorage
 
-/// The delivery logs of all gateways of a cell, as one that is in the order of time.
+/// The delivery logs of all gateways of a cluster, merged in the order of time.
 ///
-/// Each gateway keeps its own rows, in the order in which it wrote them; which of two gateways' rows is the earlier one
-/// their clocks say. A gateway that does not answer in time is left out, and named.
+/// Each gateway stores its own rows, in the order in which it wrote them; the rows of two gateways are ordered by the
+/// gateways' clocks. A gateway that does not answer in time is left out and named in the result.
 struct MergedLog: Sendable {
   let log: DeliveryLog
   let cell: any GatewayCell
-  /// The device that asks for its own rows; nil: whoever may read all of the log.
+  /// The device that asks for its own rows; nil: a reader of the whole log.
   let reader: DeviceID?
-  /// How long all gateways together may take for an answer.
+  /// The time that all gateways together may take for an answer.
   var patience = Duration.seconds(3)
 
-  /// How long a gateway may take that is asked beside something else: a person waits for it.
+  /// The time that a gateway may take for a query within another operation, while a user waits.
   static let shortPatience = Duration.seconds(1)
-  /// Time between two questions to all gateways while a reader waits: a gateway's report of new rows may be lost.
+  /// The time between two questions to all gateways while a reader waits: a gateway's notification of new rows may be
+  /// lost.
   var lookInterval = Duration.seconds(5)
-  /// How soon all gateways are asked again while somebody waits.
+  /// The minimum time between two questions to all gateways while a reader waits.
   private static let shortestPause = Duration.milliseconds(100)
 
   /// Rows of several gateways.
   struct Rows: Sendable {
-    /// The oldest first, by the times of their rows.
+    /// The rows in ascending order of their times.
     var records: [(record: DeliveryLog.Record, gateway: String)]
-    /// Where to read on: towards the past, or with rows that are written later.
+    /// The position of the next page: of older rows, or of rows that are written later.
     var position: LogPosition
-    /// Of the newest rows: behind which place there was none that matches.
+    /// For the newest rows: the position after which no row matched.
     var end: LogPosition
-    /// The gateways that have not answered, by name.
+    /// The names of the gateways that have not answered.
     var unanswered: [String]
   }
 
-  /// The newest rows that match and lie before a place.
+  /// Returns the newest matching rows before a position.
   func newest(_ query: DeliveryLog.Query, before: LogPosition?) async throws -> Rows {
     try await merge(.newest, query, from: before)
   }
 
-  /// The oldest rows that match behind a place.
+  /// Returns the oldest matching rows after a position.
   ///
-  /// - Parameter seconds: how long the reader goes on waiting when there are none.
+  /// - Parameter seconds: the time that the reader continues to wait if there are none.
   func next(_ query: DeliveryLog.Query, after: LogPosition?, waiting seconds: Double? = nil) async throws -> Rows {
     try await merge(.next, query, from: after, waiting: seconds)
   }
 
-  /// Waits for rows behind a place; see ``DeliveryLog/nextPage(_:within:)``.
+  /// Waits for rows after a position; see ``DeliveryLog/nextPage(_:within:)``.
   func next(_ query: DeliveryLog.Query, after: LogPosition?, within time: Duration) async throws -> Rows? {
     var (after, lastLook) = (after, ContinuousClock.Instant?.none)
     return try await log.wait(for: query.id, by: reader, within: time, lookingEach: lookInterval) {
@@ -52,7 +53,7 @@ struct MergedLog: Sendable {
         try? await Task.sleep(until: lastLook + MergedLog.shortestPause, clock: .continuous)
       }
       lastLook = .now
-      // A search that is cancelled fails, and who waited is told what there is.
+      // The search runs in its own task: a canceled search would fail, but a canceled wait returns the existing rows.
       let rows = try await Task { [after] in
         try await next(query, after: after, waiting: lookInterval * 2 / .seconds(1))
       }.value
@@ -61,9 +62,9 @@ struct MergedLog: Sendable {
     }
   }
 
-  /// The push that an id names; see ``DeliveryLog/push(named:atMost:)``.
+  /// Returns the push that an id names; see ``DeliveryLog/push(named:atMost:)``.
   ///
-  /// - Returns: besides the gateways that have not answered.
+  /// - Returns: also the names of the gateways that have not answered.
   func push(
     named id: APNSID, atMost size: Int
   ) async throws -> (found: (id: APNSID, device: DeviceID?)?, unanswered: [String]) {
@@ -74,10 +75,10 @@ struct MergedLog: Sendable {
     return (records.first.map { ($0.row.id, $0.row.device) }, unanswered)
   }
 
-  /// Rows of the other gateways, in no order: as many as each puts into one answer.
+  /// Returns rows of the other gateways, unordered: from each as many as fit into one answer.
   ///
-  /// - Parameter time: how long they may take; those that take longer are left out.
-  /// - Returns: besides the names of the gateways that have not answered.
+  /// - Parameter time: the maximum time for an answer; slower gateways are left out.
+  /// - Returns: also the names of the gateways that have not answered.
   func others(
     _ query: DeliveryLog.Query, within time: Duration
   ) async -> (records: [DeliveryLog.Record], unanswered: [String]) {
@@ -102,22 +103,22 @@ struct MergedLog: Sendable {
 
   // MARK: Merging
 
-  /// The rows of one gateway that were read and not taken yet.
+  /// The rows of one gateway that were read and not merged yet.
   private struct Source {
     let gateway: ClusterMember
     let isOwn: Bool
-    /// In the order in which they are taken, from the end.
+    /// In reverse order of merging: the last one is merged first.
     var rows: [DeliveryLog.Record] = []
-    /// Whether there are no more behind ``rows``.
+    /// True if no more rows follow ``rows``.
     var isComplete = false
     var hasFailed = false
-    /// Where the next rows are read.
+    /// The position at which the next rows are read.
     var place: Int64?
-    /// The number after which, or up to which, is what was not taken.
+    /// The number after which, or up to which, the rows were not merged.
     var position: Int64?
-    /// Where to read on when all was taken.
+    /// The position of the next page after all rows are merged.
     var end: Int64?
-    /// The number of the newest row that was seen.
+    /// The number of the newest row that was read.
     var newest: Int64?
 
     var mustRead: Bool { rows.isEmpty && !isComplete && !hasFailed }
@@ -154,7 +155,8 @@ struct MergedLog: Sendable {
       unanswered: sources.filter(\.hasFailed).map(\.gateway.name))
   }
 
-  /// A gateway may hear of a push from the engine before it hears that it has stored it, and writes that down first.
+  /// Sorts rows by time. A gateway may get a push from JetStream, and log that, before the confirmation that it is
+  /// stored.
   private static func ordered(
     _ rows: [(record: DeliveryLog.Record, gateway: String)]
   ) -> [(record: DeliveryLog.Record, gateway: String)] {
@@ -162,11 +164,12 @@ struct MergedLog: Sendable {
       .map(\.element)
   }
 
-  /// An answer of a person: each gateway that starts logs those that its log lacks, so that several may have one.
+  /// An answer of a user. Each gateway that starts logs the answers that its log lacks, so that several logs may have
+  /// the same one.
   private struct LoggedAnswer: Hashable {
     let (id, device, event, at): (APNSID, DeviceID?, DeliveryEvent, Int64)
 
-    /// nil for a row of anything else.
+    /// Returns nil for a row of another event.
     init?(_ row: DeliveryLog.Row) {
       guard [.viewed, .closed, .action].contains(row.event) else { return nil }
       (id, device, event, at) = (row.id, row.device, row.event, row.at)
@@ -183,7 +186,7 @@ struct MergedLog: Sendable {
     }
   }
 
-  /// The source whose row comes next: the newest one, or the oldest one.
+  /// Returns the index of the source with the next row: the newest or the oldest one.
   private static func next(of sources: [Source], _ kind: LogQuestion.Kind) -> Int? {
     var best: (index: Int, at: Int64)?
     for (index, source) in sources.enumerated() {
@@ -196,7 +199,7 @@ struct MergedLog: Sendable {
     return best?.index
   }
 
-  /// Asks some of the gateways for their next rows.
+  /// Reads the next rows of some gateways.
   private func read(
     _ indices: [Int], of sources: inout [Source], _ kind: LogQuestion.Kind, _ query: DeliveryLog.Query, left: Int,
     _ waiting: Double?, until deadline: ContinuousClock.Instant
@@ -218,7 +221,7 @@ struct MergedLog: Sendable {
     }
   }
 
-  /// - Returns: nil when the gateway has not answered.
+  /// - Returns: nil if the gateway has not answered.
   private func passage(
     of source: Source, _ kind: LogQuestion.Kind, _ query: DeliveryLog.Query, left: Int, _ waiting: Double?,
     until deadline: ContinuousClock.Instant
@@ -242,7 +245,7 @@ struct MergedLog: Sendable {
     let records = answer.records.prefix(LogQuestion.maximumLimit)
     let last = kind == .newest ? records.first?.number : records.last?.number
     source.isComplete = answer.isComplete
-    // One that goes on without getting any further would be asked for ever.
+    // A gateway that announces more rows but returns none would be asked forever.
     if !answer.isComplete, records.isEmpty { source.hasFailed = true }
     switch kind {
     case .newest:

@@ -1,12 +1,14 @@
 import PushStorage
 
-/// Adds an app, or changes what is said of it; what is not said stays as it was.
+/// Adds an app or changes its properties; omitted properties stay unchanged.
 struct PutApp: Sendable {
   let registrations: any Registrations
 
+  /// Adds or changes an app.
+  ///
   /// - Parameters:
   ///   - icon: one emoji or two letters; nil for a new app: the initials of its name.
-  ///   - team: whose keys may push to it; nil for a new app: the only team that there is.
+  ///   - team: the team whose keys may push to it; nil for a new app: the only team that exists.
   func callAsFunction(
     topic: String, name: String, icon: String?, policyMode: PolicyMode?, isStrict: Bool?, ads: AdMode?,
     team: String?
@@ -27,6 +29,7 @@ struct PutApp: Sendable {
 }
 
 extension Registrations {
-  /// Apps that keys of every team may push to, although there are several: those of an earlier version.
+  /// The apps without a team although several teams exist, which date from an earlier version: keys of every team may
+  /// push to them.
   var appsOfNoTeam: [App] { teams.count < 2 ? [] : apps.filter { $0.team == nil } }
 }

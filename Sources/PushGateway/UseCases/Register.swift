@@ -6,8 +6,10 @@ struct Register: Sendable {
   let registrations: any Registrations
   let clock: WallClock
 
-  /// - Parameter validSeconds: how long a new token is good for; nil: until it is unregistered.
-  /// - Returns: the registration that there is already, unless its time is over.
+  /// Returns a registration.
+  ///
+  /// - Parameter validSeconds: the lifetime of a new token; nil: until it is unregistered.
+  /// - Returns: the existing registration, unless it has expired.
   func callAsFunction(
     _ device: DeviceID, topic: String, environment: Environment, validSeconds: Int? = nil
   ) async throws -> Registration {

@@ -5,7 +5,7 @@ import PushStorage
 /// Removes an app with everything that refers to it: registrations, pending pushes, channels, categories, answers,
 /// preferences. Rows of the delivery log stay until they expire.
 ///
-/// The app goes last, so that the same request finishes what a crash interrupted.
+/// The app itself is removed last, so that the same request completes an operation that a crash interrupted.
 struct RemoveApp: Sendable {
   let registrations: any Registrations
   let mailbox: any Mailbox
@@ -18,7 +18,7 @@ struct RemoveApp: Sendable {
   let retractions: Retractions
   let clock: WallClock
 
-  /// - Throws: a refusal that names what an app has, where it has anything that would go with it.
+  /// - Throws: a refusal that lists the data of an app that would be removed with it, if there is any.
   func requireUnused(_ app: App) async throws {
     let tokens = try await registrations.registrationCount(of: app.id, now: clock.milliseconds())
     let environments = [Environment.development, .production]

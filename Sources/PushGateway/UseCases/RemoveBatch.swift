@@ -1,6 +1,6 @@
 import PushStorage
 
-/// Forgets the devices of a batch and what waits for them.
+/// Removes the devices of a batch and their pending pushes.
 struct RemoveBatch: Sendable {
   let registrations: any Registrations
   let mailbox: any Mailbox
@@ -10,7 +10,7 @@ struct RemoveBatch: Sendable {
 
   func callAsFunction(_ name: String) async throws {
     let removed = try await registrations.remove(batch: name)
-    // The devices are gone, and all that waits for them with them.
+    // The devices are already removed; this removes their remaining data.
     try await schedule.purge(removed.map(\.device))
     try await mailbox.purge(removed.map(\.device), app: nil)
     try await channels.unsubscribe(removed.map(\.device))

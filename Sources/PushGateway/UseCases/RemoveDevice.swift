@@ -1,7 +1,8 @@
 import PushCore
 import PushStorage
 
-/// Takes a device out: its secret is good no longer, its streams end, its tokens answer 410, and what waits for it goes.
+/// Removes a device: revokes its secret, ends its streams, invalidates its tokens (410), and deletes its pending
+/// pushes.
 struct RemoveDevice: Sendable {
   let registrations: any Registrations
   let mailbox: any Mailbox
@@ -19,8 +20,8 @@ struct RemoveDevice: Sendable {
   }
 }
 
-/// Takes a person out, with everything that is known of them: devices, choices, texts that wait, reports, and the rows of
-/// the delivery log.
+/// Removes a user with all stored data: devices, preferences, deferred texts, reports, and the rows of the delivery
+/// log.
 struct RemovePerson: Sendable {
   let registrations: any Registrations
   let mailbox: any Mailbox
@@ -34,7 +35,7 @@ struct RemovePerson: Sendable {
   func callAsFunction(_ person: PersonID) async throws {
     for device in registrations.devices(of: person) { try await remove(device) }
     let devices = try await registrations.allDevices(of: person)
-    // What goes from the mailbox is logged: that first, then the rows.
+    // Removals from the mailbox are logged. The empty append completes after them, so that their rows are erased too.
     await withCheckedContinuation { continuation in mailbox.append([]) { _ in continuation.resume() } }
     await held.settle()
     try await log.rows(of: devices)

@@ -1,20 +1,21 @@
 import PushCore
 import PushStorage
 
-/// Does anew what a crash may have kept from being done after the answers of persons: a group's answer takes its question
-/// away from the other members, and each answer has a row of the delivery log, for which somebody may wait.
+/// Completes the processing of answers that a crash may have interrupted. The answer to a group's question retracts
+/// it from the other members, and each answer gets a row of the delivery log, because a sender may wait for it.
 struct RestoreAnswers: Sendable {
   let answers: Answers
   let answerPush: AnswerPush
   let log: DeliveryLog
   let clock: WallClock
 
-  /// What the log may have lost before its last row, in milliseconds: many times what its writer collects.
+  /// The time before its last row in which the log may have lost rows, in milliseconds: many times what its writer
+  /// collects.
   private static let margin: Int64 = 10_000
-  /// How old an answer may be, in milliseconds, that is logged anew: nobody waits for one of yesterday.
+  /// The maximum age of an answer that is logged again, in milliseconds: no sender waits for an older one.
   private static let maximumAge: Int64 = 86_400_000
 
-  /// - Throws: where the log can't be read, which decides nothing: see ``DeliveryLog/problem``.
+  /// - Throws: an error if the log can't be read, which is not fatal: see ``DeliveryLog/problem``.
   func callAsFunction() async throws {
     let oldest = clock.milliseconds() - RestoreAnswers.maximumAge
     let last = (try? await log.rows(.init(limit: 1)).last?.row.at) ?? oldest

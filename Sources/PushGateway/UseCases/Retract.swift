@@ -2,15 +2,17 @@ import GatewayProtocol
 import PushCore
 import PushStorage
 
-/// Takes a push off the screens of a person, and out of the digests that it waits for.
+/// Retracts an answered push from the devices of a user, and from pending summaries.
 struct Retract: Sendable {
   let registrations: any Registrations
   let held: DeferredPushes
   let router: any PushRouter
 
+  /// Retracts a push.
+  ///
   /// - Parameters:
-  ///   - stream: The number of a stream that need not be told.
-  ///   - answer: The answer that is why.
+  ///   - stream: the number of a stream that needs no notification.
+  ///   - answer: the answer that causes the retraction.
   func callAsFunction(_ id: APNSID, of person: PersonID, except stream: UInt64? = nil, for answer: Answer) {
     let given = GivenAnswer(
       action: answer.action,

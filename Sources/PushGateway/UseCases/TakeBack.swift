@@ -2,10 +2,10 @@ import PushCore
 import PushPolicy
 import PushStorage
 
-/// Takes back what a sender sent: from the mailboxes, the summaries and the schedule of persons, and off their screens.
+/// Retracts a push on behalf of its sender: from the mailboxes, summaries, schedule and devices of users.
 ///
-/// That it was taken back is on disk before anything else happens, and holds from then on: nothing is delivered that was
-/// taken back (``Retractions``), and a device that is away is told when it is back. So what follows may be lost.
+/// The retraction is stored first and is effective from then on: a retracted push is not delivered (``Retractions``),
+/// and an offline device is notified when it connects. So the steps after it may be lost in a crash.
 struct TakeBack: Sendable {
   let registrations: any Registrations
   let mailbox: any Mailbox
@@ -16,22 +16,24 @@ struct TakeBack: Sendable {
   let log: DeliveryLog
   let router: any PushRouter
   let clock: WallClock
-  /// What joins this gateway to others, which may have accepted it.
+  /// The connection to the other gateways, which may have accepted the push.
   var cell: (any GatewayCell)?
 
-  /// What became of it.
+  /// The result of a retraction.
   enum Outcome: String, Sendable {
     case retracted
-    /// It was taken back before.
+    /// The push was retracted before.
     case already
-    /// Nobody knows of such a push; should one be on a screen, it goes all the same.
+    /// No gateway has a record of such a push; devices that show one remove it nevertheless.
     case unknown
   }
 
+  /// Retracts a push from users.
+  ///
   /// - Parameters:
-  ///   - app: the app whose push it is; nil: whichever.
-  ///   - devices: those that are addressed besides the persons' own, as a group of them is.
-  ///   - sender: who takes it back, for the log.
+  ///   - app: the app of the push; nil: any app.
+  ///   - addresses: addressees other than the users' devices, such as the address of a group.
+  ///   - sender: the sender who retracts it, for the log.
   func callAsFunction(
     _ id: APNSID, of app: AppID?, from persons: [PersonID], and addresses: [DeviceID] = [], by sender: String
   ) async throws -> Outcome {
@@ -53,9 +55,9 @@ struct TakeBack: Sendable {
     return known.isEmpty ? .unknown : .retracted
   }
 
-  /// Takes back what was sent to a group, from all to whom it went and who are members now.
+  /// Retracts a push to a group from all its recipients and all current members.
   ///
-  /// - Parameter address: what stands for the group.
+  /// - Parameter address: the address of the group.
   func callAsFunction(
     _ id: APNSID, of app: AppID, fromGroup address: DeviceID, by sender: String
   ) async throws -> Outcome {
@@ -64,8 +66,8 @@ struct TakeBack: Sendable {
     return try await self(id, of: app, from: Array(persons), and: [address], by: sender)
   }
 
-  /// Returns the devices for which the log has rows of this push. The accepting gateway may be away with its
-  /// log; the rows of a delivery or a removal, which other gateways have, are evidence, too.
+  /// Returns the devices for which the log has rows of this push. The accepting gateway may be unreachable, and its
+  /// log too. Then the rows of a delivery or a removal, which other gateways have, are evidence.
   private func sent(_ id: APNSID, of app: AppID?, to devices: Set<DeviceID>) async -> Set<DeviceID> {
     for events: Set<DeliveryEvent> in [[.accepted], [.transmitted, .acknowledged, .dropped]] {
       let query = DeliveryLog.Query(
@@ -83,7 +85,7 @@ struct TakeBack: Sendable {
   }
 }
 
-/// Does anew what a crash may have kept from being done of what was taken back: nothing of it is in a summary.
+/// Completes retractions that a crash may have interrupted: removes retracted pushes from summaries.
 struct RestoreRetractions: Sendable {
   let registrations: any Registrations
   let held: DeferredPushes
@@ -99,7 +101,7 @@ struct RestoreRetractions: Sendable {
 }
 
 extension DeviceNotice {
-  /// - Parameter topic: the app's; nil: whichever app's push it is.
+  /// - Parameter topic: the topic of the app; nil: any app.
   init(takenBack id: APNSID, topic: String?) {
     self = topic.map { .takenBack(id, topic: $0) } ?? .retract(id)
   }

@@ -1,11 +1,12 @@
 import PushCore
 
-/// Tells the other gateways of a cell of pushes with actions that this one sends, and notes what they tell.
+/// Announces pushes with actions, which this gateway sends, to the other gateways of a cluster, and records their
+/// announcements.
 struct TellSent: Sendable {
   private struct Message: Codable {
     var device: Int64
     var app: Int64
-    /// As senders write it.
+    /// The text form, as in requests of senders.
     var id: String
     var category: String
     /// Milliseconds since 1970.
@@ -23,7 +24,7 @@ struct TellSent: Sendable {
       controlJSON(Message(device: device.row, app: app.row, id: push.description, category: category, at: at)))
   }
 
-  /// Begins to note what the other gateways tell.
+  /// Registers the handler that records the announcements of other gateways.
   func join(_ elsewhere: SentElsewhere) throws {
     try cell.hear(TellSent.name) {
       guard let message = try? decodeJSON(Message.self, from: $0), let id = APNSID(message.id) else { return }

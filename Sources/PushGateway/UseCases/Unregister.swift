@@ -1,8 +1,8 @@
 import PushCore
 import PushStorage
 
-/// Ends a registration: the token answers 410 from now on, and what waits of the app goes. Returns when no crash brings
-/// any of it back.
+/// Ends a registration: the token answers 410 from now on, and pending pushes of the app are deleted. Returns after
+/// all of that is durable.
 struct Unregister: Sendable {
   let registrations: any Registrations
   let mailbox: any Mailbox

@@ -3,18 +3,18 @@ import PushPolicy
 import PushStorage
 import Synchronization
 
-/// Says in the delivery log of pushes that are never stored that their device was connected nowhere, where that takes the
-/// word of the other gateways of a cell.
+/// Logs that the device of a push that is never stored was not connected, if only the other gateways of a cluster can
+/// confirm that.
 ///
-/// One question is under way at a time; pushes that come meanwhile share the next. Where a gateway does not answer nothing
-/// is said: the device may be there.
+/// One query runs at a time; pushes that arrive during it share the next one. If a gateway does not answer, no row is
+/// logged, because the device may be connected there.
 final class UnseenPushes: Sendable {
   private struct State {
     var waiting: [StoredPush] = []
     var isAsking = false
   }
 
-  /// More wait for no question: what became of those is not said.
+  /// The maximum number of pushes that wait for a query; no row is logged for the others.
   private static let maximumCount = 10_000
 
   private let presence: CellPresence
@@ -23,7 +23,7 @@ final class UnseenPushes: Sendable {
 
   init(_ presence: CellPresence, log: DeliveryLog) { (self.presence, self.log) = (presence, log) }
 
-  /// Begins to look after what a router has handed to other gateways.
+  /// Registers the handler for pushes that a router forwards to other gateways.
   func join(_ router: any PushRouter) { router.onForwarded { [self] in note($0) } }
 
   func note(_ push: StoredPush) {

@@ -1,6 +1,6 @@
 import PushCore
 
-/// What each use case takes of a gateway's parts: the one place where they are put together.
+/// The dependencies of each use case, taken from ``Services``: the only place where they are assembled.
 
 extension AnnounceChanges {
   init(_ services: Services) {
