@@ -5,11 +5,11 @@ import NIOPosix
 import PushCore
 import PushStorage
 
-/// What a broker says of itself on its monitoring port: `GET /varz`.
+/// The report of a broker on its monitoring port: `GET /varz`.
 struct BrokerReport: Decodable, Equatable {
   private struct JetStreamReport: Decodable, Equatable {
     struct Configuration: Decodable, Equatable {
-      /// In nanoseconds.
+      /// The sync interval in nanoseconds.
       var interval: Int64?
       var isAlways: Bool?
 
@@ -32,22 +32,23 @@ struct BrokerReport: Decodable, Equatable {
   /// The broker's name.
   var name: String { serverName ?? "a broker without a name" }
 
-  /// When the broker brings what it has to its disk.
+  /// The interval at which the broker syncs acknowledged data to its disk.
   var sync: SyncInterval {
     guard let config = jetstream?.config else { return .unknown }
     if config.isAlways == true { return .always }
     return config.interval.map { .every(seconds: $0 / 1_000_000_000) } ?? .unknown
   }
 
-  /// What an answer holds at most, in bytes.
+  /// The maximum size of a response in bytes.
   private static let maximumSize = 1 << 20
-  /// How long an answer is waited for.
+  /// The time for the connection, and for the response.
   private static let time = TimeAmount.seconds(5)
 
-  /// Asks a broker.
+  /// Reads the report of a broker.
   ///
-  /// - Parameter address: its monitoring port, `HOST:PORT`.
-  /// - Throws: ``StoreError`` when it is not reached, or answers something else; with `mayPass` for one that may be starting.
+  /// - Parameter address: the broker's monitoring port, `HOST:PORT`.
+  /// - Throws: ``StoreError`` if the broker is not reached, or sends another response; with `mayPass` if it may be
+  ///   starting.
   static func read(_ address: String) async throws -> BrokerReport {
     let body: [UInt8]
     do { body = try await fetch(address) } catch {
@@ -95,14 +96,14 @@ struct BrokerReport: Decodable, Equatable {
   }
 }
 
-/// When a broker brings to its disk what it has acknowledged.
+/// The interval at which a broker syncs acknowledged data to its disk.
 enum SyncInterval: Equatable {
   case always
   case every(seconds: Int64)
-  /// Nobody has asked the brokers.
+  /// The brokers were not asked.
   case unknown
 
-  /// The weakest of several brokers.
+  /// Returns the weakest of the brokers' settings.
   static func weakest(_ intervals: [SyncInterval]) -> SyncInterval {
     guard !intervals.isEmpty, !intervals.contains(.unknown) else { return .unknown }
     let seconds = intervals.compactMap { interval -> Int64? in
@@ -114,7 +115,7 @@ enum SyncInterval: Equatable {
 }
 
 extension DurabilityLevel {
-  /// What a majority of brokers has.
+  /// Returns the durability guarantee of data that a majority of brokers has stored.
   static func quorum(_ replicas: Int, _ sync: SyncInterval) -> DurabilityLevel {
     let places = replicas > 1 ? "stored by a majority of \(replicas) brokers" : "stored by one broker"
     let survived =
@@ -133,10 +134,10 @@ extension DurabilityLevel {
     return DurabilityLevel(name: replicas > 1 ? "quorum" : "single", words: "\(places): \(survived)\(rest)")
   }
 
-  /// What the brokers of a cell promise, as they say themselves.
+  /// Returns the durability guarantee of the brokers of a cluster, from their own reports.
   ///
-  /// - Parameter monitors: `HOST:PORT` of each broker's monitor; empty: they are not asked.
-  /// - Throws: ``StoreError`` when `durability` demands more than they do.
+  /// - Parameter monitors: `HOST:PORT` of each broker's monitor; empty: the brokers are not asked.
+  /// - Throws: ``StoreError`` if `durability` requires more than the brokers guarantee.
   static func asked(
     of monitors: [String], replicas: Int, durability: Durability
   ) async throws -> DurabilityLevel {

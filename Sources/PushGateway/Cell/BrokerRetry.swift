@@ -4,9 +4,9 @@ import PushCluster
 import PushCore
 import PushStorage
 
-/// Waits for brokers that start beside the gateway, or elect a leader.
+/// Retries operations while brokers start, or elect a leader.
 struct BrokerRetry {
-  /// How long brokers that do not answer are waited for.
+  /// The time that the gateway waits for brokers that do not answer.
   static let time = Duration.seconds(60)
   private static let pause = Duration.milliseconds(500)
 
@@ -16,7 +16,7 @@ struct BrokerRetry {
 
   init(logger: Logger) { self.logger = logger }
 
-  /// Does what a moment later may succeed, until it does or the time is over.
+  /// Repeats an operation after transient errors, until it succeeds or the time has elapsed.
   mutating func wait<Value>(_ body: () async throws -> Value) async throws -> Value {
     while true {
       do { return try await body() } catch {
@@ -30,7 +30,7 @@ struct BrokerRetry {
     }
   }
 
-  /// Whether the same may succeed a moment later.
+  /// Returns true if the same operation may succeed a moment later.
   static func mayPass(_ error: any Error) -> Bool {
     switch error {
     case NATSError.refused, JetStreamError.link(.refused): false

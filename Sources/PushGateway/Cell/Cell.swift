@@ -6,7 +6,7 @@ import PushCluster
 import PushCore
 import PushStorage
 
-/// A gateway's part in a cell: what joins it to the others beside its backend.
+/// A gateway's membership in a cluster: its connections to the other gateways, apart from the storage backend.
 final class Cell: GatewayCell {
   let identity: CellIdentity
   let peers: Membership
@@ -14,7 +14,7 @@ final class Cell: GatewayCell {
   private let files: SharedFiles
   private let mailbox: JetStreamMailbox
   private let began = ContinuousClock.now
-  /// A gateway that is started again while this one is says within this time that it is there.
+  /// A gateway that restarts at the same time as this one announces itself within this time.
   private static let newTime = Duration.seconds(60)
 
   var isNew: Bool { .now - began < Cell.newTime }
@@ -25,7 +25,8 @@ final class Cell: GatewayCell {
     (self.identity, self.peers, self.log, self.files, self.mailbox) = (identity, peers, log, files, mailbox)
   }
 
-  /// Makes the folder's authority that of the cell; the first gateway's becomes it.
+  /// Shares the CA of the cluster: the first gateway's CA becomes that of the cluster, and the other folders adopt
+  /// it.
   func shareAuthority(_ folder: StateFolder) async throws {
     try folder.adoptAuthority(try await files.propose(folder.authorityFiles))
     files.onChange { try? folder.adoptAuthority($0) }
@@ -34,7 +35,7 @@ final class Cell: GatewayCell {
   func publishAuthority(_ folder: StateFolder) async throws { try await files.replace(folder.authorityFiles) }
 
   func save(_ store: SQLiteStore, _ folder: StateFolder, to path: String) async throws -> Backup.Summary {
-    // What others have shared before this was asked for is in it.
+    // The backup includes all changes that other gateways shared before this call.
     try await log.catchUp()
     return try await Backup.write(store, folder, to: path, now: Date(), waiting: mailbox.save)
   }
@@ -62,7 +63,7 @@ final class Cell: GatewayCell {
 
   private static let broadcasts = "broadcast"
 
-  /// What can't be done now.
+  /// The current problem of the shared log; nil if there is none.
   var problem: HealthProblem? { log.problem }
 
   // MARK: The other gateways
@@ -71,7 +72,8 @@ final class Cell: GatewayCell {
 
   var others: [ClusterMember] { peers.others.map { ClusterMember($0.peer, isPresent: $0.isPresent) } }
 
-  /// Where devices may go instead, those first that take them on now; one that leaves comes back when it is gone.
+  /// The addresses of other gateways for devices, reachable ones first. A gateway that is leaving is left out until
+  /// it is gone.
   var addresses: [GatewayAddress] {
     var seen: Set<String> = []
     return peers.others.filter { !$0.isPresent || !$0.peer.isLeaving }.flatMap(\.peer.addresses)

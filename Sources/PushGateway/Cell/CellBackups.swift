@@ -8,10 +8,10 @@ package import PushStorage
 
 /// Backups that are made and restored from a state folder whose gateway is stopped.
 package enum CellBackups {
-  /// Saves what the gateway of a folder has; in a cell, all that the cell has.
+  /// Saves the state of a folder's gateway; in a cluster, the state of the whole cluster.
   ///
-  /// - Parameter configuration: says where the cell's brokers are.
-  /// - Throws: an error whose description is one line for people.
+  /// - Parameter configuration: contains the addresses of the cluster's brokers.
+  /// - Throws: an error whose description is one line for users.
   package static func save(
     _ folder: StateFolder, _ configuration: Configuration, to path: String, logger: Logger
   ) async throws -> Backup.Summary {
@@ -43,10 +43,10 @@ package enum CellBackups {
     return summary
   }
 
-  /// Makes a cell of brokers that have none, with all that a backup has. The backup's files go into a state folder, for the
-  /// cell's first gateway.
+  /// Creates a cluster on brokers that have none, with all data of a backup. The backup's files are written to a
+  /// state folder, for the cluster's first gateway.
   ///
-  /// - Throws: an error whose description is one line for people; then there is no cell.
+  /// - Throws: an error whose description is one line for users; then no cluster was created.
   package static func restore(
     _ path: String, into folder: StateFolder, _ configuration: Configuration, logger: Logger
   ) async throws -> Backup.Summary {

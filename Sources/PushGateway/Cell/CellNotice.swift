@@ -6,7 +6,7 @@ struct CellNotice: Equatable {
   private var id: APNSID
   /// The topic of a push that its sender retracted; nil for other removals.
   private var topic: String?
-  /// The answer that removes the push from other screens, if there is one.
+  /// The answer that removes the push from other devices, if there is one.
   private var answer: GivenAnswer?
 
   /// Returns nil for notices that other gateways do not need.
@@ -19,7 +19,7 @@ struct CellNotice: Equatable {
     }
   }
 
-  /// Reads `ID` or `ID TOPIC`, and of an answer `ACTION person NAME` or `ACTION device NAME`.
+  /// Parses `ID` or `ID TOPIC`, and for an answer `ACTION person NAME` or `ACTION device NAME`.
   init?(header: String, answerHeader: String? = nil) {
     let parts = header.split(separator: " ", maxSplits: 1).map(String.init)
     guard let first = parts.first, let id = APNSID(first) else { return nil }
@@ -34,7 +34,7 @@ struct CellNotice: Equatable {
 
   var header: String { topic.map { "\(id) \($0)" } ?? "\(id)" }
 
-  /// Beside ``header``, which earlier versions read alone.
+  /// The header of the answer, in addition to ``header``; earlier versions read ``header`` only.
   var answerHeader: String? {
     guard let answer else { return nil }
     let name = answer.person.map { " person \($0)" } ?? answer.device.map { " device \($0)" } ?? ""

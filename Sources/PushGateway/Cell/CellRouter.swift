@@ -6,19 +6,19 @@ import PushCore
 import PushStorage
 import Synchronization
 
-/// Brings what was accepted, at whichever gateway of a cell, to the streams that are open at this one.
+/// Delivers pushes that any gateway of a cluster accepted to the streams that are open on this one.
 ///
-/// What is stored comes from the engine, which publishes each message of a mailbox again on the subject that this gateway
-/// listens to while the device has a stream here. That is a signal which may be lost: a stream that misses one reads its
-/// mailbox when the next comes. Since nobody notices the last, the engine is asked from time to time (``lookInterval``)
-/// who has a push, and those read their mailboxes.
+/// JetStream republishes each stored message of a mailbox on a subject, to which this gateway subscribes while the
+/// device has a stream here. Such a signal may be lost: a stream that misses one reads its mailbox when the next
+/// arrives. The loss of the last signal goes unnoticed, so JetStream is periodically (``lookInterval``) asked which
+/// devices have pushes, and their streams read their mailboxes.
 final class CellRouter: PushRouter {
   private struct Listening {
-    /// By their numbers: a stream that goes twice takes no other with it.
+    /// The numbers of the streams: a stream that is detached twice does not remove another one.
     var streams: Set<UInt64> = []
-    /// In rounds; see ``run()``.
+    /// The round of the latest attachment; see ``look()``.
     var since: Int
-    /// Of its mailbox.
+    /// The partition of the device's mailbox.
     let partition: Int
     var subscription: (any EngineSubscription)?
   }
@@ -33,19 +33,20 @@ final class CellRouter: PushRouter {
   private let transport: any NATSTransport
   private let mailbox: JetStreamMailbox
   private let partitions: Int
-  /// Of this gateway, so that what it tells others does not come back.
+  /// The id of this gateway in its messages, so that it ignores its own.
   private let origin: String
-  /// Hears of what was handed to other gateways.
+  /// Called with pushes that were forwarded to other gateways.
   private let beyond = Mutex<(@Sendable (StoredPush) -> Void)?>(nil)
   private let state = Mutex(State())
 
-  /// A read may be answered by a broker that lags behind what was told before the stream attached: what it may have missed
-  /// is looked for after so many rounds, of a second each.
+  /// The number of rounds after an attachment until the first look. A broker that lags behind the signals sent before
+  /// the attachment may answer the stream's read, and the look finds the pushes that it missed.
   private static let firstLook = 2
-  /// Between two looks at a device's mailbox are so many rounds. Those of a partition are looked at together.
+  /// The number of rounds between two looks at a device's mailbox. The mailboxes of a partition are looked at
+  /// together.
   private static let lookInterval = 45
 
-  /// - Parameter partitions: of the mailbox.
+  /// - Parameter partitions: the number of partitions of the mailbox.
   init(_ transport: any NATSTransport, mailbox: JetStreamMailbox, partitions: Int, origin: String) {
     (self.transport, self.mailbox, self.partitions, self.origin) = (transport, mailbox, partitions, origin)
     transport.onLink { [weak self] link in
@@ -56,7 +57,7 @@ final class CellRouter: PushRouter {
     }
   }
 
-  /// Begins to look for what nobody told of.
+  /// Starts the rounds that find pushes whose signal was lost, one second apart.
   func start() {
     let work = Task { [weak self] in
       while !Task.isCancelled, let self {
@@ -73,7 +74,7 @@ final class CellRouter: PushRouter {
     for listening in devices.values { listening.subscription?.cancel() }
   }
 
-  /// One round of looking for what nobody told of; a second is between two.
+  /// Runs one round of the search for pushes whose signal was lost.
   func look() async {
     let devices = state.withLock { state in
       state.round += 1
@@ -96,7 +97,7 @@ final class CellRouter: PushRouter {
       var listening = state.devices[device] ?? Listening(since: state.round, partition: mailbox.partition(of: device))
       listening.since = state.round
       listening.streams.insert(number)
-      // What the stream reads is asked for behind this, so that nothing comes between.
+      // The subscription precedes the stream's read, so that no push is missed between the two.
       if listening.subscription == nil {
         listening.subscription = try? transport.subscribe(
           JetStreamMailbox.liveSubject(device, partitions: partitions), queue: nil
@@ -122,17 +123,18 @@ final class CellRouter: PushRouter {
 
   func count(of device: DeviceID) -> Int { local.count(of: device) }
 
-  /// Whether a device has a stream elsewhere is not known, so that nobody says that it has none.
+  /// Returns true for each push: streams on other gateways are unknown, so no push is logged as having no connected
+  /// device.
   func areConnected(_ entries: [MailboxEntry]) -> [Bool] { entries.map { _ in true } }
 
   func resync() { local.resync() }
 
-  /// Tells all streams of this gateway.
+  /// Sends a notice to all streams of this gateway.
   func notifyAll(_ notice: DeviceNotice) { local.notifyAll(notice) }
 
-  // MARK: From here
+  // MARK: To other gateways
 
-  /// The engine brings what was stored, also to the streams of this gateway.
+  /// Does nothing: JetStream delivers stored pushes, also to the streams of this gateway.
   func deliver(_ entries: [MailboxEntry]) {}
 
   func deliverNow(_ push: StoredPush) -> Handover {
@@ -151,7 +153,7 @@ final class CellRouter: PushRouter {
 
   func notify(_ device: DeviceID, _ notice: DeviceNotice, except number: UInt64?) {
     local.notify(device, notice, except: number)
-    // Choices, channels and secrets are shared: each gateway tells its own streams when it knows of a change.
+    // Preferences, channels and secrets are shared: each gateway notifies its own streams when it learns of a change.
     guard let notice = CellNotice(notice) else { return }
     transport.publish(
       JetStreamMailbox.liveSubject(device, partitions: partitions),
@@ -160,7 +162,7 @@ final class CellRouter: PushRouter {
       ] + (notice.answerHeader.map { [(name: CellRouter.answerHeader, value: $0)] } ?? []), [])
   }
 
-  // MARK: From others
+  // MARK: From other gateways
 
   private static let originHeader = "Gateway"
   private static let noticeHeader = "Notice"

@@ -4,20 +4,21 @@ import Logging
 import PushCore
 import Synchronization
 
-/// Notices that this gateway reaches no broker while another gateway of the cell is ready, so that devices go there.
+/// Detects that this gateway reaches no broker while another gateway of the cluster is ready, so that devices are
+/// redirected to it.
 ///
 /// Devices stay while no other gateway is ready.
 final class CutOffWatch: Sendable {
   private struct State {
-    /// Looks in a row at which no broker was connected.
+    /// The number of consecutive checks without a connected broker.
     var failures = 0
     var isCutOff = false
     var work: Task<Void, Never>?
   }
 
   private static let interval = Duration.seconds(1)
-  /// The number of looks without a broker from one question to the other gateways to the next. A link to a broker that
-  /// starts again, or to another broker, is there sooner.
+  /// The number of checks without a broker between two queries to the other gateways. A connection to a restarted
+  /// broker, or to another broker, is established sooner.
   private static let looksForQuestion = 3
 
   private let isConnected: @Sendable () -> Bool
@@ -25,10 +26,12 @@ final class CutOffWatch: Sendable {
   private let changed: @Sendable (Bool) -> Void
   private let state = Mutex(State())
 
+  /// Creates a watch, which ``start()`` starts.
+  ///
   /// - Parameters:
-  ///   - isConnected: whether a broker is connected.
-  ///   - isOtherReady: asks the other gateways, at their own addresses, whether one of them is ready.
-  ///   - changed: called when it begins and when it ends, on any thread.
+  ///   - isConnected: returns true if a broker is connected.
+  ///   - isOtherReady: queries the other gateways at their own addresses; returns true if one of them is ready.
+  ///   - changed: called when the state begins and when it ends, on any thread.
   init(
     isConnected: @escaping @Sendable () -> Bool, isOtherReady: @escaping @Sendable () async -> Bool,
     changed: @escaping @Sendable (_ isCutOff: Bool) -> Void
@@ -36,7 +39,7 @@ final class CutOffWatch: Sendable {
     (self.isConnected, self.isOtherReady, self.changed) = (isConnected, isOtherReady, changed)
   }
 
-  /// Whether devices are to go to another gateway.
+  /// True while devices are to be redirected to another gateway.
   var isCutOff: Bool { state.withLock { $0.isCutOff } }
 
   func start() {
@@ -51,7 +54,7 @@ final class CutOffWatch: Sendable {
 
   func stop() { state.withLock { $0.work }?.cancel() }
 
-  /// Looks once.
+  /// Runs one check.
   func look() async {
     guard !isConnected() else {
       state.withLock { $0.failures = 0 }
@@ -61,7 +64,7 @@ final class CutOffWatch: Sendable {
       state.failures += 1
       return state.failures.isMultiple(of: CutOffWatch.looksForQuestion)
     }
-    // The brokers may have come back for all gateways, and for this one last.
+    // The brokers may have recovered for all gateways, and this one may be the last to reconnect.
     if isAsking { set(await isOtherReady() && !isConnected()) }
   }
 
@@ -74,16 +77,16 @@ final class CutOffWatch: Sendable {
   }
 }
 
-/// Asks other gateways over TLS, at the addresses where devices reach them; questions through the brokers need a broker.
+/// Queries other gateways over TLS at their device addresses; queries through the brokers would need a broker.
 enum OtherGateways {
   /// The time for all answers, and for one answer once its connection is made.
   private static let time = Duration.seconds(3)
-  /// The most addresses that are asked.
+  /// The maximum number of addresses that are queried.
   private static let maximumCount = 8
 
-  /// Whether one of these says that it is ready.
+  /// Returns true if one of the gateways is ready.
   ///
-  /// - Parameter trustPath: the certificates of the authority that has certified them.
+  /// - Parameter trustPath: the file with the certificates of the CA that issued their certificates.
   static func isAnyReady(_ addresses: [GatewayAddress], trustPath: String) async -> Bool {
     let asked = addresses.prefix(maximumCount)
     let (answers, continuation) = AsyncStream.makeStream(of: Bool.self)

@@ -9,9 +9,9 @@ import PushStorage
 import Synchronization
 
 extension GatewayBackend {
-  /// Mailboxes and all that is shared in a cluster of NATS, for gateways that are one cell.
+  /// Creates the backend of a clustered gateway: mailboxes and shared state in a cluster of NATS brokers.
   ///
-  /// - Returns: this gateway's replica, too, in which lies what the cell shares.
+  /// - Returns: the backend, and this gateway's replica of the shared state.
   static func cell(
     _ context: Context, _ address: BackendAddress
   ) async throws -> (backend: GatewayBackend, store: SQLiteStore) {
@@ -26,7 +26,7 @@ extension GatewayBackend {
         try await DurabilityLevel.asked(
           of: configuration.natsMonitors ?? [], replicas: identity.replicas, durability: configuration.durability)
       }
-      // The engine keeps it: what this machine's disk loses is read again.
+      // JetStream stores the data durably: data that this machine's disk loses is read again.
       let store = try await patience.wait {
         try await CellStore.open(folder.databasePath, of: identity, engine: engine, durability: .normal)
       }
@@ -56,7 +56,7 @@ extension GatewayBackend {
         logger: context.logger, now: { clock.seconds }, removed: context.removed)
       let cell = Cell(identity, peers: peers, log: log, files: SharedFiles(store), mailbox: mailbox)
       try await patience.wait { try await cell.shareAuthority(folder) }
-      // All at once: what others change is taken over into what was read.
+      // All rows are read at once, because changes of other gateways are applied to the loaded rows.
       let registrations = try SQLiteRegistrations(store: store, rowsReadAtOnce: .max)
       try await mailbox.start()
       let router = CellRouter(
@@ -80,7 +80,7 @@ extension GatewayBackend {
         promise: promise, epoch: NumberingEpoch(identity.id),
         gateways: { cell.addresses },
         problems: { [mailbox.problem, cell.problem].compactMap(\.self) },
-        // When all brokers are down it is the same elsewhere.
+        // If all brokers are down, another gateway can't read the mailbox either.
         readTimeout: .minutes(2), isCutOff: { cutOff.isCutOff }, cell: cell,
         close: {
           cutOff.stop()
@@ -98,7 +98,7 @@ extension GatewayBackend {
     }
   }
 
-  /// The cell of a cluster that is new enough, with the streams of what its gateways share.
+  /// Finds or creates the identity of the cluster on brokers of a supported version, and its shared streams.
   private static func found(_ engine: JetStream, _ configuration: Configuration) async throws -> CellIdentity {
     try await engine.requireBroker()
     let identity = try await CellIdentity.find(
@@ -122,7 +122,7 @@ extension GatewayBackend {
   }
 }
 
-/// Writes one snapshot after another.
+/// Writes snapshots one after another.
 private final class SnapshotLine: Sendable {
   private let snapshots: CellSnapshots
   private let store: SQLiteStore
@@ -134,7 +134,7 @@ private final class SnapshotLine: Sendable {
     (self.snapshots, self.store, self.folder, self.logger) = (snapshots, store, folder, logger)
   }
 
-  /// Begins one, unless one is being written.
+  /// Starts a snapshot, unless one is being written.
   func write() {
     guard !isWriting.exchange(true, ordering: .acquiringAndReleasing) else { return }
     Task { [self] in

@@ -2,7 +2,8 @@ import Foundation
 import PushCore
 
 extension StateFolder {
-  /// What the other gateways of a cell know the folder's gateway by; made at the first start in a cell.
+  /// Returns the id by which the other gateways of a cluster know the folder's gateway; created at the first start in
+  /// a cluster.
   func gatewayID() throws(Failure) -> String {
     if let known = FileManager.default.contents(atPath: gatewayIDPath).map({ String(decoding: $0, as: UTF8.self) }) {
       let id = known.trimmingCharacters(in: .whitespacesAndNewlines)

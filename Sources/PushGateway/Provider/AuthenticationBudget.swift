@@ -1,6 +1,6 @@
 import HTTP2Transport
 
-/// How often one sender may send tokens that are none: each costs the verification of a signature, on a loop.
+/// The budget of one sender for invalid tokens: each costs a signature verification on an event loop.
 struct AuthenticationBudget {
   let failures: AddressRateLimiter
   let source: UnauthenticatedConnections.Source

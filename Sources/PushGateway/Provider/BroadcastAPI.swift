@@ -7,9 +7,9 @@ import PushCore
 import PushPolicy
 import PushStorage
 
-/// `POST /4/broadcasts/apps/<bundle id>`, and the management of channels below `/1/apps/<bundle id>` (reference §8).
+/// The API for `POST /4/broadcasts/apps/<bundle id>`, and for channels below `/1/apps/<bundle id>` (reference §8).
 ///
-/// One for each loop; not `Sendable`. Who sends is found out by ``ProviderAPI``, which also answers refusals.
+/// One for each event loop; not `Sendable`. ``ProviderAPI`` authenticates the sender, and also answers refusals.
 final class BroadcastAPI {
   private let services: Services
   private let provider: ProviderAPI
@@ -25,7 +25,7 @@ final class BroadcastAPI {
     self.logger = logger
   }
 
-  /// Serves one request whose body is there.
+  /// Serves one request whose body is complete.
   func serve(_ exchange: Exchange) {
     do {
       if exchange.request.has(.path, beginningWith: "/4/") {
@@ -38,7 +38,7 @@ final class BroadcastAPI {
     }
   }
 
-  // MARK: Who asks, for what
+  // MARK: Authorization
 
   private struct Caller {
     var id: APNSID
@@ -55,13 +55,13 @@ final class BroadcastAPI {
     let now = services.clock.milliseconds()
     if exchange.request.hasDuplicateFields { throw Rejection(.badRequestParams) }
     let sender = try provider.authenticate(exchange, now: now / 1000)
-    // One of Apple's samples names it `apns-id`.
+    // One of Apple's samples sends the field `apns-id` instead.
     var id = APNSID(using: &random)
     if let offered = exchange.request.text(.apnsRequestID) ?? exchange.request.text(.apnsID) {
       guard let given = APNSID(offered) else { throw Rejection(.badMessageId) }
       id = given
     }
-    // The path has the app's own id; the suffix is the topic's of other pushes.
+    // The path has the app's own id; only topics of other pushes have a suffix.
     guard Topic.isWellFormed(bundleID.utf8), PushType.split(topic: bundleID).type == nil else {
       throw Rejection(.topicDisallowed)
     }
@@ -72,7 +72,7 @@ final class BroadcastAPI {
     return Caller(id: id, app: app, sender: sender, environment: exchange.connection.environment, now: now)
   }
 
-  /// - Throws: `MissingChannelId`, `BadChannelId` for what is no id.
+  /// - Throws: `MissingChannelId`, `BadChannelId` for an invalid id.
   private func channelID(_ exchange: Exchange) throws(Rejection) -> ChannelID {
     guard let text = exchange.request.bytes(.apnsChannelID), !text.isEmpty else { throw Rejection(.missingChannelId) }
     guard let id = ChannelID(text) else { throw Rejection(.badChannelId) }
@@ -90,7 +90,7 @@ final class BroadcastAPI {
     let caller = try caller(exchange, bundleID: bundleID)
     let id = try channelID(exchange)
     try checkPushType(request.text(.apnsPushType))
-    // A broadcast is for who is there: none is kept for later.
+    // Broadcasts reach current subscribers and can't be scheduled.
     guard request[.apnsDeliverAt] == nil, let field = request[.apnsExpiration], let expiration = decimal(field) else {
       throw Rejection(.badExpirationDate)
     }
@@ -127,19 +127,21 @@ final class BroadcastAPI {
     guard text.lowercased() == PushType.liveactivity.rawValue else { throw Rejection(.invalidPushType) }
   }
 
-  /// - Throws: `PayloadEmpty`, `PayloadTooLarge`, `BadRequestPayload` for what is no JSON object, or starts an activity.
+  /// - Throws: `PayloadEmpty`, `PayloadTooLarge`, `BadRequestPayload` if it is not a JSON object, or starts an
+  ///   activity.
   private func payload(of request: Message) throws(Rejection) -> PushContent {
     guard request.bodySize > 0 else { throw Rejection(.payloadEmpty) }
     guard request.bodySize <= Limits.maximumBroadcastPayloadSize else { throw Rejection(.payloadTooLarge) }
     let body = request.body
     guard let content = try? shared.payloads.content(of: body) else { throw Rejection(.badRequestPayload) }
     let event = (try? shared.parser.parse(body.span) { $0["aps"]?["event"]?.string }) ?? nil
-    // Whoever subscribes has the activity already (reference §7.6).
+    // Subscribers have the activity already (reference §7.6).
     if event == "start" { throw Rejection(.badRequestPayload) }
     return content
   }
 
-  /// A message that is stored is on disk before the answer goes out, and before any device has it.
+  /// Publishes a message. A message that is stored is on disk before the response is sent, and before any device gets
+  /// it.
   private func publish(_ message: BroadcastMessage, _ exchange: Exchange) {
     services.log.append([message.event(.accepted, at: message.received)])
     guard message.expires > 0 else {
@@ -182,7 +184,7 @@ final class BroadcastAPI {
     case ("GET", "channels", 2) where isAPNSwift(request) && request[.apnsChannelID] == nil: list(exchange, caller)
     case ("GET", "channels", 2): try read(exchange, caller, try channelID(exchange))
     case ("DELETE", "channels", 2): try delete(exchange, caller, try channelID(exchange))
-    // One library has the id in the path.
+    // One client library sends the id in the path.
     case ("GET", "channels", 3): try read(exchange, caller, try channelID(parts[2]))
     case ("DELETE", "channels", 3): try delete(exchange, caller, try channelID(parts[2]))
     case ("GET", "all-channels", 2): list(exchange, caller)
@@ -191,8 +193,8 @@ final class BroadcastAPI {
     }
   }
 
-  /// Whether APNSwift's client for channels asks, which was written before the real service's was documented: it reads JSON
-  /// from every answer, and lists by the path that reads.
+  /// Returns true for requests of APNSwift's channel client, which was written before Apple documented the service:
+  /// it expects JSON in every response, and lists channels with the path that reads one.
   private func isAPNSwift(_ request: Message) -> Bool { request.has(.userAgent, beginningWith: "APNS/swift-nio") }
 
   private func channelID(_ part: Substring) throws(Rejection) -> ChannelID {
@@ -240,7 +242,7 @@ final class BroadcastAPI {
     }
   }
 
-  /// A channel as JSON.
+  /// Returns a channel as JSON.
   private static func text(of policy: BroadcastChannel.StoragePolicy, id: ChannelID? = nil) -> String {
     let id = id.map { #""channel-id":"\#($0)","# } ?? ""
     return #"{\#(id)"message-storage-policy":\#(policy.rawValue),"push-type":"LiveActivity"}"#
@@ -260,7 +262,7 @@ final class BroadcastAPI {
       try await channels.delete(id)
     } then: { [unowned self] exchange, _ in
       exchange.connection.allowAllStreams()
-      // APNSwift takes 200 and 201 for success.
+      // APNSwift accepts only 200 and 201 as success.
       guard isAPNSwift(exchange.request) else {
         return exchange.respond(head(204, exchange, caller.id), body: EmptyCollection())
       }
@@ -279,7 +281,7 @@ final class BroadcastAPI {
     }
   }
 
-  /// - Throws: `BadPath`, for one that never was or is deleted.
+  /// - Throws: `BadPath` for a channel that never existed or was deleted.
   private func known(_ id: ChannelID, _ caller: Caller) throws(Rejection) -> BroadcastChannel {
     do {
       return try services.channels.channel(id, app: caller.app.id, environment: caller.environment)
@@ -288,7 +290,7 @@ final class BroadcastAPI {
     }
   }
 
-  // MARK: Answers
+  // MARK: Responses
 
   private func head(_ status: Int, _ exchange: Exchange, _ id: APNSID) -> HeaderFields {
     var fields = HeaderFields(status: status)
@@ -296,12 +298,12 @@ final class BroadcastAPI {
     return fields
   }
 
-  /// Does something off the loop and answers when it is done; what it throws is refused as it deserves.
+  /// Runs work off the event loop and responds when it is done; its errors become rejections.
   private func answerLater<Value: Sendable>(
     _ exchange: Exchange, _ work: @escaping @Sendable () async throws -> Value,
     then answer: @escaping (Exchange, Value) -> Void
   ) {
-    // Also what was reset is at work: see GatewayHandler.
+    // Requests whose stream was reset count as running, too: see GatewayHandler.
     let connection = exchange.connection
     guard connection.runningRequests < Limits.maximumConcurrentStreams else {
       return provider.refuse(exchange, .tooManyRequests)
@@ -342,7 +344,7 @@ final class BroadcastAPI {
 }
 
 extension ProviderSender {
-  /// Whether it may broadcast for an app, and manage its channels.
+  /// Returns true if the sender may broadcast for an app and manage its channels.
   fileprivate func permitsBroadcast(to bundleID: String) -> Bool {
     let topic = bundleID + PushType.liveactivity.topicSuffix
     switch self {
@@ -353,7 +355,7 @@ extension ProviderSender {
 }
 
 extension BroadcastMessage {
-  /// A row of the delivery log about the message as a whole.
+  /// Returns a row of the delivery log about the message as a whole.
   func event(_ event: DeliveryEvent, at time: Int64) -> DeliveryLog.Row {
     DeliveryLog.Row(
       at: time, event: event, id: id, uniqueID: event == .accepted ? uniqueID : nil, device: nil, app: app,
@@ -362,7 +364,7 @@ extension BroadcastMessage {
 }
 
 extension APNSID {
-  /// The 36 bytes of the text.
+  /// The 36 bytes of the text form.
   var text: [UInt8] {
     var bytes: [UInt8] = []
     append(to: &bytes)

@@ -2,15 +2,15 @@ import GatewayProtocol
 import PushCore
 import PushStorage
 
-/// A topic as a request names it, taken apart (reference §2.3). Immutable and shared, since every push asks for it.
+/// A topic of a request, split into its parts (reference §2.3). Immutable and shared, since every push needs it.
 final class NamedTopic: Sendable {
-  /// As sent, with its suffix.
+  /// The topic as sent, with its suffix.
   let text: String
-  /// Without the suffix.
+  /// The topic without its suffix.
   let bundleID: String
-  /// The kind of push that the suffix stands for.
+  /// The push type of the suffix.
   let suffixType: PushType?
-  /// The team of its app; nil where keys of every team may push to it, and where there is no such app.
+  /// The team of its app; nil if keys of every team may push to it, or if there is no such app.
   let team: String?
 
   init(_ text: String, registrations: any Registrations) {
@@ -20,14 +20,14 @@ final class NamedTopic: Sendable {
   }
 }
 
-/// Topics that were taken apart lately: a provider names the same one in push after push.
+/// A cache of parsed topics: a provider sends the same one in push after push.
 ///
-/// Belongs to one loop.
+/// Belongs to one event loop.
 final class TopicCache {
   private struct Entry {
     var bytes: [UInt8]
     var topic: NamedTopic
-    /// When its team was looked up.
+    /// The generation of the keys at the time of the team's lookup.
     var generation: UInt64
   }
 
@@ -36,7 +36,7 @@ final class TopicCache {
 
   init(registrations: any Registrations) { self.registrations = registrations }
 
-  /// - Throws: `BadTopic` for what is no topic.
+  /// - Throws: `BadTopic` for an invalid topic.
   func topic(_ bytes: Span<UInt8>) throws(Rejection) -> NamedTopic {
     let place = (bytes.count &* 7 &+ Int(bytes.isEmpty ? 0 : bytes[bytes.count - 1])) & 63
     let generation = registrations.keyGeneration
@@ -48,6 +48,6 @@ final class TopicCache {
     return topic
   }
 
-  /// A topic that a credential names instead of the request.
+  /// Returns a topic that a credential names instead of the request.
   func named(_ text: String) -> NamedTopic { NamedTopic(text, registrations: registrations) }
 }

@@ -4,24 +4,24 @@ import PushCore
 
 /// The `apns-*` fields of one request, parsed and validated (reference §2.2).
 struct NotificationHeaders {
-  /// The sender's id, or nil when it chose none.
+  /// The sender's id; nil if it sent none.
   var id: APNSID?
   var pushType: PushType?
   /// 10, 5 or 1.
   var priority: UInt8 = 10
-  /// Seconds since 1970; 0 for one attempt; nil when the sender said nothing.
+  /// Seconds since 1970; 0 for one attempt; nil if the sender sent none.
   var expiration: Int64?
   /// Empty for none.
   var collapseID = ""
-  /// When it is to be delivered, in seconds since 1970; nil: now.
+  /// The scheduled delivery time in seconds since 1970; nil: now.
   var deliverAt: Int64?
   var topic: NamedTopic
 
-  /// Checks in the order of reference §2.5.
+  /// Parses the fields, with the checks in the order of reference §2.5.
   ///
   /// - Parameter defaultTopic: the topic of a request that names none.
-  /// - Throws: `BadMessageId`, `InvalidPushType`, `BadPriority`, `BadExpirationDate`, `BadCollapseId`, `MissingTopic`,
-  ///   `BadTopic`.
+  /// - Throws: `BadMessageId`, `InvalidPushType`, `BadPriority`, `BadExpirationDate`, `BadCollapseId`,
+  ///   `MissingTopic`, `BadTopic`.
   init(_ request: Message, topics: TopicCache, defaultTopic: String? = nil) throws(Rejection) {
     if let value = request[.apnsID] {
       guard let id = APNSID(value) else { throw Rejection(.badMessageId) }
@@ -32,7 +32,7 @@ struct NotificationHeaders {
       pushType = type
     }
     if let value = request[.apnsPriority] {
-      // One spelling each: 05 and 010 are none.
+      // Only one spelling is valid: 05 and 010 are rejected.
       guard let number = decimal(value), [1, 5, 10].contains(number), value.count == (number == 10 ? 2 : 1) else {
         throw Rejection(.badPriority)
       }
@@ -58,9 +58,9 @@ struct NotificationHeaders {
     topic = try topics.topic(value)
   }
 
-  /// When it is to be delivered, in milliseconds since 1970; nil: now, as for a time that has come.
+  /// Returns the scheduled delivery time in milliseconds since 1970; nil: now, also for a past time.
   ///
-  /// - Throws: `BadExpirationDate` for a time that is too far away, or comes when the push is over.
+  /// - Throws: `BadExpirationDate` for a time that is too far in the future, or not before the expiration.
   func scheduledTime(now: Int64) throws(Rejection) -> Int64? {
     guard let deliverAt, deliverAt > now else { return nil }
     let isOver = expiration.map { $0 != 0 && $0 <= deliverAt } ?? false
@@ -68,7 +68,7 @@ struct NotificationHeaders {
     return deliverAt * 1000
   }
 
-  /// When the push ends, in seconds since 1970; nil when it is never stored (0, or a time that is over).
+  /// Returns the expiration in seconds since 1970; nil for a push that is never stored (0, or a past time).
   func expires(now: Int64) -> Int64? {
     let latest = now + Int64(Limits.maximumLifetime)
     guard let expiration else { return latest }
@@ -76,7 +76,7 @@ struct NotificationHeaders {
   }
 }
 
-/// A number in decimal digits that fits 63 bits, or nil.
+/// Parses a number in decimal digits that fits 63 bits; nil for other text.
 func decimal(_ bytes: Span<UInt8>) -> Int64? {
   guard (1...18).contains(bytes.count) else { return nil }
   var value: Int64 = 0

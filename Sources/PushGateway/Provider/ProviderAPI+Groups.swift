@@ -5,9 +5,9 @@ import PushCore
 import PushPolicy
 import PushStorage
 
-/// Pushes to the token of a group: one for each device, and one answer for all.
+/// Pushes to the token of a group: one copy for each device, and one response for all.
 extension ProviderAPI {
-  /// Sends a push to the members of its group; the answer comes when all of it is on disk, or refused as a whole.
+  /// Sends a push to the members of its group. The response is sent after all copies are on disk, or all are refused.
   func sendToGroup(_ push: StoredPush, _ exchange: Exchange) {
     let delivery = GroupDelivery(groups: services.groups, registrations: services.registrations)
     let all = delivery.recipients(of: push.device, app: push.app, now: push.received)
@@ -28,16 +28,17 @@ extension ProviderAPI {
     store(push, for: recipients, of: delivery, exchange)
   }
 
-  /// Counts the copies of a push, of which the request has counted one, against the rates of its app and its team.
+  /// Counts the copies of a push against the rates of its app and its team; the request itself has counted one.
   private func charge(_ push: StoredPush, copies: Int, _ exchange: Exchange) {
     guard services.senderRates.boundsSenders, let app = services.registrations.app(push.app) else { return }
     let team = app.team ?? (exchange.connection.attachment as? ProviderConnection)?.team
     services.senderRates.charge(app.id, of: team, copies: copies - 1, at: push.received)
   }
 
-  /// Those of whom nobody refuses the advertising that it may be; the log has a row `refused` for each of the others.
+  /// Returns the recipients that accept the push, which may be advertising; logs a row `refused` for each other
+  /// recipient.
   ///
-  /// - Throws: `Forbidden` where all do.
+  /// - Throws: `Forbidden` if all recipients refuse it.
   private func admit(
     _ push: StoredPush, to all: [GroupDelivery.Recipient]
   ) throws(Rejection) -> [GroupDelivery.Recipient] {
@@ -106,7 +107,7 @@ extension ProviderAPI {
       shared.meter.reached(.groupPushes)
       return refuse(exchange, Rejection(.tooManyRequests))
     }
-    // An answer lowers it on this loop, so after this.
+    // The response decrements it on this event loop, thus after this line.
     connection.runningRequests += 1
   }
 
@@ -121,7 +122,7 @@ extension ProviderAPI {
 }
 
 extension AppendOutcome {
-  /// Whether the answer is 200.
+  /// True if the response is 200.
   fileprivate var isAccepted: Bool {
     switch self {
     case .queued, .deferred, .duplicate: true
@@ -131,7 +132,7 @@ extension AppendOutcome {
 }
 
 extension [AppendOutcome] {
-  /// What became of all of them together, which were stored as one.
+  /// The common outcome of all copies, which were stored together.
   var ofAll: AppendOutcome {
     var found = AppendOutcome.duplicate
     for outcome in self {

@@ -4,11 +4,12 @@ import NIOCore
 import PushCore
 import PushStorage
 
-/// `DELETE /v1/pushes/<token>/<apns-id>`, which Apple does not have: a sender takes back what it sent.
+/// Implements `DELETE /v1/pushes/<token>/<apns-id>`, which Apple does not have: a sender retracts a push.
 ///
-/// Who may push to the token under the topic may take back; the checks are those of a push, but for what is of a payload.
+/// Senders who may push to the token under the topic may retract. The checks are those of a push, except those of the
+/// payload.
 extension ProviderAPI {
-  /// Serves one request; the answer comes when what it asks for is on disk.
+  /// Serves one request; the response is sent after the retraction is on disk.
   func retract(_ exchange: Exchange) {
     do throws(Rejection) {
       takeBack(try checkRetraction(exchange), for: exchange)
@@ -18,7 +19,7 @@ extension ProviderAPI {
   }
 
   private func takeBack(_ wanted: RetractionRequest, for exchange: Exchange) {
-    // Also what was reset is at work: see GatewayHandler.
+    // Requests whose stream was reset count as running, too: see GatewayHandler.
     let connection = exchange.connection
     guard connection.runningRequests < Limits.maximumConcurrentStreams else {
       return refuse(exchange, Rejection(.tooManyRequests))
@@ -87,7 +88,7 @@ extension ProviderAPI {
 }
 
 extension ProviderSender {
-  /// Who it is, for the log.
+  /// A description of the sender for the log.
   fileprivate var words: String {
     switch self {
     case .token(let token): "key \(token.key.id) of team \(token.key.team)"

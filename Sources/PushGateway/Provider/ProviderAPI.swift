@@ -5,9 +5,10 @@ import PushCore
 import PushPolicy
 import PushStorage
 
-/// `POST /3/device/<token>`: the checks in the order of reference §2.5, then policy at the door, then the mailbox.
+/// The API for `POST /3/device/<token>`: the checks in the order of reference §2.5, then the policy for senders, then
+/// the mailbox.
 ///
-/// One for each loop; not `Sendable`.
+/// One for each event loop; not `Sendable`.
 final class ProviderAPI {
   let services: Services
   private let tokens: ProviderTokenCache
@@ -16,11 +17,12 @@ final class ProviderAPI {
   private var fields = HeaderFields()
   private var random = BufferedRandom()
   private var rate = RateLimit<DeviceToken>()
-  /// The `retry-after` of a cell that can't store: its brokers need that long to elect a leader. Apple sends none.
+  /// The `retry-after` of a cluster that can't store: its brokers need that many seconds to elect a leader. Apple
+  /// sends none.
   private static let electionSeconds = "5"
 
   let topics: TopicCache
-  /// The head of a 200, in which only the ids are written anew: with `apns-unique-id`, and without.
+  /// The header of a 200, in which only the ids are overwritten: with `apns-unique-id`, and without.
   private var acceptance = (unique: HeaderFields(status: 200), plain: HeaderFields(status: 200))
 
   init(_ shared: LoopServices, tokens: ProviderTokenCache, dispatcher: Dispatcher) {
@@ -43,7 +45,7 @@ final class ProviderAPI {
     }
   }
 
-  /// Serves one request whose body is there.
+  /// Serves one request whose body is complete.
   func serve(_ exchange: Exchange) {
     do {
       var later: (time: Int64, expiration: Int64?)?
@@ -62,18 +64,18 @@ final class ProviderAPI {
     }
   }
 
-  /// Logs to which trace a push belongs.
+  /// Logs the trace to which a push belongs.
   private func note(_ trace: TraceParent, of push: StoredPush) {
     shared.log.append(push.event(.traced, at: push.received, detail: .trace(trace.text)))
   }
 
-  /// Answers a request that will not be waited for, or is never looked at.
+  /// Refuses a request before its body is complete, or without reading it.
   func refuse(_ exchange: Exchange, _ reason: Reason) { refuse(exchange, Rejection(reason)) }
 
   // MARK: Checks
 
-  /// - Parameter later: when the push is to be delivered, in milliseconds since 1970, where that is not now, and what the
-  ///   sender says of its end.
+  /// - Parameter later: set for a scheduled push: the delivery time in milliseconds since 1970, and the sender's
+  ///   expiration.
   private func check(
     _ exchange: Exchange, _ later: inout (time: Int64, expiration: Int64?)?
   ) throws(Rejection) -> StoredPush {
@@ -98,7 +100,7 @@ final class ProviderAPI {
     try allow(registration.token, app, of: sender, now: now)
     let id = headers.id ?? APNSID(using: &random)
     try admit(content, id: id, registration.device, app, now: now)
-    // Of a group's members each has choices: see sendToGroup.
+    // Each member of a group has their own preferences: see sendToGroup.
     if !registration.device.isGroup { try admit(advertising: content, id: id, registration.device, app, now: now) }
     return StoredPush(
       device: registration.device, app: app.id, id: id, isSenderID: headers.id != nil,
@@ -117,7 +119,7 @@ final class ProviderAPI {
     if services.senderRates.boundsSenders { try count(app, of: sender, now: now) }
   }
 
-  /// Keeps a push for its time; the answer comes when that is on disk.
+  /// Schedules a push; the response is sent after the push is on disk.
   private func schedule(_ push: StoredPush, at time: Int64, _ expiration: Int64?, _ exchange: Exchange) {
     let team = services.registrations.app(push.app)?.team
     let this = NIOLoopBound((self, exchange.reference), eventLoop: exchange.connection.loop.eventLoop)
@@ -140,7 +142,8 @@ final class ProviderAPI {
   /// - Throws: `MissingProviderToken`, `InvalidProviderToken`, `ExpiredProviderToken`, `BadEnvironmentKeyInToken`,
   ///   `UnrelatedKeyIdInToken`, `TooManyProviderTokenUpdates`.
   func authenticate(_ exchange: Exchange, now: Int64) throws(Rejection) -> ProviderSender {
-    // A certificate wins over a token. That it is good was seen when the connection was made, and ends it when it ceases.
+    // A certificate takes precedence over a token. It was verified when the connection was made, and the connection
+    // ends when the certificate ceases to be valid.
     if let identity = exchange.connection.identity { return .certificate(identity) }
     guard let field = exchange.request[.authorization] else { throw Rejection(.missingProviderToken) }
     let memory = exchange.connection.attachment as? ProviderConnection ?? ProviderConnection()
@@ -151,7 +154,7 @@ final class ProviderAPI {
       return .token(token)
     }
     let value = [UInt8](field)
-    // The scheme is case-insensitive (RFC 9110 §11.1), and one library capitalises it.
+    // The scheme is case-insensitive (RFC 9110 §11.1), and one client library capitalizes it.
     let scheme = value.prefix { $0 != UInt8(ascii: " ") }
     guard scheme.count == 6, String(decoding: scheme, as: UTF8.self).lowercased() == "bearer" else {
       throw Rejection(.missingProviderToken)
@@ -181,7 +184,8 @@ final class ProviderAPI {
     }
   }
 
-  /// Where a gateway is to be strict about it: what a push type says must go with the rest (reference §2.3).
+  /// Checks that the push type matches the priority and the topic (reference §2.3), for a gateway that is configured
+  /// to check it.
   ///
   /// - Throws: `BadPriority`, `TopicDisallowed`.
   private func check(_ type: PushType, _ suffixType: PushType?, _ request: Message) throws(Rejection) {
@@ -190,7 +194,8 @@ final class ProviderAPI {
     guard suffixType == due else { throw Rejection(.topicDisallowed) }
   }
 
-  /// Any even number of hex digits is a token's shape; whose it is comes later.
+  /// Parses the token in the path. Any even number of hex digits has the form of a token; the lookup of its device
+  /// follows later.
   ///
   /// - Throws: `MissingDeviceToken`, `BadDeviceToken`.
   private func deviceToken(in request: Message) throws(Rejection) -> DeviceToken? {
@@ -209,7 +214,7 @@ final class ProviderAPI {
     return nil
   }
 
-  /// - Throws: `PayloadEmpty` (also for what is no JSON object, reference §6.1), `PayloadTooLarge`.
+  /// - Throws: `PayloadEmpty` (also if it is not a JSON object, reference §6.1), `PayloadTooLarge`.
   private func content(of request: Message, type: PushType) throws(Rejection) -> PushContent {
     guard request.bodySize > 0 else { throw Rejection(.payloadEmpty) }
     guard request.bodySize <= type.maximumPayloadSize else { throw Rejection(.payloadTooLarge) }
@@ -232,21 +237,21 @@ final class ProviderAPI {
     if let time = registration.unregistered { throw Rejection(.unregistered, timestamp: time) }
     if let time = registration.expires, time <= now { throw Rejection(.expiredToken, timestamp: time) }
     guard app.topic == bundleID else {
-      // The app's own id with a suffix that nobody knows (reference §2.3).
+      // The topic is the app's own id with an unknown suffix (reference §2.3).
       let isUnknownSuffix = bundleID.hasPrefix(app.topic + ".") && !services.registrations.hasApp(topic: bundleID)
       throw Rejection(isUnknownSuffix ? .topicDisallowed : .deviceTokenNotForTopic)
     }
     return (registration, app)
   }
 
-  /// A group's token, which no device has.
+  /// Returns the registration of a group's token.
   private func groupRegistration(_ token: DeviceToken) -> (Registration, App)? {
     guard let registration = services.groups.registration(token), let app = services.registrations.app(registration.app)
     else { return nil }
     return (registration, app)
   }
 
-  /// Counts a push, or a broadcast, of an app.
+  /// Counts a push or a broadcast of an app.
   ///
   /// - Throws: `TooManyRequests`.
   func count(_ app: App, of sender: ProviderSender, now: Int64) throws(Rejection) {
@@ -255,11 +260,11 @@ final class ProviderAPI {
     throw Rejection(.tooManyRequests)
   }
 
-  /// Rules on the sender hold at the door (design §2), and so does the schema of `aps` where the app is strict.
+  /// Applies the rules for senders when a push is accepted (design §2), and the schema of `aps` for a strict app.
   ///
-  /// A breach that refuses nothing is a row of the delivery log here; a refusal is one in ``refuse(_:_:isLogged:)``.
+  /// This method logs violations that do not refuse the push; ``refuse(_:_:isLogged:)`` logs refusals.
   ///
-  /// - Throws: `Forbidden` with the rule, unless the app only wants it reported.
+  /// - Throws: `Forbidden` with the rule, unless the app only reports violations.
   func admit(
     _ content: PushContent, id: APNSID, _ device: DeviceID?, _ app: App, now: Int64
   ) throws(Rejection) {
@@ -281,9 +286,10 @@ final class ProviderAPI {
     }
   }
 
-  /// No advertising reaches a person who has not allowed it to the app (A9). What is held is taken off at delivery.
+  /// Applies rule A9: no advertising reaches a user who has not allowed it for the app. The mode `hold` takes effect
+  /// at delivery.
   ///
-  /// - Throws: `Forbidden` with the evidence, when it is plain and the app's advertising is refused.
+  /// - Throws: `Forbidden` with the evidence, if the alert is plainly advertising and the app's mode refuses it.
   func admit(
     advertising content: PushContent, id: APNSID, _ device: DeviceID, _ app: App, now: Int64
   ) throws(Rejection) {
@@ -301,12 +307,12 @@ final class ProviderAPI {
     ])
   }
 
-  // MARK: Answers (reference §3.1)
+  // MARK: Responses (reference §3.1)
 
   func accept(_ exchange: Exchange, _ push: StoredPush, _ outcome: RequestMeter.Acceptance) {
     shared.meter.accept(outcome)
     exchange.connection.allowAllStreams()
-    // An id that was accepted is a UUID, and one of the sender's keeps the case of its digits: it goes back as it came.
+    // An accepted id is a UUID. A sender's id keeps the case of its digits: the response returns it unchanged.
     if exchange.connection.environment == .development {
       unsafe acceptance.unique.overwriteValue(1) { unsafe push.id.write(to: $0) }
       unsafe acceptance.unique.overwriteValue(2) { unsafe push.uniqueID.write(to: $0) }
@@ -317,7 +323,8 @@ final class ProviderAPI {
     }
   }
 
-  /// The head of a 200 says for which second the push is scheduled: a gateway that knows no such field says nothing.
+  /// Accepts a scheduled push; the response header contains the scheduled second. A gateway that does not support the
+  /// field omits it.
   private func accept(
     _ exchange: Exchange, _ push: StoredPush, _ outcome: RequestMeter.Acceptance, scheduled time: Int64
   ) {
@@ -335,7 +342,7 @@ final class ProviderAPI {
 
   /// Answers a request with a rejection.
   ///
-  /// - Parameter isLogged: whether a push leaves a row of the delivery log; false where it has one already.
+  /// - Parameter isLogged: true if the refusal of a push is logged here; false if it has a row already.
   func refuse(_ exchange: Exchange, _ rejection: Rejection, isLogged: Bool = true) {
     shared.meter.refuse(rejection.reason)
     var id = rejection.id
@@ -351,13 +358,13 @@ final class ProviderAPI {
     exchange.respond(fields, body: rejection.body)
   }
 
-  /// Answers a request with nothing but a status.
+  /// Answers a request with a status only.
   func answer(_ exchange: Exchange, status: Int) {
     begin(status: String(status), exchange, nil)
     exchange.respond(fields, body: EmptyCollection())
   }
 
-  /// Starts a head with the status and the sender's own id of the request, or with `id`, or with a new one.
+  /// Starts a response header with the status and the id that the sender sent; otherwise with `id`, or a new one.
   private func begin(status: String, _ exchange: Exchange, _ id: APNSID?) {
     fields.removeAll()
     fields.append(.status, status.utf8)
@@ -372,7 +379,8 @@ final class ProviderAPI {
     fields.append(name, text, isUnindexed: true)
   }
 
-  /// One library finds the answer by the id it sent, whatever that was: short printable ASCII goes back as it came.
+  /// Returns true for short printable ASCII, which is returned unchanged: one client library finds the response by
+  /// the id that it sent, in any form.
   private func isEchoable(_ id: [UInt8]) -> Bool {
     (1...Limits.maximumEchoedIDSize).contains(id.count) && id.allSatisfy { (0x21...0x7E).contains($0) }
   }

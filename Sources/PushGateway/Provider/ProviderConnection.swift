@@ -2,45 +2,48 @@ import GatewayProtocol
 import PushCore
 import PushStorage
 
-/// What is remembered of a provider's connection: the token that came last, so that the next push only compares, and
-/// what the connection is bound to (reference §4.2, §4.4).
+/// The state of a provider's connection: the last token, so that the next push needs only a comparison, and the key
+/// and team that the connection is bound to (reference §4.2, §4.4).
 ///
-/// Belongs to the loop of its connection.
+/// Belongs to the event loop of its connection.
 final class ProviderConnection {
-  /// The last `authorization` that was accepted, as it came.
+  /// The last accepted value of `authorization`, unchanged.
   private var authorization: [UInt8] = []
   private var token: ProviderToken?
   private var generation: UInt64 = 0
 
-  /// The token that the connection goes by, without its signature: the same claims signed again are the same token.
+  /// The current token of the connection without its signature: the same claims with another signature are the same
+  /// token.
   private var statement: [UInt8] = []
   private var current: ProviderToken?
-  /// When it came, in seconds since 1970.
+  /// The time at which it was first used, in seconds since 1970.
   private var since: Int64 = 0
-  /// The key of the connection's first token: its team is the connection's, and so is its relation if it has topics.
+  /// The key of the connection's first token. It determines the connection's team, and the related keys if it has
+  /// topics.
   private var first: ProviderKey?
 
-  /// The team of the token that came last.
+  /// The team of the last token.
   var team: String? { token?.key.team }
 
-  /// The token of a field that is the same as the last one, unless a key has changed since.
+  /// Returns the last token if the field is unchanged and no key has changed since.
   func token(_ field: Span<UInt8>, generation: UInt64) -> ProviderToken? {
     guard let token, generation == self.generation, field.isSame(as: authorization) else { return nil }
     return token
   }
 
-  /// Remembers a token that was accepted.
+  /// Stores an accepted token.
   func keep(_ field: [UInt8], _ token: ProviderToken, generation: UInt64) {
     authorization = field
     self.token = token
     self.generation = generation
   }
 
-  /// Goes over to a token that has been verified, if it may follow the one before.
+  /// Replaces the current token by a verified one, if the change is allowed.
   ///
-  /// A change is in time when either the connection has known the old token for long enough, or the new one was made
-  /// that much later: a connection that began with an old token is not punished for it. A key that was removed neither
-  /// binds the connection nor keeps its successor waiting.
+  /// A change is allowed after the minimum interval, measured either by the time that the connection has used the old
+  /// token, or by the issue times of the two. So a connection that began with an old token is not penalized. A
+  /// removed key neither binds the connection nor delays its successor.
+  ///
   /// - Throws: `InvalidProviderToken` for another team, `UnrelatedKeyIdInToken`, `TooManyProviderTokenUpdates`.
   func change(
     to token: ProviderToken, _ bytes: ArraySlice<UInt8>, _ services: Services, now: Int64
@@ -69,7 +72,7 @@ final class ProviderConnection {
   }
 }
 
-/// Who sends a push: the holder of a key, by a token of it, or of a certificate (reference §4).
+/// The sender of a push: the holder of a key, identified by a token, or the holder of a certificate (reference §4).
 enum ProviderSender {
   case token(ProviderToken)
   case certificate(PeerIdentity)
@@ -82,7 +85,8 @@ enum ProviderSender {
     }
   }
 
-  /// Whether it may push to a topic: to one of an app of its team; a key's topics may be given with and without suffix.
+  /// Returns true if the sender may push to a topic: with a token, to an app of its team. A key's topics may have the
+  /// suffix or not.
   func permits(_ topic: NamedTopic) -> Bool {
     switch self {
     case .token(let token):
@@ -99,7 +103,8 @@ enum ProviderSender {
     }
   }
 
-  /// Whether it reaches the apps of a team; an app without one is everybody's. A certificate names its topics itself.
+  /// Returns true if the sender may push to the apps of a team. Apps without a team accept all senders, and a
+  /// certificate lists its topics itself.
   func isOf(_ team: String?) -> Bool {
     switch self {
     case .token(let token): team == nil || team == token.key.team

@@ -5,8 +5,8 @@ import PushPolicy
 import PushStorage
 import Synchronization
 
-/// A provider token that was verified: who sends, and when the token was made (reference §4).
-/// Immutable and shared, since every push asks for it.
+/// A verified provider token: its key and its issue time (reference §4). Immutable and shared, since every push needs
+/// it.
 final class ProviderToken: Sendable {
   let key: ProviderKey
   /// Seconds since 1970 (`iat`).
@@ -17,18 +17,18 @@ final class ProviderToken: Sendable {
     self.issued = issued
   }
 
-  /// - Throws: `ExpiredProviderToken` or `InvalidProviderToken` when the token's time is over or has not come.
+  /// - Throws: `ExpiredProviderToken` if the token is too old; `InvalidProviderToken` if it was issued in the future.
   func checkAge(now: Int64) throws(Rejection) {
     if now - issued > Int64(Limits.maximumTokenAge) { throw Rejection(.expiredProviderToken) }
     if issued - now > Int64(Limits.maximumTokenSkew) { throw Rejection(.invalidProviderToken) }
   }
 }
 
-/// Verifies provider tokens, each once: a signature costs 100 µs, and the same token comes with every push.
+/// Verifies provider tokens, each once: a signature costs 100 µs, and every push carries the same token.
 final class ProviderTokenCache: Sendable {
   private struct State {
     var tokens: [[UInt8]: ProviderToken] = [:]
-    /// Bytes of their keys.
+    /// The total size of the keys of `tokens` in bytes.
     var size = 0
     var generation: UInt64 = 0
   }
@@ -38,21 +38,22 @@ final class ProviderTokenCache: Sendable {
   private let failures = AddressRateLimiter(
     strangers: Limits.failedAuthentications, local: Limits.localFailedAuthentications)
 
-  /// How many tokens are remembered, and their bytes.
+  /// The number of cached tokens, and their size in bytes.
   var weight: (count: Int, size: Int) { state.withLock { ($0.tokens.count, $0.size) } }
 
   init(registrations: any Registrations) { self.registrations = registrations }
 
-  /// What a sender may fail at now.
+  /// Returns the budget of a sender for failed authentications.
   ///
   /// - Parameter now: milliseconds since 1970.
   func budget(of source: UnauthenticatedConnections.Source, at now: Int64) -> AuthenticationBudget {
     AuthenticationBudget(failures: failures, source: source, now: now)
   }
 
-  /// The token that these bytes are, verified now or before. Its age is the caller's to check.
+  /// Returns the token of these bytes, verified now or before. The caller must check its age.
   ///
-  /// - Parameter budget: what the sender's address may fail at, counted where a token is verified and is none.
+  /// - Parameter budget: the budget of the sender's address for failed authentications; consumed when the
+  ///   verification fails.
   /// - Throws: `InvalidProviderToken`; `TooManyRequests` for an address that has failed too often.
   func token(
     _ bytes: [UInt8], parser: JSONParser, failing budget: AuthenticationBudget? = nil
@@ -106,8 +107,8 @@ final class ProviderTokenCache: Sendable {
   }
 }
 
-/// `iat` comes as an integer, a float or a string (reference §4.3): seconds from 1970 to the last that a double holds
-/// exactly, so that it can be subtracted from any time.
+/// Converts `iat`, which may be an integer, a float or a string (reference §4.3). Valid seconds range from 1970 to
+/// the last integer that a double holds exactly, so that a subtraction from any time can't overflow.
 private func seconds(_ number: Double?) -> Int64? {
   guard let number, (0...Double(1 << 53)).contains(number) else { return nil }
   return Int64(number)

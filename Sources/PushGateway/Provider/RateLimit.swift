@@ -1,6 +1,8 @@
-/// How many pushes a device token, or a channel, takes, as a bucket that refills once a second. Off unless it is configured.
+/// A limit of pushes per second to a device token or a channel, as a bucket that refills once a second. Off unless
+/// configured.
 ///
-/// One for each loop, which is exact as long as a provider uses one connection, and lets it through more otherwise.
+/// One for each event loop: exact as long as a provider uses one connection; several connections may together exceed
+/// it.
 struct RateLimit<Key: Hashable> {
   private struct Bucket {
     var second: Int64
@@ -8,14 +10,14 @@ struct RateLimit<Key: Hashable> {
   }
 
   private var buckets: [Key: Bucket] = [:]
-  /// Beyond this many keys the buckets begin anew.
+  /// The maximum number of keys; beyond it all buckets are reset.
   private static var maximumCount: Int { 100_000 }
 
-  /// Counts a push; false when it is one too many.
+  /// Counts a push; false if it exceeds the limit.
   ///
   /// - Parameters:
   ///   - now: seconds since 1970.
-  ///   - perSecond: how many there may be; nil: any number.
+  ///   - perSecond: the maximum number of pushes; nil: unlimited.
   mutating func allows(_ token: Key, now: Int64, perSecond: Int?) -> Bool {
     guard let perSecond else { return true }
     if buckets.count >= RateLimit.maximumCount { buckets.removeAll() }

@@ -12,7 +12,7 @@ struct RefusalRows {
 
   /// Logs a push that is answered with a rejection.
   ///
-  /// Rows of clients without a valid credential are limited (``RefusalBudget``); those beyond are counted.
+  /// Rows of clients without a valid credential are limited (``RefusalBudget``); the excess is counted.
   func log(_ rejection: Rejection, of exchange: Exchange, id: APNSID) {
     let (connection, now) = (exchange.connection, services.clock.milliseconds())
     let key = verifiedKey(of: exchange)
@@ -39,7 +39,7 @@ struct RefusalRows {
             team: sender?.team, finding: rejection.finding))))
   }
 
-  /// The key of a request whose provider token was accepted on this connection.
+  /// Returns the key of a request whose provider token was accepted on this connection.
   private func verifiedKey(of exchange: Exchange) -> ProviderKey? {
     guard let field = exchange.request[.authorization],
       let memory = exchange.connection.attachment as? ProviderConnection
@@ -47,7 +47,7 @@ struct RefusalRows {
     return memory.token(field, generation: services.registrations.keyGeneration)?.key
   }
 
-  /// The topic that a request names, or that its certificate names alone.
+  /// Returns the topic of a request, or the only topic of its certificate.
   private func topic(of exchange: Exchange) -> String? {
     let request = exchange.request
     let text: [UInt8]?
@@ -62,14 +62,14 @@ struct RefusalRows {
   }
 }
 
-/// The sender that a provider token names, of which nothing is verified.
+/// The sender that an unverified provider token names.
 struct ClaimedSender {
   var keyID: String?
   var team: String?
 
   init(keyID: String?, team: String?) { (self.keyID, self.team) = (keyID, team) }
 
-  /// Reads the value of `authorization`. What does not have the form of a key id, or of a team's id, is left out.
+  /// Parses the value of `authorization`. Values without the form of a key id or a team id are omitted.
   init(authorization: [UInt8], parser: JSONParser) {
     let token = authorization.drop { $0 != UInt8(ascii: " ") }.drop { $0 == UInt8(ascii: " ") }
     let parts = token.split(separator: UInt8(ascii: "."), maxSplits: 2, omittingEmptySubsequences: false)
@@ -85,12 +85,12 @@ struct ClaimedSender {
 }
 
 extension Message {
-  /// Whether a request is a push to a device token, or a broadcast.
+  /// True if the request is a push to a device token, or a broadcast.
   var isPush: Bool {
     has(.method, "POST") && (has(.path, beginningWith: Paths.devicePush) || has(.path, beginningWith: Paths.broadcast))
   }
 
-  /// The sender's id of a push; nil where it chose none, or none that is valid.
+  /// The sender's id of a push; nil if it sent no valid one.
   var id: APNSID? {
     let value = isForBroadcasts ? bytes(.apnsRequestID) ?? bytes(.apnsID) : bytes(.apnsID)
     return value.flatMap { APNSID($0.span) }

@@ -2,19 +2,19 @@ import GatewayProtocol
 import PushCore
 import PushPolicy
 
-/// Why a request is not accepted; ``ProviderAPI`` turns it into an answer in one place.
+/// The reason for refusing a request; only ``ProviderAPI`` turns it into a response.
 struct Rejection: Error, Equatable {
   var reason: Reason
-  /// When the token ceased to be valid, in milliseconds since 1970; only with `Unregistered` and
+  /// The time at which the token ceased to be valid, in milliseconds since 1970; only with `Unregistered` and
   /// `ExpiredToken`.
   var timestamp: Int64?
-  /// The rule that was broken; only with `Forbidden`.
+  /// The violated rule; only with `Forbidden`.
   var violation: Violation?
-  /// The value of `aps` of a wrong type; only with `Forbidden`, from an app that is strict.
+  /// The value of `aps` with a wrong type; only with `Forbidden`, from a strict app.
   var fault: SchemaError?
-  /// The HTTP status, when a fault answers with another than the reason's.
+  /// The HTTP status, if it differs from that of the reason.
   var status: Int
-  /// The id by which the log knows the push, so that the answer says the same one; only with `Forbidden`.
+  /// The id of the push in the log, so that the response contains the same one; only with `Forbidden`.
   var id: APNSID?
 
   init(
@@ -33,7 +33,7 @@ struct Rejection: Error, Equatable {
   var body: [UInt8] {
     var evidence = violation?.evidence ?? fault.map { [$0.evidence] } ?? []
     var bytes = body(evidence: evidence)
-    // One client library reads no more than that many; the whole evidence is in the log.
+    // One client library reads no more than that many bytes; the log has the complete evidence.
     while bytes.count > Limits.maximumErrorBodySize, !evidence.isEmpty {
       let last = evidence.removeLast()
       if last.count > 16 { evidence.append(String(last.prefix(last.count / 2)) + "…") }
@@ -42,18 +42,18 @@ struct Rejection: Error, Equatable {
     return bytes
   }
 
-  /// What was broken: a numbered rule, or the schema of `aps`.
+  /// The violation of a numbered rule, or of the schema of `aps`.
   private var breach: (rule: String, pointer: String, message: String)? {
     if let violation { return (violation.rule.rawValue, violation.pointer, violation.message) }
     return fault.map { (Rejection.schemaRule, $0.pointer, $0.message) }
   }
 
-  /// The rule that was broken, with all of its evidence, for the delivery log.
+  /// The violation with all of its evidence, for the delivery log.
   var finding: DeliveryDetail.Finding? {
     violation.map { .init($0, isReportOnly: false) } ?? fault.map { .init($0) }
   }
 
-  /// How an answer and the log name the schema among the rules.
+  /// The name of the schema among the rules, in responses and in the log.
   static let schemaRule = PolicyMeter.schemaRule
 
   private func body(evidence: [String]) -> [UInt8] {
@@ -81,7 +81,7 @@ struct Rejection: Error, Equatable {
 }
 
 extension DeliveryDetail.Finding {
-  /// A value of `aps` of a wrong type.
+  /// Creates the finding for a value of `aps` with a wrong type.
   init(_ fault: SchemaError) {
     self.init(rule: Rejection.schemaRule, pointer: fault.pointer, message: fault.message)
   }

@@ -5,38 +5,40 @@ import NIOCore
 import PushCore
 import PushStorage
 
-/// What a gateway needs of its home, as one value: where registrations and pushes are kept, how they reach streams, and
-/// what a 200 promises. APIs know nothing else of it; docs/backend.md says what a second one has to do.
+/// The storage backend of a gateway as one value: the storage of registrations and pushes, their routing to streams,
+/// and the durability guarantee of a 200. APIs depend on nothing else of it; docs/backend.md lists the requirements
+/// for another backend.
 ///
-/// What one gateway knows for itself is no part of it, and lies in its own state folder: see docs/backend.md.
+/// State of a single gateway is not part of the backend; it is in the gateway's own state folder: see
+/// docs/backend.md.
 struct GatewayBackend: Sendable {
   let registrations: any Registrations
   let mailbox: any Mailbox
   let router: any PushRouter
   let promise: DurabilityLevel
-  /// The numbering of the mailbox's pushes, which devices keep beside their cursors; nil for a gateway that is alone.
+  /// The epoch of the mailbox's numbering, which devices store with their cursors; nil for a standalone gateway.
   let epoch: NumberingEpoch?
-  /// Where devices reach the other gateways that share this backend, also those that don't answer at this moment; asked
-  /// for when a device connects and when this gateway ends, on any thread.
+  /// Returns the device addresses of the other gateways of this backend, including gateways that do not answer now.
+  /// Called when a device connects and when this gateway stops, on any thread.
   let gateways: @Sendable () -> [GatewayAddress]
-  /// The gateway's part in a cell; nil for one that is alone.
+  /// The gateway's membership in a cluster; nil for a standalone gateway.
   let cell: (any GatewayCell)?
-  /// What the mailbox counts of its commits; nil when it counts nothing.
+  /// The counters of the mailbox's commits; nil if it has none.
   let mailboxMeter: MailboxMeter?
-  /// What waits in the mailbox now; nil when it does not say.
+  /// Returns the current backlog of the mailbox; nil if it is unknown.
   let mailboxBacklog: @Sendable () -> MailboxBacklog?
-  /// How long a stream stays open while its mailbox can't be read.
+  /// The time that a stream stays open while its mailbox can't be read.
   let readTimeout: TimeAmount
-  /// Whether this gateway alone can't read mailboxes now: devices are to go to another.
+  /// Returns true while only this gateway can't read mailboxes: devices are redirected to another.
   let isCutOff: @Sendable () -> Bool
-  /// What can't be done now.
+  /// Returns the current problems.
   let problems: @Sendable () -> [HealthProblem]
-  /// Does what is to be done from time to time.
+  /// Runs the periodic maintenance.
   let tend: @Sendable () async -> Void
-  /// Commits what is in line and lets go of everything. Called once, when nothing is appended any more; it may block.
+  /// Commits queued work and releases all resources. Called once, after the last append; may block.
   let close: @Sendable () -> Void
 
-  /// - Parameter problems: by default what the mailbox has to say.
+  /// - Parameter problems: by default the mailbox's problem.
   init(
     registrations: any Registrations, mailbox: any Mailbox, router: any PushRouter, promise: DurabilityLevel,
     epoch: NumberingEpoch? = nil, gateways: @escaping @Sendable () -> [GatewayAddress] = { [] },
@@ -62,27 +64,28 @@ struct GatewayBackend: Sendable {
     self.close = close
   }
 
-  /// What a backend is made with.
+  /// The parameters of a new backend.
   struct Context: Sendable {
     let configuration: Configuration
     let clock: WallClock
     let logger: Logger
-    /// Hears of every entry that leaves the mailbox without an acknowledgement, once, on any thread.
+    /// Called once for every entry that leaves the mailbox without an acknowledgment, on any thread.
     let removed: @Sendable ([MailboxRemoval]) -> Void
 
-    /// Ends the process, when what it needs turns out to be unreadable after it has begun: it would answer wrongly.
+    /// Ends the process if required data turns out to be unreadable after the start: the gateway would answer
+    /// incorrectly.
     func end(_ error: StoreError) {
       logger.log(.gatewayEnds, "the gateway stops: \(error)")
       exit(EXIT_FAILURE)
     }
   }
 
-  /// Between two slices of room that are given back, for the commits of others.
+  /// The pause between two slices of the vacuum, in which other commits can run.
   private static let vacuumPause = Duration.milliseconds(20)
 
-  /// Everything in one database in the state folder, for a gateway that is alone.
+  /// Creates the backend of a standalone gateway: one database in the state folder.
   ///
-  /// - Returns: the database, too, in which the gateway may keep what is its own.
+  /// - Returns: the backend, and its database, in which the gateway may store its own data.
   static func sqlite(_ context: Context) throws -> (backend: GatewayBackend, store: SQLiteStore) {
     let (configuration, clock) = (context.configuration, context.clock)
     let store = try SQLiteStore(
@@ -93,7 +96,7 @@ struct GatewayBackend: Sendable {
       removed: context.removed, didRead: registrations.waitUntilRead)
     let watch = StoreWatch(store, logger: context.logger, now: { clock.seconds })
     mailbox.purgeUnregistered { device, app in
-      // Digests are the gateway's own.
+      // Summaries belong to the gateway itself and have no registration.
       app == App.summary.id || registrations.registrations(of: device).contains { $0.1.id == app }
     }
     let backend = GatewayBackend(
@@ -109,11 +112,11 @@ struct GatewayBackend: Sendable {
   }
 }
 
-/// What a 200 promises, for people and monitors: in `GET /v1/health`, and in docs/durability.md.
+/// The durability guarantee of a 200, for users and monitors: in `GET /v1/health`, and in docs/durability.md.
 struct DurabilityLevel: Sendable, Equatable {
-  /// One word: `durability` of the answer.
+  /// One word: `durability` in the response.
   let name: String
-  /// When a 200 goes out, in one line for people: `promise` of the answer.
+  /// The condition for a 200, in one line for users: `promise` in the response.
   let words: String
 
   package init(name: String, words: String) {

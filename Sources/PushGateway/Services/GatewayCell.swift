@@ -1,47 +1,47 @@
 import PushCore
 import PushStorage
 
-/// A gateway's part in a cell: what joins it to the others beside its backend.
+/// A gateway's membership in a cluster: its connections to the other gateways, apart from the storage backend.
 protocol GatewayCell: Sendable {
-  /// Has what other gateways change reach the streams of this one.
+  /// Makes changes by other gateways reach the streams of this one.
   func join(channels: Channels, liveChannels: LiveChannels, router: any PushRouter, schedule: Schedule) throws
-  /// Says where devices reach this gateway.
+  /// Announces the addresses of this gateway for devices.
   func announce(_ addresses: [String])
-  /// Says that this gateway takes on nothing more.
+  /// Announces that this gateway accepts no more work.
   func leave()
-  /// Hands a broadcast that is never stored to the streams of the other gateways.
+  /// Sends a broadcast that is never stored to the streams of the other gateways.
   func broadcast(_ message: BroadcastMessage)
-  /// Tells the others that the folder's authority has changed.
+  /// Publishes the changed CA of a state folder to the other gateways.
   func publishAuthority(_ folder: StateFolder) async throws
-  /// Saves all that the cell has, and a gateway's folder.
+  /// Saves all data of the cluster, and a gateway's state folder.
   func save(_ store: SQLiteStore, _ folder: StateFolder, to path: String) async throws -> Backup.Summary
 
   /// This gateway.
   var gateway: ClusterMember { get }
-  /// The other gateways that were heard of in the last hour, those first that are there now.
+  /// The other gateways that were present within the last hour, the present ones first.
   var others: [ClusterMember] { get }
-  /// Whether this gateway began a moment ago, so that it may not have heard of one that is away.
+  /// True for a short time after the start, when this gateway may not know an absent gateway yet.
   var isNew: Bool { get }
-  /// Answers what other gateways ask of this one under a name.
+  /// Registers a handler for requests of other gateways under a name.
   ///
-  /// - Parameter body: makes the answer; an empty one says that there is none.
+  /// - Parameter body: returns the response; an empty one means that there is none.
   func answer(_ name: String, _ body: @escaping @Sendable (_ question: [UInt8]) async -> [UInt8]) throws
-  /// Asks another gateway.
+  /// Sends a request to another gateway.
   ///
-  /// - Returns: nil when it has not answered in time, or is not there.
+  /// - Returns: nil if the gateway has not answered in time, or is absent.
   func ask(_ gateway: ClusterMember, _ name: String, _ question: [UInt8], within time: Duration) async -> [UInt8]?
-  /// Calls `body` with what other gateways tell all of them under a name.
+  /// Registers a handler for messages that other gateways send to all under a name.
   func hear(_ name: String, _ body: @escaping @Sendable (_ message: [UInt8]) -> Void) throws
-  /// Tells all other gateways; what they miss meanwhile is lost.
+  /// Sends a message to all other gateways. A gateway that is not connected at the moment misses it.
   func tell(_ name: String, _ message: [UInt8])
 }
 
-/// A gateway of a cell, as the others know it.
+/// A gateway of a cluster, as seen by the others.
 struct ClusterMember: Sendable, Equatable {
-  /// Its state folder's, which stays over restarts.
+  /// The id of its state folder, which survives restarts.
   var id: String
-  /// Of this process; nil: it is not there now.
+  /// The id of its process; nil while it is absent.
   var process: String?
-  /// What people call it: where devices reach it.
+  /// The display name: its address for devices.
   var name: String
 }

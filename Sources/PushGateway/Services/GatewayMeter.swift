@@ -3,16 +3,16 @@ import HTTP2Transport
 import PushCore
 import Synchronization
 
-/// What a gateway counts beside its loops, and where what they count is found; safe on any thread.
+/// The counters of a gateway outside its event loops, and a list of the event loops' meters; safe on any thread.
 final class GatewayMeter: Sendable {
-  /// Limits that no loop knows of.
+  /// The counters of limits that belong to no event loop.
   let limits = LimitCounters()
   private let joined = Mutex<[RequestMeter]>([])
 
-  /// The loops that have joined, in that order.
+  /// The meters of the event loops, in the order in which they joined.
   var loops: [RequestMeter] { joined.withLock { $0 } }
 
-  /// Takes in a loop, which counts from now on.
+  /// Adds an event loop, which counts from now on.
   func join(_ loop: LoopMeter) -> RequestMeter {
     let meter = RequestMeter(loop)
     joined.withLock { $0.append(meter) }
@@ -20,24 +20,24 @@ final class GatewayMeter: Sendable {
   }
 }
 
-/// What one loop counts of the requests of providers and the streams of devices.
+/// The counters of one event loop for providers' requests and devices' streams.
 final class RequestMeter: Sendable {
-  /// How a push, or a broadcast, was accepted.
+  /// The ways in which a push or a broadcast is accepted.
   enum Acceptance: Int, CaseIterable {
-    /// It was stored.
+    /// The push was stored.
     case stored
-    /// It was stored before.
+    /// The push had been stored before.
     case duplicate
-    /// It is never stored.
+    /// The push is never stored.
     case unstored
-    /// It was a broadcast to a channel.
+    /// A broadcast to a channel.
     case broadcast
   }
 
   let loop: LoopMeter
   let stages = LatencyHistograms()
   let policy = PolicyMeter()
-  /// Streams on which devices wait for pushes.
+  /// The number of open device streams.
   let deviceStreams = Gauge()
   private let accepted = Counters(count: Acceptance.allCases.count)
   private let refused = Counters(count: Reason.allCases.count)
@@ -46,10 +46,10 @@ final class RequestMeter: Sendable {
 
   init(_ loop: LoopMeter) { self.loop = loop }
 
-  /// In the order of ``Acceptance``.
+  /// The counts in the order of ``Acceptance``.
   var acceptances: [UInt64] { accepted.totals }
 
-  /// In the order of ``Reason``.
+  /// The counts in the order of ``Reason``.
   var refusals: [UInt64] { refused.totals }
 
   func accept(_ acceptance: Acceptance) { accepted.add(at: acceptance.rawValue) }

@@ -2,10 +2,10 @@ import DequeModule
 import PushCore
 import Synchronization
 
-/// A line of pushes to groups. At most ``Limits/groupCopiesAtOnce`` copies are in the mailbox's next commit, so that this commit
-/// stays short for other pushes. Apps take turns.
+/// A queue of pushes to groups. At most ``Limits/groupCopiesAtOnce`` copies are in the mailbox's next commit, so that
+/// this commit stays short for other pushes. Apps take turns.
 ///
-/// Holds at most ``Limits/waitingGroupPushes`` pushes, all of them without their copies.
+/// Holds at most ``Limits/waitingGroupPushes`` pushes, without their copies.
 final class GroupPushLine: Sendable {
   private struct Entry: Sendable {
     let copies: Int
@@ -13,14 +13,14 @@ final class GroupPushLine: Sendable {
   }
 
   private struct State {
-    /// Copies that were given to the mailbox and are not committed yet.
+    /// The number of copies that were given to the mailbox and are not committed yet.
     var underWay = 0
     var waiting: [AppID: Deque<Entry>] = [:]
     /// The apps of ``waiting``, in the order of their turns.
     var turns: Deque<AppID> = []
     var count = 0
 
-    /// The next push that may begin: one, however large, where nothing is under way.
+    /// Returns the next push that may begin. A push of any size may begin if no copies are in progress.
     mutating func next() -> Entry? {
       guard let app = turns.first, let entry = waiting[app]?.first else { return nil }
       guard underWay == 0 || underWay + entry.copies <= Limits.groupCopiesAtOnce else { return nil }
@@ -35,10 +35,11 @@ final class GroupPushLine: Sendable {
 
   private let state = Mutex(State())
 
-  /// Calls `begin` when the copies of a push may be stored, on the thread that made room for them; ``end(copies:)`` has to follow.
+  /// Queues a push; calls `begin` when its copies may be stored, on the thread that freed the capacity. The caller
+  /// must then call ``end(copies:)``.
   ///
   /// - Parameter copies: at least 1.
-  /// - Returns: false where the line is full; then `begin` is never called.
+  /// - Returns: false if the queue is full; then `begin` is never called.
   func enter(_ app: AppID, copies: Int, begin: @escaping @Sendable () -> Void) -> Bool {
     let isTaken = state.withLock { state in
       guard state.count < Limits.waitingGroupPushes else { return false }
@@ -51,7 +52,7 @@ final class GroupPushLine: Sendable {
     return isTaken
   }
 
-  /// Makes room: the copies of a push are stored, or refused.
+  /// Frees capacity after the copies of a push are stored or refused.
   func end(copies: Int) {
     state.withLock { $0.underWay -= copies }
     beginNext()

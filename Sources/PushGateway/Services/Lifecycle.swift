@@ -1,23 +1,24 @@
 import Synchronization
 
-/// How far a gateway is on its way from its start to its end, for whoever asks whether it is alive and ready.
+/// The phase of a gateway between start and stop, for liveness and readiness checks.
 final class Lifecycle: Sendable {
   private let draining = Atomic(false)
   private let question = Mutex<SharedQuestion?>(nil)
 
-  /// Whether the gateway ends: it answers what it has taken on, and takes on nothing more.
+  /// True while the gateway shuts down: it completes accepted requests and accepts no more.
   var isDraining: Bool { draining.load(ordering: .relaxed) }
 
   func beginDrain() { draining.store(true, ordering: .relaxed) }
 
-  /// - Parameter ask: asks every event loop for an answer, and returns false when one does not give it in time.
+  /// - Parameter ask: queries every event loop, and returns false if one does not answer in time.
   func watch(_ ask: @escaping @Sendable () async -> Bool) { question.withLock { $0 = SharedQuestion(ask) } }
 
-  /// Whether every event loop does its work, as of the last second; before there are any, nothing is wrong with them.
+  /// Returns true if every event loop responds, as of the last second; true before there are any loops.
   func isAlive() async -> Bool { await question.withLock { $0 }?.answer() ?? true }
 }
 
-/// Shares one answer among all requests of a second: at most one call of `ask` runs at a time, however many requests come.
+/// Shares one answer among all requests of a second: at most one call of `ask` runs at a time, however many requests
+/// come.
 actor SharedQuestion {
   private let ask: @Sendable () async -> Bool
   private let now: @Sendable () -> ContinuousClock.Instant
@@ -29,7 +30,7 @@ actor SharedQuestion {
     self.now = now
   }
 
-  /// The answer of the last second, or a new one.
+  /// Returns the answer of the last second, or a new one.
   func answer() async -> Bool {
     if let latest, now() - latest.time < .seconds(1) { return latest.answer }
     if let asking { return await asking.value }

@@ -3,8 +3,8 @@ import Logging
 import PushCore
 import Synchronization
 
-/// Tells the operator which limits peers meet, each once in ``Limits/limitLogInterval`` and how often since, so that
-/// a peer that meets one again and again does not fill the log, too.
+/// Logs the limits that peers reach. Each limit is logged once in ``Limits/limitLogInterval`` with its count since
+/// then, so that a peer that reaches it repeatedly does not fill the log.
 final class LimitLog: Sendable {
   private struct State {
     var counts: [TransportLimit: Int] = [:]
@@ -16,13 +16,13 @@ final class LimitLog: Sendable {
 
   init(logger: Logger) { self.logger = logger }
 
-  /// How often each limit was met since the start.
+  /// The number of times that each limit was reached since the start.
   var counts: [TransportLimit: Int] { state.withLock { $0.counts } }
 
-  /// A limit was met.
+  /// Records that a limit was reached.
   ///
   /// - Parameters:
-  ///   - peer: the address of whoever met it.
+  ///   - peer: the address of the peer that reached it.
   ///   - now: seconds since 1970.
   func note(_ limit: TransportLimit, peer: String?, now: Int64) {
     let verdict = state.withLock { state in

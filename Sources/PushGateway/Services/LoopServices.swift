@@ -2,12 +2,13 @@ import HTTP2Transport
 import Logging
 import PushPolicy
 
-/// What the APIs and streams of one loop share: the services of the process, and what the loop has for itself.
+/// The objects that the APIs and streams of one event loop share: the services of the process, and the loop's own
+/// objects.
 ///
-/// Not `Sendable`: it never leaves its loop.
+/// Not `Sendable`: it never leaves its event loop.
 final class LoopServices {
   let services: Services
-  /// What this loop counts.
+  /// The counters of this event loop.
   let meter: RequestMeter
   let log: LoopLogBuffer
   let parser: JSONParser

@@ -3,14 +3,15 @@ import PushCore
 import PushStorage
 import Synchronization
 
-/// Who may administer the gateway from elsewhere (`remote_admin`), and how often it is told that they may not.
+/// The remote administration of the gateway (`remote_admin`): its setting, its tokens, and limits on refused
+/// attempts.
 final class RemoteAdministration: Sendable {
   let tokens: AdministratorTokens
-  /// Credentials that are none.
+  /// The budgets for failed authentications.
   private let failures = AddressRateLimiter(
     strangers: Limits.failedAuthentications, local: Limits.localFailedAuthentications)
   private let isOnNow: Atomic<Bool>
-  /// Refusals that were written down in an hour, by who was refused.
+  /// The refusals that were recorded in the current hour, by the refused client.
   private let refusals = Mutex((hour: Int64.min, count: 0, counts: [String: Int]()))
 
   init(_ tokens: AdministratorTokens, isOn: Bool = false) {
@@ -18,23 +19,24 @@ final class RemoteAdministration: Sendable {
     isOnNow = Atomic(isOn)
   }
 
-  /// Whether anybody may.
+  /// True if remote administration is enabled.
   var isOn: Bool { isOnNow.load(ordering: .relaxed) }
 
-  /// Puts another value of the setting into force.
+  /// Applies another value of the setting.
   func set(isOn: Bool) { isOnNow.store(isOn, ordering: .relaxed) }
 
-  /// Counts a credential that is none; false when it is one too many.
+  /// Counts a failed authentication; false if it exceeds the limit.
   ///
   /// - Parameter now: milliseconds since 1970.
   func countFailure(from source: UnauthenticatedConnections.Source, at now: Int64) -> Bool {
     failures.take(source, at: now)
   }
 
-  /// Whether a refusal is to be written down: the trail is for what was done.
+  /// Returns true if a refusal is to be recorded in the audit trail. The number is limited, because the trail is for
+  /// completed actions.
   ///
   /// - Parameters:
-  ///   - who: as the trail has it.
+  ///   - who: the name of the refused client in the trail.
   ///   - now: seconds since 1970.
   func keepsRefusal(of who: String, at now: Int64) -> Bool {
     refusals.withLock { state in

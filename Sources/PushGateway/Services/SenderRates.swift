@@ -2,7 +2,7 @@ import PushCore
 import PushStorage
 import Synchronization
 
-/// How many pushes a second a device token, a team and an app take, each in all; nil: any number.
+/// The maximum numbers of pushes per second for a device token, a team and an app; nil: unlimited.
 struct RateLimits: Sendable, Equatable {
   var perToken: Int?
   var perTeam: Int?
@@ -13,11 +13,12 @@ extension Configuration {
   var rateLimits: RateLimits { RateLimits(perToken: rateLimit, perTeam: teamRate, perApp: appRate) }
 }
 
-/// The limits of rates that are in force, and how much teams and apps have sent, on all loops together. Each may send as many
-/// at once as in a second.
+/// The rate limits in effect, and the usage of teams and apps, shared by all event loops. The burst of each limit is
+/// the quota of one second.
 ///
-/// A sender who sends flat out costs others little without (``LoopContext/awaitTurn(_:)``): this is for who wants a bound.
-/// Only a gateway that has one for teams or apps pays for it, with a lock that all loops share.
+/// Without limits, a sender at saturation costs other senders little (``LoopContext/awaitTurn(_:)``); a limit is for
+/// operators who want a bound. Only a gateway with a limit for teams or apps pays its cost: a lock that all event
+/// loops share.
 final class SenderRates: Sendable {
   private struct Buckets {
     var teams: TokenBuckets<String>?
@@ -26,12 +27,12 @@ final class SenderRates: Sendable {
 
   private let buckets = Mutex(Buckets())
   private let bounds = Atomic(false)
-  /// 0: any number.
+  /// The limit per device token; 0: unlimited.
   private let tokens = Atomic(0)
 
   init(_ limits: RateLimits = RateLimits()) { set(limits) }
 
-  /// Puts limits into force, as if nothing had been sent before.
+  /// Applies new limits with full quotas.
   func set(_ limits: RateLimits) {
     tokens.store(limits.perToken ?? 0, ordering: .relaxed)
     buckets.withLock { buckets in
@@ -41,31 +42,31 @@ final class SenderRates: Sendable {
     bounds.store(limits.perTeam != nil || limits.perApp != nil, ordering: .relaxed)
   }
 
-  /// Whether teams or apps have a limit.
+  /// True if teams or apps have a limit.
   var boundsSenders: Bool { bounds.load(ordering: .relaxed) }
 
-  /// Pushes a second that one device token, or channel, takes; nil: any number.
+  /// The maximum number of pushes per second to one device token or channel; nil: unlimited.
   var perToken: Int? {
     let number = tokens.load(ordering: .relaxed)
     return number > 0 ? number : nil
   }
 
-  /// Counts a push of an app; the limit that it is beyond, if it is.
+  /// Counts a push of an app; returns the limit that it exceeds, or nil.
   ///
   /// - Parameters:
-  ///   - team: whose the app is, or who sends, where it is nobody's.
+  ///   - team: the app's team; for an app without a team, the sender's.
   ///   - now: milliseconds since 1970.
   func excess(_ app: AppID, of team: String?, at now: Int64) -> ReachedLimit? {
     buckets.withLock { buckets in
-      // What the app may not send does not count against its team.
+      // A push that exceeds the app's limit does not count against its team.
       if buckets.apps?.take(app, at: now) == false { return .appRate }
       guard let team else { return nil }
       return buckets.teams?.take(team, at: now) == false ? .teamRate : nil
     }
   }
 
-  /// Counts the further copies of a push to a group. They are not refused: what is beyond a limit is owed, and later pushes are
-  /// refused until it has come back.
+  /// Counts the additional copies of a push to a group. They are never refused: the excess becomes a debt, and later
+  /// pushes are refused until it is repaid.
   ///
   /// - Parameter now: milliseconds since 1970.
   func charge(_ app: AppID, of team: String?, copies: Int, at now: Int64) {

@@ -1,50 +1,50 @@
 import PushCore
 import PushStorage
 
-/// What the APIs of every loop share. Each part is safe to use from any thread.
+/// The objects that the APIs of all event loops share. Each is safe to use on any thread.
 struct Services: Sendable {
   let backend: GatewayBackend
   let log: DeliveryLog
-  /// Pushes that wait for a digest.
+  /// The pushes that are deferred to a summary.
   let held: DeferredPushes
-  /// What persons have answered.
+  /// The answers of users.
   let answers: Answers
-  /// What administrators have asked for.
+  /// The audit trail of administrators' requests.
   let audit: AuditTrail
-  /// Who may ask for it from elsewhere.
+  /// The settings and limits of remote administration.
   let remote: RemoteAdministration
-  /// Pushes for a later time.
+  /// The pushes that are scheduled for a later time.
   let schedule: Schedule
-  /// What senders have taken back.
+  /// The retractions of senders.
   let retractions: Retractions
-  /// Rows of the delivery log about refused pushes of clients without a valid credential.
+  /// The limit of delivery-log rows about refused pushes of clients without a valid credential.
   let refusalRows = RefusalBudget()
-  /// Groups of persons.
+  /// The groups of users.
   let groups: Groups
-  /// Pushes to them that are being stored, or wait for it.
+  /// The queue of pushes to groups.
   let groupPushes = GroupPushLine()
-  /// The environment of what names none: of listeners, of devices that register.
+  /// The default environment of listeners and of devices that register.
   let environment: Environment
-  /// How many pushes device tokens take, and teams and apps may send.
+  /// The rate limits for device tokens, teams and apps.
   var senderRates = SenderRates()
   let clock: WallClock
   var provider = ProviderSettings()
-  /// Who may enroll a device.
+  /// The policy for enrolling devices.
   var enrollment = EnrollmentPolicy.openOnLoopback
-  /// When devices were connected, until it is written down.
+  /// The times at which devices were connected, until they are written to disk.
   let presence = LastSeen()
-  /// What devices were sent, as far as it is remembered.
+  /// The pushes that devices were sent, as far as they are in memory.
   let histories = DeviceHistories()
-  /// Of what other gateways sent, what devices may say something here.
+  /// The pushes that other gateways sent, and that devices may report on here.
   let sentElsewhere = SentElsewhere()
   let conditions = DeviceConditions()
   let budgets = DeviceRateLimiter()
   let channels: Channels
-  /// Open streams by channel.
+  /// The open streams by channel.
   var liveChannels = LiveChannels()
   var meter = GatewayMeter()
   let lifecycle = Lifecycle()
-  /// What is done for the disk; nil where there is none.
+  /// The disk maintenance; nil if there is none.
   var housekeeping: Housekeeping?
 
   var registrations: any Registrations { backend.registrations }
@@ -53,7 +53,7 @@ struct Services: Sendable {
 }
 
 extension Schedule {
-  /// What is scheduled in the gateway's own database, for the mailboxes of a backend.
+  /// Creates the schedule in the gateway's own database, for the mailboxes of a backend.
   convenience init(
     store: SQLiteStore, backend: GatewayBackend, groups: Groups, log: DeliveryLog, clock: WallClock
   ) throws(StoreError) {

@@ -2,15 +2,15 @@ import HTTP2Transport
 import PushPolicy
 import PushStorage
 
-/// The libraries of the system that this process runs with, and the versions of them that were tested: another may behave
-/// otherwise where it matters, and is worth a look before a gateway is blamed.
+/// The system libraries that this process uses, and their tested versions. Another version may behave differently in
+/// relevant ways, so it should be checked first when a problem occurs.
 package enum SystemLibrary: String, CaseIterable {
   case nghttp2 = "libnghttp2"
   case openSSL = "OpenSSL"
   case sqlite = "SQLite"
   case simdjson
 
-  /// The table: what was tested, as Debian's packages are named and numbered.
+  /// The tested versions, and the name and number of Debian's package.
   private var row: (tested: [String], package: String) {
     switch self {
     case .nghttp2: (["1.52.0"], "libnghttp2-14 1.52.0-1+deb12u3")
@@ -23,10 +23,10 @@ package enum SystemLibrary: String, CaseIterable {
   /// The versions that the tests ran with.
   package var tested: [String] { row.tested }
 
-  /// Debian's package of the last of them.
+  /// Debian's package of the last tested version.
   package var package: String { row.package }
 
-  /// The version that is there; simdjson tells only which one this was built with.
+  /// The version in use; for simdjson, the version at build time, because the library reports no other.
   package var version: String {
     switch self {
     case .nghttp2: HTTP2Library.version
@@ -36,8 +36,8 @@ package enum SystemLibrary: String, CaseIterable {
     }
   }
 
-  /// What to say of a version; nil when one of the same major and minor number was tested, since a distribution mends
-  /// within it.
+  /// Returns a warning about a version; nil if a version with the same major and minor number was tested, since
+  /// distributions make only repairs within it.
   package func warning(about version: String) -> String? {
     let known = Set(tested.map(SystemLibrary.release))
     guard !known.contains(SystemLibrary.release(version)) else { return nil }
@@ -45,7 +45,7 @@ package enum SystemLibrary: String, CaseIterable {
       "\(rawValue) \(version) is untested (tested: \(tested.joined(separator: ", ")))"
   }
 
-  /// Of every library that was not tested in its version.
+  /// The warnings about all libraries whose version was not tested.
   package static var warnings: [String] { allCases.compactMap { $0.warning(about: $0.version) } }
 
   private static func release(_ version: String) -> String {
