@@ -1,6 +1,6 @@
 import PushCore
 
-/// The dependencies of each use case, taken from ``Services``: the only place where they are assembled.
+/// The dependencies of each use case, taken from ``Services``: they are assembled only in this file.
 
 extension AnnounceChanges {
   init(_ services: Services) {
