@@ -60,7 +60,8 @@ protocol PushRouter: AnyObject, Sendable {
   /// the mailbox is read: pushes that any gateway appends afterwards are then delivered or found in the mailbox.
   func attach(_ device: DeviceID, _ subscription: any LiveSubscription, loop: any EventLoop) -> UInt64
   func detach(_ device: DeviceID, _ number: UInt64)
-  /// Returns the number of open streams of a device, as far as this gateway can determine; for display only.
+  /// Returns the number of open streams of a device, as far as this gateway can determine: for display, and for the
+  /// limit of streams per device.
   func count(of device: DeviceID) -> Int
   /// Returns, for each push, true if its device has an open stream, as far as this gateway can determine; for the
   /// delivery log.
