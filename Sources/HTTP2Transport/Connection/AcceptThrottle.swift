@@ -2,14 +2,15 @@ import Glibc
 package import NIOCore
 package import PushCore
 
-/// Lets a listener accept only while the process has descriptors left beyond a reserve, and looks again a little later.
+/// Accepts connections only while the process has more free descriptors than a reserve, and otherwise checks again
+/// after a short pause.
 ///
-/// Without any the system's own libraries give up: libdispatch looks after its threads in `/proc`, and ends the process
-/// when it can't open a file there. An accept that fails is tried again at once, besides, which keeps a core busy.
+/// Without a free descriptor, system libraries fail: libdispatch reads `/proc` to manage its threads and ends the
+/// process when it can't open a file there. A failed accept would also be retried at once, which keeps a core busy.
 package final class AcceptThrottle: ChannelOutboundHandler {
   package typealias OutboundIn = Never
 
-  /// How soon the gate looks again.
+  /// The time until the throttle checks the free descriptors again.
   private static let pause: TimeAmount = .milliseconds(100)
 
   private let reserve: Int
@@ -19,10 +20,10 @@ package final class AcceptThrottle: ChannelOutboundHandler {
   private var isWaiting = false
 
   /// - Parameters:
-  ///   - reserve: descriptors that are left to others.
-  ///   - limits: count how often accepting pauses.
-  ///   - isShort: whether fewer than so many are left.
-  ///   - closed: is called each time that the gate sees that there are too few.
+  ///   - reserve: the number of descriptors to keep free for other uses.
+  ///   - limits: counts the pauses of accepting.
+  ///   - isShort: returns true if fewer free descriptors than its argument are left.
+  ///   - closed: called each time that the throttle finds too few free descriptors.
   package init(
     reserve: Int, limits: LimitCounters = LimitCounters(),
     isShort: @escaping (Int) -> Bool = { AcceptThrottle.isShort(of: $0) }, closed: @escaping () -> Void = {}
@@ -50,19 +51,22 @@ package final class AcceptThrottle: ChannelOutboundHandler {
     context.read()
   }
 
-  /// Whether fewer descriptors than this are left above the lowest that is free, which the system gives out next. So it
-  /// is asked before each single accept: that fills a hole below, or takes the one that is known to be there.
+  /// Returns true if fewer than `count` descriptors are left above the lowest free one, which the system assigns
+  /// next.
+  ///
+  /// The check runs before every single accept: the accept then fills a gap below, or takes the descriptor found
+  /// here.
   package static func isShort(of count: Int) -> Bool {
     var limit = rlimit()
     guard unsafe getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return false }
     let probe = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 0)
-    // Whoever closed standard error has another failure than this.
+    // A process without standard error fails with a different error.
     guard probe >= 0 else { return errno == EMFILE || errno == ENFILE }
     Glibc.close(probe)
     return isShort(of: count, lowestFree: probe, limit: limit.rlim_cur)
   }
 
-  /// Whether fewer descriptors than `count` are left above the lowest free one, in a process that may have `limit`.
+  /// Returns true if fewer than `count` descriptors are left above `lowestFree`, in a process that may have `limit`.
   static func isShort(of count: Int, lowestFree: Int32, limit: UInt) -> Bool {
     UInt64(lowestFree) + UInt64(count) >= UInt64(limit)
   }

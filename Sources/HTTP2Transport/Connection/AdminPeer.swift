@@ -1,11 +1,12 @@
 import Glibc
 import NIOCore
 
-/// Who may use an admin socket: processes of the gateway's own user, and root's.
+/// The access rule of an admin socket: processes of the gateway's own user, and of root.
 ///
-/// The socket's mode says so, too; this holds also where a folder or a mode was opened by mistake.
+/// The mode of the socket limits access as well. This check still applies where the mode of a folder or of the socket
+/// was widened by mistake.
 enum AdminPeer {
-  /// A process of another user.
+  /// An error: the peer is a process of another user.
   struct Refused: Error {}
 
   /// `struct ucred` of unix(7), which Glibc declares for GNU programs alone.
@@ -15,13 +16,13 @@ enum AdminPeer {
     var group: gid_t
   }
 
-  /// Whether a process of this user may.
+  /// Returns true if a process of `user` may use the socket of a gateway that runs as `own`.
   static func isAllowed(_ user: uid_t, own: uid_t) -> Bool { user == own || user == 0 }
 
-  /// Asks the system whose process is at the other end of an admin socket; of other listeners it asks nothing.
+  /// Checks the user of the peer process of an admin socket; connections of other listeners are not checked.
   ///
-  /// - Returns: the number of its user, and nil for other listeners; fails for a process that may not, and where the system
-  ///   does not say.
+  /// - Returns: the user ID of the peer; nil for other listeners. The future fails with ``Refused`` if the user is
+  ///   not allowed, and with the error of the system if the user can't be read.
   static func check(_ channel: any Channel, of options: ConnectionOptions) -> EventLoopFuture<UInt32?> {
     guard options.peer == .adminSocket else { return channel.eventLoop.makeSucceededFuture(nil) }
     guard let socket = channel as? any SocketOptionProvider else {

@@ -1,23 +1,23 @@
 package import PushCore
 
-/// Why the gateway ends a connection that could go on (reference §5.4).
+/// The reason for which the gateway ends a connection that could continue (APNs reference §5.4).
 ///
-/// The server's side knows the causes; what is said of them, to open streams and in GOAWAY, is the handler's.
+/// The transport determines the reason; the ``Handler`` chooses the response of open streams and the text in GOAWAY.
 package enum CloseReason: Sendable, Equatable {
   /// The gateway is stopping.
   case shutdown
-  /// Nothing came for longer than the idle timeout.
+  /// No data arrived for longer than the idle timeout.
   case idle
-  /// The client's certificate can't be used, or was revoked.
+  /// The client's certificate is not valid, or was revoked.
   case badCertificate
-  /// The client's certificate is of the other environment.
+  /// The client's certificate belongs to the other environment.
   case wrongEnvironment
-  /// The peer went beyond a limit, more often than happens by accident.
+  /// The peer exceeded a limit more often than an honest client does by accident.
   case excess(TransportLimit)
   /// The peer did not acknowledge SETTINGS in time (RFC 9113 §6.5.3).
   case settingsTimeout
 
-  /// The code in GOAWAY (RFC 9113 §7).
+  /// The error code in GOAWAY (RFC 9113 §7).
   package var errorCode: HTTP2ErrorCode {
     switch self {
     case .shutdown, .idle, .badCertificate, .wrongEnvironment: .noError
@@ -27,25 +27,25 @@ package enum CloseReason: Sendable, Equatable {
   }
 }
 
-/// What a listener does with the connections that it takes.
+/// The settings of a listener for the connections that it accepts.
 package struct ConnectionOptions: Sendable {
-  /// How a connection's environment is found.
+  /// The rule that determines the environment of a connection.
   package enum EnvironmentRule: Sendable, Equatable {
     case fixed(Environment)
-    /// By the host name that the client gave in its TLS handshake; for any other name, or none, the one given here.
+    /// Determined by the host name in the client's TLS handshake; `otherwise` for any other name, or none.
     case byHostName(otherwise: Environment)
   }
 
   package var environmentRule = EnvironmentRule.fixed(.development)
-  /// Streams a peer may have open; it is told in the first SETTINGS.
+  /// The maximum number of open streams of a peer, announced in the first SETTINGS.
   package var initialStreams = Limits.maximumConcurrentStreams
-  /// Whether only the management of broadcast channels is served here, as on the real service's hosts for it.
+  /// True if the listener serves only the management of broadcast channels, like the real service's hosts for it.
   package var servesChannelsOnly = false
-  /// How long a connection without open streams may be silent; nil: for ever.
+  /// The time that a connection without open streams may be silent; nil for no limit.
   package var idleTimeout: Duration?
-  /// What every peer of the listener is, whatever is known of it; nil: loopback or remote, by its address.
+  /// The origin of every peer of the listener; nil for loopback or remote, by the peer's address.
   package var peer: PeerOrigin?
-  /// The addresses of balancers. Each connection from them begins with a ``ProxyHeader``.
+  /// The addresses of load balancers. Each connection from them begins with a ``ProxyHeader``.
   package var balancers: Set<IPAddress> = []
 
   package init(
@@ -60,7 +60,7 @@ package struct ConnectionOptions: Sendable {
     self.idleTimeout = idleTimeout
   }
 
-  /// The environment of a connection whose client named `host`.
+  /// Returns the environment of a connection whose client sent `host` in its TLS handshake.
   package func environment(host: String?) -> Environment {
     switch environmentRule {
     case .fixed(let environment): environment
@@ -70,8 +70,9 @@ package struct ConnectionOptions: Sendable {
 }
 
 extension Environment {
-  /// The environment that one of Apple's names stands for (reference §1.1), such as `api.sandbox.push.apple.com`, or a
-  /// name of one's own that begins like it: `api.push…` or `api.sandbox…`, `api.development…`.
+  /// Returns the environment that a host name stands for: one of Apple's names (APNs reference §1.1), such as
+  /// `api.sandbox.push.apple.com`, or another name that begins with `api.push…`, `api.sandbox…` or
+  /// `api.development…`.
   package static func named(by hostName: String) -> Environment? {
     let labels = hostName.lowercased().split(separator: ".")
     guard labels.count >= 3, labels[0].hasPrefix("api") else { return nil }

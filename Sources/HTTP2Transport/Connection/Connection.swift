@@ -3,9 +3,9 @@ package import NIOCore
 package import PushCore
 import Synchronization
 
-/// Socket, TLS and HTTP/2 session of one peer, owned by one loop; the same for a server and a client.
+/// The socket, TLS state and HTTP/2 session of one peer, for a server and for a client. Owned by one event loop.
 ///
-/// What is submitted on the session during a turn of the loop goes out in one flush at its end.
+/// Frames that are submitted on the session during an event-loop iteration leave in one flush at its end.
 package final class Connection: ChannelInboundHandler {
   package typealias InboundIn = ByteBuffer
   package typealias OutboundOut = ByteBuffer
@@ -15,51 +15,52 @@ package final class Connection: ChannelInboundHandler {
   package let loop: LoopContext
   package let session: HTTP2Session
   package let peer: Peer
-  /// Counted from the start of the process.
+  /// The number of the connection, counted from the start of the process.
   package let number = Connection.count.add(1, ordering: .relaxed).newValue
-  /// Whether only the management of broadcast channels is served on this connection.
+  /// True if the connection serves only the management of broadcast channels.
   package var servesChannelsOnly: Bool { options.servesChannelsOnly }
   /// The environment whose keys, certificates and device tokens are valid on this connection.
   package private(set) var environment: Environment
-  /// Who the peer is by its certificate, when it showed one.
+  /// The identity in the peer's certificate; nil if the peer sent none.
   package private(set) var identity: PeerIdentity?
-  /// Says what becomes of the connection and of its streams, until it is closed; on the server's side only.
+  /// The owner, which decides about the connection and its streams until it closes; only on the server's side.
   package var owner: (any ConnectionOwner)?
-  /// What stands between the connection and its peer, if anything does: an injected fault.
+  /// An injected fault between the connection and its peer; nil if there is none.
   package var interceptor: (any ConnectionInterceptor)?
-  /// The number of the user whose process the peer is; nil: it is not known, as of any that did not come by the admin socket.
+  /// The ID of the user whose process is the peer; nil if unknown, as for every peer that did not use the admin
+  /// socket.
   package internal(set) var user: UInt32?
-  /// What an API remembers of this connection.
+  /// The state that an API stores for this connection.
   package var attachment: AnyObject?
-  /// Whether the peer is asked from time to time whether it is alive.
+  /// True if the gateway sends PINGs to the peer at intervals.
   package var isWatched = false
-  /// Called once, when the socket is gone, with the failure that ended it, if any.
+  /// Called once when the socket is closed, with the error that ended the connection, if any.
   package var closed: (((any Error)?) -> Void)?
 
   private static let count = Atomic<Int>(0)
   private let tls: TLSConnection?
   private let options: ConnectionOptions
   private var context: ChannelHandlerContext?
-  /// Whether there may be something to send that waits for the end of the turn.
+  /// True if frames may be pending that are to be sent at the end of the event-loop iteration.
   package private(set) var needsFlush = false
-  /// Whether something was written to the channel since it was flushed.
+  /// True if data was written to the channel since its last flush.
   private var hasWritten = false
   private var state: ConnectionState
-  /// Why the connection is to end once what arrives is dealt with: nothing may be sent while it is.
+  /// The reason for ending the connection after the current input is processed; nothing may be sent before that.
   private var pendingEnd: CloseReason?
-  /// How often the peer went beyond a limit that is forgiven once.
+  /// The number of times that the peer exceeded a limit whose first excess is tolerated.
   private var offenses = 0
-  /// Times of ``tick()`` without a request of the peer's, and without anything of a backlog leaving.
+  /// The numbers of ``tick()`` calls without a request of the peer, and without any data of a backlog being sent.
   private var ticks = (unused: 0, unread: 0)
-  /// Whether the peer has shown who it is: a device by its secret, a provider by its token or certificate, whoever may
-  /// use the admin socket by that.
+  /// True if the peer is authenticated: a device by its secret, a provider by its token or certificate, an
+  /// administrator by access to the admin socket or by a token.
   package var hasCredential: Bool { kind != .stranger }
-  /// What the peer has shown itself to be.
+  /// The kind of peer, as far as it is authenticated.
   package private(set) var kind: PeerKind
-  /// Requests of the control plane that are at work for this connection.
+  /// The number of control-plane requests of this connection in progress.
   package var runningRequests = 0
   private var liveness = Liveness()
-  /// What ended the connection, if it did not end in good order.
+  /// The error that ended the connection; nil if it ended in an orderly way.
   package private(set) var failure: (any Error)?
   private var handshakeTimeout: Scheduled<Void>?
 
@@ -86,7 +87,7 @@ package final class Connection: ChannelInboundHandler {
     if role == .server { tls?.established = { [unowned self] in identify() } }
   }
 
-  /// The handshake is done: now it is known who the peer is and whom it wants.
+  /// Reads the peer's identity and the requested host after the TLS handshake.
   private func identify() {
     handle(.established)
     loop.meter.handshakes.completed.add()
@@ -104,7 +105,7 @@ package final class Connection: ChannelInboundHandler {
     owner?.began(self)
   }
 
-  /// The peer has shown a credential that is good.
+  /// Records that the peer presented a valid credential, and raises the limits of the connection.
   package func authenticated(as kind: PeerKind) {
     guard !hasCredential else { return }
     if loop.connections[ObjectIdentifier(self)] != nil { loop.meter.change(self.kind, to: kind) }
@@ -114,13 +115,14 @@ package final class Connection: ChannelInboundHandler {
     forgetTicket()
   }
 
-  /// Its place among those that have shown no credential.
+  /// The entry of this connection in ``UnauthenticatedConnections``; nil once it is authenticated or over.
   private var ticket: UnauthenticatedConnections.Ticket?
 
-  /// Counts among those that have shown no credential, until it does or ends; until then it may be ended for others.
+  /// Counts this connection as unauthenticated until it presents a credential or ends. Until then it may be evicted
+  /// in favor of other connections.
   package func hold(_ ticket: UnauthenticatedConnections.Ticket) {
     self.ticket = ticket
-    // By its number: a weak reference would make every count of references to the connection a slow one.
+    // Looked up by its number: a weak reference would make all reference counting of the connection slow.
     let loop = NIOLoopBound(loop, eventLoop: loop.eventLoop)
     let number = number
     let key = ObjectIdentifier(self)
@@ -140,26 +142,26 @@ package final class Connection: ChannelInboundHandler {
     ticket = nil
   }
 
-  /// The version of TLS, and when the peer's certificate ends, in seconds since 1970, if it has shown one; nil without TLS.
+  /// The TLS version, and the end of the peer's certificate in seconds since 1970, if it sent one; nil without TLS.
   package var tlsPeer: (version: String, certificateExpiry: Int64?)? {
     tls.map { ($0.version, $0.peerIdentity?.expires) }
   }
 
   // MARK: The socket
 
-  /// The peer's address; nil on a Unix socket, and when the connection is over.
+  /// The peer's address; nil on a Unix socket, and after the connection is closed.
   package var remoteAddress: String? { client?.description ?? channel?.remoteAddress?.ipAddress }
 
-  /// The client's address, where a balancer has said it.
+  /// The client's address in the PROXY header of a load balancer; nil without one.
   package var client: IPAddress?
 
-  /// What its peer is counted with, among others of the same place.
+  /// The source under which ``UnauthenticatedConnections`` counts the peer.
   package var source: UnauthenticatedConnections.Source { peer == .remote ? .init(text: remoteAddress) : .loopback }
 
-  /// The socket; nil when the connection is over.
+  /// The socket; nil after the connection is closed.
   package var channel: (any Channel)? { context?.channel }
 
-  /// Whether an injected fault has the connection neither read nor write.
+  /// True while an injected fault prevents the connection from reading and writing.
   private var isFrozen: Bool { interceptor?.isFrozen == true }
 
   package func handlerAdded(context: ChannelHandlerContext) {
@@ -177,7 +179,7 @@ package final class Connection: ChannelInboundHandler {
       do { try tls.start() } catch { return close(error) }
     }
     setNeedsFlush()
-    // It was accepted in the last moment.
+    // The connection was accepted after the drain began.
     if let times = loop.drainTimes { drain(within: times) }
   }
 
@@ -199,7 +201,7 @@ package final class Connection: ChannelInboundHandler {
       try unsafe buffer.withUnsafeReadableBytes { bytes in
         guard let tls else { return isRefusing ? () : try unsafe session.receive(bytes) }
         let progress = try unsafe tls.receive(bytes, scratch: loop.scratch) { plaintext in
-          // What a refused peer sends is read, so that it gets to read why, and dropped.
+          // Input of a refused peer is read and dropped, so that the peer can still read the reason of the refusal.
           isRefusing ? .success(()) : Result { () throws(HTTP2Error) in try unsafe session.receive(plaintext) }
         }
         if state.isHandshaking, tls.isEstablished { handle(.established) }
@@ -214,14 +216,14 @@ package final class Connection: ChannelInboundHandler {
     if session.wantsToSend || session.isFinished || tls?.hasOutbound == true { setNeedsFlush() }
   }
 
-  /// Whether what the peer sends is dropped.
+  /// True if input of the peer is dropped.
   private var isRefusing: Bool { state.isRefusing || pendingEnd != nil }
 
-  /// Bytes of a server's handshake that wait for its turn; nil while there are none.
+  /// Handshake bytes of a server connection that are queued for processing; nil if there are none.
   private var handshakeBytes: ByteBuffer?
 
-  /// Keeps what came, and reads no more, until it is the turn of this handshake: it costs the loop up to milliseconds, and
-  /// its peer nothing.
+  /// Buffers handshake bytes and pauses reading until this handshake is processed: a handshake costs the loop up to
+  /// milliseconds, and its peer nothing.
   private func awaitHandshake(with buffer: ByteBuffer) {
     guard handshakeBytes == nil else {
       handshakeBytes?.writeImmutableBuffer(buffer)
@@ -232,7 +234,7 @@ package final class Connection: ChannelInboundHandler {
     loop.awaitHandshake(self)
   }
 
-  /// Goes on with the handshake by what came for it.
+  /// Continues the handshake with the buffered bytes.
   func continueHandshake() {
     guard let buffer = handshakeBytes.take(), context != nil, !state.isClosing, !isFrozen else { return }
     receive(buffer)
@@ -240,8 +242,8 @@ package final class Connection: ChannelInboundHandler {
     flushIfNeeded()
   }
 
-  /// All that had arrived is dealt with: what was answered at once leaves at once, so that the next connection of this
-  /// turn finds its streams free again, and near.
+  /// Flushes after all received data is processed: immediate responses leave at once, so that the next connection of
+  /// this event-loop iteration finds their streams free again, and still in the CPU cache.
   package func channelReadComplete(context: ChannelHandlerContext) {
     flushIfNeeded()
     if session.role == .server { shareTurn() }
@@ -262,7 +264,7 @@ package final class Connection: ChannelInboundHandler {
     self.context = nil
   }
 
-  /// Ends the streams of a connection whose socket is gone, and releases what it holds.
+  /// Ends the streams of a connection whose socket is closed, and releases its resources.
   func takeApart() {
     session.abandon()
     session.delegate = nil
@@ -279,7 +281,7 @@ package final class Connection: ChannelInboundHandler {
 
   // MARK: Sending
 
-  /// Sends at the end of this turn, or when all that has arrived is dealt with.
+  /// Schedules a flush for the end of this event-loop iteration, or for when all received data is processed.
   package func setNeedsFlush() {
     assert(loop.eventLoop.inEventLoop)
     guard !needsFlush else { return }
@@ -287,12 +289,12 @@ package final class Connection: ChannelInboundHandler {
     loop.flushAtEndOfTurn(self)
   }
 
-  /// Sends what is due now instead of at the end of this turn.
+  /// Flushes pending output now instead of at the end of this event-loop iteration.
   package func flushIfNeeded() {
     if needsFlush || hasWritten || state.isClosing { flush() }
   }
 
-  /// Sends what is due, as long as the socket takes it.
+  /// Sends pending output, as long as the socket accepts data.
   package func flush() {
     pack()
     guard let context, !isFrozen else { return }
@@ -303,7 +305,7 @@ package final class Connection: ChannelInboundHandler {
     if state.isClosing { hangUp(context) }
   }
 
-  /// Makes TLS records of what is due, one after another, as long as the socket takes them; they leave with ``flush()``.
+  /// Packs pending output into TLS records, as long as the socket accepts data; ``flush()`` sends them.
   package func pack() {
     assert(loop.eventLoop.inEventLoop)
     needsFlush = false
@@ -314,7 +316,7 @@ package final class Connection: ChannelInboundHandler {
           loop.plaintext.removeAll(keepingCapacity: true)
           let hasMore = try session.send(into: &loop.plaintext, limit: Limits.recordSize)
           if !loop.plaintext.isEmpty { try write(loop.plaintext, context) }
-          // What was written just now may have filled the record to its last byte: nothing more, but a stream drained.
+          // The data may have filled the record to its last byte: no data is left, but a stream has drained.
           if !hasMore, !session.announceDrained() || !session.wantsToSend { break }
         }
       }
@@ -354,10 +356,11 @@ package final class Connection: ChannelInboundHandler {
   // MARK: Ending
 
   private var isLingering = false
-  /// Whether the peer went on sending while the connection ended.
+  /// True if the peer continued to send while the connection ended.
   private var hasReceivedLate = false
 
-  /// Closes the socket; of a peer that may be sending only our half at first, and the rest when it has read that.
+  /// Closes the socket. For a peer that may still be sending, closes only the output first, and the rest after the
+  /// peer had time to read it.
   private func hangUp(_ context: ChannelHandlerContext) {
     guard state.endsGently else { return context.close(promise: nil) }
     guard !isLingering else { return }
@@ -368,7 +371,7 @@ package final class Connection: ChannelInboundHandler {
     linger(times: ConnectionState.lateTime.times)
   }
 
-  /// Closes when nothing came for a while, or when the time is over.
+  /// Closes the socket after a silent period, or after `times` periods.
   private func linger(times: Int) {
     let wasSending = hasReceivedLate
     hasReceivedLate = false
@@ -380,37 +383,38 @@ package final class Connection: ChannelInboundHandler {
     }
   }
 
-  /// Closes once what is due has been sent.
+  /// Closes the connection after pending output is sent.
   package func closeAfterFlush() { handle(.finish) }
 
-  /// Closes at once.
+  /// Closes the connection at once.
   package func close(_ error: (any Error)?) {
     failure = failure ?? error
     handle(.close)
   }
 
-  /// Answers what is open, says GOAWAY with `Shutdown`, then closes (reference §5.4).
+  /// Answers the open requests, sends GOAWAY with `Shutdown`, then closes (APNs reference §5.4).
   package func drain(within times: DrainTimes = .stop) {
     if isFrozen, !isDraining, !isClosing { return close(nil) }
     handle(.drain(times))
   }
 
-  /// Ends the connection for a cause: takes nothing more, answers what is complete, says GOAWAY, then closes.
+  /// Ends the connection for a reason: accepts no more requests, answers the complete ones, sends GOAWAY, then
+  /// closes.
   package func end(_ cause: CloseReason) { handle(.end(cause)) }
 
-  /// Goes on with the end when no stream waits for anything of ours; called when one closes.
+  /// Continues the end of the connection if no stream has an outstanding response; called when a stream closes.
   package func closeIfIdle() {
     guard isDraining, session.openStreams.allSatisfy(\.isAbandoned) else { return }
     handle(.idle)
   }
 
-  /// Whether the connection ends in good order.
+  /// True while the connection ends in an orderly way.
   package var isDraining: Bool { state.isDraining }
 
-  /// Whether nothing is read any more.
+  /// True if nothing is read any more.
   package var isClosing: Bool { state.isClosing }
 
-  /// Feeds the state what happens, and does what follows from it.
+  /// Passes an event to the state machine and performs the resulting actions.
   private func handle(_ event: ConnectionState.Event) {
     assert(loop.eventLoop.inEventLoop)
     for action in state.handle(event) { perform(action) }
@@ -421,7 +425,7 @@ package final class Connection: ChannelInboundHandler {
     switch action {
     case .startHandshakeTimeout:
       handshakeTimeout = loop.eventLoop.scheduleTask(in: Connection.handshakeTimeLimit) {
-        // The peer is not late while its bytes wait for their turn.
+        // The timeout does not count the time that the peer's bytes are queued on this side.
         guard this.value.handshakeBytes == nil else { return this.value.perform(.startHandshakeTimeout) }
         this.value.loop.meter.limits.add(.handshakeTime)
         this.value.close(TLSError("the TLS handshake took too long"))
@@ -448,13 +452,13 @@ package final class Connection: ChannelInboundHandler {
       isAny = true
       owner?.abandon(stream, for: cause)
     }
-    // Several clients hear nothing any more after a GOAWAY, which would overtake the bodies.
+    // Several clients ignore all data after a GOAWAY, which would be sent before the response bodies.
     if isAny { flush() }
   }
 
   // MARK: Limits
 
-  /// The peer went beyond a limit. What may happen to an honest client once ends only its stream the first time.
+  /// Handles a peer that exceeded a limit. The first excess that an honest client may cause ends only its stream.
   package func exceeded(_ limit: TransportLimit) {
     switch limit {
     case .headerList, .incompleteRequests:
@@ -472,7 +476,7 @@ package final class Connection: ChannelInboundHandler {
     end(cause)
   }
 
-  /// Reads nothing until the peer takes what waits: each frame of its own may make one.
+  /// Pauses reading until the peer reads the pending frames: each frame of the peer may cause another one.
   private func pauseForBacklog() {
     guard !state.hasBacklog else { return }
     ticks.unread = 0
@@ -480,7 +484,7 @@ package final class Connection: ChannelInboundHandler {
     setPaused(true, for: .backlog)
   }
 
-  /// Looks after the times that a peer has; called every ``Limits/tick`` seconds.
+  /// Checks the timeouts of the peer; called every ``Limits/tick`` seconds.
   package func tick() {
     isHeavy = isAwaitingTurn
     guard let owner, !isDraining, !isClosing, !state.isHandshaking, !isFrozen else { return }
@@ -504,7 +508,7 @@ package final class Connection: ChannelInboundHandler {
     for stream in session.openStreams where !stream.isInboundEnded && stream.consumer == nil {
       stream.age += 1
       guard stream.age * Limits.tick > Limits.requestTime else { continue }
-      // What was answered, and what has no head, waits for nothing that could be said to it.
+      // A stream that is already answered, or that has no head, can't receive an error response.
       guard stream.hasHead else {
         owner.exceeded(.requestTime, on: self)
         return end(.excess(.requestTime))
@@ -521,10 +525,10 @@ package final class Connection: ChannelInboundHandler {
 
   // MARK: The stream limit
 
-  /// Streams that the peer may have open, unless an injected fault allows it fewer.
+  /// The maximum number of open streams of the peer, unless an injected fault lowers it.
   package var streamLimit: Int { state.streamLimit }
 
-  /// Raises the stream limit to its full height, unless it is there (reference §5.3).
+  /// Raises the stream limit to its maximum, unless that was done before (APNs reference §5.3).
   package func allowAllStreams() {
     guard !state.allowsAllStreams, state.allowAllStreams(), interceptor?.limitsStreams != true else { return }
     session.announce(maximumStreams: streamLimit)
@@ -533,23 +537,25 @@ package final class Connection: ChannelInboundHandler {
 
   // MARK: Pausing
 
-  /// Whether what the peer sends is left in the socket.
+  /// True if input of the peer is left in the socket.
   package var isPaused: Bool { state.isPaused }
 
-  /// Bytes that were read since the socket was last found readable.
+  /// The number of bytes read since the socket last became readable.
   private var turnSize = 0
-  /// Whether nothing is read until others have had their turn.
+  /// True while reading is paused until other connections are served.
   private var isAwaitingTurn = false
 
-  /// Whether the peer sent more than fits into a turn a short while ago.
+  /// True if the peer recently sent more than its share of one event-loop iteration.
   private var isHeavy = false
-  /// The newest request when the last turn ended.
+  /// The ID of the newest request at the end of the last event-loop iteration.
   private var newestInTurn: Int32 = 0
-  /// How often the socket is read in one go.
+  /// The maximum number of reads of the socket in one event-loop iteration.
   private var reads = 1
 
-  /// Has a connection that sent as much as fits into a turn read on when others had theirs. Of a request of another connection
-  /// the loop is told, once the peer has shown a credential: otherwise a stranger would make the turns of all senders small.
+  /// Pauses a connection that used its share of the event-loop iteration until other connections were served.
+  ///
+  /// Reports small requests of authenticated peers to the loop. A request of an unauthenticated client is not
+  /// reported, since it would reduce the shares of all senders.
   private func shareTurn() {
     let hasRequest = session.highestID != newestInTurn
     newestInTurn = session.highestID
@@ -562,9 +568,9 @@ package final class Connection: ChannelInboundHandler {
     }
   }
 
-  /// Reads on.
+  /// Resumes reading.
   ///
-  /// - Parameter reads: how often, as much as fits into a turn each time.
+  /// - Parameter reads: the maximum number of reads, each of at most one share of an event-loop iteration.
   package func takeTurn(reads: Int) {
     isAwaitingTurn = false
     guard !isFrozen else { return }
@@ -580,10 +586,10 @@ package final class Connection: ChannelInboundHandler {
     try? context?.channel.syncOptions?.setOption(.autoRead, value: isRead)
   }
 
-  /// Leaves what the peer sends in the socket, until it can send no more.
+  /// Pauses reading: input stays in the socket until the peer can't send any more.
   package func pauseReading() { setPaused(true) }
 
-  /// Reads on.
+  /// Resumes reading.
   package func resumeReading() { setPaused(false) }
 
   private func setPaused(_ paused: Bool, for pause: ConnectionState.Pause = .reader) {
@@ -592,8 +598,8 @@ package final class Connection: ChannelInboundHandler {
 
   // MARK: Liveness
 
-  /// Sees to it that a watched peer is asked whether it is alive, and given up when it is not; called twice in every
-  /// interval between two PINGs. While nothing is read nobody is asked.
+  /// Sends PINGs to a watched peer and closes the connection if it does not answer; called twice in every PING
+  /// interval. While reading is paused, no PING is sent.
   package func checkAlive() {
     guard isWatched, !isClosing, !state.isPaused, !isFrozen else { return }
     switch liveness.tick() {
@@ -610,8 +616,8 @@ package final class Connection: ChannelInboundHandler {
   private var hasReceived = false
   private var quietTime = Duration.zero
 
-  /// Ends a connection whose certificate's time is over, or on which nothing came for too long; called every `interval`.
-  /// Streams that devices hold open, and requests that wait for their answer, keep a silent one.
+  /// Ends a connection whose certificate expired, or that received nothing for the idle timeout; called every
+  /// `interval`. Open streams of devices and pending requests keep a silent connection open.
   package func checkIdle(every interval: Duration) {
     if identity != nil, !isDraining, !isClosing, let cause = owner?.cause(toRefuse: self) { return end(cause) }
     guard let limit = options.idleTimeout else { return }
@@ -625,18 +631,18 @@ package final class Connection: ChannelInboundHandler {
   }
 }
 
-/// What stands behind a connection on the server's side. Called on the connection's loop.
+/// The owner of a connection on the server's side. Called on the connection's loop.
 package protocol ConnectionOwner: AnyObject {
-  /// Why a peer whose handshake is done is not served, or no longer; nil: it is.
+  /// Returns the reason for which a peer is refused after its handshake, or is no longer served; nil if it is served.
   func cause(toRefuse connection: Connection) -> CloseReason?
-  /// The peer is served from now on.
+  /// Notifies the owner that the peer is served from now on.
   func began(_ connection: Connection)
-  /// Answers a request that is not complete and will not be waited for.
+  /// Answers an incomplete request that will not be completed.
   func abandon(_ stream: HTTP2Stream, for cause: CloseReason)
-  /// What GOAWAY says of a cause.
+  /// Returns the debug data of GOAWAY for a reason.
   func debugData(of cause: CloseReason) -> [UInt8]
-  /// Answers or resets a request that took too long to be complete.
+  /// Answers or resets a request that was not complete in time.
   func timeOut(_ stream: HTTP2Stream)
-  /// The peer met a limit.
+  /// Reports that the peer exceeded a limit.
   func exceeded(_ limit: TransportLimit, on connection: Connection)
 }

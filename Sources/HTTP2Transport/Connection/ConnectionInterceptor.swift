@@ -1,10 +1,10 @@
-/// Stands between a connection and its peer where faults are injected. In production there is none: each of its
-/// questions costs one look at a pointer.
+/// An injected fault between a connection and its peer. In production there is none: each check costs one comparison
+/// with nil.
 ///
 /// Belongs to the loop of its connection.
 package protocol ConnectionInterceptor: AnyObject {
-  /// Whether the connection neither reads nor writes, while its socket stays.
+  /// True while the connection neither reads nor writes, although its socket stays open.
   var isFrozen: Bool { get }
-  /// Whether the peer is told another stream limit than the connection's own.
+  /// True if the fault announces a different stream limit than the connection's own.
   var limitsStreams: Bool { get }
 }

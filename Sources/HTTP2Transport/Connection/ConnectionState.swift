@@ -1,32 +1,33 @@
 package import NIOCore
 import PushCore
 
-/// The phase of one connection, and beside it whether its socket is read and how many streams its peer may have: a value,
-/// without a socket, a session or a clock.
+/// The state machine of one connection: its phase, the reasons for paused reading, and the stream limit of the peer.
+/// A value without a socket, a session or a clock.
 ///
-/// It is fed events and says what is to be done. A connection that ends in good order answers what is open, says GOAWAY
-/// (RFC 9113 §6.8) and hangs up a little later, so that the peer reads why before it meets a closed socket.
+/// It receives events and returns actions. A connection that ends in an orderly way answers open requests, sends
+/// GOAWAY (RFC 9113 §6.8) and closes a little later, so that the peer reads the reason before it finds a closed
+/// socket.
 package struct ConnectionState {
   package enum Phase: Equatable {
-    /// The TLS handshake is under way.
+    /// The TLS handshake is in progress.
     case handshaking
-    /// Requests and answers go to and fro.
+    /// Requests and responses are exchanged.
     case active
-    /// It ends in good order.
+    /// The connection ends in an orderly way.
     case draining(Draining)
-    /// The output that waits is sent, then the socket closes; nothing is read any more.
+    /// Pending output is sent, then the socket closes; nothing is read any more.
     case closing
-    /// The socket is gone.
+    /// The socket is closed.
     case closed
   }
 
-  /// How far the end in good order is.
+  /// The progress of an orderly end.
   package struct Draining: Equatable {
-    /// Why it ends; the peer reads it in GOAWAY.
+    /// The reason of the end, sent in GOAWAY.
     package var reason: CloseReason
-    /// Whether the peer is refused: what it still sends is read, so that it gets to read why, and dropped.
+    /// True if the peer is refused: its input is read and dropped, so that it can still read the reason.
     package var isRefusing = false
-    /// Whether all is answered, and the peer has a while to read that before GOAWAY.
+    /// True if all requests are answered, and the peer has time to read the responses before GOAWAY.
     package var isSettling = false
     package var hasSentGoAway = false
   }
@@ -34,65 +35,67 @@ package struct ConnectionState {
   package enum Event: Equatable {
     /// The socket is connected.
     case connected
-    /// The TLS handshake is done.
+    /// The TLS handshake is complete.
     case established
     /// The process stops.
     case drain(DrainTimes)
     /// The gateway ends this connection.
     case end(CloseReason)
-    /// No stream waits for anything of ours.
+    /// No stream has an outstanding response.
     case idle
-    /// The time is over in which streams may end by themselves before GOAWAY.
+    /// The time for streams to complete before GOAWAY is over.
     case drainTimeout
-    /// The peer had its time to read the answers.
+    /// The time for the peer to read the responses is over.
     case settled
-    /// The peer has said that it closes, the owner wants no more, or what came could not be read.
+    /// The peer announced its close, the owner ends the connection, or the input was invalid.
     case finish
-    /// What was to be sent could not be written.
+    /// Output could not be written.
     case writeFailed
-    /// The session has nothing left to say or hear.
+    /// The session has nothing left to send or receive.
     case sessionFinished
-    /// A failure, or a time that is over.
+    /// A failure or a timeout.
     case close
-    /// The socket is gone.
+    /// The socket is closed.
     case disconnected
   }
 
   package enum Action: Equatable {
     case startHandshakeTimeout
     case cancelHandshakeTimeout
-    /// Streams that would stay open for ever end themselves.
+    /// Notify streams without a natural end, so that they complete.
     case drainStreams
-    /// Requests that are not complete are answered now.
+    /// Answer the incomplete requests now.
     case answerIncomplete(CloseReason)
-    /// The owner looks whether no stream waits for anything (``Event/idle``).
+    /// Check for outstanding responses; if there are none, ``Event/idle`` follows.
     case checkIdle
     case sendGoAway(CloseReason)
-    /// What the peer sends stays in the socket, and is surely not processed; until it is read again.
+    /// Leave input in the socket, where it is certainly not processed, until reading resumes.
     case stopReading
     case resumeReading
-    /// The output that waits is sent at the end of this turn.
+    /// Send pending output at the end of this event-loop iteration.
     case flush
     case closeSocket
-    /// The event comes after this time, whatever happens until then.
+    /// Deliver the event after this time, independently of other events.
     case schedule(Event, in: TimeAmount)
   }
 
-  /// What was read is answered within this time, or GOAWAY comes before the answer.
+  /// The time limit for answering requests that were read; after it, GOAWAY is sent first.
   package static let answerTimeout = TimeAmount.seconds(1)
-  /// How long a peer has to read the last answers before GOAWAY: several clients forget what they have not looked at when
-  /// they meet that, and some hang up.
+  /// The time that a peer has to read the last responses before GOAWAY: several clients discard unread responses when
+  /// they receive it, and some close the connection.
   package static let settleTime = TimeAmount.milliseconds(50)
-  /// How long after GOAWAY the socket of a connection without open streams closes.
+  /// The time from GOAWAY to the close of the socket of a connection without open streams.
   package static let linger = TimeAmount.milliseconds(100)
-  /// How long the socket stays open for a peer that has not read the end of the connection: what comes to a closed one is
-  /// answered with a reset, after which several clients read nothing any more, not even the answers that they have. One that
-  /// was silent meanwhile is given less time than one that went on sending, which gets it again when it does, some times.
+  /// The times that the socket stays open for a peer that has not read the end of the connection.
+  ///
+  /// Data for a closed socket is answered with a reset, after which several clients read nothing more, not even
+  /// received responses. A silent peer gets the shorter time; a peer that continues to send gets the longer one, up
+  /// to `times` times.
   package static let lateTime = (silent: TimeAmount.milliseconds(200), sending: TimeAmount.seconds(1), times: 3)
 
   private let isServer: Bool
   package private(set) var phase: Phase
-  /// Whether the peer is to read the end before the socket closes: it did nothing wrong, and may be sending.
+  /// True if the peer should read the end before the socket closes: it caused no error, and may still be sending.
   package private(set) var endsGently = false
 
   package init(isServer: Bool, hasTLS: Bool, initialStreams: Int = Limits.maximumConcurrentStreams) {
@@ -106,13 +109,13 @@ package struct ConnectionState {
     return true
   }
 
-  /// Whether the connection ends in good order.
+  /// True while the connection ends in an orderly way.
   package var isDraining: Bool {
     guard case .draining = phase else { return false }
     return true
   }
 
-  /// Whether nothing is read any more, and the socket closes once the waiting output is sent.
+  /// True if nothing is read any more, and the socket closes once pending output is sent.
   package var isClosing: Bool {
     switch phase {
     case .handshaking, .active, .draining: false
@@ -120,7 +123,7 @@ package struct ConnectionState {
     }
   }
 
-  /// Whether what the peer sends is dropped.
+  /// True if input of the peer is dropped.
   package var isRefusing: Bool {
     guard case .draining(let draining) = phase else { return false }
     return draining.isRefusing
@@ -141,7 +144,7 @@ package struct ConnectionState {
       guard case .draining(let draining) = phase else { return [] }
       if draining.isRefusing { return [.answerIncomplete(draining.reason)] + sendGoAway() + [.checkIdle] }
       guard !draining.hasSentGoAway, !draining.isSettling else { return [] }
-      // A sender that never pauses gets an answer to what was read, and no more is.
+      // For a sender that never pauses: requests that were read are answered, and no more are read.
       return [
         .stopReading, .answerIncomplete(draining.reason), .checkIdle,
         .schedule(.settled, in: ConnectionState.answerTimeout),
@@ -185,7 +188,7 @@ package struct ConnectionState {
     let begin: [Action] = [
       .schedule(.close, in: DrainTimes.stop.answers), .drainStreams, .flush, .answerIncomplete(reason),
     ]
-    // Whoever breaks a limit is told at once: it may have open what is never answered.
+    // A peer that exceeded a limit is notified at once: it may have open streams that are never answered.
     return begin + (reason.errorCode == .noError ? [] : sendGoAway()) + [.checkIdle]
   }
 
@@ -215,44 +218,44 @@ package struct ConnectionState {
 
   // MARK: Reading
 
-  /// Why a socket is not read for now.
+  /// The reason for which reading a socket is paused.
   package enum Pause: CaseIterable {
-    /// Whoever reads what came has enough of it.
+    /// The receiver of the data has no capacity for more.
     case reader
-    /// The peer does not take what is to be sent.
+    /// The peer does not read pending output.
     case backlog
-    /// The connection ends, and what comes now is not processed.
+    /// The connection ends, and new input is not processed.
     case drain
   }
 
   private var pauses: Set<Pause> = []
-  /// Whether the socket is not read for now.
+  /// True while reading the socket is paused.
   package var isPaused: Bool { !pauses.isEmpty }
-  /// Whether the socket is not read since the peer does not take what is to be sent.
+  /// True while reading is paused because the peer does not read pending output.
   package var hasBacklog: Bool { pauses.contains(.backlog) }
 
-  /// Pauses for a reason, or reads on when it was the only one.
+  /// Pauses reading for a reason, or removes that reason; reading resumes when none is left.
   ///
-  /// - Returns: whether that changes whether the socket is read.
+  /// - Returns: true if reading is paused or resumed by this call.
   package mutating func setPaused(_ paused: Bool, for pause: Pause = .reader) -> Bool {
     let before = isPaused
     if paused { pauses.insert(pause) } else { pauses.remove(pause) }
     return isPaused != before
   }
 
-  // MARK: The stream limit (reference §5.3)
+  // MARK: The stream limit (APNs reference §5.3)
 
-  /// Streams that a peer may have open before anything of it was accepted.
+  /// The maximum number of open streams of a peer before its first accepted request.
   private let initialStreams: Int
-  /// Whether the peer may have as many streams open as the gateway ever allows.
+  /// True if the stream limit of the peer is at its maximum.
   package private(set) var allowsAllStreams = false
 
-  /// Streams that the peer may have open now.
+  /// The current maximum number of open streams of the peer.
   package var streamLimit: Int { allowsAllStreams ? Limits.maximumConcurrentStreams : initialStreams }
 
-  /// Raises the limit to its full height. It never falls: several clients count with the lowest they were told, for ever.
+  /// Raises the stream limit to its maximum. It never falls: several clients keep the lowest announced limit forever.
   ///
-  /// - Returns: whether the peer is to be told another.
+  /// - Returns: true if the new limit has to be announced.
   package mutating func allowAllStreams() -> Bool {
     guard !allowsAllStreams else { return false }
     allowsAllStreams = true
@@ -261,7 +264,8 @@ package struct ConnectionState {
 
   // MARK: Invariants
 
-  /// What does not fit, or not to what was before; nil when all does.
+  /// Returns a description of an invariant that does not hold, by itself or compared with the earlier state; nil if
+  /// all hold.
   package func brokenInvariant(since before: ConnectionState? = nil) -> String? {
     if isDraining, !isServer { return "a client drains" }
     if allowsAllStreams, !isServer { return "a client limits streams" }
@@ -275,21 +279,21 @@ package struct ConnectionState {
     return past.isRefusing && !draining.isRefusing ? "data of a refused peer is read again" : nil
   }
 
-  /// Ends a debug build in which something does not fit; a release build has no trace of this.
+  /// Ends a debug build in which an invariant does not hold; a release build does not contain this check.
   private func checkInvariants(since before: ConnectionState) {
     assert(brokenInvariant(since: before) == nil, brokenInvariant(since: before) ?? "")
   }
 }
 
-/// How long the connections of a process that ends may take.
+/// The time limits for ending the connections of a process that stops.
 package struct DrainTimes: Equatable, Sendable {
-  /// GOAWAY comes when no stream is open, or after this time in any case; until then new requests are answered, too.
+  /// The time until GOAWAY is sent, unless no stream is open before; until then new requests are still answered.
   package let requests: TimeAmount
-  /// After that the socket closes when all is answered, or after this time in any case.
+  /// The time after ``requests`` until the socket closes, unless all requests are answered before.
   package let answers: TimeAmount
 
-  /// Nobody comes after it: clients get the time to go elsewhere.
+  /// The time limits for a stop: no other process follows, so clients get time to connect to another gateway.
   package static let stop = DrainTimes(requests: .seconds(3), answers: .seconds(4))
-  /// The next process waits for it, and so do all who connect meanwhile.
+  /// The time limits for a restart, which delay the next process and all clients that connect in the meantime.
   package static let restart = DrainTimes(requests: .milliseconds(300), answers: .milliseconds(1200))
 }

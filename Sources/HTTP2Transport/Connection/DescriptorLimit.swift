@@ -1,8 +1,8 @@
 import Glibc
 
-/// How many files and sockets this process may have open.
+/// The maximum number of files and sockets that this process may have open.
 package enum DescriptorLimit {
-  /// Raises the limit as far as the system lets everybody, and returns it.
+  /// Raises the limit to the maximum that an unprivileged process may set, and returns it.
   @discardableResult
   package static func raise() -> Int {
     var limit = rlimit()

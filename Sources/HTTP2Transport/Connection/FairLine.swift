@@ -1,11 +1,12 @@
 import DequeModule
 
-/// A queue in which sources take turns: a source with many elements delays an element of another source by one of its own.
+/// A queue that serves its sources in turn: a source with many elements delays an element of another source by only
+/// one of its own.
 ///
-/// Elements of one source keep their order. A source takes memory only while it has elements.
+/// The elements of one source keep their order. A source uses memory only while it has elements.
 struct FairLine<Source: Hashable, Element> {
   private var elements: [Source: Deque<Element>] = [:]
-  /// Each source with elements, once, in the order of their turns.
+  /// Every source with elements, once, in the order in which they are served.
   private var sources: Deque<Source> = []
 
   mutating func append(_ element: Element, from source: Source) {
@@ -13,7 +14,7 @@ struct FairLine<Source: Hashable, Element> {
     elements[source, default: []].append(element)
   }
 
-  /// Removes the next element; its source then goes behind all others.
+  /// Removes and returns the next element; its source then moves behind all others.
   mutating func popFirst() -> Element? {
     guard let source = sources.popFirst() else { return nil }
     let element = elements[source]?.popFirst()

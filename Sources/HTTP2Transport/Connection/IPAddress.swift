@@ -1,11 +1,11 @@
 import Glibc
 
-/// An address of IPv4 or IPv6. One of IPv4 is the same whether it is written as that or mapped into IPv6 (RFC 4291 §2.5.5.2).
+/// An IPv4 or IPv6 address. An IPv4 address equals its IPv4-mapped IPv6 form (RFC 4291 §2.5.5.2).
 package struct IPAddress: Hashable, Sendable, CustomStringConvertible {
-  /// Four bytes, or sixteen.
+  /// The four or sixteen bytes of the address.
   package let bytes: [UInt8]
 
-  /// - Parameter bytes: four or sixteen.
+  /// - Parameter bytes: four or sixteen bytes; nil results for any other count.
   init?(bytes: ArraySlice<UInt8>) {
     switch bytes.count {
     case 4: self.bytes = Array(bytes)
@@ -16,7 +16,7 @@ package struct IPAddress: Hashable, Sendable, CustomStringConvertible {
     }
   }
 
-  /// - Parameter text: as `inet_pton(3)` reads it; nil for anything else.
+  /// - Parameter text: an address in the format of `inet_pton(3)`; nil results for anything else.
   package init?(_ text: String) {
     var bytes = [UInt8](repeating: 0, count: 16)
     if unsafe inet_pton(AF_INET, text, &bytes) == 1 {
@@ -32,7 +32,7 @@ package struct IPAddress: Hashable, Sendable, CustomStringConvertible {
     bytes.count == 4 ? bytes[0] == 127 : bytes.dropLast().allSatisfy { $0 == 0 } && bytes[15] == 1
   }
 
-  /// As `inet_ntop(3)` writes it.
+  /// The address in the format of `inet_ntop(3)`.
   package var description: String {
     var text = [CChar](repeating: 0, count: Int(INET6_ADDRSTRLEN))
     let family = bytes.count == 4 ? AF_INET : AF_INET6

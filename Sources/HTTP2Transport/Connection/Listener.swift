@@ -4,14 +4,14 @@ package import NIOPosix
 import PushCore
 import Synchronization
 
-/// Accepts connections and hands each to the handler of its loop.
+/// Accepts connections and passes each to the handler of its loop.
 package final class Listener: Sendable {
-  /// Where to listen.
+  /// The address of a listener.
   package enum Address: Sendable, Equatable {
     case tcp(host: String, port: Int)
     case unix(path: String)
 
-    /// Descriptors that a listener leaves to others; the admin socket is still there when the others pause.
+    /// The number of descriptors that a listener leaves free; the admin socket still accepts when the others pause.
     fileprivate var reserve: Int {
       switch self {
       case .tcp: Limits.reservedDescriptors
@@ -22,9 +22,9 @@ package final class Listener: Sendable {
 
   private let channel: any Channel
   private let socket: Mutex<ListeningSocket?>
-  /// `HOST:PORT` as bound, with the port that the system chose for 0.
+  /// `HOST:PORT` as bound, with the port that the system assigned for 0.
   package let description: String
-  /// The port that it is bound to; nil for a path.
+  /// The bound port; nil for a path.
   package var port: Int? { channel.localAddress?.port }
 
   private init(channel: any Channel, socket: ListeningSocket, description: String) {
@@ -33,10 +33,10 @@ package final class Listener: Sendable {
     self.description = description
   }
 
-  /// Begins to accept, on a socket that is bound already, or that it binds.
+  /// Begins to accept connections, on a socket that is already bound, or on a new one.
   ///
-  /// - Parameter name: the host as people are to see it; nil: as the address has it.
-  /// - Throws: ``ListenError`` with what to do when the address can't be had.
+  /// - Parameter name: the host to show to users; nil for the host in the address.
+  /// - Throws: ``ListenError`` with advice if the address can't be bound.
   package static func listen(
     on address: Address, named name: String? = nil, socket bound: ListeningSocket? = nil, tls: TLSSource?,
     options: ConnectionOptions = ConnectionOptions(), loops: Loops, ledger: UnauthenticatedConnections? = nil
@@ -59,11 +59,11 @@ package final class Listener: Sendable {
         }
       }
       .childChannelOption(
-        // A connection keeps its last buffer: an idle device's is small.
+        // A connection keeps its last buffer: the buffer of an idle device is small.
         .recvAllocator,
         value: AdaptiveRecvByteBufferAllocator(minimum: 1024, initial: 1024, maximum: Limits.turnShare)
       )
-      // More would be read before anybody else has their turn.
+      // More reads would delay all other connections of the loop.
       .childChannelOption(.maxMessagesPerRead, value: 1)
       .childChannelInitializer { channel in
         AdminPeer.check(channel, of: options).flatMapThrowing { user in
@@ -90,9 +90,9 @@ package final class Listener: Sendable {
     }
   }
 
-  /// Makes the connection of a socket that was accepted.
+  /// Creates the connection of an accepted socket.
   ///
-  /// - Parameter origin: a client that a balancer names; `balancer` for the peer of the socket itself.
+  /// - Parameter origin: the client that a load balancer names; `balancer` for the peer of the socket itself.
   private static func connection(
     on channel: any Channel, from origin: ProxyHeader.Origin, tls: TLSSource?, options: ConnectionOptions, loops: Loops,
     ledger: UnauthenticatedConnections?
@@ -114,21 +114,21 @@ package final class Listener: Sendable {
     return connection
   }
 
-  /// An address has as many connections as it may; NIO closes the one that is too much.
+  /// An error: the address has its maximum number of connections. NIO then closes the new one.
   private struct TooManyConnections: Error {}
 
-  /// The socket for another listener, which accepts beside this one; nil when this one is closed.
+  /// Returns the socket for another listener that accepts at the same time; nil if this listener is closed.
   package func shareSocket() -> ListeningSocket? {
     socket.withLock { socket in (try? socket?.duplicate()).map(ListeningSocket.init(adopting:)) }
   }
 
-  /// Accepts no more: whoever comes now is refused.
+  /// Stops accepting and closes the socket: new clients are refused.
   package func close() async { _ = await handOver() }
 
-  /// Accepts no more, but leaves the socket open: whoever comes now waits in its backlog, until somebody accepts again or the
-  /// socket is let go of.
+  /// Stops accepting, but leaves the socket open: new clients stay in its backlog until another listener accepts, or
+  /// the socket is released.
   ///
-  /// - Returns: nil when it was closed before.
+  /// - Returns: the socket; nil if the listener was closed before.
   package func handOver() async -> ListeningSocket? {
     try? await channel.close()
     return socket.withLock { $0.take() }
@@ -136,19 +136,19 @@ package final class Listener: Sendable {
 }
 
 extension Listener.Address {
-  /// The host as it was written; nil for a path.
+  /// The host as configured; nil for a path.
   package var host: String? {
     guard case .tcp(let host, _) = self else { return nil }
     return host
   }
 
-  /// The same host at this port; itself where that is nil.
+  /// Returns the address with the same host and this port; unchanged if the port is nil.
   package func with(port: Int?) -> Listener.Address {
     guard case .tcp(let host, _) = self, let port else { return self }
     return .tcp(host: host, port: port)
   }
 
-  /// `HOST:PORT` with this port instead of its own, or the path.
+  /// Returns `HOST:PORT` with this port instead of its own, or the path.
   fileprivate func description(port bound: Int?) -> String {
     switch self {
     case .tcp(let host, let port): "\(host.contains(":") ? "[\(host)]" : host):\(bound ?? port)"
@@ -157,18 +157,18 @@ extension Listener.Address {
   }
 }
 
-/// Why an address can't be listened on, in one line.
+/// An error of listening on an address, described in one line.
 package struct ListenError: Error, CustomStringConvertible {
   package var description: String
-  /// Whether this machine does not have that address, or speaks no such protocol.
+  /// True if this machine does not have the address, or does not support its protocol.
   package let isUnavailable: Bool
 
-  /// What chooses the address of most listeners.
+  /// The flag that sets the address of most listeners.
   package static let flag = "--listen"
 
   /// - Parameters:
-  ///   - flag: the flag by which another address is chosen.
-  ///   - holder: the process that has the address.
+  ///   - flag: the flag that sets another address.
+  ///   - holder: the process that uses the address.
   package init(
     _ address: Listener.Address, _ error: any Error, flag: String = ListenError.flag, holder: String? = nil
   ) {
@@ -195,13 +195,16 @@ package struct ListenError: Error, CustomStringConvertible {
   }
 }
 
-/// The loops of the process, each with its context and its handler.
+/// The event loops of the process, each with its context and its handler.
 package final class Loops: Sendable {
   package let group: MultiThreadedEventLoopGroup
   private let parts: [ObjectIdentifier: NIOLoopBound<(LoopContext, any Handler)>]
 
-  /// Makes a context and a handler on every loop; each asks devices for a sign of life every `pingInterval`, and looks
-  /// for idle connections every `idleCheck`.
+  /// Creates a context and a handler on every loop.
+  ///
+  /// - Parameters:
+  ///   - pingInterval: the interval of PINGs to devices.
+  ///   - idleCheck: the interval of checks for idle connections.
   package init(
     count: Int, pingInterval: Duration = Limits.pingInterval, idleCheck: Duration = .seconds(30),
     handler: @escaping @Sendable (LoopContext) -> any Handler
@@ -220,13 +223,13 @@ package final class Loops: Sendable {
     self.parts = parts
   }
 
-  /// The parts of the loop that runs this.
+  /// Returns the context and the handler of the current loop.
   package func current(_ loop: any EventLoop) -> (LoopContext, any Handler) {
     guard let part = parts[ObjectIdentifier(loop)] else { preconditionFailure("a loop that is not ours") }
     return part.value
   }
 
-  /// Ends every connection in good order, within these times.
+  /// Ends every connection in an orderly way, within these times.
   package func drain(within times: DrainTimes = .stop) async {
     await withTaskGroup(of: Void.self) { group in
       for part in parts.values {
@@ -238,14 +241,14 @@ package final class Loops: Sendable {
     }
   }
 
-  /// Does something with every connection, each on its loop.
+  /// Calls `body` with every connection, each on its loop.
   package func forEachConnection(_ body: @escaping @Sendable (Connection) -> Void) {
     for part in parts.values {
       part.eventLoop.execute { for connection in part.value.0.connections.values { body(connection) } }
     }
   }
 
-  /// Asks something of every connection, each on its loop.
+  /// Returns the result of `body` for every connection, each computed on its loop.
   package func connections<Value: Sendable>(_ body: @escaping @Sendable (Connection) -> Value) async -> [Value] {
     var values: [Value] = []
     for part in parts.values {
@@ -254,7 +257,7 @@ package final class Loops: Sendable {
     return values
   }
 
-  /// Whether every loop gets to a task within a time: one that does not is stuck, or has far too much to do.
+  /// Returns true if every loop runs a task within a time: a loop that does not is stuck or overloaded.
   package func answer(within time: Duration) async -> Bool {
     var limit: Task<Void, Never>?
     let isComplete = await withCheckedContinuation { continuation in
@@ -265,7 +268,7 @@ package final class Loops: Sendable {
       }
       for part in parts.values { part.eventLoop.execute { roll.here() } }
     }
-    // Anybody may ask: nothing waits on when all have answered.
+    // This may be called often: no timer may remain after all loops have answered.
     limit?.cancel()
     return isComplete
   }
@@ -273,7 +276,7 @@ package final class Loops: Sendable {
   package func shutdown() async { try? await group.shutdownGracefully() }
 }
 
-/// Counts those who answer until all have, or the time is over.
+/// Counts down the answers until all have arrived, or until the time limit.
 private final class CountdownLatch: Sendable {
   private let state: Mutex<(missing: Int, done: (@Sendable (Bool) -> Void)?)>
 
@@ -290,7 +293,7 @@ private final class CountdownLatch: Sendable {
   func end() { state.withLock { $0.done.take() }?(false) }
 }
 
-/// The server's side of a connection: hands requests to the loop's handler.
+/// The server's side of a connection: passes requests to the loop's handler.
 package final class ServerSide: HTTP2SessionDelegate, ConnectionOwner {
   private unowned let connection: Connection
   private let handler: any Handler
@@ -300,7 +303,7 @@ package final class ServerSide: HTTP2SessionDelegate, ConnectionOwner {
     self.handler = handler
   }
 
-  /// Makes the server's side; the session keeps it until the connection closes.
+  /// Creates the server's side; the session retains it until the connection closes.
   package static func attach(to connection: Connection, handler: any Handler) {
     let side = ServerSide(connection, handler)
     connection.session.delegate = side
@@ -319,7 +322,7 @@ package final class ServerSide: HTTP2SessionDelegate, ConnectionOwner {
 
   package func session(_ session: HTTP2Session, closed stream: HTTP2Stream, errorCode: UInt32) {
     guard connection.isDraining else { return }
-    // The stream counts as open until this returns.
+    // The stream counts as open until this function returns.
     let connection = NIOLoopBound(connection, eventLoop: connection.loop.eventLoop)
     connection.eventLoop.execute { connection.value.closeIfIdle() }
   }
@@ -357,8 +360,10 @@ package final class ServerSide: HTTP2SessionDelegate, ConnectionOwner {
 }
 
 extension ProxyHeader.Origin {
-  /// The address of a client behind a balancer, and where it is. One that has the balancer's loopback address, or none, is
-  /// counted as the balancer; no client of a balancer is on this machine.
+  /// Returns the address of a client behind a load balancer, and its origin.
+  ///
+  /// A client with a loopback address or without an address counts as the load balancer. No client of a load balancer
+  /// has the origin `loopback`.
   package func place(of peer: SocketAddress?) -> (client: IPAddress?, place: PeerOrigin) {
     switch self {
     case .balancer: (nil, PeerOrigin(peer))
@@ -368,7 +373,7 @@ extension ProxyHeader.Origin {
 }
 
 extension Connection.Peer {
-  /// What an address says of the peer: one that can't be had says nothing.
+  /// Returns the origin of a peer with this address; remote if the address is unknown.
   init(_ address: SocketAddress?) {
     self = address?.ipAddress.flatMap(IPAddress.init)?.isLoopback == true ? .loopback : .remote
   }

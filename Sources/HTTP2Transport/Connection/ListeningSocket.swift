@@ -3,22 +3,21 @@ import Glibc
 package import NIOCore
 import PushCore
 
-/// A bound socket, which it owns: a listener accepts on a copy of it. It can outlive the listener, so that one process hands
-/// it to the next, and peers wait in its backlog meanwhile.
+/// A bound socket and the owner of its descriptor: a listener accepts on a copy of it. It can outlive the listener,
+/// so that one process passes it to the next while clients stay in its backlog.
 package final class ListeningSocket: Sendable {
-  /// Open for as long as this lives.
+  /// The descriptor, open as long as this object exists.
   package let descriptor: Int32
 
-  /// Takes over an open socket.
+  /// Takes ownership of an open socket.
   package init(adopting descriptor: Int32) { self.descriptor = descriptor }
 
   deinit { Glibc.close(descriptor) }
 
-  /// Binds on a thread of its own: the name of a host may take long to look up.
+  /// Binds on a separate thread, since the lookup of a host name may take long.
   ///
-  /// - Throws: ``ListenError`` with what to do when the address can't be had.
-  ///
-  /// - Parameter flag: what chooses the address, for the error.
+  /// - Parameter flag: the flag that sets the address, for the error.
+  /// - Throws: ``ListenError`` with advice if the address can't be bound.
   package static func bindApart(
     _ address: Listener.Address, flag: String = ListenError.flag
   ) async throws(ListenError) -> ListeningSocket {
@@ -32,7 +31,7 @@ package final class ListeningSocket: Sendable {
 
   /// Binds on this thread.
   ///
-  /// - Throws: ``ListenError`` with what to do when the address can't be had.
+  /// - Throws: ``ListenError`` with advice if the address can't be bound.
   package static func bind(
     _ address: Listener.Address, flag: String = ListenError.flag
   ) throws(ListenError) -> ListeningSocket {
@@ -54,7 +53,7 @@ package final class ListeningSocket: Sendable {
     }
   }
 
-  /// The process that has an address in use.
+  /// Returns the process that uses an address.
   private static func holder(of address: Listener.Address, after error: any Error) -> String? {
     guard (error as? IOError)?.errnoCode == EADDRINUSE, case .tcp(let host, let port) = address.numeric else {
       return nil
@@ -62,14 +61,14 @@ package final class ListeningSocket: Sendable {
     return PortHolder.find(host: host, port: port)?.description
   }
 
-  /// A copy of the descriptor, for whoever closes what it accepts on.
+  /// Returns a copy of the descriptor, for a caller that closes the descriptor on which it accepts.
   package func duplicate() throws(IOError) -> Int32 {
     let copy = fcntl(descriptor, F_DUPFD_CLOEXEC, 3)
     guard copy >= 0 else { throw IOError(errnoCode: errno, reason: "dup") }
     return copy
   }
 
-  /// Where it is bound; nil for what is no socket of TCP or of the file system.
+  /// The bound address; nil if the descriptor is neither a TCP socket nor a Unix socket.
   package var address: Listener.Address? {
     var storage = sockaddr_storage()
     var size = socklen_t(MemoryLayout<sockaddr_storage>.size)
@@ -116,7 +115,7 @@ extension Listener.Address {
     }
   }
 
-  /// The address itself, of a host that has a name.
+  /// Returns the numeric address of a host name.
   fileprivate func resolved() throws -> SocketAddress {
     switch self {
     case .tcp(let host, let port): try SocketAddress.makeAddressResolvingHost(host, port: port)
@@ -124,8 +123,8 @@ extension Listener.Address {
     }
   }
 
-  /// All addresses of a host that has a name, each with the port: of `localhost` both of loopback, whatever the system's table of
-  /// hosts says; itself where the host is digits. Looks up on a thread of its own.
+  /// Returns all addresses of a host name, each with the port. For `localhost` both loopback addresses, independently
+  /// of the system's hosts file; a numeric host is returned unchanged. Looks up the name on a separate thread.
   ///
   /// - Throws: ``ListenError`` for a name without an address.
   package func expanded() async throws(ListenError) -> [Listener.Address] {
@@ -157,6 +156,6 @@ extension Listener.Address {
     return found
   }
 
-  /// The same place with the host as digits; itself where that can't be told.
+  /// The same address with a numeric host; unchanged if the lookup fails.
   package var numeric: Listener.Address { (try? resolved()).flatMap(Listener.Address.init) ?? self }
 }

@@ -2,16 +2,17 @@ import DequeModule
 package import NIOCore
 import PushCore
 
-/// What all connections of one event loop share: storage that is used again, and the end of each turn.
+/// The shared state of all connections of one event loop: reused storage, and the actions at the end of each
+/// iteration.
 ///
 /// Not `Sendable`: it never leaves its loop.
 @safe package final class LoopContext {
   package let eventLoop: any EventLoop
   package let streams: StreamPool
   package let frameBuffer = FrameBuffer()
-  /// What the loop counts.
+  /// The metrics of the loop.
   package let meter = LoopMeter()
-  /// Plaintext on its way to or from OpenSSL; used within one call only.
+  /// The buffer for plaintext to or from OpenSSL; used within one call only.
   package let scratch: UnsafeMutableRawBufferPointer
   package var plaintext: [UInt8] = []
 
@@ -19,11 +20,11 @@ import PushCore
   private var dirty: [Connection] = []
   private var endings: [() -> Void] = []
   private var isTurnEndScheduled = false
-  /// When the last turn began that had something to send, store or log.
+  /// The start of the last iteration that had data to send, store or log.
   package private(set) var turnBegan = NIODeadline.distantPast
-  /// Set while the process ends: when the last connection is gone, and how long they may take.
+  /// Set while the process ends: a promise for the end of the last connection, and the time limits.
   private var drainage: (whenEmpty: EventLoopPromise<Void>, times: DrainTimes)?
-  /// Looks after the times of connections while there are some.
+  /// The timer that checks the timeouts of connections; nil while there are no connections.
   private var ticking: RepeatedTask?
 
   package init(eventLoop: any EventLoop) {
@@ -34,25 +35,25 @@ import PushCore
 
   deinit { unsafe scratch.deallocate() }
 
-  // MARK: Turns
+  // MARK: Event-loop iterations
 
-  /// Sends what a connection has to say when this turn of the loop ends, together with all else it will have by then.
+  /// Flushes the output of a connection at the end of this iteration, together with all further output until then.
   package func flushAtEndOfTurn(_ connection: Connection) {
     dirty.append(connection)
     scheduleTurnEnd()
   }
 
-  /// Calls `action` at the end of every turn in which something asked for it.
+  /// Adds an action that runs at the end of every iteration for which ``scheduleTurnEnd()`` was called.
   package func onTurnEnd(_ action: @escaping () -> Void) { endings.append(action) }
 
-  /// Sees to it that this turn ends with the actions and flushes above.
+  /// Schedules the actions and flushes for the end of this iteration.
   package func scheduleTurnEnd() {
     assert(eventLoop.inEventLoop)
     guard !isTurnEndScheduled else { return }
     isTurnEndScheduled = true
     turnBegan = eventLoop.now
     let this = NIOLoopBound(self, eventLoop: eventLoop)
-    // Runs after the events that this turn of the loop has already gathered.
+    // Runs after the events that this iteration of the loop has already collected.
     eventLoop.execute { this.value.endTurn() }
   }
 
@@ -71,49 +72,49 @@ import PushCore
 
   // MARK: Fairness
 
-  /// Those that sent more than fits into a turn, in the order in which they read on.
+  /// The connections that used their share of an iteration, in the order in which they resume reading.
   private var waiting: Deque<Connection> = []
   private var isTurnDue = false
 
-  /// Has a connection read on when those that wait already have done so: one in each turn, so that whoever sends little
-  /// waits for no more than one of them, however many there are.
+  /// Resumes reading of a connection after all connections queued before it: one in each iteration, so that a client
+  /// that sends little is delayed by at most one of them, however many there are.
   package func awaitTurn(_ connection: Connection) {
     waiting.append(connection)
     scheduleTurnEnd()
   }
 
-  /// Whether those that sent more than fits into a turn wait for something else, too: who set this calls
-  /// ``scheduleTurnEnd()`` when it is over.
+  /// Returns true while queued connections must also be delayed for another reason; its owner calls
+  /// ``scheduleTurnEnd()`` when that reason ends.
   package var holdsTurns: () -> Bool = { false }
 
   private var hasModestRequest = false
   private var lastModestRequest: NIODeadline?
 
-  /// Somebody who sends little has sent a request in this turn.
+  /// Records that a connection that sends little sent a request in this iteration.
   package func noteSmallRequest() {
     hasModestRequest = true
     scheduleTurnEnd()
   }
 
-  /// Whether somebody who sends little has sent a request a short while ago, and may send the next at any time. Where nobody
-  /// does, those who send much take larger turns, each of which costs less.
+  /// True if a connection that sends little recently sent a request, and may send the next at any time. While false,
+  /// the connections that send much get larger shares, each of which costs less.
   package var isShared: Bool { lastModestRequest.map { turnBegan - $0 < LoopContext.modestTime } ?? false }
 
   private static let modestTime = TimeAmount.seconds(2)
   private static let readsWhenAlone = 4
 
-  /// Turns that have ended, modulo 2⁶⁴.
+  /// The number of completed iterations, modulo 2⁶⁴.
   private var turnCount: UInt64 = 0
 
-  /// Lets one connection that sent more than fits into a turn read on: one in each iteration of the loop, which also reads
-  /// what all others have sent.
+  /// Resumes reading of one queued connection: one in each iteration of the loop, which also reads the data of all
+  /// other connections.
   private func giveTurn() {
     guard !holdsTurns(), !waiting.isEmpty else { return }
     waiting.removeFirst().takeTurn(reads: isShared ? 1 : LoopContext.readsWhenAlone)
     ensureTurn()
   }
 
-  /// Gives the next turn also when the connection that had the last one has sent nothing more, so that no turn ends.
+  /// Schedules the next resumption even if the last resumed connection sent nothing more, so that no iteration ends.
   private func ensureTurn() {
     guard !waiting.isEmpty, !isTurnDue else { return }
     isTurnDue = true
@@ -124,30 +125,31 @@ import PushCore
     }
   }
 
-  /// As soon as possible, but after what has arrived was read: a timer without delay would run before that.
+  /// The shortest delay that still runs after received data is read: a timer without delay would run before it.
   private static let turnTime = TimeAmount.microseconds(100)
 
   // MARK: Handshakes
 
-  /// Connections with bytes for their TLS handshakes.
+  /// The connections with pending bytes of their TLS handshakes.
   private var handshakes = FairLine<UnauthenticatedConnections.Source, Connection>()
-  /// Whether handshakes go on by themselves, at the end of this turn or after a pause.
+  /// True if the processing of handshakes is scheduled, at the end of this iteration or after a pause.
   private var isHandshakeDue = false
-  /// The time for handshakes in one iteration of the loop, exceeded by one of them at most.
+  /// The time for handshakes in one iteration of the loop; at most one handshake exceeds it.
   private static let handshakeShare = TimeAmount(Limits.handshakeShare)
 
-  /// Has a connection go on with its handshake in its turn. Addresses take turns, and between the handshakes of two iterations
-  /// the loop reads what all its connections have sent.
+  /// Queues a connection for the continuation of its handshake. Addresses are served in turn, and between the
+  /// handshakes of two iterations the loop reads the data of all its connections.
   func awaitHandshake(_ connection: Connection) {
     handshakes.append(connection, from: connection.source)
     guard !isHandshakeDue else { return }
     isHandshakeDue = true
     let this = NIOLoopBound(self, eventLoop: eventLoop)
-    // Runs after the events that this turn of the loop has already gathered.
+    // Runs after the events that this iteration of the loop has already collected.
     eventLoop.execute { this.value.continueHandshakes() }
   }
 
-  /// Goes on with handshakes for a bounded time, and then pauses: while others send requests, for as long as that took.
+  /// Continues handshakes for a bounded time, then pauses; while other connections send requests, the pause is as
+  /// long as that time.
   private func continueHandshakes() {
     let began = eventLoop.now
     var spent = TimeAmount.zero
@@ -166,13 +168,13 @@ import PushCore
 
   // MARK: Closing
 
-  /// Connections whose sockets are gone, and whose streams are not ended yet.
+  /// The connections with closed sockets whose streams are not ended yet.
   private var leaving: Deque<Connection> = []
-  /// The number of connections that can be taken apart before the loop reads from its sockets.
+  /// The number of connections that can still be released before the loop reads from its sockets.
   private var closingsLeft = Limits.closingSlice
   private var isClosingDue = false
 
-  /// Takes a connection apart whose socket is gone: at once, or in a later slice where many end together.
+  /// Releases a connection whose socket is closed: at once, or in a later slice if many end together.
   func takeApart(_ connection: Connection) {
     if closingsLeft > 0, leaving.isEmpty {
       closingsLeft -= 1
@@ -202,9 +204,9 @@ import PushCore
 
   // MARK: Time
 
-  /// Notes that something was to be done at some time, or was handed to the loop then, and is done now.
+  /// Records the delay between the time at which work was due or was handed to the loop, and now.
   ///
-  /// - Returns: now.
+  /// - Returns: the current time.
   @discardableResult
   package func noteLag(since time: NIODeadline) -> NIODeadline {
     assert(eventLoop.inEventLoop)
@@ -213,28 +215,28 @@ import PushCore
     return now
   }
 
-  // MARK: Rounds
+  // MARK: Periodic visits
 
-  /// Something that is done to each connection once in every interval, to a share of them at a time.
+  /// An action for each connection once in every interval, performed for a share of the connections at a time.
   private struct Round {
     let step: TimeAmount
     let shares: Int
     let action: (Connection) -> Void
-    /// The number of the next share, from 0.
+    /// The index of the next share, from 0.
     var next = 0
     var isRunning = false
   }
 
   private var rounds: [Round] = []
-  /// How long a step of a round is at least.
+  /// The minimum duration of one step.
   private static let stepTime = TimeAmount.seconds(1)
-  /// The number of connections in one turn, and the pause before the next turn. A push waits for the PINGs of one turn: 30 ms
-  /// where one turn had 667.
+  /// The number of connections visited in one iteration, and the pause before the next. A push is delayed by the
+  /// PINGs of one iteration: by 30 ms when one iteration had 667.
   static let visitsAtOnce = 64
   private static let visitPause = TimeAmount.milliseconds(10)
 
-  /// Calls `action` for each connection once in every `interval`, in steps of about a second, or of the interval if that is
-  /// shorter. No timer is set while there are no connections.
+  /// Calls `action` for each connection once in every `interval`, in steps of about a second, or of the interval if
+  /// that is shorter. Without connections no timer runs.
   package func visitConnections(every interval: TimeAmount, _ action: @escaping (Connection) -> Void) {
     let shares = max(1, Int(interval.nanoseconds / LoopContext.stepTime.nanoseconds))
     rounds.append(Round(step: .nanoseconds(interval.nanoseconds / Int64(shares)), shares: shares, action: action))
@@ -275,8 +277,8 @@ import PushCore
     eventLoop.scheduleTask(in: LoopContext.visitPause) { this.value.0.visit(rest, this.value.1) }
   }
 
-  /// The share of a connection, the same in every round: by the upper half of a product, since addresses of objects have the
-  /// lowest bits in common.
+  /// Returns the share of a connection, the same in every round. It uses the upper half of a product, since addresses
+  /// of objects have the lowest bits in common.
   static func share(of key: ObjectIdentifier, among shares: Int) -> Int {
     let mixed = UInt64(UInt(bitPattern: key)) &* 0x9E37_79B9_7F4A_7C15
     return Int(mixed.multipliedFullWidth(by: UInt64(shares)).high)
@@ -313,10 +315,10 @@ import PushCore
     if connections.isEmpty { drainage?.whenEmpty.succeed() }
   }
 
-  /// How long connections may still take, once all of them are to end.
+  /// The time limits of the current drain; nil while connections are not ending.
   var drainTimes: DrainTimes? { drainage?.times }
 
-  /// Ends every connection in good order; the future succeeds when none is left.
+  /// Ends every connection in an orderly way; the future succeeds when none is left.
   package func drain(within times: DrainTimes = .stop) -> EventLoopFuture<Void> {
     let promise = drainage?.whenEmpty ?? eventLoop.makePromise(of: Void.self)
     drainage = (promise, times)

@@ -1,33 +1,34 @@
 package import PushCore
 
-/// Where the peer of a connection is, which decides what it may do unasked.
+/// The location of the peer of a connection, which determines its permissions without a credential.
 package enum PeerOrigin: Int, CaseIterable, Sendable { case adminSocket, loopback, remote }
 
-/// What the peer of a connection has shown itself to be.
+/// The kind of peer of a connection, as far as it is authenticated.
 package enum PeerKind: Int, CaseIterable, Sendable {
-  /// It has shown no credential.
+  /// The peer presented no credential.
   case stranger
-  /// It has shown a provider's token or certificate that is good.
+  /// The peer presented a valid provider token or certificate.
   case provider
-  /// It has shown a device's secret.
+  /// The peer presented the secret of a device.
   case device
-  /// It came by the admin socket, or has shown an administrator's token.
+  /// The peer uses the admin socket, or presented an administrator's token.
   case admin
 }
 
-/// What one loop counts of itself and of its connections; read on any thread, without stopping the loop.
+/// The metrics of one loop and of its connections; readable on any thread, without stopping the loop.
 package final class LoopMeter: Sendable {
-  /// From the first thing that a turn has to send, store or log until that is handed on: what comes meanwhile waits.
+  /// The times from the first work of an iteration that has to be sent, stored or logged until that is handed on;
+  /// work that arrives in between is delayed.
   package let turns = MetricHistogram.times(LoopMeter.bounds)
-  /// How long what was to be done at some time, or came from another thread, waited for the loop. Noted where such a thing
-  /// happens anyhow, so that an idle loop sleeps on.
+  /// The delays of timers and of tasks from other threads until the loop ran them. Recorded only when such work runs
+  /// anyway, so that an idle loop stays asleep.
   package let lag = MetricHistogram.times(LoopMeter.bounds)
   package let handshakes = HandshakeMeter()
-  /// Bytes that came from sockets, and went to them.
+  /// The number of bytes received from sockets, and of bytes sent.
   package let received = Counter()
   package let sent = Counter()
   package let limits = LimitCounters()
-  /// Streams of HTTP/2 that are open.
+  /// The number of open HTTP/2 streams.
   package let streams = Gauge()
   private let opened = Counters(count: PeerOrigin.allCases.count)
   private let closed = Counters(count: PeerOrigin.allCases.count)
@@ -50,30 +51,30 @@ package final class LoopMeter: Sendable {
     kinds[kind.rawValue].add(-1)
   }
 
-  /// An open connection has shown what its peer is.
+  /// Records that an open connection changed the kind of its peer.
   func change(_ kind: PeerKind, to other: PeerKind) {
     kinds[kind.rawValue].add(-1)
     kinds[other.rawValue].add(1)
   }
 
-  /// How many connections were opened and closed so far, in the order of ``PeerOrigin``.
+  /// The numbers of connections opened and closed so far, in the order of ``PeerOrigin``.
   package var connections: (opened: [UInt64], closed: [UInt64]) {
-    // Whatever is closed was opened: this way round there are never fewer than none.
+    // Each closed connection was opened before: read in this order, the difference is never negative.
     let closed = closed.totals
     return (opened.totals, closed)
   }
 
-  /// Open connections, in the order of ``PeerKind``.
+  /// The numbers of open connections, in the order of ``PeerKind``.
   package var peers: [UInt64] { kinds.map { UInt64(clamping: $0.value) } }
 }
 
-/// What one loop counts of TLS.
+/// The TLS metrics of one loop.
 package final class HandshakeMeter: Sendable {
-  /// Handshakes that came to their end.
+  /// The number of completed handshakes.
   package let completed = Counter()
-  /// Those of them that were short because they resumed a session.
+  /// The number of completed handshakes that were short because they resumed a session.
   package let resumed = Counter()
-  /// Connections that were over before their handshake was.
+  /// The number of connections that ended before their handshake completed.
   package let failed = Counter()
 
   package init() {}

@@ -1,11 +1,11 @@
-/// The header of the PROXY protocol, version 2: the client for which a balancer opens a connection
+/// The header of the PROXY protocol, version 2: the client for which a load balancer opens a connection
 /// (https://www.haproxy.org/download/2.9/doc/proxy-protocol.txt §2.2).
 package struct ProxyHeader: Equatable, Sendable {
   /// The owner of the connection.
   package enum Origin: Equatable, Sendable {
-    /// The balancer's own, as one that asks whether the gateway is there.
+    /// The load balancer itself, for example for a health check.
     case balancer
-    /// A client's; nil where the balancer does not say its address, or that is none of IP.
+    /// A client; nil if the load balancer does not send its address, or sends no IP address.
     case client(IPAddress?)
   }
 
@@ -13,17 +13,19 @@ package struct ProxyHeader: Equatable, Sendable {
   /// The header's length in bytes.
   package var size: Int
 
-  /// An error: the bytes are no such header.
+  /// An error: the bytes are not a valid header.
   package struct Malformed: Error {}
 
   private static let signature: [UInt8] = [0x0D, 0x0A, 0x0D, 0x0A, 0x00, 0x0D, 0x0A, 0x51, 0x55, 0x49, 0x54, 0x0A]
   private static let fixedSize = 16
-  /// Bytes beyond the fixed part of a header: the addresses, and further facts about the client, which are skipped.
+  /// The maximum number of bytes after the fixed part of a header: the addresses, and further data about the client,
+  /// which is skipped.
   static let maximumLength = 2048
 
-  /// Reads the header at the beginning of what came.
+  /// Parses the header at the beginning of the received bytes.
   ///
-  /// - Returns: nil where more has to come.
+  /// - Returns: nil if the header is incomplete.
+  /// - Throws: ``Malformed`` if the bytes are not a valid header.
   static func read(_ bytes: [UInt8]) throws(Malformed) -> ProxyHeader? {
     guard bytes.prefix(signature.count).elementsEqual(signature.prefix(bytes.count)) else { throw Malformed() }
     guard bytes.count >= fixedSize else { return nil }
@@ -38,9 +40,10 @@ package struct ProxyHeader: Equatable, Sendable {
     }
   }
 
-  /// The source address of a client, which is first in the part with addresses.
+  /// Returns the source address of a client, which is first in the part with the addresses; nil if it is no IP
+  /// address.
   private static func source(_ bytes: ArraySlice<UInt8>, family: UInt8) throws(Malformed) -> IPAddress? {
-    // Two addresses and two ports.
+    // The part contains two addresses and two ports.
     let size = family == 1 ? 4 : 16
     guard family == 1 || family == 2 else { return nil }
     guard bytes.count >= 2 * size + 4 else { throw Malformed() }

@@ -1,7 +1,8 @@
 package import NIOCore
 import PushCore
 
-/// Reads the header with which a balancer begins a connection, and then has the connection take its place.
+/// Reads the PROXY header of a load balancer's connection, and then replaces itself by the handlers of the
+/// connection.
 package final class ProxyHeaderReader: ChannelInboundHandler, RemovableChannelHandler {
   package typealias InboundIn = ByteBuffer
   package typealias InboundOut = ByteBuffer
@@ -13,20 +14,21 @@ package final class ProxyHeaderReader: ChannelInboundHandler, RemovableChannelHa
   private var timeout: Scheduled<Void>?
 
   /// - Parameters:
-  ///   - isRequired: whether a connection without a header ends; otherwise it is the balancer's own.
-  ///   - refused: called when the first bytes are no header, and one is required.
-  ///   - begin: adds the handlers of a connection, or throws where it is one too many.
+  ///   - isRequired: true if a connection without a header is closed; otherwise it counts as the load balancer's own.
+  ///   - refused: called when the first bytes are not a header although one is required.
+  ///   - begin: adds the handlers of the connection, or throws if the connection exceeds a limit.
   init(isRequired: Bool, refused: @escaping () -> Void, begin: @escaping (ProxyHeader.Origin) throws -> Void) {
     (self.isRequired, self.refused, self.begin) = (isRequired, refused, begin)
   }
 
-  /// Begins an accepted connection: at once, or by the header where its peer is a balancer.
+  /// Begins an accepted connection: at once, or after its PROXY header if the peer is a load balancer.
   ///
   /// - Parameters:
-  ///   - balancers: their addresses.
-  ///   - isRequired: whether a balancer's connection without a header ends; otherwise it is the balancer's own.
-  ///   - refused: called when the first bytes are no header, and one is required.
-  ///   - begin: adds the handlers of a connection, or throws where it is one too many.
+  ///   - balancers: the addresses of the load balancers.
+  ///   - isRequired: true if a load balancer's connection without a header is closed; otherwise it counts as the load
+  ///     balancer's own.
+  ///   - refused: called when the first bytes are not a header although one is required.
+  ///   - begin: adds the handlers of the connection, or throws if the connection exceeds a limit.
   package static func begin(
     _ channel: any Channel, balancers: Set<IPAddress>, isRequired: Bool, refused: @escaping () -> Void,
     begin: @escaping (ProxyHeader.Origin) throws -> Void
@@ -66,7 +68,7 @@ package final class ProxyHeaderReader: ChannelInboundHandler, RemovableChannelHa
     }
   }
 
-  /// The header, or an empty one where there is none and none is required; nil where more has to come.
+  /// Returns the header, or an empty one if there is none and none is required; nil if the header is incomplete.
   private func readHeader() throws(ProxyHeader.Malformed) -> ProxyHeader? {
     do throws(ProxyHeader.Malformed) {
       return try ProxyHeader.read(received)

@@ -1,11 +1,11 @@
 import Glibc
 
-/// Unix sockets have short names; state folders may not.
+/// Short paths for Unix sockets, whose length is limited, in state folders with long paths.
 package enum ShortSocketPath {
-  /// What `SocketAddress` of NIO takes, in bytes; the system takes 107.
+  /// The maximum size in bytes of a path in NIO's `SocketAddress`; the system accepts 107.
   private static let maximumSize = 103
 
-  /// Calls `body` with a name for the same place that is short enough.
+  /// Calls `body` with a path to the same file that is short enough for a socket.
   package static func withShortPath<Value>(
     _ path: String, _ body: (String) async throws -> Value
   ) async throws -> Value {

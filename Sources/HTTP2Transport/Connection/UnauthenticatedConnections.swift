@@ -3,20 +3,19 @@ package import NIOCore
 import PushCore
 import Synchronization
 
-/// The connections of a process that have shown no credential, of all loops: how many there are of each address, and which
-/// are the oldest.
+/// The unauthenticated connections of all loops of a process: their number for each address, and their order of age.
 ///
-/// What is known here is a number for each address that has such a connection, and the connections themselves, so that it
-/// is bounded by the descriptors.
+/// It stores one number for each address that has such a connection, and the connections themselves, so that its size
+/// is bounded by the descriptor limit.
 package final class UnauthenticatedConnections: Sendable {
-  /// Where connections are counted together.
+  /// A group of addresses whose connections are counted together.
   package enum Source: Hashable, Sendable {
     case loopback
-    /// The four bytes of an address of IPv4, or eight of the network of one of IPv6 (/64).
+    /// The four bytes of an IPv4 address, or the first eight bytes of an IPv6 address (its /64 network).
     case network([UInt8])
   }
 
-  /// A connection's place, until it shows a credential or ends.
+  /// The entry of a connection, until it is authenticated or ends.
   package final class Ticket: Sendable {
     fileprivate let number: Int
     fileprivate let ledger: UnauthenticatedConnections
@@ -28,10 +27,10 @@ package final class UnauthenticatedConnections: Sendable {
 
     deinit { release() }
 
-    /// The connection does not count any more.
+    /// Stops counting the connection.
     package func release() { ledger.remove(number) }
 
-    /// Says how the connection is ended if it is idle; `end` may be called on any thread.
+    /// Sets the action that ends the connection if it is idle; `end` may be called on any thread.
     package func attach(_ end: @escaping @Sendable () -> Void) {
       ledger.state.withLock { $0.entries[number]?.end = end }
     }
@@ -39,12 +38,12 @@ package final class UnauthenticatedConnections: Sendable {
 
   private struct Entry {
     var source: Source
-    /// When it was admitted, or asked to end, in seconds of the clock.
+    /// The time of the admission or of the last eviction attempt, in seconds of the clock.
     var since: Int64
     var end: (@Sendable () -> Void)?
   }
 
-  /// Connections in the order in which they came; some of the numbers may be gone.
+  /// The numbers of connections in the order of their admission; some of them may have ended.
   private struct Line {
     var numbers: Deque<Int> = []
     var count = 0
@@ -73,7 +72,8 @@ package final class UnauthenticatedConnections: Sendable {
       self[keyPath: line].numbers.removeAll { entries[$0] == nil }
     }
 
-    /// How to end the oldest, which then go behind all others: one that is at work stays.
+    /// Returns the actions that end the oldest connections, and moves those behind all others: a connection in use
+    /// stays.
     mutating func oldest(_ count: Int, in line: WritableKeyPath<State, Line>, now: Int64) -> [@Sendable () -> Void] {
       var ends: [@Sendable () -> Void] = []
       while ends.count < count, let number = self[keyPath: line].numbers.popFirst() {
@@ -96,9 +96,9 @@ package final class UnauthenticatedConnections: Sendable {
   private let exceeded: @Sendable (TransportLimit, String?) -> Void
 
   /// - Parameters:
-  ///   - descriptors: how many this process may have.
-  ///   - now: seconds of a clock that never goes back.
-  ///   - exceeded: is told which limit an address met.
+  ///   - descriptors: the maximum number of descriptors of this process.
+  ///   - now: the seconds of a clock that never goes back.
+  ///   - exceeded: called with the exceeded limit and the address.
   package init(
     descriptors: Int = DescriptorLimit.raise(),
     now: @escaping @Sendable () -> Int64 = { Int64(clamping: NIODeadline.now().uptimeNanoseconds / 1_000_000_000) },
@@ -109,15 +109,15 @@ package final class UnauthenticatedConnections: Sendable {
     self.exceeded = exceeded
   }
 
-  /// How many connections have shown no credential.
+  /// The number of unauthenticated connections.
   package var count: Int { state.withLock { $0.entries.count } }
 
   /// Counts one more connection.
   ///
-  /// - Returns: nil when its address has as many as it may.
+  /// - Returns: nil if its address has the maximum number of connections.
   package func admit(_ address: SocketAddress?) -> Ticket? { admit(address?.ipAddress) }
 
-  /// - Parameter address: an address of IP, as text.
+  /// - Parameter address: an IP address as text.
   package func admit(_ address: String?) -> Ticket? {
     let source = Source(text: address)
     enum Outcome {
@@ -147,16 +147,17 @@ package final class UnauthenticatedConnections: Sendable {
     }
   }
 
-  /// A balancer began a connection with something else than a ``ProxyHeader``.
+  /// Reports that a load balancer's connection began without a ``ProxyHeader``.
   package func noteMissingProxyHeader(from address: SocketAddress?) { exceeded(.proxyHeader, address?.ipAddress) }
 
-  /// Descriptors run short: ends the oldest connections that are idle.
+  /// Ends the oldest idle connections when few descriptors are left.
   package func evictOldest() {
     exceeded(.descriptors, nil)
     evict(Limits.evictionSlice, remoteOnly: false)
   }
 
-  /// Ends so many of the oldest, of other addresses first; one that is at work goes to the end of the line.
+  /// Ends up to `count` of the oldest connections, remote ones first; a connection in use moves to the end of the
+  /// queue.
   private func evict(_ count: Int, remoteOnly: Bool) {
     let now = now()
     let ends = state.withLock { state in
@@ -178,12 +179,12 @@ package final class UnauthenticatedConnections: Sendable {
 }
 
 extension UnauthenticatedConnections.Source {
-  /// Creates the source of an address; one that is none of IP is of this machine.
+  /// Creates the source of an address; an address other than an IP address counts as local.
   package init(_ address: SocketAddress) { self.init(text: address.ipAddress) }
 
   /// Creates the source of an address.
   ///
-  /// - Parameter text: An IP address; nil, or a text that is none, counts as this machine's.
+  /// - Parameter text: an IP address; nil, or any other text, counts as local.
   package init(text: String?) {
     guard let address = text.flatMap(IPAddress.init), !address.isLoopback else {
       self = .loopback

@@ -1,13 +1,13 @@
-/// A header block to send, built in storage that is used again.
+/// A header block to send, built in reused storage.
 ///
-/// Names and values lie one after another in one array; nghttp2 copies them when the block is submitted.
+/// Names and values are stored one after another in one array; nghttp2 copies them when the block is submitted.
 package struct HeaderFields {
   package struct Field {
     package var token: HeaderName
     package var name: Range<Int>
     package var value: Range<Int>
-    /// Whether the value differs each time, so that HPACK had better not remember it
-    /// (`NGHTTP2_NV_FLAG_NO_INDEX`: 15 % of the instructions of an answer).
+    /// True if the value differs each time, so that HPACK should not index it (`NGHTTP2_NV_FLAG_NO_INDEX`: 15 % of
+    /// the instructions of a response).
     package var isUnindexed: Bool
   }
 
@@ -16,18 +16,18 @@ package struct HeaderFields {
 
   package init() {}
 
-  /// The head of an answer.
+  /// Creates the head of a response.
   package init(status: Int) {
     append(.status, String(status).utf8)
   }
 
-  /// Empties the block, keeping its storage.
+  /// Removes all fields, keeping the storage.
   package mutating func removeAll() {
     bytes.removeAll(keepingCapacity: true)
     fields.removeAll(keepingCapacity: true)
   }
 
-  /// Adds a field. `isUnindexed` marks a value that differs each time.
+  /// Appends a field. `isUnindexed` marks a value that differs each time.
   package mutating func append(_ name: HeaderName, _ value: some Sequence<UInt8>, isUnindexed: Bool = false) {
     let start = bytes.count
     let wire = name.wireName
@@ -38,13 +38,13 @@ package struct HeaderFields {
       Field(token: name, name: start..<middle, value: middle..<bytes.count, isUnindexed: isUnindexed))
   }
 
-  /// Lends the bytes of a field's value, to be written over.
+  /// Passes the bytes of the value of the field at an index to `body`, which may overwrite them.
   package mutating func overwriteValue(_ place: Int, _ body: (UnsafeMutableRawBufferPointer) -> Void) {
     let range = fields[place].value
     unsafe bytes.withUnsafeMutableBytes { unsafe body(UnsafeMutableRawBufferPointer(rebasing: $0[range])) }
   }
 
-  /// Adds a field with a text of ours.
+  /// Appends a field with a constant value.
   package mutating func append(_ name: HeaderName, _ value: StaticString) {
     unsafe append(name, UnsafeBufferPointer(start: value.utf8Start, count: value.utf8CodeUnitCount))
   }

@@ -1,15 +1,15 @@
 import PushCore
 
-/// The header fields this gateway reads or sends, as tokens; every other field is ignored (APNs does so too).
+/// The header fields that the gateway reads or sends, as tokens; all other fields are ignored, as by APNs.
 ///
-/// Names are matched as bytes the moment they arrive, so that none becomes a `String`.
+/// Names are compared as bytes on arrival, so that none becomes a `String`.
 package enum HeaderName: UInt8, Sendable, CaseIterable {
   case method, path, scheme, authority, status
   case accept, authorization, contentLength, contentType, expect, host, lastEventID, retryAfter, traceparent
   case userAgent
   case apnsChannelID, apnsCollapseID, apnsExpiration, apnsID, apnsPriority, apnsPushType, apnsRequestID, apnsTopic
   case apnsUniqueID
-  /// When a push is to be delivered: this gateway's own.
+  /// The time at which a push is to be delivered: an extension of this gateway.
   case apnsDeliverAt
 
   /// The name on the wire, in lower case as RFC 9113 §8.2 requires.
@@ -43,13 +43,13 @@ package enum HeaderName: UInt8, Sendable, CaseIterable {
     }
   }
 
-  /// A bit for each name, for sets of them.
+  /// The bit of the name in sets of names.
   package var bit: UInt32 { 1 << UInt32(rawValue) }
 
-  /// Whether a second field of this name is `DuplicateHeaders`.
+  /// True if a second field with this name is the error `DuplicateHeaders`.
   package var mustBeSingle: Bool { self == .authorization || rawValue >= HeaderName.apnsChannelID.rawValue }
 
-  /// The token of a name as it arrived, or nil for one that this gateway does not read.
+  /// Creates the token of a received name; nil for a name that the gateway does not read.
   @inline(__always)
   package init?(_ name: UnsafeRawBufferPointer) {
     guard name.count > 0,
@@ -64,7 +64,7 @@ package enum HeaderName: UInt8, Sendable, CaseIterable {
     }
   }
 
-  /// The name with this length and this byte in its middle. One other name has the same as `expect`: `accept`.
+  /// Returns the name with this length and this middle byte. `accept` shares both with `expect`.
   @inline(__always)
   private static func candidate(length: Int, middle: UInt8) -> HeaderName? {
     switch (length, Unicode.Scalar(middle)) {

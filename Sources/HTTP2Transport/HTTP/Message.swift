@@ -1,71 +1,71 @@
 import PushCore
 
-/// One HTTP message as it arrives: the fields this gateway reads, and the body.
+/// One received HTTP message: the fields that the gateway reads, and the body.
 ///
-/// It owns its bytes and is used again for the next message of the loop, so that in the long run receiving allocates
-/// nothing. Not `Sendable`: it belongs to the loop of its connection.
+/// It owns its bytes and is reused for later messages of the loop, so that receiving allocates nothing in the long
+/// run. Not `Sendable`: it belongs to the loop of its connection.
 @safe package final class Message {
-  /// Values of fields, one after another; of the whole only `fieldsSize` bytes are theirs.
+  /// The values of the fields, one after another, in the first `fieldsSize` bytes.
   private var storage = unsafe UnsafeMutableRawBufferPointer(start: nil, count: 0)
-  /// The size of all values kept, in bytes.
+  /// The total size of the stored values, in bytes.
   package private(set) var fieldsSize = 0
-  /// Where the value of each name is, by the name's raw value; those of ``present`` only.
+  /// The position of each value, indexed by the raw value of its name; valid only for the names in ``present``.
   private var places = [32 of Place](repeating: Place())
-  /// Where a value is in the storage; small, for every device that is connected has a message.
+  /// The position of a value in the storage; small, since every connected device has a message.
   private struct Place {
     var start: UInt16 = 0
     var end: UInt16 = 0
     var range: Range<Int> { Int(start)..<Int(end) }
   }
 
-  /// A bit for each name that has come.
+  /// The set of received names, one bit each.
   private var present: UInt32 = 0
-  /// The body so far, cut at `maximumBodySize`.
+  /// The body so far, truncated to `maximumBodySize`.
   package private(set) var body: [UInt8] = []
-  /// The size of the body as sent, in bytes, also past the limit.
+  /// The size of the body as sent, in bytes, including truncated bytes.
   package private(set) var bodySize = 0
-  /// What is kept of the body, in bytes; what comes beyond is counted and dropped.
+  /// The maximum number of body bytes to store; further bytes are counted and dropped.
   package var maximumBodySize = 0
-  /// Whether a field that may come once came twice.
+  /// True if a field that may occur only once was received twice.
   package private(set) var hasDuplicateFields = false
 
   package init() {}
 
   deinit { unsafe storage.deallocate() }
 
-  /// The size of all fields that came, as RFC 9113 §6.5.2 counts it.
+  /// The total size of all received fields, as defined in RFC 9113 §6.5.2.
   package private(set) var fieldListSize = 0
-  /// Whether more fields came than this gateway takes, of which the rest was dropped.
+  /// True if the message exceeded the limit for header fields; the excess fields were dropped.
   package var hasExcessFields = false
 
-  /// Counts one field, and keeps it if it says anything to this gateway.
+  /// Counts one field, and stores it if the gateway reads its name.
   ///
-  /// - Returns: false when the fields are more than this gateway takes.
+  /// - Returns: false if the fields exceed the limit.
   package func receive(_ name: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) -> Bool {
     guard unsafe count(name, value) else { return false }
-    // Which program sends is of interest where channels are managed alone, and nearly each push says it.
+    // The user agent is needed only for the management of channels, but nearly every push sends it.
     if let name = unsafe HeaderName(name), name != .userAgent || has(.path, beginningWith: "/1/") {
       unsafe append(name, value)
     }
     return true
   }
 
-  /// Counts one field of the trailers, which are one list with the head's.
+  /// Counts one field of the trailers, which share the limit of the head.
   ///
-  /// - Returns: false when the fields are more than this gateway takes.
+  /// - Returns: false if the fields exceed the limit.
   package func count(_ name: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) -> Bool {
-    // Neither is larger than a frame's block of fields, which nghttp2 bounds.
+    // Both sizes are bounded by nghttp2's limit for a frame's block of fields.
     fieldListSize &+= name.count &+ value.count &+ Message.fieldOverhead
     return fieldListSize <= Limits.maximumHeaderListSize
   }
 
-  /// What a field counts beyond its bytes (RFC 9113 §6.5.2).
+  /// The additional size of each field, in bytes (RFC 9113 §6.5.2).
   private static let fieldOverhead = 32
 
-  /// Keeps one field.
+  /// Stores one field.
   package func append(_ name: HeaderName, _ value: UnsafeRawBufferPointer) {
     guard present & name.bit == 0 else {
-      // Of a field that may come several times the first counts.
+      // For a field that may occur several times, the first value is used.
       if name.mustBeSingle { hasDuplicateFields = true }
       return
     }
@@ -85,9 +85,9 @@ import PushCore
     unsafe storage = larger
   }
 
-  /// Takes a piece of the body.
+  /// Appends a piece of the body.
   ///
-  /// - Returns: how many bytes of it are kept.
+  /// - Returns: the number of stored bytes.
   @discardableResult
   package func appendBody(_ bytes: UnsafeRawBufferPointer) -> Int {
     bodySize += bytes.count
@@ -97,7 +97,7 @@ import PushCore
     return size
   }
 
-  /// The bytes of a field's value, or nil when the message has no such field. They are there until the message changes.
+  /// The bytes of a field's value, or nil if the message has no such field. They are valid until the message changes.
   package subscript(name: HeaderName) -> Span<UInt8>? {
     @_lifetime(borrow self)
     get {
@@ -107,37 +107,37 @@ import PushCore
     }
   }
 
-  /// A copy of a field's value, which may be kept.
+  /// Returns a copy of a field's value that the caller may keep.
   package func bytes(_ name: HeaderName) -> [UInt8]? {
     guard let value = self[name] else { return nil }
     return [UInt8](value)
   }
 
-  /// A field's value as text; invalid UTF-8 is repaired.
+  /// Returns a field's value as text; invalid UTF-8 is repaired.
   package func text(_ name: HeaderName) -> String? {
     guard let value = self[name] else { return nil }
     return String(repairing: value)
   }
 
-  /// Whether a field is there with exactly this value.
+  /// Returns true if the field exists with exactly this value.
   package func has(_ name: HeaderName, _ value: StaticString) -> Bool {
     guard let bytes = self[name] else { return false }
     return bytes.equals(value)
   }
 
-  /// Whether a field is there whose value begins so.
+  /// Returns true if the field exists and its value begins with these bytes.
   package func has(_ name: HeaderName, beginningWith value: StaticString) -> Bool {
     guard let bytes = self[name] else { return false }
     return bytes.starts(with: value)
   }
 
-  /// Whether the peer waits for a 100 before it sends the body (RFC 9110 §10.1.1).
+  /// True if the peer expects status 100 before it sends the body (RFC 9110 §10.1.1).
   package var expectsContinue: Bool {
     guard let value = self[.expect], value.count == 12 else { return false }
     return value.extracting(0..<4).equals("100-") && String(repairing: value).lowercased() == "100-continue"
   }
 
-  /// Makes it as new, keeping its storage unless a large message made that large.
+  /// Resets the message for its next use, keeping storage of at most ``keptCapacity`` bytes.
   package func reset() {
     if unsafe storage.count > Message.keptCapacity { forgetFields() }
     fieldsSize = 0
@@ -150,7 +150,7 @@ import PushCore
     hasDuplicateFields = false
   }
 
-  /// Frees the fields of a message that has been read and whose stream stays open.
+  /// Frees the fields of a message that has been processed and whose stream stays open.
   package func forgetFields() {
     unsafe storage.deallocate()
     unsafe storage = UnsafeMutableRawBufferPointer(start: nil, count: 0)

@@ -1,10 +1,10 @@
-/// A whole answer of the control plane: status, JSON or another text, or nothing.
+/// A complete response of the control plane: a status, and JSON, another text or no body.
 package struct Response: Sendable {
   /// The HTTP status (RFC 9110 §15).
   package var status: Int
   /// The media type of the body.
   package var contentType: StaticString = "application/json"
-  /// The body; empty sends none.
+  /// The body; if empty, none is sent.
   package var body: [UInt8] = []
 
   package init(status: Int, contentType: StaticString = "application/json", body: [UInt8] = []) {
@@ -13,6 +13,6 @@ package struct Response: Sendable {
     self.body = body
   }
 
-  /// An answer without a body.
+  /// A response without a body.
   package static let noContent = Response(status: 204)
 }

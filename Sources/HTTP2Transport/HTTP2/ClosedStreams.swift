@@ -1,18 +1,20 @@
-/// The numbers of the streams that ended last, and who ended them: what may still come on one depends on it (RFC 9113 §5.1).
+/// The IDs of the most recently closed streams, and the side that closed them, which determines the frames that may
+/// still arrive on them (RFC 9113 §5.1).
 struct ClosedStreams {
   enum End: Equatable {
-    /// The gateway reset it: its peer may not know that yet.
+    /// The gateway reset it: its peer may not have received that yet.
     case ours
     /// The peer reset it.
     case reset
-    /// Both have said all.
+    /// Both sides ended it.
     case whole
   }
 
-  /// How many are remembered: as many as a client may mix up, for 64 bytes of each connection.
+  /// The number of stored streams: as many as a client may confuse, in 64 bytes of each connection.
   static let capacity = 16
 
-  /// Stream numbers, which are odd: negative where it was reset, and even where the peer did so; 0 where there was none.
+  /// The stream IDs, which are odd: negated for a reset stream, and negated minus one for a reset by the peer; 0 for
+  /// an empty slot.
   private var numbers = [16 of Int32](repeating: 0)
   private var next = 0
 
@@ -26,7 +28,7 @@ struct ClosedStreams {
     next = (next + 1) % ClosedStreams.capacity
   }
 
-  /// Who ended a stream; nil when it is not remembered.
+  /// Returns the end of a stream; nil if it is not stored.
   func end(of id: Int32) -> End? {
     guard id & 1 == 1 else { return nil }
     for index in numbers.indices {

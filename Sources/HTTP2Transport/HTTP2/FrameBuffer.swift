@@ -1,23 +1,23 @@
 import CNGHTTP2
 import Glibc
 
-/// The buffer in which the server sessions of one loop pack the frames they send, one after another.
+/// The buffer in which the server sessions of one loop pack the frames that they send, one after another.
 ///
-/// nghttp2 gives each session 16 KiB of its own for it, of which an idle one keeps a page or more: more than all else that
-/// it needs. What is in the buffer matters only from when `nghttp2_session_mem_send` packs a frame until it returns it,
-/// and ``HTTP2Session/send(into:limit:)`` copies it at once. A client's session keeps its own, since the connection preface
-/// lies there from the beginning.
+/// nghttp2 allocates 16 KiB for it in each session. An idle session keeps a page or more of that, which exceeds all
+/// its other memory. The content of the buffer is needed only from the packing of a frame in
+/// `nghttp2_session_mem_send` until that call returns; ``HTTP2Session/send(into:limit:)`` copies it at once. A
+/// client's session keeps its own buffer, since the connection preface is stored there from the beginning.
 ///
-/// Not `Sendable`: it belongs to the loop of its sessions, each of which keeps it alive.
+/// Not `Sendable`: it belongs to the loop of its sessions, each of which retains it.
 @safe package final class FrameBuffer {
   private let storage: UnsafeMutableRawPointer
   private var blocks = SmallBlocks()
-  /// Whether the session that is being made has not yet asked for its buffer.
+  /// True until the session that is being created has allocated its buffer.
   private var isOnOffer = false
-  /// How many sessions took it for theirs.
+  /// The number of sessions that use this buffer.
   package private(set) var sessionCount = 0
 
-  /// What nghttp2 asks for has the size of the largest frame it sends, with its header (RFC 9113 §4.2).
+  /// The size in bytes of nghttp2's allocation: the largest frame that it sends, with its header (RFC 9113 §4.2).
   package static let size = 20_480
   private static let smallest = 16_384
 
@@ -25,7 +25,7 @@ import Glibc
 
   deinit { unsafe storage.deallocate() }
 
-  /// Makes a session whose frame buffer is this one; what else it needs comes from ``SmallBlocks``.
+  /// Creates a session that uses this frame buffer; its other allocations come from ``SmallBlocks``.
   func withMemory<Result>(_ body: (UnsafeMutablePointer<nghttp2_mem>) -> Result) -> Result {
     isOnOffer = true
     defer { isOnOffer = false }
@@ -38,7 +38,7 @@ import Glibc
     return unsafe body(&memory)
   }
 
-  /// Lends the buffer of a call; its sessions keep it alive, so nobody counts references.
+  /// Passes the buffer of a call to `body`, without reference counting: its sessions retain it.
   @inline(__always)
   private static func with<Value>(_ owner: UnsafeMutableRawPointer?, _ body: (FrameBuffer) -> Value) -> Value {
     guard let owner = unsafe owner else { preconditionFailure("memory of a session without its frame buffer") }
@@ -58,7 +58,7 @@ import Glibc
     if unsafe memory != storage { unsafe blocks.give(memory) }
   }
 
-  /// As `realloc` does it; a session that wants a larger buffer than this has one of its own from then on.
+  /// Resizes an allocation, like `realloc`; a session that needs a larger buffer gets its own from then on.
   private func resize(_ memory: UnsafeMutableRawPointer?, _ size: Int) -> UnsafeMutableRawPointer? {
     guard let memory = unsafe memory else { return unsafe take(size) }
     guard unsafe memory == storage else { return unsafe realloc(memory, size) }

@@ -1,38 +1,39 @@
-/// Finds the heads of frames in the bytes that a client sends (RFC 9113 §4.1).
+/// A parser of the frame heads in the bytes that a client sends (RFC 9113 §4.1).
 ///
-/// nghttp2 drops DATA on a stream that is over, and tells nobody; §5.1 calls it an error. So a server looks at heads itself,
-/// before nghttp2 gets them: nine bytes of each frame; what follows is skipped over.
+/// nghttp2 drops DATA on a closed stream without notification, although §5.1 defines it as an error. A server
+/// therefore parses the nine bytes of each frame head before nghttp2 receives them; the payload is skipped.
 struct FrameWalk {
   /// The head of a frame.
   struct Head: Equatable {
-    /// The bytes that follow it.
+    /// The size of the payload in bytes.
     var size: Int
     var kind: UInt8
     var flags: UInt8
     var stream: Int32
-    /// Where it begins in the bytes that were walked; 0 when that was in bytes before them.
+    /// The offset of the head in the parsed bytes; 0 if it began in earlier bytes.
     var start: Int
 
     var isData: Bool { kind == 0 }
-    /// Whether its sender ends the stream with it.
+    /// True if the frame ends its stream.
     var endsStream: Bool { kind <= 1 && flags & 1 != 0 }
     var isReset: Bool { kind == 3 }
   }
 
-  /// What a client says first (§3.4).
+  /// The size in bytes of the client's connection preface (§3.4).
   static let prefaceSize = 24
   static let headSize = 9
 
-  /// Where in the bytes that come the next head begins.
+  /// The offset of the next head in the bytes that follow.
   private var offset = FrameWalk.prefaceSize
-  /// The bytes of a head whose end has not come, and how many there are.
+  /// The bytes of an incomplete head, and their number.
   private var partial: UInt128 = 0
   private var partialSize = 0
 
-  /// Whether the bytes of a frame whose head has come are not all there.
+  /// True if the payload of the last frame is incomplete.
   var isWithinFrame: Bool { offset > 0 }
 
-  /// The next head that ends within `bytes`; nil when the walk is through with them, and goes on in those that follow.
+  /// Returns the next head that ends within `bytes`; nil if there is none, and parsing continues in the bytes that
+  /// follow.
   @inline(__always)
   mutating func next(in bytes: UnsafeRawBufferPointer) -> Head? {
     guard partialSize == 0, offset + FrameWalk.headSize <= bytes.count else { return unsafe nextInPieces(bytes) }
@@ -46,7 +47,7 @@ struct FrameWalk {
       stream: Int32(bitPattern: stream & 0x7FFF_FFFF), start: start)
   }
 
-  /// The same when a head begins in other bytes than it ends in, and at the end of them all.
+  /// Returns the next head if it begins and ends in different calls; handles the end of the bytes.
   @inline(never)
   private mutating func nextInPieces(_ bytes: UnsafeRawBufferPointer) -> Head? {
     while partialSize < FrameWalk.headSize, offset < bytes.count {

@@ -1,9 +1,9 @@
 import CNGHTTP2
 import PushCore
 
-/// The callback table of the process, and its trampolines. Each recovers the session and calls one method.
+/// The nghttp2 callback table of the process. Each callback recovers the session and calls one method.
 package enum HTTP2Callbacks {
-  /// Made once; nghttp2 copies it into each session.
+  /// The callback table, created once; nghttp2 copies it into each session.
   package nonisolated(unsafe) static let table: OpaquePointer? = {
     var table: OpaquePointer?
     guard unsafe nghttp2_session_callbacks_new(&table) == 0 else { return nil }
@@ -54,7 +54,7 @@ package enum HTTP2Callbacks {
     return unsafe table
   }()
 
-  /// Options of a server's and a client's session.
+  /// Returns the nghttp2 options of a server's or a client's session.
   package static func options(of role: HTTP2Session.Role) -> OpaquePointer? {
     switch role {
     case .server: unsafe serverOptions
@@ -65,9 +65,10 @@ package enum HTTP2Callbacks {
   nonisolated(unsafe) private static let serverOptions: OpaquePointer? = {
     var options: OpaquePointer?
     guard unsafe nghttp2_option_new(&options) == 0 else { return nil }
-    // Answers have few names to remember, and each connection would hold 4 KiB for them.
+    // Responses have few names to index, and each connection would allocate 4 KiB for the table.
     unsafe nghttp2_option_set_max_deflate_dynamic_table_size(options, 1024)
-    // Else as many closed streams as may be open are kept for the priorities of RFC 7540, which RFC 9113 has given up.
+    // Otherwise nghttp2 keeps as many closed streams as may be open, for the priorities of RFC 7540, which RFC 9113
+    // deprecates.
     unsafe nghttp2_option_set_no_closed_streams(options, 1)
     unsafe nghttp2_option_set_max_outbound_ack(options, Limits.maximumWaitingAcknowledgements)
     unsafe nghttp2_option_set_max_settings(options, Limits.maximumSettings)
@@ -78,12 +79,12 @@ package enum HTTP2Callbacks {
   nonisolated(unsafe) private static let clientOptions: OpaquePointer? = {
     var options: OpaquePointer?
     guard unsafe nghttp2_option_new(&options) == 0 else { return nil }
-    // Until the gateway's SETTINGS arrive.
+    // The limit until the gateway's SETTINGS arrive.
     unsafe nghttp2_option_set_peer_max_concurrent_streams(options, 100)
     return unsafe options
   }()
 
-  /// Fills a DATA frame from the stream's waiting bytes.
+  /// Fills a DATA frame from the stream's pending bytes.
   static let readData: nghttp2_data_source_read_callback = { _, _, frame, size, flags, source, context in
     guard let frame = unsafe frame, let source = unsafe source, let flags = unsafe flags else { return 0 }
     let stream = unsafe Unmanaged<HTTP2Stream>.fromOpaque(source.pointee.ptr).takeUnretainedValue()
@@ -97,7 +98,7 @@ package enum HTTP2Callbacks {
     return count
   }
 
-  /// Lends the session of a call; it outlives the call, so nobody counts references.
+  /// Passes the session of a call to `body`, without reference counting: the session outlives the call.
   @inline(__always)
   private static func with<Value>(_ context: UnsafeMutableRawPointer?, _ body: (HTTP2Session) -> Value) -> Value {
     guard let context = unsafe context else { preconditionFailure("a callback without its session") }

@@ -1,6 +1,6 @@
 import CNGHTTP2
 
-/// A failure of an HTTP/2 connection, with the library's code.
+/// An error of an HTTP/2 connection, with the code of nghttp2.
 package struct HTTP2Error: Error, CustomStringConvertible {
   /// An `nghttp2_error` value.
   package var code: Int32
@@ -9,7 +9,7 @@ package struct HTTP2Error: Error, CustomStringConvertible {
     unsafe "HTTP/2: " + String(cString: nghttp2_strerror(code))
   }
 
-  /// Throws when a library call returned an error.
+  /// Throws if a library call returned an error.
   @discardableResult
   package static func check(_ code: Int32) throws(HTTP2Error) -> Int32 {
     if code < 0 { throw HTTP2Error(code: code) }
@@ -17,7 +17,7 @@ package struct HTTP2Error: Error, CustomStringConvertible {
   }
 }
 
-/// Error codes of RFC 9113 §7 that this gateway sends.
+/// Error codes of RFC 9113 §7 that the gateway sends.
 package enum HTTP2ErrorCode: UInt32, Sendable {
   case noError = 0x0
   case protocolError = 0x1

@@ -2,26 +2,26 @@ import CNGHTTP2
 import Glibc
 import PushCore
 
-/// The nghttp2 library that this process runs with.
+/// The nghttp2 library of this process.
 ///
-/// Two of its limits came with security updates, some of them for old versions: whether they are there is seen by their
-/// names, not by the version.
+/// Two of its limits were added in security updates, some of them for old versions. Their presence is therefore
+/// detected by the names of their functions, not by the version.
 package enum HTTP2Library {
-  /// The library's version, as `1.52.0`.
+  /// The library's version, for example `1.52.0`.
   package static var version: String {
     guard let info = unsafe nghttp2_version(0), let text = unsafe info.pointee.version_str else { return "unknown" }
     return unsafe String(cString: text)
   }
 
-  /// What a library lacks that bounds what a peer may do; empty when it has all.
+  /// The limits on peers that the library lacks; empty if it has all.
   package static var missingLimits: [String] { missingLimits { unsafe dlsym(nil, $0) != nil } }
 
-  /// - Parameter isThere: whether the library has a function of this name.
+  /// - Parameter isThere: returns true if the library has a function with this name.
   static func missingLimits(_ isThere: (String) -> Bool) -> [String] {
     [resetLimit, continuationLimit].filter { !isThere($0) }
   }
 
-  /// Why a gateway does not start with this library, and what to do; nil when it may.
+  /// The reason for which a gateway does not start with this library, with advice; nil if it starts.
   package static var refusal: String? { refusal(missing: missingLimits) }
 
   static func refusal(missing: [String]) -> String? {
@@ -34,7 +34,7 @@ package enum HTTP2Library {
   private static let resetLimit = "nghttp2_option_set_stream_reset_rate_limit"
   private static let continuationLimit = "nghttp2_option_set_max_continuations"
 
-  /// Sets the limits that a library may lack, so that they are ours and not its defaults.
+  /// Sets the limits that a library may lack, so that the gateway's values are used instead of its defaults.
   static func limit(_ options: OpaquePointer?) {
     typealias SetRate = @convention(c) (OpaquePointer?, UInt64, UInt64) -> Void
     typealias SetCount = @convention(c) (OpaquePointer?, Int) -> Void

@@ -1,91 +1,93 @@
 import CNGHTTP2
 import PushCore
 
-/// What a session tells its owner while bytes are received. None of these may receive or send on the session;
-/// they submit, and the owner sends afterwards.
+/// The events that a session reports while bytes are received. No method may receive or send on the session; it may
+/// submit frames, which the owner sends afterwards.
 package protocol HTTP2SessionDelegate: AnyObject {
-  /// The head of a message is complete. Here the owner decides what becomes of the body: how much of it is kept
-  /// (``Message/maximumBodySize``), or who takes it (``HTTP2Stream/consumer``).
+  /// Reports that the head of a message is complete. The owner then decides about the body: the size to store
+  /// (``Message/maximumBodySize``), or its consumer (``HTTP2Stream/consumer``).
   func session(_ session: HTTP2Session, receivedHeadOn stream: HTTP2Stream)
-  /// The message is complete.
+  /// Reports that the message is complete.
   func session(_ session: HTTP2Session, receivedEndOn stream: HTTP2Stream)
-  /// The stream is over and goes back to the pool after this call.
+  /// Reports that the stream is over; it returns to the pool after this call.
   func session(_ session: HTTP2Session, closed stream: HTTP2Stream, errorCode: UInt32)
-  /// The peer's first SETTINGS have arrived.
+  /// Reports that SETTINGS of the peer have arrived.
   func sessionReceivedSettings(_ session: HTTP2Session)
-  /// The peer answered a PING.
+  /// Reports that the peer answered a PING.
   func sessionReceivedPong(_ session: HTTP2Session)
-  /// The peer will take no further streams above `lastStreamID`.
+  /// Reports that the peer accepts no further streams above `lastStreamID`.
   func session(_ session: HTTP2Session, goingAwayAfter lastStreamID: Int32, debugData: [UInt8])
-  /// The peer went beyond a limit; a stream that did so is reset already.
+  /// Reports that the peer exceeded a limit; a stream that did so is already reset.
   func session(_ session: HTTP2Session, exceeded limit: TransportLimit)
-  /// More fields came than are taken.
+  /// Reports that a message exceeded the limit for header fields.
   ///
-  /// - Returns: whether the owner answers when the head is complete, without the rest of it; else the stream is reset.
+  /// - Returns: true if the owner responds once the head is complete, without the excess fields; if false, the stream
+  ///   is reset.
   func session(_ session: HTTP2Session, answersExcessFieldsOn stream: HTTP2Stream) -> Bool
 }
 
 extension HTTP2SessionDelegate {
-  // A client has one server, which it chose.
+  // Defaults for a client, which has one server of its own choice.
   package func session(_ session: HTTP2Session, exceeded limit: TransportLimit) {}
   package func session(_ session: HTTP2Session, answersExcessFieldsOn stream: HTTP2Stream) -> Bool { false }
 }
 
-/// One nghttp2 session, of a server or of a client: bytes in, events; bytes out. No sockets, no clocks.
+/// One nghttp2 session of a server or a client, between received bytes, events and bytes to send. It uses no sockets
+/// and no clocks.
 ///
 /// Not `Sendable`: a session and its streams belong to the loop of their connection.
 @safe package final class HTTP2Session {
   package enum Role { case server, client }
 
   package let role: Role
-  /// Its owner ends the cycle that this may be, when the connection is gone.
+  /// The receiver of events. Its owner breaks this possible reference cycle when the connection closes.
   package var delegate: (any HTTP2SessionDelegate)?
 
   private let handle: OpaquePointer
   private let pool: StreamPool
-  /// Where a server packs its frames.
+  /// The buffer in which a server packs its frames.
   private let frameBuffer: FrameBuffer
-  /// Each knows its place here, so that opening and closing cost no hash.
+  /// The open streams. Each stores its index here, so that opening and closing need no hash table.
   private var open: [HTTP2Stream] = []
-  /// The stream that began last, while it is open: most of what arrives is its, and need not be looked up.
+  /// The most recently opened stream while it is open: most input belongs to it and needs no lookup.
   private var newest: Unmanaged<HTTP2Stream>?
   private var newestID: Int32 = 0
-  /// The number of the last stream that began.
+  /// The ID of the most recently opened stream.
   package private(set) var highestID: Int32 = 0
-  /// Names of fields that were sent on this session, a bit for each.
+  /// The names of fields that were sent on this session, one bit each.
   private var sentNames: UInt32 = 0
-  /// Streams whose consumer is to hear that all it wrote is on its way.
+  /// The streams whose consumers have to be notified that all their output was sent.
   private var drainedStreams: [HTTP2Stream] = []
-  /// Bytes kept of messages that are not complete, of all streams.
+  /// The number of stored bytes of incomplete messages, of all streams.
   package private(set) var incompleteSize = 0
-  /// What ``incompleteSize`` may be; a stream that goes beyond is reset.
+  /// The maximum of ``incompleteSize``; a stream that exceeds it is reset.
   package var maximumIncompleteSize = Int.max
-  /// So many streams may the peer reset in all; nghttp2 has a bound of its own besides.
+  /// The maximum number of streams that the peer may reset in total; nghttp2 has a limit of its own as well.
   package var maximumPeerResets = Int.max
   private var peerResets = 0
-  /// Streams that may still be reset because of what the peer did.
+  /// The number of streams that may still be reset because of the peer's frames.
   private var resetCredit = Limits.maximumResets
   private var refusedStreams = 0
-  /// The stream that the peer has just reset.
+  /// The ID of the stream that the peer reset last.
   private var peerResetID: Int32 = 0
-  /// SETTINGS that were sent and are not acknowledged, and how many times they were looked at since one was.
+  /// The number of sent SETTINGS frames that are not acknowledged.
   private var unacknowledgedSettings = 0
-  /// Of the peer's streams.
+  /// The recently closed streams of the peer.
   private var closedStreams = ClosedStreams()
-  /// Where in a client's bytes its frames begin.
+  /// The parser of the frame heads in a client's bytes.
   private var frameWalk = FrameWalk()
-  /// The frame of which a part has come.
+  /// The frame that was received only in part.
   private var unfinishedFrame: FrameWalk.Head?
   private var settingsAge = 0
-  /// No callback may receive or send (nghttp2 manual, "Remarks").
+  /// True during a call into nghttp2: no callback may receive or send (nghttp2 manual, "Remarks").
   private var isBusy = false
 
-  /// Makes a session and puts its first SETTINGS in line to be sent.
+  /// Creates a session and queues its first SETTINGS.
   ///
   /// - Parameters:
-  ///   - pool: where streams come from.
-  ///   - frameBuffer: where a server packs its frames; sessions that share one belong to one loop.
-  ///   - maximumStreams: how many streams a server lets the peer have open.
+  ///   - pool: the source of streams.
+  ///   - frameBuffer: the buffer in which a server packs its frames; sessions that share one belong to one loop.
+  ///   - maximumStreams: the maximum number of open streams that a server announces to its peer.
   package init(
     role: Role, pool: StreamPool, frameBuffer: FrameBuffer = FrameBuffer(),
     maximumStreams: Int = Limits.maximumConcurrentStreams
@@ -114,39 +116,39 @@ extension HTTP2SessionDelegate {
     unsafe nghttp2_session_del(handle)
   }
 
-  /// The streams that are open now.
+  /// The number of open streams.
   package var openCount: Int { open.count }
 
-  /// Whether the session has nothing left to say or hear.
+  /// True if the session has nothing left to send or receive.
   package var isFinished: Bool {
     unsafe nghttp2_session_want_read(handle) == 0 && nghttp2_session_want_write(handle) == 0
   }
 
-  /// Whether there are frames to send.
+  /// True if there are frames to send.
   package var wantsToSend: Bool { unsafe nghttp2_session_want_write(handle) != 0 }
 
-  /// Frames that wait to be sent, without the DATA that windows hold back.
+  /// The number of frames pending to be sent, except DATA that is blocked by flow control.
   package var waitingFrames: Int { unsafe nghttp2_session_get_outbound_queue_size(handle) }
 
-  /// Bytes of bodies that wait to be sent, on all streams; it looks at each.
+  /// The number of body bytes pending to be sent, on all streams; computed over every open stream.
   package var waitingSize: Int { open.reduce(0) { $0 + $1.outboundSize } }
 
-  /// Whether a request has begun on this session.
+  /// True if a request has begun on this session.
   package var hasBegun: Bool { unsafe nghttp2_session_get_last_proc_stream_id(handle) > 0 }
 
-  /// An open stream, or nil when it is over.
+  /// Returns an open stream, or nil if it is over.
   package func stream(_ id: Int32) -> HTTP2Stream? {
     if id == newestID, let newest = unsafe newest { return unsafe newest.takeUnretainedValue() }
     guard let context = unsafe nghttp2_session_get_stream_user_data(handle, id) else { return nil }
     return unsafe Unmanaged<HTTP2Stream>.fromOpaque(context).takeUnretainedValue()
   }
 
-  /// The streams that are open now, for a drain.
+  /// The open streams, for a drain.
   package var openStreams: [HTTP2Stream] { open }
 
   // MARK: Bytes
 
-  /// Takes bytes of the peer; the delegate hears what they say.
+  /// Processes bytes of the peer; the delegate receives the resulting events.
   package func receive(_ bytes: UnsafeRawBufferPointer) throws(HTTP2Error) {
     precondition(!isBusy, "a callback received")
     isBusy = true
@@ -164,11 +166,13 @@ extension HTTP2SessionDelegate {
     try HTTP2Error.check(Int32(clamping: taken))
   }
 
-  /// Looks for DATA on streams that are over. To know whether one is, nghttp2 may need the bytes before it first: a stream
-  /// ends in what is sent, but for those that the client ends.
+  /// Passes bytes of a client to nghttp2, and detects DATA on closed streams.
+  ///
+  /// nghttp2 may need the preceding bytes to determine that a stream is closed: a stream closes when its response is
+  /// sent, except for a stream that the client ends.
   private func receiveFromClient(_ bytes: UnsafeRawBufferPointer) throws(HTTP2Error) {
     let newestBefore = highestID
-    // The frame that the bytes before these did not hold whole comes first.
+    // The frame that was incomplete in the preceding bytes comes first.
     var last = unfinishedFrame
     var (sawEnd, sawReset) = (last?.endsStream ?? false, last?.isReset ?? false)
     var start = 0
@@ -186,9 +190,9 @@ extension HTTP2SessionDelegate {
     unsafe try feed(bytes[start...])
   }
 
-  /// Appends frames that are due to `output` until it holds `limit` bytes or there are none left.
+  /// Appends frames that are due to `output` until it holds `limit` bytes or none is left.
   ///
-  /// - Returns: whether there may be more.
+  /// - Returns: true if there may be more.
   package func send(into output: inout [UInt8], limit: Int) throws(HTTP2Error) -> Bool {
     precondition(!isBusy, "a callback sent")
     isBusy = true
@@ -203,12 +207,13 @@ extension HTTP2SessionDelegate {
     return true
   }
 
-  /// Tells the consumers of streams whose bytes are all on their way; call it after sending.
-  /// - Returns: whether there was one.
+  /// Notifies the consumers of streams whose bytes are all sent; call it after sending.
+  ///
+  /// - Returns: true if there was such a stream.
   @discardableResult
   package func announceDrained() -> Bool {
     guard !drainedStreams.isEmpty else { return false }
-    // Whoever hears of it only submits: no stream comes here until the next call of send().
+    // A consumer only submits frames: no stream is added here until the next call of send().
     while let stream = drainedStreams.popLast() {
       if stream.outboundSize == 0 { stream.consumer?.drained() }
     }
@@ -217,20 +222,20 @@ extension HTTP2SessionDelegate {
 
   // MARK: Submitting
 
-  /// Submits a whole answer. A body goes out as one DATA frame that ends the stream, as far as windows allow;
-  /// without one the HEADERS end it.
+  /// Submits a complete response. A body leaves as one DATA frame that ends the stream, as far as flow control
+  /// allows; without a body the HEADERS frame ends it.
   package func respond(_ fields: HeaderFields, body: some Collection<UInt8>, on stream: HTTP2Stream) throws(HTTP2Error)
   {
     if !body.isEmpty { stream.write(body, ending: true) }
     try submitHead(fields, on: stream, hasBody: !body.isEmpty)
   }
 
-  /// Submits the head of an answer whose body follows piece by piece with ``write(_:ending:on:)``.
+  /// Submits the head of a response whose body follows piece by piece with ``write(_:ending:on:)``.
   package func beginResponse(_ fields: HeaderFields, on stream: HTTP2Stream) throws(HTTP2Error) {
     try submitHead(fields, on: stream, hasBody: true)
   }
 
-  /// Opens a stream with a request; the body follows with ``write(_:ending:on:)`` unless there is none.
+  /// Opens a stream with a request; the body, if any, follows with ``write(_:ending:on:)``.
   package func request(_ fields: HeaderFields, hasBody: Bool) throws(HTTP2Error) -> HTTP2Stream {
     let stream = pool.take(id: 0)
     let id = unsafe withNameValues(fields) { names, count in
@@ -250,13 +255,13 @@ extension HTTP2SessionDelegate {
     return stream
   }
 
-  /// Adds bytes to a stream's body.
+  /// Appends bytes to a stream's body.
   package func write(_ bytes: some Collection<UInt8>, ending: Bool, on stream: HTTP2Stream) {
     stream.write(bytes, ending: ending)
     resume(stream)
   }
 
-  /// Adds bytes to a stream's body, of which no copy is made when nothing else waits.
+  /// Appends bytes to a stream's body, without copying them if no other bytes are pending.
   package func write(_ bytes: consuming [UInt8], ending: Bool, on stream: HTTP2Stream) {
     stream.write(bytes, ending: ending)
     resume(stream)
@@ -268,24 +273,24 @@ extension HTTP2SessionDelegate {
     unsafe nghttp2_session_resume_data(handle, stream.id)
   }
 
-  /// Ends a stream at once (RFC 9113 §6.4).
+  /// Resets a stream (RFC 9113 §6.4).
   package func reset(_ stream: HTTP2Stream, _ code: HTTP2ErrorCode) {
     unsafe nghttp2_submit_rst_stream(handle, UInt8(NGHTTP2_FLAG_NONE.rawValue), stream.id, code.rawValue)
   }
 
-  /// Ends a stream at once with any code.
+  /// Resets a stream with an arbitrary code.
   package func reset(_ stream: HTTP2Stream, code: UInt32) {
     unsafe nghttp2_submit_rst_stream(handle, UInt8(NGHTTP2_FLAG_NONE.rawValue), stream.id, code)
   }
 
-  /// Says that no stream after the ones received will be taken (RFC 9113 §6.8), with a reason for people.
+  /// Announces that no streams after the received ones are accepted (RFC 9113 §6.8), with a readable reason.
   package func goAway(_ code: HTTP2ErrorCode = .noError, debugData: [UInt8]) {
     let last = unsafe nghttp2_session_get_last_proc_stream_id(handle)
     unsafe nghttp2_submit_goaway(
       handle, UInt8(NGHTTP2_FLAG_NONE.rawValue), last, code.rawValue, debugData, debugData.count)
   }
 
-  /// Tells the peer of another number of streams that it may have open.
+  /// Announces a new maximum number of open streams to the peer.
   package func announce(maximumStreams: Int) {
     var entry = nghttp2_settings_entry(
       settings_id: Int32(NGHTTP2_SETTINGS_MAX_CONCURRENT_STREAMS.rawValue), value: UInt32(maximumStreams))
@@ -293,7 +298,7 @@ extension HTTP2SessionDelegate {
     unacknowledgedSettings += 1
   }
 
-  /// Tells the peer of another window that each of its streams begins with, in bytes (RFC 9113 §6.9.2).
+  /// Announces a new initial window of each stream to the peer, in bytes (RFC 9113 §6.9.2).
   package func announce(streamWindow: Int) {
     var entry = nghttp2_settings_entry(
       settings_id: Int32(NGHTTP2_SETTINGS_INITIAL_WINDOW_SIZE.rawValue), value: UInt32(streamWindow))
@@ -301,12 +306,12 @@ extension HTTP2SessionDelegate {
     unacknowledgedSettings += 1
   }
 
-  /// Asks whether the peer is alive.
+  /// Submits a PING.
   package func ping() {
     unsafe nghttp2_submit_ping(handle, UInt8(NGHTTP2_FLAG_NONE.rawValue), nil)
   }
 
-  /// Announces every open stream as closed: the connection is gone, and nghttp2 will not say so.
+  /// Reports every open stream as closed, after the end of the connection, which nghttp2 does not report.
   package func abandon() {
     while let stream = open.last { close(stream, errorCode: HTTP2ErrorCode.cancel.rawValue) }
   }
@@ -314,7 +319,7 @@ extension HTTP2SessionDelegate {
   // MARK: Inside
 
   private func submitSettings(maximumStreams: Int) throws(HTTP2Error) {
-    // What the real service sends (reference §5.2), so that no client meets a value for the first time here.
+    // The settings that the real service sends (APNs reference §5.2), so that a client finds no unfamiliar values.
     var settings = [
       nghttp2_settings_entry(settings_id: Int32(NGHTTP2_SETTINGS_HEADER_TABLE_SIZE.rawValue), value: 4096),
       nghttp2_settings_entry(
@@ -331,7 +336,7 @@ extension HTTP2SessionDelegate {
     try HTTP2Error.check(
       unsafe nghttp2_submit_settings(handle, UInt8(NGHTTP2_FLAG_NONE.rawValue), settings, settings.count))
     unacknowledgedSettings = 1
-    // One provider library writes a body in a single call and waits a second when the window is short.
+    // One provider library writes a body in a single call and waits a second if the window is too small.
     try HTTP2Error.check(
       unsafe nghttp2_session_set_local_window_size(
         handle, UInt8(NGHTTP2_FLAG_NONE.rawValue), 0, Int32(Limits.connectionWindowSize)))
@@ -347,7 +352,7 @@ extension HTTP2SessionDelegate {
     try HTTP2Error.check(code)
   }
 
-  /// Lends the fields in nghttp2's form, without allocating.
+  /// Passes the fields to `body` in nghttp2's format, without allocating.
   private func withNameValues(
     _ fields: HeaderFields, _ body: (UnsafePointer<nghttp2_nv>?, Int) -> Int32
   ) -> Int32 {
@@ -355,7 +360,7 @@ extension HTTP2SessionDelegate {
       unsafe withUnsafeTemporaryAllocation(of: nghttp2_nv.self, capacity: fields.fields.count) { list in
         let base = unsafe UnsafeMutablePointer(mutating: bytes.baseAddress)
         for (index, field) in fields.fields.enumerated() {
-          // Its first value takes the name into the peer's table, from where it costs a byte (RFC 7541 §6.2.2).
+          // The first value adds the name to the peer's table; after that the name costs one byte (RFC 7541 §6.2.2).
           let isUnindexed = field.isUnindexed && sentNames & field.token.bit != 0
           sentNames |= field.token.bit
           let flags = isUnindexed ? NGHTTP2_NV_FLAG_NO_INDEX : NGHTTP2_NV_FLAG_NONE
@@ -390,7 +395,7 @@ extension HTTP2SessionDelegate {
     }
     if !drainedStreams.isEmpty { drainedStreams.removeAll { $0 === stream } }
     if newestID == stream.id { (newestID, unsafe newest) = (0, nil) }
-    // An abandoned session keeps its number: an answer that comes late must not find a stream that serves another.
+    // An abandoned session keeps the ID: a late response must not find a stream that is reused for another request.
     unsafe nghttp2_session_set_stream_user_data(handle, stream.id, nil)
     pool.give(stream)
     checkInvariants()
@@ -398,7 +403,7 @@ extension HTTP2SessionDelegate {
 
   // MARK: Invariants
 
-  /// What of the open streams does not fit; nil when all does.
+  /// Returns a description of an invariant of the open streams that does not hold; nil if all hold.
   package func brokenInvariant() -> String? {
     for (place, stream) in open.enumerated() {
       if stream.id == 0 { return "a stream that is over is among the open ones" }
@@ -410,31 +415,31 @@ extension HTTP2SessionDelegate {
     return isNewestOpen ? nil : "stream \(newestID) is over, and the newest"
   }
 
-  /// Ends a debug build in which something does not fit; a release build has no trace of this. What would take long to
-  /// look through is not, since this follows each end of a stream.
+  /// Ends a debug build in which an invariant does not hold; a release build does not contain this check. Sessions
+  /// with many open streams are not checked, since the check follows each end of a stream.
   private func checkInvariants() {
     assert(open.count > 64 || brokenInvariant() == nil, brokenInvariant() ?? "")
   }
 }
 
-// MARK: What nghttp2 tells, each called by its trampoline in HTTP2Callbacks
+// MARK: Events of nghttp2, each called by its callback in HTTP2Callbacks
 
 extension HTTP2Session {
-  /// HEADERS begin. On a stream that is over they end the connection (RFC 9113 §5.1): nghttp2 keeps no such streams, and
-  /// drops what comes on one without a word.
+  /// Handles the beginning of HEADERS. On a closed stream they end the connection (RFC 9113 §5.1): nghttp2 keeps no
+  /// closed streams, and drops their frames without notification.
   package func beginsHeaders(on id: Int32) {
     guard role == .server, id != newestID, id <= highestID, id & 1 == 1, stream(id) == nil else { return }
     switch closedStreams.end(of: id) {
-    // Trailers that were under way when the gateway reset the stream.
+    // Trailers that were sent before the client received the gateway's reset of the stream.
     case .ours: break
     case .reset, .whole: terminate(.streamClosed)
-    // One that never began is closed by each that began after it (§5.1.1).
+    // A stream that never began is closed by each stream with a higher ID (§5.1.1).
     case nil: terminate(.protocolError)
     }
   }
 
-  /// DATA begin, of which nghttp2 tells nothing when their stream is over. Clients whose threads race are known to send some
-  /// after RST_STREAM: the others of their streams must not suffer.
+  /// Handles the beginning of DATA, which nghttp2 does not report on a closed stream. Clients with racing threads are
+  /// known to send some after RST_STREAM: their other streams must not be affected.
   private func beginsData(on id: Int32) {
     guard id <= highestID, id & 1 == 1, stream(id) == nil else { return }
     switch closedStreams.end(of: id) {
@@ -443,12 +448,13 @@ extension HTTP2Session {
         handle, UInt8(NGHTTP2_FLAG_NONE.rawValue), id, HTTP2ErrorCode.streamClosed.rawValue)
       spendReset()
     case .whole: terminate(.streamClosed)
-    // What was under way when the gateway reset the stream; or it is over for so long that nobody knows.
+    // DATA that was sent before the client received the gateway's reset, or the stream closed too long ago to be
+    // stored.
     case .ours, nil: break
     }
   }
 
-  /// Says GOAWAY with an error, and hears nothing any more.
+  /// Submits GOAWAY with an error, and processes no further input.
   private func terminate(_ code: HTTP2ErrorCode) { unsafe nghttp2_session_terminate_session(handle, code.rawValue) }
 
   package func began(_ id: Int32) {
@@ -460,11 +466,13 @@ extension HTTP2Session {
     highestID = id
   }
 
-  /// - Returns: false when the stream's fields are more than are taken: the rest of them is not heard of.
+  /// Processes one field of a stream.
+  ///
+  /// - Returns: false if the stream's fields exceed the limit: its remaining fields are not reported.
   package func field(
     _ id: Int32, _ name: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer, isHead: Bool
   ) -> Bool {
-    // Nothing here ends the stream, so nobody counts references.
+    // Nothing in this call ends the stream, so no reference counting is needed.
     if isHead, id == newestID, let newest = unsafe newest {
       let isTaken = unsafe newest._withUnsafeGuaranteedRef { unsafe $0.message.receive(name, value) }
       return unsafe isTaken || excessFields(on: newest.takeUnretainedValue(), isHead: true)
@@ -474,9 +482,10 @@ extension HTTP2Session {
     return isTaken || excessFields(on: stream, isHead: isHead)
   }
 
-  /// Ends the connection when the fields are more than ``Limits/maximumDroppedHeaderListSize``: each costs a callback.
+  /// Handles excess fields. Ends the connection if they exceed ``Limits/maximumDroppedHeaderListSize``: each field
+  /// costs a callback.
   ///
-  /// - Returns: whether what is left of the head is still heard of, and dropped.
+  /// - Returns: true if the remaining fields of the head are still reported, and dropped.
   private func excessFields(on stream: HTTP2Stream, isHead: Bool) -> Bool {
     if stream.message.fieldListSize > Limits.maximumDroppedHeaderListSize {
       terminate(.enhanceYourCalm)
@@ -508,14 +517,14 @@ extension HTTP2Session {
     }
   }
 
-  /// Says that the body may come (RFC 9110 §15.2.1): to those alone who asked.
+  /// Submits status 100 (RFC 9110 §15.2.1), only for clients that expect it.
   private func sendContinue(on stream: HTTP2Stream) {
     _ = unsafe withNameValues(HeaderFields(status: 100)) { names, count in
       unsafe nghttp2_submit_headers(handle, UInt8(NGHTTP2_FLAG_NONE.rawValue), stream.id, nil, names, count, nil)
     }
   }
 
-  /// Counts bytes that are kept of a message that is not complete.
+  /// Counts stored bytes of an incomplete message.
   private func hold(_ size: Int, of stream: HTTP2Stream) {
     stream.incompleteSize += size
     incompleteSize += size
@@ -526,7 +535,7 @@ extension HTTP2Session {
     delegate?.session(self, exceeded: .incompleteRequests)
   }
 
-  /// A message is complete, or over.
+  /// Stops counting the bytes of a message that is complete, or whose stream is over.
   private func release(_ stream: HTTP2Stream) {
     incompleteSize -= stream.incompleteSize
     stream.incompleteSize = 0
@@ -558,15 +567,15 @@ extension HTTP2Session {
     settingsAge = 0
   }
 
-  /// The gateway reset a stream, which happens while it sends.
+  /// Counts a stream that the gateway reset, which happens while it sends.
   private func spendReset() {
     resetCredit -= 1
     if resetCredit == -1 { delegate?.session(self, exceeded: .resets) }
   }
 
-  /// Time passes: ``Limits/tick`` seconds.
+  /// Handles that ``Limits/tick`` seconds have passed.
   ///
-  /// - Returns: whether the peer has acknowledged SETTINGS in time.
+  /// - Returns: true if the peer has acknowledged SETTINGS in time.
   package func tick() -> Bool {
     resetCredit = min(Limits.maximumResets, resetCredit + Limits.resetsPerSecond * Limits.tick)
     settingsAge = unacknowledgedSettings > 0 ? settingsAge + 1 : 0
@@ -586,10 +595,10 @@ extension HTTP2Session {
 }
 
 extension HTTP2Stream {
-  /// The stream as nghttp2 holds it, unretained: the session keeps every open stream alive.
+  /// The stream as a pointer for nghttp2, unretained: the session retains every open stream.
   fileprivate var opaque: UnsafeMutableRawPointer { unsafe Unmanaged.passUnretained(self).toOpaque() }
 
-  /// The source that nghttp2 asks for the body.
+  /// The data source that nghttp2 reads for the body.
   fileprivate var dataProvider: nghttp2_data_provider {
     unsafe nghttp2_data_provider(source: .init(ptr: opaque), read_callback: HTTP2Callbacks.readData)
   }

@@ -1,59 +1,60 @@
 package import PushCore
 
-/// What takes the body of a stream as it arrives, and room as it opens, instead of the whole message at its end.
+/// A receiver of the body of a stream as it arrives, instead of the whole message at its end. It is also notified
+/// when more output can be written.
 package protocol StreamConsumer: AnyObject {
-  /// A piece of the body. The bytes end with the call.
+  /// Receives a piece of the body. The bytes are valid only during the call.
   func received(_ bytes: UnsafeRawBufferPointer)
-  /// The peer has ended its side.
+  /// Reports that the peer has ended its side.
   func receivedEnd()
-  /// Everything written so far has been handed to the connection.
+  /// Reports that all bytes written so far were handed to the connection.
   func drained()
-  /// The connection is about to end in good order: a stream that would stay open for ever ends itself.
+  /// Reports that the connection is about to end in an orderly way: a stream without a natural end ends itself.
   func drain()
-  /// The stream is over: no further call comes.
+  /// Reports that the stream is over: no further call follows.
   func closed()
 }
 
-/// One HTTP/2 stream: the message that arrives and the bytes that wait to be sent.
+/// One HTTP/2 stream: the received message and the bytes pending to be sent.
 ///
 /// Owned by its ``HTTP2Session`` while it is open, then by the pool of its loop.
 package final class HTTP2Stream {
   /// The stream identifier (RFC 9113 §5.1.1); 0 in the pool.
   package fileprivate(set) var id: Int32 = 0
-  /// The message that arrives.
+  /// The received message.
   package let message = Message()
-  /// Takes the body as it arrives; without one the body is kept in ``message``.
+  /// The receiver of the body as it arrives; if nil, the body is stored in ``message``.
   package var consumer: (any StreamConsumer)?
 
   private var outbound = OutboundBytes()
-  /// Whether no more bytes will be written.
+  /// True if no more bytes will be written.
   package private(set) var isOutboundEnded = false
-  /// Whether nghttp2 was told to ask again only when there is more.
+  /// True if nghttp2 reads from this stream again only after ``HTTP2Session/write(_:ending:on:)``.
   package var isDeferred = false
-  /// Whether a head has been submitted on this stream.
+  /// True if a head was submitted on this stream.
   package var hasSubmittedHead = false
-  /// Whether the message's head is there.
+  /// True if the message's head is complete.
   package var hasHead = false
-  /// Whether the peer has ended its side: the whole message is there.
+  /// True if the peer has ended its side: the message is complete.
   package var isInboundEnded = false
-  /// Bytes of the message that count against what a peer may leave incomplete.
+  /// The number of bytes of the message that count toward ``HTTP2Session/maximumIncompleteSize``.
   package var incompleteSize = 0
-  /// How often its connection's times were looked at since the message began (``Limits/tick``).
+  /// The number of ticks since the message began, of ``Limits/tick`` seconds each.
   package var age = 0
-  /// Whether it was answered although the peer had not ended its side, and nobody waits for it any longer.
+  /// True if the request was answered before the peer ended its side, and the rest of it is not needed.
   package var isAbandoned = false
-  /// A number of the owner's own; a client finds with it what it asked for.
+  /// A number for use by the owner; a client finds its request by it.
   package var tag = 0
-  /// Where the session keeps this stream among its open ones.
+  /// The index of this stream in the session's list of open streams.
   package var place = 0
 
-  /// Bytes that wait to be sent.
+  /// The number of bytes pending to be sent.
   package var outboundSize: Int { outbound.count }
 
-  /// Begins a new life under an identifier.
+  /// Assigns an ID for the next use of the stream.
   package func open(id: Int32) { self.id = id }
 
-  /// Makes it as new.
+  /// Resets the stream for its next use.
   package func reset() {
     id = 0
     tag = 0
@@ -70,34 +71,34 @@ package final class HTTP2Stream {
     isAbandoned = false
   }
 
-  /// Adds bytes to send; `ending` says that they are the last.
+  /// Appends bytes to send; `ending` marks them as the last.
   package func write(_ bytes: some Collection<UInt8>, ending: Bool) {
     outbound.append(copying: bytes)
     if ending { isOutboundEnded = true }
   }
 
-  /// Adds bytes to send, of which no copy is made.
+  /// Appends bytes to send, without copying them.
   package func write(_ bytes: consuming [UInt8], ending: Bool) {
     outbound.append(bytes)
     if ending { isOutboundEnded = true }
   }
 
-  /// Moves what fits into a frame; the second value says whether it ends the stream.
+  /// Moves as many pending bytes as fit into a frame; `isEnd` is true if the frame ends the stream.
   package func read(into frame: UnsafeMutableRawBufferPointer) -> (size: Int, isEnd: Bool) {
-    // A stream that stays open for days holds nothing while it is silent.
+    // A stream that stays open for days keeps no buffer while it is idle.
     let size = unsafe outbound.move(to: frame, keepingCapacity: consumer == nil)
     return (size, isOutboundEnded && outboundSize == 0)
   }
 }
 
-/// Streams of one loop that wait for their next use. Bounded, so that one burst does not hold memory for ever.
+/// The reusable streams of one loop. Bounded, so that one burst does not keep memory forever.
 package final class StreamPool {
   private var streams: [HTTP2Stream] = []
   private static let maximumCount = 2048
 
   private let open: Gauge
 
-  /// - Parameter open: is told how many streams are in use.
+  /// - Parameter open: counts the streams in use.
   package init(open: Gauge = Gauge()) { self.open = open }
 
   package func take(id: Int32) -> HTTP2Stream {

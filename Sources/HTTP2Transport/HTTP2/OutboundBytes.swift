@@ -1,18 +1,18 @@
-/// Bytes of a stream that wait to be sent, as the pieces in which they came.
+/// The pending bytes of a stream, as the pieces in which they were written.
 struct OutboundBytes {
-  /// The piece that is being sent, from `sent` on.
+  /// The piece that is being sent, from the offset `sent`.
   private var piece: [UInt8] = []
   private var sent = 0
-  /// What comes after it, from `next` on; those before are empty.
+  /// The pieces that follow, from the index `next`; the entries before it are empty.
   private var later: [[UInt8]] = []
   private var next = 0
-  /// Bytes of `later`.
+  /// The number of bytes in `later`.
   private var laterSize = 0
 
-  /// How many there are.
+  /// The number of pending bytes.
   var count: Int { piece.count - sent + laterSize }
 
-  /// Adds a copy of these.
+  /// Appends a copy of the bytes.
   mutating func append(copying bytes: some Collection<UInt8>) {
     guard !later.isEmpty else { return piece.append(contentsOf: bytes) }
     let last = later.count - 1
@@ -21,7 +21,7 @@ struct OutboundBytes {
     laterSize += later[last].count
   }
 
-  /// Adds these, of which no copy is made.
+  /// Appends the bytes, without copying them.
   mutating func append(_ bytes: consuming [UInt8]) {
     if bytes.isEmpty { return }
     if count == 0 {
@@ -32,7 +32,7 @@ struct OutboundBytes {
     }
   }
 
-  /// Moves the first ones, as many as fit, and returns how many those are.
+  /// Moves as many bytes as fit from the front to `target`, and returns their number.
   mutating func move(to target: UnsafeMutableRawBufferPointer, keepingCapacity: Bool) -> Int {
     var moved = 0
     while moved < target.count, count > 0 {
@@ -52,7 +52,7 @@ struct OutboundBytes {
     return moved
   }
 
-  /// Forgets all of them.
+  /// Removes all bytes.
   mutating func removeAll(keepingCapacity: Bool) {
     piece.removeAll(keepingCapacity: keepingCapacity && piece.capacity <= 4096)
     sent = 0

@@ -1,25 +1,25 @@
 import CNGHTTP2
 import Glibc
 
-/// Small blocks of the heap that wait for their next use, by size.
+/// Free lists of small heap blocks, by size.
 ///
-/// nghttp2 takes six blocks for each request and gives them back when its stream closes. With some tens of streams open at
-/// once that is more than the C library keeps at hand, and it goes the long way for most of them.
+/// nghttp2 allocates six blocks for each request and frees them when its stream closes. With some tens of open
+/// streams these are more blocks than the C library caches, and most of them would take its slow path.
 ///
-/// Every block is one of `malloc`, so that any may end here, and any from here may be resized or freed there. Belongs to
-/// one loop.
+/// Every block comes from `malloc`: any block may be returned here, and blocks from here may be resized or freed by
+/// the C library. Belongs to one loop.
 @safe package struct SmallBlocks: ~Copyable {
-  /// The first block of each size; in each block is the address of the next.
+  /// The first block of each size; each block contains the address of the next.
   private var lists = unsafe [16 of UnsafeMutableRawPointer?](repeating: nil)
   private var counts = [16 of Int](repeating: 0)
 
-  /// What the sizes differ by; of each block the C library has 8 bytes to itself.
+  /// The difference between sizes, in bytes; the C library uses 8 bytes of each block itself.
   private static let step = 32
   private static let overhead = 8
-  /// How many of one size wait at most.
+  /// The maximum number of free blocks of one size.
   private static let maximumCount = 1024
 
-  /// A block of at least `size` bytes; nil when there is no memory.
+  /// Returns a block of at least `size` bytes; nil if there is no memory.
   package mutating func take(_ size: Int) -> UnsafeMutableRawPointer? {
     let index = (size + SmallBlocks.overhead - 1) / SmallBlocks.step
     guard !PlainMalloc.isOn, index < counts.count else { return unsafe malloc(size) }
@@ -31,10 +31,10 @@ import Glibc
     return unsafe block
   }
 
-  /// Takes a block back.
+  /// Takes back a block that is no longer used.
   package mutating func give(_ block: UnsafeMutableRawPointer?) {
     guard let block = unsafe block else { return }
-    // Of a block that is larger than was asked for the rest stays unused.
+    // If a block is larger than requested, the rest stays unused.
     let index = unsafe (malloc_usable_size(block) + SmallBlocks.overhead) / SmallBlocks.step
     guard !PlainMalloc.isOn, (1...counts.count).contains(index), counts[index - 1] < SmallBlocks.maximumCount else {
       return unsafe free(block)
@@ -44,7 +44,7 @@ import Glibc
     counts[index - 1] += 1
   }
 
-  /// How many blocks wait.
+  /// The number of free blocks.
   package var count: Int { counts.indices.reduce(0) { $0 + counts[$1] } }
 
   deinit {

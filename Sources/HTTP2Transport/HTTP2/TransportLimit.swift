@@ -1,4 +1,4 @@
-/// A bound that a peer went beyond; its raw value is what logs and counters call it.
+/// A limit that a peer exceeded; its raw value is its name in logs and counters.
 package enum TransportLimit: String, Sendable, CaseIterable {
   /// ``Limits/maximumHeaderListSize``
   case headerList = "header-list"
@@ -33,7 +33,7 @@ package enum TransportLimit: String, Sendable, CaseIterable {
   /// ``Limits/maximumRunningRequests``
   case runningRequests = "running-requests"
 
-  /// What it bounds, in a few words.
+  /// A short description of the limit.
   package var words: String {
     switch self {
     case .headerList: "header list"

@@ -1,17 +1,17 @@
 import Glibc
 import Synchronization
 
-/// Blocks of 20 KiB on pages of their own, for what would tear holes into the heap: buffers that live for one record next to
-/// what lives as long as a connection.
+/// Blocks of 20 KiB on pages of their own, for buffers that would fragment the heap: they live for one record, next
+/// to allocations that live as long as a connection.
 ///
-/// Address space is had at once, memory when it is touched.
+/// Address space is reserved at once, memory is used when it is first accessed.
 @safe package final class LargeBlocks: Sendable {
-  /// TLS records while they are read and written.
+  /// The blocks for TLS records while they are read and written.
   package static let records = PlainMalloc.isOn ? nil : LargeBlocks(count: 8192)
 
-  /// A TLS record with its overhead is the largest thing that is asked for.
+  /// The size of a block in bytes; the largest request is a TLS record with its overhead.
   package static let size = 20_480
-  /// What is smaller lies better in the heap.
+  /// The minimum size in bytes; smaller allocations come from the heap.
   package static let smallest = 16_384
 
   nonisolated(unsafe) private let start: UnsafeMutableRawPointer
@@ -20,12 +20,12 @@ import Synchronization
 
   private struct Slots {
     var free: [Int] = []
-    /// The first that was never taken.
+    /// The index of the first block that was never used.
     var fresh = 0
   }
 
-  /// - Parameter count: how many there are at most.
-  /// - Returns: nil where so much address space is not to be had.
+  /// - Parameter count: the maximum number of blocks.
+  /// - Returns: nil if the address space can't be reserved.
   package init?(count: Int) {
     let flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE
     guard let start = unsafe mmap(nil, count * LargeBlocks.size, PROT_READ | PROT_WRITE, flags, -1, 0),
@@ -42,7 +42,7 @@ import Synchronization
     unsafe memory >= start && memory < start + count * LargeBlocks.size
   }
 
-  /// Returns the block that was given back last; nil when `size` is none for a block, or all are taken.
+  /// Returns the block that was returned last; nil if `size` is out of range, or all blocks are in use.
   package func take(_ size: Int) -> UnsafeMutableRawPointer? {
     guard size >= LargeBlocks.smallest, size <= LargeBlocks.size else { return nil }
     let slot: Int? = slots.withLock { slots in
@@ -54,8 +54,9 @@ import Synchronization
     return unsafe slot.map { unsafe start + $0 * LargeBlocks.size }
   }
 
-  /// Takes a block back.
-  /// - Returns: false when the memory is none of these.
+  /// Takes back a block.
+  ///
+  /// - Returns: false if the memory is not one of these blocks.
   @discardableResult
   package func give(_ memory: UnsafeMutableRawPointer) -> Bool {
     guard unsafe owns(memory) else { return false }
@@ -64,7 +65,7 @@ import Synchronization
     return true
   }
 
-  /// As `realloc` does it, for these and all other memory.
+  /// Resizes an allocation, like `realloc`, for these blocks and all other memory.
   package func resize(_ memory: UnsafeMutableRawPointer?, _ size: Int) -> UnsafeMutableRawPointer? {
     guard let memory = unsafe memory else { return unsafe take(size) ?? malloc(size) }
     guard unsafe owns(memory) else { return unsafe realloc(memory, size) }
