@@ -1,5 +1,5 @@
-/// Whether all memory is the C library's, taken and given back each time, so that a sanitizer sees what is done to it
-/// (`make sanitize`). Everywhere else this is false when the compiler looks at it.
+/// The switch that takes all memory from the C library, without reuse, so that a sanitizer can check its use
+/// (`make sanitize`). In all other builds it is false at compile time.
 package enum PlainMalloc {
   #if PLAIN_MALLOC
     @inline(__always) package static var isOn: Bool { true }

@@ -2,27 +2,27 @@ import COpenSSL
 import PushCore
 import Synchronization
 
-/// Trust by a fingerprint that came another way: whoever is connected to has to show a certificate with this fingerprint,
-/// and a chain from it to a certificate for the host.
+/// Trust in a certificate authority (CA) by a fingerprint from another channel: the server has to present a
+/// certificate with this fingerprint, and a chain from it to a certificate for the host.
 ///
-/// Shared by a connection and whoever wants to keep the certificate.
+/// Shared by a connection and the code that stores the certificate.
 package final class AuthorityPin: Sendable {
-  /// ``AuthorityFingerprint`` of the certificate.
+  /// The ``AuthorityFingerprint`` of the certificate.
   package let fingerprint: String
   private let seen = Mutex<(pem: [UInt8]?, others: [String])>((nil, []))
 
-  /// Certificates of a chain that are looked at.
+  /// The maximum number of certificates of a chain to check.
   private static let maximumChain = 10
 
   package init(_ fingerprint: String) { self.fingerprint = fingerprint }
 
-  /// The certificate that was shown, as PEM; nil before there was one with the fingerprint.
+  /// The presented certificate with the fingerprint, as PEM; nil before a server has presented one.
   package var certificatePEM: [UInt8]? { seen.withLock { $0.pem } }
-  /// The fingerprint of the highest certificate of a chain that has none with the right one; nil where it had, or nobody
-  /// showed any.
+  /// The fingerprint of the highest certificate of a chain without the pinned one; nil if the pinned certificate was
+  /// found, or no certificate was presented.
   package var otherAuthority: String? { seen.withLock { $0.pem == nil ? $0.others.last : nil } }
 
-  /// OpenSSL's verification of a peer, with the pinned certificate as the only one to trust.
+  /// OpenSSL's verification callback, with the pinned certificate as the only trusted one.
   static let verify: @convention(c) (OpaquePointer?, UnsafeMutableRawPointer?) -> Int32 = { store, owner in
     guard let store = unsafe store, let owner = unsafe owner else { return 0 }
     let pin = unsafe Unmanaged<AuthorityPin>.fromOpaque(owner).takeUnretainedValue()
@@ -39,7 +39,7 @@ package final class AuthorityPin: Sendable {
     return unsafe X509_verify_cert(store)
   }
 
-  /// The certificate of a chain that has the fingerprint, which the chain owns.
+  /// Returns the certificate with the fingerprint; the chain owns it.
   private func find(in chain: OpaquePointer?) -> OpaquePointer? {
     for place in 0..<min(unsafe Int(OPENSSL_sk_num(chain)), AuthorityPin.maximumChain) {
       guard let certificate = unsafe OPENSSL_sk_value(chain, Int32(place)).map({ OpaquePointer($0) }) else {

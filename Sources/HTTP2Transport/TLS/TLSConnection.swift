@@ -2,7 +2,7 @@ import COpenSSL
 package import NIOCore
 package import PushCore
 
-/// One TLS connection over a BIO of ours: ciphertext in, plaintext out, and back. No sockets.
+/// One TLS connection over a custom BIO, which converts between ciphertext and plaintext. It uses no sockets.
 ///
 /// Not `Sendable`: it belongs to the loop of its connection.
 @safe package final class TLSConnection {
@@ -10,18 +10,18 @@ package import PushCore
 
   private let ssl: OpaquePointer
   private let isServer: Bool
-  /// Ciphertext of the current ``receive(_:scratch:_:)`` that OpenSSL has not taken yet.
+  /// The ciphertext of the current ``receive(_:scratch:_:)`` that OpenSSL has not read yet.
   private var inbound = unsafe UnsafeRawBufferPointer(start: nil, count: 0)
-  /// Ciphertext to send; an idle connection holds no storage for it.
+  /// The ciphertext to send; an idle connection uses no storage for it.
   package private(set) var outbound = ByteBuffer()
-  /// Whether there is ciphertext to send.
+  /// True if there is ciphertext to send.
   package var hasOutbound: Bool { outbound.readableBytes > 0 }
-  /// Whether the handshake is done, so that plaintext may be sent.
+  /// True if the handshake is complete, so that plaintext may be sent.
   package private(set) var isEstablished = false
-  /// Called once, when the handshake is done and before any plaintext is handed on.
+  /// Called once, when the handshake is complete and before any plaintext is passed on.
   package var established: (() -> Void)?
 
-  /// The server's side of a connection.
+  /// Creates the server's side of a connection.
   package init(server context: TLSContext) throws(TLSError) {
     unsafe ssl = try context.makeSSL()
     isServer = true
@@ -29,7 +29,7 @@ package import PushCore
     unsafe SSL_set_accept_state(ssl)
   }
 
-  /// The client's side; `host` is checked against the peer's certificate, as a name or an address.
+  /// Creates the client's side; `host` is checked against the peer's certificate, as a name or an address.
   package init(client context: TLSContext, host: String) throws(TLSError) {
     unsafe ssl = try context.makeSSL()
     isServer = false
@@ -46,42 +46,43 @@ package import PushCore
 
   deinit { unsafe SSL_free(ssl) }
 
-  /// What the peer's certificate says, when it showed one.
+  /// The identity in the peer's certificate; nil if the peer sent none.
   package var peerIdentity: PeerIdentity? {
     guard let certificate = unsafe SSL_get1_peer_certificate(ssl) else { return nil }
     defer { unsafe X509_free(certificate) }
     return unsafe PeerIdentity(certificate, verified: SSL_get_verify_result(ssl))
   }
 
-  /// The version of TLS, as `TLSv1.3`.
+  /// The TLS version, for example `TLSv1.3`.
   package var version: String { unsafe String(cString: SSL_get_version(ssl)) }
 
-  /// The host name that the client gave (RFC 6066 §3).
+  /// The host name that the client sent (RFC 6066 §3).
   package var serverName: String? {
     unsafe SSL_get_servername(ssl, TLSEXT_NAMETYPE_host_name).map { unsafe String(cString: $0) }
   }
 
-  /// Makes a client's handshake short by what an earlier connection to the same server left; call it before ``start()``.
+  /// Shortens a client's handshake by resuming a session of an earlier connection to the same server; call it before
+  /// ``start()``.
   package func resume(_ session: TLSSession) { unsafe SSL_set_session(ssl, session.handle) }
 
-  /// What a later connection may resume; nil before the server has sent a ticket.
+  /// The session that a later connection may resume; nil before the server has sent a ticket.
   package var session: TLSSession? {
-    // A copy, because a connection that ends without close_notify spoils the session it has.
+    // A copy, because a connection that ends without close_notify invalidates its session.
     guard let session = unsafe SSL_get_session(ssl), unsafe SSL_SESSION_is_resumable(session) == 1,
       let copy = unsafe SSL_SESSION_dup(session)
     else { return nil }
     return unsafe TLSSession(owning: copy)
   }
 
-  /// Whether the handshake was short because it resumed a session.
+  /// True if the handshake was short because it resumed a session.
   package var isResumed: Bool { unsafe SSL_session_reused(ssl) == 1 }
 
   /// Begins the handshake; a client's first flight is then in ``outbound``.
   package func start() throws(TLSError) { try handshake() }
 
-  /// Takes ciphertext and hands on the plaintext it holds, piece by piece, in `scratch`.
+  /// Decrypts ciphertext and passes the plaintext on, piece by piece, in `scratch`.
   ///
-  /// - Throws: ``TLSError`` when the peer breaks the protocol; ``outbound`` then holds the alert to send.
+  /// - Throws: ``TLSError`` if the peer violates the protocol; ``outbound`` then contains the alert to send.
   package func receive<Failure: Error>(
     _ ciphertext: UnsafeRawBufferPointer, scratch: UnsafeMutableRawBufferPointer,
     _ plaintext: (UnsafeRawBufferPointer) -> Result<Void, Failure>
@@ -97,7 +98,7 @@ package import PushCore
       let size = unsafe SSL_read(ssl, scratch.baseAddress, Int32(clamping: scratch.count))
       if size > 0 {
         try unsafe plaintext(UnsafeRawBufferPointer(rebasing: scratch[..<Int(size)])).get()
-        // To be told that there is no more would cost as much as a short record.
+        // Another read that returns no data would cost as much as a short record.
         if unsafe inbound.isEmpty && SSL_pending(ssl) == 0 { return .open }
         continue
       }
@@ -114,34 +115,35 @@ package import PushCore
     guard plaintext.count > 0 else { return }
     outbound.reserveCapacity(minimumWritableBytes: plaintext.count + TLSConnection.recordOverhead)
     TLSConnection.forgetErrors()
-    // The BIO takes everything, so a write is never partial.
+    // The BIO accepts all data, so a write is never partial.
     guard unsafe SSL_write(ssl, plaintext.baseAddress, Int32(clamping: plaintext.count)) > 0 else {
       throw TLSError(openSSL: "TLS can't send")
     }
   }
 
-  /// Says that no more is sent (`close_notify`).
+  /// Announces that no more data is sent (`close_notify`).
   package func close() {
     TLSConnection.forgetErrors()
     if isEstablished { unsafe SSL_shutdown(ssl) }
   }
 
-  /// Hands over the ciphertext to send, with its storage.
+  /// Returns the ciphertext to send, with its storage, and clears ``outbound``.
   package func takeOutbound() -> ByteBuffer {
     defer { outbound = ByteBuffer() }
     return outbound
   }
 
-  /// What a record adds to its plaintext, with a cipher of this gateway (RFC 8446 §5.2; more in TLS 1.2).
+  /// The maximum number of bytes that a record adds to its plaintext, with a cipher of this gateway (RFC 8446 §5.2;
+  /// more in TLS 1.2).
   private static let recordOverhead = 64
 
-  /// Faults of a certificate itself, whoever has issued it.
+  /// The errors of a certificate itself, independent of its issuer.
   private static let ownFaults = [
     X509_V_ERR_CERT_HAS_EXPIRED, X509_V_ERR_CERT_NOT_YET_VALID, X509_V_ERR_HOSTNAME_MISMATCH,
     X509_V_ERR_IP_ADDRESS_MISMATCH,
   ]
 
-  /// Why a gateway's certificate is not trusted, and what to do.
+  /// Returns the reason for which a gateway's certificate is not trusted, with advice.
   private static func words(ofFault code: Int) -> String {
     let reason =
       switch Int32(truncatingIfNeeded: code) {
@@ -179,8 +181,8 @@ package import PushCore
     }
   }
 
-  /// What an earlier failure left on this thread would be taken for one of the next call (`SSL_get_error`). There is
-  /// nearly never any, and to see that costs a tenth of clearing.
+  /// Clears OpenSSL errors of earlier calls on this thread, which `SSL_get_error` would report for the next call.
+  /// There are almost never any, and checking costs a tenth of clearing.
   private static func forgetErrors() {
     if ERR_peek_error() != 0 { ERR_clear_error() }
   }
@@ -193,7 +195,7 @@ package import PushCore
     unsafe SSL_set_bio(ssl, bio, bio)
   }
 
-  // MARK: The BIO: reads what `receive` was given, writes to `outbound`
+  // MARK: The BIO: reads from the ciphertext passed to `receive`, writes to `outbound`
 
   fileprivate func take(into buffer: UnsafeMutableRawBufferPointer) -> Int {
     let size = unsafe min(buffer.count, inbound.count)
@@ -204,14 +206,15 @@ package import PushCore
 
   fileprivate func give(_ bytes: UnsafeRawBufferPointer) { unsafe outbound.writeBytes(bytes) }
 
-  /// Lends the connection of a BIO, which outlives every call, so that nobody counts references; -1 without one.
+  /// Passes the connection of a BIO to `body`, without reference counting: it outlives every call. Returns -1 without
+  /// one.
   @inline(__always)
   private static func with(_ bio: OpaquePointer?, _ body: (TLSConnection) -> Int32) -> Int32 {
     guard let owner = unsafe BIO_get_data(bio) else { return -1 }
     return unsafe Unmanaged<TLSConnection>.fromOpaque(owner)._withUnsafeGuaranteedRef(body)
   }
 
-  /// Made once; every connection's BIO uses it.
+  /// The BIO method, created once and used by every connection.
   nonisolated(unsafe) private static let bioMethod: OpaquePointer? = {
     let method = unsafe BIO_meth_new(BIO_get_new_index() | BIO_TYPE_SOURCE_SINK, "pushgateway")
     unsafe BIO_meth_set_create(method) { bio in

@@ -3,17 +3,20 @@ import Glibc
 package import PushCore
 import Synchronization
 
-/// A shared TLS configuration: an `SSL_CTX`, which OpenSSL counts and locks itself.
+/// A shared TLS configuration: an `SSL_CTX`, for which OpenSSL does the reference counting and locking.
 ///
-/// `@unchecked Sendable`: it is configured in `init` and only read afterwards; `SSL_new` may be called from any thread.
+/// `@unchecked Sendable`: it is configured in `init` and only read afterwards; `SSL_new` may be called from any
+/// thread.
 @safe package final class TLSContext: @unchecked Sendable {
   fileprivate let handle: OpaquePointer
 
-  /// A server's side: TLS 1.2 or newer, `h2` by ALPN, and clients without ALPN taken at their word.
+  /// Creates a server's configuration: TLS 1.2 or newer, `h2` by ALPN, and clients without ALPN accepted.
   ///
-  /// With files of authorities in `clientTrustPaths`, clients are asked for a certificate and may do without; one that
-  /// can't be trusted is told so later, by ``PeerIdentity/fault``, not by the handshake (reference §5.4).
-  /// - Throws: when a file can't be read, isn't what it should be, or the certificate is out of its time.
+  /// With CA files in `clientTrustPaths`, clients are asked for a certificate, which is optional. An untrusted
+  /// certificate does not fail the handshake; it is reported by ``PeerIdentity/fault`` (APNs reference §5.4).
+  ///
+  /// - Throws: ``TLSError`` if a file can't be read or is invalid, or if the certificate is outside its validity
+  ///   period.
   package static func server(
     certificatePath: String, keyPath: String, clientTrustPaths: [String] = [], ticketKeys: TicketKeys = .shared
   ) throws(TLSError) -> TLSContext {
@@ -36,18 +39,20 @@ import Synchronization
         throw TLSError("the certificate \(certificatePath) is not valid yet: check the clock")
       }
     }
-    // TLS 1.2 with forward secrecy and authenticated encryption alone, as the server prefers it; TLS 1.3 has no others.
+    // Only TLS 1.2 ciphers with forward secrecy and authenticated encryption, in the server's order; TLS 1.3 has no
+    // others.
     guard unsafe SSL_CTX_set_cipher_list(handle, "ECDHE+AESGCM:ECDHE+CHACHA20") == 1 else {
       throw TLSError(openSSL: "TLS can't be set up")
     }
-    // Of finite fields (ffdhe2048 to ffdhe8192) one key share costs the server up to 120 ms, and its sender nothing.
+    // One key share of a finite-field group (ffdhe2048 to ffdhe8192) costs the server up to 120 ms, and its sender
+    // nothing.
     guard unsafe COpenSSL_set_groups(handle, "X25519:P-256:P-384") == 1 else {
       throw TLSError(openSSL: "TLS can't be set up")
     }
     unsafe COpenSSL_set_options(handle)
     context.use(ticketKeys)
     unsafe SSL_CTX_set_alpn_select_cb(handle, selectALPN, nil)
-    // Sessions are resumed together with the client's certificate, and OpenSSL insists on a name for that.
+    // Sessions are resumed together with the client's certificate, for which OpenSSL requires a context name.
     let name = Array("pushgateway".utf8)
     unsafe SSL_CTX_set_session_id_context(handle, name, UInt32(name.count))
     for path in clientTrustPaths {
@@ -64,16 +69,20 @@ import Synchronization
     return context
   }
 
-  /// - Throws: ``TLSError`` for a pipe, a socket or a device: reading it may never end, and the server reads again later.
+  /// Requires a regular file.
+  ///
+  /// - Throws: ``TLSError`` for a pipe, a socket or a device: reading it may never end, and the server reads the file
+  ///   again later.
   private static func requireFile(_ path: String) throws(TLSError) {
     var status = stat()
     guard unsafe stat(path, &status) == 0, status.st_mode & S_IFMT != S_IFREG else { return }
     throw TLSError("\(path) is not a regular file: name a file with PEM", kind: .file)
   }
 
-  /// A client's side that trusts the certificates in one file, and shows one of its own if it has one.
+  /// Creates a client's configuration that trusts the certificates in one file, and presents a certificate of its own
+  /// if it has one.
   ///
-  /// A file that holds one end-entity certificate and no other trusts exactly this certificate, whatever the host is called.
+  /// A file with a single end-entity certificate and no other trusts exactly this certificate, for every host name.
   package static func client(trustPath: String, identity: ClientIdentity? = nil) throws(TLSError) -> TLSContext {
     let context = try unsafe TLSContext(TLS_client_method())
     guard unsafe SSL_CTX_load_verify_locations(context.handle, trustPath, nil) == 1 else {
@@ -83,7 +92,7 @@ import Synchronization
       unsafe SSL_CTX_set_cert_verify_callback(context.handle, verifyLeaf, nil)
     }
     unsafe SSL_CTX_set_verify(context.handle, SSL_VERIFY_PEER, nil)
-    // What a person has put into the file is trusted, whoever has signed it.
+    // A certificate that a user put into the file is trusted, independently of its issuer.
     unsafe X509_VERIFY_PARAM_set_flags(SSL_CTX_get0_param(context.handle), UInt(X509_V_FLAG_PARTIAL_CHAIN))
     if let identity {
       guard unsafe SSL_CTX_use_certificate_chain_file(context.handle, identity.certificatePath) == 1 else {
@@ -96,13 +105,13 @@ import Synchronization
     return context
   }
 
-  /// The certificate that this side shows, without its chain, as PEM; nil where it has none.
+  /// The certificate that this side presents, without its chain, as PEM; nil if it has none.
   package var certificatePEM: [UInt8]? {
     guard let certificate = unsafe SSL_CTX_get0_certificate(handle) else { return nil }
     return unsafe PEM.bytes { unsafe PEM_write_bio_X509($0, certificate) }
   }
 
-  /// A client's side that trusts what has a fingerprint, for its first connection. The pin lives as long as the process.
+  /// Creates a client's configuration that trusts a fingerprint, for its first connection. The pin is never freed.
   package static func client(pin: AuthorityPin) throws(TLSError) -> TLSContext {
     let context = try unsafe TLSContext(TLS_client_method())
     unsafe SSL_CTX_set_verify(context.handle, SSL_VERIFY_PEER, nil)
@@ -114,41 +123,41 @@ import Synchronization
   private init(_ method: OpaquePointer?) throws(TLSError) {
     guard let handle = unsafe SSL_CTX_new(method) else { throw TLSError(openSSL: "TLS can't be set up") }
     unsafe self.handle = unsafe handle
-    // The empty password keeps OpenSSL from asking on the terminal: a key that is encrypted is an error.
+    // The empty password prevents OpenSSL from asking on the terminal: an encrypted key is an error.
     unsafe SSL_CTX_set_default_passwd_cb(handle) { _, _, _, _ in 0 }
     unsafe COpenSSL_set_min_proto_version(handle, TLS1_2_VERSION)
-    // A quiet connection gives its record buffers back (9 KB each).
+    // An idle connection releases its record buffers (9 KB each).
     unsafe COpenSSL_set_mode(handle, Int(SSL_MODE_RELEASE_BUFFERS))
   }
 
   deinit { unsafe SSL_CTX_free(handle) }
 
-  /// Has tickets sealed by these keys, which live as long as the process: a connection outlives its context.
+  /// Seals tickets with these keys, which are never freed: a connection outlives its context.
   private func use(_ keys: TicketKeys) {
     unsafe SSL_CTX_set_ex_data(handle, 0, Unmanaged.passRetained(keys).toOpaque())
     unsafe SSL_CTX_set_tlsext_ticket_key_evp_cb(handle, TicketKeys.callback)
   }
 
-  /// A new `SSL`, owned by the caller.
+  /// Creates an `SSL`, owned by the caller.
   package func makeSSL() throws(TLSError) -> OpaquePointer {
     guard let ssl = unsafe SSL_new(handle) else { throw TLSError(openSSL: "TLS can't be set up") }
     return unsafe ssl
   }
 }
 
-/// The server's TLS configuration as it is now: a new certificate takes its place without a restart.
+/// The current TLS configuration of the server: a new certificate replaces it without a restart.
 package final class TLSSource: Sendable {
   private let current: Mutex<TLSContext>
 
   package init(_ context: TLSContext) { current = Mutex(context) }
 
-  /// What the next connection uses.
+  /// The configuration of the next connection.
   package var context: TLSContext { current.withLock { $0 } }
 
   package func replace(with context: TLSContext) { current.withLock { $0 = context } }
 }
 
-/// The files of a certificate that a client shows.
+/// The files of a client certificate.
 package struct ClientIdentity: Sendable {
   package var certificatePath: String
   package var keyPath: String
@@ -159,10 +168,11 @@ package struct ClientIdentity: Sendable {
   }
 }
 
-/// Checks a client's chain up to its first fault, which the session keeps for ``PeerIdentity/fault``; the handshake goes on.
+/// Verifies a client's chain up to its first fault, which the session stores for ``PeerIdentity/fault``; the
+/// handshake continues.
 ///
-/// A chain without a trusted end is found out before any of its signatures is computed. Their keys are the client's choice,
-/// and some cost milliseconds each.
+/// A chain without a trusted root is detected before any of its signatures is computed. The client selects their
+/// keys, and some cost milliseconds each.
 private let verifyClient: @convention(c) (OpaquePointer?, UnsafeMutableRawPointer?) -> Int32 = { store, _ in
   let isTrusted = unsafe X509_verify_cert(store) == 1
   if !isTrusted, unsafe X509_STORE_CTX_get_error(store) == X509_V_OK {
@@ -181,7 +191,8 @@ private func onlyLeaf(_ store: OpaquePointer?) -> OpaquePointer? {
   return unsafe certificate
 }
 
-/// Checks that a server shows the trusted end-entity certificate, and that it has not expired. Ignores host name and chain.
+/// Verifies that a server presents the trusted end-entity certificate, and that it has not expired. Ignores host name
+/// and chain.
 private let verifyLeaf: @convention(c) (OpaquePointer?, UnsafeMutableRawPointer?) -> Int32 = { store, _ in
   guard let shown = unsafe X509_STORE_CTX_get0_cert(store),
     let trusted = unsafe onlyLeaf(X509_STORE_CTX_get0_store(store)), unsafe X509_cmp(shown, trusted) == 0
@@ -196,7 +207,7 @@ private let verifyLeaf: @convention(c) (OpaquePointer?, UnsafeMutableRawPointer?
   return 1
 }
 
-/// Selects `h2` (RFC 9113 §3.2); refuses only a client that offered something and not that.
+/// Selects `h2` (RFC 9113 §3.2); refuses only a client that offers other protocols without it.
 private let selectALPN:
   @convention(c) (
     OpaquePointer?, UnsafeMutablePointer<UnsafePointer<UInt8>?>?, UnsafeMutablePointer<UInt8>?,

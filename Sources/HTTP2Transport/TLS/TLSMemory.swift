@@ -1,13 +1,14 @@
 import COpenSSL
 import Glibc
 
-/// Where OpenSSL has its memory from: the heap, but for the buffers of records.
+/// The memory functions of OpenSSL: the heap, except for record buffers.
 ///
-/// Those have 17 KiB and live for one record; an idle connection has none (`SSL_MODE_RELEASE_BUFFERS`).
+/// Record buffers have 17 KiB and live for one record; an idle connection has none (`SSL_MODE_RELEASE_BUFFERS`).
 enum TLSMemory {
-  /// Begins; OpenSSL takes it only before anything else is asked of it, and goes on with the heap otherwise.
+  /// Installs the memory functions; OpenSSL accepts them only before its first allocation, and otherwise keeps using
+  /// the heap.
   ///
-  /// - Returns: whether OpenSSL has taken it.
+  /// - Returns: true if OpenSSL has accepted them.
   static func use() -> Bool {
     unsafe CRYPTO_set_mem_functions(
       { size, _, _ in unsafe LargeBlocks.records?.take(size) ?? malloc(size) },

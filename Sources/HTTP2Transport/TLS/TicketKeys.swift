@@ -3,25 +3,25 @@ import Glibc
 import PushCore
 import Synchronization
 
-/// The keys that seal session tickets (RFC 5077, RFC 8446 §4.6.1): who has them can read what was said in sessions of
-/// TLS 1.2 that were resumed, so that none is kept for long.
+/// The keys that seal session tickets (RFC 5077, RFC 8446 §4.6.1). Their holder can decrypt resumed TLS 1.2 sessions,
+/// so that no key is kept for long.
 ///
-/// A key seals for an hour and opens for one more, as long as OpenSSL lets a session live.
+/// A key seals for an hour and opens for one more, as long as OpenSSL allows a session to live.
 package final class TicketKeys: Sendable {
-  /// Keys of this process.
+  /// The keys of this process.
   package static let shared = TicketKeys()
 
-  /// How long a key seals, in seconds.
+  /// The time that a key seals, in seconds.
   static let period: Int64 = 3600
 
   struct Key: Equatable {
-    /// Tells the ticket's key (16 bytes).
+    /// The name of the key in tickets (16 bytes).
     var name: [UInt8]
-    /// AES-256 and HMAC-SHA-256.
+    /// The keys for AES-256 and HMAC-SHA-256.
     var cipher: [UInt8]
     var mac: [UInt8]
 
-    /// Makes a new one; nil when the system has no random bytes.
+    /// Creates a random key; nil if the system has no random bytes.
     static func random() -> Key? {
       var bytes = [UInt8](repeating: 0, count: 80)
       guard unsafe RAND_bytes(&bytes, Int32(bytes.count)) == 1 else { return nil }
@@ -31,17 +31,17 @@ package final class TicketKeys: Sendable {
 
   private struct State {
     var current: Key?
-    /// Seconds, of ``now``.
+    /// The start of the current key, in seconds of ``now``.
     var since: Int64 = 0
     var previous: Key?
-    /// When the previous key opens nothing any more.
+    /// The end of the previous key, in seconds of ``now``.
     var previousEnd: Int64 = 0
   }
 
   private let state = Mutex(State())
   private let now: @Sendable () -> Int64
 
-  /// - Parameter now: seconds of a clock that never goes back.
+  /// - Parameter now: returns the seconds of a clock that never goes back.
   init(now: @escaping @Sendable () -> Int64 = TicketKeys.uptime) { self.now = now }
 
   private static func uptime() -> Int64 {
@@ -50,7 +50,7 @@ package final class TicketKeys: Sendable {
     return Int64(time.tv_sec)
   }
 
-  /// The key that seals now.
+  /// Returns the key that seals now.
   func sealing() -> Key? {
     let now = now()
     return state.withLock { state in
@@ -59,7 +59,8 @@ package final class TicketKeys: Sendable {
     }
   }
 
-  /// The key of a ticket, and whether the client is to have another ticket; nil when it is too old, or not of ours.
+  /// Returns the key of a ticket, with `isOld` true if the client needs a new ticket; nil if the ticket is too old,
+  /// or from another process.
   func opening(_ name: some Collection<UInt8>) -> (key: Key, isOld: Bool)? {
     let now = now()
     return state.withLock { state in
@@ -78,7 +79,7 @@ package final class TicketKeys: Sendable {
     state.since = now
   }
 
-  /// What OpenSSL asks for a key, with the context of its connection.
+  /// OpenSSL's callback for ticket keys, called with the context of its connection.
   static let callback:
     @convention(c) (
       OpaquePointer?, UnsafeMutablePointer<UInt8>?, UnsafeMutablePointer<UInt8>?, OpaquePointer?, OpaquePointer?, Int32

@@ -5,37 +5,37 @@ import PushCore
 import PushPolicy
 import PushStorage
 
-/// `/admin/v1/…`: teams, keys, apps, devices, preferences, log (design §5).
+/// The routes `/admin/v1/…`: teams, keys, apps, devices, preferences, log (design §5).
 ///
-/// Whoever may open the admin socket may do everything: its mode is 0600. From elsewhere ``AdminAuthorizer`` lets in whoever has the
-/// role that a route names.
+/// Every process that may open the admin socket has all permissions: the mode of the socket is 0600. For requests
+/// from other machines, ``AdminAuthorizer`` requires the role of each route.
 struct AdminAPI: Sendable {
   let services: Services
   let status: @Sendable () -> GatewayStatus
-  /// Saves the gateway into a file.
+  /// Writes a backup of the gateway to a file.
   let backup: @Sendable (String) async throws -> Backup.Summary
-  /// Gives the disk back what nothing is stored in; nil where there is no database.
+  /// Compacts the database and returns its size in bytes before and after; nil if there is no database.
   var compact: (@Sendable () async throws -> (before: Int, after: Int))?
-  /// Certificates; nil where there is no authority to issue them.
+  /// The certificate routes; nil without a CA that issues certificates.
   var certificates: CertificatesAPI?
-  /// Faults; nil where there are no connections to strike.
+  /// The fault routes; nil if there are no connections to inject faults into.
   var faults: FaultsAPI?
   var channels: ChannelsAPI?
-  /// The fingerprint that codes of invitations have; nil where there is no certificate to have one of.
+  /// Returns the CA fingerprint for invitation codes; nil without a certificate.
   var authority: @Sendable () -> String? = { nil }
-  /// What is counted; nil where nobody reads it.
+  /// The metrics route; nil if metrics are not served.
   var metrics: MetricsAPI?
-  /// What a service is asked for; nil where there is none.
+  /// The routes for the settings, reload and restart of the service; nil if they are not served.
   var service: ServiceAPI?
-  /// The level of the log; nil where it can't be changed.
+  /// The route for the log level; nil if it can't be changed.
   var logLevel: LogLevelAPI?
 
   static let prefix: StaticString = "/admin/"
 
-  /// Who is let in.
+  /// The authorization of requests.
   var gate: AdminAuthorizer { AdminAuthorizer(services: services) }
 
-  /// Whether a request on the admin socket is one of these.
+  /// Returns true if a request on the admin socket belongs to these routes.
   static func isFor(_ request: Message) -> Bool {
     request.has(.path, beginningWith: prefix) || request.has(.path, MetricsAPI.path)
   }
@@ -147,7 +147,7 @@ struct AdminAPI: Sendable {
     ]
   }
 
-  /// Rows of the log to read on from, or to wait for.
+  /// Returns the next rows of the log, or waits for them.
   private func nextRows(_ request: ControlRequest) async throws -> Response {
     let search = LogSearch(services)
     let time = try LogSearch.wait(request.query)
@@ -238,7 +238,8 @@ struct AdminAPI: Sendable {
       RegistrationRecord(token: registration.token.hex, topic: wanted.topic, environment: environment.rawValue))
   }
 
-  /// `topic`: whose push it is; without it whichever app's.
+  /// Retracts an alert of a device's user. The query item `topic` names its app; without it, the alert of any app
+  /// matches.
   private func retract(_ request: ControlRequest) async throws -> Response {
     let text = request.parameters[1]
     guard let id = APNSID(text) else { throw Problem.badRequest("invalid apns-id \"\(text)\": expected a UUID") }

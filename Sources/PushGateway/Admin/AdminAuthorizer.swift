@@ -2,14 +2,15 @@ import HTTP2Transport
 import PushCore
 import PushStorage
 
-/// Who is let in to `/admin/v1/…`: the admin socket, and from elsewhere whoever shows a credential that is good for it.
+/// The authorization for `/admin/v1/…`: the admin socket, and remote requests with sufficient credentials.
 struct AdminAuthorizer: Sendable {
   let services: Services
 
-  /// Whether anybody is let in who does not come by the admin socket.
+  /// True if administration from other machines is enabled.
   var isOpen: Bool { services.remote.isOn }
 
-  /// Whose credential this is: of a token, or of a device, whose role may be too small for any of it.
+  /// Returns the administrator of a credential: of a token, or of a device, whose role may be insufficient for any
+  /// route.
   func administrator(bearer: String?) -> Administrator? {
     guard isOpen, let bearer else { return nil }
     if bearer.hasPrefix(AdministratorTokenText.prefix) {
@@ -22,7 +23,7 @@ struct AdminAuthorizer: Sendable {
     }
   }
 
-  /// What somebody is told whose credential is none.
+  /// Returns the response to an invalid credential from a source, which it also counts.
   func refusal(of source: UnauthenticatedConnections.Source) -> Problem {
     guard services.remote.countFailure(from: source, at: services.clock.milliseconds()) else {
       return .tooManyRequests("too many rejected credentials from this address: try again in a minute")
@@ -41,7 +42,7 @@ struct AdminAuthorizer: Sendable {
 
   static let ambiguous = Problem.badRequest("a header field of this request occurs twice: send each field once")
 
-  /// A route that serves whoever has its role, and nobody else. That somebody tried to change something is written down.
+  /// Returns a route that serves only administrators with its role. Refused changes are recorded in the audit trail.
   func guarded(_ route: Router.Route) -> Router.Route {
     let least = route.role ?? .admin
     var guarded = route
@@ -67,6 +68,6 @@ struct AdminAuthorizer: Sendable {
       at: services.clock.milliseconds(), status: 403)
   }
 
-  /// What is kept of the path of what was refused.
+  /// The maximum number of characters of the path of a refused request in the audit trail.
   private static let keptPathSize = 256
 }

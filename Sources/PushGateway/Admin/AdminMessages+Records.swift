@@ -3,7 +3,7 @@ import PushCore
 import PushStorage
 
 extension KeyRecord {
-  /// A key as it is listed.
+  /// Creates the list entry of a key.
   init(_ key: ProviderKey) {
     self.init(
       id: key.id, team: key.team, environment: key.environment?.rawValue ?? "both", topics: key.topics?.sorted(),
@@ -12,7 +12,7 @@ extension KeyRecord {
 }
 
 extension DeviceRecord {
-  /// RFC 3339, UTC, of seconds since 1970, brought into the range that it can write.
+  /// Returns seconds since 1970 in the format of RFC 3339, in UTC, clamped to the range of that format.
   static func timestamp(seconds: Int64) -> String {
     var bytes: [UInt8] = []
     appendTimestamp(
@@ -22,9 +22,9 @@ extension DeviceRecord {
 }
 
 extension InvitationRecord {
-  /// An invitation as it is listed.
+  /// Creates the list entry of an invitation.
   ///
-  /// - Parameter topic: the app of the channel that it is a link of.
+  /// - Parameter topic: the app of the channel that the link is for.
   init(_ invitation: Invitation, topic: String? = nil) {
     let terms = invitation.terms
     self.init(
@@ -33,7 +33,7 @@ extension InvitationRecord {
       topic: topic)
   }
 
-  /// An invitation as it is listed, with the app of its channel.
+  /// Creates the list entry of an invitation, with the app of its channel.
   init(_ invitation: Invitation, _ services: Services) {
     let channel = invitation.terms.channel.flatMap { services.channels.channel($0) }
     self.init(invitation, topic: channel.flatMap { services.registrations.app($0.app)?.topic })
@@ -41,7 +41,7 @@ extension InvitationRecord {
 }
 
 extension CertificateRecord {
-  /// A certificate as it is listed.
+  /// Creates the list entry of a certificate.
   init(_ certificate: ProviderCertificate) {
     func text(_ milliseconds: Int64?) -> String? {
       milliseconds.map { milliseconds in

@@ -4,12 +4,12 @@ import PushCore
 import PushPolicy
 import PushStorage
 
-/// What administrators ask of a gateway, written down before it is done, and listed.
+/// The audit trail of administrators' requests, recorded before execution, and its route.
 struct AuditAPI: Sendable {
   let audit: AuditTrail
   let clock: WallClock
 
-  /// Records in an answer, unless fewer are asked for.
+  /// The maximum and default number of records in a response.
   private static let maximumCount = 1_000
 
   var routes: [Router.Route] {
@@ -23,7 +23,7 @@ struct AuditAPI: Sendable {
     ]
   }
 
-  /// A route that does nothing which is not written down; one that only reads is as it was.
+  /// Returns a route that records every request before it executes it; a route that only reads is returned unchanged.
   func audited(_ route: Router.Route) -> Router.Route {
     guard route.method != "GET" else { return route }
     var audited = route
@@ -43,7 +43,8 @@ struct AuditAPI: Sendable {
     return audited
   }
 
-  /// That it was asked is on disk; how it was answered may be lost with the disk.
+  /// Records the status of a response. The request itself is already on disk; the status may be lost on a disk
+  /// failure.
   private func note(_ status: Int, of number: Int64) async { try? await audit.note(status: status, of: number) }
 }
 

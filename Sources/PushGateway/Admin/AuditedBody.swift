@@ -1,24 +1,25 @@
 import PushCore
 import PushPolicy
 
-/// The body of an administrator's request as the audit trail keeps it: the decoded document, at most
+/// The body of an administrator's request in the form that the audit trail stores: the decoded document, at most
 /// ``Limits/maximumAuditedBody`` bytes.
 ///
-/// No white space, text or list of a request can push the other members out: texts are cut after
-/// ``AuditedBody/textSize`` scalars, lists and objects after ``AuditedBody/elementCount`` elements, and the members of
-/// an object whose values are texts, numbers and booleans come before the others. If a body has the words PRIVATE KEY, each
-/// text of it that can hold a line of a key is left out, under any member name and any JSON escape.
+/// White space, long texts and long lists of a request can't displace its other members: texts are cut after
+/// ``AuditedBody/textSize`` scalars, lists and objects after ``AuditedBody/elementCount`` elements. The members of an
+/// object whose values are texts, numbers and booleans come before the others. If a body contains the words PRIVATE
+/// KEY, each text in it that is long enough for a line of a key is omitted, under any member name and with any JSON
+/// escape.
 struct AuditedBody {
   private(set) var bytes: [UInt8] = []
 
   private static let textSize = 160
   private static let elementCount = 32
   private static let mark = "PRIVATE KEY"
-  /// Bytes of a text that may stand beside a private key: less than a line of PEM.
+  /// The maximum size in bytes of a text that is stored together with a private key: less than a line of PEM.
   private static let harmlessSize = 48
   private let hasPrivateKey: Bool
 
-  /// - Parameter body: the bytes of the request; what is no JSON is kept as one text.
+  /// - Parameter body: the bytes of the request; a body that is not JSON is stored as one text.
   init(_ body: [UInt8]) {
     let text = String(decoding: body, as: UTF8.self)
     let hasMark = try? JSONParser().parse(body.span) { AuditedBody.hasMark($0) }
@@ -31,7 +32,7 @@ struct AuditedBody {
     }
   }
 
-  /// Whether a text of a document, or the name of a member, has the mark of a private key.
+  /// Returns true if a text or a member name of a document contains the mark of a private key.
   private static func hasMark(_ element: JSONElement) -> Bool {
     var isFound = element.string?.contains(mark) == true
     element.forEachElement { if hasMark($0) { isFound = true } }
@@ -81,7 +82,7 @@ struct AuditedBody {
     if hasPrivateKey, text.utf8.count > AuditedBody.harmlessSize {
       return appendJSONString("left out: a private key", to: &bytes)
     }
-    // Scalars: one character may have any number of them.
+    // Scalars, since one character may consist of any number of them.
     let kept = text.unicodeScalars.prefix(AuditedBody.textSize)
     appendJSONString(String(kept) + (kept.endIndex == text.endIndex ? "" : "…"), to: &bytes)
   }

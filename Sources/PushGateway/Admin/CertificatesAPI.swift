@@ -4,16 +4,16 @@ import HTTP2Transport
 import PushCore
 import PushStorage
 
-/// `/admin/v1/certificates…`: the gateway's own authority at work (reference §4.5).
+/// The routes `/admin/v1/certificates…`: the gateway's own CA (APNs reference §4.5).
 struct CertificatesAPI: Sendable {
   let services: Services
   let folder: StateFolder
-  /// Has the listeners use the server's certificate that is in the folder now.
+  /// Loads the server's certificate from the folder again, for all listeners.
   let reload: @Sendable () throws -> Void
-  /// The file of the certificate that the settings name; nil while the listeners use the one in the folder.
+  /// Returns the certificate file in the settings; nil while the listeners use the one in the folder.
   var configured: @Sendable () -> String? = { nil }
 
-  /// What anybody may ask for: which authorities a device should trust.
+  /// The public route: the CA certificates that a device should trust.
   var publicRoutes: [Router.Route] {
     [
       .init("GET", "/v1/authority") { _ in
@@ -91,15 +91,15 @@ struct CertificatesAPI: Sendable {
     }
     let issued = try folder.issueServer(names, isInstalled: wanted.isInstalled)
     if wanted.isInstalled { try reload() }
-    // The key of one that is installed is where it belongs, and nobody else's.
+    // The key of an installed certificate stays in the folder and is not returned.
     return Response(
       created((issued.certificatePEM, wanted.isInstalled ? [] : issued.keyPEM), id: id(of: issued.certificatePEM)),
       status: 201)
   }
 
-  /// The certificate that the settings name, where names are to be added that it has already.
+  /// Returns the certificate in the settings, if it already has all the names to add.
   ///
-  /// - Throws: ``Problem`` for any other change of it: only its CA makes one.
+  /// - Throws: ``Problem`` for any other change of it: only its CA can issue one.
   private func certificateOfSettings(_ path: String, for wanted: ServerCertificateRequest) throws -> Response {
     let asked = CertificateNames(names: wanted.names, addresses: wanted.addresses)
     let present = FileManager.default.contents(atPath: path).flatMap { CertificateNames(pem: Array($0)) }
@@ -119,7 +119,7 @@ struct CertificatesAPI: Sendable {
     return presentServer(path)
   }
 
-  /// The certificate that is there already.
+  /// Returns the response with an existing certificate.
   private func presentServer(_ path: String) -> Response {
     let pem = FileManager.default.contents(atPath: path).map { Array($0) } ?? []
     return Response(created((pem, []), id: id(of: pem)))

@@ -3,7 +3,7 @@ import HTTP2Transport
 import PushCore
 import PushStorage
 
-/// `/admin/v1/channels…`: broadcast channels and who subscribes to them (reference §8.2).
+/// The routes `/admin/v1/channels…`: broadcast channels and their subscriptions (APNs reference §8.2).
 struct ChannelsAPI: Sendable {
   let services: Services
 
@@ -30,7 +30,7 @@ struct ChannelsAPI: Sendable {
     ]
   }
 
-  /// The channel that a request's path names.
+  /// Returns the channel in a request's path.
   func channel(_ request: ControlRequest) throws -> BroadcastChannel {
     guard let id = ChannelID(request.parameters[0].utf8), let channel = services.channels.channel(id),
       channel.deleted == nil

@@ -3,7 +3,7 @@ import HTTP2Transport
 import PushCore
 import PushStorage
 
-/// `/admin/v1/groups…`: groups of persons, with device tokens of their own.
+/// The routes `/admin/v1/groups…`: groups of users, with their own device tokens.
 struct GroupsAPI: Sendable {
   let services: Services
 
@@ -64,7 +64,7 @@ struct GroupsAPI: Sendable {
     return .noContent
   }
 
-  /// `topic`: whose push it is.
+  /// Retracts an alert of a group. The query item `topic` names its app.
   private func retract(_ request: ControlRequest) async throws -> Response {
     let text = request.parameters[1]
     guard let id = APNSID(text) else { throw Problem.badRequest("invalid apns-id \"\(text)\": expected a UUID") }

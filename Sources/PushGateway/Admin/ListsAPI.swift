@@ -4,8 +4,8 @@ import PushCore
 import PushPolicy
 import PushStorage
 
-/// `/admin/v1/devices` and the other lists, page by page: `limit`, `after` the last name of the page before, `filter` for a
-/// text that is in the name.
+/// The routes of `/admin/v1/devices` and the other lists, in pages: `limit`, `after` with the last name of the
+/// previous page, `filter` with a text in the name.
 struct ListsAPI: Sendable {
   let services: Services
 
@@ -42,7 +42,7 @@ struct ListsAPI: Sendable {
     ]
   }
 
-  /// What a request asks for of a list; nil: all of it.
+  /// Returns the requested page of a list; nil for the whole list.
   private static func page(_ request: ControlRequest) throws -> ListPage? {
     let (limit, after, filter) = (request.query["limit"], request.query["after"], request.query["filter"])
     guard limit ?? after ?? filter != nil else { return nil }
@@ -52,18 +52,18 @@ struct ListsAPI: Sendable {
     return ListPage(after: after, filter: filter, limit: min(number, Limits.maximumListPage))
   }
 
-  /// A page of a list that is short enough to be in memory; the whole list where the request asks for no page.
+  /// Returns a page of a list that fits into memory; the whole list if the request has no page parameters.
   static func page<Row>(_ request: ControlRequest, _ rows: [Row], _ name: (Row) -> String) throws -> [Row] {
     try page(request)?.take(of: rows, by: name) ?? rows
   }
 
-  // MARK: Devices and persons, of which there may be a million
+  // MARK: Devices and users, up to a million
 
   private func devices(_ request: ControlRequest) async throws -> Response {
     let page = try ListsAPI.page(request) ?? ListPage(limit: Limits.maximumListPage)
     let devices = try await services.registrations.listDevices(page)
     let presence = await CellPresence(services).of(devices)
-    // Nearly all the time of a long list goes into its rows: they are made on two cores.
+    // Formatting the rows takes nearly all the time of a long list: two cores share it.
     let middle = devices.count / 2
     async let first = rows(of: devices[..<middle], presence[..<middle])
     let second = rows(of: devices[middle...], presence[middle...])
@@ -84,7 +84,7 @@ struct ListsAPI: Sendable {
     return Response(rows: rows) { record($0).appendJSON(to: &$1) }
   }
 
-  /// A device as it is listed.
+  /// Returns the list entry of a device.
   func record(_ listed: ListedDevice, _ presence: CellPresence.OfDevice) -> DeviceRecord {
     let device = listed.device
     let seen = presence.streams > 0 ? services.clock.seconds : device.lastSeen
@@ -96,7 +96,7 @@ struct ListsAPI: Sendable {
       silent: presence.state.isSilent ? true : nil, focus: presence.state.focus)
   }
 
-  /// The apps that a device is registered for, in the order of their topics.
+  /// Returns the apps for which a device is registered, in the order of their topics.
   private func topics(of listed: ListedDevice) -> [DeviceRecord.Registrations] {
     let now = services.clock.milliseconds()
     var environments: [String: Set<String>] = [:]
@@ -106,7 +106,7 @@ struct ListsAPI: Sendable {
     return environments.map { .init(topic: $0, environments: $1.sorted()) }.sorted { $0.topic < $1.topic }
   }
 
-  /// A person as it is listed.
+  /// Returns the list entry of a user.
   func record(_ person: Person) -> PersonRecord {
     let devices = services.registrations.devices(of: person.id).compactMap { services.registrations.device($0)?.name }
     return PersonRecord(name: person.name, devices: devices.sorted())
@@ -114,15 +114,15 @@ struct ListsAPI: Sendable {
 }
 
 extension Response {
-  /// An answer with a JSON array that has a row a line.
+  /// Creates a response with a JSON array, one row per line.
   init<Row>(rows: [Row], _ append: (Row, inout [UInt8]) -> Void) {
     self.init(parts: [Response.rows(rows, append)])
   }
 
-  /// An answer with a JSON array that has a row a line.
+  /// Creates a response with a JSON array, one row per line.
   init(rows: [some Encodable]) { self.init(rows: rows) { $1 += controlJSON($0) } }
 
-  /// An answer with a JSON array of the rows of all parts.
+  /// Creates a response with a JSON array of the rows of all parts.
   fileprivate init(parts: [[UInt8]]) {
     var body: [UInt8] = []
     body.reserveCapacity(parts.reduce(2) { $0 + $1.count + 2 })
@@ -135,7 +135,7 @@ extension Response {
     self.init(status: 200, body: body)
   }
 
-  /// Rows of JSON, each on a line.
+  /// Returns rows of JSON, one per line.
   fileprivate static func rows<Row>(_ rows: [Row], _ append: (Row, inout [UInt8]) -> Void) -> [UInt8] {
     var bytes: [UInt8] = []
     for row in rows {

@@ -3,13 +3,13 @@ import HTTP2Transport
 import Logging
 import PushCore
 
-/// `/admin/v1/log-level`: what is logged while the gateway runs.
+/// The route `/admin/v1/log-level`: the log level of the running gateway.
 struct LogLevelAPI: Sendable {
   let threshold: LogThreshold
   let clock: WallClock
   let logger: Logger
 
-  /// The longest time that a level may be asked for: a week.
+  /// The longest duration of a requested level, in seconds: a week.
   private static let maximumSeconds = 7 * 86_400
 
   var routes: [Router.Route] {
@@ -19,7 +19,7 @@ struct LogLevelAPI: Sendable {
     ]
   }
 
-  /// Goes back to what the settings say, when the time is over that was asked for.
+  /// Restores the level in the settings once a requested level has expired.
   func settle() {
     if threshold.settle(at: clock.seconds) { tell() }
   }

@@ -3,7 +3,8 @@ import HTTP2Transport
 import PushCore
 import PushStorage
 
-/// `/admin/v1/scheduled`: what is to be delivered later. Texts are not told: they are for the device.
+/// The routes `/admin/v1/scheduled`: scheduled pushes. Their texts are not returned, since only the device may read
+/// them.
 struct ScheduleAPI: Sendable {
   let services: Services
 
@@ -24,7 +25,7 @@ struct ScheduleAPI: Sendable {
     ]
   }
 
-  /// The earliest first; `after` is `AT-NUMBER` of the last row of the page before.
+  /// Lists pushes, the earliest first; `after` is `AT-NUMBER` of the last row of the previous page.
   private func list(_ request: ControlRequest) async throws -> Response {
     let limit = min(Limits.maximumListPage, max(1, request.query["limit"].flatMap(Int.init) ?? Limits.maximumListPage))
     let numbers = (request.query["after"] ?? "").split(separator: "-").compactMap { Int64($0) }

@@ -2,12 +2,12 @@ import GatewayProtocol
 import HTTP2Transport
 import PushCore
 
-/// `/admin/v1/settings`, `/admin/v1/reload` and `/admin/v1/restart`: what a service is asked for while it runs.
+/// The routes `/admin/v1/settings`, `/admin/v1/reload` and `/admin/v1/restart`.
 struct ServiceAPI: Sendable {
-  /// The settings in effect.
+  /// Returns the settings in effect.
   let settings: @Sendable () async -> SettingsRecord
   let reload: @Sendable () async throws -> ReloadRecord
-  /// As ``Supervisor/restart``.
+  /// Restarts the gateway, like ``Supervisor/restart``.
   let restart: (@Sendable () async throws -> Void)?
 
   var routes: [Router.Route] {

@@ -3,10 +3,11 @@ import HTTP2Transport
 import PushCore
 import PushStorage
 
-/// `/admin/v1/shares…` and `/admin/v1/channels/{id}/shares`: links by which several people read a broadcast channel.
+/// The routes `/admin/v1/shares…` and `/admin/v1/channels/{id}/shares`: links with which several users read a
+/// broadcast channel.
 struct SharesAPI: Sendable {
   let services: Services
-  /// The fingerprint that codes have; nil where there is no certificate to have one of.
+  /// Returns the CA fingerprint for codes; nil without a certificate.
   let authority: @Sendable () -> String?
 
   var routes: [Router.Route] {

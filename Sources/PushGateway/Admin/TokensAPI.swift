@@ -3,10 +3,10 @@ import HTTP2Transport
 import PushCore
 import PushStorage
 
-/// `/admin/v1/tokens`: credentials of those who administer the gateway from elsewhere.
+/// The routes `/admin/v1/tokens`: credentials for administration from other machines.
 struct TokensAPI: Sendable {
   let services: Services
-  /// The fingerprint that a token has of the authority which clients see; nil where it can't be read.
+  /// Returns the fingerprint of the CA that clients see, for new tokens; nil if it can't be read.
   let authority: @Sendable () -> String?
 
   var routes: [Router.Route] {
@@ -50,7 +50,7 @@ struct TokensAPI: Sendable {
 }
 
 extension AdministratorTokenRecord {
-  /// A token as it is listed.
+  /// Creates the list entry of a token.
   init(_ token: AdministratorToken) {
     self.init(
       name: token.name, role: token.role.rawValue, created: DeviceRecord.timestamp(seconds: token.created / 1000),

@@ -1,8 +1,8 @@
-/// Where the engine is that gateways share: the brokers of a NATS cluster.
+/// The storage backend that several gateways share: the brokers of a NATS cluster.
 package struct BackendAddress: Sendable, Equatable {
-  /// `nats://HOST:PORT` or `tls://HOST:PORT` each.
+  /// The addresses of the brokers, each `nats://HOST:PORT` or `tls://HOST:PORT`.
   let servers: [String]
 
-  /// As somebody would write it.
+  /// The addresses in the format of the setting.
   var text: String { servers.joined(separator: ",") }
 }

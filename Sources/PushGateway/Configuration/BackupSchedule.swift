@@ -1,15 +1,15 @@
 import Foundation
 import PushCore
 
-/// When backups are made, how many are kept, and where (`backup`): `daily, keep 7, to DIR`.
+/// The schedule of backups, their number and their folder (`backup`): `daily, keep 7, to DIR`.
 package struct BackupSchedule: Sendable, Equatable {
-  /// How often; each begins at a round time, UTC, so that the clocks of summer change nothing.
+  /// The interval of backups; each begins at a round time in UTC, so that daylight saving time has no effect.
   package enum Interval: String, Sendable, CaseIterable {
     case hourly, daily
     /// On Mondays.
     case weekly
 
-    /// In seconds.
+    /// The length in seconds.
     fileprivate var length: Int64 {
       switch self {
       case .hourly: 3_600
@@ -18,10 +18,10 @@ package struct BackupSchedule: Sendable, Equatable {
       }
     }
 
-    /// The first of 1970 was a Thursday.
+    /// The offset of intervals in seconds: the first of January 1970 was a Thursday.
     fileprivate var offset: Int64 { self == .weekly ? 4 * 86_400 : 0 }
 
-    /// When the interval began in which a time lies; both in seconds since 1970.
+    /// Returns the beginning of the interval that contains a time; both in seconds since 1970.
     package func beginning(of time: Int64) -> Int64 {
       let place = (time - offset) % length
       return time - (place < 0 ? place + length : place)
@@ -35,7 +35,7 @@ package struct BackupSchedule: Sendable, Equatable {
   static let counts = 1...1_000
   static let expected = "hourly, daily or weekly, keep N, to DIR, as \"daily, keep 7, to /var/backups/pushgateway\""
 
-  /// Reads `daily, keep 7, to DIR`, where DIR is an absolute path and the rest of the text.
+  /// Parses `daily, keep 7, to DIR`, where DIR is an absolute path and the rest of the text.
   init?(_ text: String) {
     guard
       let match = text.wholeMatch(of: /\s*(hourly|daily|weekly)\s*,\s*keep\s+([0-9]{1,4})\s*,\s*to\s+(\/.*[^\s])\s*/),
@@ -52,13 +52,13 @@ package struct BackupSchedule: Sendable, Equatable {
   private static let prefix = "pushgateway-"
   private static let suffix = ".backup"
 
-  /// The name of a backup that is made at a time, in seconds since 1970: with the time in it, UTC, so that names are in
-  /// the order of times.
+  /// Returns the name of a backup that is made at a time, in seconds since 1970. The name contains the time in UTC,
+  /// so that names sort by time.
   static func name(at time: Int64) -> String {
     prefix + Date(timeIntervalSince1970: Double(time)).formatted(style) + suffix
   }
 
-  /// When a backup of this name was made, in seconds since 1970; nil for another file's name.
+  /// Returns the time of the backup with this name, in seconds since 1970; nil for the name of another file.
   static func time(of name: String) -> Int64? {
     guard name.hasPrefix(prefix), name.hasSuffix(suffix), name.count == prefix.count + 16 + suffix.count,
       let date = try? style.parse(String(name.dropFirst(prefix.count).dropLast(suffix.count)))
@@ -66,20 +66,20 @@ package struct BackupSchedule: Sendable, Equatable {
     return Int64(date.timeIntervalSince1970)
   }
 
-  /// `20261123T020000Z`
+  /// The time format: `20261123T020000Z`.
   private static var style: Date.ISO8601FormatStyle {
     Date.ISO8601FormatStyle(dateSeparator: .omitted, dateTimeSeparator: .standard, timeSeparator: .omitted)
   }
 
-  /// Whether a backup is to be made: none of these names was made since this interval began.
+  /// Returns true if a backup is due: none of these names is from the current interval.
   ///
-  /// What has a time to come was made by a clock that was wrong, and does not count.
+  /// A name with a future time was created under a wrong clock, and does not count.
   func isDue(at now: Int64, _ names: [String]) -> Bool {
     let beginning = interval.beginning(of: now)
     return !names.compactMap(BackupSchedule.time).contains { (beginning...now).contains($0) }
   }
 
-  /// The backups that go when a new one is there: all but the newest.
+  /// Returns the backups to delete once a new one exists: all but the newest.
   func surplus(of names: [String]) -> [String] {
     names.filter { BackupSchedule.time(of: $0) != nil }.sorted().dropLast(count)
   }

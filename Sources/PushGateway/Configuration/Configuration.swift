@@ -5,81 +5,83 @@ import PushCluster
 import PushCore
 import PushStorage
 
-/// Every setting of a gateway, and where its value came from.
+/// All settings of a gateway, with the origin of each value.
 ///
-/// A value comes from the flag, else from the environment (`PUSHGATEWAY_…`), else from the file, else it is the default:
-/// what the property begins with. A setting is a property here and a row of ``settings``; everything else follows.
+/// A value comes from the flag, else from the environment (`PUSHGATEWAY_…`), else from the file, else it is the
+/// default: the initial value of the property. A setting is a property here and a row of ``settings``; everything
+/// else is derived.
 package struct Configuration: Sendable {
   /// The state folder.
   package var state: String
 
-  // What each does, and what it may be, is in its row of ``settings``.
+  // The effect and the values of each property are described in its row of ``settings``.
   package var listen = ["localhost:2197"]
   var environment = Environment.development
   var durability = Durability.full
-  /// nil: SQLite in the state folder, of a gateway that is alone.
+  /// The brokers of a cluster; nil for SQLite in the state folder of a single gateway.
   package var backend: BackendAddress?
   var natsCredentials: String?
   var natsAuthority: String?
-  /// nil: what the brokers bring to their disks is not known.
+  /// The monitoring addresses of the brokers; nil if their sync interval is unknown.
   var natsMonitors: [String]?
-  /// nil: as the cell was made, or as is usual.
+  /// The number of partitions and of replicas; nil for the values of an existing cluster, or the defaults.
   var cellPartitions: Int?
   var cellReplicas: Int?
-  /// nil: where it listens.
+  /// The addresses announced to devices; nil for the addresses of the listeners.
   var advertised: [String]?
-  /// nil: none, each connection is that of its own address.
+  /// The addresses of load balancers; nil for none, so that each connection counts by its own address.
   var balancers: [IPAddress]?
   var loops = min(maximumLoops, ProcessInfo.processInfo.activeProcessorCount)
   var mailboxCap = 10_000
-  /// nil: any number.
+  /// The rate limits for a token, a team and an app; nil for no limit.
   var rateLimit: Int?
   var teamRate: Int?
   var appRate: Int?
   var logRetentionDays = 7
-  /// nil: any size.
+  /// The maximum size of the log; nil for no limit.
   var logMaximumSize: ByteSize? = ByteSize(1 << 30)
-  /// nil: nobody is warned.
+  /// The free space below which the gateway warns; nil for no warning.
   var diskWarning: ByteSize? = ByteSize(512 << 20)
-  /// nil: none are made.
+  /// The schedule of backups; nil for none.
   var backup: BackupSchedule?
   package var logLevel = "info"
   package var logFormat = LogFormat.auto
-  /// nil: the gateway's own authority alone.
+  /// A file with additional CAs; nil for the gateway's own CA only.
   var clientCA: String?
-  /// nil: the state folder's own, which a first start makes. Both or neither.
+  /// The certificate and its key; nil for the state folder's own, which a first start creates. Both or neither.
   package var certificate: String?
   package var certificateKey: String?
-  /// nil: whoever starts it.
+  /// The user to switch to; nil for the user who starts the gateway.
   package var user: String?
-  /// nil: for ever.
+  /// The time until a silent connection is closed; nil for no limit.
   var idleTimeout: Duration? = .seconds(7200)
   var enrollment = EnrollmentPolicy.openOnLoopback
-  /// Whether the admin API is served to whoever shows an administrator's credential.
+  /// True if the admin API is served to remote clients with an administrator's credential.
   var isRemotelyAdministered = false
   var pingInterval = Limits.pingInterval
-  /// Streams a sender may have open before its first push was accepted.
+  /// The maximum number of open streams of a sender before its first accepted push.
   var initialStreams = Limits.maximumConcurrentStreams
-  /// Where health and metrics are served over HTTP/1.1.
+  /// The addresses that serve health and metrics over HTTP/1.1.
   var httpListen = HTTPListen.automatic
-  /// nil: metrics are for this machine alone.
+  /// A file with the secret for metrics; nil to serve metrics to this machine only.
   var metricsTokenFile: String?
   var provider = ProviderSettings()
 
-  /// Every setting's name, effective value and origin, for `serve --check`.
+  /// The name, effective value and origin of every setting, for `serve --check`.
   package private(set) var effective: [Effective] = []
 
-  /// The absolute path of the configuration file; nil: there is none.
+  /// The absolute path of the configuration file; nil if there is none.
   package private(set) var file: String?
 
-  /// What may be a mistake and is none yet, a line each: for `serve --check`, and the log of a start.
+  /// Warnings about possible mistakes that are not errors, one line each: for `serve --check`, and the log of a
+  /// start.
   package private(set) var warnings: [String] = []
 
-  /// One setting as it is in force.
+  /// A setting with its value in effect.
   package struct Effective: Sendable, Codable {
     package var name: String
     package var value: String
-    /// `flag`, `environment`, `file` or `default`.
+    /// The origin of the value: `flag`, `environment`, `file` or `default`.
     package var origin: String
     package var change: SettingChange
 
@@ -91,22 +93,22 @@ package struct Configuration: Sendable {
   private static let maximumLoops = 256
   private static let names = SettingNames(names: settings.map(\.name), variables: settings.map(\.variable))
 
-  /// What holds where nothing was said.
+  /// The default values.
   package static let defaults = Configuration()
 
   private init() { state = "" }
 
-  /// How often idle connections are looked for: often enough for the timeout.
+  /// The interval of checks for idle connections, short enough for the timeout.
   var idleCheck: Duration {
     min(.seconds(30), max(.milliseconds(100), (idleTimeout ?? .seconds(120)) / 4))
   }
 
-  /// Puts the settings together.
+  /// Merges the settings of all origins.
   ///
   /// - Parameters:
-  ///   - flags: values given on the command line, by the setting's name.
-  ///   - file: the configuration file; nil: `config.yaml` in the state folder, if there is one.
-  /// - Throws: ``ConfigurationError`` when a value can't be used or the file can't be read.
+  ///   - flags: the values on the command line, by the setting's name.
+  ///   - file: the configuration file; nil for `config.yaml` in the state folder, if it exists.
+  /// - Throws: ``ConfigurationError`` if a value is invalid or the file can't be read.
   package init(
     state: String, flags: [String: String], file: String?, environment variables: [String: String]
   ) throws(ConfigurationError) {
@@ -140,7 +142,7 @@ package struct Configuration: Sendable {
     }
   }
 
-  /// Takes the values of some settings over from another configuration, with where they came from.
+  /// Copies the values of some settings from another configuration, with their origins.
   mutating func take(_ settings: [Setting<Configuration>], from other: Configuration) {
     for setting in settings { setting.copy(&self, other) }
     let names = Set(settings.map(\.name))
@@ -149,7 +151,7 @@ package struct Configuration: Sendable {
     file = other.file
   }
 
-  /// Whether a path leads into a folder.
+  /// Returns true if a path is inside a folder.
   private static func isWithin(_ path: String, _ folder: String) -> Bool {
     func whole(_ path: String) -> String {
       URL(fileURLWithPath: path).standardized.resolvingSymlinksInPath().path + "/"
@@ -157,10 +159,10 @@ package struct Configuration: Sendable {
     return whole(path).hasPrefix(whole(folder))
   }
 
-  /// Its default depends on where the gateway listens, which comes before it.
+  /// The setting whose default depends on the listeners, which precede it.
   private static let enrollmentName = "enrollment"
 
-  /// Whether nobody but programs of this machine reaches the gateway, as far as addresses say.
+  /// True if only programs on this machine reach the gateway, according to its addresses.
   var listensOnLoopbackOnly: Bool {
     listen.allSatisfy { entry in
       guard case .tcp(let host, _)? = try? Configuration.listener(entry, otherwise: environment).0 else { return false }
@@ -168,9 +170,11 @@ package struct Configuration: Sendable {
     }
   }
 
+  /// Assigns the value of a setting.
+  ///
   /// - Parameters:
-  ///   - place: where it was written, in words, if there is more to say than the origin.
-  ///   - credentials: where systemd has put what `LoadCredential` names.
+  ///   - place: the location of the value in words, if it is more specific than the origin.
+  ///   - credentials: the folder of systemd's `LoadCredential` files.
   private mutating func set(
     _ setting: Setting<Configuration>, _ value: String, from origin: String, place: String? = nil,
     _ credentials: String?
@@ -183,7 +187,8 @@ package struct Configuration: Sendable {
     effective.append(Effective(setting, value, from: origin))
   }
 
-  /// The path of a file that a setting names: `credential:NAME` is one that systemd hands to the service alone.
+  /// Returns the path of a file in a setting: `credential:NAME` names a file that systemd provides only to the
+  /// service.
   private static func path(
     _ value: String, of setting: String, _ credentials: String?
   ) throws(ConfigurationError) -> String {
@@ -203,10 +208,10 @@ package struct Configuration: Sendable {
     return credentials + "/" + name
   }
 
-  /// The state folder that a command means: the flag, else `$PUSHGATEWAY_STATE`, else the home of a user who has a gateway
-  /// right there, as the service's own has, else the XDG data home.
+  /// Returns the state folder of a command: the flag, else `$PUSHGATEWAY_STATE`, else the home of a user with a
+  /// gateway directly in it, as the service's own user has, else the XDG data home.
   ///
-  /// - Throws: ``ConfigurationError`` where there is no home: a folder that everybody shares is no place for keys.
+  /// - Throws: ``ConfigurationError`` if there is no home folder: a shared folder is not safe for keys.
   package static func stateFolder(flag: String?, environment: [String: String]) throws(ConfigurationError) -> String {
     if let flag { return flag }
     if let state = environment["PUSHGATEWAY_STATE"], !state.isEmpty { return state }
@@ -219,15 +224,16 @@ package struct Configuration: Sendable {
     return home + "/.local/share/pushgateway"
   }
 
-  /// Whether an entry of `listen` is for the management of broadcast channels alone: `HOST:PORT=production+channels`.
+  /// Returns true if an entry of `listen` serves only the management of broadcast channels:
+  /// `HOST:PORT=production+channels`.
   static func servesChannelsOnly(_ entry: String) -> Bool { entry.hasSuffix(channelsMark) }
 
   static let channelsMark = "+channels"
 
-  /// Reads an entry of `listen`: `HOST:PORT`, or with an environment `HOST:PORT=production`, `=development`, `=by-name`,
-  /// behind which may be `+channels`.
+  /// Parses an entry of `listen`: `HOST:PORT`, or with an environment `HOST:PORT=production`, `=development`,
+  /// `=by-name`, optionally followed by `+channels`.
   ///
-  /// - Parameter otherwise: the environment where the entry, or a client's host name, says none.
+  /// - Parameter otherwise: the environment if neither the entry nor a client's host name determines one.
   static func listener(
     _ entry: String, otherwise: Environment
   ) throws(ConfigurationError) -> (Listener.Address, ConnectionOptions.EnvironmentRule) {
@@ -244,15 +250,15 @@ package struct Configuration: Sendable {
     return (address, rule)
   }
 
-  /// Reads `production`, `development` or `by-name`; nil for any other word.
+  /// Parses `production`, `development` or `by-name`; returns nil for any other word.
   static func environmentRule(_ word: String, otherwise: Environment) -> ConnectionOptions.EnvironmentRule? {
     word == "by-name" ? .byHostName(otherwise: otherwise) : Environment(rawValue: word).map { .fixed($0) }
   }
 
-  /// Whether somebody has said where to listen.
+  /// True if the listeners are configured explicitly.
   var namesListeners: Bool { effective.contains { $0.name == "listen" && $0.origin != "default" } }
 
-  /// Reads addresses of brokers with commas between them; the first says the scheme of those that name none.
+  /// Parses addresses of brokers, separated by commas; an address without a scheme uses the one before it.
   static func brokers(_ text: String) -> BackendAddress? {
     var servers: [String] = []
     var scheme: String?
@@ -267,7 +273,7 @@ package struct Configuration: Sendable {
     return servers.isEmpty ? nil : BackendAddress(servers: servers)
   }
 
-  /// Reads `HOST:PORT`, with brackets round an IPv6 address.
+  /// Parses `HOST:PORT`, with brackets around an IPv6 address.
   static func address(_ text: String) throws(ConfigurationError) -> Listener.Address {
     let place = text.lastIndex(of: ":")
     guard let place, let port = Int(text[text.index(after: place)...]), (0...65535).contains(port),
@@ -281,7 +287,7 @@ package struct Configuration: Sendable {
 }
 
 extension Configuration: SettingHolder {
-  /// The table of settings: a row for each, in the order in which they are listed.
+  /// The table of settings: one row each, in the order of listings.
   package static let settings: [Setting<Configuration>] = [
     Setting(
       "listen", \.listen, .listeners, change: .reload,
@@ -422,7 +428,7 @@ extension Configuration: SettingHolder {
 }
 
 extension SettingType<BackendAddress> {
-  /// Brokers of a cluster.
+  /// The brokers of a cluster.
   static var backend: Self {
     SettingType(
       expected: "nats://HOST:PORT or tls://HOST:PORT, several separated by commas",
@@ -431,7 +437,7 @@ extension SettingType<BackendAddress> {
 }
 
 extension SettingType<[IPAddress]> {
-  /// Addresses of IP, with commas between several.
+  /// IP addresses, separated by commas.
   static var ipAddresses: Self {
     SettingType(
       expected: "an IP address, several separated by commas", form: .list, shape: .list,
@@ -445,7 +451,7 @@ extension SettingType<[IPAddress]> {
 }
 
 extension SettingType<[String]> {
-  /// `HOST:PORT`, with commas between several.
+  /// `HOST:PORT`, several separated by commas.
   static var addresses: Self {
     SettingType(
       expected: "HOST:PORT, several separated by commas", form: .list, shape: .list,
@@ -457,7 +463,7 @@ extension SettingType<[String]> {
       text: { $0.joined(separator: ",") })
   }
 
-  /// Entries of `listen`, with commas between them.
+  /// Entries of `listen`, separated by commas.
   static var listeners: Self {
     SettingType(
       expected: "HOST:PORT, several separated by commas", form: .list, shape: .list,

@@ -1,11 +1,12 @@
 import Foundation
 
 extension Configuration {
-  /// A `config.yaml` with every setting as a comment: what it does, what it may be, when it comes into
-  /// force, its default.
+  /// Returns a `config.yaml` with every setting as a comment: its effect, its values, the time at which a change
+  /// takes effect, and its default.
   ///
-  /// Without the `#` in front of a setting's line it is set, to the default.
-  /// - Parameter schema: where editors find ``schema``: a path or a URL.
+  /// Removing the `#` in front of a setting's line sets it to the default.
+  ///
+  /// - Parameter schema: the path or URL of ``schema``, for editors.
   package static func example(schema: String) -> String {
     let head = """
       # yaml-language-server: $schema=\(schema)
@@ -30,7 +31,7 @@ extension Configuration {
   private struct Schema: Encodable {
     var schema = "https://json-schema.org/draft/2020-12/schema"
     var title = "Settings of PushGateway (config.yaml)"
-    /// A file of nothing but comments holds null.
+    /// A file with only comments contains null.
     var type = ["object", "null"]
     var additionalProperties = false
     var properties: [String: Property]
@@ -61,7 +62,7 @@ extension Configuration {
 }
 
 extension SettingChange {
-  /// When another value comes into force, for people.
+  /// The time at which a change takes effect, as a sentence for users.
   package var sentence: String {
     switch self {
     case .reload: "A change takes effect with `pushcli admin reload`."
@@ -71,11 +72,12 @@ extension SettingChange {
 }
 
 extension Setting where Holder == Configuration {
-  /// Its lines in the example: what there is to say as comments, and the setting itself, commented out.
+  /// The lines of the setting in the example: its description as comments, and the setting itself, commented out.
   fileprivate var example: String {
     let about = [help, "Expected: \(expected).", change.sentence].flatMap { wrapped($0, to: 98) }
     if normal == text(.defaults) { return "\n" + comment(about) + "#\(name): \(normal)\n" }
-    // What the default depends on is another machine's, where the example is made on one and read on another.
+    // A default that depends on the machine would be wrong: the example is generated on one machine and read on
+    // another.
     let value = if case .number(let range) = shape { String(range.lowerBound) } else { text(.defaults) }
     return "\n" + comment(about + wrapped("Default: \(normal).", to: 98)) + "#\(name): \(value)\n"
   }
@@ -83,7 +85,7 @@ extension Setting where Holder == Configuration {
 
 private func comment(_ lines: [String]) -> String { lines.map { "# \($0)\n" }.joined() }
 
-/// The words of a text in lines of at most so many characters.
+/// Returns the words of a text in lines of at most `width` characters.
 private func wrapped(_ text: String, to width: Int) -> [String] {
   text.split(separator: " ").reduce(into: []) { lines, word in
     if let line = lines.last, line.count + 1 + word.count <= width {

@@ -1,23 +1,23 @@
 import Foundation
 import Yams
 
-/// A file of settings as it is written: names with their values, and where each stands.
+/// A parsed file of settings: names with their values and line numbers.
 struct ConfigurationFile {
   struct Entry {
     var value: String
-    /// Counted from 1.
+    /// The line number, counted from 1.
     var line: Int
   }
 
   let path: String
   let entries: [String: Entry]
-  /// Whether there is such a file.
+  /// True if the file exists.
   let isThere: Bool
 
   /// Reads a file of settings.
   ///
-  /// - Parameter isRequired: whether it has to be there; otherwise none is an empty one.
-  /// - Throws: ``ConfigurationError`` when it can't be read, is not YAML, or does not hold names with values.
+  /// - Parameter isRequired: true if the file has to exist; otherwise a missing file counts as empty.
+  /// - Throws: ``ConfigurationError`` if the file can't be read, is not YAML, or does not contain names with values.
   init(_ path: String, isRequired: Bool) throws(ConfigurationError) {
     self.path = path
     guard let data = FileManager.default.contents(atPath: path) else {
@@ -34,7 +34,8 @@ struct ConfigurationFile {
   private static func entries(of text: String, _ path: String) throws(ConfigurationError) -> [String: Entry] {
     let root: Node?
     do {
-      // The values as they are written: what Yams makes of some ends the process, as of a list for a name.
+      // The raw values are read: conversions of Yams end the process for some input, such as a list in place of a
+      // name.
       root = try Yams.compose(yaml: text)
     } catch YamlError.duplicatedKeysInMapping(let names, _) {
       let name = names.first ?? ""

@@ -1,9 +1,9 @@
-/// Who may enroll a device (`enrollment`). The admin socket may always.
+/// The permission to enroll a device (`enrollment`). The admin socket always has it.
 package enum EnrollmentPolicy: String, Sendable, CaseIterable {
-  /// Programs on this machine, for new persons; others, and for persons who are known, with an invitation.
+  /// Programs on this machine, for new users; other clients, and for existing users, with an invitation.
   case openOnLoopback = "open-on-loopback"
-  /// Whoever has an invitation.
+  /// Clients with an invitation.
   case invitation
-  /// Nobody else.
+  /// The admin socket only.
   case admin
 }

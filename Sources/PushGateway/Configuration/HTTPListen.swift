@@ -1,23 +1,23 @@
 import Foundation
 import HTTP2Transport
 
-/// Where HTTP/1.1 is served, for monitors and load balancers: the setting `http_listen`.
+/// The addresses that serve HTTP/1.1, for monitors and load balancers: the setting `http_listen`.
 enum HTTPListen: Sendable, Equatable {
-  /// ``standard`` where that is free, else a free port of loopback; a free one in any case where a listener has one.
+  /// ``standard`` if it is free, else a free port of loopback; always a free port if a listener has one.
   case automatic
-  /// Nowhere.
+  /// None.
   case none
   /// `HOST:PORT`, one or several.
   case addresses([String])
 
-  /// The port is beside that of the provider API.
+  /// The standard address, with the port after that of the provider API.
   static let standard = "127.0.0.1:2198"
-  /// Loopback, with a port of the system's choice.
+  /// A loopback address with a port that the system assigns.
   static let free = "127.0.0.1:0"
 }
 
 extension SettingType<HTTPListen> {
-  /// `auto`, `none`, or addresses with commas between them.
+  /// `auto`, `none`, or addresses separated by commas.
   static var httpListen: Self {
     SettingType(
       expected: "HOST:PORT, several separated by commas, or auto, or none", form: .list,

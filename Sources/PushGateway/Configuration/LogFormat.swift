@@ -1,19 +1,19 @@
-/// How a gateway writes its log (`log_format`).
+/// The format of a gateway's log (`log_format`).
 package enum LogFormat: String, Sendable, CaseIterable {
-  /// journald's fields where systemd has connected standard error to the journal, else logfmt.
+  /// journald's fields if systemd has connected standard error to the journal, else logfmt.
   case auto
-  /// `name=value` pairs, a line each.
+  /// `name=value` pairs, one event per line.
   case logfmt
-  /// A JSON object a line.
+  /// One JSON object per line.
   case json
-  /// journald's own protocol.
+  /// journald's native protocol.
   case journald
 
-  /// What `auto` means for a process.
+  /// Returns the format of `auto` for a process.
   ///
   /// - Parameters:
-  ///   - journal: `$JOURNAL_STREAM`, by which systemd says which stream it has connected to the journal.
-  ///   - stream: the device and the inode of standard error; nil when it is closed.
+  ///   - journal: `$JOURNAL_STREAM`, in which systemd names the stream that it has connected to the journal.
+  ///   - stream: the device and the inode of standard error; nil if it is closed.
   package func resolved(journal: String?, stream: (device: UInt64, inode: UInt64)?) -> LogFormat {
     guard self == .auto else { return self }
     guard let journal, let stream, journal == "\(stream.device):\(stream.inode)" else { return .logfmt }

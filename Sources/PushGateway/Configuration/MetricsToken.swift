@@ -2,29 +2,31 @@ import Foundation
 import Glibc
 import PushCore
 
-/// The secret by which monitors elsewhere may read metrics: one line of a file that is its owner's alone.
+/// The secret for reading metrics from other machines: one line of a file that only its owner may access.
 ///
-/// It is read anew each time, so that another takes its place without a restart.
+/// The file is read again for every request, so that a new secret takes effect without a restart.
 struct MetricsToken: Sendable {
   /// The setting's name.
   static let setting = "metrics_token_file"
 
   let path: String
 
-  /// Bytes that a secret has at least: 128 bits in base64.
+  /// The minimum size of a secret in bytes: 128 bits in base64.
   private static let minimumSize = 22
   private static let maximumSize = 1024
 
-  /// Whether somebody has said the secret; how long that takes tells nothing of it.
+  /// Returns true if the bearer equals the secret; the comparison takes constant time for bearers of its size.
   ///
-  /// - Throws: ``ConfigurationError`` when the file can't be used.
+  /// - Throws: ``ConfigurationError`` if the file can't be used.
   func permits(_ bearer: String) throws(ConfigurationError) -> Bool {
     let (said, known) = (Array(bearer.utf8), try secret())
     guard said.count == known.count else { return false }
     return zip(said, known).reduce(0) { $0 | ($1.0 ^ $1.1) } == 0
   }
 
-  /// Sees whether the file can be used.
+  /// Checks that the file can be used.
+  ///
+  /// - Throws: ``ConfigurationError`` if it can't.
   func check() throws(ConfigurationError) { _ = try secret() }
 
   private func secret() throws(ConfigurationError) -> [UInt8] {

@@ -1,17 +1,19 @@
 import GatewayProtocol
 
-/// Choices about the provider API where Apple's behaviour is not known, or where a test wants another one
+/// Settings of the provider API for cases in which Apple's behavior is unknown, or a test needs a different one
 /// (docs/provider-api.md).
 struct ProviderSettings: Sendable {
-  /// How many seconds a connection's provider token holds before another may take its place; 0: any number of changes.
+  /// The time in seconds before a connection may change its provider token; 0 for changes at any time.
   ///
-  /// The real service's figure is 20 minutes; one library changes at exactly that age, so there is a minute of slack
-  /// (reference §4.2).
+  /// The real service's value is 20 minutes; one library changes its token at exactly that age, so this value is a
+  /// minute shorter (APNs reference §4.2).
   var tokenUpdateInterval: Int64 = 19 * 60
-  /// Whether a push type that contradicts the topic's suffix, or the priority, is refused.
+  /// True if a push type that contradicts the topic's suffix, or the priority, is refused.
   var checksPushType = false
-  /// What a key of the other environment gets: the spelling seen on the wire, or the documented one.
+  /// The reason in the response to a key of the other environment: the spelling seen on the wire, or the documented
+  /// one.
   var environmentKeyReason = Reason.badEnvironmentKeyInToken
-  /// What an app that may not broadcast gets: the spelling seen on the wire, or the documented one.
+  /// The reason in the response to an app without the broadcast feature: the spelling seen on the wire, or the
+  /// documented one.
   var broadcastFeatureReason = Reason.broadcastFeatureNotEnabled
 }

@@ -1,44 +1,44 @@
 import Foundation
 import PushCore
 
-/// One setting, with all there is to say about it: a row of a table.
+/// One setting with its complete description: a row of a table.
 ///
 /// Its flag, its variable, its line of `config.yaml` and of the example, its row of `serve --check`, its row of
-/// docs/configuration.md and its part of the schema for editors follow.
+/// docs/configuration.md and its part of the schema for editors are derived from it.
 package struct Setting<Holder: SettingHolder>: Sendable {
-  /// As in `config.yaml`, in snake case.
+  /// The name in `config.yaml`, in snake case.
   package let name: String
-  /// What a value has to be, in words that follow "expected".
+  /// A description of valid values, to follow the word "expected".
   package let expected: String
-  /// Every value there is, where they can be listed.
+  /// All valid values, if they can be listed.
   package let choices: [String]
   package let form: SettingForm
-  /// What a value is in `config.yaml`, for editors.
+  /// The form of a value in `config.yaml`, for editors.
   let shape: SettingShape
-  /// When another value comes into force.
+  /// The time at which a change takes effect.
   package let change: SettingChange
-  /// The default, as somebody would write it, or in words where it depends on the machine.
+  /// The default in the format of the setting, or in words if it depends on the machine.
   package let normal: String
-  /// What it does, in a sentence or two.
+  /// A description of the effect, in a sentence or two.
   package let help: String
 
   /// The name of the flag, without its hyphens.
   package var flag: String { name.replacing("_", with: "-") }
   package var variable: String { "PUSHGATEWAY_" + name.uppercased() }
 
-  /// Reads a value and puts it into force, or returns that it can't be used.
+  /// Parses a value and assigns it to a holder; returns false if it is invalid.
   let assign: @Sendable (inout Holder, String) throws(ConfigurationError) -> Bool
-  /// Takes the value over from another holder.
+  /// Copies the value from another holder.
   let copy: @Sendable (inout Holder, Holder) -> Void
-  /// The value in force, as somebody would write it.
+  /// Returns the value in effect, in the format of the setting.
   let text: @Sendable (Holder) -> String
 
-  /// A row.
+  /// Creates a row.
   ///
   /// - Parameters:
-  ///   - path: Where the value goes. What ``SettingHolder/defaults`` has there is the default.
-  ///   - words: The default in words, where it depends on the machine.
-  ///   - change: When another value comes into force.
+  ///   - path: the property that stores the value. Its value in ``SettingHolder/defaults`` is the default.
+  ///   - words: the default in words, if it depends on the machine.
+  ///   - change: the time at which a change takes effect.
   init<Value>(
     _ name: String, _ path: any WritableKeyPath<Holder, Value> & Sendable, _ type: SettingType<Value>,
     default words: String? = nil, change: SettingChange = .restart, _ help: String
@@ -58,41 +58,41 @@ package struct Setting<Holder: SettingHolder>: Sendable {
   }
 }
 
-/// What settings are put into force in.
+/// A type that stores the values of settings.
 package protocol SettingHolder: Sendable {
-  /// What holds where nothing was said.
+  /// The default values.
   static var defaults: Self { get }
 }
 
-/// A setting that can't be, in one line.
+/// An error: a setting is invalid, described in one line.
 package struct ConfigurationError: Error, CustomStringConvertible {
   package var description: String
 }
 
-/// When a setting that was changed comes into force.
+/// The time at which a changed setting takes effect.
 package enum SettingChange: String, Sendable, Codable {
   /// When a running gateway reads its settings again.
   case reload
-  /// When the gateway is started again.
+  /// When the gateway is restarted.
   case restart
 }
 
-/// How a setting's values are given.
+/// The form in which a setting's values are given.
 package enum SettingForm: Sendable {
   case word, file
-  /// Several, with commas between them, by one flag each.
+  /// Several values, separated by commas, with one flag each.
   case list
 }
 
-/// What the values of a setting are: how they are read and written.
+/// The type of a setting's values: how they are parsed and formatted.
 struct SettingType<Value>: Sendable {
   var expected: String
   var choices: [String] = []
   var form = SettingForm.word
   var shape = SettingShape.text
-  /// nil for what is no such value.
+  /// Parses a value; returns nil if it is invalid.
   ///
-  /// - Throws: ``ConfigurationError`` where there is more to say than what was expected.
+  /// - Throws: ``ConfigurationError`` if there is a more specific description than ``expected``.
   var read: @Sendable (String) throws(ConfigurationError) -> Value?
   var text: @Sendable (Value) -> String
 }
@@ -152,7 +152,7 @@ extension SettingType where Value: RawRepresentable<String> & Sendable {
 }
 
 extension SettingType where Value: Equatable & Sendable {
-  /// Values that have names of their own here.
+  /// Values with names defined here.
   static func choice(_ choices: KeyValuePairs<String, Value>) -> Self {
     SettingType(
       expected: alternatives(choices.map(\.key)), choices: choices.map(\.key), shape: .words(choices.map(\.key)),
@@ -162,7 +162,7 @@ extension SettingType where Value: Equatable & Sendable {
 }
 
 extension SettingType {
-  /// What may also be `none`.
+  /// A type whose values may also be `none`.
   static func orNone<Wrapped>(_ type: SettingType<Wrapped>) -> Self where Value == Wrapped? {
     SettingType(
       expected: type.expected + ", or none", choices: type.choices, form: type.form, shape: .orNone(type.shape),
@@ -174,7 +174,7 @@ extension SettingType {
   }
 }
 
-/// `a, b or c`.
+/// Returns `a, b or c`.
 private func alternatives(_ words: [String]) -> String {
   words.count < 2 ? words.joined() : words.dropLast().joined(separator: ", ") + " or " + words[words.count - 1]
 }

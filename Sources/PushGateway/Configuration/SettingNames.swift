@@ -1,12 +1,14 @@
 import PushCore
 
-/// The names that settings have, in a file and as variables, and what to say of others.
+/// The names of all settings, in a file and as variables, with messages about unknown names.
 struct SettingNames {
-  /// As in `config.yaml`, in the order in which they are listed.
+  /// The names in `config.yaml`, in the order of listings.
   let names: [String]
   let variables: [String]
 
-  /// - Throws: ``ConfigurationError`` for the first name in a file that no setting has, with its line.
+  /// Checks that all names in a file are settings.
+  ///
+  /// - Throws: ``ConfigurationError`` for the first unknown name, with its line.
   func refuseUnknown(in file: ConfigurationFile) throws(ConfigurationError) {
     for (name, entry) in file.entries.sorted(by: { $0.value.line < $1.value.line }) {
       guard let unknown = unknown(name) else { continue }
@@ -14,7 +16,7 @@ struct SettingNames {
     }
   }
 
-  /// What to say of a name that no setting has; nil of one that a setting has.
+  /// Returns a message about an unknown name; nil for the name of a setting.
   func unknown(_ name: String) -> String? {
     if names.contains(name) { return nil }
     if let near = Suggestions.nearest(to: name.replacing("-", with: "_"), among: names) {
@@ -23,7 +25,8 @@ struct SettingNames {
     return "expected one of \(names.joined(separator: ", "))"
   }
 
-  /// What to say of variables that begin as those of settings do, and set nothing: a line each, without their values.
+  /// Returns warnings about variables with the prefix of settings that set nothing: one line each, without their
+  /// values.
   func warnings(about environment: [String: String]) -> [String] {
     let known = variables + ["PUSHGATEWAY_STATE"]
     let unknown = environment.keys.filter { $0.hasPrefix("PUSHGATEWAY_") && !known.contains($0) }.sorted()

@@ -1,12 +1,12 @@
-/// What the value of a setting is in `config.yaml`, as an editor needs to know it: JSON Schema, draft 2020-12.
+/// The form of a setting's value in `config.yaml`, for editors: JSON Schema, draft 2020-12.
 indirect enum SettingShape: Sendable, Equatable {
   /// Any text.
   case text
   case number(ClosedRange<Int64>)
   case words([String])
-  /// One text, or a list of them.
+  /// One text, or a list of texts.
   case list
-  /// What may also be `none`.
+  /// A form whose value may also be `none`.
   case orNone(SettingShape)
 }
 
@@ -19,7 +19,7 @@ extension SettingShape: Encodable {
     case constant = "const"
   }
 
-  /// The keywords of JSON Schema that say it.
+  /// Encodes the form as keywords of JSON Schema.
   func encode(to encoder: any Encoder) throws {
     var container = encoder.container(keyedBy: CodingKeys.self)
     switch self {
@@ -30,7 +30,7 @@ extension SettingShape: Encodable {
       try container.encode(range.upperBound, forKey: .maximum)
     case .words(let words): try container.encode(words, forKey: .words)
     case .list: try container.encode([Items.one, .several], forKey: .alternatives)
-    // A text may be any, so `none` is one already.
+    // A text may have any value, including `none`.
     case .orNone(.text): try container.encode("string", forKey: .type)
     case .orNone(.words(let words)): try container.encode(words + ["none"], forKey: .words)
     case .orNone(let shape): try container.encode([shape, .words(["none"])], forKey: .alternatives)

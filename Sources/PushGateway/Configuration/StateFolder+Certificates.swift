@@ -3,22 +3,21 @@ import GatewayProtocol
 import PushCore
 import Synchronization
 
-/// The ends of the gateway's own certificates, and what comes after them.
+/// The renewal of the gateway's own certificates, and the rollover of its CA.
 extension StateFolder {
-  /// How long before its end the server's certificate is renewed, in seconds: 30 days.
+  /// The time before its end at which the server's certificate is renewed, in seconds: 30 days.
   static let renewalTime: Int64 = 30 * 86_400
 
-  /// Authorities before the present one that are kept.
+  /// The maximum number of previous CAs to keep.
   private static let maximumPrevious = 4
 
-  /// Whoever changes certificates has their files alone.
+  /// The lock for changes of certificate files.
   private static let changes = Mutex(())
 
-  /// Issues the server's certificate anew, with the names that it has, where its end is near and the gateway's own authority
-  /// has issued it.
+  /// Renews the server's certificate, with its names, if it expires soon and the gateway's own CA has issued it.
   ///
-  /// - Parameter now: seconds since 1970.
-  /// - Returns: whether it did.
+  /// - Parameter now: the current time in seconds since 1970.
+  /// - Returns: true if the certificate was renewed.
   func renewCertificate(now: Int64) throws -> Bool {
     guard let end = CertificateExpiry.seconds(ofFile: certificatePath), end - now < StateFolder.renewalTime else {
       return false
@@ -32,7 +31,7 @@ extension StateFolder {
 
   /// Issues a certificate for the server.
   ///
-  /// - Parameter isInstalled: Whether it takes the place of the present one.
+  /// - Parameter isInstalled: true if it replaces the present one.
   func issueServer(
     _ names: CertificateNames, isInstalled: Bool
   ) throws -> (certificatePEM: [UInt8], keyPEM: [UInt8]) {
@@ -43,8 +42,8 @@ extension StateFolder {
     }
   }
 
-  /// Has the server's certificate issued anew for these addresses, too, where it lacks one of them and the gateway's own
-  /// authority has issued it.
+  /// Issues the server's certificate again with these addresses added, if it lacks one of them and the gateway's own
+  /// CA has issued it.
   func addNames(of addresses: [GatewayAddress]) throws {
     let hosts = addresses.map(\.host)
     let isAddress = { CertificateNames.canonical(address: $0) != nil }
@@ -57,7 +56,7 @@ extension StateFolder {
     }
   }
 
-  /// What the server's certificate is for, where the gateway's own authority has issued it; nil otherwise.
+  /// The names of the server's certificate, if the gateway's own CA has issued it; nil otherwise.
   var ownNames: CertificateNames? { ownNames(authorities: contents(trustPath)) }
 
   private func ownNames(authorities: [UInt8]) -> CertificateNames? {
@@ -65,19 +64,20 @@ extension StateFolder {
     return CertificateAuthority.hasIssued(present, authorities: authorities) ? CertificateNames(pem: present) : nil
   }
 
-  /// What devices should trust: the authority, and the next one while a rollover goes on. Empty where there is none.
+  /// The CA certificates that devices should trust: the current one, and the next one during a rollover. Empty if
+  /// there is none.
   var trustBundle: [UInt8] { contents(trustPath) + contents(nextTrustPath) }
 
   private func contents(_ path: String) -> [UInt8] {
     FileManager.default.contents(atPath: path).map { Array($0) } ?? []
   }
 
-  // MARK: The authority of a cell
+  // MARK: The CA of a cluster
 
-  /// The files that the gateways of a cell share.
+  /// The files that the gateways of a cluster share.
   private static let authorityNames = ["ca.pem", "ca.key", "ca-next.pem", "ca-next.key", "ca-previous.pem"]
 
-  /// The authority's files that are there, by their names.
+  /// The existing files of the CA, by their names.
   var authorityFiles: [String: [UInt8]] {
     StateFolder.authorityNames.reduce(into: [:]) { files, name in
       let content = contents(path + "/" + name)
@@ -85,13 +85,13 @@ extension StateFolder {
     }
   }
 
-  /// Makes the authority that of the cell, and has it issue the server's certificate anew where the present one is of
-  /// another.
+  /// Replaces the CA by that of the cluster, and issues the server's certificate again if the present one is from
+  /// another CA.
   func adoptAuthority(_ files: [String: [UInt8]]) throws {
     try StateFolder.changes.withLock { _ in
       if files == authorityFiles { return }
       let names = ownNames(authorities: contents(trustPath))
-      // The key before its certificate: what is cut short is done again.
+      // Each key before its certificate: an interrupted replacement is repeated.
       for name in StateFolder.authorityNames.sorted(by: { $0.hasSuffix(".key") && !$1.hasSuffix(".key") }) {
         let place = path + "/" + name
         if let content = files[name] {
@@ -107,7 +107,7 @@ extension StateFolder {
 
   // MARK: Rollover
 
-  /// Makes the authority that is to take over, unless there is one.
+  /// Creates the next CA, unless there is one.
   func beginRollover() throws {
     try StateFolder.changes.withLock { _ in
       guard contents(nextTrustPath).isEmpty || contents(nextAuthorityKeyPath).isEmpty else { return }
@@ -117,10 +117,10 @@ extension StateFolder {
     }
   }
 
-  /// Puts the next authority into force: it issues the server's certificate from now on. When it was cut short it can be
-  /// done again.
+  /// Replaces the CA by the next one, which issues the server's certificate from now on. An interrupted call can be
+  /// repeated.
   ///
-  /// - Throws: ``Failure`` where no rollover goes on.
+  /// - Throws: ``Failure`` if no rollover is in progress.
   func finishRollover() throws {
     try StateFolder.changes.withLock { _ in
       let (next, key) = (contents(nextTrustPath), contents(nextAuthorityKeyPath))
@@ -142,7 +142,7 @@ extension StateFolder {
     }
   }
 
-  /// The first certificates of a PEM text.
+  /// Returns the first certificates of a PEM text, up to ``maximumPrevious``.
   private static func newest(_ pem: [UInt8]) -> [UInt8] {
     let mark = "-----BEGIN CERTIFICATE-----"
     let parts = String(decoding: pem, as: UTF8.self).components(separatedBy: mark).dropFirst().prefix(maximumPrevious)

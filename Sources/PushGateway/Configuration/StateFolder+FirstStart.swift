@@ -4,7 +4,7 @@ import PushCore
 import PushStorage
 
 extension StateFolder {
-  /// Makes a local authority and a server certificate, unless there are some.
+  /// Creates a local CA and a server certificate, unless they exist.
   func prepareCertificates() throws {
     let files = FileManager.default
     guard !files.fileExists(atPath: certificatePath) || !files.fileExists(atPath: keyPath) else { return }
@@ -16,7 +16,7 @@ extension StateFolder {
     try install(try authority().issueServer(names: ["localhost"], addresses: ["127.0.0.1", "::1"]))
   }
 
-  /// The gateway's own authority.
+  /// Returns the gateway's own CA.
   func authority() throws -> CertificateAuthority {
     let files = FileManager.default
     guard let certificate = files.contents(atPath: trustPath), let key = files.contents(atPath: authorityKeyPath) else {
@@ -31,26 +31,26 @@ extension StateFolder {
     }
   }
 
-  /// Makes a certificate the server's, for listeners that begin or reload after this.
+  /// Installs a server certificate, for listeners that begin or reload after this.
   func install(_ server: (certificatePEM: [UInt8], keyPEM: [UInt8])) throws {
     try write(server.keyPEM, to: keyPath, mode: 0o600)
     try write(server.certificatePEM, to: certificatePath, mode: 0o644)
   }
 
-  /// The TLS configuration of the server's certificate, asking clients for certificates of the authorities that are
-  /// trusted.
+  /// Returns the TLS configuration with the server's certificate, which asks clients for certificates of the trusted
+  /// CAs.
   func serverContext(_ configuration: Configuration) throws -> TLSContext {
-    // A folder may have a server's certificate from elsewhere and no authority of its own.
+    // A folder may contain a server certificate of another CA, and no CA of its own.
     let own = [trustPath, previousTrustPath].filter { FileManager.default.fileExists(atPath: $0) }
     return try TLSContext.server(
       certificatePath: configuration.certificate ?? certificatePath, keyPath: configuration.certificateKey ?? keyPath,
       clientTrustPaths: own + (configuration.clientCA.map { [$0] } ?? []))
   }
 
-  /// Puts what a gateway shows where clients on this machine look for it.
+  /// Writes the certificate that a gateway presents to the file where clients on this machine look for it.
   ///
-  /// - Parameter certificate: PEM; nil: none from elsewhere.
-  /// - Throws: ``Failure`` when the folder can't be written.
+  /// - Parameter certificate: PEM; nil if the certificate is from the gateway's own CA.
+  /// - Throws: ``Failure`` if the folder can't be written.
   func show(_ certificate: [UInt8]?) throws(Failure) {
     let present = FileManager.default.contents(atPath: shownCertificatePath).map(Array.init)
     guard present != certificate else { return }
@@ -61,7 +61,7 @@ extension StateFolder {
     try write(certificate, to: shownCertificatePath, mode: 0o644)
   }
 
-  /// Makes a development team, its key and a sample app, unless a first start has done so.
+  /// Creates a development team, its key and a sample app, unless a first start has done so.
   func prepareDevelopment(_ registrations: any Registrations) async throws {
     guard !FileManager.default.fileExists(atPath: developmentPath) else { return }
     let (team, topic) = ("DEVTEAM001", "com.example.news")
@@ -70,7 +70,7 @@ extension StateFolder {
     try await registrations.addTeam(team)
     try await registrations.addKey(
       ProviderKey(id: keyID, team: team, publicKey: key, environment: nil, topics: nil))
-    // The others of a cell may have it, with their own settings.
+    // Another gateway of a cluster may have created the app, with its own settings.
     if !registrations.hasApp(topic: topic) {
       _ = try await registrations.putApp(
         topic: topic, name: "News", icon: "📰", policyMode: .enforce, isStrict: false, ads: .standard,

@@ -4,8 +4,8 @@ import PushCore
 import PushStorage
 
 extension StateFolder {
-  /// Saves everything before this version changes the database, and says where it is: that is the way back to the version
-  /// before. A disk without room for that does not keep the gateway from starting.
+  /// Creates a backup before this version migrates the database, and logs its path: the previous version can be
+  /// restored from it. The gateway also starts if the disk has no space for the backup.
   func saveBeforeUpgrade(_ logger: Logger) {
     do {
       guard let path = try MigrationBackup.make(self, version: Version.text, now: Date()) else { return }

@@ -1,9 +1,9 @@
 import HTTP2Transport
 import PushCore
 
-/// The connections of a door: how many there are, of whom, and which gives way to a new one.
+/// The connections of the HTTP/1.1 listener, with their limits and the eviction for a new one.
 ///
-/// Not `Sendable`: it belongs to the door's loop.
+/// Not `Sendable`: it belongs to the listener's loop.
 final class ConnectionLimiter {
   private struct Member {
     let source: UnauthenticatedConnections.Source
@@ -14,14 +14,15 @@ final class ConnectionLimiter {
   private var last = 0
   private let limits: LimitCounters
 
-  /// - Parameter limits: count how often a connection was refused or ended for another.
+  /// - Parameter limits: counts refused and evicted connections.
   init(limits: LimitCounters) { self.limits = limits }
 
   var count: Int { members.count }
 
-  /// Takes a connection in, unless there are as many as there may be and each is at work.
+  /// Admits a connection, unless the maximum is reached and all connections are busy.
   ///
-  /// - Returns: its number, for ``leave(_:)``; nil: it is to be closed.
+  /// - Returns: the connection that `make` creates with its number, for ``leave(_:)``; nil if the new one is to be
+  ///   closed.
   func admit(_ source: UnauthenticatedConnections.Source, _ make: (Int) -> DoorConnection) -> DoorConnection? {
     guard source == .loopback || members.values.count(where: { $0.source == source }) < Limits.maximumAddressStrangers,
       members.count < Limits.maximumDoorConnections || evict()
@@ -37,10 +38,10 @@ final class ConnectionLimiter {
 
   func leave(_ number: Int) { members[number] = nil }
 
-  /// Closes all of them.
+  /// Closes all connections.
   func closeAll() { for member in members.values { member.connection.close() } }
 
-  /// Ends the connection that has been idle in this crowd for longest, one of another machine first.
+  /// Evicts the oldest idle connection, preferably one of another machine; returns false if there is none.
   private func evict() -> Bool {
     let idle = members.filter { $0.value.connection.isIdle }
     let remote = idle.filter { $0.value.source != .loopback }

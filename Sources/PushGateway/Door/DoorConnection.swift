@@ -3,20 +3,20 @@ import NIOCore
 import NIOHTTP1
 import PushCore
 
-/// One connection of HTTP/1.1: one request at a time, each of which has a time to come and a size.
+/// One HTTP/1.1 connection: one request at a time, each with a time limit and a size limit.
 ///
-/// Not `Sendable`: it belongs to the door's loop.
+/// Not `Sendable`: it belongs to the listener's loop.
 final class DoorConnection: ChannelInboundHandler {
   typealias InboundIn = HTTPServerRequestPart
   typealias OutboundOut = HTTPServerResponsePart
 
   private enum State {
-    /// It waits for a request, the first or the next one.
+    /// Ready for a request, the first or the next one.
     case waiting
-    /// A head has come, and its end has not.
+    /// A head has arrived, and the end of its request has not.
     case receiving(ControlRequest, isHead: Bool, isLast: Bool)
     case answering(Task<Void, Never>)
-    /// The last answer is sent; what comes is dropped.
+    /// The last response is sent; further input is dropped.
     case ending
   }
 
@@ -32,7 +32,7 @@ final class DoorConnection: ChannelInboundHandler {
     (self.routes, self.isLoopback, self.closed) = (routes, isLoopback, closed)
   }
 
-  /// Whether nothing is asked of it now.
+  /// True if no request is in progress.
   var isIdle: Bool { if case .waiting = state { true } else { false } }
 
   func close() { context?.close(promise: nil) }
@@ -51,7 +51,7 @@ final class DoorConnection: ChannelInboundHandler {
     context.fireChannelInactive()
   }
 
-  /// What is no HTTP/1.1, or goes beyond a bound of its head, is answered once; anything else ends the connection.
+  /// Answers input that is not HTTP/1.1, or whose head exceeds a limit, once; any other error ends the connection.
   func errorCaught(context: ChannelHandlerContext, error: any Error) {
     switch state {
     case .waiting where error is HTTPParserError, .receiving where error is HTTPParserError:
@@ -72,7 +72,7 @@ final class DoorConnection: ChannelInboundHandler {
         send(DoorAnswer(problem.response), isHead: head.method == .HEAD, isLast: true, context)
       }
     case (.end, .receiving(let request, let isHead, let isLast)): serve(request, isHead: isHead, isLast: isLast)
-    // Nothing that has a body is received.
+    // Requests with a body are refused.
     case (.head, _), (.body, _), (.end, _): break
     }
   }
@@ -95,7 +95,7 @@ final class DoorConnection: ChannelInboundHandler {
   }
 
   private func send(_ answer: DoorAnswer, isHead: Bool, isLast: Bool, _ context: ChannelHandlerContext) {
-    // Who asks on and does not read is not waited for.
+    // A client that sends requests without reading the responses is disconnected.
     let isLast = isLast || !context.channel.isWritable
     state = isLast ? .ending : .waiting
     expect(within: isLast ? Limits.doorLingerTime : Limits.doorIdleTime)
@@ -109,14 +109,14 @@ final class DoorConnection: ChannelInboundHandler {
     context.writeAndFlush(wrapOutboundOut(.end(nil)), promise: sent)
   }
 
-  /// Closes our half once the answer is sent; the rest when the peer has read that, or does not in a while.
+  /// Closes the output once the response is sent; the rest when the peer has read it, or after a time limit.
   private func hangUp(after sent: EventLoopFuture<Void>) {
     guard let context else { return }
     let channel = context.channel
     sent.whenComplete { _ in channel.close(mode: .output, promise: nil) }
   }
 
-  /// Ends the connection unless something else is expected before.
+  /// Ends the connection after a time, unless a new time limit is set before.
   private func expect(within time: Duration) {
     guard let loop = context?.eventLoop else { return }
     deadline?.cancel()

@@ -2,14 +2,13 @@ import HTTP2Transport
 import NIOHTTP1
 import PushCore
 
-/// A request of HTTP/1.1 whose head is there, or why it is not served: a value, without a socket.
+/// An HTTP/1.1 request with its head, or the reason for refusing it: a value without a socket.
 enum DoorRequest: Sendable {
   case served(ControlRequest, isHead: Bool)
-  /// It is answered with this, and the connection ends.
+  /// Answered with this problem, after which the connection ends.
   case refused(Problem)
 
-  /// - Parameters:
-  ///   - isLoopback: whether the peer is on this machine.
+  /// - Parameter isLoopback: true if the peer is on this machine.
   init(_ head: HTTPRequestHead, isLoopback: Bool) {
     self =
       switch DoorRequest.problem(with: head) {
@@ -24,7 +23,7 @@ enum DoorRequest: Sendable {
     if hosts.count > 1 || hosts.isEmpty && head.version.minor > 0 {
       return Problem(400, "Bad Request", "expected one Host field (RFC 9112 §3.2)")
     }
-    // What has no body can't be taken for two requests by somebody in between.
+    // A request without a body can't be interpreted as two requests by an intermediary.
     if fields.contains(name: "transfer-encoding") || fields["content-length"].contains(where: { $0 != "0" }) {
       return Problem(413, "Content Too Large", "expected a request without a body")
     }
@@ -42,8 +41,8 @@ enum DoorRequest: Sendable {
   }
 
   private static func request(_ head: HTTPRequestHead, isLoopback: Bool) -> ControlRequest {
-    // A page of a stranger may have its own name lead here (DNS rebinding): who says such a name is a stranger. So is who
-    // comes by a proxy of this machine.
+    // A foreign web page may resolve its own name to this machine (DNS rebinding): a request with such a name counts
+    // as remote. A request through a proxy on this machine also counts as remote.
     let isLocal =
       isLoopback && head.headers["host"].allSatisfy(isLoopbackName)
       && !["forwarded", "x-forwarded-for", "via"].contains { head.headers.contains(name: $0) }
@@ -53,8 +52,8 @@ enum DoorRequest: Sendable {
       from: isLocal ? .loopback : .remote)
   }
 
-  /// Whether a Host field names this machine, whatever name servers say: `localhost`, names below it, or an address of
-  /// loopback, each with or without a port.
+  /// Returns true if a Host field names this machine, independent of name servers: `localhost`, names below it, or a
+  /// loopback address, each with or without a port.
   static func isLoopbackName(_ host: String) -> Bool {
     let host = host.lowercased()
     if host.hasPrefix("[") { return host == "[::1]" || host.hasPrefix("[::1]:") }

@@ -3,12 +3,12 @@ import Logging
 import NIOHTTP1
 import PushCore
 
-/// What is served over HTTP/1.1, off the loops: health, and what is counted.
+/// The routes of HTTP/1.1, served outside of the loops: health and metrics.
 struct DoorRoutes: Sendable {
   private let router: Router
   private let logger: Logger
 
-  /// - Parameter token: by which monitors elsewhere may read metrics; nil: they may not.
+  /// - Parameter token: the secret for metrics from other machines; nil to refuse them.
   init(health: HealthAPI, meters: Meters, token: MetricsToken?, logger: Logger) {
     self.logger = logger
     router = Router(
@@ -34,7 +34,7 @@ struct DoorRoutes: Sendable {
     }
   }
 
-  /// Answers a request, also one that nothing serves.
+  /// Returns the response to a request, including requests without a route.
   func answer(_ request: ControlRequest) async -> DoorAnswer {
     switch router.match(method: request.method, path: request.path) {
     case .unknown: return DoorAnswer(Problem.notFound("unknown path \(request.path)").response)
@@ -63,14 +63,16 @@ struct DoorRoutes: Sendable {
   }
 }
 
-/// An answer of HTTP/1.1 with the fields that belong to it.
+/// An HTTP/1.1 response with its additional fields.
 struct DoorAnswer: Sendable {
   var response: Response
   var fields: [(name: String, value: String)] = []
 
   init(_ response: Response) { self.response = response }
 
-  /// - Parameter isLast: whether the connection ends with it.
+  /// Returns the head of the response.
+  ///
+  /// - Parameter isLast: true if the connection ends with this response.
   func head(isLast: Bool) -> HTTPResponseHead {
     var headers = HTTPHeaders([
       ("content-type", "\(response.contentType)"), ("content-length", String(response.body.count)),

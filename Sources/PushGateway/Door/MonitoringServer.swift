@@ -6,22 +6,23 @@ import NIOPosix
 import PushCore
 import Synchronization
 
-/// The HTTP/1.1 side of a gateway, for monitors and load balancers: health and metrics, without TLS, and never a push.
+/// The HTTP/1.1 side of a gateway, for monitors and load balancers: health and metrics, without TLS and without
+/// pushes.
 ///
-/// It has a thread of its own, so that whoever asks takes nothing of the loops of pushes.
+/// It has a thread of its own, so that its requests take no time from the loops of pushes.
 final class MonitoringServer: Sendable {
-  /// `HOST:PORT` of each address that it listens on.
+  /// The bound addresses, each `HOST:PORT`.
   let addresses: [String]
   private let group: MultiThreadedEventLoopGroup
   private let listeners: [any Channel]
   private let sockets: Mutex<[InheritedSockets.Entry]>
   private let crowd: NIOLoopBound<ConnectionLimiter>
 
-  /// An address that is listened on.
+  /// A bound listener.
   private struct Open {
     let channel: any Channel
     let address: String
-    /// With the name by which the next program finds it.
+    /// The socket with the name by which the next process finds it.
     let socket: InheritedSockets.Entry
   }
 
@@ -34,14 +35,14 @@ final class MonitoringServer: Sendable {
     sockets = Mutex(open.map(\.socket))
   }
 
-  /// Opens the door where the setting says.
+  /// Opens the listeners of the setting.
   ///
   /// - Parameters:
-  ///   - inherited: what the gateway before this one had bound.
-  ///   - limits: count connections that were refused.
-  /// - Returns: nil when there is to be none, or nobody has named an address and none of loopback can be had.
-  /// - Throws: ``ListenError`` when an address that was named can't be had, ``ConfigurationError`` when the file with
-  ///   the monitors' secret can't be used.
+  ///   - inherited: the sockets that the previous gateway process had bound.
+  ///   - limits: counts refused connections.
+  /// - Returns: nil if the setting is `none`, or if no address is configured and no loopback address is available.
+  /// - Throws: ``ListenError`` if a configured address can't be bound, ``ConfigurationError`` if the file with the
+  ///   monitors' secret can't be used.
   static func open(
     _ configuration: Configuration, _ health: HealthAPI, _ meters: Meters, _ inherited: InheritedSockets,
     limits: LimitCounters, logger: Logger
@@ -54,9 +55,9 @@ final class MonitoringServer: Sendable {
       limits, logger)
   }
 
-  /// Binds the addresses of the setting, and lets them go: whether they can be listened on.
+  /// Checks that the addresses of the setting can be bound, by binding and releasing them.
   ///
-  /// - Throws: ``ListenError`` for the first address that can't.
+  /// - Throws: ``ListenError`` for the first address that can't be bound.
   static func check(_ setting: HTTPListen, _ inherited: InheritedSockets) async throws(ListenError) {
     guard case .addresses(let entries) = setting else { return }
     for entry in entries where inherited.socket(named: InheritedSockets.Name.http(entry)) == nil {
@@ -65,7 +66,8 @@ final class MonitoringServer: Sendable {
     }
   }
 
-  /// - Parameter listen: the entries of `listen`: with a port of the system's choice among them the door has one, too.
+  /// - Parameter listen: the entries of `listen`; if one of them has a port that the system assigns, this listener
+  ///   also has one.
   private static func open(
     _ setting: HTTPListen, beside listen: [String], _ balancers: Set<IPAddress>, _ routes: DoorRoutes,
     _ inherited: InheritedSockets, _ limits: LimitCounters, _ logger: Logger
@@ -142,7 +144,7 @@ final class MonitoringServer: Sendable {
       .childChannelOption(.recvAllocator, value: FixedSizeRecvByteBufferAllocator(capacity: 2048))
       .childChannelInitializer { channel in
         channel.eventLoop.makeCompletedFuture {
-          // Monitors on a balancer's machine, and its checks of health, come without a header.
+          // Monitors on a load balancer's machine, and its health checks, send no header.
           try ProxyHeaderReader.begin(
             channel, balancers: balancers, isRequired: false, refused: {},
             begin: { try MonitoringServer.begin(channel, from: $0, crowd.value, routes) })
@@ -150,10 +152,10 @@ final class MonitoringServer: Sendable {
       }
   }
 
-  /// The connections of an address are too many; NIO closes the one that is.
+  /// An error: the limits admit no further connection. NIO then closes the new one.
   private struct TooManyConnections: Error {}
 
-  /// - Parameter origin: a client that a balancer names; `balancer` for the peer of the socket itself.
+  /// - Parameter origin: the client that a load balancer names; `balancer` for the peer of the socket itself.
   private static func begin(
     _ channel: any Channel, from origin: ProxyHeader.Origin, _ crowd: ConnectionLimiter, _ routes: DoorRoutes
   ) throws {
@@ -166,23 +168,23 @@ final class MonitoringServer: Sendable {
     try MonitoringServer.addHandlers(to: channel.pipeline.syncOperations, connection)
   }
 
-  /// What makes requests of bytes, with bounds, and the connection behind it.
+  /// Adds the HTTP parser, with its limits, and the connection behind it.
   static func addHandlers(to pipeline: ChannelPipeline.SynchronousOperations, _ connection: DoorConnection) throws {
     var limits = NIOHTTPDecoderLimitConfiguration()
     limits.maxHeaderFieldSize = Limits.maximumDoorFieldSize
     limits.maxHeaderListSize = Limits.maximumDoorHeadSize
     limits.maxHeaderFieldCount = Limits.maximumDoorFields
-    // What is malformed is answered by the connection, which knows whether an answer was its last.
+    // The connection answers malformed input, since it has the state of its last response.
     try pipeline.configureHTTPServerPipeline(
       withErrorHandling: false, withEncoderConfiguration: HTTPResponseEncoder.Configuration(),
       withDecoderLimitConfiguration: limits)
     try pipeline.addHandler(connection)
   }
 
-  /// What is listened on, for the next program: it stays bound when this is closed.
+  /// Returns the bound sockets for the next process: they stay bound when this server is closed.
   func handOver() -> [InheritedSockets.Entry] { sockets.withLock { $0 } }
 
-  /// Accepts no more, and closes what is open.
+  /// Stops accepting, and closes all connections.
   func close() async {
     sockets.withLock { $0 = [] }
     for listener in listeners { try? await listener.close() }

@@ -3,17 +3,17 @@ import HTTP2Transport
 import NIOCore
 import PushCore
 
-/// What faults do to one connection, between it and its peer; there from when the first of them strikes.
+/// The injected faults of one connection, between it and its peer; created when the first fault matches.
 ///
 /// Belongs to the loop of its connection.
 final class ConnectionFaults: ConnectionInterceptor {
-  /// What a fault keeps from the peer.
+  /// A resource of the peer that a fault reduces.
   struct Shortage: Equatable {
-    /// The fault's number.
+    /// The number of the fault.
     var fault: UInt64
-    /// Streams it may have open, if that is what is short.
+    /// The reduced maximum number of open streams; nil if the fault does not reduce it.
     var streams: Int?
-    /// The window of each stream, in bytes, if that is what is short.
+    /// The reduced window of each stream, in bytes; nil if the fault does not reduce it.
     var streamWindow: Int?
   }
 
@@ -25,7 +25,7 @@ final class ConnectionFaults: ConnectionInterceptor {
 
   private init(_ connection: Connection) { self.connection = connection }
 
-  /// Those of a connection; none have struck it before this is first asked.
+  /// Returns the faults of a connection; creates them on the first call.
   static func of(_ connection: Connection) -> ConnectionFaults {
     if let faults = connection.interceptor as? ConnectionFaults { return faults }
     let faults = ConnectionFaults(connection)
@@ -33,18 +33,18 @@ final class ConnectionFaults: ConnectionInterceptor {
     return faults
   }
 
-  /// Gives back what these faults have kept from the peer of a connection.
+  /// Restores the resources that these faults have reduced on a connection.
   static func end(_ faults: Set<UInt64>, on connection: Connection) {
     (connection.interceptor as? ConnectionFaults)?.endShortages(faults)
   }
 
-  /// Reads and writes no more until the peer gives up or the gateway stops: half-open.
+  /// Stops reading and writing until the peer gives up or the gateway stops: half-open.
   func freeze() {
     isFrozen = true
     connection.channel?.setOption(.autoRead, value: false).whenFailure { _ in }
   }
 
-  /// Keeps something from the peer until the fault ends.
+  /// Reduces a resource of the peer until the fault ends.
   func add(_ shortage: Shortage) {
     guard !shortages.contains(where: { $0.fault == shortage.fault }) else { return }
     shortages.append(shortage)
@@ -58,7 +58,7 @@ final class ConnectionFaults: ConnectionInterceptor {
     if shortages.isEmpty, !isFrozen { connection.interceptor = nil }
   }
 
-  /// Tells the peer what it may have now of what this was about.
+  /// Announces the current value of a resource to the peer.
   private func announce(_ shortage: Shortage) {
     guard !connection.isClosing else { return }
     if shortage.streams != nil {
@@ -73,14 +73,14 @@ final class ConnectionFaults: ConnectionInterceptor {
 }
 
 extension Connection {
-  /// Ends the connection with a TCP reset, whatever waits to be sent.
+  /// Ends the connection with a TCP reset, discarding pending output.
   func abort() {
-    // Without lingering, close() throws away what was not sent and says RST.
+    // Without lingering, close() discards unsent data and sends RST.
     (channel as? any SocketOptionProvider)?.setSoLinger(linger(l_onoff: 1, l_linger: 0)).whenFailure { _ in }
     close(nil)
   }
 
-  /// Says GOAWAY and hangs up a little later, with no answer to what is open.
+  /// Sends GOAWAY and closes a little later, without answering open requests.
   func breakOff(debugData: [UInt8]) {
     session.goAway(debugData: debugData)
     setNeedsFlush()
