@@ -8,7 +8,7 @@ import PushPolicy
 import PushStorage
 import Synchronization
 
-/// A running gateway: builds the parts from a configuration, wires them, starts, drains, stops.
+/// A running gateway: creates its parts from a configuration, connects them, starts, drains and stops.
 package final class Gateway: Sendable {
   private let folder: StateFolder
   private let claim: StateFolder.Claim
@@ -17,26 +17,26 @@ package final class Gateway: Sendable {
   private let listeners: GatewayListeners
   private let admin: Listener
   private let supervisor: Supervisor
-  /// Reads the settings again, for a signal.
+  /// Reloads the settings, on a signal.
   private let reloading: Reload
-  /// HTTP/1.1 for monitors; nil where there is to be none.
+  /// The HTTP/1.1 server for monitors; nil if there is none.
   private let door: MonitoringServer?
   private let maintenance: Task<Void, Never>
   private let watchdog: Task<Void, Never>
   private let logger: Logger
 
-  /// `HOST:PORT` of every listener.
+  /// The addresses of all listeners, each `HOST:PORT`.
   package var addresses: [String] { listeners.addresses }
 
-  /// `HOST:PORT` of where HTTP/1.1 is served.
+  /// The addresses of the HTTP/1.1 server, each `HOST:PORT`.
   package var httpAddresses: [String] { door?.addresses ?? [] }
 
-  /// How often expired pushes are looked for.
+  /// The interval of maintenance, for example the removal of expired pushes.
   private static let upkeepInterval = Duration.seconds(10)
 
-  /// Starts a gateway that keeps everything in its state folder; when this returns it accepts.
+  /// Starts a gateway with the configured storage backend; on return it accepts connections.
   ///
-  /// - Throws: an error whose description is one line for people: what is wrong, and what to do.
+  /// - Throws: an error whose description is one line for users, with the problem and advice.
   package static func start(
     _ configuration: Configuration, logger: Logger, threshold: LogThreshold = LogThreshold(.info),
     supervisor: Supervisor = Supervisor()
@@ -49,8 +49,8 @@ package final class Gateway: Sendable {
       })
   }
 
-  /// Starts a gateway on another backend, which it closes at its end. The state folder's database keeps what is the
-  /// gateway's own.
+  /// Starts a gateway with another storage backend, which it closes at its end. The gateway's own state is stored in
+  /// the database of the state folder.
   static func start(
     _ configuration: Configuration, logger: Logger,
     backend makeBackend: (GatewayBackend.Context) async throws -> GatewayBackend
@@ -64,7 +64,8 @@ package final class Gateway: Sendable {
       })
   }
 
-  /// - Parameter open: opens the backend, and the database of what is the gateway's own: channels, held pushes.
+  /// - Parameter open: opens the storage backend, and the database of the gateway's own state: channels, deferred
+  ///   pushes.
   private static func start(
     _ configuration: Configuration, logger: Logger, threshold: LogThreshold = LogThreshold(.info),
     supervisor: Supervisor,
@@ -74,7 +75,7 @@ package final class Gateway: Sendable {
     for warning in SystemLibrary.warnings { logger.log(.libraryUntested, "\(warning)") }
     for warning in configuration.warnings { logger.log(.variableUnknown, "\(warning)") }
     PrivateFile.restrictProcess()
-    // A first start that can't listen makes no state folder.
+    // A first start whose addresses can't be bound creates no state folder.
     if !FileManager.default.fileExists(atPath: configuration.state) {
       try await GatewayListeners.check(try await GatewayListeners.plans(configuration, supervisor.inherited))
       try await MonitoringServer.check(configuration.httpListen, supervisor.inherited)
@@ -87,7 +88,8 @@ package final class Gateway: Sendable {
         .stateFolderNarrowed, "the state folder was accessible to other users: access is now limited to this user",
         metadata: ["path": "\(folder.path)"])
     }
-    // Left by a backup during which the gateway was killed; what can't be removed now is removed by the next one.
+    // A draft remains if the gateway was killed during a backup; if it can't be removed now, the next backup removes
+    // it.
     try? Backup.removeDraft(of: folder)
     folder.saveBeforeUpgrade(logger)
     try folder.prepareCertificates()
@@ -114,7 +116,8 @@ package final class Gateway: Sendable {
       (backend, store) = try await open(context)
     }
     do {
-      // Behind the backend, which may have another authority for it. Devices go to where the others say that it is.
+      // After the backend, which may replace the CA of the certificate. Devices connect to the addresses that other
+      // gateways announce.
       if configuration.certificate == nil {
         try folder.addNames(of: (configuration.advertised ?? []).compactMap(GatewayAddress.init(line:)))
       }
@@ -162,10 +165,10 @@ package final class Gateway: Sendable {
           metadata: ["apps": "\(open.joined(separator: " "))"])
       }
       RestoreRetractions(services)()
-      // A log that can't be read decides nothing: its own thread says so.
+      // An unreadable log is not fatal: its own thread reports the error.
       try? await RestoreAnswers(services)()
       Summaries(services).deliverDue(isStart: true)
-      // What was due while no gateway ran is delivered now.
+      // Pushes that became due while no gateway was running are delivered now.
       services.schedule.wake()
       let gateway = try await Gateway(
         configuration, folder, claim, user, services, store, certificate, supervisor, logger, threshold)
@@ -180,7 +183,7 @@ package final class Gateway: Sendable {
     }
   }
 
-  /// Does what is to be done for ``Configuration/user`` before anything is made: from here on the files are this user's.
+  /// Switches to ``Configuration/user`` before any file is created, so that the files belong to this user.
   private static func assumeUser(_ configuration: Configuration) throws -> ServiceUser? {
     guard let name = configuration.user else { return nil }
     let user: ServiceUser
@@ -271,7 +274,7 @@ package final class Gateway: Sendable {
     var opened: MonitoringServer?
     supervisor.begins()
     do {
-      // A port below 1024 is root's to give. Nothing but binding happens meanwhile.
+      // Only root may bind ports below 1024. No other work happens while the process is root.
       try user?.regainRoot()
       let plans = try await GatewayListeners.plans(configuration, supervisor.inherited)
       try await listeners.change(to: plans, configuration.connectionOptions)
@@ -303,7 +306,7 @@ package final class Gateway: Sendable {
         digests.deliverDue()
         await services.channels.expire(now: services.clock.milliseconds())
         await Gateway.writeDownPresence(services, logger)
-        // What can't be forgotten now is forgotten later.
+        // Failed removals are repeated later.
         try? await services.groups.trim(now: services.clock.milliseconds())
         try? await services.answers.trim(now: services.clock.milliseconds())
         try? await services.retractions.trim(now: services.clock.milliseconds()) {
@@ -311,7 +314,7 @@ package final class Gateway: Sendable {
           registrations.person($0) != nil
         }
         try? await services.registrations.expireCategories(now: services.clock.seconds)
-        // When a token was last shown is known for the hour: nothing is lost by trying again.
+        // The last use of a token is recorded per hour: a failed write is repeated without loss.
         try? await services.remote.tokens.settle()
         await services.backend.tend()
         try? await Task.sleep(for: Gateway.upkeepInterval)
@@ -322,9 +325,9 @@ package final class Gateway: Sendable {
     supervisor.manager.ready(listeners.status)
   }
 
-  /// Renews the server's certificate where its end is near, and logs that it did, or why it could not.
+  /// Renews the server's certificate if it expires soon, and logs the renewal or its failure.
   ///
-  /// - Parameter renew: renews it where its end is near; whether it did.
+  /// - Parameter renew: renews the certificate if it expires soon; returns true if it did.
   private static func renewCertificate(_ logger: Logger, _ renew: () throws -> Bool) {
     do {
       guard try renew() else { return }
@@ -335,7 +338,7 @@ package final class Gateway: Sendable {
     }
   }
 
-  /// Uses a certificate that was renewed on disk.
+  /// Loads a certificate that was replaced on disk.
   private static func look(at certificate: ServerCertificate, _ logger: Logger) {
     switch certificate.look() {
     case .replaced?: logger.log(.certificateReplaced, "the certificate was replaced: new connections use it")
@@ -346,8 +349,8 @@ package final class Gateway: Sendable {
     }
   }
 
-  /// Reads the settings again, and puts into force what can change while connections are open. What becomes of it is in the
-  /// log.
+  /// Reloads the settings, and applies all changes that are possible while connections are open. The result is
+  /// logged.
   package func reload() async {
     do {
       _ = try await reloading()
@@ -356,7 +359,8 @@ package final class Gateway: Sendable {
     }
   }
 
-  /// Ends in good order: accepts no more, answers what is open, says GOAWAY, commits, stops. Takes at most 8 seconds.
+  /// Stops in an orderly way: stops accepting, answers open requests, sends GOAWAY, commits, stops. Takes at most 8
+  /// seconds.
   package func stop() async {
     supervisor.manager.stopping()
     services.lifecycle.beginDrain()
@@ -368,9 +372,10 @@ package final class Gateway: Sendable {
     await end(within: .stop)
   }
 
-  /// Ends in good order, but sooner, and leaves its sockets open: whoever connects waits for the next program of this process.
+  /// Stops in an orderly way within shorter limits, and leaves its sockets open: new clients are queued for the next
+  /// program of this process.
   ///
-  /// - Returns: what that program takes over.
+  /// - Returns: the sockets for that program.
   package func handOver() async -> InheritedSockets {
     supervisor.manager.reloading("handing over to the next program")
     services.lifecycle.beginDrain()
@@ -380,7 +385,7 @@ package final class Gateway: Sendable {
     return InheritedSockets(sockets)
   }
 
-  /// Removes the files of its addresses, where no program follows after ``handOver()``.
+  /// Removes the address files, if no program follows after ``handOver()``.
   package func withdraw() {
     supervisor.manager.stopping()
     folder.withdraw()
@@ -403,7 +408,7 @@ package final class Gateway: Sendable {
     await loops.shutdown()
   }
 
-  /// Writes down when devices were last connected.
+  /// Stores the times of the devices' last connections.
   private static func writeDownPresence(_ services: Services, _ logger: Logger) async {
     do {
       while case let seen = services.presence.take(), !seen.isEmpty {
@@ -432,8 +437,8 @@ package final class Gateway: Sendable {
   }
 }
 
-/// Where the gateway listens, in the file from which commands on this machine learn it. Where the disk has no room for it
-/// the gateway serves all the same, and tries again.
+/// The file with the gateway's addresses, for commands on this machine. If the disk has no space for it, the gateway
+/// runs without it and repeats the write.
 private final class AddressFile: Sendable {
   private let folder: StateFolder
   private let logger: Logger
@@ -441,7 +446,7 @@ private final class AddressFile: Sendable {
 
   init(_ folder: StateFolder, logger: Logger) { (self.folder, self.logger) = (folder, logger) }
 
-  /// Where HTTP/1.1 is served.
+  /// The addresses of the HTTP/1.1 server.
   var http: [String] { state.withLock { $0.http } }
 
   func note(http: [String]) { state.withLock { $0.http = http } }
@@ -463,7 +468,7 @@ private final class AddressFile: Sendable {
 }
 
 extension MailboxRemoval {
-  /// A row of the delivery log about this.
+  /// Returns the delivery log's row for this removal.
   func event(at time: Int64) -> DeliveryLog.Row {
     let (event, detail): (DeliveryEvent, DeliveryDetail) =
       switch cause {

@@ -6,7 +6,7 @@ import PushCore
 import PushStorage
 import Synchronization
 
-/// Sends each request of a loop to its API.
+/// The handler that passes each request of a loop to its API.
 final class GatewayHandler: Handler {
   private let loop: LoopContext
   private let services: Services
@@ -24,9 +24,9 @@ final class GatewayHandler: Handler {
   private let limits: LimitLog
 
   /// - Parameters:
-  ///   - tokens: those of providers, shared by all loops.
-  ///   - faults: those that are set, shared by all loops.
-  ///   - limits: is told which limits peers meet.
+  ///   - tokens: the provider tokens, shared by all loops.
+  ///   - faults: the injected faults, shared by all loops.
+  ///   - limits: the log of limits that peers exceeded.
   init(
     loop: LoopContext, services: Services, tokens: ProviderTokenCache, faults: FaultTable, admin: AdminAPI,
     limits: LimitLog, logger: Logger
@@ -65,7 +65,7 @@ final class GatewayHandler: Handler {
   func receivedHead(of exchange: Exchange) {
     let request = exchange.request
     if request.has(.path, beginningWith: Paths.devicePush) {
-      // One byte more than the largest payload, to see that it is too large.
+      // One byte more than the largest payload, to detect larger ones.
       request.maximumBodySize = Limits.maximumVoIPPayloadSize + 1
     } else if request.isForBroadcasts {
       request.maximumBodySize = Limits.maximumBroadcastPayloadSize + 1
@@ -82,7 +82,7 @@ final class GatewayHandler: Handler {
     }
   }
 
-  /// Bytes of the body that a request of the control plane may have.
+  /// Returns the maximum body size of a control-plane request, in bytes.
   private func maximumBodySize(_ exchange: Exchange) -> Int {
     let request = exchange.request
     if request.has(.path, beginningWith: AdminAPI.prefix) {
@@ -90,7 +90,7 @@ final class GatewayHandler: Handler {
     }
     guard request.has(.path, beginningWith: GatewayHandler.devicePrefix) else { return 0 }
     if request.has(.path, beginningWith: "/v1/device/preferences") {
-      // So much is kept of no stranger.
+      // Unauthenticated clients get a lower limit.
       noteCredential(of: exchange)
       return exchange.connection.hasCredential ? Limits.maximumPreferencesBodySize : Limits.maximumDeviceBodySize
     }
@@ -100,7 +100,7 @@ final class GatewayHandler: Handler {
 
   // MARK: Administration
 
-  /// Bytes of the body that a request may have which is for administrators: of others nothing is kept.
+  /// Returns the maximum body size of an administrative request, in bytes; 0 unless it is from an administrator.
   private func maximumAdminBodySize(_ exchange: Exchange) -> Int {
     guard let administrator = administrator(of: exchange), Role.administrators.contains(administrator.role) else {
       return 0
@@ -109,7 +109,7 @@ final class GatewayHandler: Handler {
     return Limits.maximumControlBodySize
   }
 
-  /// Whoever has shown a credential is held to the limits of those who have.
+  /// Applies the limits of authenticated connections after an administrator presented a credential.
   private func note(_ administrator: Administrator, on connection: Connection) {
     switch administrator.credential {
     case .socket: break
@@ -118,7 +118,7 @@ final class GatewayHandler: Handler {
     }
   }
 
-  /// Who asks, if it is somebody who administers.
+  /// Returns the administrator who sent a request; nil for any other client.
   private func administrator(of exchange: Exchange) -> Administrator? {
     let (connection, request) = (exchange.connection, exchange.request)
     if connection.peer == .adminSocket {
@@ -128,7 +128,7 @@ final class GatewayHandler: Handler {
     return gate.administrator(bearer: ControlRequest(request, from: connection.peer).bearer)
   }
 
-  /// Serves a request of somebody who does not come by the admin socket.
+  /// Serves an administrative request of a client that does not use the admin socket.
   private func serveFromElsewhere(_ exchange: Exchange) {
     let connection = exchange.connection
     guard gate.isOpen else { return exchange.respond(AdminAuthorizer.closed.response) }
@@ -141,7 +141,7 @@ final class GatewayHandler: Handler {
     serve(exchange, adminRouter, for: administrator)
   }
 
-  /// Looks whether a connection that has shown no credential shows a device's secret with this request.
+  /// Checks if a request on an unauthenticated connection contains the secret of a device.
   private func noteCredential(of exchange: Exchange) {
     guard !exchange.connection.hasCredential,
       let bearer = ControlRequest(exchange.request, from: exchange.connection.peer).bearer,
@@ -150,7 +150,7 @@ final class GatewayHandler: Handler {
     exchange.connection.authenticated(as: .device)
   }
 
-  /// Whether a request is for a device's stream; one for a stream of events may say more in its query.
+  /// Returns true if a request is for a device stream; a request for an event stream may have a query.
   private static func isForDeviceStream(_ request: Message) -> Bool {
     request.has(.path, Paths.deviceStream) || request.has(.path, beginningWith: Paths.deviceStreamQuery)
   }
@@ -158,18 +158,19 @@ final class GatewayHandler: Handler {
   private static let devicePrefix: StaticString = "/v1/"
   private static let enrollmentPath = "/v1/devices"
 
-  /// Whether a request is for a route of our own, whose errors are those of HTTP; others know those of APNs alone.
+  /// Returns true if a request is for a route of this gateway's own API, with HTTP errors; other clients expect
+  /// errors of APNs.
   private static func isControl(_ request: Message) -> Bool {
     isForDevices(request) || request.has(.path, beginningWith: AdminAPI.prefix)
       || isForHealth(request)
   }
 
-  /// Whether a request is for a route of devices; beside these a sender takes pushes back.
+  /// Returns true if a request is for a device route; senders use the path next to them to retract pushes.
   private static func isForDevices(_ request: Message) -> Bool {
     request.has(.path, beginningWith: devicePrefix) && !request.has(.path, beginningWith: Paths.pushes)
   }
 
-  /// Whether a request asks whether the gateway is alive, or ready.
+  /// Returns true if a request is for the health routes.
   private static func isForHealth(_ request: Message) -> Bool {
     request.has(.path, HealthAPI.alivePath) || request.has(.path, HealthAPI.readyPath)
   }
@@ -208,7 +209,7 @@ final class GatewayHandler: Handler {
     }
   }
 
-  /// Serves what is neither a device's nor a provider's; false where a request is for something else.
+  /// Serves a request that is neither a device's nor a provider's; returns false if it is one of those.
   private func servesBesides(_ exchange: Exchange) -> Bool {
     if GatewayHandler.isForHealth(exchange.request) {
       serve(exchange, healthRouter)
@@ -220,7 +221,7 @@ final class GatewayHandler: Handler {
     return true
   }
 
-  /// Sends a request of a provider to its API.
+  /// Passes a request of a provider to its API.
   private static func route(_ exchange: Exchange, _ provider: ProviderAPI, _ broadcast: BroadcastAPI) {
     if exchange.request.has(.path, beginningWith: Paths.devicePush), !exchange.connection.servesChannelsOnly {
       provider.serve(exchange)
@@ -292,13 +293,14 @@ final class GatewayHandler: Handler {
     }
   }
 
-  /// The control plane works on values, off the loop, and comes back with the answer.
+  /// Serves a control-plane request with values, outside of the loop, and returns to the loop with the response.
   ///
-  /// - Parameter administrator: who asks, where that is known already.
+  /// - Parameter administrator: the sender, if already known.
   private func serve(_ exchange: Exchange, _ router: Router, for administrator: Administrator? = nil) {
     let connection = exchange.connection
     let maximumSize = exchange.request.maximumBodySize
-    // Whose role is too small for any route is told that, and nothing is kept of the body.
+    // A role that is insufficient for every route is reported as such, instead of the size of the body, which is
+    // dropped.
     let isRefused = administrator.map { !Role.administrators.contains($0.role) } ?? false
     guard exchange.request.bodySize <= maximumSize || isRefused else {
       shared.meter.reached(.bodySize)
@@ -313,7 +315,7 @@ final class GatewayHandler: Handler {
     } else if request.path == GatewayHandler.enrollmentPath {
       request.administrator = self.administrator(of: exchange)
     }
-    // What is said to HEAD is what would be said to GET, without the body.
+    // The response to HEAD is that to GET, without the body.
     if request.method == "HEAD" { request.method = "GET" }
     switch router.match(method: request.method, path: request.path) {
     case .unknown:
@@ -331,13 +333,13 @@ final class GatewayHandler: Handler {
     }
   }
 
-  /// Requests of the control plane that are at work in this process.
+  /// The number of control-plane requests of this process in progress.
   private static let running = Atomic<Int>(0)
 
-  /// Counts one more request of a connection, also when its stream ends before its work: a client that resets what it
-  /// asked for would else have as much done as it likes.
+  /// Counts one more request of a connection. The count includes requests whose streams ended before their work did:
+  /// otherwise a client could cause unlimited work by resetting its requests.
   ///
-  /// - Returns: why it is not taken; nil: it is.
+  /// - Returns: the reason for refusing the request; nil if it is accepted.
   private func begin(on connection: Connection) -> Problem? {
     guard connection.runningRequests < Limits.maximumControlRequests else {
       exceeded(.controlRequests, on: connection)
@@ -378,8 +380,8 @@ final class GatewayHandler: Handler {
   }
 }
 
-/// A request that waits for something to happen: nobody waits for a stream that is over, and one that is to end is
-/// answered with what there is.
+/// A request for a future event: it is cancelled if its stream closes, and answered with the present data if its
+/// stream is to end.
 private final class WaitingRequest: StreamConsumer {
   private let task: Task<Void, Never>
 
@@ -393,7 +395,7 @@ private final class WaitingRequest: StreamConsumer {
 }
 
 extension CloseReason {
-  /// What providers are told of it.
+  /// The reason sent to providers.
   fileprivate var reason: Reason {
     switch self {
     case .shutdown: .shutdown
@@ -406,7 +408,7 @@ extension CloseReason {
   }
 }
 
-/// Runs a route and turns what it throws into an answer, in one place.
+/// Serves a route and converts its errors to a response, in one place.
 private func answer(to request: ControlRequest, by serve: Router.Serve, _ logger: Logger) async -> Response {
   do {
     return try await serve(request)

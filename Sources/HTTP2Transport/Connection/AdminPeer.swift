@@ -9,7 +9,7 @@ enum AdminPeer {
   /// An error: the peer is a process of another user.
   struct Refused: Error {}
 
-  /// `struct ucred` of unix(7), which Glibc declares for GNU programs alone.
+  /// The struct `ucred` of unix(7), which Glibc declares only for GNU programs.
   private struct Credentials: Sendable {
     var process: pid_t
     var user: uid_t

@@ -243,7 +243,7 @@ package final class Connection: ChannelInboundHandler {
   }
 
   /// Flushes after all received data is processed: immediate responses leave at once, so that the next connection of
-  /// this event-loop iteration finds their streams free again, and still in the CPU cache.
+  /// this event-loop iteration finds their streams free again, and still in the cache.
   package func channelReadComplete(context: ChannelHandlerContext) {
     flushIfNeeded()
     if session.role == .server { shareTurn() }

@@ -264,8 +264,8 @@ package struct ConnectionState {
 
   // MARK: Invariants
 
-  /// Returns a description of an invariant that does not hold, by itself or compared with the earlier state; nil if
-  /// all hold.
+  /// Returns a description of an invariant that does not hold, in this state or in the change from an earlier state;
+  /// nil if all hold.
   package func brokenInvariant(since before: ConnectionState? = nil) -> String? {
     if isDraining, !isServer { return "a client drains" }
     if allowsAllStreams, !isServer { return "a client limits streams" }

@@ -22,7 +22,7 @@ import PushCore
   private var isTurnEndScheduled = false
   /// The start of the last iteration that had data to send, store or log.
   package private(set) var turnBegan = NIODeadline.distantPast
-  /// Set while the process ends: a promise for the end of the last connection, and the time limits.
+  /// The promise for the end of the last connection, and the time limits; set while the process ends.
   private var drainage: (whenEmpty: EventLoopPromise<Void>, times: DrainTimes)?
   /// The timer that checks the timeouts of connections; nil while there are no connections.
   private var ticking: RepeatedTask?

@@ -2,8 +2,8 @@ import COpenSSL
 import PushCore
 import Synchronization
 
-/// Trust in a certificate authority (CA) by a fingerprint from another channel: the server has to present a
-/// certificate with this fingerprint, and a chain from it to a certificate for the host.
+/// Trust in a CA by a fingerprint from another channel: the server has to present a certificate with this
+/// fingerprint, and a chain from it to a certificate for the host.
 ///
 /// Shared by a connection and the code that stores the certificate.
 package final class AuthorityPin: Sendable {

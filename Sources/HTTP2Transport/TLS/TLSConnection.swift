@@ -133,8 +133,8 @@ package import PushCore
     return outbound
   }
 
-  /// The maximum number of bytes that a record adds to its plaintext, with a cipher of this gateway (RFC 8446 §5.2;
-  /// more in TLS 1.2).
+  /// The number of bytes to reserve for the overhead of a record, with a cipher of this gateway (RFC 8446 §5.2; more
+  /// in TLS 1.2).
   private static let recordOverhead = 64
 
   /// The errors of a certificate itself, independent of its issuer.

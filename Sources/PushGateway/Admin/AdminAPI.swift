@@ -147,7 +147,7 @@ struct AdminAPI: Sendable {
     ]
   }
 
-  /// Returns the next rows of the log, or waits for them.
+  /// Returns the next rows of the log, or, if there are none, the rows that arrive within the requested time.
   private func nextRows(_ request: ControlRequest) async throws -> Response {
     let search = LogSearch(services)
     let time = try LogSearch.wait(request.query)

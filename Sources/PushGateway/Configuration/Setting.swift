@@ -71,9 +71,9 @@ package struct ConfigurationError: Error, CustomStringConvertible {
 
 /// The time at which a changed setting takes effect.
 package enum SettingChange: String, Sendable, Codable {
-  /// When a running gateway reads its settings again.
+  /// On a reload of the settings by a running gateway.
   case reload
-  /// When the gateway is restarted.
+  /// On the next start of the gateway.
   case restart
 }
 

@@ -3,9 +3,10 @@ import PushCore
 import Yams
 
 extension FaultRule {
-  /// Reads a scenario file: YAML with a list `faults` (docs/faults.md). All of it is good, or none.
+  /// Parses a scenario file: YAML with a list `faults` (docs/faults.md). An error in one entry rejects the whole
+  /// file.
   ///
-  /// - Throws: ``FaultError`` with what is wrong and where.
+  /// - Throws: ``FaultError`` with the error and its location.
   package static func list(yaml: String) throws(FaultError) -> [FaultRule] {
     let loaded: Any?
     do {
@@ -34,9 +35,9 @@ extension FaultRule {
     return rules
   }
 
-  /// What a node is: a list, values by their names, or a text, a number or a truth value.
+  /// Returns the value of a node: a list, values by their names, or a text, a number or a Boolean value.
   ///
-  /// Yams's own reading of some values ends the process, as of a list for a name, or of a number to the base 60.
+  /// The conversions of Yams end the process for some values, such as a list in place of a name, or a base-60 number.
   private static func value(_ node: Node) -> Any {
     switch node {
     case .sequence(let list): return list.map(value)
@@ -57,7 +58,7 @@ extension FaultRule {
     }
   }
 
-  /// Takes one entry's values; a key that nobody knows, or a value of another type, is refused.
+  /// Creates a rule from the values of an entry; throws for an unknown key, or for a value of another type.
   private init(_ values: [String: Any], place: Int) throws(FaultError) {
     guard let name = values["name"] as? String else {
       throw FaultError(description: "fault \(place): `name:` is missing")
@@ -68,7 +69,7 @@ extension FaultRule {
         FaultError(description: "fault \"\(name)\": invalid \(word) \"\(value)\": expected \(due)")
       }
       func text() throws(FaultError) -> String {
-        // Digits alone are a number to YAML, and a token or a key id to us only when they are quoted.
+        // YAML parses unquoted digits as a number; a token or a key ID of digits has to be quoted.
         guard let text = value as? String else { throw fail("text (in quotes, if it is all digits)") }
         return text
       }

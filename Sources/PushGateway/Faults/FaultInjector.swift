@@ -6,7 +6,7 @@ import PushCore
 import PushPolicy
 import PushStorage
 
-/// Carries out the faults that strike requests and connections of one loop.
+/// Executes the faults that match requests and connections of one loop.
 ///
 /// Not `Sendable`: it belongs to the loop of its handler.
 final class FaultInjector {
@@ -16,11 +16,11 @@ final class FaultInjector {
   private let unregister: Unregister
   private let clock: WallClock
   private let logger: Logger
-  /// Serves a request as if there were no fault.
+  /// Serves a request without a fault.
   private let serve: (Exchange) -> Void
-  /// Answers a request with a rejection.
+  /// Responds to a request with a rejection.
   private let refuse: (Exchange, Rejection) -> Void
-  /// Answers a request with a status and no body.
+  /// Responds to a request with a status and no body.
   private let answer: (Exchange, _ status: Int) -> Void
   private var random = FastRandom()
 
@@ -40,9 +40,9 @@ final class FaultInjector {
     self.answer = answer
   }
 
-  /// Lets a fault have a complete request of a provider.
+  /// Executes a matching fault for a complete request of a provider.
   ///
-  /// - Returns: whether one took it; else it is served as usual.
+  /// - Returns: true if a fault matches; otherwise the request is served as usual.
   func intercept(_ exchange: Exchange) -> Bool {
     let target = FaultTarget(exchange)
     guard let strike = faults.strike(target, now: clock.milliseconds()) else { return false }
@@ -59,9 +59,9 @@ final class FaultInjector {
     return true
   }
 
-  /// Lets a fault have a connection, when it begins or when the fault is set.
+  /// Executes a matching fault for a connection, when the connection begins or when the fault is set.
   ///
-  /// - Parameter now: milliseconds since 1970.
+  /// - Parameter now: the current time in milliseconds since 1970.
   static func strike(_ connection: Connection, faults: FaultTable, now: Int64, logger: Logger) {
     let target = FaultTarget(connection)
     guard let strike = faults.strike(target, isConnection: true, now: now) else { return }
@@ -91,7 +91,7 @@ final class FaultInjector {
     }
   }
 
-  /// Takes credit or streams from a connection, and gives them back when the fault ends.
+  /// Reduces the flow-control credit or the streams of a connection, and restores them when the fault ends.
   private static func apply(_ strike: FaultTable.Strike, to connection: Connection, now: Int64) {
     switch strike.fault.effect {
     case .stall: ConnectionFaults.of(connection).add(.init(fault: strike.number, streamWindow: 0))
@@ -105,7 +105,7 @@ final class FaultInjector {
     }
   }
 
-  /// Ends the registration first, so that the next push is told the same.
+  /// Ends the registration before the response, so that the next push gets the same response.
   private func endRegistration(_ exchange: Exchange) {
     guard let token = exchange.deviceToken, let (registration, app) = registrations.registration(token),
       registration.unregistered == nil
@@ -120,7 +120,7 @@ final class FaultInjector {
       }
       later.eventLoop.execute {
         let (injector, reference) = later.value
-        // What the registration says now is what every later push hears too.
+        // The response follows from the state of the registration, as for every later push.
         if let exchange = reference.exchange { injector.serve(exchange) }
       }
     }
@@ -139,7 +139,7 @@ final class FaultInjector {
 }
 
 extension FaultTarget {
-  /// What a fault may look at in a request, whether or not any of it is good.
+  /// The properties of a request that a fault may match, not validated.
   fileprivate init(_ exchange: Exchange) {
     self.init(exchange.connection)
     let path = exchange.request.text(.path) ?? ""
@@ -158,12 +158,12 @@ extension FaultTarget {
     key = exchange.request.bytes(.authorization).flatMap(FaultTarget.keyID)
   }
 
-  /// A connection by itself.
+  /// The properties of a connection without a request.
   fileprivate init(_ connection: Connection) {
     self.init(address: connection.remoteAddress, connection: connection.number)
   }
 
-  /// The key id in the header of a provider token.
+  /// Returns the key ID in the header of a provider token.
   private static func keyID(_ field: [UInt8]) -> String? {
     guard let space = field.firstIndex(of: UInt8(ascii: " ")) else { return nil }
     let segment = field[field.index(after: space)...].prefix { $0 != UInt8(ascii: ".") }

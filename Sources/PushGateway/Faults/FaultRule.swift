@@ -1,7 +1,7 @@
 import GatewayProtocol
 import PushCore
 
-/// Why a fault can't be, in one line.
+/// An error: a fault is invalid, described in one line.
 package struct FaultError: Error, Sendable, CustomStringConvertible {
   package var description: String
 
@@ -10,14 +10,14 @@ package struct FaultError: Error, Sendable, CustomStringConvertible {
   }
 }
 
-/// A fault that has been checked: whom it strikes, what it does, how often.
+/// A validated fault: its targets, its effect and its frequency.
 struct Fault: Sendable {
-  /// What happens to what is struck.
+  /// The effect on a matching request or connection.
   enum Effect: Sendable, Equatable {
-    /// Nothing but the delay.
+    /// Only the delay.
     case none
     case answer(status: Int, Reason?)
-    /// An error code of RFC 9113 §7.
+    /// Resets the stream with an error code of RFC 9113 §7.
     case reset(UInt32)
     case goAway(Reason)
     case drop
@@ -28,11 +28,11 @@ struct Fault: Sendable {
     case unregister
   }
 
-  /// The rule that it was.
+  /// The validated rule.
   let rule: FaultRule
   let effect: Effect
 
-  /// Whether it strikes a connection as soon as there is one, instead of a request.
+  /// True if the fault matches new connections instead of requests.
   var strikesConnections: Bool {
     switch effect {
     case .stall, .streams: rule.app == nil && rule.token == nil && rule.key == nil
@@ -40,16 +40,16 @@ struct Fault: Sendable {
     }
   }
 
-  /// The codes of RFC 9113 §7 by their names.
+  /// The names of the error codes of RFC 9113 §7, indexed by code.
   static let resetCodes = [
     "NO_ERROR", "PROTOCOL_ERROR", "INTERNAL_ERROR", "FLOW_CONTROL_ERROR", "SETTINGS_TIMEOUT", "STREAM_CLOSED",
     "FRAME_SIZE_ERROR", "REFUSED_STREAM", "CANCEL", "COMPRESSION_ERROR", "CONNECT_ERROR", "ENHANCE_YOUR_CALM",
     "INADEQUATE_SECURITY", "HTTP_1_1_REQUIRED",
   ]
-  /// The longest delay, and the longest time that a fault is there, in seconds.
+  /// The maximum delay and lifetime of a fault, in seconds.
   private static let longest = 86_400.0
 
-  /// Checks a rule.
+  /// Validates a rule.
   init(_ rule: FaultRule) throws(FaultError) {
     self.rule = rule
     func fail(_ words: String) -> FaultError { FaultError(description: "fault \"\(rule.name)\": \(words)") }
@@ -121,7 +121,7 @@ struct Fault: Sendable {
     return reason
   }
 
-  /// Whether it is for these.
+  /// Returns true if the rule matches a target.
   func fits(_ target: FaultTarget) -> Bool {
     (rule.app.map { $0 == target.app } ?? true)
       && (rule.token.map { $0.lowercased() == target.token } ?? true)
@@ -129,7 +129,7 @@ struct Fault: Sendable {
       && (rule.connection.map { $0 == target.address || $0 == String(target.connection) } ?? true)
   }
 
-  /// What it does, in words for lists and logs.
+  /// A short description of the effect, for lists and logs.
   var words: String {
     let late = rule.delay.map { ["\($0.formattedSeconds) late"] } ?? []
     let words: [String] =
@@ -151,13 +151,13 @@ struct Fault: Sendable {
   }
 }
 
-/// What a fault may be for: one request, or one connection.
+/// The target of a fault: one request, or one connection.
 struct FaultTarget: Sendable {
-  /// The bundle id; nil for a connection.
+  /// The bundle ID; nil for a connection.
   var app: String?
-  /// In lower-case hex.
+  /// The device token in lower-case hex.
   var token: String?
-  /// The key id that the provider token names, whether or not that is good.
+  /// The key ID in the provider token, not validated.
   var key: String?
   /// The peer's address; nil on a Unix socket.
   var address: String?
@@ -166,6 +166,6 @@ struct FaultTarget: Sendable {
 }
 
 extension Double {
-  /// Seconds as people write them: `2s`, `0.25s`.
+  /// The seconds in readable form: `2s`, `0.25s`.
   fileprivate var formattedSeconds: String { self == rounded() ? "\(Int(self))s" : "\(self)s" }
 }

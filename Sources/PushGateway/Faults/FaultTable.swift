@@ -2,17 +2,18 @@ import GatewayProtocol
 import PushCore
 import Synchronization
 
-/// The faults that are set, shared by all loops. While there is none, a request costs one relaxed load.
+/// The table of faults, shared by all loops. While it is empty, a request costs one relaxed load.
 final class FaultTable: Sendable {
   private struct Entry {
     var fault: Fault
-    /// Which of several of one name it is: what an earlier one did to connections ends with that.
+    /// A unique number that distinguishes faults with the same name: the effects of a replaced fault on connections
+    /// end with it.
     var number: UInt64
     var strikes = 0
-    /// When it ends, in milliseconds since 1970; nil: when it is cleared.
+    /// The end, in milliseconds since 1970; nil if it ends when it is cleared.
     var end: Int64?
     var random: SplitMix64
-    /// The second in which a throttle counts, and its requests.
+    /// The current second of a throttle, and its number of requests.
     var second: Int64 = 0
     var inSecond = 0
 
@@ -20,10 +21,10 @@ final class FaultTable: Sendable {
       (end.map { now < $0 } ?? true) && (fault.rule.count.map { strikes < $0 } ?? true)
     }
 
-    /// Whether chance, or the throttle, has it strike now.
+    /// Returns true if the fault matches now, by its rate or its throttle.
     mutating func takes(_ now: Int64) -> Bool {
       if let rate = fault.rule.rate {
-        // 53 bits, as many as a Double holds: 100 per cent is always, 0 never.
+        // 53 bits, the precision of a Double: 100 percent always matches, 0 never.
         guard Double(random.next() >> 11) / Double(1 << 53) * 100 < rate else { return false }
       }
       guard case .throttle(let limit) = fault.effect else { return true }
@@ -33,11 +34,11 @@ final class FaultTable: Sendable {
     }
   }
 
-  /// What strikes: the fault, which it is, and until when.
+  /// A match of a fault: the fault, its number and its end.
   struct Strike: Sendable {
     var fault: Fault
     var number: UInt64
-    /// Milliseconds since 1970.
+    /// The end, in milliseconds since 1970.
     var end: Int64?
   }
 
@@ -45,7 +46,7 @@ final class FaultTable: Sendable {
     var entries: [Entry] = []
     var lastNumber: UInt64 = 0
 
-    /// What does not fit; nil when all does.
+    /// Returns a description of an invariant that does not hold; nil if all hold.
     func brokenInvariant() -> String? {
       if entries.count > Limits.maximumFaults { return "\(entries.count) faults are set" }
       var before: UInt64 = 0
@@ -60,11 +61,11 @@ final class FaultTable: Sendable {
       return Set(entries.map(\.fault.rule.name)).count == entries.count ? nil : "two faults have one name"
     }
 
-    /// Ends a debug build in which something does not fit; a release build has no trace of this.
+    /// Ends a debug build in which an invariant does not hold; a release build does not contain this check.
     func checkInvariants() { assert(brokenInvariant() == nil, brokenInvariant() ?? "") }
   }
 
-  /// What does not fit; nil when all does.
+  /// Returns a description of an invariant that does not hold; nil if all hold.
   func brokenInvariant() -> String? {
     state.withLock { state in
       if state.entries.isEmpty, isArmed { return "no fault is set, and every request asks" }
@@ -72,21 +73,23 @@ final class FaultTable: Sendable {
     }
   }
 
-  /// How often any of them has struck.
+  /// The number of injected faults.
   let strikes = Counter()
-  /// Whether any fault may strike again; changes with `state` locked.
+  /// True if any fault may still match; changed only while `state` is locked.
   private let armed = Atomic<Bool>(false)
   private let state = Mutex(State())
-  /// Called with the numbers of faults that were cleared, on any thread.
+  /// Called with the numbers of cleared faults, on any thread.
   private let cleared = Mutex<(@Sendable (Set<UInt64>) -> Void)?>(nil)
 
-  /// Whether any fault is set. A fault that is set just now may be missed by what arrives at the same time.
+  /// True if any fault may match. A request that arrives at the same time as a new fault may miss it.
   var isArmed: Bool { armed.load(ordering: .relaxed) }
 
-  /// Has `body` called with the numbers of faults that were cleared or replaced.
+  /// Sets the function that is called with the numbers of cleared or replaced faults.
   func onClear(_ body: @escaping @Sendable (Set<UInt64>) -> Void) { cleared.withLock { $0 = body } }
 
-  /// Sets faults; those of the same name go. `now` is in milliseconds since 1970.
+  /// Adds faults, which replace those with the same name. `now` is in milliseconds since 1970.
+  ///
+  /// - Throws: ``FaultError`` if there would be more than ``Limits/maximumFaults``.
   func set(_ faults: [Fault], now: Int64) throws(FaultError) {
     let gone = try state.withLock { state throws(FaultError) -> Set<UInt64> in
       let names = Set(faults.map(\.rule.name))
@@ -110,9 +113,9 @@ final class FaultTable: Sendable {
     notify(gone)
   }
 
-  /// Clears one fault by its name, or all.
+  /// Clears the fault with a name, or all faults.
   ///
-  /// - Returns: how many went.
+  /// - Returns: the number of cleared faults.
   @discardableResult
   func clear(_ name: String? = nil) -> Int {
     let gone = state.withLock { state in
@@ -130,7 +133,7 @@ final class FaultTable: Sendable {
     cleared.withLock { $0 }?(gone)
   }
 
-  /// The first fault, in the order of setting, that strikes a request, or a connection that has just begun.
+  /// Returns the first fault, in the order of setting, that matches a request, or a connection that has just begun.
   func strike(_ target: FaultTarget, isConnection: Bool = false, now: Int64) -> Strike? {
     state.withLock { state in
       for index in state.entries.indices {
@@ -144,13 +147,13 @@ final class FaultTable: Sendable {
         state.checkInvariants()
         return Strike(fault: fault, number: state.entries[index].number, end: state.entries[index].end)
       }
-      // What has done its work never strikes again, and need not be asked about.
+      // Completed faults never match again, so the table need not be searched for them.
       if !state.entries.contains(where: { $0.isActive(now) }) { armed.store(false, ordering: .relaxed) }
       return nil
     }
   }
 
-  /// Every fault that is set, also those that have done their work.
+  /// Returns all faults of the table, including completed ones.
   func list(now: Int64) -> [FaultRecord] {
     state.withLock { state in
       state.entries.map { entry in

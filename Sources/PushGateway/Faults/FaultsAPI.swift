@@ -4,12 +4,12 @@ import Logging
 import PushCore
 import Synchronization
 
-/// `/admin/v1/faults`: setting, listing and clearing faults.
+/// The routes `/admin/v1/faults`: setting, listing and clearing faults.
 final class FaultsAPI: Sendable {
   private let faults: FaultTable
   private let clock: WallClock
   private let logger: Logger
-  /// The loops whose connections are struck; they are made after this, which serves on them.
+  /// The loops with the connections; created after this object, whose routes they serve.
   private let loops = Mutex<Loops?>(nil)
 
   init(_ faults: FaultTable, clock: WallClock, logger: Logger) {
@@ -18,7 +18,7 @@ final class FaultsAPI: Sendable {
     self.logger = logger
   }
 
-  /// Says where the connections are.
+  /// Sets the loops with the connections.
   func attach(_ loops: Loops) {
     self.loops.withLock { $0 = loops }
     faults.onClear { numbers in loops.forEachConnection { ConnectionFaults.end(numbers, on: $0) } }
@@ -62,7 +62,7 @@ final class FaultsAPI: Sendable {
     } catch let error as FaultError {
       throw Problem.badRequest(error.description)
     }
-    // Connections that are there already get to know it too.
+    // Faults for connections also apply to existing connections.
     loops.withLock { $0 }?.forEachConnection { [faults, clock, logger] connection in
       FaultInjector.strike(connection, faults: faults, now: clock.milliseconds(), logger: logger)
     }
@@ -71,7 +71,7 @@ final class FaultsAPI: Sendable {
 }
 
 extension Loops {
-  /// The connections that are live now, in the order of their numbers.
+  /// Returns the open connections, in the order of their numbers.
   func connectionRecords() async -> [ConnectionRecord] {
     await connections { connection in
       ConnectionRecord(

@@ -1,10 +1,10 @@
 import PushCore
 
-/// Who asks for what a gateway's administrators do, as far as the gateway knows.
+/// The sender of an administrative request, as far as the gateway can identify it.
 struct Administrator: Sendable, Equatable {
-  /// By what it knows.
+  /// The credential that identifies the sender.
   enum Credential: Sendable, Equatable {
-    /// A process that has the admin socket open, and the number of its user; nil: the system did not say.
+    /// A process with access to the admin socket, and the ID of its user; nil if the system did not provide it.
     case socket(user: UInt32?)
     /// A token, by its name.
     case token(String)
@@ -15,8 +15,8 @@ struct Administrator: Sendable, Equatable {
   var role: Role
   var credential: Credential
 
-  /// Who it is, for the audit trail: the user of the admin socket, or a name with the kind of credential and the role, which
-  /// no name of a user has.
+  /// The sender for the audit trail: the user of the admin socket, or a name with the kind of credential and the
+  /// role, a form that no user name has.
   var shown: String {
     switch credential {
     case .socket(let user): user.map(ServiceUser.name) ?? "admin socket"

@@ -4,11 +4,11 @@ import PushCore
 import PushPolicy
 import PushStorage
 
-/// Why a request of the control plane is refused: problem details (RFC 9457).
+/// The refusal of a control-plane request: problem details (RFC 9457).
 struct Problem: Error, Encodable {
   var status: Int
   var title: String
-  /// One sentence: what is wrong and what to do.
+  /// One sentence with the problem and advice.
   var detail: String
 
   init(_ status: Int, _ title: String, _ detail: String) {
@@ -26,7 +26,7 @@ struct Problem: Error, Encodable {
 
   static let failure = Problem(500, "Internal Server Error", "the request failed in the gateway; its log has the cause")
 
-  /// What a failure that a person can mend is told as; nil for any other.
+  /// Creates the problem for an error that a user can resolve; nil for any other error.
   init?(_ error: any Error) {
     switch error {
     case let problem as Problem: self = problem
@@ -48,10 +48,10 @@ struct Problem: Error, Encodable {
 }
 
 extension ControlRequest {
-  /// The body as a value.
+  /// Decodes the body as a value.
   ///
-  /// - Throws: 400 for what is not one, and, from an administrator, for a member that the value does not have: a
-  ///   misspelled one would be passed over, and the audit trail would keep it instead of what was done.
+  /// - Throws: 400 for a body that can't be decoded. For administrative requests, also for an unknown member: a
+  ///   misspelled one would be ignored, and the audit trail would contain it although it had no effect.
   func decoded<Value: Decodable>(_ type: Value.Type = Value.self) throws(Problem) -> Value {
     do {
       let value = try decodeJSON(type, from: body)
@@ -74,7 +74,8 @@ extension ControlRequest {
     }
   }
 
-  /// The name of a member, at any depth, of which the other document knows nothing; members that are null do not count.
+  /// Returns the name of a member, at any depth, that the other document lacks; members with the value null are
+  /// ignored.
   private static func member(of given: Any, thatIsNotIn known: Any) -> String? {
     switch (given, known) {
     case (let given as [String: Any], let known as [String: Any]):
@@ -93,7 +94,7 @@ extension ControlRequest {
 }
 
 extension ControlRequest {
-  /// The body as a person's choices, in the exact form.
+  /// Decodes the body as preferences, in the exact form.
   func choices<Value: Decodable>(_ form: PreferencesForm) throws(Problem) -> Value {
     let formError: String?
     do {
@@ -107,14 +108,14 @@ extension ControlRequest {
 }
 
 extension Response {
-  /// An answer with a value.
+  /// Creates a response with a value as JSON.
   init(_ value: some Encodable, status: Int = 200) {
     self.init(status: status, body: controlJSON(value))
   }
 }
 
 extension DecodingError {
-  /// What is wrong, where, in a few words.
+  /// A short description of the error and its location.
   fileprivate var inWords: String {
     func path(_ context: Context) -> String { context.codingPath.map(\.stringValue).joined(separator: "/") }
     switch self {

@@ -2,6 +2,6 @@ import HTTP2Transport
 import PushCore
 
 extension Health {
-  /// 200 or 503.
+  /// The response: status 200 if healthy, 503 otherwise.
   var response: Response { Response(self, status: problems.isEmpty ? 200 : 503) }
 }

@@ -1,31 +1,32 @@
 import HTTP2Transport
 import PushCore
 
-/// A request of the control plane, as a value that may leave its loop.
+/// A control-plane request, as a value that may leave its loop.
 struct ControlRequest: Sendable {
   var method: String
-  /// Without the query.
+  /// The path without the query.
   var path: String
-  /// `name=value` pairs of the query, decoded.
+  /// The decoded `name=value` pairs of the query.
   var query: [String: String]
   var body: [UInt8]
-  /// What follows `Bearer` in `authorization`.
+  /// The text after `Bearer` in `authorization`.
   var bearer: String?
-  /// Who asks, where that is somebody who administers: the admin socket, or whoever has shown a credential for it.
+  /// The administrator who sent the request: through the admin socket, or with a credential; nil for any other
+  /// sender.
   var administrator: Administrator?
-  /// Where it came from.
+  /// The location of the sender.
   var peer: Connection.Peer
-  /// What its sender is counted with.
+  /// The source with which the sender is counted.
   var source = UnauthenticatedConnections.Source.loopback
-  /// The environment of the listener that it came by.
+  /// The environment of the listener that received the request.
   var environment = Environment.development
-  /// The parts of the path that its route leaves open, in order.
+  /// The parts of the path that match placeholders of its route, in order.
   var parameters: [String] = []
 
-  /// The media types that its sender can read; nil: it names none.
+  /// The media types that the sender accepts; nil if it names none.
   var accept: String?
 
-  /// Reads a message.
+  /// Creates a request from a message.
   init(_ message: Message, from peer: Connection.Peer) {
     self.init(
       method: message.text(.method) ?? "", target: message.text(.path) ?? "/", body: message.body,
@@ -33,8 +34,8 @@ struct ControlRequest: Sendable {
   }
 
   /// - Parameters:
-  ///   - target: path and query.
-  ///   - authorization: the field of this name.
+  ///   - target: the path and the query.
+  ///   - authorization: the value of the field `authorization`.
   init(
     method: String, target: String, body: [UInt8] = [], authorization: String?, accept: String? = nil,
     from peer: Connection.Peer
@@ -57,25 +58,25 @@ struct ControlRequest: Sendable {
   }
 }
 
-/// Routes in one table: method, path with `{…}` for what it leaves open, and what serves it.
+/// A table of routes: each with a method, a path with `{…}` placeholders, and the function that serves it.
 struct Router: Sendable {
   typealias Serve = @Sendable (ControlRequest) async throws -> Response
 
   struct Route: Sendable {
     var method: String
     var pattern: [Substring]
-    /// The least role that it takes, of a route that administers; nil: the route looks itself.
+    /// The minimum role for an administrative route; nil if the route checks permissions itself.
     var role: Role?
-    /// Whether it may wait for something to happen: the wait is cancelled when its stream is over, or is to end.
+    /// True if the route may wait for an event: the wait is cancelled when its stream closes or is to end.
     var isWaiting: Bool
     var serve: Serve
 
-    /// A route that looks itself who asks.
+    /// Creates a route that checks permissions itself.
     init(_ method: String, _ pattern: String, isWaiting: Bool = false, _ serve: @escaping Serve) {
       self.init(method, pattern, role: nil, isWaiting: isWaiting, serve)
     }
 
-    /// A route that administers, for whoever has a role.
+    /// Creates an administrative route with a minimum role.
     init(_ method: String, _ pattern: String, _ role: Role, isWaiting: Bool = false, _ serve: @escaping Serve) {
       self.init(method, pattern, role: role, isWaiting: isWaiting, serve)
     }
@@ -89,17 +90,17 @@ struct Router: Sendable {
 
   enum Match: Sendable {
     case found(Route, parameters: [String])
-    /// The path is known, and takes only these methods.
+    /// The path exists, but only with these methods.
     case otherMethods([String])
     case unknown
   }
 
-  /// In the order in which they are tried.
+  /// The routes, in the order of matching.
   let routes: [Route]
 
   init(_ routes: [Route]) { self.routes = routes }
 
-  /// Finds what serves a request.
+  /// Finds the route of a request.
   func match(method: String, path: String) -> Match {
     let parts = path.split(separator: "/")
     var methods: [String] = []
@@ -118,7 +119,7 @@ struct Router: Sendable {
   }
 }
 
-/// Decodes `%xx` (RFC 3986 §2.1) and leaves everything else as it is.
+/// Decodes `%xx` (RFC 3986 §2.1), leaving all other characters unchanged.
 private func percentDecoded(_ text: Substring) -> String {
   var bytes: [UInt8] = []
   var rest = text.utf8[...]

@@ -1,7 +1,8 @@
 import HTTP2Transport
 import PushCore
 
-/// `/healthz`, `/readyz` and `/v1/health`: whether the gateway is alive, ready and well, for whoever asks.
+/// The routes `/healthz`, `/readyz` and `/v1/health`: the liveness, readiness and health of the gateway, without
+/// authentication.
 struct HealthAPI: Sendable {
   let checkHealth: CheckHealth
   let checkReadiness: CheckReadiness
@@ -39,7 +40,7 @@ struct HealthAPI: Sendable {
 }
 
 extension Response {
-  /// A line of text.
+  /// Creates a response with one line of text.
   fileprivate init(line: String, status: Int = 200) {
     self.init(status: status, contentType: "text/plain; charset=utf-8", body: Array((line + "\n").utf8))
   }

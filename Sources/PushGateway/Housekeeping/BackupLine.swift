@@ -4,27 +4,27 @@ import PushCore
 import PushStorage
 import Synchronization
 
-/// Makes backups of a gateway, one after another: of two at a time each would remove what the other has begun.
+/// The queue of backups: they run one after another, since two at the same time would remove each other's drafts.
 final class BackupLine: Sendable {
   private let queue = DispatchQueue(label: "backups")
   private let store: SQLiteStore
   private let folder: StateFolder
   private let saveCell: SaveCell?
-  /// The last of a cell that was asked for.
+  /// The last requested backup of a cluster.
   private let last = Mutex<Task<Backup.Summary, any Error>?>(nil)
 
-  /// Saves a cell, whose replica and folder are named.
+  /// Saves a cluster, given its local database, the state folder and the path of the backup.
   typealias SaveCell = @Sendable (SQLiteStore, StateFolder, _ path: String) async throws -> Backup.Summary
 
-  /// - Parameter saveCell: for a gateway of a cell, which has what waits; nil: the database has it.
+  /// - Parameter saveCell: for a gateway of a cluster, which has the pending pushes; nil if the database has them.
   init(_ store: SQLiteStore, _ folder: StateFolder, saveCell: SaveCell?) {
     (self.store, self.folder, self.saveCell) = (store, folder, saveCell)
   }
 
-  /// Saves the gateway into a file, with all that its cell has.
+  /// Saves the gateway to a file, with all data of its cluster.
   func save(to path: String) async throws -> Backup.Summary {
     if let saveCell { return try await save(to: path, by: saveCell) }
-    // On a thread that may take its time.
+    // On a separate thread, since it may take long.
     return try await withCheckedThrowingContinuation { continuation in
       queue.async { [store, folder] in
         continuation.resume(with: Result { try Backup.write(store, folder, to: path, now: Date()) })

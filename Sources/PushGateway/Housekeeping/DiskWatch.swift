@@ -3,7 +3,7 @@ import Logging
 import PushCore
 import Synchronization
 
-/// Looks how much room the state folder's disk has left, and says so before there is none.
+/// Checks the free space on the state folder's disk, and warns before none is left.
 final class DiskWatch: Sendable {
   private struct State {
     var threshold: Int64?
@@ -15,13 +15,13 @@ final class DiskWatch: Sendable {
   private let logger: Logger
   private let freeSize: @Sendable (String) -> Int64?
 
-  /// Where it is enough again: so much more than the threshold, as a share of it, so that no file that comes and goes makes
-  /// a line each time.
+  /// The divisor of the threshold that gives the extra space for the end of a warning, so that a temporary file does
+  /// not cause repeated log lines.
   private static let slack: Int64 = 8
 
   /// - Parameters:
-  ///   - threshold: in bytes; nil: nobody is warned.
-  ///   - freeSize: the room that a path's disk has left, in bytes.
+  ///   - threshold: the free space in bytes below which to warn; nil for no warning.
+  ///   - freeSize: returns the free space of a path's disk, in bytes.
   init(
     _ path: String, threshold: Int64?, logger: Logger,
     freeSize: @escaping @Sendable (String) -> Int64? = DiskWatch.freeSize
@@ -30,13 +30,15 @@ final class DiskWatch: Sendable {
     state = Mutex(State(threshold: threshold))
   }
 
-  /// What there is to say; nil while enough is left.
+  /// The current warning; nil while there is enough space.
   var warning: HealthProblem? { state.withLock { $0.warning } }
 
-  /// Takes another threshold, which holds from the next look on.
+  /// Sets another threshold, which applies from the next check.
   func configure(_ threshold: Int64?) { state.withLock { $0.threshold = threshold } }
 
-  /// - Parameter now: seconds since 1970.
+  /// Checks the free space, and logs a change of the warning.
+  ///
+  /// - Parameter now: the current time in seconds since 1970.
   func look(at now: Int64) {
     guard let free = freeSize(path) else { return }
     let change = state.withLock { state -> (event: LoggedEvent, words: String)? in
@@ -60,7 +62,7 @@ final class DiskWatch: Sendable {
     if let change { logger.log(change.event, "\(change.words)") }
   }
 
-  /// The room that is left to a program without privileges, in bytes; nil where it can't be asked.
+  /// Returns the free space for an unprivileged process, in bytes; nil if it can't be read.
   static func freeSize(of path: String) -> Int64? {
     var status = statvfs()
     guard unsafe statvfs(path, &status) == 0 else { return nil }

@@ -4,18 +4,18 @@ import PushCore
 import PushStorage
 
 extension DeliveryLog {
-  /// Keeps what the settings say from now on.
+  /// Applies the retention settings.
   func keep(_ configuration: Configuration) {
     keep(
       retention: Int64(configuration.logRetentionDays) * 86_400, maximumSize: configuration.logMaximumSize?.bytes)
   }
 }
 
-/// What a gateway does for the disk it lives on, from time to time: backups, and a look at the room that is left.
+/// The periodic maintenance of a gateway's disk: backups, and checks of the free space.
 final class Housekeeping: Sendable {
   let backups: ScheduledBackups
   let disk: DiskWatch
-  /// Saves the gateway into a file, when nobody else does.
+  /// Saves the gateway to a file, after any backup in progress.
   let save: ScheduledBackups.Save
 
   init(_ configuration: Configuration, logger: Logger, save: @escaping ScheduledBackups.Save) {
@@ -24,18 +24,18 @@ final class Housekeeping: Sendable {
     disk = DiskWatch(configuration.state, threshold: configuration.diskWarning?.bytes, logger: logger)
   }
 
-  /// What the operator should look at while everything still works.
+  /// The warnings for the operator while everything still works.
   var warnings: [HealthProblem] { [backups.problem, disk.warning].compactMap(\.self) }
 
-  /// Takes other settings, which hold from the next look on.
+  /// Applies other settings, from the next check.
   func configure(_ configuration: Configuration) {
     backups.configure(configuration.backup)
     disk.configure(configuration.diskWarning?.bytes)
   }
 
-  /// Looks at the disk, and begins a backup if one is due, which goes on by itself.
+  /// Checks the disk, and starts a backup in the background if one is due.
   ///
-  /// - Parameter now: seconds since 1970.
+  /// - Parameter now: the current time in seconds since 1970.
   func look(at now: Int64) {
     disk.look(at: now)
     Task { [backups] in await backups.makeIfDue(at: now) }

@@ -4,16 +4,16 @@ import PushCore
 import PushStorage
 import Synchronization
 
-/// Makes the backups of a schedule: writes one, restores it into a folder of its own to see that it can be restored, and
-/// only then removes the oldest.
+/// Makes the backups of a schedule: writes one, restores it into a temporary folder as a test, and only then removes
+/// the oldest.
 final class ScheduledBackups: Sendable {
-  /// Saves the gateway into a file.
+  /// Saves the gateway to a file.
   typealias Save = @Sendable (String) async throws -> Backup.Summary
 
   private struct State {
     var schedule: BackupSchedule?
     var isUnderWay = false
-    /// Seconds since 1970: not before, after a failure.
+    /// The earliest time of the next attempt after a failure, in seconds since 1970.
     var nextAttempt: Int64 = 0
     var problem: HealthProblem?
     var made = 0
@@ -24,7 +24,7 @@ final class ScheduledBackups: Sendable {
   private let save: Save
   private let logger: Logger
 
-  /// How long after a failure it is tried again, in seconds.
+  /// The time between a failure and the next attempt, in seconds.
   private static let pause: Int64 = 600
   private static let draftPrefix = "pushgateway-restored-"
 
@@ -33,21 +33,22 @@ final class ScheduledBackups: Sendable {
     (self.logger, self.save) = (logger, save)
   }
 
-  /// Why the last backup was not made; nil when it was, or none is asked for.
+  /// The error of the last backup; nil if it succeeded, or if none is scheduled.
   var problem: HealthProblem? { state.withLock { $0.problem } }
-  /// How many were made and failed since the start.
+  /// The numbers of backups that succeeded and failed since the start.
   var counts: (made: Int, failed: Int) { state.withLock { ($0.made, $0.failed) } }
 
-  /// Takes another schedule, which holds from the next look on.
+  /// Applies another schedule, from the next check.
   func configure(_ schedule: BackupSchedule?) {
     state.withLock { state in
       if state.schedule != schedule { (state.schedule, state.nextAttempt, state.problem) = (schedule, 0, nil) }
     }
   }
 
-  /// Makes a backup if one is due; returns when it is made. One at a time: who comes meanwhile makes none.
+  /// Makes a backup if one is due, and returns when it is complete. Only one runs at a time: a concurrent call makes
+  /// none.
   ///
-  /// - Parameter now: seconds since 1970.
+  /// - Parameter now: the current time in seconds since 1970.
   func makeIfDue(at now: Int64) async {
     let begun = state.withLock { state -> BackupSchedule? in
       guard let schedule = state.schedule, !state.isUnderWay, now >= state.nextAttempt else { return nil }
@@ -90,7 +91,7 @@ final class ScheduledBackups: Sendable {
     do {
       try await ScheduledBackups.verify(path, at: now)
     } catch {
-      // What can't be restored is no backup, and must not count as one.
+      // A backup that can't be restored must not count as one.
       try? FileManager.default.removeItem(atPath: path)
       throw error
     }
@@ -100,15 +101,15 @@ final class ScheduledBackups: Sendable {
     return path
   }
 
-  /// Restores a backup into a folder beside it, which goes again.
+  /// Restores a backup into a folder next to it, which is then removed.
   private static func verify(_ path: String, at now: Int64) async throws {
     let draft = (path as NSString).deletingLastPathComponent + "/" + draftPrefix + "\(now)"
     defer { try? FileManager.default.removeItem(atPath: draft) }
-    // It reads every page: on a thread that may take its time.
+    // It reads every page, on a separate thread, since that may take long.
     try await Task.detached { _ = try Backup.restore(path, into: StateFolder(draft)) }.value
   }
 
-  /// Removes what a gateway that was killed has left.
+  /// Removes the temporary folders of a gateway that was killed.
   private static func removeDrafts(in folder: String) {
     for name in (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? [] where name.hasPrefix(draftPrefix) {
       try? FileManager.default.removeItem(atPath: folder + "/" + name)

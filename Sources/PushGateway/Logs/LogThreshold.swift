@@ -1,14 +1,14 @@
 package import Logging
 import Synchronization
 
-/// How bad what is logged has to be: one value for the process, which may be changed while it runs; safe on any thread.
+/// The minimum level of log messages: one value for the process, which may change while it runs; safe on any thread.
 package final class LogThreshold: Sendable {
   private struct State {
-    /// What the settings say.
+    /// The level in the settings.
     var configured: Logger.Level
-    /// What somebody has asked for in its place.
+    /// A requested level that replaces it.
     var asked: Logger.Level?
-    /// Seconds since 1970, when that ends; nil: with the process.
+    /// The end of the requested level, in seconds since 1970; nil for the end of the process.
     var end: Int64?
   }
 
@@ -20,33 +20,33 @@ package final class LogThreshold: Sendable {
     place = Atomic(LogThreshold.place(of: level))
   }
 
-  /// The level in force: one relaxed load.
+  /// The level in effect: one relaxed load.
   package var level: Logger.Level { Logger.Level.allCases[place.load(ordering: .relaxed)] }
 
-  /// What the settings say, which holds where nothing else was asked for.
+  /// The level in the settings, in effect unless another one was requested.
   package var configured: Logger.Level { state.withLock { $0.configured } }
 
-  /// When what was asked for ends, in seconds since 1970; nil when nothing ends.
+  /// The end of a requested level, in seconds since 1970; nil if there is none.
   package var end: Int64? { state.withLock { $0.end } }
 
-  /// Takes what the settings say now.
+  /// Sets the level of the settings.
   package func configure(_ level: Logger.Level) { change { $0.configured = level } }
 
-  /// Takes what the settings say now.
+  /// Sets the level of the settings.
   func configure(_ configuration: Configuration) {
     configure(Logger.Level(rawValue: configuration.logLevel) ?? .info)
   }
 
-  /// Puts a level into force; nil: what the settings say.
+  /// Requests a level; nil for the level of the settings.
   ///
-  /// - Parameter end: until when, in seconds since 1970; nil: for as long as the process runs.
+  /// - Parameter end: the end of the request in seconds since 1970; nil for the end of the process.
   package func ask(for level: Logger.Level?, until end: Int64? = nil) {
     change { ($0.asked, $0.end) = (level, level == nil ? nil : end) }
   }
 
-  /// Ends what was asked for, when its time is over.
+  /// Ends an expired request.
   ///
-  /// - Returns: whether it ended now.
+  /// - Returns: true if it ended in this call.
   package func settle(at now: Int64) -> Bool {
     change { state in
       guard let end = state.end, now >= end else { return false }

@@ -1,13 +1,13 @@
 import Glibc
 import PushCore
 
-/// What lies in a state folder, and what room there is for more.
+/// The free space and the file sizes of a state folder.
 struct DiskReadings: Sendable {
-  /// Bytes that this user may still write, and that the file system has in all.
+  /// The number of bytes that this user may still write, and the size of the file system in bytes.
   var free: UInt64
   var size: UInt64
 
-  /// nil where the folder can't be looked at.
+  /// Reads the file system of a folder; nil if it can't be read.
   init?(_ folder: StateFolder) {
     var status = statvfs()
     guard unsafe statvfs(folder.path, &status) == 0 else { return nil }
@@ -15,7 +15,7 @@ struct DiskReadings: Sendable {
     size = UInt64(status.f_blocks) &* UInt64(status.f_frsize)
   }
 
-  /// The files whose sizes are told, as they are named to monitors.
+  /// Returns the files whose sizes are reported, with their labels.
   static func files(of folder: StateFolder) -> [(label: String, path: String)] {
     [
       ("database", folder.databasePath), ("database_wal", folder.databasePath + "-wal"),
@@ -23,7 +23,7 @@ struct DiskReadings: Sendable {
     ]
   }
 
-  /// Bytes of a file; 0 where there is none.
+  /// Returns the size of a file in bytes; 0 if it does not exist.
   static func size(of path: String) -> UInt64 {
     var status = stat()
     return unsafe stat(path, &status) == 0 ? UInt64(max(0, status.st_size)) : 0

@@ -1,16 +1,16 @@
-/// What is measured of a gateway: a row of the list, which says what it is and where it is read.
+/// A metric of a gateway: a row of the list, with its description and the function that reads it.
 struct Metric: Sendable {
   enum Kind: String, Sendable { case counter, gauge, histogram, info }
 
-  /// Without the ending that text gives to a counter.
+  /// The name, without the suffix of counters in the text formats.
   let name: String
   let kind: Kind
-  /// The unit, which then ends the name; empty for a number.
+  /// The unit, which is then the end of the name; empty for a number.
   let unit: String
-  /// What tells its samples apart, and every value of that: never a topic, a person, a device or anything else that
-  /// grows with use. Nil when there is one sample, or, of `values`, where they are the numbers of loops.
+  /// The label of the samples and all its values: never a topic, a user, a device or another value that grows with
+  /// use. Nil for a single sample; nil `values` for the numbers of loops.
   let label: (name: String, values: [String]?)?
-  /// One sentence.
+  /// A description in one sentence.
   let help: String
   let read: @Sendable (Meters) -> [MetricSample]
 
@@ -22,7 +22,7 @@ struct Metric: Sendable {
     self.read = read
   }
 
-  /// A row whose samples are numbers, one for each value of its label, in order; one that can't be told is left out.
+  /// Creates a row with numeric samples, one for each value of its label, in order; a nil sample is omitted.
   init(
     _ name: String, _ kind: Kind, unit: String = "", by label: String, _ values: [String], _ help: String,
     totals: @escaping @Sendable (Meters) -> [UInt64?]
@@ -34,7 +34,7 @@ struct Metric: Sendable {
     }
   }
 
-  /// A row with one number; nil where it can't be told.
+  /// Creates a row with one number; omitted if it is nil.
   init(
     _ name: String, _ kind: Kind, unit: String = "", _ help: String,
     total: @escaping @Sendable (Meters) -> UInt64?
@@ -44,7 +44,7 @@ struct Metric: Sendable {
     }
   }
 
-  /// A row with one number that is no whole one; nil where it can't be told.
+  /// Creates a row with one real number; omitted if it is nil.
   init(
     _ name: String, _ kind: Kind, unit: String, _ help: String,
     real: @escaping @Sendable (Meters) -> Double?
@@ -54,7 +54,7 @@ struct Metric: Sendable {
     }
   }
 
-  /// The name of its samples, unless it is a histogram, which has several.
+  /// The name of its samples, except for a histogram, which has several.
   var sampleName: String {
     switch kind {
     case .counter: name + "_total"

@@ -1,4 +1,4 @@
 extension Metric {
-  /// Every counter, gauge and histogram there is.
+  /// All metrics.
   static let all = pushes + stages + mailbox + connections + limits + loops + files + process
 }

@@ -3,7 +3,7 @@ import PushCore
 import PushStorage
 
 extension Metric {
-  /// Who is connected, and what it takes.
+  /// The metrics of connections and traffic.
   static let connections: [Metric] = [
     Metric(
       "pushgateway_connections_opened", .counter, by: "peer", PeerOrigin.allCases.map(\.label),
@@ -48,7 +48,7 @@ extension Metric {
       total: { $0.sum { $0.sent.total } }),
   ]
 
-  /// What was refused, dropped or put off because it had reached its bound.
+  /// The metrics of limits: refused, dropped or postponed operations.
   static let limits: [Metric] = [
     Metric(
       "pushgateway_limits_reached", .counter, by: "limit", ReachedLimit.allCases.map(\.label),

@@ -2,7 +2,7 @@ import PushCore
 import PushStorage
 
 extension Metric {
-  /// What waits, and what is stored.
+  /// The metrics of pending and stored pushes.
   static let mailbox: [Metric] = [
     Metric(
       "pushgateway_mailbox_pushes", .gauge, "Pushes pending for their devices.",

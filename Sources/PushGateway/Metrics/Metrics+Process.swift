@@ -1,7 +1,7 @@
 import PushCore
 
 extension Metric {
-  /// The state folder: its disk, its files, its certificates.
+  /// The metrics of the state folder: its disk, its files, its certificates.
   static let files: [Metric] = [
     Metric(
       "pushgateway_disk_free_bytes", .gauge, unit: "bytes", "Free space on the disk of the state folder.",
@@ -24,7 +24,7 @@ extension Metric {
       }),
   ]
 
-  /// This process, by the names that every monitor knows.
+  /// The metrics of this process, with the standard names of Prometheus.
   static let process: [Metric] = [
     Metric(
       "pushgateway_build", .info, by: ("version", [Version.text]), "The version of the gateway.",

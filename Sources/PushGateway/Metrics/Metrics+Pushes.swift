@@ -3,7 +3,7 @@ import PushCore
 import PushStorage
 
 extension Metric {
-  /// What becomes of pushes.
+  /// The metrics of accepted, refused and delivered pushes.
   static let pushes: [Metric] = [
     Metric(
       "pushgateway_requests_accepted", .counter, by: "as", RequestMeter.Acceptance.allCases.map { "\($0)" },
@@ -31,7 +31,7 @@ extension Metric {
       totals: { Meters.sum($0.services.meter.loops.map(\.policy.totals.removed)) }),
   ]
 
-  /// How long the steps of a push take.
+  /// The durations of the stages of a push.
   static let stages: [Metric] = [
     Metric(
       "pushgateway_accept_seconds", .histogram, unit: "seconds",

@@ -1,13 +1,13 @@
 import PushCore
 
-/// How metrics are written for a monitor.
+/// The text format of metrics.
 enum MetricsFormat: Sendable {
   /// OpenMetrics 1.0.
   case openMetrics
-  /// The text format 0.0.4 of Prometheus, which everything that reads metrics knows.
+  /// The text format 0.0.4 of Prometheus, which all monitors support.
   case prometheus
 
-  /// - Parameter accept: the media types that a monitor can read (RFC 9110 §12.5.1): one that names OpenMetrics gets it.
+  /// - Parameter accept: the media types that a monitor accepts (RFC 9110 §12.5.1): OpenMetrics is used if named.
   init(accept: String) {
     self = accept.lowercased().contains("application/openmetrics-text") ? .openMetrics : .prometheus
   }
@@ -19,7 +19,7 @@ enum MetricsFormat: Sendable {
     }
   }
 
-  /// Every metric with its samples; a metric without any is left out.
+  /// Returns every metric with its samples; a metric without samples is omitted.
   func text(of metrics: [(metric: Metric, samples: [MetricSample])]) -> String {
     var text = ""
     for (metric, samples) in metrics where !samples.isEmpty {
@@ -32,7 +32,8 @@ enum MetricsFormat: Sendable {
     return self == .openMetrics ? text + "# EOF\n" : text
   }
 
-  /// OpenMetrics names all samples of a metric by what they have in common, the older format each by its own name.
+  /// Returns the name of a metric's family. OpenMetrics uses the common part of the sample names, Prometheus the name
+  /// of the samples.
   private func familyName(of metric: Metric) -> String {
     self == .prometheus && metric.kind != .histogram ? metric.sampleName : metric.name
   }
@@ -64,7 +65,7 @@ enum MetricsFormat: Sendable {
     return "{" + labels.map { "\($0.name)=\"\(escaped($0.value))\"" }.joined(separator: ",") + "}"
   }
 
-  /// A text within a line, and within quotation marks.
+  /// Escapes a text for use within a line, and within quotation marks.
   private static func escaped(_ text: String) -> String {
     var escaped = ""
     for scalar in text.unicodeScalars {
@@ -80,6 +81,6 @@ enum MetricsFormat: Sendable {
 }
 
 extension Meters {
-  /// What is counted now, for a monitor.
+  /// Returns the current metrics as text.
   func text(as format: MetricsFormat) -> String { format.text(of: Metric.all.map { ($0, $0.read(self)) }) }
 }

@@ -1,17 +1,17 @@
 import Foundation
 import Glibc
 
-/// What the system says of this process, as every monitor names it.
+/// The resource usage of this process, with the standard metrics of Prometheus.
 struct ProcessReadings: Sendable {
-  /// Seconds of all cores together.
+  /// The CPU time in seconds, of all cores together.
   var processorSeconds: Double
   var residentSize: UInt64
   var virtualSize: UInt64
   var threads: UInt64
-  /// Seconds since 1970.
+  /// The start time in seconds since 1970.
   var started: Double
 
-  /// Reads `/proc/self/stat` (proc(5)); nil where that can't be read.
+  /// Reads `/proc/self/stat` (proc(5)); nil if it can't be read.
   static var now: ProcessReadings? {
     guard let text = text(of: "/proc/self/stat") else { return nil }
     return ProcessReadings(
@@ -21,10 +21,10 @@ struct ProcessReadings: Sendable {
 
   /// - Parameters:
   ///   - stat: the line of `/proc/self/stat`.
-  ///   - ticks: its unit of time, in a second.
-  ///   - booted: when the system began, in seconds since 1970.
+  ///   - ticks: the number of its time units per second.
+  ///   - booted: the boot time of the system, in seconds since 1970.
   init?(stat: String, ticks: Double, pageSize: UInt64, booted: Double) {
-    // A program's name may hold anything, and is in parentheses. What follows is counted from the third field on.
+    // A program's name is in parentheses and may contain any character. The fields after it start with the third.
     guard let end = stat.lastIndex(of: ")") else { return nil }
     let fields = stat[stat.index(after: end)...].split(separator: " ")
     func number(_ place: Int) -> UInt64? { place - 3 < fields.count ? UInt64(fields[place - 3]) : nil }
@@ -38,17 +38,17 @@ struct ProcessReadings: Sendable {
     residentSize = resident &* pageSize
   }
 
-  /// Descriptors that are open; nil where that can't be told.
+  /// The number of open descriptors; nil if it can't be read.
   static var descriptors: UInt64? {
     var status = stat()
-    // Linux 6.2 and later tell the number as a size; earlier ones have them counted, name by name.
+    // Linux 6.2 and later report the number as a size; for earlier ones the names are counted.
     if unsafe stat("/proc/self/fd", &status) == 0, status.st_size > 0 { return UInt64(status.st_size) }
     guard let names = try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd") else { return nil }
-    // One of them was open to look.
+    // One of them was opened for this listing.
     return UInt64(max(0, names.count - 1))
   }
 
-  /// Descriptors that may be open.
+  /// The maximum number of open descriptors.
   static var maximumDescriptors: UInt64? {
     var limit = rlimit()
     return unsafe getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 ? UInt64(limit.rlim_cur) : nil

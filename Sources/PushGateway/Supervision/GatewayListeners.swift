@@ -3,32 +3,32 @@ import HTTP2Transport
 import PushCore
 import Synchronization
 
-/// Where senders and devices reach a gateway: what `listen` names, and what was bound before the process began. Which that
-/// is can change while connections are open.
+/// The listeners for senders and devices: the entries of `listen`, and the sockets bound before the process began.
+/// They can change while connections are open.
 final class GatewayListeners: Sendable {
-  /// One address to accept connections on.
+  /// One address to listen on.
   struct Plan: Sendable {
-    /// As `listen` has it; nil for a socket of the service manager that no entry of it names.
+    /// The entry of `listen`; nil for a socket of the service manager without an entry.
     var entry: String?
     /// One of the addresses of the entry's host.
     var address: Listener.Address
-    /// The name of the host, where it has one besides `localhost`: certificates are for names.
+    /// The host name, if it has one other than `localhost`: certificates are issued for names.
     var host: String?
     var environmentRule: ConnectionOptions.EnvironmentRule
     var servesChannelsOnly: Bool
-    /// What is bound already.
+    /// The socket, if it is already bound.
     var inherited: InheritedSockets.Entry?
 
-    /// Whether the system chooses the port, another one for each.
+    /// True if the system assigns the port, a different one for each socket.
     fileprivate var choosesPort: Bool {
       guard case .tcp(_, 0) = address else { return false }
       return true
     }
 
-    /// Whether both are addresses of one name.
+    /// Returns true if both are addresses of one host name.
     fileprivate func isBeside(_ other: Plan) -> Bool { entry == other.entry && address != other.address }
 
-    /// By which the next program finds its socket.
+    /// The name by which the next program finds its socket.
     fileprivate var name: String { inherited?.name ?? entry.map(InheritedSockets.Name.listener) ?? "unknown" }
   }
 
@@ -49,33 +49,33 @@ final class GatewayListeners: Sendable {
 
   init(tls: TLSSource, ledger: UnauthenticatedConnections) { (self.tls, self.ledger) = (tls, ledger) }
 
-  /// Has connections go to these loops. To be called once, before anything is listened on.
+  /// Sets the loops for connections. To be called once, before listening begins.
   func attach(_ loops: Loops) { self.loops.withLock { $0 = loops } }
 
-  /// In the order of `listen`; those that take everything before those for channels alone.
+  /// The addresses in the order of `listen`; those for all requests precede those for channels only.
   var addresses: [String] {
     let open = state.withLock { $0 }
     let all = (open.filter { !$0.plan.servesChannelsOnly } + open.filter(\.plan.servesChannelsOnly)).map(
       \.listener.description)
-    // A name appears once, however many addresses it has.
+    // A name is listed once, independent of the number of its addresses.
     return all.enumerated().filter { all.firstIndex(of: $0.element) == $0.offset }.map(\.element)
   }
 
-  /// For people who ask the service manager.
+  /// The status line for the service manager.
   var status: String { "listening on \(addresses.joined(separator: ", "))" }
 
-  /// What each of ``addresses`` is for.
+  /// The use of each of ``addresses``.
   var records: [GatewayStatus.ListenerRecord] {
     state.withLock { $0.map(\.record) }.reduce(into: []) { records, record in
       if !records.contains(where: { $0.address == record.address }) { records.append(record) }
     }
   }
 
-  /// What is to be listened on.
+  /// Returns the plans for listeners.
   ///
-  /// A socket that was bound before goes to the entry of `listen` with its address. One that no entry names is listened on
-  /// besides, in the environment that its name says, or else the gateway's; where there is one, the default of `listen` is
-  /// not. What the gateway before this one had bound, and no entry names any longer, is let go of.
+  /// A bound socket is assigned to the entry of `listen` with its address. A socket without an entry gets a plan of
+  /// its own, in the environment in its name, or else the gateway's; it replaces the default of `listen`. A socket of
+  /// the previous gateway process without an entry is released.
   ///
   /// - Throws: ``ConfigurationError``, or ``ListenError`` for a name without an address.
   static func plans(_ configuration: Configuration, _ inherited: InheritedSockets) async throws -> [Plan] {
@@ -108,38 +108,38 @@ final class GatewayListeners: Sendable {
       }
   }
 
-  /// Binds the addresses of plans, and lets them go: whether they can be listened on.
+  /// Checks that the addresses of plans can be bound, by binding and releasing them.
   ///
-  /// - Throws: ``ListenError`` for the first address that can't.
+  /// - Throws: ``ListenError`` for the first address that can't be bound.
   static func check(_ plans: [Plan]) async throws(ListenError) {
     for plan in plans where plan.inherited == nil && !plan.choosesPort {
       do {
         _ = try await ListeningSocket.bindApart(plan.address)
       } catch {
-        // Of an entry's addresses this machine need not have all.
+        // This machine need not have all addresses of an entry.
         if error.isUnavailable, plans.contains(where: plan.isBeside) { continue }
         throw error
       }
     }
   }
 
-  /// Listens where `plans` say, and nowhere else; listeners that are there go on, and connections stay.
+  /// Changes the listeners to `plans`: unchanged listeners continue, and connections stay open.
   ///
-  /// - Parameter options: those of connections, without what a plan says.
-  /// - Throws: ``ListenError``; then everything is as it was.
+  /// - Parameter options: the connection options, except those in a plan.
+  /// - Throws: ``ListenError``; then nothing has changed.
   func change(to plans: [Plan], _ options: ConnectionOptions) async throws(ListenError) {
     guard let loops = loops.withLock({ $0 }) else { return }
     let before = state.withLock { $0 }
     var open: [Open] = []
     var made: [Open] = []
-    // Of an entry's addresses this machine need not have all.
+    // This machine need not have all addresses of an entry.
     var missing: [String?: ListenError] = [:]
     for var plan in plans {
       if let same = before.first(where: { $0.plan.entry == plan.entry && $0.plan.address == plan.address }) {
         open.append(same)
         continue
       }
-      // Another word behind the same address: both listeners share its socket until the first one is closed.
+      // The same address in a changed entry: both listeners share its socket until the first one is closed.
       if plan.inherited == nil, !plan.choosesPort, let same = before.first(where: { $0.plan.address == plan.address }) {
         plan.inherited = same.listener.shareSocket().map { .init(name: plan.name, socket: $0) }
       }
@@ -149,7 +149,7 @@ final class GatewayListeners: Sendable {
         made.append(Open(plan: plan, listener: listener))
         open.append(made[made.count - 1])
       } catch {
-        // Nor has the port that was free at one address to be free at the other.
+        // The port that was free at one address need not be free at the other.
         if plans.contains(where: plan.isBeside), error.isUnavailable || beside != nil {
           missing[plan.entry] = missing[plan.entry] ?? error
           continue
@@ -167,7 +167,7 @@ final class GatewayListeners: Sendable {
     for one in rest { await one.listener.close() }
   }
 
-  /// - Parameter port: the port that the system has chosen for another address of the same name.
+  /// - Parameter port: the port that the system assigned to another address of the same name.
   private func listen(
     _ plan: Plan, port: Int?, _ shared: ConnectionOptions, on loops: Loops
   ) async throws(ListenError) -> Listener {
@@ -179,15 +179,15 @@ final class GatewayListeners: Sendable {
       loops: loops, ledger: ledger)
   }
 
-  /// What the service manager had bound, to be planned with again.
+  /// The sockets bound by the service manager, for the next plans.
   var inherited: InheritedSockets {
     InheritedSockets(state.withLock { $0.compactMap { $0.plan.entry == nil ? $0.plan.inherited : nil } })
   }
 
-  /// Accepts no more.
+  /// Stops accepting.
   func close() async { _ = await handOver() }
 
-  /// Accepts no more; whoever comes waits until the next program of this process accepts.
+  /// Stops accepting; new clients are queued until the next program of this process accepts.
   func handOver() async -> [InheritedSockets.Entry] {
     let open = state.withLock { state in
       defer { state = [] }

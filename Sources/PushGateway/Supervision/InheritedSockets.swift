@@ -2,27 +2,27 @@ import Foundation
 import Glibc
 package import HTTP2Transport
 
-/// Sockets that were bound before the process began: by systemd (`sd_listen_fds(3)`), or by the gateway before this one, in
-/// the same form.
+/// Sockets that were bound before the process began: by systemd (`sd_listen_fds(3)`), or by the previous gateway
+/// process, in the same form.
 package struct InheritedSockets: Sendable {
   package struct Entry: Sendable {
-    /// `FileDescriptorName=` of the unit that has it, or one of ``Name``.
+    /// The `FileDescriptorName=` of the socket's unit, or one of ``Name``.
     package let name: String
     package let socket: ListeningSocket
 
     package init(name: String, socket: ListeningSocket) { (self.name, self.socket) = (name, socket) }
   }
 
-  /// The names by which a gateway hands on what it has bound itself. systemd's have no slash.
+  /// The names of sockets that a gateway has bound itself, with a slash, which systemd's names do not contain.
   enum Name {
     static let admin = "gateway/admin"
     private static let listener = "gateway/listen/"
     private static let http = "gateway/http/"
 
-    /// Of what an entry of `listen` was bound to: a name has no colon.
+    /// Returns the name of the socket of an entry of `listen`, without colons, which names must not contain.
     static func listener(_ entry: String) -> String { listener + escaped(entry) }
 
-    /// Of what an entry of `http_listen`, or its default, was bound to.
+    /// Returns the name of the socket of an entry of `http_listen`, or of its default.
     static func http(_ entry: String) -> String { http + escaped(entry) }
 
     private static func escaped(_ entry: String) -> String {
@@ -36,21 +36,21 @@ package struct InheritedSockets: Sendable {
 
   package init(_ entries: [Entry] = []) { self.entries = entries }
 
-  /// What is bound by one of the gateway's own names.
+  /// Returns the socket with one of the gateway's own names.
   func socket(named name: String) -> ListeningSocket? { entries.first { $0.name == name }?.socket }
 
-  /// The first descriptor behind the standard streams, and of those of systemd.
+  /// The first descriptor after the standard streams, also the first of systemd's.
   private static let first: Int32 = 3
   private static let maximumCount: Int32 = 1000
 
-  /// What the gateway before this one had bound: `PID:DESCRIPTOR=NAME:…`. systemd's own variables would need descriptors that
-  /// are in use.
+  /// The variable with the sockets of the previous gateway process: `PID:DESCRIPTOR=NAME:…`. systemd's own variables
+  /// would require descriptors that are in use.
   package static let variable = "GATEWAY_SOCKETS"
 
-  /// Takes what `LISTEN_PID`, `LISTEN_FDS` and `LISTEN_FDNAMES`, or ``variable``, tell of. To be called once, before anything
-  /// else is opened.
+  /// Takes ownership of the sockets in `LISTEN_PID`, `LISTEN_FDS` and `LISTEN_FDNAMES`, or in ``variable``. To be
+  /// called once, before any other file is opened.
   ///
-  /// - Throws: when they tell of what is not there, or is no socket to listen on.
+  /// - Throws: ``ConfigurationError`` if a descriptor is not open, or is not a listening socket.
   package static func take(_ environment: [String: String], process: Int32 = getpid()) throws(ConfigurationError)
     -> Self
   {
@@ -107,11 +107,12 @@ package struct InheritedSockets: Sendable {
     return (0..<Int(count)).map { (first + Int32($0), $0 < names.count ? String(names[$0]) : "unknown") }
   }
 
-  /// Has the sockets stay open in the next program of this process, and nothing else but the standard streams.
+  /// Keeps the sockets open in the next program of this process, and closes all other descriptors except the standard
+  /// streams.
   ///
-  /// - Returns: what that program's environment has to say of them.
+  /// - Returns: the variables for that program's environment.
   package func keepForNextProgram() -> [String: String] {
-    // Whatever was opened by a library that did not say so.
+    // Includes descriptors that a library opened without close-on-exec.
     for descriptor in (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd")) ?? [] {
       if let descriptor = Int32(descriptor), descriptor >= InheritedSockets.first {
         _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)

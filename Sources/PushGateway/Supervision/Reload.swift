@@ -3,14 +3,15 @@ import HTTP2Transport
 import Logging
 import PushCore
 
-/// Reads the settings again, and puts into force what can change while connections are open: the rest waits for a restart.
+/// Reloads the settings, and applies all changes that are possible while connections are open; the others apply after
+/// a restart.
 actor Reload {
   private var configuration: Configuration
   private let supervisor: Supervisor
   private let certificate: ServerCertificate
   private let listeners: GatewayListeners
   private let logger: Logger
-  /// Puts into force what needs nothing but to be told.
+  /// Applies the settings that need no further preparation.
   private let apply: @Sendable (Configuration) -> Void
   private var isRunning = false
 
@@ -22,12 +23,15 @@ actor Reload {
     (self.listeners, self.logger, self.apply) = (listeners, logger, apply)
   }
 
-  /// The settings in effect, with what earlier calls have changed.
+  /// The settings in effect, with the changes of earlier calls.
   var settings: SettingsRecord {
     SettingsRecord(file: configuration.file, settings: configuration.effective.map(SettingRecord.init))
   }
 
-  /// - Throws: an error in one line, when the settings, a certificate or an address can't be used; then nothing has changed.
+  /// Reloads the settings.
+  ///
+  /// - Throws: an error in one line if the settings, a certificate or an address can't be used; then nothing has
+  ///   changed.
   func callAsFunction() async throws -> ReloadRecord {
     guard let read = supervisor.readConfiguration else {
       throw ConfigurationError(description: "the source of this gateway's settings is unknown: restart it")
@@ -49,7 +53,7 @@ actor Reload {
     let record = ReloadRecord(
       changed: changed.filter { $0.change == .reload }.map(\.name),
       waiting: changed.filter { $0.change == .restart }.map(\.name))
-    // What waits is compared again the next time.
+    // Settings that need a restart keep their old values, so that the next reload reports them again.
     configuration.take(
       Configuration.settings.filter { $0.change == .reload || $0.text(new) == $0.text(configuration) }, from: new)
     logger.log(
@@ -62,7 +66,7 @@ actor Reload {
 }
 
 extension Configuration {
-  /// What connections of every listener have in common.
+  /// The connection options that all listeners share.
   var connectionOptions: ConnectionOptions {
     var options = ConnectionOptions(initialStreams: initialStreams, idleTimeout: idleTimeout)
     options.balancers = Set(balancers ?? [])

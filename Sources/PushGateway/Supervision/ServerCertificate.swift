@@ -4,27 +4,27 @@ import HTTP2Transport
 import PushCore
 import Synchronization
 
-/// The certificate that the gateway shows, and the authorities whose certificates it takes: what their files hold when they
-/// change is used from the next connection on.
+/// The certificate that the gateway presents, and the CAs whose client certificates it accepts: a change of their
+/// files applies to the next connections.
 final class ServerCertificate: Sendable {
-  /// What connections are made with.
+  /// The TLS configuration of new connections.
   let source: TLSSource
   private let folder: StateFolder
   private let state: Mutex<State>
-  /// The hour in which its end was last looked at, since 1970.
+  /// The hour of the last expiry check, counted from 1970.
   private let examined = Atomic<Int64>(.min)
 
   private struct State {
     var configuration: Configuration
-    /// What the files were when they were last read.
+    /// The state of the files when they were last loaded.
     var stamps: [Stamp?]
-    /// Whether the CAs of the system verify the certificate.
+    /// True if the CAs of the system verify the certificate.
     var isPublic: Bool
-    /// What they were when they could not be used.
+    /// The state of the files when they could not be loaded.
     var unusable: [Stamp?]?
   }
 
-  /// What tells one state of a file from the next.
+  /// The properties that distinguish versions of a file.
   private struct Stamp: Equatable {
     var file: UInt64
     var size: Int64
@@ -41,37 +41,36 @@ final class ServerCertificate: Sendable {
     show()
   }
 
-  /// Whether the CAs of the system verify the certificate that the settings name. Clients then need to pin no CA.
+  /// Returns true if the CAs of the system verify the certificate in the settings. Clients then need to pin no CA.
   private static func isPublic(_ configuration: Configuration) -> Bool {
     configuration.certificate.map { SystemTrust.verifies(certificateFile: $0) } ?? false
   }
 
-  /// What the files hold now, for ``use(_:)``.
+  /// Reads the current files, for ``use(_:_:)``.
   ///
-  /// - Throws: when they can't be used; what is in force stays so.
+  /// - Throws: ``TLSError`` or another error if they can't be used; the configuration in effect is unchanged.
   func read(_ configuration: Configuration) throws -> TLSContext { try folder.serverContext(configuration) }
 
-  /// Writes a certificate from elsewhere to ``StateFolder/shownCertificatePath``. ``look()`` tries again what could not be
-  /// written.
+  /// Writes a certificate of another CA to ``StateFolder/shownCertificatePath``. ``look()`` repeats a failed write.
   private func show() { try? folder.show(isOwn ? nil : source.context.certificatePEM) }
 
-  /// The fingerprint for codes and tokens: of the own CA, or of the last certificate of the file that the settings name; for a public
-  /// certificate ``AuthorityFingerprint/ofSystem``.
+  /// The fingerprint for codes and tokens: of the own CA, or of the last certificate in the configured file; for a
+  /// public certificate ``AuthorityFingerprint/ofSystem``.
   var authority: String? {
     let (path, isPublic) = state.withLock { ($0.configuration.certificate, $0.isPublic) }
     return isPublic ? AuthorityFingerprint.ofSystem : AuthorityFingerprint.text(ofLastIn: path ?? folder.trustPath)
   }
 
-  /// Where it lies.
+  /// The path of the certificate.
   var path: String { state.withLock { $0.configuration.certificate } ?? folder.certificatePath }
 
-  /// Whether it is the one in the state folder, and none that the settings name.
+  /// True if the certificate is the one in the state folder, and not from the settings.
   var isOwn: Bool { state.withLock { $0.configuration.certificate == nil } }
 
-  /// Renews it where its end is near and the gateway's own authority has issued it; looks once an hour.
+  /// Renews the certificate if it expires soon and the gateway's own CA has issued it; checks once an hour.
   ///
-  /// - Parameter now: seconds since 1970.
-  /// - Returns: whether it did.
+  /// - Parameter now: the current time in seconds since 1970.
+  /// - Returns: true if the certificate was renewed.
   func renew(now: Int64) throws -> Bool {
     let hour = now / 3600
     guard isOwn, examined.exchange(hour, ordering: .relaxed) != hour, try folder.renewCertificate(now: now) else {
@@ -81,13 +80,13 @@ final class ServerCertificate: Sendable {
     return true
   }
 
-  /// Reads the files again, with the settings that are in force.
+  /// Loads the files again, with the settings in effect.
   func reload() throws {
     let configuration = state.withLock { $0.configuration }
     use(try read(configuration), configuration)
   }
 
-  /// Puts what was read into force, and watches its files from now on.
+  /// Puts a TLS configuration into effect, and watches its files from now on.
   func use(_ context: TLSContext, _ configuration: Configuration) {
     source.replace(with: context)
     let stamps = ServerCertificate.stamps(folder, configuration)
@@ -96,15 +95,15 @@ final class ServerCertificate: Sendable {
     show()
   }
 
-  /// What a look at the files has found.
+  /// The result of a check of the files.
   enum Finding: Equatable {
     case replaced
-    /// They have changed and can't be used, in one line; said once for each change. Whoever writes two files one after the
-    /// other has them fit a moment later.
+    /// The files have changed and can't be used, with the error in one line; reported once for each change. While two
+    /// files are written one after the other, they temporarily do not match.
     case unusable(String)
   }
 
-  /// Reads the files again if one has changed.
+  /// Loads the files again if one has changed.
   func look() -> Finding? {
     defer { show() }
     let before = state.withLock { $0 }

@@ -1,14 +1,14 @@
 import Foundation
 import Glibc
 
-/// The service manager that started the process, as far as it wants to be told: `sd_notify(3)`, without its library.
+/// The service manager that started the process: `sd_notify(3)`, without its library.
 package struct ServiceManager: Sendable {
-  /// A datagram socket: a path, or a name behind `@`; nil: nobody asks.
+  /// The address of a datagram socket: a path, or a name after `@`; nil if there is no service manager.
   private let address: String?
-  /// How often it wants a sign of life; nil: never.
+  /// The timeout of the watchdog; nil if it is disabled.
   package let watchdogTime: Duration?
 
-  /// - Parameter environment: `NOTIFY_SOCKET`, `WATCHDOG_USEC` and `WATCHDOG_PID` of it.
+  /// - Parameter environment: the variables, of which `NOTIFY_SOCKET`, `WATCHDOG_USEC` and `WATCHDOG_PID` are read.
   package init(_ environment: [String: String], process: Int32 = getpid()) {
     address = environment["NOTIFY_SOCKET"].flatMap { $0.hasPrefix("/") || $0.hasPrefix("@") ? $0 : nil }
     let isMeant = environment["WATCHDOG_PID"].map { Int32($0) == process } ?? true
@@ -16,28 +16,29 @@ package struct ServiceManager: Sendable {
     watchdogTime = isMeant && address != nil && microseconds > 0 ? .microseconds(microseconds) : nil
   }
 
-  /// Nobody.
+  /// No service manager.
   package static let none = ServiceManager([:])
 
-  /// It serves, with its settings as they are.
+  /// Notifies that the gateway serves requests, with its settings in effect.
   package func ready(_ status: String) { send(["READY=1", "STATUS=\(status)"]) }
 
-  /// It reads its settings anew, or makes way for its next program: ``ready(_:)`` follows.
+  /// Notifies that the gateway reloads its settings, or starts its next program: ``ready(_:)`` follows.
   package func reloading(_ status: String) {
     var time = timespec()
     unsafe clock_gettime(CLOCK_MONOTONIC, &time)
     send(["RELOADING=1", "MONOTONIC_USEC=\(time.tv_sec * 1_000_000 + time.tv_nsec / 1000)", "STATUS=\(status)"])
   }
 
-  /// It can't start.
+  /// Notifies that the gateway can't start.
   package func failed(_ status: String) { send(["STATUS=\(status)"]) }
 
   package func stopping() { send(["STOPPING=1", "STATUS=stopping"]) }
 
-  /// A sign of life.
+  /// Sends a heartbeat to the watchdog.
   func alive() { send(["WATCHDOG=1"]) }
 
-  /// A line of a status has no line break. Whoever does not listen misses it: a gateway does not wait for that.
+  /// Sends lines, replacing line breaks within them. The send does not block: a service manager that does not receive
+  /// the message misses it.
   private func send(_ lines: [String]) {
     guard let address else { return }
     let socket = Glibc.socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue), 0)
@@ -46,7 +47,7 @@ package struct ServiceManager: Sendable {
     var place = sockaddr_un()
     place.sun_family = sa_family_t(AF_UNIX)
     var name = Array(address.utf8)
-    // An abstract name begins with a byte 0.
+    // An abstract name begins with a zero byte.
     if address.hasPrefix("@") { name[0] = 0 }
     guard name.count < MemoryLayout.size(ofValue: place.sun_path) else { return }
     unsafe withUnsafeMutableBytes(of: &place.sun_path) { unsafe $0.copyBytes(from: name) }

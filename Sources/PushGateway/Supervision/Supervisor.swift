@@ -1,17 +1,18 @@
-/// Who started the gateway: what it hands over, and what the gateway asks of it.
+/// The environment that started the gateway: the resources that it provides, and the actions that it performs.
 package struct Supervisor: Sendable {
-  /// Is told how things stand.
+  /// The receiver of status notifications.
   package var manager: ServiceManager
-  /// Is bound already.
+  /// The sockets that are already bound.
   package var inherited: InheritedSockets
-  /// Reads the settings again, from where they came; nil where that is unknown.
+  /// Reads the settings again, from their origins; nil if those are unknown.
   package var readConfiguration: (@Sendable () throws -> Configuration)?
-  /// Sees whether the program that lies in this one's place could start, and asks for it to; nil where nobody would start it.
+  /// Checks that the installed program could start, and requests a restart with it; nil if a restart is not
+  /// available.
   ///
-  /// Throws an error in one line when it could not.
+  /// Throws an error in one line if it could not start.
   package var restart: (@Sendable () async throws -> Void)?
-  /// Called once by a start, before the gateway listens and says where: from here on ``Gateway/stop()`` ends it, and the
-  /// process is not to end without.
+  /// Called once by a start, before the gateway listens and announces its addresses: from then on the process must
+  /// end only through ``Gateway/stop()``.
   package var begins: @Sendable () -> Void
 
   package init(
