@@ -3,16 +3,16 @@ import GRDB
 package import PushCore
 import Synchronization
 
-/// Who administers a gateway from elsewhere: a token of theirs, as it is listed.
+/// A token for remote administration of a gateway, as it is listed. The token's text is not part of it.
 package struct AdministratorToken: Sendable, Equatable {
   package var name: String
-  /// `reader`, `operator` or `admin`.
+  /// The token's role: `reader`, `operator` or `admin`.
   package var role: Role
-  /// Milliseconds since 1970.
+  /// The time of creation in milliseconds since 1970.
   package var created: Int64
-  /// When it is good no longer, in seconds since 1970.
+  /// The time of expiration in seconds since 1970.
   package var expires: Int64
-  /// The hour in which it was last shown, in seconds since 1970; nil: never.
+  /// The start of the hour in which the token was last used, in seconds since 1970; nil if it was never used.
   package var lastUsed: Int64?
 
   package init(name: String, role: Role, created: Int64, expires: Int64, lastUsed: Int64? = nil) {
@@ -20,23 +20,26 @@ package struct AdministratorToken: Sendable, Equatable {
   }
 }
 
-/// The tokens of those who administer a gateway from elsewhere, of which it keeps the hashes: all of them in memory, each
-/// change on disk first.
+/// The tokens for remote administration of a gateway. The gateway keeps only their hashes: all of them in memory,
+/// each change on disk first.
 package final class AdministratorTokens: Sendable {
   private struct State {
-    /// By their hashes: whoever asks learns nothing from how long the answer takes.
+    /// The tokens by the SHA-256 hash of their text: with a lookup by hash, the response time reveals nothing about a
+    /// token.
     var tokens: [[UInt8]: AdministratorToken] = [:]
-    /// What ``settle()`` has to write down.
+    /// The hashes of the tokens whose last use ``settle()`` has to write to disk.
     var used: Set<[UInt8]> = []
   }
 
   private let store: SQLiteStore
   private let state: Mutex<State>
 
-  /// How exactly it is known when a token was last shown, in seconds.
+  /// The resolution in seconds of the time at which a token was last used.
   private static let useStep: Int64 = 3600
 
-  /// - Throws: ``StoreError`` when a row can't be read.
+  /// Reads all tokens into memory.
+  ///
+  /// - Throws: ``StoreError`` if a row can't be read.
   package init(store: SQLiteStore) throws(StoreError) {
     self.store = store
     do {
@@ -50,10 +53,10 @@ package final class AdministratorTokens: Sendable {
     }
   }
 
-  /// By their names.
+  /// All tokens, sorted by name.
   package var list: [AdministratorToken] { state.withLock { $0.tokens }.values.sorted { $0.name < $1.name } }
 
-  /// Whose token this is, if it is good; that it was shown is remembered.
+  /// Returns the token with a text, unless there is none or it has expired, and records the hour of its use.
   ///
   /// - Parameter now: seconds since 1970.
   package func find(_ text: String, now: Int64) -> AdministratorToken? {
@@ -70,9 +73,9 @@ package final class AdministratorTokens: Sendable {
     }
   }
 
-  /// Keeps a token, of which it writes down the hash.
+  /// Adds a token. Only the hash of its text is stored.
   ///
-  /// - Throws: ``RegistrationRefusal`` where the name is none, or taken, and ``StoreError``.
+  /// - Throws: ``RegistrationRefusal`` if the name or the role is invalid or the name is taken, and ``StoreError``.
   package func add(_ token: AdministratorToken, text: String) async throws {
     guard ShownName.isValid(token.name) else {
       throw RegistrationRefusal(kind: .invalid, description: "invalid name of a token: expected \(ShownName.expected)")
@@ -105,9 +108,9 @@ package final class AdministratorTokens: Sendable {
     }
   }
 
-  /// Forgets a token: it is good no longer.
+  /// Removes a token, which revokes it.
   ///
-  /// - Throws: ``RegistrationRefusal`` where there is none of this name, and ``StoreError``.
+  /// - Throws: ``RegistrationRefusal`` if there is no token of this name, and ``StoreError``.
   package func remove(_ name: String) async throws {
     guard let hash = state.withLock({ state in state.tokens.first { $0.value.name == name }?.key }) else {
       throw RegistrationRefusal(
@@ -124,7 +127,7 @@ package final class AdministratorTokens: Sendable {
     }
   }
 
-  /// Writes down when tokens were last shown.
+  /// Writes to disk when tokens were last used.
   package func settle() async throws {
     let used = state.withLock { state in
       defer { state.used = [] }
@@ -139,7 +142,7 @@ package final class AdministratorTokens: Sendable {
     }
   }
 
-  /// Reads all of it, and keeps nothing.
+  /// Reads every row to check it, and discards the result.
   static func checkRows(_ db: Database) throws { _ = try load(db) }
 
   private static func load(_ db: Database) throws -> [[UInt8]: AdministratorToken] {
@@ -148,7 +151,7 @@ package final class AdministratorTokens: Sendable {
     var tokens: [[UInt8]: AdministratorToken] = [:]
     while try rows.next() {
       guard let role: Role = try rows.word(2), Role.administrators.contains(role) else {
-        // Of a role that is not known nothing can be done.
+        // A token with an unknown role grants nothing: it is skipped.
         continue
       }
       tokens[rows.blob(0)] = AdministratorToken(

@@ -3,17 +3,17 @@ import GRDB
 package import PushCore
 import Synchronization
 
-/// What a person picked on an alert.
+/// The action that a user picked on an alert.
 package struct Answer: Sendable, Equatable {
-  /// The push's `apns-id`.
+  /// The `apns-id` of the push.
   package var id: APNSID
   package var person: PersonID
-  /// `view`, `close`, `ok`, or the action of a category.
+  /// The action: `view`, `close`, `ok`, or an action of a category.
   package var action: String
-  /// The device on which it was picked.
+  /// The device on which the user picked the action.
   package var device: DeviceID
   package var app: AppID
-  /// Milliseconds since 1970.
+  /// The time of the answer in milliseconds since 1970.
   package var at: Int64
 
   package init(id: APNSID, person: PersonID, action: String, device: DeviceID, app: AppID, at: Int64) {
@@ -21,19 +21,20 @@ package struct Answer: Sendable, Equatable {
   }
 }
 
-/// The answers of persons, of which the first to each push counts: on disk before anybody hears of one, so that it is the
-/// first also after a crash.
+/// The answers of users. The first answer to each push counts. It is on disk before it is reported, so that it stays
+/// the first after a crash.
 ///
-/// The last ``Limits/rememberedAnswers`` of each person are kept, for ``Limits/answerRetention`` at most; whoever answers
-/// an older push once more is believed. Answers that come while a commit runs share the next one.
+/// The last ``Limits/rememberedAnswers`` of each user are kept, for ``Limits/answerRetention`` at most. A second
+/// answer to an older push counts as the first. Answers that arrive while a commit runs share the next one.
 package final class Answers: Sendable {
-  /// What became of an answer.
+  /// The outcome of an answer.
   package struct Taken: Sendable {
-    /// The one that counts.
+    /// The answer that counts.
     package var counting: Answer
-    /// Whether it is the one that was just given.
+    /// True if the answer that was just given is the one that counts.
     package var isFirst: Bool
-    /// For whom it counts: whoever gave it, and where it is the answer of a group all to whom its push went.
+    /// The users for whom the answer counts: the user who gave it; for the answer of a group, all users to whom the
+    /// push went.
     package var persons: [PersonID]
   }
 
@@ -48,12 +49,14 @@ package final class Answers: Sendable {
 
   package init(store: SQLiteStore) { self.store = store }
 
-  /// Keeps an answer, unless its push has one of this person, and calls `completion` when that is on disk, or with a
-  /// ``StoreError`` when the disk refuses. Of answers that one thread gives the first is the first. The outcome is nil, and
-  /// nothing is kept, where a person picks an action for a group that the person has left since, or that was removed.
+  /// Stores an answer, unless this user has already answered the push.
   ///
-  /// - Parameter isPick: whether it is one of the actions that the push offers, which counts for all members where the
-  ///   push is a group's; who only views or closes an alert does so alone.
+  /// Calls `completion` when the answer is on disk, or with a ``StoreError`` if the disk refuses it. Answers from one
+  /// thread are stored in the order in which they were given. The outcome is nil, and nothing is stored, if the user
+  /// picks an action for a group that was removed or that the user has left.
+  ///
+  /// - Parameter isPick: true if `answer` is one of the actions that the push offers. Such an answer to a group's
+  ///   push counts for all members; viewing or closing an alert counts only for the user who did it.
   package func take(
     _ answer: Answer, isPick: Bool = false, completion: @escaping @Sendable (Result<Taken?, StoreError>) -> Void
   ) {
@@ -65,7 +68,7 @@ package final class Answers: Sendable {
     if mustWrite { Task { await write() } }
   }
 
-  /// Returns when everything given so far is on disk, or can't be.
+  /// Returns when all answers given so far are on disk or have failed.
   package func settle() async {
     await withCheckedContinuation { continuation in
       let isIdle = line.withLock { line in
@@ -136,15 +139,16 @@ package final class Answers: Sendable {
     }
   }
 
-  /// A group's push that went to the person who answers, and whether this person is still a member of the group.
+  /// A group's push that went to the user who answers; `isMember` is true if this user is still a member of the
+  /// group.
   private struct GroupPush {
     var number: Int64
     var persons: [PersonID]
     var isMember: Bool
   }
 
-  /// The group's push that is answered, where it is one. One id can be that of pushes to several groups: a group that the
-  /// person is still a member of comes first, then the latest push.
+  /// Returns the group's push that an answer belongs to, or nil if there is none. Pushes to several groups can share
+  /// an id: a group with the user as a member comes first, then the latest push.
   private static func groupPush(of answer: Answer, _ db: Database) throws -> GroupPush? {
     let select = try db.cachedStatement(
       sql: """
@@ -163,7 +167,7 @@ package final class Answers: Sendable {
     return nil
   }
 
-  /// The answer that a group has given.
+  /// Returns the answer that a group has given, or nil if there is none.
   private static func first(of groupPush: Int64, _ db: Database) throws -> Answer? {
     let rows = try PreparedStatement(db, "SELECT \(columns) FROM answer WHERE group_push = ?", isKept: true)
     defer { rows.reset() }
@@ -171,8 +175,8 @@ package final class Answers: Sendable {
     return try rows.next() ? try Answers.answer(rows) : nil
   }
 
-  /// The answers since a time in milliseconds since 1970, the oldest first: at most ``Limits/rememberedAnswers`` of each
-  /// person.
+  /// Returns the answers since `time`, in milliseconds since 1970, the oldest first: at most
+  /// ``Limits/rememberedAnswers`` of each user.
   package func answers(since time: Int64) async throws -> [Answer] {
     do {
       return try await store.pool.read { db in
@@ -187,7 +191,8 @@ package final class Answers: Sendable {
     }
   }
 
-  /// The answers of groups since a time in milliseconds since 1970, the oldest first, with all for whom each counts.
+  /// Returns the answers of groups since `time`, in milliseconds since 1970, the oldest first, each with all users
+  /// for whom it counts.
   package func groupAnswers(since time: Int64) async throws -> [Taken] {
     do {
       return try await store.pool.read { db in
@@ -210,29 +215,30 @@ package final class Answers: Sendable {
     }
   }
 
-  /// Forgets the answers of a person.
+  /// Deletes the answers of a user.
   package func forget(_ person: PersonID) async throws {
     try await write { try $0.execute(sql: "DELETE FROM answer WHERE person = ?", arguments: [person.row]) }
   }
 
-  /// Forgets the answers to pushes of an app.
+  /// Deletes the answers to pushes of an app.
   package func forget(_ app: AppID) async throws {
     try await write { try $0.execute(sql: "DELETE FROM answer WHERE app = ?", arguments: [app.row]) }
   }
 
-  /// Forgets what is older than ``Limits/answerRetention`` at `now`, in milliseconds since 1970, or of nobody any longer.
+  /// Deletes the answers that are older than ``Limits/answerRetention`` at `now`, in milliseconds since 1970, and
+  /// those of users that no longer exist.
   package func trim(now: Int64) async throws {
     try await write { db in
       let end = now - Limits.answerRetention * 1000
       let isDue = "at < ? OR person NOT IN (SELECT id FROM person)"
-      // Most often there is nothing to do, and then nothing is to be written.
+      // Usually nothing is due: the check avoids a write.
       guard try Bool.fetchOne(db, sql: "SELECT EXISTS (SELECT 1 FROM answer WHERE \(isDue))", arguments: [end]) == true
       else { return }
       try db.execute(sql: "DELETE FROM answer WHERE \(isDue)", arguments: [end])
     }
   }
 
-  /// Reads all of it, and keeps nothing.
+  /// Reads every row to check it, and discards the result.
   static func checkRows(_ db: Database) throws {
     let rows = try PreparedStatement(db, "SELECT \(columns) FROM answer")
     while try rows.next() { _ = try answer(rows) }

@@ -2,24 +2,25 @@ import Foundation
 import GRDB
 import PushCore
 
-/// Who administers a gateway changes what it does, and this says what was changed: as durable as the mailbox, and
-/// who has, written before it is done, so that nothing was done that is not here.
+/// The record of administrative requests: the changes made to a gateway and the administrators who made them. A
+/// record is as durable as the mailbox and is written before the request is executed, so that each executed request
+/// has one.
 ///
 /// The last ``Limits/maximumAuditRecords`` are kept.
 package final class AuditTrail: Sendable {
-  /// One request.
+  /// The record of one request.
   package struct Record: Sendable, Equatable {
-    /// Increasing.
+    /// The number of the record; numbers increase.
     package var number: Int64
-    /// Milliseconds since 1970.
+    /// The time of the request in milliseconds since 1970.
     package var at: Int64
     package var method: String
     package var path: String
-    /// Its beginning.
+    /// The beginning of the request body.
     package var body: String
-    /// Whom the gateway knew who asked as; nil where an earlier version wrote it down.
+    /// The identity that the gateway determined for the administrator; nil for a record of an earlier version.
     package var who: String?
-    /// That of the answer; nil when the gateway ended before it answered.
+    /// The status of the response; nil if the gateway ended before it responded.
     package var status: Int?
   }
 
@@ -27,13 +28,13 @@ package final class AuditTrail: Sendable {
 
   package init(store: SQLiteStore) { self.store = store }
 
-  /// Writes down what was asked; returns when that is on disk.
+  /// Writes a record of a request. Returns when the record is on disk.
   ///
   /// - Parameters:
-  ///   - body: of which ``Limits/maximumAuditedBody`` bytes are kept.
-  ///   - who: whom the gateway knows who asks as.
+  ///   - body: the request body, of which ``Limits/maximumAuditedBody`` bytes are kept.
+  ///   - who: the identity that the gateway determined for the administrator.
   ///   - time: milliseconds since 1970.
-  ///   - status: that of the answer, where it is known already.
+  ///   - status: the status of the response, if it is already known.
   /// - Returns: the number of the record, for ``note(status:of:)``.
   package func record(
     _ method: String, _ path: String, body: [UInt8], by who: String?, at time: Int64, status: Int? = nil
@@ -50,7 +51,7 @@ package final class AuditTrail: Sendable {
     }
   }
 
-  /// Writes down how a request was answered.
+  /// Adds the status of the response to the record of a request.
   package func note(status: Int, of number: Int64) async throws {
     try await write { db in
       let update = try db.cachedStatement(sql: "UPDATE audit SET status = ? WHERE number = ?")
@@ -58,9 +59,9 @@ package final class AuditTrail: Sendable {
     }
   }
 
-  /// The newest records, the newest last.
+  /// Returns the newest records, the newest last.
   ///
-  /// - Parameter number: only those before it; nil: from the newest on.
+  /// - Parameter number: only records before this number are returned; nil: the newest ones.
   package func records(before number: Int64?, limit: Int) async throws -> [Record] {
     do {
       return try await store.pool.read { db in
@@ -77,7 +78,7 @@ package final class AuditTrail: Sendable {
     }
   }
 
-  /// Reads all of it, and keeps nothing.
+  /// Reads every row to check it, and discards the result.
   static func checkRows(_ db: Database) throws {
     let rows = try PreparedStatement(db, "SELECT \(columns) FROM audit")
     while try rows.next() { _ = try record(rows) }

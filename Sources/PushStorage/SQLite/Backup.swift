@@ -3,49 +3,51 @@ import GRDB
 import Glibc
 package import PushCore
 
-/// One file that holds a whole gateway: its database, and beside it what else is in the state folder.
+/// One file that holds a whole gateway: its database and the other files of the state folder.
 ///
 /// It is an SQLite database itself; the other files are rows of `backup_file`.
 package enum Backup {
-  /// What a backup holds.
+  /// The contents of a backup.
   package struct Summary: Codable, Sendable {
     package var path: String
-    /// Size of the file.
+    /// The size of the file in bytes.
     package var bytes: Int
-    /// When it was made, RFC 3339.
+    /// The time at which the backup was made (RFC 3339).
     package var created: String
-    /// Pushes that waited then.
+    /// The number of pushes that were pending at that time.
     package var waiting: Int
     package var devices: Int
-    /// Certificates, keys and settings.
+    /// The number of other files: certificates, keys and settings.
     package var files: Int
   }
 
-  /// What is never saved: what belongs to a running gateway, or is saved as tables.
+  /// The files that are never saved: they belong to a running gateway, or are saved as tables.
   private static let omitted: Set<String> = ["lock", "admin.sock", "listening", "ballast", "backup-draft"]
 
-  /// Saves a gateway, which goes on meanwhile: the file shows one moment between two commits.
+  /// Saves a running gateway: the file shows its state between two commits.
   ///
-  /// The file appears as a whole, is on disk when this returns, and can be read by its owner only: it holds keys.
+  /// The file appears as a whole and is on disk when this returns. Only its owner can read it, because it holds keys.
   package static func write(_ store: SQLiteStore, _ folder: StateFolder, to path: String, now: Date) throws -> Summary {
     try requireReplaceable(path)
     try write(database: store.path, folder, to: path, now: now)
     return try summary(of: path)
   }
 
-  /// Saves a gateway that does not run, whatever its database's version; its folder is claimed.
+  /// Saves a gateway that does not run, with any version of the database. The caller has claimed the folder.
   package static func write(stopped folder: StateFolder, to path: String, now: Date) throws -> Summary {
     try requireReplaceable(path)
     try write(database: folder.databasePath, folder, to: path, now: now)
     return try summary(of: path)
   }
 
-  /// Saves a gateway of a cell: what the cell shares, as of one moment, and then what waits elsewhere.
+  /// Saves a gateway of a cluster: first the data that the cluster shares, as of one moment, then the pending pushes
+  /// from the broker.
   ///
-  /// What was accepted before this was called is in the file, unless its device has acknowledged it meanwhile.
+  /// The file contains everything that was accepted before this call, except pushes that their devices acknowledge
+  /// during it.
   ///
-  /// - Parameter fill: adds what waits.
-  /// - Throws: ``StoreError`` also where gateways of a later version have shared what this one has no place for.
+  /// - Parameter fill: adds the pending pushes.
+  /// - Throws: ``StoreError``, also if gateways of a later version share data that this version can't store.
   package static func write(
     _ store: SQLiteStore, _ folder: StateFolder, to path: String, now: Date,
     waiting fill: (BackupMailbox) async throws -> Void
@@ -71,7 +73,7 @@ package enum Backup {
     return try summary(of: path)
   }
 
-  /// Saves a database of any version, and beside it the folder's other files, to a path that is written over.
+  /// Saves a database of any version and the folder's other files to a path, and overwrites the file at that path.
   static func write(database: String, _ folder: StateFolder, to path: String, now: Date) throws {
     let draft = try begin(folder, path)
     defer { try? removeDraft(of: folder) }
@@ -85,13 +87,13 @@ package enum Backup {
     try finish(draft, path)
   }
 
-  /// Makes an empty file beside the one that is to be, and notes it in the folder.
+  /// Creates an empty draft next to the future backup, and records its path in the folder.
   private static func begin(_ folder: StateFolder, _ path: String) throws -> String {
-    // A name of its own: whatever else is there stays.
+    // A unique name: other files of the folder stay untouched.
     let draft = path + "." + String(decoding: randomBytes(count: 8).map { hexDigit($0 & 15) }, as: UTF8.self) + ".new"
     try removeDraft(of: folder)
     try folder.write(Array(draft.utf8), to: folder.backupDraftPath, mode: 0o600)
-    // Foundation would make it under a name of its own first, which nobody removes after a crash.
+    // Foundation would create the file under a temporary name first, which would remain after a crash.
     let file = unsafe open(draft, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
     guard file >= 0 else {
       throw StoreError("\(path) can't be written: name a file in a folder that the gateway may write to")
@@ -100,28 +102,30 @@ package enum Backup {
     return draft
   }
 
-  /// Puts a file that is written in its place.
+  /// Moves a finished draft to the path of the backup.
   private static func finish(_ draft: String, _ path: String) throws {
     guard synchronise(draft), unsafe rename(draft, path) == 0, synchronise(folderPath(of: path)) else {
       throw StoreError("\(path) can't be written: check the disk and the folder's permissions")
     }
   }
 
-  /// Removes what a backup has begun that was not finished.
+  /// Removes the draft of a backup that was not finished.
   package static func removeDraft(of folder: StateFolder) throws {
     let files = FileManager.default
     guard let bytes = files.contents(atPath: folder.backupDraftPath) else { return }
     let draft = String(decoding: bytes, as: UTF8.self)
-    // Only what a backup makes, whatever was written into that file.
+    // Only a draft that a backup makes is removed, whatever path the file contains.
     if draft.hasPrefix("/"), draft.hasSuffix(".new") {
       for suffix in ["", "-journal"] { try? files.removeItem(atPath: draft + suffix) }
     }
     try files.removeItem(atPath: folder.backupDraftPath)
   }
 
-  /// - Throws: ``StoreError`` when there is something at a path that is not a backup.
+  /// Checks that a path is free or holds a backup.
+  ///
+  /// - Throws: ``StoreError`` if the path holds anything else.
   private static func requireReplaceable(_ path: String) throws {
-    // Of a link this is the link itself.
+    // For a symbolic link, these are the attributes of the link itself.
     guard let attributes = try? FileManager.default.attributesOfItem(atPath: path) else { return }
     guard attributes[.type] as? FileAttributeType == .typeRegular, (try? summary(of: path)) != nil else {
       throw StoreError("\(path) exists and is not a backup: name another file, or move that one away")
@@ -162,9 +166,9 @@ package enum Backup {
     }
   }
 
-  /// What a file holds.
+  /// Returns a summary of the contents of a backup.
   ///
-  /// - Throws: ``StoreError`` when it is no backup.
+  /// - Throws: ``StoreError`` if the file is not a backup.
   package static func summary(of path: String) throws -> Summary {
     guard let size = try? FileManager.default.attributesOfItem(atPath: path)[.size] as? Int else {
       throw StoreError("there is no file \(path)")
@@ -191,7 +195,7 @@ package enum Backup {
     }
   }
 
-  /// Puts what a backup holds into a state folder that has no database.
+  /// Writes the contents of a backup into a state folder that has no database.
   package static func restore(_ path: String, into folder: StateFolder) throws -> Summary {
     let summary = try summary(of: path)
     try RestoredBackup.refuseStrangers(path)
@@ -212,7 +216,7 @@ package enum Backup {
       } catch {
         throw explain(error, path)
       }
-      // Last: a folder with a database is one that was restored as a whole.
+      // The database is renamed last: a folder with a database is one that was restored completely.
       guard synchronise(draft), unsafe rename(draft, folder.databasePath) == 0, synchronise(folder.path) else {
         throw StoreError("\(folder.path) can't be written: check the disk and the folder's permissions")
       }
@@ -221,7 +225,8 @@ package enum Backup {
     }
   }
 
-  /// Writes the files of a backup into a folder, and leaves in a copy of it what a gateway's database has.
+  /// Writes the files of a backup into a folder, and removes their tables from `db`, a copy of the backup, so that
+  /// only the tables of a gateway remain.
   static func takeFiles(out db: Database, into folder: StateFolder) throws {
     let rows = try PreparedStatement(db, "SELECT path, mode, content FROM backup_file")
     while try rows.next() {
@@ -231,7 +236,7 @@ package enum Backup {
     try db.execute(sql: "DROP TABLE backup_file; DROP TABLE backup_info")
   }
 
-  /// Why a backup can't be restored; no repair mends one.
+  /// Returns the reason why a backup can't be restored. There is no repair for a damaged backup.
   static func explain(_ error: any Error, _ path: String) -> StoreError {
     let words: String
     switch error {
@@ -247,7 +252,7 @@ package enum Backup {
     return folder.isEmpty ? "." : folder
   }
 
-  /// Returns when a file or a folder is on disk.
+  /// Flushes a file or a folder to disk. Returns true on success.
   private static func synchronise(_ path: String) -> Bool {
     let file = unsafe open(path, O_RDONLY | O_CLOEXEC)
     guard file >= 0 else { return false }
@@ -257,7 +262,7 @@ package enum Backup {
 }
 
 extension StateFolder {
-  /// Writes one file of a backup; a name that leads out of the folder is refused.
+  /// Writes one file of a backup. A name that leads out of the folder is refused.
   func restore(_ name: String, _ content: [UInt8], mode: Int) throws {
     guard !name.hasPrefix("/"), !name.split(separator: "/").contains("..") else {
       throw StoreError("the backup names \(name), which is outside a state folder: it is not used")
@@ -266,10 +271,10 @@ extension StateFolder {
     try FileManager.default.createDirectory(
       atPath: (target as NSString).deletingLastPathComponent, withIntermediateDirectories: true,
       attributes: [.posixPermissions: 0o700])
-    // Whatever the backup says: nobody but the owner has a use for any of these files.
+    // The mode of the backup is limited: only the owner needs access to these files.
     try write(content, to: target, mode: mode & 0o600)
     guard target == developmentPath else { return }
-    // It names the key's place, which is another now.
+    // The file contains the path of the key, which differs in this folder.
     var development = try decodeJSON(Development.self, from: content)
     development.keyPath = absolute((development.keyPath as NSString).lastPathComponent)
     try write(controlJSON(development), to: target, mode: mode)

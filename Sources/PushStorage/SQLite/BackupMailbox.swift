@@ -2,15 +2,17 @@ import Foundation
 import GRDB
 package import PushCore
 
-/// What waits for the devices of a cell, as rows of a backup that is being made: it comes from elsewhere, in the order of
-/// its numbers, and keeps them.
+/// The pending pushes of a cluster's devices, as rows of a backup that is being made. They come from the broker in
+/// the order of their sequence numbers, which they keep.
 ///
 /// Belongs to one task.
 package final class BackupMailbox {
   private let copy: DatabaseQueue
   private var row: Int64 = 0
 
-  /// - Parameter path: of a copy of a gateway's replica, which is a database of a gateway that is alone from here on.
+  /// Opens a copy of a gateway's replica and makes it the database of a standalone gateway.
+  ///
+  /// - Parameter path: the path of the copy.
   init(_ path: String) throws {
     copy = try DatabaseQueue(path: path)
     try copy.write { db in
@@ -22,7 +24,7 @@ package final class BackupMailbox {
     }
   }
 
-  /// Adds pushes, with the numbers that they have.
+  /// Adds pushes with their existing numbers.
   package func append(_ entries: [MailboxEntry]) throws {
     let first = row + 1
     row += Int64(entries.count)
@@ -43,7 +45,7 @@ package final class BackupMailbox {
     }
   }
 
-  /// Notes what the cap drove out, which the device has not been told.
+  /// Stores the gap that the mailbox limit left for a device, which has not yet been notified of it.
   package func set(_ gap: MailboxGap, of device: DeviceID) throws {
     try copy.write { db in
       try db.execute(
@@ -57,10 +59,11 @@ package final class BackupMailbox {
     }
   }
 
-  /// Ends it: of what was stored twice, or is replaced, one stays.
+  /// Completes the mailbox: of pushes that were stored twice, or that replace each other, one stays.
   ///
-  /// - Parameter highest: no number was given out beyond this one. Those of a gateway that goes on from here begin after
-  ///   it, so that none means two pushes to a device, also where it has been away since before there was a cell.
+  /// - Parameter highest: the highest number given out so far. A gateway that starts from this backup begins after
+  ///   it, so that no number denotes two pushes to a device, even if that device was last connected before the
+  ///   cluster existed.
   package func finish(_ highest: UInt64) throws {
     try copy.write { db in
       try db.execute(

@@ -6,11 +6,12 @@ import Synchronization
 
 /// The event types of apps, each with the actions that its alerts offer: all in memory, each change on disk first.
 ///
-/// One that has an end is a question's (``Question``): whoever asks removes it, and where that never comes it ends by itself.
+/// A category with an expiration time belongs to a question (``Question``). Its sender removes it; otherwise it
+/// expires.
 package final class Categories: Sendable {
   private struct Category: Sendable {
     var actions: [AlertAction]
-    /// Seconds since 1970; nil: it stays.
+    /// The expiration time in seconds since 1970; nil if the category does not expire.
     var expires: Int64?
   }
 
@@ -30,7 +31,7 @@ package final class Categories: Sendable {
     }
   }
 
-  /// Reads all of it as a start does, and keeps nothing.
+  /// Reads every row to check it, as a start does, and discards the result.
   static func checkRows(_ db: Database) throws { _ = try load(db) }
 
   private static func load(_ db: Database) throws -> [AppID: [String: Category]] {
@@ -45,24 +46,24 @@ package final class Categories: Sendable {
     return categories
   }
 
-  /// What the alerts of a category offer; nothing for a category that is not known.
+  /// Returns the actions that the alerts of a category offer; empty for an unknown category.
   package func actions(of app: AppID, _ category: String) -> [AlertAction] {
     state.withLock { $0[app]?[category]?.actions } ?? []
   }
 
-  /// Whether a category is a question's.
+  /// Returns true if a category belongs to a question.
   package func isQuestion(_ app: AppID, _ category: String) -> Bool {
     state.withLock { $0[app]?[category]?.expires } != nil
   }
 
-  /// All categories of an app.
+  /// Returns all categories of an app with their actions.
   package func all(of app: AppID) -> [String: [AlertAction]] {
     state.withLock { $0[app] }?.mapValues(\.actions) ?? [:]
   }
 
-  /// Adds a category or changes it.
+  /// Adds or changes a category.
   ///
-  /// - Parameter expires: when it ends, in seconds since 1970; nil: it stays.
+  /// - Parameter expires: the expiration time in seconds since 1970; nil if the category does not expire.
   package func put(_ app: AppID, _ category: String, _ actions: [AlertAction], expires: Int64? = nil) async throws {
     try Categories.check(category, actions)
     let count = state.withLock { $0[app]?.count { $0.value.expires != nil } } ?? 0
@@ -81,18 +82,18 @@ package final class Categories: Sendable {
     }
   }
 
-  /// Removes a category; that there is none is no error.
+  /// Removes a category. It is not an error if there is none.
   package func remove(_ app: AppID, _ category: String) async throws {
     try await remove([(app, category)])
   }
 
-  /// Removes all categories of an app, in a transaction of the caller's.
+  /// Removes all categories of an app, within the caller's transaction.
   func remove(_ app: AppID, _ db: Database) throws {
     try db.execute(sql: "DELETE FROM category WHERE app = ?", arguments: [app.row])
     db.afterNextTransaction { [self] _ in state.withLock { $0[app] = nil } }
   }
 
-  /// Removes those whose end has come at `now`, in seconds since 1970.
+  /// Removes the categories that have expired at `now`, in seconds since 1970.
   package func expire(now: Int64) async throws {
     let ended = state.withLock { state in
       state.flatMap { app, categories in
@@ -117,9 +118,9 @@ package final class Categories: Sendable {
     do { try await store.write(body) } catch { throw SQLiteStore.explain(error, path: store.path) }
   }
 
-  /// Actions that every alert has by itself.
+  /// The built-in actions of every alert.
   private static let reserved: Set = ["view", "close", "ok", "options"]
-  /// As many as fit on an action sheet, which never scrolls (X4).
+  /// The number of actions that fit on an action sheet, which never scrolls (X4).
   private static let maximumActions = 4
 
   private static func check(_ category: String, _ actions: [AlertAction]) throws(RegistrationRefusal) {
@@ -146,6 +147,6 @@ package final class Categories: Sendable {
 }
 
 extension UInt8 {
-  /// Whether this is ASCII and no control.
+  /// True for a printable ASCII character or a space.
   fileprivate var isPrintable: Bool { (0x20..<0x7F).contains(self) }
 }

@@ -1,19 +1,22 @@
 import GRDB
 
-/// Does to this gateway's replica what another gateway's transaction did to its own.
+/// Applies the changes of another gateway's transaction to the replica of this gateway.
 enum ChangeApplier {
-  /// - Throws: ``ReplicaDiverged`` when a row is not as it was there: the replicas are not the same any longer.
+  /// Applies changes within a transaction.
+  ///
+  /// - Throws: ``ReplicaDiverged`` if a row differs from the row on the other gateway: the replicas are no longer the
+  ///   same.
   static func apply(_ changes: [RowChange], _ db: Database) throws {
-    // What is checked is how rows refer to each other at the end.
+    // References between rows are checked at the end of the transaction.
     try db.execute(sql: "PRAGMA defer_foreign_keys = ON")
-    // What goes first makes room for what comes: names are unique.
+    // Deletions come first, because they free unique names for the rows that follow.
     for kind in [RowChange.Kind.delete, .update, .insert] {
       for change in changes where change.kind == kind { try apply(change, db) }
     }
   }
 
   private static func apply(_ change: RowChange, _ db: Database) throws {
-    // A later version's tables and columns are nothing to this one.
+    // Tables and columns of a later version are ignored.
     guard Schema.isShared(change.table), try db.tableExists(change.table) else { return }
     let known = Set(try db.columns(in: change.table).map(\.name))
     let values = change.values.filter { known.contains($0.key) }.sorted { $0.key < $1.key }
@@ -48,7 +51,7 @@ enum ChangeApplier {
   private static func quoted(_ name: String) -> String { "\"" + name.replacing("\"", with: "\"\"") + "\"" }
 }
 
-/// A replica is not what the cell's log made of the others.
+/// An error: a replica differs from the state that the cluster's log has produced on the other gateways.
 package struct ReplicaDiverged: Error, CustomStringConvertible {
   package var description: String
 }

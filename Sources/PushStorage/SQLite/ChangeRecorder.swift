@@ -1,15 +1,15 @@
 import CSQLiteSession
 import GRDB
 
-/// Records what a transaction does to the tables that gateways share, by SQLite's session extension: the rows as they are at
-/// its end, whatever it took to get there.
+/// Records the changes of a transaction to the tables that gateways share, with SQLite's session extension: the final
+/// state of each row, without intermediate changes.
 ///
-/// Belongs to an access of a connection.
+/// Belongs to one access of a connection.
 @safe struct ChangeRecorder {
   private let session: OpaquePointer
   private let db: Database
 
-  /// Runs a change and tells what it did.
+  /// Runs a change and returns its value and the rows that it changed.
   static func record<Value>(_ db: Database, _ change: (Database) throws -> Value) throws -> (Value, [RowChange]) {
     let recorder = try ChangeRecorder(db)
     defer { unsafe sqlite3session_delete(recorder.session) }
@@ -78,13 +78,13 @@ import GRDB
             ? sqlite3changeset_old(iterator, Int32(index), &value)
             : sqlite3changeset_new(iterator, Int32(index), &value))
       }
-      // Of an update, a column that stays as it is has none.
+      // An update has no value for a column that does not change.
       guard let value = unsafe value else { continue }
       if isKey {
         change.key[column] = unsafe RowValue(value)
       } else {
         let value = unsafe RowValue(value)
-        // What is gone is told where it says whose it was.
+        // Only short values of a deleted row are recorded: they identify its owner.
         if kind == .delete, value.isLong { continue }
         change.values[column] = value
       }
@@ -98,7 +98,7 @@ import GRDB
 }
 
 extension RowValue {
-  /// What a value of SQLite's holds; it is copied.
+  /// Copies a value of SQLite.
   fileprivate init(_ value: OpaquePointer) {
     switch unsafe sqlite3_value_type(value) {
     case SQLITE_INTEGER: self = .integer(unsafe sqlite3_value_int64(value))

@@ -3,13 +3,13 @@ import GRDB
 package import PushCore
 import Synchronization
 
-/// Channels as they are stored, and what other gateways make of them.
+/// The stored rows of channels, and changes by other gateways.
 extension Channels {
-  /// What a gateway does about what another one has changed.
+  /// The callbacks for changes that another gateway has made.
   package struct Follower: Sendable {
-    /// A message was published.
+    /// Called when a message was published.
     package var published: @Sendable (BroadcastMessage) -> Void
-    /// Devices subscribe to other channels than before.
+    /// Called when devices subscribe to other channels than before.
     package var changed: @Sendable (Set<DeviceID>) -> Void
 
     package init(
@@ -20,7 +20,7 @@ extension Channels {
     }
   }
 
-  /// From now on `follower` hears what other gateways change.
+  /// Sets the callbacks for changes by other gateways.
   package func follow(_ follower: Follower) { self.follower.withLock { $0 = follower } }
 
   static let tables: Set = ["channel", "channel_message", "channel_subscription", "broadcast_off"]
@@ -73,13 +73,13 @@ extension Channels {
       expires: try row.integer(5, in: ColumnBounds.seconds), priority: try row.priority(6), payload: row.blob(7))
   }
 
-  // MARK: What others change
+  // MARK: Changes by other gateways
 
   /// A subscription that another gateway has changed.
   fileprivate struct Change {
     var device: DeviceID
     var channel: ChannelID
-    /// nil: it has ended.
+    /// The number of the last message that the device has; nil if the subscription has ended.
     var seen: UInt64?
   }
 
@@ -139,9 +139,9 @@ extension Channels {
 }
 
 extension Channels.State {
-  /// Takes over a subscription as it is now.
+  /// Takes over the current state of a subscription.
   ///
-  /// - Returns: whether the device subscribes to another channel than before, or to one less.
+  /// - Returns: true if the device subscribes to a new channel, or to one fewer.
   fileprivate mutating func take(_ change: Channels.Change) -> Bool {
     let place = subscriptions[change.device]?.firstIndex { $0.channel == change.channel }
     switch (place, change.seen) {
@@ -162,9 +162,9 @@ extension Channels.State {
     }
   }
 
-  /// Takes over a channel as it is now.
+  /// Takes over the current state of a channel.
   ///
-  /// - Returns: its message, when that is news.
+  /// - Returns: the channel's message if it is new.
   fileprivate mutating func take(_ id: ChannelID, as channel: BroadcastChannel?) -> BroadcastMessage? {
     let before = channels[id]
     if let before { byApp[Channels.Key(app: before.app, environment: before.environment)]?.remove(id) }

@@ -4,18 +4,18 @@ package import Logging
 package import PushCore
 import Synchronization
 
-/// Broadcast channels, who subscribes to them, and the most recent message of each that stores it: all of it in memory,
-/// each change on disk first.
+/// Broadcast channels, their subscriptions, and the most recent message of each channel that stores it: all in
+/// memory, each change on disk first.
 ///
-/// Which message a device has is the exception: it is written behind, so that a crash may have a device sent once more
-/// what it had acknowledged a moment before.
+/// The progress of devices is the exception: it is written later, so that after a crash a device may receive a
+/// message again that it acknowledged shortly before.
 package final class Channels: Sendable {
-  /// Why something can't be done with a channel.
+  /// The reason why an operation on a channel failed.
   package enum Failure: Error {
-    /// There is none of this name, or it is of another app or environment.
+    /// No channel has this id, or it belongs to another app or environment.
     case unknown
     case deleted
-    /// The app has as many as it may have.
+    /// The app has reached the maximum number of channels.
     case full
     /// The app may not broadcast.
     case off
@@ -34,17 +34,17 @@ package final class Channels: Sendable {
 
   struct State {
     var channels: [ChannelID: BroadcastChannel] = [:]
-    /// Those that are there, by app.
+    /// The channels that are not deleted, by app and environment.
     var byApp: [Key: Set<ChannelID>] = [:]
-    /// A device has few, so that looking through them costs less than a table for each.
+    /// The subscriptions of each device. A device has few: a linear search costs less than a table for each device.
     var subscriptions: [DeviceID: [Subscription]] = [:]
-    /// Apps that may not broadcast.
+    /// The apps that may not broadcast.
     var off: Set<AppID> = []
-    /// What is not on disk yet.
+    /// The acknowledgements that are not on disk yet.
     var unsettled: Set<Acknowledgement> = []
     var isSettling = false
 
-    /// The number up to which a device has a channel's messages; 0 when it does not subscribe any longer.
+    /// Returns the number up to which a device has a channel's messages; 0 if it no longer subscribes.
     func seen(_ one: Acknowledgement) -> UInt64 {
       subscriptions[one.device]?.first { $0.channel == one.channel }?.seen ?? 0
     }
@@ -58,15 +58,15 @@ package final class Channels: Sendable {
   private let store: SQLiteStore
   private let logger: Logger
   let state: Mutex<State>
-  /// Hears what other gateways have made of channels.
+  /// The callbacks for changes that other gateways make to channels.
   let follower = Mutex<Follower?>(nil)
 
-  /// How long acknowledgements are collected.
+  /// The time that acknowledgements are collected before they are written.
   private static let settleTime = Duration.seconds(1)
-  /// How long a deleted channel is known as such, in milliseconds.
+  /// The time that a deleted channel is known as deleted, in milliseconds.
   package static let memoryOfDeleted: Int64 = 30 * 86_400_000
 
-  /// Reads everything.
+  /// Reads all channels into memory.
   package init(store: SQLiteStore, logger: Logger) throws(StoreError) {
     self.store = store
     self.logger = logger
@@ -78,15 +78,15 @@ package final class Channels: Sendable {
     store.replica.onChange(of: Channels.tables) { [weak self] in try self?.adopt($1, $0) }
   }
 
-  /// What does not fit; nil when all does.
+  /// Returns a description of the first violated invariant; nil if all hold.
   package func brokenInvariant() -> String? { state.withLock { $0.brokenInvariant() } }
 
-  // MARK: Looking
+  // MARK: Lookups
 
-  /// A channel, also one that was deleted.
+  /// Returns a channel, also a deleted one.
   package func channel(_ id: ChannelID) -> BroadcastChannel? { state.withLock { $0.channels[id] } }
 
-  /// An app's channel that is there.
+  /// Returns a channel of an app that is not deleted.
   ///
   /// - Throws: ``Failure/unknown``, ``Failure/deleted``.
   package func channel(_ id: ChannelID, app: AppID, environment: Environment) throws(Failure) -> BroadcastChannel {
@@ -95,34 +95,34 @@ package final class Channels: Sendable {
     return channel
   }
 
-  /// An app's channels in the order of their making. They are sorted: not for a loop to wait for.
+  /// Returns the channels of an app in the order of their creation. Because of the sort, no event loop may call this.
   package func channels(of app: AppID, environment: Environment) -> [BroadcastChannel] {
     state.withLock { state in
       (state.byApp[Key(app: app, environment: environment)] ?? []).compactMap { state.channels[$0] }
     }.sorted { ($0.created, $0.id) < ($1.created, $1.id) }
   }
 
-  /// Whether an app may broadcast.
+  /// Returns true if an app may broadcast.
   package func isOn(_ app: AppID) -> Bool { state.withLock { !$0.off.contains(app) } }
 
-  /// A channel's most recent message, unless its time is over at `now`, in seconds since 1970.
+  /// Returns the most recent message of a channel, unless it has expired at `now`, in seconds since 1970.
   package func message(of channel: ChannelID, now: Int64) -> BroadcastMessage? {
     state.withLock { $0.channels[channel]?.message }.flatMap { $0.expires > now ? $0 : nil }
   }
 
-  /// The channels of a device, and the number of the last message of each that it has.
+  /// Returns the channels of a device, each with the number of the last message that the device has.
   package func subscriptions(of device: DeviceID) -> [(channel: ChannelID, seen: UInt64)] {
     state.withLock { $0.subscriptions[device]?.map { ($0.channel, $0.seen) } ?? [] }
   }
 
-  /// Whether a device subscribes to a channel now.
+  /// Returns true if a device subscribes to a channel.
   package func isSubscribed(_ device: DeviceID, to channel: ChannelID) -> Bool {
     state.withLock { $0.subscriptions[device]?.contains { $0.channel == channel } ?? false }
   }
 
   // MARK: Channels
 
-  /// Makes channels, all or none.
+  /// Creates channels, all or none.
   ///
   /// - Parameter now: milliseconds since 1970.
   /// - Throws: ``Failure/full``, ``Failure/off``.
@@ -156,10 +156,10 @@ package final class Channels: Sendable {
     }
   }
 
-  /// Deletes channels with what was stored and who subscribed; they are known as deleted for a while.
+  /// Deletes channels with their messages and subscriptions. They are known as deleted for ``memoryOfDeleted``.
   ///
   /// - Parameter now: milliseconds since 1970.
-  /// - Returns: the devices that subscribed to one.
+  /// - Returns: the devices that subscribed to one of them.
   @discardableResult
   package func delete(_ ids: [ChannelID], now: Int64) async throws -> Set<DeviceID> {
     try await write { [self] db in
@@ -186,9 +186,9 @@ package final class Channels: Sendable {
     }
   }
 
-  /// Says whether an app may broadcast. Where it may not, all its channels are deleted.
+  /// Sets if an app may broadcast. If it may not, all its channels are deleted.
   ///
-  /// - Returns: the devices that subscribed to one.
+  /// - Returns: the devices that subscribed to one of them.
   @discardableResult
   package func setOn(_ isOn: Bool, app: AppID, now: Int64) async throws -> Set<DeviceID> {
     let sql = isOn ? "DELETE FROM broadcast_off WHERE app = ?" : "INSERT OR IGNORE INTO broadcast_off (app) VALUES (?)"
@@ -207,7 +207,7 @@ package final class Channels: Sendable {
     return try await delete(all, now: now)
   }
 
-  /// Forgets an app whose channels are deleted, and these with it.
+  /// Removes an app whose channels are deleted, and the records of these channels.
   package func forget(_ app: AppID) async throws {
     try await write { [self] db in
       let gone = state.withLock { state in
@@ -229,9 +229,9 @@ package final class Channels: Sendable {
 
   // MARK: Messages
 
-  /// Stores a message as its channel's most recent; when this returns it is on disk.
+  /// Stores a message as the most recent one of its channel. The message is on disk when this returns.
   ///
-  /// - Parameter handOver: called with the numbered message, in the order of the numbers, once it is on disk.
+  /// - Parameter handOver: called with the numbered message, in the order of the numbers, when it is on disk.
   /// - Throws: ``Failure/deleted``, ``StoreError``.
   package func publish(_ message: BroadcastMessage, handOver: @escaping @Sendable (BroadcastMessage) -> Void)
     async throws
@@ -264,9 +264,9 @@ package final class Channels: Sendable {
     }
   }
 
-  /// Notes that a device has a message; the disk follows.
+  /// Records that a device has a message. The disk is written later.
   ///
-  /// - Returns: whether that is news.
+  /// - Returns: true if this is new.
   package func acknowledge(_ device: DeviceID, _ channel: ChannelID, through number: UInt64) -> Bool {
     let (isNews, mustSettle) = state.withLock { state -> (Bool, Bool) in
       guard let place = state.subscriptions[device]?.firstIndex(where: { $0.channel == channel }),
@@ -287,7 +287,7 @@ package final class Channels: Sendable {
     return isNews
   }
 
-  /// Writes what was acknowledged, slice by slice; returns when all of it is written, also what another call took.
+  /// Writes the acknowledgements to disk in slices. Returns when all are written, also those that another call took.
   package func settle() async {
     while true {
       let slice = state.withLock { state -> [(one: Acknowledgement, seen: UInt64)]? in
@@ -311,14 +311,14 @@ package final class Channels: Sendable {
           .channelProgressNotStored, "the devices' positions in channels were not stored: \(error)",
           metadata: ["rows": "\(slice.count)"])
       }
-      // What was acknowledged meanwhile is not written yet.
+      // Acknowledgements that changed during the write stay unsettled.
       state.withLock { state in
         for (one, seen) in slice where state.seen(one) == seen { state.unsettled.remove(one) }
       }
     }
   }
 
-  /// Forgets messages whose time is over, and channels that were deleted long ago.
+  /// Removes messages that have expired, and the records of channels that were deleted long ago.
   ///
   /// - Parameter now: milliseconds since 1970.
   package func expire(now: Int64) async {
@@ -352,10 +352,10 @@ package final class Channels: Sendable {
 
   // MARK: Subscriptions
 
-  /// Has devices subscribe to a channel; one that does already stays as it is.
+  /// Subscribes devices to a channel. An existing subscription stays as it is.
   ///
-  /// - Returns: those that did not subscribe before.
-  /// - Throws: ``Failure/unknown``, ``Failure/deleted``, a refusal when a device has too many.
+  /// - Returns: the devices that did not subscribe before.
+  /// - Throws: ``Failure/unknown``, ``Failure/deleted``, ``RegistrationRefusal`` if a device has too many.
   @discardableResult
   package func subscribe(_ devices: [DeviceID], to id: ChannelID) async throws -> [DeviceID] {
     try await write { [self] db in
@@ -387,7 +387,7 @@ package final class Channels: Sendable {
     }
   }
 
-  /// Ends subscriptions of a device: to one channel, to those of an app, or to all.
+  /// Ends the subscriptions of devices to the channels for which `fits` returns true: one, those of an app, or all.
   package func unsubscribe(
     _ devices: [DeviceID], where fits: @escaping @Sendable (BroadcastChannel) -> Bool = { _ in true }
   )
@@ -416,7 +416,7 @@ package final class Channels: Sendable {
     }
   }
 
-  // MARK: Inside
+  // MARK: Implementation
 
   private func write<Value: Sendable>(_ change: @escaping @Sendable (Database) throws -> Value) async throws -> Value {
     do {
@@ -426,7 +426,7 @@ package final class Channels: Sendable {
     }
   }
 
-  /// Reads all of it as a start does, and keeps nothing.
+  /// Reads every row to check it, as a start does, and discards the result.
   static func checkRows(_ db: Database) throws { _ = try load(db) }
 }
 
@@ -437,7 +437,7 @@ extension Channels.State {
     byApp[Channels.Key(app: channel.app, environment: channel.environment), default: []].insert(channel.id)
   }
 
-  /// Channels that were deleted long ago, or more of them than are remembered.
+  /// Returns the channels that were deleted long ago, and the oldest ones beyond ``Limits/maximumDeletedChannels``.
   func forgettable(now: Int64) -> [ChannelID] {
     let deleted = channels.values.compactMap { channel in channel.deleted.map { (channel.id, $0) } }
     let tooMany = deleted.count - Limits.maximumDeletedChannels
@@ -457,7 +457,7 @@ extension Channels.State {
 // MARK: Invariants
 
 extension Channels.State {
-  /// What does not fit; nil when all does.
+  /// Returns a description of the first violated invariant; nil if all hold.
   func brokenInvariant() -> String? {
     var counts: [ChannelID: Int] = [:]
     for (device, list) in subscriptions {
@@ -480,8 +480,8 @@ extension Channels.State {
     return nil
   }
 
-  /// Ends a debug build in which something does not fit; a release build has no trace of this. What would take long to
-  /// look through is not, since this follows each change.
+  /// Stops a debug build if an invariant is violated; a release build contains no check. A large state is not
+  /// checked, because the check follows each change.
   func checkInvariants() {
     assert(channels.count + subscriptions.count > 1000 || brokenInvariant() == nil, brokenInvariant() ?? "")
   }

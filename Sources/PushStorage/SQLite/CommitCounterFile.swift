@@ -2,27 +2,29 @@ import GRDB
 import Glibc
 import Synchronization
 
-/// How many commits the mailbox has made, in a file beside the database.
+/// The number of commits that the mailbox has made, in a file next to the database.
 ///
-/// SQLite takes a write-ahead log whose end is cut off, or noise, for the end of what was committed, and says nothing: what
-/// was answered 200 is gone, and nobody learns it. The database counts its commits in a row, this counts them too, and
-/// what is missing there is here. The file is a page of shared memory: to count costs a store, and the number outlives the
-/// process. After a power cut it may be behind, never ahead of what was synced before it.
+/// SQLite treats a write-ahead log whose end is truncated or damaged as the end of the committed data, without an
+/// error: pushes that were answered with 200 would be lost without notice. The database counts its commits in a row
+/// and this file counts them too, so that the difference shows the lost commits. The file is a page of shared memory:
+/// counting costs one store instruction, and the number outlives the process. After a power failure it may be behind,
+/// but never ahead of the data that was synced before it.
 @safe final class CommitCounterFile: Sendable {
   nonisolated(unsafe) private let page: UnsafeMutablePointer<UInt64>
 
   /// "PGCOMMIT".
   private static let magic: UInt64 = 0x5047_434F_4D4D_4954
   private static let size = 4096
-  /// What its path has behind that of its database.
+  /// The suffix of the file's path after the path of its database.
   static let suffix = ".commits"
 
-  /// Opens or makes the file; nil where there is no room for it, or none can be made: then nothing is compared.
+  /// Opens or creates the file; nil if the disk has no space for it or it can't be created. Without it, commits are
+  /// not compared.
   init?(path: String) {
     let file = unsafe open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0o600)
     guard file >= 0 else { return nil }
     defer { close(file) }
-    // A page without room behind it would end the process when it is written to.
+    // A write to a page without disk space would end the process.
     guard posix_fallocate(file, 0, off_t(CommitCounterFile.size)) == 0,
       let memory = unsafe mmap(nil, CommitCounterFile.size, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0),
       unsafe memory != MAP_FAILED
@@ -32,13 +34,13 @@ import Synchronization
 
   deinit { unsafe munmap(page, CommitCounterFile.size) }
 
-  /// The number that was noted last; 0 before the first, and where the file holds anything else.
+  /// The last number that was written; 0 before the first, and if the content of the file is invalid.
   var number: UInt64 {
     let (magic, number, check) = unsafe (page[0], page[1], page[2])
     return magic == CommitCounterFile.magic && check == ~number ? number : 0
   }
 
-  /// Notes the number of a commit that is made.
+  /// Writes the number of a finished commit.
   func note(_ number: UInt64) {
     unsafe page[1] = number
     unsafe page[2] = ~number
@@ -46,12 +48,12 @@ import Synchronization
   }
 }
 
-/// The commits of a mailbox, as its writer counts them: in the database with each of them, and in the mark after it.
+/// The count of a mailbox's commits: in the database with each commit, and in the ``CommitCounterFile`` after it.
 final class CommitCount: Sendable {
   private let mark: CommitCounterFile?
-  /// Of the last commit that was made; the writer's alone.
+  /// The number of the last finished commit; only the writer changes it.
   private let number: Atomic<UInt64>
-  /// What was committed and is not there any longer: the end of the write-ahead log was cut off, or was noise.
+  /// The number of commits that are missing in the database: the end of the write-ahead log was truncated or damaged.
   let missing: UInt64
 
   init(_ store: SQLiteStore) throws {
@@ -67,7 +69,7 @@ final class CommitCount: Sendable {
   /// The number of the next commit.
   var next: UInt64 { number.load(ordering: .relaxed) &+ 1 }
 
-  /// The next commit is made.
+  /// Records that the next commit is finished.
   func advance() {
     let made = next
     number.store(made, ordering: .relaxed)

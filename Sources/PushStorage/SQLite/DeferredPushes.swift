@@ -5,29 +5,29 @@ package import PushCore
 package import PushPolicy
 import Synchronization
 
-/// Pushes whose devices have them, and whose alerts wait for a digest: in memory, and on disk so that they outlast a
-/// restart.
+/// Pushes that are on their devices and whose alerts are deferred to a summary: in memory, and on disk so that they
+/// outlast a restart.
 ///
-/// A row is written when its push is sent, before the device can have acknowledged it. Should the gateway die between
-/// the two, the push is in the device's notification center and in no digest.
+/// A row is written when its push is sent, before the device can acknowledge it. If the gateway fails between the
+/// two, the push is in the device's notification center but in no summary.
 package final class DeferredPushes: Sendable {
-  /// One that waits.
+  /// A deferred push.
   package struct Held: Sendable {
     package var id: APNSID
-    /// 0 for a push that was never in the mailbox.
+    /// The sequence number; 0 for a push that was never in the mailbox.
     package var seq: UInt64
     package var app: AppID
     package var reason: Deferral.Reason
-    /// Milliseconds since 1970.
+    /// The time of arrival in milliseconds since 1970.
     package var received: Int64
-    /// Seconds since 1970; a digest does not tell what is over.
+    /// The expiration time in seconds since 1970; a summary omits expired pushes.
     package var expires: Int64
     package var relevance: Double
     package var badge: Int?
     package var category: String?
     package var collapseID: String
     package var title: String
-    /// When its digest is due, in seconds since 1970; nil: when the device has caught up.
+    /// The time at which its summary is due, in seconds since 1970; nil if it is due when the device has caught up.
     package var due: Int64?
   }
 
@@ -39,12 +39,12 @@ package final class DeferredPushes: Sendable {
 
   fileprivate struct State {
     var held: [DeviceID: [Held]] = [:]
-    /// Up to which number a device's pushes have been in a digest.
+    /// For each device, the number up to which its pushes have been in a summary.
     var told: [DeviceID: UInt64] = [:]
-    /// Devices whose digest is on its way into the mailbox: another one would tell the same.
+    /// The devices whose summary is on its way into the mailbox: a second one would contain the same pushes.
     var telling: Set<DeviceID> = []
     var changes: [Change] = []
-    /// What a commit has been asked for.
+    /// The changes of the commit that is in progress.
     var writing: [Change] = []
     var isWriting = false
     var waiting: [CheckedContinuation<Void, Never>] = []
@@ -65,10 +65,11 @@ package final class DeferredPushes: Sendable {
     store.replica.onChange(of: ["held", "digest"]) { [weak self] db, changes in try self?.adopt(changes, db) }
   }
 
-  /// Reads all of it as a start does, and keeps nothing.
+  /// Reads every row to check it, as a start does, and discards the result.
   static func checkRows(_ db: Database) throws { _ = try load(db) }
 
-  /// When they are due depends on the choices of now, which is asked when the gateway starts (`tellDigest`).
+  /// Reads the deferred pushes. Their due times are not stored: they depend on the current preferences, which the
+  /// gateway reads at its start (`tellDigest`).
   private static func load(_ db: Database) throws -> State {
     var state = State()
     let rows = try PreparedStatement(db, "SELECT \(columns) FROM held")
@@ -97,8 +98,9 @@ package final class DeferredPushes: Sendable {
     return (DeviceID(row: try rows.integer(0)), held)
   }
 
-  /// Takes over what another gateway holds. That gateway makes the digest while the device has its stream there: here it is
-  /// due when the device connects, or when due times are recomputed (``due(_:at:hasCaughtUp:recomputing:)``).
+  /// Takes over pushes that another gateway has deferred. That gateway makes the summary while the device is
+  /// connected to it. On this gateway it is due when the device connects, or when due times are recomputed
+  /// (``due(_:at:hasCaughtUp:recomputing:)``).
   private func adopt(_ changes: [RowChange], _ db: Database) throws {
     let devices = Set(changes.compactMap { $0.key["device"]?.integer })
     let rows = try PreparedStatement(db, "SELECT \(DeferredPushes.columns) FROM held WHERE device = ?")
@@ -119,13 +121,13 @@ package final class DeferredPushes: Sendable {
     }
   }
 
-  /// Devices for which something waits.
+  /// The devices with deferred pushes.
   package var devices: [DeviceID] { state.withLock { Array($0.held.keys) } }
 
-  /// How many pushes wait for digests.
+  /// The number of deferred pushes.
   package var count: Int { state.withLock { $0.held.values.reduce(0) { $0 + $1.count } } }
 
-  /// Holds a push that is being sent. One that is held already, or was in a digest before, is not held again.
+  /// Defers a push that is being sent, unless it is already deferred or was in a summary before.
   package func hold(_ entry: MailboxEntry, _ hold: Deferral, _ push: PushNotification, _ alert: AlertPresentation?) {
     let stored = entry.push
     let held = Held(
@@ -145,9 +147,9 @@ package final class DeferredPushes: Sendable {
     }
   }
 
-  /// Lets go of a push that the person has answered, or its sender taken back.
+  /// Removes a push that the user has answered or its sender has retracted.
   ///
-  /// - Parameter app: whose push it is; nil: whichever app's.
+  /// - Parameter app: the app of the push; nil: any app.
   package func release(_ id: APNSID, of device: DeviceID, app: AppID? = nil) {
     change { state in
       guard state.held[device]?.contains(where: { $0.id == id && (app == nil || $0.app == app) }) == true else {
@@ -157,7 +159,7 @@ package final class DeferredPushes: Sendable {
     }
   }
 
-  /// Lets go of all pushes of a device.
+  /// Removes all pushes of a device.
   package func purge(_ device: DeviceID) {
     change { state in
       let ids = (state.held[device] ?? []).map(\.id)
@@ -165,7 +167,7 @@ package final class DeferredPushes: Sendable {
     }
   }
 
-  /// Lets go of all pushes of an app.
+  /// Removes all pushes of an app for a device.
   package func purge(_ device: DeviceID, _ app: AppID) {
     change { state in
       let ids = (state.held[device] ?? []).filter { $0.app == app }.map(\.id)
@@ -173,7 +175,7 @@ package final class DeferredPushes: Sendable {
     }
   }
 
-  /// Lets go of all pushes of an app, for whichever device.
+  /// Removes all pushes of an app for all devices.
   package func purge(_ app: AppID) {
     change { state in
       for (device, held) in state.held {
@@ -183,12 +185,12 @@ package final class DeferredPushes: Sendable {
     }
   }
 
-  /// What is due for a device at `now`, in seconds since 1970; it is held until ``told(_:of:)``, and nothing is due until
-  /// then or until ``keep(_:)``.
+  /// Returns the pushes that are due for a device at `now`, in seconds since 1970. They stay deferred until
+  /// ``told(_:of:)``. Nothing else is due until then or until ``keep(_:)``.
   ///
   /// - Parameters:
-  ///   - hasCaughtUp: whether the device has just been sent all that waited.
-  ///   - due: recomputes when a push is due, for choices that have changed.
+  ///   - hasCaughtUp: true if the device has just been sent all pending pushes.
+  ///   - due: recomputes when a push is due, after a change of preferences.
   package func due(
     _ device: DeviceID, at now: Int64, hasCaughtUp: Bool = false, recomputing due: ((Held) -> Int64?)? = nil
   ) -> [Held] {
@@ -208,10 +210,10 @@ package final class DeferredPushes: Sendable {
     }
   }
 
-  /// The digest could not be stored: what is due stays so.
+  /// Keeps the due pushes of a device, because their summary could not be stored.
   package func keep(_ device: DeviceID) { state.withLock { _ = $0.telling.remove(device) } }
 
-  /// The digest that tells these is in the mailbox.
+  /// Removes pushes whose summary is in the mailbox.
   package func told(_ held: [Held], of device: DeviceID) {
     change { state in
       state.telling.remove(device)
@@ -223,9 +225,9 @@ package final class DeferredPushes: Sendable {
     }
   }
 
-  // MARK: The disk
+  // MARK: Persistence
 
-  /// Returns when everything so far is on disk, or can't be.
+  /// Returns when all changes so far are on disk or have failed.
   package func settle() async {
     await withCheckedContinuation { continuation in
       let isIdle = state.withLock { state in
@@ -263,7 +265,8 @@ package final class DeferredPushes: Sendable {
       do {
         try await store.write { db in for change in changes { try DeferredPushes.apply(change, db) } }
       } catch {
-        // The mailbox says the same of the disk, and louder; what is not written is told unless the gateway restarts.
+        // The mailbox reports the same problem of the disk with a higher severity. Unwritten pushes are lost only by
+        // a restart.
         logger.log(
           .digestsNotStored,
           "pushes deferred to a summary are not on disk: \(SQLiteStore.explain(error, path: store.path))")

@@ -2,26 +2,27 @@ import GRDB
 package import PushCore
 
 extension DeliveryLog {
-  /// Some of the rows that a reader asked for.
+  /// A page of the rows that a reader requested.
   package struct Page: Sendable {
-    /// The oldest first.
+    /// The rows of the page, the oldest first.
     package var records: [Record]
-    /// The number after which the next page begins: nothing up to it is left out.
+    /// The number after which the next page begins: all matching rows up to it have been returned.
     package var next: Int64
 
     package init(records: [Record], next: Int64) { (self.records, self.next) = (records, next) }
   }
 
-  /// The newest rows that match, oldest first.
+  /// Returns the newest rows that match, the oldest first.
   package func rows(_ query: Query) async throws -> [Record] {
     guard let numbers = query.batches else { return [] }
     await settle()
     return try await records(query, in: numbers, .newestFirst).found.reversed()
   }
 
-  /// The oldest rows that match after ``Query/after``, up to a limit, for reading on.
+  /// Returns the oldest rows that match after ``Query/after``, up to a limit, for reading in pages.
   ///
-  /// Numbers begin anew with the file: what is after a number that was not given out yet is everything.
+  /// A new file restarts the numbers: for an `after` that has not been given out yet, the search begins at the first
+  /// row.
   package func page(_ query: Query) async throws -> Page {
     await settle()
     let newest = try await newestBatch()
@@ -35,8 +36,8 @@ extension DeliveryLog {
     return Page(records: found, next: isCut ? found.last?.number ?? end : max(end, query.after ?? 0))
   }
 
-  /// The number after which the newest rows that match begin, as many of them as ``Query/limit`` says: a reader of many
-  /// rows reads pages from there on.
+  /// Returns the number after which the newest ``Query/limit`` rows that match begin: a reader of many rows reads
+  /// pages from there on.
   package func start(of query: Query) async throws -> Int64 {
     guard let numbers = query.batches else { return query.after ?? 0 }
     await settle()
@@ -46,9 +47,9 @@ extension DeliveryLog {
     return found.count < query.limit ? query.after ?? 0 : max(0, (found.last ?? 1) - 1)
   }
 
-  /// The push that an id names: its `apns-id`, and its device when the id is an `apns-unique-id`. The newest counts.
+  /// Returns the newest push with an id: its `apns-id`, and its device if the id is an `apns-unique-id`.
   ///
-  /// - Parameter size: How many bytes of the log are looked through, from the newest on.
+  /// - Parameter size: the number of bytes of the log that are searched, from the newest on.
   package func push(named id: APNSID, atMost size: Int = .max) async throws -> (id: APNSID, device: DeviceID?)? {
     await settle()
     let scope = Scope(keys: [LogKey.id(id)], since: nil, size: size)
@@ -81,24 +82,24 @@ extension DeliveryLog {
 
   fileprivate enum Order { case oldestFirst, newestFirst }
 
-  /// What lets a search pass batches over.
+  /// The conditions by which a search skips batches.
   fileprivate struct Scope: Sendable {
-    /// Each row that is looked for has all of these.
+    /// The keys that each matching row has.
     var keys: [UInt64]
-    /// Batches whose last row is older are passed over; milliseconds since 1970.
+    /// The time in milliseconds since 1970; batches whose last row is older are skipped.
     var since: Int64?
-    /// How many bytes are read, and those of the batch that goes beyond.
+    /// The maximum number of bytes to read; the batch that exceeds it is still read.
     var size: Int
 
     var isEverything: Bool { keys.isEmpty && since == nil }
   }
 
-  /// Looks through batches in slices of ``Limits/logSearchSlice``, between which the writer has its turn.
+  /// Searches batches in slices of ``Limits/logSearchSlice`` bytes. Between them the writer can access the file.
   ///
   /// - Parameters:
-  ///   - limit: How much is to be found.
-  ///   - pick: What a batch of this number has, in the order of the search.
-  /// - Returns: what was found, and whether there may be more.
+  ///   - limit: the maximum number of results.
+  ///   - pick: returns the results of the batch with this number, in the order of the search.
+  /// - Returns: the results, and true if there may be more.
   private func search<Found: Sendable>(
     _ numbers: ClosedRange<Int64>, _ order: Order, _ scope: Scope, limit: Int,
     _ pick: @escaping @Sendable (_ number: Int64, _ rows: [UInt8]) -> [Found]
@@ -119,10 +120,10 @@ extension DeliveryLog {
     return (Array(found.prefix(limit)), left != nil || found.count > limit)
   }
 
-  /// What is read of the log at once.
+  /// A part of the log that is read at once.
   private struct Slice<Found> {
     let order: Order
-    /// Batches that are to be looked through; nil when none is left.
+    /// The batches that remain to be searched; nil if none is left.
     var left: ClosedRange<Int64>?
     var found: [Found] = []
     var size = 0
@@ -157,7 +158,7 @@ extension DeliveryLog {
       }
     }
 
-    /// What is left behind a batch.
+    /// Removes a batch and those before it from the remaining ones.
     private mutating func advance(over number: Int64) {
       guard let numbers = left else { return }
       switch order {
@@ -168,7 +169,7 @@ extension DeliveryLog {
 
     /// Reads batches one after another.
     ///
-    /// - Returns: false when this is enough for a slice; ``left`` says where the next begins.
+    /// - Returns: false if the slice is full; ``left`` has the batches for the next one.
     private mutating func read(
       _ span: ClosedRange<Int64>, _ scope: Scope, wanted: Int, atMost maximum: Int,
       _ pick: (_ number: Int64, _ rows: [UInt8]) -> [Found]
@@ -189,7 +190,7 @@ extension DeliveryLog {
       return true
     }
 
-    /// The batches that come next and share an answer: whether what is looked for may be in them.
+    /// Returns the next batches that share an answer, and true if they may contain matching rows.
     private mutating func span(
       of numbers: ClosedRange<Int64>, _ scope: Scope
     ) throws -> (ClosedRange<Int64>, mayMatch: Bool) {
@@ -221,7 +222,8 @@ extension DeliveryLog {
       guard try statement.next() else { return nil }
       let first = try statement.integer(0, in: Query.allBatches)
       let numbers = first...(try statement.integer(1, in: first...Query.allBatches.upperBound))
-      // What stands here was written by a log alone; a damaged time is no time.
+      // Only the log writes this column: its range is not checked, and a value that is not an integer is reported as
+      // damage.
       if let since = scope.since, try statement.integer(2, in: .min ... .max) < since { return (numbers, false) }
       let (mayMatch, read) = unsafe statement.withBytes(3) { bytes in
         (scope.keys.allSatisfy { unsafe LogFilter.mayContain($0, in: bytes) }, bytes.count)
@@ -233,12 +235,12 @@ extension DeliveryLog {
 }
 
 extension DeliveryLog.Query {
-  /// All numbers of batches whose rows have numbers.
+  /// The range of the batch numbers whose rows have numbers.
   fileprivate static let allBatches = 0...Int64.max >> LogBatch.numberBits
 
-  /// The batches with the numbers that are asked for; nil: none can have them.
+  /// The batches with the requested row numbers; nil if no batch can have them.
   fileprivate var batches: ClosedRange<Int64>? {
-    // Both are what somebody asks for.
+    // A reader may request any value for both.
     let (first, last) = (max(0, after ?? 0) >> LogBatch.numberBits, (before ?? .max) >> LogBatch.numberBits)
     return first <= last ? first...last : nil
   }
@@ -251,7 +253,7 @@ extension DeliveryLog.Query {
     return DeliveryLog.Scope(keys: keys, since: since, size: maximumReadSize)
   }
 
-  /// The rows of a batch that match, in order.
+  /// Returns the rows of a batch that match, in order.
   fileprivate func records(of number: Int64, _ bytes: [UInt8]) -> [DeliveryLog.Record] {
     let first = number << LogBatch.numberBits
     let rows = LogBatch.rows(bytes) { index, row in
@@ -266,12 +268,12 @@ extension DeliveryLog.Query {
     }
   }
 
-  /// Whether a row of this number is asked for.
+  /// Returns true if a row with this number matches.
   fileprivate func matches(_ row: DeliveryLog.Row, _ number: Int64) -> Bool {
     matches(row) && (after.map { number > $0 } ?? true) && (before.map { number < $0 } ?? true)
   }
 
-  /// Whether a row is asked for, whatever its number.
+  /// Returns true if a row matches, regardless of its number.
   private func matches(_ row: DeliveryLog.Row) -> Bool {
     (id.map { $0 == row.id } ?? true) && (device.map { $0 == row.device } ?? true)
       && (app.map { $0 == row.app } ?? true) && (events.map { $0.contains(row.event) } ?? true)

@@ -1,31 +1,32 @@
 package import PushCore
 
 extension DeliveryLog {
-  /// Waits for rows that match, and returns those that are there already at once.
+  /// Waits for rows that match. If there are some already, returns them at once.
   ///
   /// - Parameters:
-  ///   - device: the device that waits; nil: an administrator.
-  ///   - time: how long at most; then the page is empty, and its ``Page/next`` is where to wait on.
-  /// - Returns: nil when there are too many waits (``LogWaits/begin(_:for:)``).
+  ///   - device: the device that sent the request; nil: an administrator.
+  ///   - time: the maximum time to wait; then the page is empty, and its ``Page/next`` is the number to continue
+  ///     from.
+  /// - Returns: nil if there are too many waits (``LogWaits/begin(_:for:)``).
   package func nextPage(_ query: Query, for device: DeviceID? = nil, within time: Duration) async throws -> Page? {
     var query = query
     return try await wait(for: query.id, by: device, within: time) {
-      // A search that is cancelled fails, and who waited is told what there is.
+      // A search in a canceled task fails: in a task of its own it still returns the rows that exist.
       let page = try await Task { [query] in try await self.page(query) }.value
       query.after = page.next
       return (page, isEmpty: page.records.isEmpty)
     }
   }
 
-  /// Reads again and again until there is something, whenever rows have been written.
+  /// Reads repeatedly, each time that rows have been written, until a read has a result.
   ///
   /// - Parameters:
-  ///   - id: whose rows are waited for; nil: any.
-  ///   - device: the device that waits; nil: an administrator.
-  ///   - time: how long at most; then what was read last is returned.
-  ///   - interval: how often to look without being told of anything; nil: never.
-  ///   - read: what is there now, and whether that is nothing.
-  /// - Returns: nil when there are too many waits (``LogWaits/begin(_:for:)``).
+  ///   - id: the push whose rows are awaited; nil: any push.
+  ///   - device: the device that sent the request; nil: an administrator.
+  ///   - time: the maximum time to wait; then the last result is returned.
+  ///   - interval: the interval between reads without a notification; nil: none.
+  ///   - read: returns the current result, and true if it is empty.
+  /// - Returns: nil if there are too many waits (``LogWaits/begin(_:for:)``).
   package func wait<Found>(
     for id: APNSID?, by device: DeviceID?, within time: Duration, lookingEach interval: Duration? = nil,
     _ read: () async throws -> (found: Found, isEmpty: Bool)
@@ -44,7 +45,7 @@ extension DeliveryLog {
     defer { timer.cancel() }
     return try await withTaskCancellationHandler {
       while true {
-        // First whether it is over: what comes after that is the next one's.
+        // The end is checked before the read: rows that arrive after it belong to the next wait.
         let isOver = wait.isOver
         let (found, isEmpty) = try await read()
         if isOver || !isEmpty { return found }
@@ -57,14 +58,14 @@ extension DeliveryLog {
 
   // MARK: Rows of other gateways
 
-  /// So many pushes are told of by name at once; of more it is only said that there are some.
+  /// The maximum number of push ids in one notification; for more pushes it contains no ids.
   private static let maximumToldIDs = 4_096
 
-  /// Has other gateways told of rows that were written.
+  /// Notifies other gateways of rows that were written.
   ///
   /// - Parameters:
-  ///   - isWanted: whether anybody elsewhere waits for rows; asked for each batch, on the writer's thread.
-  ///   - tell: takes the ids of the rows' pushes, as ``noteElsewhere(_:)`` takes them.
+  ///   - isWanted: returns true if a wait on another gateway exists; called for each batch, on the writer's thread.
+  ///   - tell: takes the ids of the rows' pushes, in the form that ``noteElsewhere(_:)`` takes.
   package func onWritten(
     while isWanted: @escaping @Sendable () -> Bool, tell: @escaping @Sendable ([UInt8]) -> Void
   ) {
@@ -76,9 +77,9 @@ extension DeliveryLog {
     }
   }
 
-  /// Tells those who wait here of rows that another gateway has written.
+  /// Notifies the waits on this gateway of rows that another gateway has written.
   ///
-  /// - Parameter ids: of their pushes; none: of any.
+  /// - Parameter ids: the ids of the rows' pushes; empty: any push.
   package func noteElsewhere(_ ids: [UInt8]) {
     let size = APNSID.storedSize
     guard !ids.isEmpty, ids.count % size == 0, ids.count / size <= DeliveryLog.maximumToldIDs else {

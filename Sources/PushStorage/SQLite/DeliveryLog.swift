@@ -5,42 +5,41 @@ package import PushCore
 package import PushPolicy
 import Synchronization
 
-/// What happened to a push (design §1).
+/// An event in the life of a push (design §1).
 package enum DeliveryEvent: String, Sendable, Codable, CaseIterable {
   case accepted, refused, stored, collapsed, transmitted, acknowledged, presented, suppressed
   case viewed, closed, action, expired, dropped
-  /// A part of an accepted payload that devices ignore, because its type is wrong.
+  /// Devices ignore a part of an accepted payload, because its type is wrong.
   case ignored
-  /// A fault that was set on purpose struck.
+  /// An injected fault took effect.
   case fault
-  /// It was stored, and its device can't read it: it left the mailbox.
+  /// A stored push left the mailbox, because its device can't read it.
   case undeliverable
-  /// Its sender said to which trace it belongs.
+  /// The sender named the trace that the push belongs to.
   case traced
-  /// Its sender took it back.
+  /// The sender retracted the push.
   case retracted
-  /// A rule was broken, and its app has such a breach logged instead of refused.
+  /// The push broke a rule; the settings of its app log such a breach instead of refusing the push.
   case reported
 }
 
-/// The delivery log: one row per change of state, in a file of its own, written behind.
+/// The delivery log: one row per change of state, in a file of its own, written asynchronously.
 ///
-/// It never delays a push: rows become bytes where they arise (``LogBatch``), a thread of its own writes those of some
-/// moments as one record, and what the last moments before a crash would have added is lost. A row for each event cost
-/// a fifth of what accepting a push costs; a reader looks through the records instead. They are kept for so long, and as
-/// far as the file may be so large.
+/// It never delays a push: rows become bytes where they arise (``LogBatch``), and a separate thread writes the rows
+/// of a short period as one record. A crash loses the rows of the last moments. Writing a row for each event cost a
+/// fifth of the time to accept a push; a reader searches the records instead. Retention and file size are limited.
 package final class DeliveryLog: Sendable {
   /// One change of state.
   package struct Row: Sendable {
-    /// Milliseconds since 1970.
+    /// The time of the event in milliseconds since 1970.
     package var at: Int64
     package var event: DeliveryEvent
     package var id: APNSID
-    /// The `apns-unique-id`, by which a sender may look the push up; only of what was accepted.
+    /// The `apns-unique-id`, by which a sender may look the push up; only for accepted pushes.
     package var uniqueID: APNSID?
     package var device: DeviceID?
     package var app: AppID?
-    /// Whatever else the event is about.
+    /// Further details of the event.
     package var detail = DeliveryDetail.nothing
 
     package init(
@@ -52,25 +51,25 @@ package final class DeliveryLog: Sendable {
     }
   }
 
-  /// What a reader asks for.
+  /// The request of a reader.
   package struct Query: Sendable {
     package var id: APNSID?
     package var device: DeviceID?
     package var app: AppID?
-    /// nil for all.
+    /// The events to return; nil for all.
     package var events: Set<DeliveryEvent>?
-    /// Milliseconds since 1970.
+    /// The earliest time in milliseconds since 1970.
     package var since: Int64?
-    /// Rows after this one, for following.
+    /// Only rows after this number are returned, to follow the log.
     package var after: Int64?
-    /// Rows before this one, for reading back.
+    /// Only rows before this number are returned, to read backwards.
     package var before: Int64?
-    /// Rows whose text holds this, in whatever case.
+    /// Only rows whose text contains this are returned; case is ignored.
     package var text: String?
-    /// The texts about a device that the reader may find; records have no other text.
+    /// Returns the access of the reader to the texts of a device; records contain no other text.
     package var textAccess: @Sendable (DeviceID) -> TextAccess = { _ in .none }
     package var limit = 1000
-    /// How many bytes of the log are looked through, from the newest on.
+    /// The maximum number of bytes of the log to search, from the newest on.
     package var maximumReadSize = Int.max
 
     package init(
@@ -90,11 +89,11 @@ package final class DeliveryLog: Sendable {
     }
   }
 
-  /// A row as a reader gets it.
+  /// A row in the form that readers get.
   package struct Record: Sendable {
     package var number: Int64
     package var row: Row
-    /// The title and texts of the push, a line each, where they are kept and for whoever asks.
+    /// The title and texts of the push, one per line, if they are kept and the reader may access them.
     package var text: String?
 
     package init(number: Int64, row: Row, text: String? = nil) {
@@ -105,66 +104,70 @@ package final class DeliveryLog: Sendable {
   private struct Inbox {
     var batch = LogBatch()
     var dropped = 0
-    /// Readers who want to see everything handed over so far.
+    /// The readers that wait until all rows handed over so far are written.
     var readers: [CheckedContinuation<Void, Never>] = []
     var isWriterAwake = false
     var isClosed = false
   }
 
-  /// What is kept.
+  /// The retention limits.
   private struct Bounds {
-    /// How long a row is kept, in seconds.
+    /// The time that a row is kept, in seconds.
     var retention: Int64
-    /// How large the file may be, in bytes.
+    /// The maximum size of the file in bytes; nil for no limit.
     var maximumSize: Int64?
-    /// Whether the writer has not looked at these yet.
+    /// True until the writer has applied these limits.
     var isNew = false
   }
 
-  /// Texts that are to be taken out of the log.
+  /// The requests to remove texts from the log.
   private struct Erasures {
     var waiting: [(devices: Set<DeviceID>, continuation: CheckedContinuation<Void, any Error>)] = []
     var isUnderWay = false
   }
 
-  /// How often each of ``countedEvents`` has happened, in their order.
+  /// The number of occurrences of each of ``countedEvents``, in their order.
   package let events = Counters(count: LogBatch.events.count)
   package let limits = LimitCounters()
   /// The events in the order in which they are counted.
   package static var countedEvents: [DeliveryEvent] { LogBatch.events }
   let file: LogFile
   let waits = LogWaits()
-  /// Hears of rows that were written, on the writer's thread.
+  /// Called with rows that were written, on the writer's thread.
   private let listener = Mutex<(@Sendable (_ rows: [UInt8]) -> Void)?>(nil)
   private let inbox = Mutex(Inbox())
   private let erasures = Mutex(Erasures())
   private let wake = EventDescriptor()
-  /// Cuts the writer's pause short.
+  /// Ends the writer's pause early.
   private let hurry = EventDescriptor()
   private let stopped = DispatchSemaphore(value: 0)
   private let logger: Logger
   private let trouble = Mutex<HealthProblem?>(nil)
-  /// Events that were not logged since the trouble began; the writer's.
+  /// The number of events that were not logged since the problem began; only the writer uses it.
   private let missing = Atomic<Int>(0)
 
-  /// Why events are not logged now; nil when they are.
+  /// The reason why events are not logged now; nil while they are.
   package var problem: HealthProblem? { trouble.withLock { $0 } }
 
-  /// What is kept.
+  /// The current retention limits.
   private let bounds: Mutex<Bounds>
-  /// How long the writer collects rows: waking it for each costs more than writing it.
+  /// The time in seconds that the writer collects rows: waking it for each row costs more than writing the row.
   private static let pause = 0.05
-  /// How long after a failure the disk is tried again, also when nothing happens that could be logged.
+  /// The time in seconds after a failure until the disk is tried again, even without new events.
   private static let probeTime = 1.0
-  /// How much is written until the file's size is looked at, in bytes: so much it may be too large.
+  /// The number of bytes that are written between checks of the file size, and so the most by which the file can
+  /// exceed its maximum.
   private static let looseSize = 1 << 20
-  /// How often old rows are removed, in seconds.
+  /// The interval in seconds at which old rows are removed.
   private static let trimInterval = 3600.0
 
+  /// Opens the log and starts its writer.
+  ///
   /// - Parameters:
-  ///   - path: of its file; one that can't be written now is tried again, and events are not logged meanwhile.
-  ///   - retention: how long a row is kept, in seconds.
-  ///   - maximumSize: how large the file may be, in bytes; nil: any size.
+  ///   - path: the path of the file. If it can't be written now, it is tried again later; until then events are not
+  ///     logged.
+  ///   - retention: the time that a row is kept, in seconds.
+  ///   - maximumSize: the maximum size of the file in bytes; nil: no limit.
   package init(path: String, retention: Int64, maximumSize: Int64? = nil, logger: Logger) {
     self.logger = logger
     bounds = Mutex(Bounds(retention: retention, maximumSize: maximumSize))
@@ -179,22 +182,22 @@ package final class DeliveryLog: Sendable {
           .deliveryLogDeleted, "the delivery log was deleted: a new one was created", metadata: ["path": "\(path)"])
       }
     }
-    // What goes wrong is in health at once, and in the log when an event is lost by it.
+    // The health reports a failure at once; the log reports it when an event is lost.
     do { _ = try file.database() } catch { begin(trouble: error) }
     let thread = Thread { [self] in run() }
     thread.name = "delivery-log"
     thread.start()
   }
 
-  /// Takes rows to be written soon; beyond ``Limits/maximumLogBacklog`` and ``Limits/maximumLogBacklogSize`` the newest
-  /// are dropped and counted.
+  /// Takes rows to be written soon. Beyond ``Limits/maximumLogBacklog`` and ``Limits/maximumLogBacklogSize`` the
+  /// newest rows are dropped and counted.
   package func append(_ rows: [Row]) {
     var batch = LogBatch()
     for row in rows { batch.append(row) }
     append(&batch)
   }
 
-  /// Takes the rows of a batch, which is empty then and can be filled again.
+  /// Takes the rows of a batch. The batch is empty afterward and can be filled again.
   package func append(_ batch: inout LogBatch) {
     guard batch.count > 0 else { return }
     for index in batch.counts.indices where batch.counts[index] > 0 {
@@ -217,21 +220,21 @@ package final class DeliveryLog: Sendable {
     if mustWake { wake.signal() }
   }
 
-  /// Logs the stages that pushes have reached: every one of them passes here.
+  /// Logs the stages that pushes have reached. All rows pass through this function.
   private func tell(_ batch: LogBatch) {
     for (_, row, _) in LogBatch.rows(batch.bytes) {
       var metadata: Logger.Metadata = ["id": "\(row.id)", "stage": "\(row.event.rawValue)"]
-      // Not what may quote the payload.
+      // A detail that may quote the payload is omitted.
       if row.detail.code != nil { metadata["detail"] = "\(row.detail.words)" }
       if case .trace(let parent) = row.detail { metadata["trace_id"] = "\(parent.dropFirst(3).prefix(32))" }
       logger.log(.push, "push \(row.event.rawValue)", metadata: metadata)
     }
   }
 
-  /// Has `listener` called with the rows of each batch that was written, on the writer's thread.
+  /// Sets the callback that gets the rows of each written batch, on the writer's thread.
   func listen(_ listener: @escaping @Sendable (_ rows: [UInt8]) -> Void) { self.listener.withLock { $0 = listener } }
 
-  /// Writes what is in line and stops.
+  /// Writes all queued rows and stops.
   package func close() {
     let isFirst = inbox.withLock { inbox in
       defer { inbox.isClosed = true }
@@ -243,10 +246,10 @@ package final class DeliveryLog: Sendable {
     stopped.wait()
   }
 
-  /// How many rows wait to be written.
+  /// The number of rows that are queued to be written.
   package var waitingCount: Int { inbox.withLock { $0.batch.count } }
 
-  /// Returns when everything handed over so far has been written.
+  /// Returns when all rows handed over so far have been written.
   func settle() async {
     await withCheckedContinuation { continuation in
       let isClosed = inbox.withLock { inbox in
@@ -260,15 +263,15 @@ package final class DeliveryLog: Sendable {
     }
   }
 
-  /// Takes the rows of devices out of the log: what they were pushed is nobody's business any longer.
+  /// Removes the rows of devices from the log, because nothing about their pushes may remain.
   ///
-  /// It goes through all of the log, some batches at a time, so that what happens meanwhile is written. Rows behind those
-  /// that go get lower numbers.
+  /// This reads the whole log, some batches at a time, so that new rows can be written between them. Rows after the
+  /// removed ones get lower numbers.
   package func erase(_ devices: Set<DeviceID>) async throws { try await erase(devices, onlyTexts: false) }
 
-  /// Takes the texts of devices out of the log; their rows stay.
+  /// Removes the texts of devices from the log; their rows stay.
   ///
-  /// It goes through all of the log: one does at a time, and whoever asks meanwhile shares the next.
+  /// This reads the whole log. Only one erasure runs at a time; requests that arrive during it share the next one.
   package func eraseTexts(of devices: Set<DeviceID>) async throws {
     try await withCheckedThrowingContinuation { continuation in
       let mustErase = erasures.withLock { erasures in
@@ -306,7 +309,9 @@ package final class DeliveryLog: Sendable {
     try await file.removeJournal()
   }
 
-  /// - Returns: the number of the last batch that was looked at; nil when there is none after `number`.
+  /// Erases the rows or the texts of devices from the next batches.
+  ///
+  /// - Returns: the number of the last batch that was read; nil if there is none after `number`.
   private func erase(_ devices: Set<DeviceID>, onlyTexts: Bool, after number: Int64) async throws -> Int64? {
     try await file.database().write { db in
       let batches = try PreparedStatement(
@@ -331,7 +336,7 @@ package final class DeliveryLog: Sendable {
 
   private func run() {
     var nextTrim = DispatchTime.now()
-    // The file may be too large already.
+    // The file may already be too large.
     var written = DeliveryLog.looseSize
     var group = LogGroup()
     while true {
@@ -373,18 +378,19 @@ package final class DeliveryLog: Sendable {
       }
       if !taken.isClosed { _ = hurry.wait(until: .now() + DeliveryLog.pause) }
     }
-    // What is not in a group is looked through row by row: that is what a crash leaves, and no stop.
+    // The rows of an incomplete group are searched one by one. This completes the group at a stop; only a crash
+    // leaves one.
     try? file.access { try LogFile.complete(&group, in: $0) }
     stopped.signal()
   }
 
-  /// Waits until there is something to write; after a failure only for a moment, then tries the disk.
+  /// Waits until there are rows to write; after a failure only for ``probeTime``, and then tries the disk.
   ///
-  /// Who looks at the gateway's health and sends nothing until all is well must see when it is.
+  /// The health of the gateway must recover even if no push arrives, because a sender may check it before it sends.
   private func waitForWork() {
     guard problem != nil else { return wake.wait() }
     guard !wake.wait(until: .now() + DeliveryLog.probeTime) else { return }
-    // A page that says nothing new.
+    // This write changes nothing; it only tests the disk.
     let isWell =
       (try? file.access { queue in
         try queue.writeWithoutTransaction { try $0.execute(sql: "PRAGMA user_version = 0") }
@@ -392,29 +398,29 @@ package final class DeliveryLog: Sendable {
     if isWell { endTrouble() }
   }
 
-  /// Keeps other rows from now on: the writer looks with the next rows that are written.
+  /// Changes the retention limits. The writer applies them with the next rows that are written.
   ///
   /// - Parameters:
-  ///   - retention: how long a row is kept, in seconds.
-  ///   - maximumSize: how large the file may be, in bytes; nil: any size.
+  ///   - retention: the time that a row is kept, in seconds.
+  ///   - maximumSize: the maximum size of the file in bytes; nil: no limit.
   package func keep(retention: Int64, maximumSize: Int64?) {
     bounds.withLock { $0 = Bounds(retention: retention, maximumSize: maximumSize, isNew: true) }
   }
 
-  /// Removes some of what the file is too large for.
+  /// Removes some rows if the file is too large.
   ///
-  /// - Returns: whether there may be more.
+  /// - Returns: true if there may be more to remove.
   private func trimToSize() -> Bool {
     guard let size = bounds.withLock({ $0.maximumSize }) else { return false }
     return (try? file.trim(toSize: size)) ?? false
   }
 
-  /// Removes some of what is older than ``Bounds/retention``.
+  /// Removes some of the rows that are older than ``Bounds/retention``.
   ///
-  /// - Returns: whether there may be more.
+  /// - Returns: true if there may be more to remove.
   private func trim() -> Bool {
     let end = Int64(Date().timeIntervalSince1970) - bounds.withLock { $0.retention }
-    // What can't be removed now stays for the next time.
+    // Rows that can't be removed now are removed the next time.
     return (try? file.trim(before: end * 1000)) ?? false
   }
 
@@ -423,13 +429,13 @@ package final class DeliveryLog: Sendable {
       do {
         try file.access { try DeliveryLog.write(batch, &group, to: $0) }
       } catch  where error.isDamage {
-        // The file that was begun instead takes it.
+        // The new file that replaces the damaged one takes the batch.
         try file.access { try DeliveryLog.write(batch, &group, to: $0) }
       }
       endTrouble()
     } catch {
       begin(trouble: error)
-      // Said once; how many there were is said when it is over.
+      // Logged once; the number of lost events is logged when the problem ends.
       if missing.add(batch.count, ordering: .relaxed).oldValue == 0 {
         logger.log(.eventsNotLogged, "not logged: \(error)")
       }
@@ -451,7 +457,7 @@ package final class DeliveryLog: Sendable {
 
   private static func write(_ batch: LogBatch, _ group: inout LogGroup, to queue: DatabaseQueue) throws {
     for piece in batch.pieces(of: Limits.maximumLogBatchSize) {
-      // The times of all pieces: a reader looks into one too many, at most.
+      // Each piece has the times of the whole batch: a reader searches at most one piece in vain.
       try unsafe batch.bytes.withUnsafeBytes { bytes in
         let rows = unsafe UnsafeRawBufferPointer(rebasing: bytes[piece])
         try unsafe LogFile.append(rows, first: batch.first, last: batch.last, to: queue, &group)

@@ -1,14 +1,14 @@
 import Dispatch
 import Glibc
 
-/// Wakes a thread that waits; a wake-up that comes before the wait is not lost.
+/// Wakes a waiting thread; a wake-up that comes before the wait is not lost.
 ///
-/// Its timed waits go by the monotonic clock. Those of `DispatchSemaphore` go by the time of day on Linux: with the clock
-/// set back by an hour they last an hour longer.
+/// Timed waits use the monotonic clock. Those of `DispatchSemaphore` use the wall clock on Linux: if the clock is set
+/// back by an hour, they take an hour longer.
 @safe final class EventDescriptor: Sendable {
   nonisolated(unsafe) private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
   nonisolated(unsafe) private let condition = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
-  /// Wake-ups that no wait has taken; the mutex guards it.
+  /// The number of wake-ups that no wait has consumed; guarded by the mutex.
   nonisolated(unsafe) private var count = 0
 
   init() {
@@ -29,7 +29,7 @@ import Glibc
     unsafe mutex.deallocate()
   }
 
-  /// Lets one wait go on, now or when it comes.
+  /// Ends one wait, the current one or the next.
   func signal() {
     unsafe pthread_mutex_lock(mutex)
     unsafe count += 1
@@ -42,7 +42,7 @@ import Glibc
 
   /// Waits for a wake-up, at most until `time`.
   ///
-  /// - Returns: whether there was one.
+  /// - Returns: true if there was one.
   func wait(until time: DispatchTime) -> Bool {
     unsafe pthread_mutex_lock(mutex)
     defer { unsafe pthread_mutex_unlock(mutex) }

@@ -4,44 +4,44 @@ package import PushCore
 import PushPolicy
 import Synchronization
 
-/// A group of persons in an environment, which stands where a device stands otherwise: in a registration, in what is
-/// scheduled, and in the delivery log. It has no mailbox.
+/// The address of a group of users in an environment. It takes the position of a device in a registration, in
+/// scheduled pushes and in the delivery log. A group has no mailbox.
 package struct GroupAddress: Sendable, Hashable {
-  /// The group's row.
+  /// The row of the group.
   package var group: Int64
   package var environment: Environment
 
   package init(group: Int64, environment: Environment) { (self.group, self.environment) = (group, environment) }
 
-  /// The address that this stands for; nil for a device.
+  /// Returns the group address that an id stands for; nil for the id of a device.
   package init?(_ device: DeviceID) {
     guard device.isGroup, device.row > -Limits.maximumNumber else { return nil }
     let number = -device.row - 2
     self.init(group: number / 2, environment: number % 2 == 0 ? .development : .production)
   }
 
-  /// What stands for it.
+  /// The id that stands for this address.
   package var device: DeviceID { DeviceID(row: -(2 * group + (environment == .development ? 2 : 3))) }
 }
 
 extension DeviceID {
-  /// Whether this stands for a group (``GroupAddress``).
+  /// True if this id stands for a group (``GroupAddress``).
   package var isGroup: Bool { row < -1 }
 }
 
-/// Groups of persons with device tokens of their own, and who was sent what of theirs: groups, members and tokens in memory,
-/// each change on disk first.
+/// Groups of users with their own device tokens, and the recipients of their pushes. Groups, members and tokens are
+/// in memory, each change on disk first.
 package final class Groups: Sendable {
   package typealias Refusal = RegistrationRefusal
 
-  /// Persons that are sent the same.
+  /// A group of users who receive the same pushes.
   package struct Group: Sendable {
     package var id: Int64
     package var name: String
-    /// In the order in which they came.
+    /// The members in the order in which they were added.
     package var members: [PersonID] = []
 
-    /// What stands for it in an environment.
+    /// Returns the id that stands for the group in an environment.
     package func address(in environment: Environment) -> DeviceID {
       GroupAddress(group: id, environment: environment).device
     }
@@ -52,9 +52,9 @@ package final class Groups: Sendable {
     package var address: DeviceID
     package var app: AppID
     package var id: APNSID
-    /// Those to whom it goes.
+    /// The recipients.
     package var persons: [PersonID]
-    /// Milliseconds since 1970.
+    /// The time of the push in milliseconds since 1970.
     package var at: Int64
 
     package init(address: DeviceID, app: AppID, id: APNSID, persons: [PersonID], at: Int64) {
@@ -95,9 +95,9 @@ package final class Groups: Sendable {
     }
   }
 
-  // MARK: Looking
+  // MARK: Lookups
 
-  /// All of them, in the order of their names.
+  /// All groups, sorted by name.
   package var groups: [Group] { state.withLock { Array($0.groups.values) }.sorted { $0.name < $1.name } }
 
   package func find(_ name: String) -> Group? {
@@ -111,31 +111,33 @@ package final class Groups: Sendable {
     return group
   }
 
-  /// The group that an address stands for; nil for a device, and for one that is gone.
+  /// Returns the group of an address; nil for a device and for a removed group.
   package func group(at address: DeviceID) -> Group? {
     GroupAddress(address).flatMap { address in state.withLock { $0.groups[address.group] } }
   }
 
-  /// A group's token, when it was ever one, with the address of its group in place of a device.
+  /// Returns the registration of a group's token, current or former. Its device is the address of the group.
   package func registration(_ token: DeviceToken) -> Registration? { state.withLock { $0.tokens[token] } }
 
-  /// A group's tokens that are in use.
+  /// Returns the current registrations of a group.
   package func registrations(of group: Group) -> [Registration] {
     state.withLock { $0.registrations(of: group.id) }.sorted {
       ($0.app.row, $0.device.row) > ($1.app.row, $1.device.row)
     }
   }
 
-  /// - Throws: a refusal when a group has this name.
+  /// Checks that no group has a name.
+  ///
+  /// - Throws: ``Refusal`` if a group has this name.
   package func requireFree(_ name: String) throws(Refusal) {
     guard find(name) == nil else {
       throw Refusal(kind: .conflict, description: "there is a group \(name) already: choose another name")
     }
   }
 
-  // MARK: Changing
+  // MARK: Changes
 
-  /// Makes a group, or adds members to one.
+  /// Creates a group, or adds members to an existing one.
   package func add(_ name: String, _ persons: [PersonID]) async throws -> Group {
     guard ShownName.isValid(name), !name.contains("/") else {
       throw Refusal(
@@ -171,7 +173,7 @@ package final class Groups: Sendable {
     }
   }
 
-  /// A number that none has had of whom something is left.
+  /// Returns a number that no group has and that no stored token or push of a former group refers to.
   private static func nextNumber(_ db: Database) throws -> Int64 {
     let last = try Int64.fetchOne(
       db,
@@ -182,7 +184,7 @@ package final class Groups: Sendable {
     return (last ?? 0) + 1
   }
 
-  /// Takes a member out of a group.
+  /// Removes a member from a group.
   package func remove(_ person: PersonID, from group: Group) async throws {
     guard group.members.contains(person) else {
       throw Refusal(kind: .unknown, description: "this user is not a member of \(group.name)")
@@ -196,7 +198,7 @@ package final class Groups: Sendable {
     }
   }
 
-  /// Takes persons out of all groups who are gone.
+  /// Removes the users for whom `isGone` returns true from all groups.
   package func forget(where isGone: (PersonID) -> Bool) async throws {
     let gone = Set(groups.flatMap(\.members)).filter(isGone)
     guard !gone.isEmpty else { return }
@@ -212,7 +214,7 @@ package final class Groups: Sendable {
     }
   }
 
-  /// Removes a group: its tokens end at `now`, in milliseconds since 1970.
+  /// Removes a group and unregisters its tokens at `now`, in milliseconds since 1970.
   package func remove(_ group: Group, now: Int64) async throws {
     try await write { [self] db in
       try db.execute(
@@ -230,7 +232,7 @@ package final class Groups: Sendable {
     }
   }
 
-  /// Registers a group for an app; the same token as before when there is one.
+  /// Registers a group for an app. Returns the existing registration if there is one.
   package func register(_ group: Group, app: AppID, environment: Environment) async throws -> Registration {
     let address = group.address(in: environment)
     return try await write { [self] db in
@@ -255,7 +257,7 @@ package final class Groups: Sendable {
     }
   }
 
-  /// Ends a group's registrations for an app at `now`, in milliseconds since 1970.
+  /// Ends the registrations of a group for an app at `now`, in milliseconds since 1970.
   package func unregister(_ group: Group, app: AppID, now: Int64) async throws {
     let tokens = registrations(of: group).filter { $0.app == app }.map(\.token)
     guard !tokens.isEmpty else {
@@ -272,12 +274,12 @@ package final class Groups: Sendable {
     }
   }
 
-  /// Returns the number of tokens in use for an app.
+  /// Returns the number of current tokens for an app.
   package func registrationCount(of app: AppID) -> Int {
     state.withLock { $0.tokens.values.count { $0.app == app && $0.unregistered == nil } }
   }
 
-  /// Forgets the tokens for an app, and to whom its pushes went.
+  /// Removes the tokens for an app and the recipients of its pushes.
   package func forget(_ app: AppID) async throws {
     try await write { [self] db in
       try db.execute(sql: "DELETE FROM group_token WHERE app = ?", arguments: [app.row])
@@ -290,8 +292,8 @@ package final class Groups: Sendable {
 
   // MARK: Pushes
 
-  /// Keeps to whom a push goes, and calls `completion` when that is on disk, or with false when the disk refuses: the first
-  /// answer of any of them counts (``Answers``). What was given first is called back first.
+  /// Stores the recipients of a push, of whose answers the first counts (``Answers``). Calls `completion` when they
+  /// are on disk, or with false if the disk refuses them. Completions are called in the order of the calls.
   package func note(_ push: Push, completion: @escaping @Sendable (_ isDurable: Bool) -> Void) {
     let mustWrite = line.withLock { line in
       line.waiting.append((push, completion))
@@ -301,7 +303,7 @@ package final class Groups: Sendable {
     if mustWrite { Task { await writeNotes() } }
   }
 
-  /// Returns when everything given so far is on disk, or can't be.
+  /// Returns when all pushes given so far are on disk or have failed.
   package func settle() async {
     await withCheckedContinuation { continuation in
       let isIdle = line.withLock { line in
@@ -361,7 +363,7 @@ package final class Groups: Sendable {
       arguments: [db.lastInsertedRowID - Int64(Limits.rememberedGroupPushes)])
   }
 
-  /// To whom a push went, as far as it is remembered.
+  /// Returns the recipients of a push, as long as they are stored; otherwise an empty array.
   package func persons(of id: APNSID, app: AppID, at address: DeviceID) async throws -> [PersonID] {
     do {
       return try await store.pool.read { db in
@@ -375,12 +377,12 @@ package final class Groups: Sendable {
     }
   }
 
-  /// Reads the persons of a row.
+  /// Decodes the recipients of a row.
   static func persons(_ text: String) throws -> [PersonID] {
     try decodeJSON([Int64].self, from: text.utf8).map { PersonID(row: $0) }
   }
 
-  /// Forgets pushes whose answers are forgotten, at `now`, in milliseconds since 1970.
+  /// Deletes the pushes whose answers are no longer kept at `now`, in milliseconds since 1970.
   package func trim(now: Int64) async throws {
     let end = now - Limits.answerRetention * 1000
     let isDue = try? await store.pool.read { db in
@@ -392,7 +394,7 @@ package final class Groups: Sendable {
 
   // MARK: Rows
 
-  /// Reads all of it, and keeps nothing.
+  /// Reads every row to check it, and discards the result.
   static func checkRows(_ db: Database) throws {
     _ = try load(db)
     let pushes = try PreparedStatement(db, "SELECT number, address, app, apns_id, persons, at FROM group_push")

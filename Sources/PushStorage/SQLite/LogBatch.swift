@@ -3,34 +3,37 @@ package import PushPolicy
 
 /// Rows of the delivery log as bytes, one after another.
 ///
-/// A row is the time (8 bytes), the event's code (1), the id (20), the device or what stands for a group, and the app (8 each, -1 for none), the size
-/// of the detail (2) and the detail; numbers come lowest byte first. Where the event's highest bit is set, the detail
-/// begins with the 20 bytes of the unique id. Where the next bit is set, the detail is a code, which is one byte, or JSON
-/// (``DeliveryDetail``); where it is not, it is words, as older versions wrote them. Where the bit after that is set, the
-/// detail ends with the kept text and two bytes: the size of the text in bits 0 to 14, ``KeptText/isForSenders`` in bit 15.
+/// A row is the time (8 bytes), the event's code (1), the id (20), the device or the address of a group and the app
+/// (8 each, -1 for none), the size of the detail (2) and the detail. Numbers are little-endian.
+///
+/// - If the highest bit of the event's code is set, the detail begins with the 20 bytes of the unique id.
+/// - If the next bit is set, the detail is a code of one byte, or JSON (``DeliveryDetail``); otherwise it is text, as
+///   older versions wrote it.
+/// - If the bit after that is set, the detail ends with the kept text and two bytes: the size of the text in bits 0
+///   to 14, ``KeptText/isForSenders`` in bit 15.
 package struct LogBatch: Sendable {
   package private(set) var bytes: [UInt8] = []
   package private(set) var count = 0
-  /// The earliest and the latest time, in milliseconds since 1970.
+  /// The earliest and the latest time of a row, in milliseconds since 1970.
   package private(set) var first = Int64.max
   package private(set) var last = Int64.min
-  /// How many rows there are of each event, by its code.
+  /// The number of rows of each event, by its code.
   package private(set) var counts = InlineArray<19, UInt32>(repeating: 0)
 
   package init() {}
 
-  /// A row's number is its batch's, times two to this, plus its place there.
+  /// The number of bits of a row's index: a row's number is the number of its batch, shifted by this, plus the index.
   package static let numberBits: Int64 = 20
   private static let fixedSize = LogLayout.fixedSize
   private static let uniqueIDMark = LogLayout.uniqueIDMark
   private static let factsMark: UInt8 = 0x40
   private static let textMark: UInt8 = 0x20
-  /// Bytes of a text's size.
+  /// The number of bytes of a text's size.
   private static let textSizeSize = 2
   /// The bit of a text's size for ``KeptText/isForSenders``.
   private static let openTextMark = 0x8000
 
-  /// Codes of events are places here: the order never changes, new ones come last.
+  /// The events; the code of an event is its index here. The order never changes, and new events come last.
   package static let events: [DeliveryEvent] = [
     .accepted, .refused, .stored, .collapsed, .transmitted, .acknowledged, .presented, .suppressed, .viewed, .closed,
     .action, .expired, .dropped, .ignored, .fault, .undeliverable, .traced,
@@ -46,7 +49,7 @@ package struct LogBatch: Sendable {
     }
   }
 
-  /// Appends a row with a text by which it is found; nil: it has none.
+  /// Appends a row with the text by which a search finds it; nil: it has none.
   ///
   /// - Parameter isForSenders: see ``KeptText/isForSenders``.
   package mutating func append(
@@ -62,7 +65,7 @@ package struct LogBatch: Sendable {
     endText(from: textStart, of: start, isForSenders)
   }
 
-  /// Appends a row as another log had it; nil: it has no text.
+  /// Appends a row with the text that another log had for it; nil: it has no text.
   mutating func append(_ row: borrowing DeliveryLog.Row, keeping text: String?) {
     let start = bytes.count
     append(row)
@@ -72,12 +75,12 @@ package struct LogBatch: Sendable {
     endText(from: textStart, of: start, false)
   }
 
-  /// Cuts the text that begins at `start` and ends the last row, and notes its size.
+  /// Truncates the text that begins at `start` and ends the last row, and appends its size.
   private mutating func endText(from start: Int, of row: Int, _ isForSenders: Bool) {
     var end = min(bytes.count, start + Limits.maximumKeptText, row + LogBatch.fixedSize + Int(UInt16.max) - 2)
     guard end > start else { return bytes.removeSubrange(start...) }
     if end < bytes.count {
-      // Not within a character.
+      // Does not cut within a UTF-8 sequence.
       while end > start, bytes[end] & 0xC0 == 0x80 { end -= 1 }
       bytes.removeSubrange(end...)
     }
@@ -102,9 +105,10 @@ package struct LogBatch: Sendable {
     (bytes[row + 45], bytes[row + 46]) = (UInt8(truncatingIfNeeded: size), UInt8(truncatingIfNeeded: size >> 8))
   }
 
-  /// Appends a row about a push, as nearly every row is: no value is made for it that would have to be freed.
+  /// Appends a row about a push. Nearly all rows come from here, so that no value is created that would have to be
+  /// freed.
   ///
-  /// - Parameter fact: its detail; nil for none.
+  /// - Parameter fact: the detail; nil for none.
   package mutating func append(
     _ event: DeliveryEvent, of push: StoredPush, at time: Int64, _ fact: DeliveryDetail.Fact? = nil
   ) {
@@ -113,7 +117,7 @@ package struct LogBatch: Sendable {
       app: push.app, code: fact?.code)
   }
 
-  /// Appends such a row about a push of which no more is remembered than this.
+  /// Appends a row about a push of which only these values are known.
   package mutating func append(
     _ event: DeliveryEvent, id: APNSID, app: AppID, device: DeviceID, at time: Int64, _ fact: DeliveryDetail.Fact?
   ) {
@@ -152,7 +156,8 @@ package struct LogBatch: Sendable {
     last = max(last, time)
   }
 
-  /// Appends a detail of more than a byte to the last row. What is too long for a row is words, which can be cut off.
+  /// Appends a detail of more than one byte to the last row. A detail that is too long for a row becomes text, which
+  /// can be truncated.
   private mutating func appendLong(_ detail: DeliveryDetail, idSize: Int) {
     let start = bytes.count
     let row = start - idSize - LogBatch.fixedSize
@@ -168,7 +173,7 @@ package struct LogBatch: Sendable {
     setDetailSize(bytes.count - start + idSize, of: row)
   }
 
-  /// Moves another batch's rows behind these; that one keeps its storage.
+  /// Moves the rows of another batch behind these. The other batch keeps its storage.
   package mutating func take(_ other: inout LogBatch) {
     bytes += other.bytes
     count += other.count
@@ -182,7 +187,7 @@ package struct LogBatch: Sendable {
     }
   }
 
-  /// A batch without the rows of some devices, or without their texts; nil when it has none of them.
+  /// Returns a batch without the rows of some devices, or without their texts; nil if it has none of them.
   package static func bytes(
     _ bytes: [UInt8], without devices: Set<DeviceID>, onlyTexts: Bool = false
   ) -> [UInt8]? {
@@ -206,7 +211,7 @@ package struct LogBatch: Sendable {
     return kept.bytes.count + (bytes.count - start) == bytes.count ? nil : kept.bytes
   }
 
-  /// Takes a row over, but for its text.
+  /// Copies a row without its text.
   private mutating func takeWithoutText(_ row: ArraySlice<UInt8>) {
     let start = bytes.count
     bytes += row
@@ -216,7 +221,7 @@ package struct LogBatch: Sendable {
     setDetailSize(bytes.count - start - LogBatch.fixedSize, of: start)
   }
 
-  /// The size of the text of a row, and whether senders may find it; nil when it has none.
+  /// Returns the size of the text of a row, and true if senders may find it; nil if the row has no text.
   private static func text(of row: ArraySlice<UInt8>) -> (size: Int, isForSenders: Bool)? {
     guard row.count >= fixedSize + textSizeSize, row[row.startIndex + 8] & textMark != 0 else { return nil }
     let value = Int(row[row.endIndex - 2]) | Int(row[row.endIndex - 1]) << 8
@@ -224,7 +229,8 @@ package struct LogBatch: Sendable {
     return size <= row.count - fixedSize - textSizeSize ? (size, value != size) : nil
   }
 
-  /// Where to cut the rows so that no piece has more bytes than this, but for a row that has more by itself.
+  /// Returns the ranges into which to split the rows, so that no piece has more than `size` bytes, except a single
+  /// row that has more.
   package func pieces(of size: Int) -> [Range<Int>] {
     guard bytes.count > size else { return bytes.isEmpty ? [] : [0..<bytes.count] }
     var pieces: [Range<Int>] = []
@@ -240,9 +246,10 @@ package struct LogBatch: Sendable {
     return pieces + [start..<end]
   }
 
-  /// The rows of a batch, in order, with their places; nothing after what makes no sense.
+  /// Returns the rows of a batch, in order, each with its index. It stops at the first invalid row.
   ///
-  /// - Parameter matches: Which rows are asked for; their details are not read yet, which takes longest.
+  /// - Parameter matches: returns true for the rows to return. It gets rows without their details, because these take
+  ///   the longest to read.
   package static func rows(
     _ bytes: [UInt8], where matches: (_ index: Int, DeliveryLog.Row) -> Bool = { _, _ in true }
   ) -> [(index: Int, row: DeliveryLog.Row, text: KeptText?)] {
@@ -269,7 +276,7 @@ package struct LogBatch: Sendable {
           detail += APNSID.storedSize
         }
         let at = integer(0, Int64.self)
-        // A newer version's event is not known here, and no clock shows some times.
+        // Events of a newer version and invalid times are skipped.
         if events.indices.contains(code), ColumnBounds.milliseconds.contains(at) {
           let (device, app) = (integer(29, Int64.self), integer(37, Int64.self))
           var row = DeliveryLog.Row(
@@ -306,17 +313,17 @@ package struct LogBatch: Sendable {
   }
 }
 
-/// The title and texts of a push, a line each, as a row of the delivery log keeps them.
+/// The title and texts of a push, one per line, as a row of the delivery log keeps them.
 package struct KeptText: Sendable, Equatable {
   package var text: String
-  /// Whether the person let senders find texts when the row was written.
+  /// True if the user let senders find texts when the row was written.
   package var isForSenders: Bool
 }
 
 /// The texts of the delivery log about a device that a reader may find.
 package enum TextAccess: Sendable {
   case none
-  /// Of rows that were written while the person let senders find texts.
+  /// The texts of rows that were written while the user let senders find texts.
   case forSenders
   case all
 

@@ -4,14 +4,14 @@ import Glibc
 import PushCore
 import Synchronization
 
-/// The file of the delivery log, which never decides whether pushes are delivered: one that is no sound database is moved
-/// aside and begun anew, one that was deleted is begun anew, and one that can't be opened is tried again.
+/// The file of the delivery log. It never decides if pushes are delivered: a damaged file is moved aside and replaced
+/// by a new one, a deleted file is replaced, and a file that can't be opened is tried again.
 final class LogFile: Sendable {
-  /// What became of a file that is no longer written.
+  /// The fate of a file that is no longer written.
   enum Loss: Equatable {
-    /// It is damaged, and kept under this name.
+    /// The file is damaged, and kept under this name.
     case movedAside(String)
-    /// It was deleted, or another has its name now.
+    /// The file was deleted, or another file has its name now.
     case deleted
   }
 
@@ -21,13 +21,13 @@ final class LogFile: Sendable {
 
   private struct Opened {
     let queue: DatabaseQueue
-    /// Whoever looks for something has a connection that writes nothing: the writer waits for it as long as a slice of a
-    /// search takes, and for no other search.
+    /// A read-only connection for searches. The writer waits for it at most as long as one slice of a search takes,
+    /// however many searches are queued.
     let reader: DatabaseQueue
     let identity: Identity?
   }
 
-  /// Which file a name stands for.
+  /// The file that a path refers to.
   private struct Identity: Equatable {
     let device: dev_t
     let inode: ino_t
@@ -39,15 +39,17 @@ final class LogFile: Sendable {
     }
   }
 
-  /// - Parameter lost: is told when a new file takes the place of another.
+  /// Creates the log file's access; the file is opened later.
+  ///
+  /// - Parameter lost: called when a new file replaces another one.
   init(path: String, lost: @escaping @Sendable (Loss) -> Void) {
     self.path = path
     self.lost = lost
   }
 
-  /// The database, opened or begun anew if it has to be.
+  /// Returns the database. Opens or creates it first if necessary.
   ///
-  /// - Throws: ``StoreError`` when there can be none now.
+  /// - Throws: ``StoreError`` if this is not possible now.
   func database() throws(StoreError) -> DatabaseQueue { try connections().queue }
 
   private func connections() throws(StoreError) -> Opened {
@@ -65,7 +67,7 @@ final class LogFile: Sendable {
     }
   }
 
-  /// Runs `body` on the database. What it finds damaged is moved aside; the next access begins anew.
+  /// Runs `body` on the database. If it finds damage, the file is moved aside; the next access creates a new one.
   ///
   /// - Throws: ``StoreError``.
   func access<Value>(_ body: (DatabaseQueue) throws -> Value) throws(StoreError) -> Value {
@@ -78,7 +80,7 @@ final class LogFile: Sendable {
     }
   }
 
-  /// As ``access(_:)``, by the connection that only reads, and without holding a thread.
+  /// Runs `body` as ``access(_:)`` does, but on the read-only connection and without blocking a thread.
   func read<Value: Sendable>(_ body: @escaping @Sendable (Database) throws -> Value) async throws(StoreError) -> Value {
     let opened = try connections()
     do {
@@ -89,15 +91,15 @@ final class LogFile: Sendable {
     }
   }
 
-  /// Gives the file up, if what failed is the file itself.
+  /// Gives up the file if the error shows that it is damaged.
   private func note(_ error: any Error, of queue: DatabaseQueue) {
     guard SQLiteStore.isDamage(error) else { return }
     opened.withLock { opened in
-      // Somebody else may have seen it before.
+      // Another thread may have given it up before.
       guard let lost = opened, lost.queue === queue else { return }
       opened = nil
       try? lost.queue.close()
-      // A search that is at it ends with the file that it has open.
+      // A search in progress ends with the file that it has open.
       try? lost.reader.close()
       try? moveAside()
     }
@@ -145,7 +147,7 @@ final class LogFile: Sendable {
           -- A version without groups may have emptied the log, and begun its numbers anew.
           DELETE FROM batch_group WHERE first_batch > (SELECT coalesce(max(number), 0) FROM batch)
           """)
-      // What a file that was cut off has lost is at its end.
+      // A truncated file lacks its end: this read detects it.
       _ = try Int64.fetchOne(db, sql: "SELECT last FROM batch ORDER BY number DESC LIMIT 1")
     }
     configuration.readonly = true
@@ -154,7 +156,7 @@ final class LogFile: Sendable {
     return Opened(queue: queue, reader: reader, identity: Identity(path))
   }
 
-  /// Takes the journal away, which keeps what pages held before they were changed; the next transaction begins one.
+  /// Removes the journal, which contains the former content of changed pages. The next transaction creates a new one.
   func removeJournal() async throws(StoreError) {
     let queue = try database()
     do {
@@ -167,12 +169,12 @@ final class LogFile: Sendable {
     }
   }
 
-  /// How long the writer waits for a reader, in seconds: a slice of a search takes milliseconds.
+  /// The time in seconds that the writer waits for a reader: a slice of a search takes milliseconds.
   private static let patience = 5.0
-  /// How long a reader waits for the writer, in seconds: between two of its records there is time.
+  /// The time in seconds that a reader waits for the writer, which leaves gaps between its records.
   private static let readerPatience = 20.0
 
-  /// Renames the file, so that it is kept for whoever wants to look into it.
+  /// Renames the file to keep it for a later examination.
   private func moveAside() throws(StoreError) {
     let date = ISO8601DateFormatter()
     date.formatOptions = [.withYear, .withMonth, .withDay, .withTime]
@@ -188,17 +190,17 @@ final class LogFile: Sendable {
     lost(.movedAside(copy))
   }
 
-  /// What stays of the journal between two transactions, in bytes.
+  /// The maximum size of the journal between two transactions, in bytes.
   private static let journalSize = 1 << 20
-  /// Batches that are trimmed at a time.
+  /// The number of batches that are trimmed at a time.
   private static let trimmedBatches = 16
-  /// Pages that are given back at a time: more than so many batches mostly have.
+  /// The number of pages that are released at a time: more than ``trimmedBatches`` batches usually have.
   private static let freedPages = 1024
 
-  /// Removes batches that ended before `time` (milliseconds since 1970), a few of the first ones, so that neither the
-  /// journal nor anybody's wait grows with the log.
+  /// Removes some of the first batches if they ended before `time` (milliseconds since 1970). Only a few at a time,
+  /// so that neither the journal nor the time that others wait grows with the log.
   ///
-  /// - Returns: whether there may be more.
+  /// - Returns: true if there may be more to remove.
   func trim(before time: Int64) throws(StoreError) -> Bool {
     try access { queue in
       try queue.writeWithoutTransaction { db in
@@ -213,16 +215,16 @@ final class LogFile: Sendable {
     }
   }
 
-  /// Removes some of the first batches where the file is larger than `size` bytes, and gives the disk their room back.
+  /// Removes some of the first batches if the file is larger than `size` bytes, and returns their space to the disk.
   ///
-  /// - Returns: whether there may be more.
+  /// - Returns: true if there may be more to remove.
   func trim(toSize size: Int64) throws(StoreError) -> Bool {
     try access { queue in
       try queue.writeWithoutTransaction { db in
         func number(_ pragma: String) throws -> Int64 { try Int64.fetchOne(db, sql: "PRAGMA " + pragma) ?? 0 }
         let (used, pageSize) = (try number("page_count"), try number("page_size"))
         guard used > size / max(1, pageSize) else { return false }
-        // What is free already is given back first. A file that can't get shorter takes new rows where old ones were.
+        // Free pages are released first. A file that can't be shortened reuses the space of old rows for new ones.
         var hasRemoved = false
         if try number("freelist_count") < LogFile.freedPages {
           let first = try Row.fetchAll(
@@ -250,7 +252,7 @@ final class LogFile: Sendable {
 
   // MARK: Writing
 
-  /// Writes a record, and the filter of its group when that is complete.
+  /// Writes a record, and the filter of its group if the group is complete.
   static func append(
     _ rows: UnsafeRawBufferPointer, first: Int64, last: Int64, to queue: DatabaseQueue, _ group: inout LogGroup
   ) throws {
@@ -266,7 +268,7 @@ final class LogFile: Sendable {
     if group.isComplete { try complete(&group, in: queue) }
   }
 
-  /// Writes the filter of a group, and begins a new one. If that fails its records have none.
+  /// Writes the filter of a group and begins a new group. If this fails, the records of the group have no filter.
   static func complete(_ group: inout LogGroup, in queue: DatabaseQueue) throws {
     guard let numbers = group.numbers else { return }
     let (last, filter) = (group.last, group.filterBytes)
@@ -282,7 +284,7 @@ final class LogFile: Sendable {
     }
   }
 
-  /// Closes the file: before that it must not be moved.
+  /// Closes the file. While it is open it must not be moved.
   func close() throws(StoreError) {
     do {
       try opened.withLock { opened in

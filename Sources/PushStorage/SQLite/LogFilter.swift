@@ -1,10 +1,10 @@
-/// A Bloom filter of ``LogKey``s: of a key that was added it says so, of one key in about a hundred others, too.
+/// A Bloom filter of ``LogKey``s: it contains each key that was added, and about one of a hundred other keys.
 ///
-/// All five bits of a key are in one word, which costs an insertion a single access to memory.
+/// All five bits of a key are in one word, so that an insertion costs a single memory access.
 struct LogFilter {
   private var words = [UInt64](repeating: 0, count: LogFilter.wordCount)
 
-  /// Words of a filter that is being filled, a power of two: a third of their bits have 11,000 keys.
+  /// The number of words of a filter that is being filled, a power of two: 11,000 keys set a third of its bits.
   private static let wordCount = 2048
 
   @inline(__always)
@@ -12,7 +12,7 @@ struct LogFilter {
     words[LogFilter.place(of: key, in: LogFilter.wordCount)] |= LogFilter.bits(of: key)
   }
 
-  /// The filter as small as it can be with a third of its bits set, its words one after another, lowest byte first.
+  /// The filter folded to the smallest size at which a third of its bits is set, as little-endian words.
   var bytes: [UInt8] {
     var words = words
     while words.count > 8 {
@@ -27,7 +27,7 @@ struct LogFilter {
     return bytes
   }
 
-  /// Whether a key may be among those that were added to a filter; yes also of bytes that are none.
+  /// Returns true if a key may be among those that were added to a filter; also true for bytes that are not a filter.
   static func mayContain(_ key: UInt64, in bytes: UnsafeRawBufferPointer) -> Bool {
     let count = bytes.count / 8
     guard count > 0, count.nonzeroBitCount == 1, bytes.count == count * 8 else { return true }

@@ -1,22 +1,24 @@
-/// Batches of the delivery log that follow one another and have one filter: whoever looks for something reads the filter
-/// first, and of a hundred groups one without it.
+/// Consecutive batches of the delivery log that share one filter. A search reads the filter first, and reads about
+/// one of a hundred groups in vain.
 ///
-/// A filter for each batch would be as large as the batch itself where little happens.
+/// A filter for each batch would be as large as the batch itself at times with few events.
 struct LogGroup {
   private var filter = LogFilter()
-  /// The numbers of the batches; nil while there is none.
+  /// The numbers of the batches; nil if there are none.
   private(set) var numbers: ClosedRange<Int64>?
   /// The latest time of a row, in milliseconds since 1970.
   private(set) var last = Int64.min
   private var size = 0
 
-  /// Bytes of rows from which on a group is complete: a reader who finds one reads so much.
+  /// The size of the rows in bytes from which a group is complete: a search with a match in the group reads this
+  /// much.
   private static let completeSize = 256 << 10
 
   var isComplete: Bool { size >= LogGroup.completeSize }
   var filterBytes: [UInt8] { filter.bytes }
 
-  /// Adds a batch that has been written. One that does not follow the others begins a new group: their file is another's.
+  /// Adds a batch that has been written. A batch that does not follow the others begins a new group, because it is in
+  /// another file.
   mutating func add(_ number: Int64, last: Int64, rows: UnsafeRawBufferPointer) {
     if let numbers, numbers.upperBound == number - 1 {
       self.numbers = numbers.lowerBound...number

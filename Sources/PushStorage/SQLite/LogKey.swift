@@ -1,8 +1,8 @@
 import PushCore
 
-/// What a row of the delivery log is looked up by, as 64 bits.
+/// The keys by which rows of the delivery log are found, as 64 bits.
 enum LogKey {
-  /// Of an `apns-id` or an `apns-unique-id`.
+  /// Returns the key of an `apns-id` or an `apns-unique-id`.
   static func id(_ id: APNSID) -> UInt64 {
     unsafe withUnsafeTemporaryAllocation(byteCount: APNSID.storedSize, alignment: 8) { bytes in
       unsafe id.store(in: bytes)
@@ -10,7 +10,7 @@ enum LogKey {
     }
   }
 
-  /// Of an id as the store has it; how it spells letters does not count.
+  /// Returns the key of a stored id. It does not depend on the case of the id's letters.
   @inline(__always)
   static func id(stored bytes: UnsafeRawBufferPointer, at offset: Int) -> UInt64 {
     let high = unsafe bytes.loadUnaligned(fromByteOffset: offset, as: UInt64.self)
@@ -24,7 +24,8 @@ enum LogKey {
   @inline(__always)
   static func app(_ row: Int64) -> UInt64 { mix(UInt64(bitPattern: row) ^ 0x8CB9_2BA7_2F3D_8DD7) }
 
-  /// Each bit of the result depends on each bit of `value`: people number devices, and senders number ids.
+  /// Mixes the bits so that each bit of the result depends on each bit of `value`: users number their devices, and
+  /// senders number their ids.
   @inline(__always)
   private static func mix(_ value: UInt64) -> UInt64 {
     var value = value ^ value >> 32
@@ -35,17 +36,17 @@ enum LogKey {
   }
 }
 
-/// Where the rows of a batch have what they are looked up by (``LogBatch`` has the whole of it).
+/// The positions of the search keys in the rows of a batch (``LogBatch`` describes the whole format).
 enum LogLayout {
-  /// Bytes of a row without its detail.
+  /// The number of bytes of a row without its detail.
   static let fixedSize = 47
-  /// The bit of the event's code that says that the detail begins with the unique id.
+  /// The bit of the event's code that is set if the detail begins with the unique id.
   static let uniqueIDMark: UInt8 = 0x80
 
-  /// Calls `body` with all that the rows of a batch can be looked up by; with some of it again and again.
+  /// Calls `body` with all keys of the rows of a batch; with some of them repeatedly.
   @inline(__always)
   static func forEachKey(of bytes: UnsafeRawBufferPointer, _ body: (UInt64) -> Void) {
-    // Rows that follow one another mostly are of one app, and often of one device.
+    // Consecutive rows usually belong to one app, and often to one device.
     var (device, app) = (Int64(-1), Int64(-1))
     var start = 0
     while start + fixedSize <= bytes.count {

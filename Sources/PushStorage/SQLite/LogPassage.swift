@@ -1,26 +1,29 @@
-/// Rows of a delivery log as one gateway of a cell hands them to another.
+/// Rows of a delivery log in the form in which the gateways of a cluster exchange them.
 ///
-/// It is a byte that says whether these are all, the number to read on from (8 bytes), and each row as its number (8), its
-/// size (4) and a ``LogBatch`` of this one row; numbers come lowest byte first.
+/// It is a byte that is 1 if these are all rows, the number to continue from (8 bytes), and each row as its number
+/// (8), its size (4) and a ``LogBatch`` of this one row. Numbers are little-endian.
 package struct LogPassage: Sendable {
-  /// The oldest first.
+  /// The rows, the oldest first.
   package var records: [DeliveryLog.Record]
-  /// The number after which rows follow that are not among these; only of a page.
+  /// The number after which the rows begin that are not among these; only for a page.
   package var next: Int64
-  /// Whether there are no others that match.
+  /// True if there are no other matching rows.
   package var isComplete: Bool
 
   package init(records: [DeliveryLog.Record], next: Int64 = 0, isComplete: Bool) {
     (self.records, self.next, self.isComplete) = (records, next, isComplete)
   }
 
-  /// Which rows are left out of what is too large for one message.
+  /// The rows to leave out if they are too large for one message.
   package enum Cut: Sendable { case oldest, newest }
 
   private static let headSize = 9
   private static let rowHeadSize = 12
 
-  /// - Parameter maximumSize: in bytes; what is beyond is left out, and said to be missing.
+  /// Encodes the rows.
+  ///
+  /// - Parameter maximumSize: the maximum size in bytes; rows beyond it are left out, and the result is marked as
+  ///   incomplete.
   package func encoded(_ cut: Cut, maximumSize: Int) -> [UInt8] {
     var rows: [[UInt8]] = []
     var size = LogPassage.headSize
@@ -47,7 +50,8 @@ package struct LogPassage: Sendable {
     return bytes
   }
 
-  /// Reads what another gateway sent; nil when it is none. Rows of events that only a later version knows are left out.
+  /// Decodes rows of another gateway; nil if the bytes are invalid. Rows of events that only a later version knows
+  /// are left out.
   package init?(_ bytes: [UInt8]) {
     guard bytes.count >= LogPassage.headSize, bytes[0] <= 1 else { return nil }
     (isComplete, next, records) = (bytes[0] == 1, LogPassage.integer(bytes[1..<9]), [])

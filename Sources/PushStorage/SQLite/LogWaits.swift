@@ -1,11 +1,12 @@
 import PushCore
 import Synchronization
 
-/// Who waits for rows of the delivery log: the writer tells them, and nobody searches meanwhile.
+/// The pending requests for new rows of the delivery log. The writer notifies them, so that no search is necessary
+/// until rows arrive.
 final class LogWaits: Sendable {
-  /// One who waits.
+  /// One pending request.
   final class Wait: Sendable {
-    /// The push whose rows are waited for; nil: any.
+    /// The push whose rows are awaited; nil: any push.
     let id: APNSID?
     /// The device that sent the request; nil for a request of an administrator.
     let device: DeviceID?
@@ -13,13 +14,13 @@ final class LogWaits: Sendable {
 
     init(_ id: APNSID?, for device: DeviceID?) { (self.id, self.device) = (id, device) }
 
-    /// Whether nothing is waited for any longer.
+    /// True if the wait has ended.
     var isOver: Bool { state.withLock(\.isOver) }
 
-    /// There is something to see.
+    /// Reports that there are new rows.
     func notify() { resume { $0.isNotified = true } }
 
-    /// The time is up, or nobody wants to know.
+    /// Ends the wait, because it timed out or was canceled.
     func end() {
       resume { state in
         state.isNotified = true
@@ -38,7 +39,7 @@ final class LogWaits: Sendable {
       waiting?.resume()
     }
 
-    /// Returns when there is something to see, or the wait is over.
+    /// Returns when there are new rows or the wait has ended.
     func next() async {
       await withCheckedContinuation { continuation in
         let isNotified = state.withLock { state in
@@ -52,10 +53,10 @@ final class LogWaits: Sendable {
   }
 
   private struct State {
-    /// Who waits for one push, by its id.
+    /// The waits for one push, by its id.
     var byID: [APNSID: [ObjectIdentifier: Wait]] = [:]
     var others: [ObjectIdentifier: Wait] = [:]
-    /// How many waits each device has, and all devices together.
+    /// The number of waits of each device, and of all devices together.
     var perDevice: [DeviceID: Int] = [:]
     var ofDevices = 0
   }
@@ -63,10 +64,10 @@ final class LogWaits: Sendable {
   private let state = Mutex(State())
   private let count = Atomic<Int>(0)
 
-  /// Begins a wait for rows of one push or of any.
+  /// Begins a wait for rows of one push or of any push.
   ///
-  /// - Parameter device: the device that waits; nil: an administrator.
-  /// - Returns: nil when there are ``Limits/maximumLogWaits`` waits, when devices have half of as many, or when this device
+  /// - Parameter device: the device that sent the request; nil: an administrator.
+  /// - Returns: nil if there are ``Limits/maximumLogWaits`` waits, if devices have half as many, or if this device
   ///   has ``Limits/maximumDeviceLogWaits``.
   func begin(_ id: APNSID?, for device: DeviceID? = nil) -> Wait? {
     let wait = Wait(id, for: device)
@@ -89,7 +90,7 @@ final class LogWaits: Sendable {
     }
   }
 
-  /// Forgets one who waited.
+  /// Removes a wait.
   func end(_ wait: Wait) {
     state.withLock { state in
       count.subtract(1, ordering: .relaxed)
@@ -106,9 +107,9 @@ final class LogWaits: Sendable {
     }
   }
 
-  /// Tells those who wait for rows of these pushes, which were written elsewhere.
+  /// Notifies the waits for rows of these pushes, which another gateway has written.
   ///
-  /// - Parameter ids: nil: of any.
+  /// - Parameter ids: the ids of the pushes; nil: any push.
   func note(_ ids: [APNSID]?) {
     guard count.load(ordering: .relaxed) > 0 else { return }
     let waits = state.withLock { state in
@@ -125,9 +126,9 @@ final class LogWaits: Sendable {
     for wait in waits { wait.notify() }
   }
 
-  /// Tells those who wait for one of these rows, which have been written.
+  /// Notifies the waits for any of these rows, which have been written.
   func note(_ rows: [UInt8]) {
-    // What it costs while nobody waits.
+    // Without waits, this check is the only cost.
     guard count.load(ordering: .relaxed) > 0 else { return }
     let waits = state.withLock { state in
       var found = state.others

@@ -3,19 +3,19 @@ import GRDB
 import PushCore
 import Synchronization
 
-/// Reads the index of a mailbox from its tables: ranges of rows on two threads, each of which adds its range when those
-/// before are there, since rows have to come in their order.
+/// Reads the index of a mailbox from its tables. Two threads read ranges of rows. A range is added after the ranges
+/// before it, because the index needs rows in their order.
 final class MailboxReader: Sendable {
-  /// What is read.
+  /// The data that was read.
   struct Result: Sendable {
     var index = MailboxIndex()
-    /// What is to become of rows that are of no more use.
+    /// The changes to make to rows that are no longer needed.
     var changes: [MailboxIndex.RowChange] = []
     var removals: [MailboxRemoval] = []
   }
 
   private struct Progress {
-    /// The next range that nobody reads.
+    /// The next range that no thread reads yet.
     var next = 0
     /// The range whose rows may be added.
     var turn = 0
@@ -25,24 +25,26 @@ final class MailboxReader: Sendable {
 
   private static let threadCount = 2
   private static let rangeCount: Int64 = 256
-  /// Rows that wait for their turn at most.
+  /// The maximum number of rows that a thread collects before it adds them.
   private static let batchSize = 16_384
 
   private let store: SQLiteStore
   private let rows: ClosedRange<Int64>?
   private let now: Int64
   private let progress = Mutex(Progress())
-  /// The turn has changed.
+  /// Signaled when ``Progress/turn`` changes.
   private let turns = NSCondition()
 
-  /// - Parameter rows: those that were there before anything was appended; nil: none.
+  /// Creates a reader.
+  ///
+  /// - Parameter rows: the rows that existed before anything was appended; nil: none.
   init(store: SQLiteStore, rows: ClosedRange<Int64>?, now: Int64) {
     self.store = store
     self.rows = rows
     self.now = now
   }
 
-  /// The first and the last row, nil when there are none.
+  /// Returns the first and the last row; nil if there are none.
   static func rows(_ db: Database) throws -> ClosedRange<Int64>? {
     let (least, greatest) = (
       try PreparedStatement(db, "SELECT min(id) FROM mailbox"), try PreparedStatement(db, "SELECT max(id) FROM mailbox")
@@ -58,7 +60,7 @@ final class MailboxReader: Sendable {
     return first...last
   }
 
-  /// Reads all of it, which takes a while.
+  /// Reads all rows, which takes a while.
   func read() throws -> Result {
     try store.pool.read { db in
       try progress.withLock { progress in try MailboxRows.readStates(db, into: &progress.result.index) }
@@ -108,9 +110,9 @@ final class MailboxReader: Sendable {
     try add(batch, of: number)
   }
 
-  /// A part of all rows; nil when it has none.
+  /// Returns a part of all rows; nil if it is empty.
   private static func part(_ number: Int, of rows: ClosedRange<Int64>) -> ClosedRange<Int64>? {
-    // Rows may be anything where the database is damaged.
+    // In a damaged database, rows may have any number.
     let (first, last) = (rows.lowerBound, rows.upperBound)
     let span = UInt64(bitPattern: last &- first)
     let size = span / UInt64(rangeCount) + 1

@@ -1,11 +1,12 @@
 import GRDB
 import PushCore
 
-/// The tables of a mailbox as a start reads them, without the payloads.
+/// The tables of a mailbox as they are read at the start, without the payloads.
 enum MailboxRows {
-  /// One scan over both tables, without the payloads.
+  /// Builds an index with one scan over both tables, without the payloads.
   ///
-  /// - Throws: `SQLITE_CORRUPT` when a row holds what no gateway writes; also what is not needed until a row is read.
+  /// - Throws: `SQLITE_CORRUPT` if a row has a value that no gateway writes, also in a column that the index does not
+  ///   need.
   static func rebuild(
     _ db: Database, now: Int64, changes: inout [MailboxIndex.RowChange], removals: inout [MailboxRemoval]
   ) throws -> MailboxIndex {
@@ -17,7 +18,7 @@ enum MailboxRows {
     return index
   }
 
-  /// Reads the state of every device.
+  /// Reads the state of each device.
   static func readStates(_ db: Database, into index: inout MailboxIndex) throws {
     let states = try PreparedStatement(
       db, "SELECT device, acknowledged, last_seq, gap_from, gap_to, gap_dropped FROM mailbox_state")
@@ -37,7 +38,7 @@ enum MailboxRows {
     }
   }
 
-  /// Reads some rows in their order, without the payloads.
+  /// Reads a range of rows in their order, without the payloads.
   static func readRows(
     _ db: Database, in range: ClosedRange<Int64>, _ body: (DeviceID, MailboxIndex.Entry) throws -> Void
   ) throws {
@@ -64,7 +65,7 @@ enum MailboxRows {
     }
   }
 
-  /// Adds a row that was read to an index.
+  /// Adds a row to an index.
   static func restore(
     _ entry: MailboxIndex.Entry, of device: DeviceID, in index: inout MailboxIndex, now: Int64,
     changes: inout [MailboxIndex.RowChange], removals: inout [MailboxRemoval]

@@ -2,21 +2,22 @@ package import Foundation
 import GRDB
 package import PushCore
 
-/// The backup that a start makes before it brings a database to a newer schema: what to restore for going back to the older
-/// program. One is kept, in the state folder's `backups`.
+/// The backup that is made at the start before a database is migrated to a newer schema. Restoring it allows to go
+/// back to the older program. One backup is kept, in the folder `backups` of the state folder.
 package enum MigrationBackup {
-  /// What is left free on the disk at least, in bytes: without that much there is no backup.
+  /// The disk space in bytes that must remain free; otherwise no backup is made.
   private static let reserve = 64 << 20
 
-  /// Makes the backup where a start of this version will change the database, and forgets those of earlier versions.
+  /// Makes the backup if this version will migrate the database at its start, and removes the backups of earlier
+  /// versions.
   ///
-  /// A start that was killed half-way through the changes does not replace the backup that it made before them.
+  /// If a migration was interrupted, the backup made before it is not replaced.
   ///
-  /// - Parameter version: this program's.
-  /// - Returns: its path; nil where the database stays as it is, or there is none.
-  /// - Throws: ``StoreError`` where it can't be made, with the reason.
+  /// - Parameter version: the version of this program.
+  /// - Returns: the path of the backup; nil if the database stays as it is or does not exist.
+  /// - Throws: ``StoreError`` with the reason if the backup can't be made.
   package static func make(_ folder: StateFolder, version: String, now: Date) throws -> String? {
-    // What is damaged, or of a newer version, is told by whoever opens it.
+    // Opening a database that is damaged or of a newer version reports that later.
     guard let applied = migrations(of: folder.databasePath), case let all = Set(Schema.migrator.migrations),
       !applied.isEmpty, applied.isStrictSubset(of: all)
     else { return nil }
@@ -36,9 +37,9 @@ package enum MigrationBackup {
     return path
   }
 
-  /// Sees whether this program opens the database of a folder, which a gateway may have in use.
+  /// Checks that this program can open the database of a folder. A gateway may use the database during the check.
   ///
-  /// - Throws: ``StoreError`` when a newer version has changed it.
+  /// - Throws: ``StoreError`` if a newer version has migrated it.
   package static func refuseNewer(_ folder: StateFolder) throws(StoreError) {
     guard let applied = migrations(of: folder.databasePath), !applied.isSubset(of: Schema.migrator.migrations) else {
       return
@@ -46,8 +47,8 @@ package enum MigrationBackup {
     throw MigrationBackups.refusal(folder.databasePath)
   }
 
-  /// What a database was brought to; nil where there is none that can be read, and for a replica, which is made anew from
-  /// what its cell has.
+  /// Returns the migrations of a database; nil if no database can be read, and for a replica, which is created again
+  /// from the data of its cluster.
   private static func migrations(of path: String) -> Set<String>? {
     guard FileManager.default.fileExists(atPath: path), (try? ReplicaFile(path)) == nil else { return nil }
     return try? SQLiteStore.reader(path).read { try Schema.migrator.appliedIdentifiers($0) }

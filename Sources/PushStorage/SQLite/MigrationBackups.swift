@@ -1,8 +1,9 @@
 import Foundation
 
-/// Where the backups lie that starts of newer versions made, and how they are called.
+/// The location and the names of the backups that were made before migrations.
 enum MigrationBackups {
-  /// Why a database of a newer version is not opened, and what to do: names the backup made before that version's start.
+  /// Returns the error for a database of a newer version. It names the backup that was made before that version's
+  /// start.
   static func refusal(_ path: String) -> StoreError {
     let backups = folder(beside: path)
     guard let name = names(in: backups).max(by: { made(backups + "/" + $0) < made(backups + "/" + $1) }) else {
@@ -13,11 +14,11 @@ enum MigrationBackups {
     )
   }
 
-  /// What the backup is called that a start of a version makes.
+  /// Returns the name of the backup that a version makes at its start.
   static func name(of version: String) -> String { prefix + version + suffix }
 
   private static let prefix = "before-"
-  /// Backups leave out files that are called like databases, so this one, too.
+  /// Backups omit files with the suffix of a database, and so also these backups.
   private static let suffix = ".sqlite"
 
   static func folder(beside path: String) -> String {

@@ -2,23 +2,26 @@ import GRDB
 import GRDBSQLite
 package import PushCore
 
-/// A statement that is prepared once and used for row after row, straight on SQLite: GRDB's arguments cost more than
-/// the rows themselves.
+/// A statement that is prepared once and used for many rows, directly on SQLite: GRDB's arguments cost more than the
+/// rows themselves.
 ///
 /// Belongs to the connection that prepared it, and is only used inside that connection's accesses.
 @safe package final class PreparedStatement {
   private let statement: Statement
   private var handle: SQLiteStatement { unsafe statement.sqliteStatement }
   private var index: Int32 = 0
-  /// Why a parameter could not be bound; the statement does not run without it.
+  /// The reason why a parameter could not be bound; the statement does not run then.
   private var bindCode: Int32 = SQLITE_OK
 
-  /// - Parameter isKept: the connection keeps the statement for the next access; whoever uses it must leave it reset.
+  /// Prepares a statement.
+  ///
+  /// - Parameter isKept: true if the connection keeps the statement for the next access; the user must leave it
+  ///   reset.
   init(_ db: Database, _ sql: String, isKept: Bool = false) throws {
     statement = try isKept ? db.cachedStatement(sql: sql) : db.makeStatement(sql: sql)
   }
 
-  /// Binds the next parameter.
+  /// Binds an integer, or NULL for nil, to the next parameter.
   package func bind(_ value: Int64?) {
     index += 1
     if let value {
@@ -28,13 +31,13 @@ package import PushCore
     }
   }
 
-  /// Binds the next parameter to bytes that stay where they are until ``run()`` returns.
+  /// Binds the next parameter to bytes that must stay in memory until ``run()`` returns.
   package func bind(borrowed value: UnsafeRawBufferPointer) {
     index += 1
     note(unsafe sqlite3_bind_blob64(handle, index, value.baseAddress, UInt64(value.count), nil))
   }
 
-  /// Binds the next parameter.
+  /// Binds a text to the next parameter.
   package func bind(text value: String) {
     index += 1
     if value.isEmpty {
@@ -56,7 +59,7 @@ package import PushCore
     if code != SQLITE_OK, bindCode == SQLITE_OK { bindCode = code }
   }
 
-  /// Runs a statement that returns no row, and makes it ready for the next.
+  /// Runs a statement that returns no row, and resets it.
   ///
   /// - Throws: `DatabaseError`, also for a parameter that could not be bound.
   package func run() throws {
@@ -65,7 +68,7 @@ package import PushCore
     guard code == SQLITE_DONE else { throw failure(code) }
   }
 
-  /// Steps to the next row; after the last one the statement is ready again.
+  /// Steps to the next row. Returns false after the last row; the statement is reset then.
   ///
   /// - Throws: `DatabaseError`, also for a parameter that could not be bound.
   package func next() throws -> Bool {
@@ -81,7 +84,7 @@ package import PushCore
     return unsafe sqlite3_step(handle)
   }
 
-  /// Makes the statement ready to be bound and run again.
+  /// Resets the statement, so that it can be bound and run again.
   package func reset() {
     unsafe sqlite3_reset(handle)
     (index, bindCode) = (0, SQLITE_OK)
@@ -89,10 +92,11 @@ package import PushCore
 
   // MARK: The current row
 
-  // A row is what the disk holds: each of these throws `SQLITE_CORRUPT` for a value that no gateway writes. A column is looked
-  // for once: connections are without a mutex (GRDB opens them with `SQLITE_OPEN_NOMUTEX`), so that a value may be used as it is.
+  // A row is what the disk holds: each of these functions throws `SQLITE_CORRUPT` for a value that no gateway writes.
+  // A column is looked up once: connections have no mutex (GRDB opens them with `SQLITE_OPEN_NOMUTEX`), so that an
+  // unprotected value may be used directly.
 
-  /// A number within a range.
+  /// Returns an integer within a range.
   package func integer(_ column: Int32, in range: ClosedRange<Int64> = ColumnBounds.row) throws -> Int64 {
     let stored = unsafe sqlite3_column_value(handle, column)
     guard unsafe sqlite3_value_type(stored) == SQLITE_INTEGER else {
@@ -105,19 +109,19 @@ package import PushCore
     return value
   }
 
-  /// A number within a range, or nil for NULL.
+  /// Returns an integer within a range, or nil for NULL.
   package func optionalInteger(_ column: Int32, in range: ClosedRange<Int64> = ColumnBounds.row) throws -> Int64? {
     try isNull(column) ? nil : integer(column, in: range)
   }
 
-  /// The priority of a push: 10, 5 or 1.
+  /// Returns the priority of a push: 10, 5 or 1.
   package func priority(_ column: Int32) throws -> UInt8 {
     let value = try integer(column)
     guard value == 10 || value == 5 || value == 1 else { throw damage(column, "expected 10, 5 or 1") }
     return UInt8(clamping: value)
   }
 
-  /// A number that need not be whole.
+  /// Returns a finite floating-point number.
   package func real(_ column: Int32) throws -> Double {
     guard unsafe sqlite3_column_type(handle, column) == SQLITE_FLOAT else {
       throw damage(column, "expected a number")
@@ -127,18 +131,17 @@ package import PushCore
     return value
   }
 
-  /// A text; what is no UTF-8 in it is replaced.
+  /// Returns a text; invalid UTF-8 in it is replaced.
   package func text(_ column: Int32) throws -> String {
     guard unsafe sqlite3_column_type(handle, column) == SQLITE_TEXT else { throw damage(column, "expected a text") }
     return unsafe withBytes(column) { unsafe String(decoding: $0, as: UTF8.self) }
   }
 
-  /// A text, or nil for NULL.
+  /// Returns a text, or nil for NULL.
   package func optionalText(_ column: Int32) throws -> String? { try isNull(column) ? nil : text(column) }
 
-  /// A text that is one of an enumeration's words; nil for another word.
-  ///
-  /// It makes no `String` of the text.
+  /// Returns the case of an enumeration that a text stands for; nil for any other text. It creates no `String` from
+  /// the text.
   package func word<Word: RawRepresentable & CaseIterable>(_ column: Int32) throws -> Word?
   where Word.RawValue == String {
     guard unsafe sqlite3_column_type(handle, column) == SQLITE_TEXT else { throw damage(column, "expected a text") }
@@ -147,7 +150,7 @@ package import PushCore
     }
   }
 
-  /// A value that is stored as JSON.
+  /// Returns a value that is stored as JSON.
   package func json<Value: Decodable>(_ column: Int32, as type: Value.Type = Value.self) throws -> Value {
     do {
       return try decodeJSON(type, from: blob(column))
@@ -156,27 +159,27 @@ package import PushCore
     }
   }
 
-  /// An error that says what is wrong with a column, for values that are checked elsewhere.
+  /// Returns an error that describes the damage of a column, for values that the caller checks.
   func damage(_ column: Int32, _ words: String) -> DatabaseError {
     let name = unsafe sqlite3_column_name(handle, column).map { unsafe String(cString: $0) } ?? "value"
     return DatabaseError(resultCode: .SQLITE_CORRUPT, message: "the \(name) of a row: \(words)")
   }
 
-  /// Whether a column is NULL.
+  /// Returns true if a column is NULL.
   package func isNull(_ column: Int32) -> Bool { unsafe sqlite3_column_type(handle, column) == SQLITE_NULL }
 
-  /// The bytes of a column of any type; none for NULL.
+  /// Returns the bytes of a column of any type; empty for NULL.
   package func blob(_ column: Int32) -> [UInt8] { unsafe withBytes(column) { unsafe [UInt8]($0) } }
 
-  /// Lends the bytes of a column until the statement goes on.
+  /// Calls `body` with the bytes of a column, which are valid until the statement steps or is reset.
   package func withBytes<Result>(_ column: Int32, _ body: (UnsafeRawBufferPointer) -> Result) -> Result {
-    // The bytes before their number: SQLite converts a value when it is asked for them.
+    // The bytes are requested before their number, because SQLite converts a value when its bytes are requested.
     let value = unsafe sqlite3_column_value(handle, column)
     let start = unsafe sqlite3_value_blob(value)
     return unsafe body(UnsafeRawBufferPointer(start: start, count: Int(sqlite3_value_bytes(value))))
   }
 
-  /// An id as the store has it; nil when it is none.
+  /// Returns a stored id; nil if it is invalid.
   package func id(_ column: Int32) -> APNSID? { unsafe withBytes(column) { unsafe APNSID(stored: $0) } }
 
   private func failure(_ code: Int32) -> DatabaseError { DatabaseError(resultCode: ResultCode(rawValue: code)) }

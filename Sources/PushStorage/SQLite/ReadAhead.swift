@@ -2,12 +2,14 @@ import Foundation
 import Glibc
 import Synchronization
 
-/// Has the system read a large database into its cache, from the front to the end, while a start reads its rows here and there.
+/// Makes the system read a large database sequentially into its cache, while the start reads its rows in random
+/// order.
 enum ReadAhead {
-  /// Smaller files are read soon enough, larger ones would drive out what is of use.
+  /// The sizes of the files to read ahead, in bytes. Smaller files are read fast enough; larger ones would evict
+  /// useful data.
   private static let sizes = (64 << 20)...(4 << 30)
   private static let step = 4 << 20
-  /// Files that stay open: closing one would end the locks that SQLite has on it in this process.
+  /// The files that stay open: closing one would release the locks that SQLite has on it in this process.
   private static let descriptors = Mutex<[FileIdentity: CInt]>([:])
 
   private struct FileIdentity: Hashable {
@@ -15,7 +17,7 @@ enum ReadAhead {
     var inode: ino_t
   }
 
-  /// Begins with it, on a thread of its own.
+  /// Begins to read ahead, on a separate thread.
   static func begin(_ path: String) {
     var status = stat()
     guard unsafe stat(path, &status) == 0, sizes.contains(Int(status.st_size)) else { return }

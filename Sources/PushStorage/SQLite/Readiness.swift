@@ -2,7 +2,7 @@ import Dispatch
 import PushCore
 import Synchronization
 
-/// Whether something has been read that a start reads while others need it already, and who waits for it.
+/// The state of data that is read at the start while other code already needs it, and the waits for it.
 final class Readiness: Sendable {
   private let reading = DispatchGroup()
   private let outcome = Mutex<Result<Void, StoreError>?>(nil)
@@ -10,28 +10,28 @@ final class Readiness: Sendable {
 
   init() { reading.enter() }
 
-  /// Whether it has been read; for those who look each time.
+  /// True if the data has been read; cheap enough to check for each use.
   var isReady: Bool { isReadyNow.load(ordering: .acquiring) }
 
-  /// Says, once, that it has been read, or why it can't be.
+  /// Reports, once, that the data has been read or why it can't be.
   func end(_ result: Result<Void, StoreError>) {
     outcome.withLock { $0 = result }
     if case .success = result { isReadyNow.store(true, ordering: .releasing) }
     reading.leave()
   }
 
-  /// Returns when it has been read.
+  /// Returns when the data has been read.
   ///
-  /// - Throws: why it can't be.
+  /// - Throws: the reason if it can't be read.
   func wait() throws(StoreError) {
     if isReady { return }
     reading.wait()
     try outcome.withLock { $0 }?.get()
   }
 
-  /// Returns when it has been read, and holds no thread meanwhile.
+  /// Returns when the data has been read, without blocking a thread.
   ///
-  /// - Throws: why it can't be.
+  /// - Throws: the reason if it can't be read.
   func ready() async throws(StoreError) {
     if isReady { return }
     await withCheckedContinuation { continuation in reading.notify(queue: .global()) { continuation.resume() } }

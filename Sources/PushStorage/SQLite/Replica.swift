@@ -3,32 +3,33 @@ import GRDB
 import PushCore
 import Synchronization
 
-/// The order in which changes count, the same for every gateway of a cell.
+/// The log that defines the order of changes, the same for all gateways of a cluster.
 package protocol ReplicationLog: Sendable {
-  /// Adds a change set right behind the entry at `position`, or nothing at all. It blocks, for up to some seconds.
+  /// Adds a change set directly after the entry at `position`, or nothing at all. Blocks for up to some seconds.
   ///
-  /// - Returns: the position of the new entry, when it is as durable as the log promises.
-  /// - Throws: ``ReplicationConflict`` when other entries come first; ``StoreError`` when it was not added, or nobody knows.
+  /// - Returns: the position of the new entry, when it is as durable as the log guarantees.
+  /// - Throws: ``ReplicationConflict`` if other entries come first; ``StoreError`` if the change set was not added,
+  ///   or the result is unknown.
   func append(_ changes: ChangeSet, after position: UInt64) throws -> UInt64
-  /// Returns when the replica has all that was in the log when this was called.
+  /// Returns when the replica has all entries that were in the log at the time of the call.
   ///
-  /// - Throws: ``StoreError`` when the log does not answer.
+  /// - Throws: ``StoreError`` if the log does not answer.
   func catchUp() async throws
 }
 
-/// Somebody else's changes come first: what was to be changed is to be looked at again.
+/// An error: changes of another gateway come first, so that the change has to be computed again.
 package struct ReplicationConflict: Error {
   package init() {}
 }
 
-/// This gateway's copy of what the gateways of a cell share.
+/// This gateway's copy of the data that the gateways of a cluster share.
 ///
-/// A change runs in a transaction on the copy, which commits when its rows are in the log behind everything that the copy
-/// has; where others were faster it is undone, their changes are taken over, and it runs again. So each change sees what all
-/// changes before it have made, whichever gateway they came through.
+/// A change runs in a transaction on the copy. It commits when its rows are in the log directly after all entries
+/// that the copy has. If other gateways were faster, the change is rolled back, their changes are applied, and it
+/// runs again. So each change sees the result of all changes before it, whichever gateway made them.
 package final class Replica: Sendable {
-  /// Takes over into memory what others have changed, in the transaction that stores it; what is to follow the commit it
-  /// does in `afterNextTransaction`.
+  /// Takes over changes of other gateways into memory, within the transaction that stores them. Effects that must
+  /// follow the commit go into `afterNextTransaction`.
   typealias Adopt = @Sendable (Database, [RowChange]) throws -> Void
 
   private struct State {
@@ -41,21 +42,21 @@ package final class Replica: Sendable {
 
   init(_ schema: StoreSchema) { self.schema = schema }
 
-  /// How often a change is tried while others are faster.
+  /// The maximum number of attempts of a change while other gateways are faster.
   private static let attempts = 1000
 
-  /// From now on changes go into a log.
+  /// Sets the log that changes go into from now on.
   package func join(_ log: any ReplicationLog) { state.withLock { $0.log = log } }
 
-  /// Whether other gateways have the same.
+  /// True if the data is shared with other gateways.
   package var isShared: Bool { state.withLock { $0.log != nil } }
 
-  /// Has `adopt` called for what others change in some tables.
+  /// Registers a callback for changes of other gateways to some tables.
   func onChange(of tables: Set<String>, _ adopt: @escaping Adopt) {
     state.withLock { $0.listeners.append((tables, adopt)) }
   }
 
-  /// Makes a change, also on the other gateways where there are any.
+  /// Runs a change, and appends it to the log if there is one.
   func write<Value: Sendable>(
     _ pool: DatabasePool, _ change: @escaping @Sendable (Database) throws -> Value
   ) async throws -> Value {
@@ -78,7 +79,7 @@ package final class Replica: Sendable {
     throw StoreError("other gateways keep changing the same data: try again")
   }
 
-  /// Takes over what another gateway has changed; what is here already changes nothing.
+  /// Applies changes of another gateway. An entry that the replica already has is ignored.
   ///
   /// - Throws: ``ReplicaDiverged``, or an error of the database.
   func apply(_ entry: ChangeSet, at position: UInt64, _ pool: DatabasePool) async throws {
@@ -94,13 +95,15 @@ package final class Replica: Sendable {
     }
   }
 
-  // MARK: Where it is
+  // MARK: Position
 
   static func position(_ db: Database) throws -> UInt64 {
     UInt64(try Int64.fetchOne(db, sql: "SELECT position FROM replica") ?? 0)
   }
 
-  /// - Parameter schema: in which the entry was written.
+  /// Stores the position of the replica.
+  ///
+  /// - Parameter schema: the schema version of the entry.
   private static func set(_ position: UInt64, schema: Int, _ db: Database) throws {
     try db.execute(
       sql: "UPDATE replica SET position = ?, latest_schema = max(latest_schema, ?)",
@@ -109,16 +112,17 @@ package final class Replica: Sendable {
 }
 
 extension SQLiteStore {
-  /// Whether gateways of a later version have shared what has no place in the schema of this one, which left it out.
+  /// Returns true if gateways of a later version have shared data that the schema of this version can't store and has
+  /// left out.
   package func isPartialReplica() async throws -> Bool {
     try await pool.read { db in
       try Int.fetchOne(db, sql: "SELECT latest_schema FROM replica") ?? 0
     } > schema.version
   }
 
-  /// Makes this database, in which nothing is, a replica of a cell's.
+  /// Makes this empty database a replica of a cluster's data.
   ///
-  /// - Throws: ``StoreError`` when it has something of a gateway that was alone.
+  /// - Throws: ``StoreError`` if it contains data of a standalone gateway.
   package func becomeReplica(of cell: String) async throws {
     try await pool.write { db in
       for table in try Schema.tables(db) where table != "replica" {
@@ -132,29 +136,29 @@ extension SQLiteStore {
     }
   }
 
-  /// Takes over an entry of the cell's log.
+  /// Applies an entry of the cluster's log.
   package func apply(_ entry: ChangeSet, at position: UInt64) async throws {
     try await replica.apply(entry, at: position, pool)
   }
 
-  /// The last entry of the cell's log that this replica has.
+  /// Returns the position of the last entry of the cluster's log that this replica has.
   package func replicaPosition() async throws -> UInt64 { try await pool.read(Replica.position) }
 
-  /// Says that the replica is not to be used any longer: the next start takes over another.
+  /// Marks the replica as unusable: the next start fetches another one.
   package func giveUpReplica() async throws {
     try await pool.write { try $0.execute(sql: "UPDATE replica SET cell = ''") }
   }
 
-  /// Writes the replica to a file, which is not there, while everything goes on.
+  /// Writes the replica to a new file without interrupting other accesses. A file at the path is removed first.
   ///
-  /// - Returns: the last entry of the cell's log that it has.
+  /// - Returns: the position of the last entry of the cluster's log that the file has.
   package func copyReplica(to path: String) async throws -> UInt64 {
     try? FileManager.default.removeItem(atPath: path)
     try await copy(to: path)
     return try await SQLiteStore.reader(path).read(Replica.position)
   }
 
-  /// Writes the database to a file, which is empty or not there, while everything goes on.
+  /// Writes the database to a file, which must be empty or missing, without interrupting other accesses.
   func copy(to path: String) async throws {
     let source = try SQLiteStore.reader(self.path)
     try await source.writeWithoutTransaction { try $0.execute(sql: "VACUUM INTO ?", arguments: [path]) }

@@ -1,19 +1,21 @@
 import Foundation
 import GRDB
 
-/// What the database in a state folder says of the cell whose replica it is, before it is opened and brought to a schema.
+/// The replica state of the database in a state folder, read before the database is opened and migrated.
 package struct ReplicaFile: Sendable {
-  /// Empty: nothing may begin with it any longer.
+  /// The cluster of the replica; empty if the replica must not be used any more.
   package var cell: String
-  /// The last entry of the cell's log that is in it.
+  /// The position of the last entry of the cluster's log that the replica has.
   package var position: UInt64
-  /// The migrations that it has.
+  /// The migrations of the database.
   private var migrations: Set<String>
-  /// How many migrations the latest schema had in which an entry in it was written.
+  /// The highest schema version of the entries in the replica, as a number of migrations.
   private var latestSchema: Int
 
-  /// - Returns: nil when there is no file, or it is of a gateway that was alone.
-  /// - Throws: ``StoreError`` when it can't be read.
+  /// Reads the state of a replica.
+  ///
+  /// - Returns: nil if there is no file, or it belongs to a standalone gateway.
+  /// - Throws: ``StoreError`` if it can't be read.
   package init?(_ path: String) throws(StoreError) {
     guard FileManager.default.fileExists(atPath: path) else { return nil }
     do {
@@ -36,8 +38,8 @@ package struct ReplicaFile: Sendable {
     migrations = try Schema.migrator.appliedIdentifiers(db)
   }
 
-  /// Whether a gateway with a schema begins with it: not with a later version's, and not with one that leaves out what this
-  /// schema has a place for.
+  /// Returns true if a gateway with a schema can start with the replica. It can't if the replica has migrations of a
+  /// later version, or if it lacks data that this schema can store.
   package func suits(_ schema: StoreSchema) -> Bool {
     let all = Set(schema.migrator.migrations)
     return migrations.isSubset(of: all) && (migrations == all || latestSchema <= migrations.count)

@@ -2,19 +2,21 @@ import GRDB
 import PushCore
 import PushPolicy
 
-/// What another gateway has changed of persons, devices and tokens, as steps that do the same to those in memory.
+/// Changes of another gateway to users, devices and tokens, as steps that apply them to the tables in memory.
 struct ReplicatedChanges {
   typealias Step = @Sendable (inout RegistrationTables) -> Void
 
   private(set) var steps: [Step] = []
-  /// What listeners are to hear then.
+  /// The changes to report to listeners.
   private(set) var news: [RegistrationChange] = []
 
   static let tables: Set = ["person", "device", "token", "former_token"]
 
-  /// - Parameter db: in the transaction in which the changes were applied.
+  /// Converts changes into steps.
+  ///
+  /// - Parameter db: the database, within the transaction in which the changes were applied.
   init(_ changes: [RowChange], _ db: Database) throws {
-    // What belongs to a device goes before it does, and comes after it.
+    // The rows of a device are deleted before the device and added after it.
     let order = ["person", "device", "token", "former_token"]
     for (kind, tables) in [(RowChange.Kind.delete, order.reversed()), (.update, order), (.insert, order)] {
       for table in tables {

@@ -2,20 +2,20 @@ import Foundation
 import GRDB
 package import PushCore
 
-/// A backup that is on its way into a cell: a copy of it, whose database was checked, with what waits in it to be read
-/// page by page.
+/// A backup that is being restored into a cluster: a copy whose database was checked, with pending pushes that are
+/// read page by page.
 ///
 /// Belongs to one task.
 package final class RestoredBackup {
-  /// A push that waits, with its row and its number in the backup.
+  /// A pending push, with its row and its sequence number in the backup.
   package struct Push: Sendable {
     package var row: Int64
-    /// 0: it has none yet.
+    /// The sequence number; 0 if the push has none yet.
     package var number: UInt64
     package var push: StoredPush
   }
 
-  /// What has got a number of the cell.
+  /// The change of a push's sequence number to one of the cluster.
   package struct Moved: Sendable {
     package var device: DeviceID
     package var from: UInt64
@@ -29,10 +29,10 @@ package final class RestoredBackup {
   private let path: String
   private let copy: DatabaseQueue
 
-  /// Copies a backup and looks at all of it.
+  /// Copies a backup and checks all of it.
   ///
-  /// - Parameter draft: where the copy is made; ``remove()`` removes it again.
-  /// - Throws: ``StoreError`` when it can't be restored, in one line.
+  /// - Parameter draft: the path of the copy; ``remove()`` removes it.
+  /// - Throws: ``StoreError`` with a description of one line if the backup can't be restored.
   package init(_ source: String, draft: String) throws {
     summary = try Backup.summary(of: source)
     (self.source, path) = (source, draft)
@@ -71,7 +71,8 @@ package final class RestoredBackup {
     RestoredBackup.remove(path)
   }
 
-  /// No gateway makes triggers or views, which would run when rows are changed or read.
+  /// Refuses a backup with objects other than tables and indexes. A gateway creates no triggers or views, which would
+  /// run when rows are changed or read.
   static func refuseStrangers(_ path: String) throws {
     let name = try SQLiteStore.reader(path).read { db in
       try String.fetchOne(db, sql: "SELECT name FROM sqlite_master WHERE type NOT IN ('table', 'index')")
@@ -84,7 +85,7 @@ package final class RestoredBackup {
     for suffix in ["", "-wal", "-shm", "-journal"] { try? FileManager.default.removeItem(atPath: path + suffix) }
   }
 
-  // MARK: What waits
+  // MARK: Pending pushes
 
   private static let isWaiting =
     """
@@ -93,7 +94,7 @@ package final class RestoredBackup {
       AND device IN (SELECT id FROM device) AND app IN (SELECT id FROM app) AND expires > ?
     """
 
-  /// How many wait for one device, at most.
+  /// Returns the largest number of pushes that are pending for one device.
   package func longestLine(now: Int64) throws -> Int {
     try read { db in
       try Int.fetchOne(
@@ -104,7 +105,7 @@ package final class RestoredBackup {
     }
   }
 
-  /// The pushes that wait, in their order, behind a row.
+  /// Returns the pending pushes after a row, in their order.
   package func pushes(after row: Int64, limit: Int, now: Int64) throws -> [Push] {
     try read { db in
       let rows = try PreparedStatement(
@@ -127,7 +128,8 @@ package final class RestoredBackup {
     }
   }
 
-  /// What devices were not told that the cap drove out, in the order of devices, behind one.
+  /// Returns the number of pushes that the mailbox limit evicted, for each device after `device` that has not been
+  /// notified of them. Sorted by device.
   package func gaps(after device: Int64, limit: Int) throws -> [(device: DeviceID, dropped: Int)] {
     try read { db in
       let rows = try PreparedStatement(
@@ -148,7 +150,7 @@ package final class RestoredBackup {
     }
   }
 
-  /// Notes which numbers pushes have got.
+  /// Records the new sequence numbers of pushes.
   package func note(_ moved: [Moved]) throws {
     try write { db in
       let insert = try db.cachedStatement(sql: "INSERT OR REPLACE INTO moved VALUES (?, ?, ?)")
@@ -158,17 +160,17 @@ package final class RestoredBackup {
     }
   }
 
-  // MARK: What the cell shares
+  // MARK: Shared data
 
-  /// Writes the backup's files into a folder.
+  /// Writes the files of the backup into a folder.
   package func writeFiles(into folder: StateFolder) throws { try write { try Backup.takeFiles(out: $0, into: folder) } }
 
-  /// Makes the copy a replica of a cell, whose mailboxes have taken over what waited.
+  /// Makes the copy a replica of a cluster whose mailboxes have taken over the pending pushes.
   ///
   /// - Parameters:
-  ///   - position: the last entry of the cell's log.
-  ///   - authority: the files that the gateways of a cell have the same.
-  /// - Returns: the path of a file with it.
+  ///   - position: the last entry of the cluster's log.
+  ///   - authority: the files that all gateways of a cluster share, by their names.
+  /// - Returns: the path of the replica.
   package func makeReplica(of cell: String, position: UInt64, authority: [String: [UInt8]]) throws -> String {
     try write { db in
       try db.execute(
@@ -188,7 +190,7 @@ package final class RestoredBackup {
         sql: "INSERT INTO replica (id, cell, position) VALUES (1, ?, ?)", arguments: [cell, Int64(clamping: position)])
     }
     do {
-      // One file, with nothing of what waited in its free pages.
+      // The result is one file, and its free pages contain nothing of the pending pushes.
       try copy.writeWithoutTransaction { try $0.execute(sql: "VACUUM; PRAGMA journal_mode = DELETE") }
       try copy.close()
     } catch {

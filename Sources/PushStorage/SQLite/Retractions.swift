@@ -3,19 +3,19 @@ import GRDB
 package import PushCore
 import Synchronization
 
-/// What senders have taken back, of whom: on disk before anybody is told, so that no crash brings any of it back, and in
-/// memory, since what waits is looked at before it is delivered.
+/// The pushes that senders have retracted, with their recipients. They are on disk before anything is reported, so
+/// that a crash does not restore a push; and in memory, because each pending push is checked before delivery.
 ///
-/// The last ``Limits/maximumRetractions`` of each app are kept, for ``Limits/retractionRetention`` at most: what is
-/// forgotten stays on the screen of a device that was away for so long.
+/// The last ``Limits/maximumRetractions`` of each app are kept, for ``Limits/retractionRetention`` at most. A push
+/// whose retraction is no longer kept stays on the screen of a device that was offline for that time.
 package final class Retractions: Sendable {
-  /// A push that is not to be shown to a person any longer.
+  /// A push that must no longer be shown to a user.
   package struct Retraction: Sendable, Equatable {
     package var id: APNSID
     package var person: PersonID
-    /// nil: whichever app's.
+    /// The app of the push; nil for any app.
     package var app: AppID?
-    /// Milliseconds since 1970.
+    /// The time of the retraction in milliseconds since 1970.
     package var at: Int64
 
     package init(id: APNSID, person: PersonID, app: AppID?, at: Int64) {
@@ -30,7 +30,7 @@ package final class Retractions: Sendable {
 
   private struct State {
     var byPerson: [PersonID: [Retraction]] = [:]
-    /// The apps of each, which are few.
+    /// The apps of each retracted push of a user; few.
     var apps: [Key: [AppID?]] = [:]
     var counts: [AppID?: Int] = [:]
 
@@ -63,21 +63,21 @@ package final class Retractions: Sendable {
     store.replica.onChange(of: ["retraction"]) { [weak self] db, changes in try self?.adopt(changes, db) }
   }
 
-  /// Whether nothing was taken back.
+  /// True if nothing is retracted.
   package var isEmpty: Bool { count.load(ordering: .relaxed) == 0 }
 
-  /// Whether a push of an app was taken back from a person.
+  /// Returns true if a push of an app is retracted for a user.
   package func contains(_ id: APNSID, of person: PersonID, app: AppID) -> Bool {
     state.withLock { $0.contains(id, of: person, app: app) }
   }
 
-  /// What was taken back from a person, the oldest first.
+  /// Returns the retractions for a user, the oldest first.
   package func retractions(of person: PersonID) -> [Retraction] { state.withLock { $0.byPerson[person] ?? [] } }
 
-  /// Keeps that a push was taken back from persons; when this returns it is on disk.
+  /// Retracts a push from users. The retraction is on disk when this returns.
   ///
-  /// - Parameter app: nil: whichever app's it is.
-  /// - Returns: whether that is news of any of them.
+  /// - Parameter app: the app of the push; nil: any app.
+  /// - Returns: true if this is new for any of them.
   package func add(_ id: APNSID, app: AppID?, from persons: [PersonID], at now: Int64) async throws -> Bool {
     try await write { [self] db in
       let (new, excess) = state.withLock { state in
@@ -106,7 +106,7 @@ package final class Retractions: Sendable {
     }
   }
 
-  /// Forgets what was taken back from a person.
+  /// Deletes the retractions for a user.
   package func forget(_ person: PersonID) async throws {
     if isEmpty { return }
     try await write { [self] db in
@@ -115,7 +115,7 @@ package final class Retractions: Sendable {
     }
   }
 
-  /// Forgets what was taken back of an app.
+  /// Deletes the retractions of an app.
   package func forget(_ app: AppID) async throws {
     try await write { [self] db in
       try db.execute(sql: "DELETE FROM retraction WHERE app = ?", arguments: [app.row])
@@ -123,8 +123,8 @@ package final class Retractions: Sendable {
     }
   }
 
-  /// Forgets what is older than ``Limits/retractionRetention`` at `now`, in milliseconds since 1970, or of nobody any
-  /// longer.
+  /// Deletes the retractions that are older than ``Limits/retractionRetention`` at `now`, in milliseconds since 1970,
+  /// and those for users that no longer exist.
   package func trim(now: Int64, isPerson: @escaping @Sendable (PersonID) -> Bool) async throws {
     let end = now - Limits.retractionRetention * 1000
     let gone = state.withLock { state in
@@ -140,7 +140,7 @@ package final class Retractions: Sendable {
     }
   }
 
-  /// Takes over what another gateway has changed.
+  /// Takes over changes of another gateway.
   private func adopt(_ changes: [RowChange], _ db: Database) throws {
     guard changes.allSatisfy({ $0.kind == .insert }) else { return try adopt(db) }
     let new = try changes.compactMap { change in
@@ -152,7 +152,7 @@ package final class Retractions: Sendable {
     }
   }
 
-  /// Remembers what is on disk when this transaction is.
+  /// Reloads the retractions into memory when this transaction is committed.
   private func adopt(_ db: Database) throws {
     let all = try Retractions.rows(db)
     db.afterNextTransaction { [self] _ in
@@ -164,7 +164,7 @@ package final class Retractions: Sendable {
     }
   }
 
-  /// Reads all of it, and keeps nothing.
+  /// Reads every row to check it, and discards the result.
   static func checkRows(_ db: Database) throws { _ = try rows(db) }
 
   private static func rows(_ db: Database, _ condition: String = "") throws -> [Retraction] {

@@ -2,7 +2,7 @@ import Foundation
 import GRDB
 import PushCore
 
-/// One value of a row.
+/// A value of a row.
 package enum RowValue: Sendable, Equatable {
   case null
   case integer(Int64)
@@ -11,16 +11,16 @@ package enum RowValue: Sendable, Equatable {
   case blob([UInt8])
 }
 
-/// What one transaction did to one row of a database that gateways share.
+/// The change of one row of a shared database by one transaction.
 package struct RowChange: Sendable, Equatable, Codable {
   package enum Kind: String, Sendable, Codable { case insert, update, delete }
 
   package var table: String
   package var kind: Kind
-  /// The columns of the primary key, with the values that the row had before.
+  /// The columns of the primary key, with the values before the change.
   package var key: [String: RowValue]
-  /// Of an insertion all other columns, of an update those that have changed, of a deletion what the row had, without long
-  /// values.
+  /// The other columns: all of them for an insertion, the changed ones for an update, the former values without long
+  /// ones for a deletion.
   package var values: [String: RowValue]
 
   package init(table: String, kind: Kind, key: [String: RowValue], values: [String: RowValue] = [:]) {
@@ -28,10 +28,10 @@ package struct RowChange: Sendable, Equatable, Codable {
   }
 }
 
-/// All that one transaction did, as JSON of one message.
+/// All changes of one transaction, encoded as JSON in one message.
 package struct ChangeSet: Sendable, Equatable, Codable {
-  /// How many migrations the schema had in which these rows were written (``StoreSchema/version``): a gateway of an earlier
-  /// version leaves out what it does not know.
+  /// The number of migrations in the schema in which these rows were written (``StoreSchema/version``). A gateway of
+  /// an earlier version leaves out tables and columns that it does not know.
   package var schema: Int
   package var changes: [RowChange]
 
@@ -41,19 +41,22 @@ package struct ChangeSet: Sendable, Equatable, Codable {
 
   package var tables: Set<String> { Set(changes.map(\.table)) }
 
-  /// As it is sent.
+  /// Returns the message.
   package func encoded() throws -> [UInt8] { Array(try JSONEncoder().encode(self)) }
 
-  /// - Throws: an error when the bytes are no change set.
+  /// Decodes a message.
+  ///
+  /// - Throws: an error if the bytes are not a change set.
   package init(encoded bytes: [UInt8]) throws { self = try decodeJSON(from: bytes) }
 
-  /// Reads ``schema`` alone, also from an entry of a later version; nil when the bytes have none.
+  /// Returns ``schema`` alone, also from an entry of a later version; nil if the bytes have none.
   package static func schema(of bytes: [UInt8]) -> Int? { try? decodeJSON(Version.self, from: bytes).schema }
 
-  /// What each version of an entry has.
+  /// The part of an entry that all versions have.
   private struct Version: Codable { var schema: Int }
 
-  /// A number that no gateway of this version writes (``ColumnBounds``), in words; nil when there is none.
+  /// A description of the first number that no gateway of this version writes (``ColumnBounds``); nil if there is
+  /// none.
   package var fault: String? {
     for change in changes {
       for (column, value) in [change.key, change.values].joined() {
@@ -106,7 +109,7 @@ extension RowValue: Codable {
     }
   }
 
-  /// As SQLite takes it.
+  /// The value as a parameter for SQLite.
   var databaseValue: DatabaseValue {
     switch self {
     case .null: .null
@@ -117,7 +120,7 @@ extension RowValue: Codable {
     }
   }
 
-  /// Whether nothing is found by it.
+  /// True for a text or a blob of more than 64 bytes: no row is looked up by it.
   var isLong: Bool {
     switch self {
     case .null, .integer, .real: false

@@ -1,8 +1,9 @@
-/// A checksum over the columns of a row: SQLite has none, and a page whose structure is sound may hold other bytes than were
-/// written.
+/// A checksum over the columns of a row: SQLite has none, and a page with a valid structure may contain other bytes
+/// than were written.
 ///
-/// Each step is one to one, so that a change of a single word of eight bytes never goes unnoticed, and one of several does once
-/// in 2⁶⁴ times. It costs five instructions for a word, and is not meant against somebody who can write the file.
+/// Each step is a bijection, so that a change of a single word of eight bytes is always detected, and a change of
+/// several words is missed once in 2⁶⁴ times. The checksum costs five instructions per word. It does not protect
+/// against an attacker who can write the file.
 package struct RowChecksum {
   private var state: UInt64 = 0x9E37_79B9_7F4A_7C15
 
@@ -28,6 +29,6 @@ package struct RowChecksum {
     state ^= state >> 32
   }
 
-  /// As a column holds it.
+  /// The checksum as the value of a column.
   package var value: Int64 { Int64(bitPattern: state) }
 }

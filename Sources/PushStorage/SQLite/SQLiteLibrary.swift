@@ -6,9 +6,9 @@ package enum SQLiteLibrary {
   /// The library's version, as `3.40.1`.
   package static var version: String { unsafe String(cString: sqlite3_libversion()) }
 
-  /// Syncs a connection's database file, without the log, whether or not SQLite would (`xSync` of its VFS).
+  /// Syncs a connection's database file, without the write-ahead log, even if SQLite would not (`xSync` of its VFS).
   ///
-  /// - Throws: `DatabaseError` when the disk refuses.
+  /// - Throws: `DatabaseError` if the disk refuses.
   static func syncDatabase(of db: Database) throws {
     var pointer: UnsafeMutablePointer<sqlite3_file>?
     let code = unsafe withUnsafeMutablePointer(to: &pointer) {

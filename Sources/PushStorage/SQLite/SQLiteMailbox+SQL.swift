@@ -2,7 +2,7 @@ import GRDB
 import PushCore
 
 extension SQLiteMailbox {
-  /// The writer's statements, on the writing connection.
+  /// The statements of the mailbox writer, on the writing connection.
   package final class Writer {
     typealias Row = (push: StoredPush, entry: MailboxIndex.Entry)
 
@@ -12,13 +12,15 @@ extension SQLiteMailbox {
     private let insertPayload, findPayloads, deletePayload: PreparedStatement
     private var deleted: [Int64] = []
     private var blanked: [Int64] = []
-    /// No copy of a push with a shared payload has a row after this one; 0: there are no such copies.
+    /// The last row that can be a copy of a push with a shared payload; 0 if there are no copies.
     private var lastCopy: Int64
 
-    /// Rows that go into the table with one statement, while there are so many: each row then costs a fifth less.
+    /// The number of rows that one statement inserts while there are enough: each row then costs a fifth less.
     package static let groupSize = 16
 
-    /// - Parameter commits: counts what is committed.
+    /// Prepares the statements.
+    ///
+    /// - Parameter commits: counts the commits.
     init(_ pool: DatabasePool, _ commits: CommitCount) throws {
       (self.pool, self.commits) = (pool, commits)
       (insertPayload, findPayloads, deletePayload, lastCopy) = try pool.writeWithoutTransaction { db in
@@ -64,11 +66,12 @@ extension SQLiteMailbox {
       }
     }
 
-    /// One transaction; returns when it is on disk.
+    /// Runs one transaction. It is on disk when this returns.
     package func commit(_ transaction: MailboxTransaction) throws {
       try pool.writeWithoutTransaction { db in
         try db.inTransaction(.immediate) {
-          // First what goes, since what comes takes the pages that this frees: they are written once, not twice.
+          // Deletions come first, because new rows reuse the pages that they free: these pages are written once
+          // instead of twice.
           for change in transaction.changes { try apply(change) }
           try deleteRows()
           try deletePayloads()
@@ -82,9 +85,10 @@ extension SQLiteMailbox {
       }
     }
 
-    /// Cuts rows into parts: the copies of one push, whose payload is stored once for all of them, and the rows between them.
+    /// Divides rows into parts: the copies of one push, whose payload is stored once for all of them, and the rows
+    /// between them.
     ///
-    /// - Returns: The parts in their order. The number of a payload is that of the first copy.
+    /// - Returns: the parts in their order. The number of a shared payload is the row of the first copy.
     static func parts(of rows: [Row]) -> [(rows: ArraySlice<Row>, payload: Int64?)] {
       var parts: [(rows: ArraySlice<Row>, payload: Int64?)] = []
       var (start, place) = (0, 0)
@@ -105,7 +109,7 @@ extension SQLiteMailbox {
 
     /// Adds rows.
     ///
-    /// - Parameter payload: The number under which the payload of all of them is stored; nil: each row has its own.
+    /// - Parameter payload: the number under which the payload of all rows is stored; nil: each row has its own.
     private func add(_ rows: ArraySlice<Row>, payload: Int64?) throws {
       if let payload, let first = rows.first, let last = rows.last {
         lastCopy = last.entry.row
@@ -124,7 +128,8 @@ extension SQLiteMailbox {
       for place in rows.indices { try add(rows[place...place], payload, with: insert) }
     }
 
-    /// Binds one row after another and then runs the statement: what was lent to it stays where it is until then.
+    /// Binds the rows recursively and then runs the statement, so that the borrowed bytes stay in memory until it has
+    /// run.
     private func add(_ rows: ArraySlice<Row>, _ copied: Int64?, with statement: PreparedStatement) throws {
       guard let (push, entry) = rows.first else { return try statement.run() }
       let size = APNSID.storedSize
@@ -165,8 +170,8 @@ extension SQLiteMailbox {
       }
     }
 
-    /// Deletes what the changes named. What came together mostly goes together, and rows that follow one another go with
-    /// one statement, for less than half of what each costs alone.
+    /// Deletes the rows that the changes named. Rows that arrived together are usually deleted together: one
+    /// statement deletes consecutive rows, for less than half of the cost of single deletions.
     private func deleteRows() throws {
       deleted.sort()
       try Writer.forEachRun(of: deleted) { first, last in
@@ -176,9 +181,9 @@ extension SQLiteMailbox {
       }
     }
 
-    /// Deletes the payloads of which the last copy was deleted, or has lost its payload.
+    /// Deletes the payloads whose last copy was deleted or has lost its payload.
     ///
-    /// Copies that leave together lead to one look at their payload, however many they are.
+    /// For copies that are removed together, the payload is checked only once.
     private func deletePayloads() throws {
       defer {
         deleted.removeAll(keepingCapacity: true)
@@ -206,7 +211,7 @@ extension SQLiteMailbox {
       }
     }
 
-    /// Calls a function with the first and the last of rows that follow one another.
+    /// Calls `body` with the first and the last row of each run of consecutive rows.
     private static func forEachRun(of rows: [Int64], _ body: (Int64, Int64) throws -> Void) rethrows {
       var start = 0
       while start < rows.count {
@@ -230,9 +235,9 @@ extension SQLiteMailbox {
 
   // MARK: Checksums
 
-  /// The checksum of a row. The number is not in it, since a late one is given anew.
+  /// Returns the checksum of a row. It does not include the sequence number, which may be assigned again later.
   ///
-  /// - Parameter ids: both as the row has them, one behind the other.
+  /// - Parameter ids: the bytes of both ids as the row contains them, one after the other.
   fileprivate static func checksum(
     of push: StoredPush, in row: Int64, ids: UnsafeRawBufferPointer, _ payload: UnsafeRawBufferPointer
   ) -> Int64 {
@@ -251,7 +256,7 @@ extension SQLiteMailbox {
     return sum.value
   }
 
-  /// The checksum of a push as it is stored in a row.
+  /// Returns the checksum of a push as it is stored in a row.
   static func checksum(of push: StoredPush, in row: Int64) -> Int64 {
     let ids = push.id.stored + push.uniqueID.stored
     return unsafe ids.withUnsafeBytes { ids in
@@ -259,7 +264,7 @@ extension SQLiteMailbox {
     }
   }
 
-  /// Whether a row that was read is as it was written; what an earlier version wrote has no checksum.
+  /// Returns true if a row matches its checksum, or has none because an earlier version wrote it.
   static func isSound(_ push: StoredPush, _ row: PreparedStatement) throws -> Bool {
     guard let stored = try row.optionalInteger(11, in: Int64.min...Int64.max) else { return true }
     let size = APNSID.storedSize
@@ -273,7 +278,7 @@ extension SQLiteMailbox {
     }
   }
 
-  /// The first rows that are not as they were written, of those that have a payload.
+  /// Returns the first rows with a payload that fail their checksums.
   static func changedRows(_ db: Database, limit: Int = .max) throws -> [Int64] {
     let select = try PreparedStatement(
       db, "SELECT \(columns), device FROM mailbox WHERE payload IS NOT NULL AND checksum IS NOT NULL")
@@ -286,16 +291,18 @@ extension SQLiteMailbox {
     return rows
   }
 
-  /// - Throws: `SQLITE_CORRUPT` when a row that has a payload is not as it was written.
+  /// Compares each row that has a payload with its checksum.
+  ///
+  /// - Throws: `SQLITE_CORRUPT` if a row fails its checksum.
   static func checkSums(_ db: Database) throws {
     guard let row = try changedRows(db, limit: 1).first else { return }
     throw DatabaseError(
       resultCode: .SQLITE_CORRUPT, message: "the checksum of a row: row \(row) of the mailbox fails its checksum")
   }
 
-  /// Compares every row of a file, which has the newest schema, with its checksum.
+  /// Compares each row of a file, which has the newest schema, with its checksum.
   ///
-  /// - Throws: ``StoreError`` when one is not as it was written.
+  /// - Throws: ``StoreError`` if a row fails its checksum.
   static func checkSums(path: String) throws(StoreError) {
     do {
       try SQLiteStore.reader(path).read(checkSums)
@@ -304,9 +311,9 @@ extension SQLiteMailbox {
     }
   }
 
-  /// Looks at the payloads that copies share.
+  /// Checks the payloads that copies share.
   ///
-  /// - Throws: `SQLITE_CORRUPT` when a copy has no payload, or is beyond the last copy of its payload.
+  /// - Throws: `SQLITE_CORRUPT` if a copy has no payload, or is beyond the last copy of its payload.
   static func checkPayloads(_ db: Database) throws {
     let payloads = try PreparedStatement(
       db, "SELECT id, last, typeof(payload) = 'blob' AS payload FROM mailbox_payload")
@@ -336,10 +343,10 @@ extension SQLiteMailbox {
     id, checksum
     """
 
-  /// Reads waiting rows with their payloads; one that went meanwhile is left out.
+  /// Reads pending rows with their payloads. Rows that were removed since are left out.
   ///
-  /// Where they lie close together, what lies between them is read over. One that is not as it was written has no payload:
-  /// nothing of it is shown.
+  /// If the rows are close together, one scan also passes over the rows between them. A row that fails its checksum
+  /// is returned without a payload, so that nothing of it is shown.
   static func read(_ rows: [Int64], of device: DeviceID, from db: Database) throws -> [MailboxEntry] {
     guard let first = rows.first, let last = rows.last else { return [] }
     var entries: [MailboxEntry] = []
@@ -390,10 +397,11 @@ extension SQLiteMailbox {
 }
 
 extension StoredPush {
-  /// Whether this is the same push for a device. Of copies in one process the payload is the same memory, and not compared.
+  /// Returns true if this is the same push for another device. Copies in one process share the memory of the payload,
+  /// which makes the comparison cheap.
   fileprivate func isCopy(of push: StoredPush) -> Bool { id == push.id && payload == push.payload }
 
-  /// A push whose payload nobody should read.
+  /// The push without its payload, which failed its checksum.
   fileprivate var withoutPayload: StoredPush {
     StoredPush(
       device: device, app: app, id: id, isSenderID: isSenderID, uniqueID: uniqueID, received: received,

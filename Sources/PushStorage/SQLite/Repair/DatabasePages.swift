@@ -12,26 +12,28 @@ package enum RecordValue: Equatable {
   package var blob: [UInt8]? { if case .blob(let blob) = self { blob } else { nil } }
 }
 
-/// A row as a leaf page holds it. A column that is the rowid is `null` in `values`.
+/// A row of a leaf page. A column that is the rowid is `null` in `values`.
 package struct PageRow: Equatable {
   package var rowID: Int64
   package var values: [RecordValue]
 }
 
-/// The pages of a database file that SQLite refuses, read one by one: whatever makes no sense is left out.
+/// The pages of a database file that SQLite refuses, read one by one: invalid parts are left out.
 ///
-/// <https://www.sqlite.org/fileformat2.html>; the sections are named where they are followed. Only table trees are
-/// read: the indexes can be made again.
+/// The format is <https://www.sqlite.org/fileformat2.html>; comments name its sections. Only table trees are read,
+/// because indexes can be created again.
 package struct DatabasePages {
   private let bytes: [UInt8]
   package let pageSize: Int
-  /// Bytes of a page that its tree uses (§1.3.4).
+  /// The number of bytes of a page that its tree uses (§1.3.4).
   private let usableSize: Int
   package var count: Int { bytes.count / pageSize }
-  /// Whether the first page is a header, so that what it says of the others can be believed.
+  /// True if the first page begins with a valid header, so that its statements about the other pages can be used.
   package let hasHeader: Bool
 
-  /// - Parameter fallbackPageSize: the size of pages when the header can't be read.
+  /// Creates the pages of a file's content.
+  ///
+  /// - Parameter fallbackPageSize: the size of pages in bytes if the header can't be read.
   package init(_ bytes: [UInt8], fallbackPageSize: Int = 4096) {
     self.bytes = bytes
     hasHeader = bytes.starts(with: Array("SQLite format 3\0".utf8)) && bytes.count >= 512
@@ -44,16 +46,16 @@ package struct DatabasePages {
 
   // MARK: Trees
 
-  /// What a walk of a tree found.
+  /// The result of a walk over a tree.
   package struct Tree {
     package var rows: [PageRow] = []
-    /// Every page that belongs to it, with its overflow pages.
+    /// Each page that belongs to the tree, including overflow pages.
     package var pages: Set<Int> = []
-    /// Pages, or cells of them, that make no sense.
+    /// The number of invalid pages and page entries.
     package var damages = 0
   }
 
-  /// Every row of the tree whose root is this page, in order (§1.6).
+  /// Returns the rows of the tree with a root page, in order (§1.6).
   package func tree(root: Int) -> Tree {
     var tree = Tree()
     walk(root, depth: 1, &tree)
@@ -81,7 +83,7 @@ package struct DatabasePages {
     }
   }
 
-  /// The rows of one leaf page, whatever tree it belongs to.
+  /// Returns the rows of one leaf page, whatever tree it belongs to.
   package func leaf(_ page: Int) -> Tree {
     var tree = Tree()
     if kind(of: page) == .leaf {
@@ -92,7 +94,7 @@ package struct DatabasePages {
   }
 
   private func readLeaf(_ page: Int, _ tree: inout Tree) {
-    // Cells that lie upon one another would make more of a page than it holds.
+    // Overlapping entries would yield more bytes than the page has: this limits their total size.
     var room = min(usableSize, bytes.count - (page - 1) * pageSize)
     for number in 0..<cellCount(page) {
       if let cell = cellStart(page, number, headerSize: 8), let row = row(at: cell, &room, &tree.pages) {
@@ -105,7 +107,7 @@ package struct DatabasePages {
 
   package enum Kind { case leaf, interior, other }
 
-  /// What a page is (§1.6); a page that holds no tree, or nonsense, is `other`.
+  /// Returns the kind of a page (§1.6); `other` for a page that belongs to no table tree or is invalid.
   package func kind(of page: Int) -> Kind {
     let header = headerStart(page)
     guard (1...max(1, count)).contains(page), header + 12 <= bytes.count else { return .other }
@@ -118,7 +120,7 @@ package struct DatabasePages {
     return headerSize + 2 * cellCount(page) <= usableSize ? kind : .other
   }
 
-  /// Pages that are in no tree because they are free (§1.5); empty when the list can't be read.
+  /// The free pages, which are in no tree (§1.5); empty if the list can't be read.
   package var freePages: Set<Int> {
     guard hasHeader, var trunk = integer32(32) else { return [] }
     var pages: Set<Int> = []
@@ -133,9 +135,9 @@ package struct DatabasePages {
     return pages
   }
 
-  // MARK: Cells
+  // MARK: Page entries (cells of the file format)
 
-  /// The first page begins with the file's header (§1.3).
+  /// Returns the start of a page's b-tree header: the first page begins with the header of the file (§1.3).
   private func headerStart(_ page: Int) -> Int { (page - 1) * pageSize + (page == 1 ? 100 : 0) }
 
   private func cellCount(_ page: Int) -> Int {
@@ -159,10 +161,11 @@ package struct DatabasePages {
     return DatabasePages.record(payload[...]).map { PageRow(rowID: rowID, values: $0) }
   }
 
-  /// The bytes that SQLite gives to a cell at least.
+  /// The minimum number of bytes that SQLite allocates for an entry.
   private static let minimumCellSize = 4
 
-  /// What a cell holds, with what overflows into other pages (§1.6, §1.7); nil beyond the room of its page.
+  /// Returns the payload of the entry at `cell`, including its overflow pages (§1.6, §1.7); nil if it exceeds the
+  /// space of its page.
   private func payload(
     at place: Int, of cell: Int, size: Int, _ room: inout Int, _ pages: inout Set<Int>
   ) -> [UInt8]? {
@@ -182,7 +185,7 @@ package struct DatabasePages {
     var next = integer32(place + local) ?? 0
     while payload.count < size {
       let start = (next - 1) * pageSize
-      // A page that the file does not have belongs to no tree.
+      // A page number beyond the file belongs to no tree.
       guard next >= 2, start + pageSize <= bytes.count, pages.insert(next).inserted else { return nil }
       let length = min(size - payload.count, usableSize - 4)
       payload += bytes[(start + 4)..<(start + 4 + length)]
@@ -191,7 +194,7 @@ package struct DatabasePages {
     return payload
   }
 
-  /// The values of a record (§2.1); nil when it makes no sense.
+  /// Returns the values of a record (§2.1); nil if it is invalid.
   private static func record(_ payload: ArraySlice<UInt8>) -> [RecordValue]? {
     var place = payload.startIndex
     guard let headerSize = varint(payload, &place), headerSize <= Int64(payload.count), headerSize >= 1 else {
@@ -239,7 +242,7 @@ package struct DatabasePages {
 
   private func varint(_ place: inout Int) -> Int64? { DatabasePages.varint(bytes[...], &place) }
 
-  /// A number of one to nine bytes, the highest first (§1.6).
+  /// Reads a number of one to nine bytes, the highest first (§1.6).
   private static func varint(_ bytes: ArraySlice<UInt8>, _ place: inout Int) -> Int64? {
     var value: UInt64 = 0
     for number in 0..<9 {

@@ -3,28 +3,28 @@ import GRDB
 import PushCore
 import PushPolicy
 
-/// What a repair of the database kept, and what it could not.
+/// The result of a repair of the database: the rows that were kept, and the damage.
 package struct RepairReport: Codable, Sendable, Equatable {
-  /// Rows kept, by table.
+  /// The number of kept rows, by table.
   package var kept: [String: Int] = [:]
-  /// Rows that were readable and made no sense, or belonged to something that is gone.
+  /// The number of rows that were readable but invalid, or that referred to missing rows.
   package var refused = 0
-  /// Pages in all, and places in them that can't be read.
+  /// The number of pages, and of parts of pages that can't be read.
   package var pages = 0
   package var damages = 0
-  /// Where the damaged file is now.
+  /// The path to which the damaged file was moved.
   package var aside = ""
 }
 
-/// Saves what is readable of a damaged database into a new one.
+/// Saves the readable rows of a damaged database into a new one.
 ///
-/// Every table's tree is read page by page; leaf pages that no tree reaches any longer are told by the shape of their
-/// rows. Rows are believed only when they are what their table takes.
+/// The tree of each table is read page by page. Leaf pages that no tree reaches any more are assigned to a table by
+/// the shape of their rows. A row is accepted only if its table takes it.
 package enum DatabaseRepair {
-  /// Repairs a database that no gateway uses; the damaged file is kept beside the new one.
+  /// Repairs a database that no gateway uses. The damaged file is kept next to the new one.
   ///
-  /// - Parameter stamp: what tells this damaged file from others, as a time.
-  /// - Throws: ``StoreError`` when the new database can't be written; the old one is then as it was.
+  /// - Parameter stamp: a timestamp that distinguishes this damaged file from others.
+  /// - Throws: ``StoreError`` if the new database can't be written; the old one is then unchanged.
   package static func repair(path: String, stamp: String) throws(StoreError) -> RepairReport {
     let draft = path + ".repaired"
     let aside = path + ".damaged-" + stamp
@@ -33,13 +33,13 @@ package enum DatabaseRepair {
       for suffix in ["", "-wal", "-shm"] { try? FileManager.default.removeItem(atPath: draft + suffix) }
       let store = try SQLiteStore(path: draft)
       var report = try fill(store, from: pages)
-      // Until then most of it is in the write-ahead log, which does not move with the file.
+      // Until it is closed, most of the new database is in the write-ahead log, which does not move with the file.
       try store.close()
       for suffix in ["", "-wal", "-shm"] where FileManager.default.fileExists(atPath: path + suffix) {
         try FileManager.default.moveItem(atPath: path + suffix, toPath: aside + suffix)
       }
       try FileManager.default.moveItem(atPath: draft, toPath: path)
-      // What is lost is in the report.
+      // The report contains the lost rows, so that the count of commits is no longer needed.
       try? FileManager.default.removeItem(atPath: path + CommitCounterFile.suffix)
       report.aside = aside
       return report
@@ -48,8 +48,8 @@ package enum DatabaseRepair {
     }
   }
 
-  /// The file's bytes with what the write-ahead log holds moved into them, as far as SQLite still can; the file itself
-  /// stays as it is.
+  /// Returns the bytes of the file with the contents of the write-ahead log, as far as SQLite can still apply them.
+  /// The file itself stays as it is.
   private static func settledBytes(of path: String) throws -> [UInt8] {
     let (files, copy) = (FileManager.default, path + ".settled")
     func remove() { for suffix in ["", "-wal", "-shm"] { try? files.removeItem(atPath: copy + suffix) } }
@@ -94,7 +94,7 @@ package enum DatabaseRepair {
     return report
   }
 
-  /// Every row that can be read, with the name of its table when its tree could be followed.
+  /// Returns each readable row, with the name of its table if its tree could be followed.
   private static func rows(
     of pages: DatabasePages, _ tables: [RepairTable], _ report: inout RepairReport
   ) -> [(table: String?, row: PageRow)] {
@@ -119,9 +119,9 @@ package enum DatabaseRepair {
     return found
   }
 
-  /// Drops pushes that are not as they were written, and copies without a payload.
+  /// Drops pushes that fail their checksums, and copies without a payload.
   ///
-  /// - Returns: how many rows were dropped.
+  /// - Returns: the number of rows that were dropped.
   private static func dropChanged(_ db: Database) throws -> Int {
     let rows = try SQLiteMailbox.changedRows(db)
     for row in rows { try db.execute(sql: "DELETE FROM mailbox WHERE id = ?", arguments: [row]) }
@@ -135,7 +135,7 @@ package enum DatabaseRepair {
 
   /// Drops payloads without copies, and finds the last copy of each other payload.
   ///
-  /// - Returns: how many rows were dropped.
+  /// - Returns: the number of rows that were dropped.
   private static func mendPayloads(_ db: Database) throws -> Int {
     let copies = "FROM mailbox WHERE typeof(payload) = 'integer'"
     try db.execute(sql: "DELETE FROM mailbox_payload WHERE id NOT IN (SELECT payload \(copies))")
@@ -149,10 +149,10 @@ package enum DatabaseRepair {
     return dropped
   }
 
-  /// Drops pushes that wait and have no place among the numbers of their device: each that does not lie between its
-  /// neighbors, then what is not above all before it.
+  /// Drops pending pushes whose sequence number does not fit those of their device: first each that is not between
+  /// its neighbors, then each that is not above all before it.
   ///
-  /// - Returns: how many rows were dropped.
+  /// - Returns: the number of rows that were dropped.
   private static func dropDisorder(_ db: Database) throws -> Int {
     let waiting = """
       mailbox LEFT JOIN mailbox_state USING (device) WHERE payload IS NOT NULL AND seq > ifnull(acknowledged, 0)
@@ -178,9 +178,10 @@ package enum DatabaseRepair {
     return dropped + db.changesCount
   }
 
-  /// Makes the persons and teams anew that others refer to, and drops what refers to anything else that is gone.
+  /// Creates missing users and teams again if other rows refer to them, and drops rows that refer to anything else
+  /// that is missing.
   ///
-  /// - Returns: how many rows were dropped.
+  /// - Returns: the number of rows that were dropped.
   private static func mendReferences(_ db: Database) throws -> Int {
     try db.execute(
       sql: """
@@ -203,10 +204,11 @@ package enum DatabaseRepair {
 }
 
 extension DatabaseRepair {
-  /// Registers devices anew for the apps whose pushes wait for them: a start drops what nobody is registered for.
+  /// Registers devices again for the apps whose pushes are pending for them, because a start drops pushes without a
+  /// registration.
   ///
-  /// Their tokens are new, since the old ones are lost: a device reads its own when it comes back. The environment is that of
-  /// the app's other registrations, where there is one.
+  /// The tokens are new, since the old ones are lost; a device gets its new token when it reconnects. The environment
+  /// is that of the app's other registrations, if there are any.
   private static func registerReceivers(_ db: Database) throws {
     let receivers = try Row.fetchAll(
       db,
@@ -231,26 +233,26 @@ extension DatabaseRepair {
 }
 
 extension RecordValue {
-  /// Whether this is the priority of a push.
+  /// True if this value is the priority of a push.
   fileprivate var isPriority: Bool { self == .integer(10) || self == .integer(5) || self == .integer(1) }
 }
 
-/// A table of the newest schema, and which rows it takes.
+/// A table of the newest schema, and the rows that it takes.
 private struct RepairTable {
   struct Column {
     var name: String
     var type: String
     var isOptional: Bool
-    /// The rowid under another name: the record itself holds NULL.
+    /// True if the column is the rowid under another name: the record itself contains NULL.
     var isRowID: Bool
-    /// What a whole number may be.
+    /// The range of integers in the column.
     var range: ClosedRange<Int64>
   }
 
   var name: String
   var columns: [Column]
 
-  /// The tables of a database that was just made.
+  /// Returns the tables of a database that was just created.
   static func all(in db: Database) throws -> [RepairTable] {
     let names = try String.fetchAll(
       db,
@@ -273,13 +275,13 @@ private struct RepairTable {
     }
   }
 
-  /// Whether a row has this table's shape: one written before a migration has fewer columns.
+  /// Returns true if a row has the shape of this table. A row that was written before a migration has fewer columns.
   func takes(_ row: PageRow) -> Bool {
     guard row.values.count <= columns.count, columns[row.values.count...].allSatisfy(\.isOptional) else { return false }
     let fits = zip(columns, row.values).allSatisfy { column, value in
       switch value {
       case .null: column.isRowID ? column.range.contains(row.rowID) : column.isOptional
-      // SQLite stores 1.0 as it stores 1.
+      // SQLite stores 1.0 in the same way as 1.
       case .integer(let number):
         column.type == "REAL"
           || (column.type == "INTEGER" && !column.isRowID || isCopied(column)) && column.range.contains(number)
@@ -292,10 +294,10 @@ private struct RepairTable {
     return fits && isSound(row.values + absent)
   }
 
-  /// Whether a column may hold the number of a payload that several rows share.
+  /// Returns true if a column may contain the number of a payload that several rows share.
   private func isCopied(_ column: Column) -> Bool { name == "mailbox" && column.name == "payload" }
 
-  /// Whether a start would not stumble over it.
+  /// Returns true if a start accepts the values of a row.
   private func isSound(_ values: [RecordValue]) -> Bool {
     func isJSON<Value: Decodable>(_ place: Int, _ type: Value.Type) -> Bool {
       values[place].text.map { (try? decodeJSON(type, from: $0.utf8)) != nil } ?? false
@@ -334,13 +336,15 @@ private struct RepairTable {
     case "group_push": values[4].blob.flatMap { APNSID(stored: $0) } != nil && isJSON(5, [Int64].self)
     case "retraction": values[3].blob.flatMap { APNSID(stored: $0) } != nil
     case "mailbox_state":
-      // All of a gap, or none.
+      // A gap has all of its columns or none.
       Set(values[3...5].map { $0 == .null }).count == 1
     default: true
     }
   }
 
-  /// Adds a row, unless one with its key is there.
+  /// Adds a row, unless the table has one with its key.
+  ///
+  /// - Returns: true if the row was added.
   func insert(_ row: PageRow, into db: Database) throws -> Bool {
     let used = columns.prefix(row.values.count)
     let names = used.map(\.name.quotedDatabaseIdentifier).joined(separator: ", ")

@@ -2,21 +2,23 @@ package import Foundation
 import GRDB
 package import PushCore
 
-/// What a repair of the delivery log took over.
+/// The result of a repair of the delivery log.
 package struct LogRepairReport: Codable, Sendable, Equatable {
-  /// Records of the log that are in the new one, and the events in them.
+  /// The number of records in the new log, and of the events in them.
   package var records = 0
   package var events = 0
-  /// Places that could not be read.
+  /// The number of parts that could not be read.
   package var damages = 0
-  /// The damaged files, which stay under these names.
+  /// The paths under which the damaged files are kept.
   package var aside: [String] = []
 }
 
-/// Takes the sound records of damaged delivery logs over into the present one: of the file that the gateway would write,
-/// and of those that it has moved aside.
+/// Copies the valid records of damaged delivery logs into the current one: from the file that the gateway would
+/// write, and from the files that it has moved aside.
 enum LogRepair {
-  /// - Returns: nil when nothing is damaged.
+  /// Repairs the delivery log.
+  ///
+  /// - Returns: nil if nothing is damaged.
   static func repair(path: String, stamp: String) throws(StoreError) -> LogRepairReport? {
     let stem = path.hasSuffix(".sqlite") ? String(path.dropLast(7)) : path
     do {
@@ -34,7 +36,7 @@ enum LogRepair {
       for suffix in ["", "-journal"] { try? FileManager.default.removeItem(atPath: path + suffix) }
       try FileManager.default.moveItem(atPath: draft, toPath: path)
       try? FileManager.default.removeItem(atPath: draft + "-journal")
-      // Under another name, so that a second repair does not take them over once more.
+      // Renamed, so that a second repair does not copy them again.
       for source in sources {
         let kept = source.replacing(".damaged-", with: ".salvaged-")
         try FileManager.default.moveItem(atPath: source, toPath: kept)
@@ -46,7 +48,7 @@ enum LogRepair {
     }
   }
 
-  /// Logs that were moved aside, the oldest first.
+  /// Returns the logs that were moved aside, the oldest first.
   static func copies(of stem: String) -> [String] {
     let (folder, name) = ((stem as NSString).deletingLastPathComponent, (stem as NSString).lastPathComponent)
     let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
@@ -57,7 +59,7 @@ enum LogRepair {
 
   private static func isDamaged(_ path: String) -> Bool {
     guard FileManager.default.fileExists(atPath: path) else { return false }
-    // What a killed gateway has left half-written is undone first.
+    // Opening the file rolls back a transaction that a killed gateway left unfinished.
     if let queue = try? DatabaseQueue(path: path) {
       _ = try? queue.writeWithoutTransaction { try $0.execute(sql: "PRAGMA user_version = 0") }
       try? queue.close()
@@ -85,10 +87,11 @@ enum LogRepair {
     try file.close()
   }
 
-  /// Attempts after one another that find nothing, each twice as far on as the one before: as far as numbers reach.
+  /// The maximum number of consecutive attempts without a result. Each skips twice as many numbers as the one before,
+  /// so that together they cover all numbers.
   private static let maximumAttempts = 44
 
-  /// Reads what can be read of a log, in the order of its numbers.
+  /// Reads the readable records of a log, in the order of their numbers.
   private static func records(
     of path: String, _ report: inout LogRepairReport, _ take: (Int64, Int64, [UInt8]) throws -> Void
   ) throws {
@@ -131,13 +134,13 @@ enum LogRepair {
 }
 
 extension StateFolder {
-  /// Delivery logs that were damaged and moved aside, from which a repair takes over what is readable.
+  /// The damaged delivery logs that were moved aside, from which a repair copies the readable records.
   package var damagedLogs: [String] { LogRepair.copies(of: String(logPath.dropLast(7))) }
 
-  /// Takes what is readable of damaged delivery logs over into the present one.
+  /// Copies the readable records of damaged delivery logs into the current one.
   ///
-  /// - Returns: nil when there is nothing to repair.
-  /// - Throws: ``Failure`` when a gateway runs on the folder, or nothing can be written there.
+  /// - Returns: nil if there is nothing to repair.
+  /// - Throws: ``Failure`` if a gateway runs on the folder, or the folder can't be written.
   package func repairLog(now: Date = Date()) throws -> LogRepairReport? {
     let claim = try claim()
     return try withExtendedLifetime(claim) {

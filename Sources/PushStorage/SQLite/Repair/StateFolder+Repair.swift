@@ -2,11 +2,11 @@ package import Foundation
 package import PushCore
 
 extension StateFolder {
-  /// Reads every page and every row of the database, also while a gateway runs on it; of a large one the ends of its
-  /// tables, unless all of it is asked for.
+  /// Reads each page and each row of the database, also while a gateway runs on it. Of a large database only the ends
+  /// of the tables are read, unless the check is thorough.
   ///
-  /// - Returns: whether all of it was read.
-  /// - Throws: an error whose description is one line for people.
+  /// - Returns: true if everything was read.
+  /// - Throws: an error whose description is one line that can be shown to users.
   @discardableResult
   package func checkDatabase(isThorough: Bool = true) throws -> Bool {
     guard FileManager.default.fileExists(atPath: databasePath) else { return true }
@@ -19,7 +19,7 @@ extension StateFolder {
     return true
   }
 
-  /// The same of the delivery log, while no gateway writes it.
+  /// Checks the delivery log in the same way, while no gateway writes it.
   @discardableResult
   package func checkLog(isThorough: Bool) throws -> Bool {
     guard isThorough || SQLiteStore.isSmall(path: logPath) else {
@@ -30,18 +30,18 @@ extension StateFolder {
     return true
   }
 
-  /// Looks at the whole database as a start does, and further.
+  /// Checks the whole database as a start does, and also each row.
   private func inspectDatabase() throws {
-    // First without writing anything: what is damaged is to be kept as it was found.
+    // The first check writes nothing, so that a damaged database is kept as it was found.
     try checkDatabase()
     try SQLiteStore(path: databasePath, isCheckedWhole: true).close()
     try StoredRows.check(path: databasePath)
   }
 
-  /// Saves what is readable of a damaged database into a new one; the damaged one is kept beside it.
+  /// Saves the readable rows of a damaged database into a new one. The damaged one is kept next to it.
   ///
-  /// - Returns: nil when there is nothing to repair.
-  /// - Throws: ``Failure`` when a gateway runs on the folder, or nothing can be written there.
+  /// - Returns: nil if there is nothing to repair.
+  /// - Throws: ``Failure`` if a gateway runs on the folder, or the folder can't be written.
   package func repair(now: Date = Date()) throws -> RepairReport? {
     let claim = try claim()
     return try withExtendedLifetime(claim) { () -> RepairReport? in
