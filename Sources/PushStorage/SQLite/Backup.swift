@@ -41,7 +41,7 @@ package enum Backup {
   }
 
   /// Saves a gateway of a cluster: first the data that the cluster shares, as of one moment, then the pending pushes
-  /// from the broker.
+  /// from the brokers.
   ///
   /// The file contains everything that was accepted before this call, except pushes that their devices acknowledge
   /// during it.

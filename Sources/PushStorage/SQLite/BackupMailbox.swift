@@ -2,7 +2,7 @@ import Foundation
 import GRDB
 package import PushCore
 
-/// The pending pushes of a cluster's devices, as rows of a backup that is being made. They come from the broker in
+/// The pending pushes of a cluster's devices, as rows of a backup that is being made. They come from the brokers in
 /// the order of their sequence numbers, which they keep.
 ///
 /// Belongs to one task.

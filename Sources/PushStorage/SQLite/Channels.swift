@@ -287,7 +287,8 @@ package final class Channels: Sendable {
     return isNews
   }
 
-  /// Writes the acknowledgements to disk in slices. Returns when all are written, also those that another call took.
+  /// Writes the acknowledgements to disk in slices. Returns when all are written, also the ones that another call
+  /// took.
   package func settle() async {
     while true {
       let slice = state.withLock { state -> [(one: Acknowledgement, seen: UInt64)]? in
@@ -437,7 +438,8 @@ extension Channels.State {
     byApp[Channels.Key(app: channel.app, environment: channel.environment), default: []].insert(channel.id)
   }
 
-  /// Returns the channels that were deleted long ago, and the oldest ones beyond ``Limits/maximumDeletedChannels``.
+  /// Returns the channels that were deleted long ago. If more than ``Limits/maximumDeletedChannels`` are deleted,
+  /// returns the oldest ones beyond the limit.
   func forgettable(now: Int64) -> [ChannelID] {
     let deleted = channels.values.compactMap { channel in channel.deleted.map { (channel.id, $0) } }
     let tooMany = deleted.count - Limits.maximumDeletedChannels

@@ -3,8 +3,8 @@ package import PushPolicy
 
 /// Rows of the delivery log as bytes, one after another.
 ///
-/// A row is the time (8 bytes), the event's code (1), the id (20), the device or the address of a group and the app
-/// (8 each, -1 for none), the size of the detail (2) and the detail. Numbers are little-endian.
+/// A row is the time (8 bytes), the event's code (1), the id (20), the device or the address of a group (8), the app
+/// (8), the size of the detail (2) and the detail. Numbers are little-endian; no device and no app are -1.
 ///
 /// - If the highest bit of the event's code is set, the detail begins with the 20 bytes of the unique id.
 /// - If the next bit is set, the detail is a code of one byte, or JSON (``DeliveryDetail``); otherwise it is text, as

@@ -4,7 +4,7 @@ import Glibc
 import PushCore
 import Synchronization
 
-/// The file of the delivery log. It never decides if pushes are delivered: a damaged file is moved aside and replaced
+/// The file of the delivery log. It never decides if pushes are delivered. A damaged file is moved aside and replaced
 /// by a new one, a deleted file is replaced, and a file that can't be opened is tried again.
 final class LogFile: Sendable {
   /// The fate of a file that is no longer written.
@@ -39,7 +39,7 @@ final class LogFile: Sendable {
     }
   }
 
-  /// Creates the log file's access; the file is opened later.
+  /// Sets the path of the log; the first access opens the file.
   ///
   /// - Parameter lost: called when a new file replaces another one.
   init(path: String, lost: @escaping @Sendable (Loss) -> Void) {

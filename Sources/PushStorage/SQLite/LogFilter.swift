@@ -27,7 +27,7 @@ struct LogFilter {
     return bytes
   }
 
-  /// Returns true if a key may be among those that were added to a filter; also true for bytes that are not a filter.
+  /// Returns true if a key may have been added to a filter; also true for bytes that are not a filter.
   static func mayContain(_ key: UInt64, in bytes: UnsafeRawBufferPointer) -> Bool {
     let count = bytes.count / 8
     guard count > 0, count.nonzeroBitCount == 1, bytes.count == count * 8 else { return true }

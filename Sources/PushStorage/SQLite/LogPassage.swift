@@ -1,7 +1,7 @@
 /// Rows of a delivery log in the form in which the gateways of a cluster exchange them.
 ///
-/// It is a byte that is 1 if these are all rows, the number to continue from (8 bytes), and each row as its number
-/// (8), its size (4) and a ``LogBatch`` of this one row. Numbers are little-endian.
+/// It begins with a byte that is 1 if these are all rows, and the number to continue from (8 bytes). Each row follows
+/// as its number (8), its size (4) and a ``LogBatch`` of this one row. Numbers are little-endian.
 package struct LogPassage: Sendable {
   /// The rows, the oldest first.
   package var records: [DeliveryLog.Record]
@@ -50,8 +50,7 @@ package struct LogPassage: Sendable {
     return bytes
   }
 
-  /// Decodes rows of another gateway; nil if the bytes are invalid. Rows of events that only a later version knows
-  /// are left out.
+  /// Decodes rows of another gateway; nil if the bytes are invalid. Rows of events of a later version are left out.
   package init?(_ bytes: [UInt8]) {
     guard bytes.count >= LogPassage.headSize, bytes[0] <= 1 else { return nil }
     (isComplete, next, records) = (bytes[0] == 1, LogPassage.integer(bytes[1..<9]), [])

@@ -4,71 +4,74 @@ package import Logging
 package import PushCore
 import Synchronization
 
-/// The mailbox in SQLite: one table appended by rowid, its index in memory, one writer.
+/// The mailbox in SQLite: a table to which rows are appended by rowid, an index in memory, and one writer thread.
 ///
-/// Everything that comes while a commit runs joins the next one, so that throughput does not wait for one fsync per
-/// push. Acknowledgements and other removals ride along with the next append, or go by themselves a moment later:
-/// nothing waits for them, because a device that reconnects says where it is. They do not wake the writer either, which
+/// All operations that arrive during a commit join the next one, so that throughput is not limited to one push per
+/// fsync. Acknowledgements and other removals join the next append, or are committed alone after ``settleTime``. No
+/// caller waits for them, because a reconnecting device sends its position. They do not wake the writer either, which
 /// on a busy core costs more than storing a push.
 package final class SQLiteMailbox: Mailbox {
   private enum WriterState {
-    /// It waits for whatever comes.
+    /// The writer waits for any operation.
     case asleep
-    /// It waits for what can't wait, or until what is in line has waited for ``settleTime``.
+    /// The writer waits for an awaited operation, or until the queued operations have waited for ``settleTime``.
     case dozing
-    /// It has been woken and will look at what is in line before it waits again.
+    /// The writer runs, and reads the queue before it waits again.
     case awake
   }
 
   private struct Inbox {
     var operations: [MailboxOperation] = []
-    /// What the writer has taken and may not have applied yet.
+    /// The operations that the writer has taken and may not have applied yet.
     var taken: [MailboxOperation] = []
     var uncommitted = 0
     var writer = WriterState.awake
     var isClosed = false
-    /// What was read at the start, until the writer takes it.
+    /// The data that was read at the start, until the writer takes it.
     var read: Result<MailboxReader.Result, any Error>?
     /// See ``purgeUnregistered(isRegistered:)``.
     var isRegistered: (@Sendable (DeviceID, AppID) -> Bool)?
   }
 
-  /// How long removals wait for an append to join.
+  /// The time in seconds that removals wait for an append to join.
   private static let settleTime = 0.05
-  /// How long after a failure the disk is tried again, also when nobody sends.
+  /// The time in seconds after a failure until the disk is tried again, even without new pushes.
   private static let probeTime = 1.0
 
   package let meter = MailboxMeter()
   private let store: SQLiteStore
   private let engine: MailboxEngine
   private let commits: CommitCount
-  /// What was promised and is lost, as the start has found it; nil when nothing is.
+  /// Accepted pushes that are lost, as found at the start; nil if none are.
   package let loss: HealthProblem?
   private let inbox = Mutex(Inbox())
   private let wake = EventDescriptor()
   private let stopped = DispatchSemaphore(value: 0)
   private let checkpoints = DispatchQueue(label: "pushgateway.checkpoint")
   private let isCheckpointDue = Mutex(false)
-  /// Why nothing is stored now; nil while it is.
+  /// The reason why nothing is stored now; nil while pushes are stored.
   private let trouble = Mutex<HealthProblem?>(nil)
-  /// What was read and is not as it was written; it is said until the next start.
+  /// The damage of a row that was read; it is reported until the next start.
   private let damage = Mutex<HealthProblem?>(nil)
-  /// Whether what waits has been read.
+  /// The state of reading the pending pushes.
   private let readiness = Readiness()
   private let clock: @Sendable () -> Int64
   private let logger: Logger
-  /// Rows between two checkpoints: the log grows to some 3 MB. Commits wait while the disk takes what a checkpoint moved,
-  /// which is so long as there is much of it; a page that changes again meanwhile is moved once.
+  /// The number of rows between two checkpoints: the write-ahead log grows to about 3 MB. Commits wait while the disk
+  /// writes the pages of a checkpoint, so a checkpoint must not have many. A page that changes several times between
+  /// two checkpoints is written once.
   private let checkpointInterval: Int
 
-  /// Starts the writer, and reads what waits: when there is much, pushes are accepted before all of it is there.
+  /// Starts the writer and reads the pending pushes. If there are many, pushes are accepted before all of them are
+  /// read.
   ///
   /// - Parameters:
   ///   - now: seconds since 1970.
-  ///   - removed: hears of every entry that leaves without an acknowledgement, on the writer's thread.
-  ///   - rowsReadAtOnce: up to so many rows are read before this returns.
+  ///   - removed: called with each entry that is removed without an acknowledgement, on the writer's thread.
+  ///   - rowsReadAtOnce: the maximum number of rows that are read before this returns.
   ///   - willRead: called on another thread before more rows are read.
-  ///   - didRead: called there when they are read, before ``purgeUnregistered(isRegistered:)`` asks.
+  ///   - didRead: called on that thread after they are read, before ``purgeUnregistered(isRegistered:)`` calls
+  ///     `isRegistered`.
   package init(
     store: SQLiteStore, cap: Int, logger: Logger, now: @escaping @Sendable () -> Int64,
     removed: @escaping @Sendable ([MailboxRemoval]) -> Void, checkpointInterval: Int = 3_000,
@@ -86,7 +89,7 @@ package final class SQLiteMailbox: Mailbox {
       loss = SQLiteMailbox.loss(of: commits.missing, in: store, now: now())
       if let loss { logger.log(.pushesLost, "\(loss.problem)") }
       let rows = try store.pool.read(MailboxReader.rows)
-      // No gateway gives such a number, and reading it fails.
+      // No gateway assigns such a number; reading the row fails.
       let isBeyond = rows.map { $0.upperBound > ColumnBounds.number.upperBound } ?? false
       var backlog = MailboxEngine.Backlog(nextRow: isBeyond ? 1 : max(rows?.upperBound ?? 0, 0) + 1)
       let reader = MailboxReader(store: store, rows: rows, now: now())
@@ -121,7 +124,7 @@ package final class SQLiteMailbox: Mailbox {
       since: now)
   }
 
-  /// How many rows there may be.
+  /// Returns the maximum number of rows in a range.
   private static func count(_ rows: ClosedRange<Int64>?) -> UInt64 {
     guard let rows else { return 0 }
     return min(UInt64(bitPattern: rows.upperBound &- rows.lowerBound), .max - 1) + 1
@@ -136,7 +139,7 @@ package final class SQLiteMailbox: Mailbox {
     thread.start()
   }
 
-  /// Commits what is in line and stops the writer. Nothing may be appended afterwards.
+  /// Commits the queued operations and stops the writer. Nothing may be appended afterward.
   package func close() {
     let isFirst = inbox.withLock { inbox in
       defer { inbox.isClosed = true }
@@ -170,12 +173,12 @@ package final class SQLiteMailbox: Mailbox {
     if !submit(.purge(devices, app, completion)) { completion(false) }
   }
 
-  /// Removes what waits for a device and an app of which `isRegistered` says no.
+  /// Removes the pending pushes of each device and app for which `isRegistered` returns false.
   ///
-  /// A crash may come between the end of a registration and that of what waited for it: whoever opens the mailbox calls
-  /// this once, before anything is read.
+  /// A crash may occur after the end of a registration and before the removal of its pending pushes. Therefore the
+  /// owner of the mailbox calls this once after opening it, before anything is read.
   package func purgeUnregistered(isRegistered: @escaping @Sendable (DeviceID, AppID) -> Bool) {
-    // The writer looks at it between two turns, so that it either finds this or is ready already.
+    // The writer checks this between two iterations: it either finds the closure, or the mailbox is ready.
     let isReading = inbox.withLock { inbox in
       guard !readiness.isReady else { return false }
       inbox.isRegistered = isRegistered
@@ -207,7 +210,7 @@ package final class SQLiteMailbox: Mailbox {
     return engine.index.withLock { $0.boxes[device]?.waitingCount(after: acknowledged) ?? 0 }
   }
 
-  /// What waits now.
+  /// The current backlog of pending pushes.
   package var backlog: MailboxBacklog {
     let (waiting, oldest) = engine.index.withLock { ($0.ages.count, $0.ages.oldest) }
     return MailboxBacklog(waiting: waiting, oldest: oldest, uncommitted: inbox.withLock { $0.uncommitted })
@@ -244,9 +247,9 @@ package final class SQLiteMailbox: Mailbox {
     }
   }
 
-  /// The highest number that the device has acknowledged and the index may not know yet.
+  /// Returns the highest number that the device has acknowledged in operations that the index may not contain yet.
   private func acknowledgedInLine(by device: DeviceID) -> UInt64 {
-    // One that was never given out says nothing.
+    // The acknowledgement of a number that was never given out is ignored.
     let durable = engine.index.withLock { $0.boxes[device]?.durableSeq ?? 0 }
     return inbox.withLock { inbox in
       var highest: UInt64 = 0
@@ -265,16 +268,16 @@ package final class SQLiteMailbox: Mailbox {
     guard isStored else { throw StoreError("the mailbox can't be written") }
   }
 
-  // MARK: While what waits is read
+  // MARK: While pending pushes are read
 
-  /// Returns when all that waits has been read.
+  /// Returns when all pending pushes have been read.
   ///
-  /// - Throws: ``StoreError`` when it can't be.
+  /// - Throws: ``StoreError`` if they can't be read.
   package func ready() async throws { try await readiness.ready() }
 
-  /// Stores what comes until the index has been read and what came meanwhile is in it.
+  /// Stores new pushes until the index has been read and contains them.
   ///
-  /// - Returns: false when it can't be read, and the mailbox is closed.
+  /// - Returns: false if the mailbox can't be read and is closed.
   private func runWhileReading(_ first: MailboxEngine.Backlog) -> Bool {
     var (backlog, isPurged) = (first, false)
     var retry = DispatchTime.distantFuture
@@ -300,7 +303,7 @@ package final class SQLiteMailbox: Mailbox {
       guard backlog.hasIndex, retry == .distantFuture || retry <= .now() || isClosed else { continue }
       if engine.adopt(&backlog, commit: { try commitAnew($0, pushes: 0) }) == nil {
         trouble.withLock { $0 = nil }
-        // What is in line is from here on for the writer with its index.
+        // From here on, the writer handles queued operations with its index.
         let late = inbox.withLock { inbox in
           readiness.end(.success(()))
           return isPurged ? nil : inbox.isRegistered
@@ -327,7 +330,7 @@ package final class SQLiteMailbox: Mailbox {
     }
   }
 
-  /// What is to be done: operations, or what was read, once; or nothing, when it is time to try again.
+  /// Returns the next work: operations; or the data that was read, once; or nothing, if it is time to try again.
   private func nextWhileReading(
     _ backlog: MailboxEngine.Backlog, until retry: DispatchTime
   ) -> ([MailboxOperation], Result<MailboxReader.Result, any Error>?, (@Sendable (DeviceID, AppID) -> Bool)?) {
@@ -346,7 +349,7 @@ package final class SQLiteMailbox: Mailbox {
     }
   }
 
-  /// What waits can't be read: nothing can be done until the mailbox is closed.
+  /// Refuses all operations until the mailbox is closed, because the pending pushes can't be read.
   private func refuse(_ error: any Error) {
     let explanation = SQLiteStore.explain(error, path: store.path)
     note(explanation, pushes: 0)
@@ -395,7 +398,7 @@ package final class SQLiteMailbox: Mailbox {
 
   private func run() {
     var unsettled = MailboxEngine.PendingWrites()
-    // When what is unsettled goes by itself.
+    // The time at which the unsettled changes are committed even without an append.
     var due = DispatchTime.distantFuture
     var writer: Writer?
     var rows = 0
@@ -409,13 +412,14 @@ package final class SQLiteMailbox: Mailbox {
           let began = ContinuousClock.now
           defer { meter.commitTimes.record(ContinuousClock.now - began) }
           do {
-            // A failed commit may leave statements of a dead transaction behind, so each failure starts anew.
+            // A failed commit may leave statements of its transaction behind: after a failure, the next commit gets a
+            // new writer.
             let current = try writer ?? Writer(store.pool, commits)
             writer = nil
             try current.commit(transaction)
             writer = current
           } catch {
-            // Before anybody is answered: who hears of the failure finds its reason.
+            // The reason is recorded before any completion is called, so that a caller with a failure finds it.
             note(error, pushes: weight)
             throw error
           }
@@ -443,11 +447,11 @@ package final class SQLiteMailbox: Mailbox {
       checkpoint(&rows)
     }
     _ = engine.turn([], &unsettled, isDue: true) { try Writer(store.pool, commits).commit($0) }
-    // The database is one file again, for whoever copies it now.
+    // The database is one file again and can be copied.
     try? store.pool.writeWithoutTransaction { _ = try $0.checkpoint(.truncate) }
   }
 
-  /// Logs and keeps why nothing was stored.
+  /// Logs and keeps the reason why nothing was stored.
   private func note(_ failure: any Error, pushes: Int) {
     let explanation = SQLiteStore.explain(failure, path: store.path)
     meter.failures.add()
@@ -456,7 +460,7 @@ package final class SQLiteMailbox: Mailbox {
     trouble.withLock { $0 = $0 ?? beginning }
   }
 
-  /// Writes a page that says nothing new, to see whether the disk takes it again.
+  /// Writes a page without changing its content, to check if the disk accepts writes again.
   private func probe() -> (any Error)? {
     do {
       try store.pool.writeWithoutTransaction { try $0.execute(sql: "PRAGMA user_version = 0") }
@@ -466,7 +470,8 @@ package final class SQLiteMailbox: Mailbox {
     }
   }
 
-  /// Cuts operations where a purge or a retraction follows an append: what it takes out has to be in the mailbox first.
+  /// Splits operations before a purge or a retraction that follows an append: the pushes that it removes must be in
+  /// the mailbox first.
   private static func turns(of operations: [MailboxOperation]) -> [[MailboxOperation]] {
     var turns: [[MailboxOperation]] = []
     var (start, hasAppend) = (0, false)
@@ -482,7 +487,7 @@ package final class SQLiteMailbox: Mailbox {
     return turns + [start == 0 ? operations : Array(operations[start...])]
   }
 
-  /// Waits for something that is awaited, or until `due`, which is set when something else is in line; nil when the
+  /// Waits for an awaited operation, or until `due`, which is set if other operations are queued. Returns nil if the
   /// mailbox is closed.
   private func next(until due: inout DispatchTime) -> [MailboxOperation]? {
     while true {
@@ -506,8 +511,9 @@ package final class SQLiteMailbox: Mailbox {
 
   // MARK: Checkpoints
 
-  /// Most of the log is moved by a connection of its own while commits go on; the writer moves the few pages that
-  /// came meanwhile, so that the log can begin again instead of growing for ever.
+  /// Moves the write-ahead log into the database. A separate connection moves most of it while commits continue. The
+  /// writer then moves the few pages that were added since, so that the log can restart instead of growing without
+  /// limit.
   private func checkpoint(_ rows: inout Int) {
     let isPrepared = isCheckpointDue.withLock { due in
       defer { due = false }

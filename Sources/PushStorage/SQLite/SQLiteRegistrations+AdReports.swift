@@ -2,7 +2,8 @@ import Foundation
 import GRDB
 package import PushCore
 
-/// What persons said was an ad. Kept until the state folder goes; a person says it of a push once.
+/// The pushes that users reported as ads. They are kept until the state folder is deleted; a device can report a push
+/// once.
 extension SQLiteRegistrations {
   package func add(_ report: AdReport) async throws {
     try await write { db in
@@ -26,7 +27,7 @@ extension SQLiteRegistrations {
       rows.bind(Int64(limit))
       var newestFirst: [AdReport] = []
       while try rows.next() {
-        // One that is damaged is left out: nothing else depends on it.
+        // A damaged report is skipped: nothing else depends on it.
         if let report = try? SQLiteRegistrations.report(rows) { newestFirst.append(report) }
       }
       return newestFirst.reversed()

@@ -3,7 +3,7 @@ import GRDB
 package import PushCore
 import Synchronization
 
-/// Apps and teams that are removed.
+/// The removal of apps and teams.
 extension SQLiteRegistrations {
   package func removeTeam(_ id: String) async throws {
     try await write { [self] db in
@@ -24,7 +24,7 @@ extension SQLiteRegistrations {
     }
   }
 
-  /// Keys and apps that a refusal names.
+  /// The maximum number of keys and apps that a refusal names.
   private static let namedAtOnce = 5
 
   package func registrationCount(of app: AppID, now: Int64) async throws -> Int {
@@ -76,7 +76,7 @@ extension SQLiteRegistrations {
       }
     }
     try await change { [self] db in
-      // Those that came since.
+      // Tokens that were registered during the loop.
       let tokens = try ["token", "former_token"].flatMap { table in
         try Data.fetchAll(db, sql: "DELETE FROM \(table) WHERE app = ? RETURNING token", arguments: [app.row])
       }.compactMap { DeviceToken(bytes: $0) }

@@ -3,9 +3,10 @@ import GRDB
 package import PushCore
 import PushPolicy
 
-/// Many devices at once, for load tests: a transaction for each device would cost more than the test.
+/// Registers many devices at once, for load tests: a transaction for each device would cost more than the test.
 ///
-/// A hundred thousand write 377 MB of log. Each batch moves its own, so that the pushes of the test don't pay for it.
+/// A hundred thousand devices write 377 MB of write-ahead log. Each batch moves its own part into the database, so
+/// that the pushes of the test are not slowed down by it.
 extension SQLiteRegistrations {
   package func enroll(
     batch name: String, numbers: Range<Int>, topic: String, environment: Environment
@@ -19,7 +20,7 @@ extension SQLiteRegistrations {
       var token = DeviceToken.random()
     }
     let rows = numbers.map { Row(name: "\(name)-\($0)") }
-    // The last push of a load test is to be presented as the first: no budget counts them.
+    // The last push of a load test must be presented like the first: no alert budget applies.
     var choices = Preferences()
     choices.apps[topic, default: AppPreferences()].alertBudget = .unlimited
     let text = try choices.stored()
@@ -55,7 +56,7 @@ extension SQLiteRegistrations {
 
   package func remove(batch name: String) async throws -> [(device: DeviceID, app: AppID)] {
     try SQLiteRegistrations.requireBatchName(name)
-    // The name, a hyphen, and nothing but digits: "load" is not to take "load-2-0" with it.
+    // The name, a hyphen, and only digits: removing "load" must not remove "load-2-0".
     let isOfBatch = "name GLOB ? AND name NOT GLOB ?"
     let patterns = [name + "-[0-9]*", name + "-*[^0-9]*"]
     let names = StatementArguments(patterns)
@@ -70,7 +71,7 @@ extension SQLiteRegistrations {
       }
       try db.execute(
         sql: "DELETE FROM token WHERE device IN (SELECT id FROM device WHERE \(isOfBatch))", arguments: names)
-      // The highest number stays, so that none is given out again.
+      // The highest number stays, so that it is not assigned again.
       try db.execute(
         sql: """
           INSERT OR IGNORE INTO former_device (id, person)
@@ -90,7 +91,8 @@ extension SQLiteRegistrations {
     return removed.map { ($0.device, $0.app) }
   }
 
-  /// Leaves room for the number in a device's name, and keeps the pattern above free of what GLOB understands.
+  /// Checks the name of a batch. It leaves space for the number in a device's name, and contains no special
+  /// characters of GLOB for the pattern in ``remove(batch:)``.
   private static func requireBatchName(_ name: String) throws(Refusal) {
     guard (1...32).contains(name.utf8.count),
       name.allSatisfy({ $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "-") })

@@ -3,7 +3,7 @@ import GRDB
 package import PushCore
 import Synchronization
 
-/// Invitations, and whom a device that enrolls belongs to.
+/// Invitations, and the owner of a device that enrolls.
 extension SQLiteRegistrations {
   package func enroll(
     name: String, person: String?, by warrant: EnrollmentAuthorization
@@ -43,7 +43,8 @@ extension SQLiteRegistrations {
     return (record, secret)
   }
 
-  /// Changes what is stored; a code of no invitation is counted outside of the change, which is undone.
+  /// Runs a change. If it fails with a wrong invitation code, counts the attempt in a separate transaction, because
+  /// the change is rolled back.
   private func counting<Value: Sendable>(
     _ warrant: EnrollmentAuthorization, _ body: @escaping @Sendable (Database) throws -> Value
   ) async throws -> Value {
@@ -91,7 +92,8 @@ extension SQLiteRegistrations {
     return (secret, Invitation(id: id, terms))
   }
 
-  /// A secret whose selector no other one has. There are 32 times as many selectors as invitations, so this ends soon.
+  /// Returns a secret whose selector is unused. There are 32 times as many selectors as invitations, so that few
+  /// attempts are needed.
   private static func freeSecret(_ kind: InvitationCode.Kind, _ db: Database) throws -> String {
     while true {
       let secret = InvitationCode.newSecret(kind)
@@ -142,7 +144,7 @@ extension SQLiteRegistrations {
   }
 
   package func withdrawInvitations(to channels: Set<ChannelID>) async throws {
-    // Most channels have none: the one writer, for whom pushes wait, is not asked for nothing.
+    // Most channels have no invitations: this avoids an empty write, since pushes wait for the writer.
     let hashes = try await read { db in
       let rows = try PreparedStatement(db, "SELECT code_hash, channel FROM invitation WHERE channel IS NOT NULL")
       defer { rows.reset() }
@@ -190,30 +192,33 @@ extension SQLiteRegistrations {
     String(decoding: hash.prefix(8).flatMap { [hexDigit($0 >> 4), hexDigit($0 & 15)] }, as: UTF8.self)
   }
 
-  /// - Throws: a refusal where a device has the name.
+  /// Checks that no device has a name.
+  ///
+  /// - Throws: ``Refusal`` if a device has it.
   static func requireFreeName(_ name: String, _ db: Database) throws {
     guard try Int64.fetchOne(db, sql: "SELECT id FROM device WHERE name = ?", arguments: [name]) == nil else {
       throw Refusal(kind: .conflict, description: "there is a device \(name) already: choose another name")
     }
   }
 
-  /// Whom a device that enrolls belongs to, and its role; an invitation is used up.
+  /// Returns the owner and the role of a device that enrolls, and uses up an invitation.
   ///
-  /// - Throws: a refusal, with which the whole transaction is undone.
+  /// - Throws: ``Refusal``, which rolls back the whole transaction.
   static func admit(
     _ warrant: EnrollmentAuthorization, person: String?, device name: String, _ db: Database
   ) throws -> (person: String, role: Role) {
     switch warrant {
     case .anyPerson: return (person ?? name, .device)
     case .newPerson:
-      // Whoever asks for the same again is told that, and not that an invitation is needed.
+      // A repeated enrollment reports the name conflict, rather than that an invitation is needed.
       try requireFreeName(name, db)
       try requireNew(person ?? name, db)
       return (person ?? name, .device)
     case .invitation(let secret, let now):
       let terms = try use(secret, now: now, db)
       guard let invited = terms.person else {
-        // Machines of many have the same names: whoever comes by a link is told to take another.
+        // Machines of different users often have the same name: a user of an invitation link is asked to choose
+        // another one.
         if terms.channel != nil { try requireFreeName(name, db) }
         try requireNew(person ?? name, db)
         return (person ?? name, terms.role)
@@ -236,7 +241,7 @@ extension SQLiteRegistrations {
     return found.terms
   }
 
-  /// The invitation that may still be used; nil where there is none.
+  /// Returns the invitation with a hash if it can still be used; otherwise nil.
   private static func find(_ hash: [UInt8], now: Int64, _ db: Database) throws -> Invitation? {
     let rows = try PreparedStatement(
       db, "SELECT \(invitationColumns) FROM invitation WHERE code_hash = ? AND expires > ?")
@@ -248,7 +253,7 @@ extension SQLiteRegistrations {
     }
   }
 
-  /// Counts a wrong secret against the invitation that it may have been meant for.
+  /// Counts a wrong secret as an attempt on the invitation that its selector names.
   func noteWrong(_ secret: String) async throws {
     guard let selector = InvitationCode.selector(of: secret) else { return }
     try await write { db in

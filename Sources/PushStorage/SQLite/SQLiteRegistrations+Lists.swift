@@ -2,8 +2,8 @@ import GRDB
 package import PushCore
 
 extension SQLiteRegistrations {
-  // Lists are read from the disk, in the order of an index: nothing that a push needs is held meanwhile, and memory
-  // does not grow with them.
+  // Lists are read from disk in the order of an index: this holds no lock that a push needs, and the memory does not
+  // grow with the lists.
 
   package func listDevices(_ page: ListPage) async throws -> [DeviceID] {
     try await list("device", page).map(DeviceID.init(row:))

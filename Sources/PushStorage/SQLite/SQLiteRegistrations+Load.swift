@@ -4,19 +4,19 @@ import PushCore
 import PushPolicy
 import Synchronization
 
-/// Reading all of it at a start.
+/// Reading all rows at the start.
 extension SQLiteRegistrations {
-  /// Reads all of it as a start does, and keeps nothing.
+  /// Reads every row to check it, as a start does, and discards the result.
   static func checkRows(_ db: Database) throws {
     _ = (try loadSmall(db), try loadDevices(db), try loadTokens(db))
   }
 
-  /// Whether there are so many that others should not have to wait for them.
+  /// Returns true if there are more rows than `limit`, so that they should be read in the background.
   static func areMany(_ db: Database, limit: Int) throws -> Bool {
     try ["person", "device", "token", "former_token"].reduce(0) { try $0 + rowLimit(of: $1, db) } > limit
   }
 
-  /// Reads devices and tokens at the same time, each in the order in which they lie on the disk.
+  /// Reads devices and tokens at the same time, each in the order in which they are stored on disk.
   static func loadTables(_ store: SQLiteStore) throws -> RegistrationTables {
     let tokens = Mutex((tables: RegistrationTables(), failure: (any Error)?.none))
     let isRead = DispatchSemaphore(value: 0)
@@ -28,7 +28,7 @@ extension SQLiteRegistrations {
       }
       isRead.signal()
     }
-    // Nobody else may hold what it is read into: changing it would copy it.
+    // There must be no other reference to `tables`, because a change would copy them.
     var tables: RegistrationTables
     do {
       tables = try store.pool.read(loadDevices)
@@ -51,11 +51,11 @@ extension SQLiteRegistrations {
     tokens.withLock { $0.tables = tables }
   }
 
-  /// How many rows a table may have, at least as far as its numbers say.
+  /// Returns an upper bound for the number of rows of a table, from its row numbers.
   private static func rowLimit(of table: String, _ db: Database) throws -> Int {
     let highest = try Int64.fetchOne(db, sql: "SELECT max(rowid) FROM \(table)") ?? 0
     let pages = try Int64.fetchOne(db, sql: "PRAGMA page_count") ?? 0
-    // A page has no more than that, whatever a row's number is.
+    // A page has at most 100 rows, even if a row's number is wrong.
     return Int(max(0, min(highest, pages * 100)))
   }
 
@@ -88,7 +88,7 @@ extension SQLiteRegistrations {
     return tables
   }
 
-  /// Reads the tokens of devices that are gone, and whether their numbers are sound.
+  /// Reads the tokens of removed devices, and checks the numbers of these devices.
   private static func loadFormer(_ db: Database, into tables: inout RegistrationTables) throws {
     let devices = try PreparedStatement(db, "SELECT id, person FROM former_device")
     while try devices.next() {
@@ -143,13 +143,13 @@ extension SQLiteRegistrations {
   }
 }
 
-/// The choices of persons, where those that are alike are read once: mostly they are the defaults.
+/// The preferences of users. Equal ones are decoded once, because most users have the defaults.
 private struct KnownChoices {
-  /// So many different texts are remembered.
+  /// The maximum number of different texts that are cached.
   private static let capacity = 1000
   private var known: [[UInt8]: RegistrationTables.Choices?] = [:]
 
-  /// The choices in a column; nil for the defaults.
+  /// Returns the preferences in a column; nil for the defaults.
   mutating func choices(_ row: PreparedStatement, _ column: Int32) throws -> RegistrationTables.Choices? {
     if unsafe row.withBytes(column, { unsafe $0.elementsEqual("{}".utf8) }) { return nil }
     let text = row.blob(column)

@@ -1,2 +1,2 @@
-// Its parts are in several files, none of which needs to know the others for this.
+// The requirements are implemented in several files, which do not depend on each other.
 extension SQLiteRegistrations: Registrations {}

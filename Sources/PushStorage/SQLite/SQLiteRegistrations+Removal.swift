@@ -3,7 +3,7 @@ import GRDB
 package import PushCore
 import Synchronization
 
-/// Devices and persons that go, and secrets that are replaced.
+/// The removal of devices and users, and the replacement of secrets.
 extension SQLiteRegistrations {
   package func remove(_ device: DeviceID, now: Int64) async throws -> [AppID] {
     let apps = Set(registrations(of: device).map(\.1.id))
@@ -58,9 +58,9 @@ extension SQLiteRegistrations {
     }
   }
 
-  // MARK: Persons
+  // MARK: Users
 
-  // Sorted and searched while pushes go on, which need the lock.
+  // The result is sorted without the lock, because pushes need it.
   package var persons: [Person] {
     waitUntilRead()
     var (persons, next, isComplete): ([Person], Int, Bool) = ([], 0, false)
@@ -88,7 +88,7 @@ extension SQLiteRegistrations {
       guard other == nil else {
         throw Refusal(kind: .conflict, description: "there is a user \(name) already: choose another name")
       }
-      // An invitation is for a person, by the name.
+      // An invitation refers to a user by name.
       try db.execute(
         sql: "UPDATE invitation SET person = ? WHERE person = (SELECT name FROM person WHERE id = ?)",
         arguments: [name, person.row])
@@ -116,13 +116,13 @@ extension SQLiteRegistrations {
       }
       let former = "SELECT id FROM former_device WHERE person = ?"
       for table in ["ad_report", "former_token", "channel_subscription", "held", "digest", "scheduled"] {
-        // Tokens that ended go on saying so, of nobody.
+        // Ended tokens stay in place as ended, but refer to no device.
         let change = table == "former_token" ? "UPDATE former_token SET device = 0" : "DELETE FROM \(table)"
         try db.execute(sql: "\(change) WHERE device IN (\(former))", arguments: [person.row])
       }
       try db.execute(
         sql: "DELETE FROM invitation WHERE person = (SELECT name FROM person WHERE id = ?)", arguments: [person.row])
-      // The highest number stays, so that it is not given out again.
+      // The highest number stays, so that it is not assigned again.
       try db.execute(
         sql: "DELETE FROM former_device WHERE person = ? AND id < (SELECT max(id) FROM former_device)",
         arguments: [person.row])
@@ -130,11 +130,11 @@ extension SQLiteRegistrations {
       try db.execute(sql: "DELETE FROM person WHERE id = ?", arguments: [person.row])
       db.afterNextTransaction { [self] _ in state.withLock { $0.tables.remove(person) } }
     }
-    // The rows are gone all the same; a log that a backup reads meanwhile is written over by what comes next.
+    // The rows are deleted even if this fails. If a backup reads the log during the call, later writes overwrite it.
     _ = try? await store.emptyLog()
   }
 
-  // MARK: Inside
+  // MARK: Implementation
 
   private static func requireDevice(_ device: DeviceID, _ db: Database) throws {
     guard try Int64.fetchOne(db, sql: "SELECT id FROM device WHERE id = ?", arguments: [device.row]) != nil else {

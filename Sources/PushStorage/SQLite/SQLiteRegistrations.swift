@@ -4,14 +4,14 @@ package import PushCore
 package import PushPolicy
 import Synchronization
 
-/// Registrations in SQLite: all of it in memory for the hot path, each change on disk first.
+/// Registrations in SQLite: all of them in memory for the hot path, each change on disk first.
 ///
-/// Where there are many, a start does not wait until persons, devices and tokens are in memory: until then they are looked up
-/// on disk, and whoever changes one waits.
+/// If there are many, the start does not wait until users, devices and tokens are in memory. Until then they are
+/// looked up on disk, and changes to them wait.
 package final class SQLiteRegistrations: Sendable {
   package typealias Refusal = RegistrationRefusal
 
-  /// What is in memory.
+  /// The registrations in memory.
   struct State {
     var teams: Set<String> = []
     var keys: [String: ProviderKey] = [:]
@@ -24,18 +24,20 @@ package final class SQLiteRegistrations: Sendable {
   let categories: Categories
   package let store: SQLiteStore
   let state: Mutex<State>
-  /// Whether ``State/tables`` have been read.
+  /// The state of reading ``State/tables``.
   private let readiness = Readiness()
   /// See ``keyGeneration``.
   private let generation = Atomic<UInt64>(0)
   let listeners = Mutex<[@Sendable (RegistrationChange) -> Void]>([])
 
+  /// Reads the registrations.
+  ///
   /// - Parameters:
-  ///   - rowsReadAtOnce: up to so many rows are read before this returns.
+  ///   - rowsReadAtOnce: the maximum number of rows that are read before this returns.
   ///   - willRead: called on another thread before more rows are read.
-  ///   - failed: hears, on another thread, why more rows than that can't be read. Nothing that is asked is answered before
-  ///     it returns, and nothing rightly afterwards.
-  /// - Throws: ``StoreError`` when a row can't be read.
+  ///   - failed: called on another thread with the reason if these rows can't be read. Lookups wait until it returns;
+  ///     their results are not valid afterward.
+  /// - Throws: ``StoreError`` if a row can't be read.
   package init(
     store: SQLiteStore, rowsReadAtOnce: Int = Limits.rowsReadAtOnce,
     willRead: @escaping @Sendable () -> Void = {}, failed: @escaping @Sendable (StoreError) -> Void = { _ in }
@@ -70,10 +72,10 @@ package final class SQLiteRegistrations: Sendable {
     readiness.end(.success(()))
   }
 
-  /// Returns when persons, devices and tokens are in memory, or can't be read.
+  /// Returns when users, devices and tokens are in memory, or can't be read.
   package func waitUntilRead() { try? readiness.wait() }
 
-  /// Looks something up in the tables, or on disk as long as these have not been read.
+  /// Returns the result of a lookup in the tables, or on disk as long as these have not been read.
   func find<Found>(
     _ inTables: (RegistrationTables) -> Found, onDisk: (StoredRegistrations) throws -> Found
   ) -> Found {
@@ -88,7 +90,7 @@ package final class SQLiteRegistrations: Sendable {
     listeners.withLock { $0.append(listener) }
   }
 
-  // MARK: What other gateways change
+  // MARK: Changes by other gateways
 
   private func followReplica() {
     store.replica.onChange(of: ["team", "key", "app", "certificate"]) { [weak self] db, _ in
@@ -101,7 +103,7 @@ package final class SQLiteRegistrations: Sendable {
     }
   }
 
-  /// Takes teams, keys, apps and certificates as they are now; they are few.
+  /// Takes over the current teams, keys, apps and certificates, which are few.
   private func adopt(_ fresh: State) {
     let revoked = state.withLock { state in
       let revoked = fresh.certificates.values.filter {
@@ -163,7 +165,7 @@ package final class SQLiteRegistrations: Sendable {
   // MARK: Lists
 
   package var teams: [String] { state.withLock { $0.teams.sorted() } }
-  // Sorted while pushes go on, which need the lock.
+  // The results are sorted without the lock, because pushes need it.
   package var keys: [ProviderKey] { state.withLock { $0.keys }.values.sorted { $0.id < $1.id } }
   package var apps: [App] { state.withLock { $0.apps }.values.sorted { $0.topic < $1.topic } }
   package var devices: [Device] {
@@ -178,7 +180,7 @@ package final class SQLiteRegistrations: Sendable {
     return devices.sorted { $0.name < $1.name }
   }
 
-  /// How many are read for a list at a time: pushes need the lock meanwhile.
+  /// The number of rows that a list reads at a time, because pushes need the lock.
   static let listSlice = 500
 
   package func hasApp(topic: String) -> Bool { state.withLock { $0.appsByTopic[topic] != nil } }
@@ -296,13 +298,14 @@ package final class SQLiteRegistrations: Sendable {
     }
   }
 
-  /// The number of a new device, as SQL. One that was given out before is in the log, in mailboxes and with channels: whoever
-  /// got it again would inherit all that.
+  /// The number of a new device, as SQL. A former number is never assigned again: the log, mailboxes and channels
+  /// refer to it, and the new device would inherit their data.
   static let nextDevice = """
     (SELECT 1 + max(ifnull((SELECT max(id) FROM device), 0), ifnull((SELECT max(id) FROM former_device), 0)))
     """
 
-  /// The number of a new app, as SQL: mailboxes and the delivery log may have one that was given out before.
+  /// The number of a new app, as SQL. A former number is never assigned again, since mailboxes and the delivery log
+  /// may refer to it.
   private static let nextApp = """
     (SELECT 1 + max(ifnull((SELECT max(id) FROM app), 0), ifnull((SELECT max(id) FROM former_app), 0)))
     """
@@ -330,7 +333,7 @@ package final class SQLiteRegistrations: Sendable {
     }
     if let known = known() { return known }
     return try await change { [self] db in
-      // Asked again where changes come one after another: somebody else may have registered it meanwhile.
+      // Checked again within the write, since another caller may have registered the device in between.
       if let known = known() { return known }
       let ended = try tokenToForget(of: device, now: now)
       if let ended { try db.execute(sql: "DELETE FROM token WHERE token = ?", arguments: [Data(ended.bytes)]) }
@@ -351,10 +354,10 @@ package final class SQLiteRegistrations: Sendable {
     }
   }
 
-  /// The token that a device's next one takes the place of: the one that ended first, where there are
+  /// Returns the token that a device's next one replaces: the one that ended first, if there are
   /// ``Limits/maximumDeviceTokens``.
   ///
-  /// - Throws: a refusal when all of them are in use.
+  /// - Throws: ``Refusal`` if all of them are in use.
   private func tokenToForget(of device: DeviceID, now: Int64) throws(Refusal) -> DeviceToken? {
     let known = state.withLock { $0.tables.registrations(of: device) }
     guard known.count >= Limits.maximumDeviceTokens else { return nil }
@@ -394,13 +397,13 @@ package final class SQLiteRegistrations: Sendable {
     try await readiness.ready()
     @Sendable func current() -> Preferences { state.withLock { $0.tables.preferences(of: person) } ?? Preferences() }
     while true {
-      // Made and written down before the one writer is asked for, whom pushes wait for.
+      // The preferences are changed and encoded before the write, because pushes wait for the writer.
       let before = current()
       var changed = before
       try change(&changed)
       let text = try changed.stored()
       let isDone = try await write { [self, changed] db in
-        // Somebody else was faster: their change is kept, and this one made to it.
+        // Another change was faster: it is kept, and this change is applied to its result.
         guard current() == before else { return false }
         try db.execute(sql: "UPDATE person SET preferences = ? WHERE id = ?", arguments: [text, person.row])
         db.afterNextTransaction { [self] _ in
@@ -469,7 +472,7 @@ package final class SQLiteRegistrations: Sendable {
 
   // MARK: Batches
 
-  /// Remembers devices that are on disk, and that their owners share these choices.
+  /// Adds devices that are on disk to memory, with the preferences that their owners share.
   package func add(_ records: [BatchRecord], choices: RegistrationTables.Choices) {
     for record in records {
       let device = record.device
@@ -481,7 +484,7 @@ package final class SQLiteRegistrations: Sendable {
     }
   }
 
-  /// Forgets devices that are no longer on disk, and those of their owners who have no other device.
+  /// Removes devices that are no longer on disk from memory, and their owners that have no other device.
   package func forget(_ removed: [(device: DeviceID, person: PersonID)]) {
     for (device, person) in removed {
       state.withLock { state in
@@ -491,10 +494,10 @@ package final class SQLiteRegistrations: Sendable {
     }
   }
 
-  // MARK: Inside
+  // MARK: Implementation
 
-  /// Changes come one after another; what the memory of this process should know by the next one is told it in
-  /// `afterNextTransaction`.
+  /// Runs a change; changes run one after another. A change updates memory in `afterNextTransaction`, so that the
+  /// next change finds it.
   func write<Value: Sendable>(_ change: @escaping @Sendable (Database) throws -> Value) async throws -> Value {
     do {
       return try await store.write(change)
@@ -503,7 +506,7 @@ package final class SQLiteRegistrations: Sendable {
     }
   }
 
-  /// Changes persons, devices or tokens, when they are in memory.
+  /// Changes users, devices or tokens, after they have been read into memory.
   func change<Value: Sendable>(_ change: @escaping @Sendable (Database) throws -> Value) async throws -> Value {
     try await readiness.ready()
     return try await write(change)
@@ -524,7 +527,7 @@ package final class SQLiteRegistrations: Sendable {
 }
 
 extension SQLiteRegistrations {
-  /// One device as it is remembered.
+  /// A device of a batch, with the data that is kept in memory.
   package struct BatchRecord: Sendable {
     package var device: Device
     package var secretHash: [UInt8]

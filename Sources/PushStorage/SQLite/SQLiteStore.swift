@@ -3,43 +3,44 @@ import GRDB
 import PushCore
 import Synchronization
 
-/// What a 200 promises (`durability`).
+/// The durability guarantee of a 200 response (`durability`).
 package enum Durability: String, Sendable {
-  /// The commit is on disk: it survives the death of the process, the system and the machine.
+  /// The commit is on disk: it survives a failure of the process, the operating system and the machine.
   case full
-  /// The commit is in the system's cache: it survives the death of the process only.
+  /// The commit is in the cache of the operating system: it survives only a failure of the process.
   case normal
 }
 
-/// The database file of a gateway: opened, checked and brought to the newest schema.
+/// The database file of a gateway: opened, checked and migrated to the newest schema.
 package struct SQLiteStore: Sendable {
   package let path: String
-  /// One writer, several readers (WAL).
+  /// The connections: one writer and several readers (WAL).
   let pool: DatabasePool
   private let mover: WALCheckpointer
-  /// Has changes made also by other gateways, in a cell.
+  /// In a cluster, applies changes on the other gateways as well.
   package let replica: Replica
   package let schema: StoreSchema
 
-  /// Databases up to this size are checked as a whole at every start; larger ones as far as the start reads them.
+  /// The maximum size in bytes of a database that is checked completely at each start; larger ones are checked as far
+  /// as the start reads them.
   private static let checkedSize = 64 << 20
 
-  /// What SQLite makes pages of a new database.
+  /// The page size of a new database in bytes, the default of SQLite.
   static let pageSize = 4096
 
-  /// How long a connection waits for another one, in seconds.
+  /// The time in seconds that a connection waits for another one.
   private static let patience = 5.0
 
-  /// Connections that read at the same time: at a start two read what waits, two all registrations, and there are some for
-  /// those who look one up meanwhile.
+  /// The number of connections that read at the same time. At a start, two read the pending pushes and two the
+  /// registrations; the others serve lookups.
   private static let readerCount = 6
 
-  /// Opens or makes the database.
+  /// Opens or creates the database.
   ///
   /// - Parameters:
-  ///   - isCheckedWhole: checks every page, whatever the size.
-  ///   - schema: what the database is brought to.
-  /// - Throws: ``StoreError`` when the file can't be used, with what to do about it.
+  ///   - isCheckedWhole: true to check each page, whatever the size.
+  ///   - schema: the schema that the database is migrated to.
+  /// - Throws: ``StoreError`` with a proposed action if the file can't be used.
   package init(
     path: String, durability: Durability = .full, isCheckedWhole: Bool = false, schema: StoreSchema = .current
   ) throws(StoreError) {
@@ -51,16 +52,16 @@ package struct SQLiteStore: Sendable {
       configuration.busyMode = .timeout(SQLiteStore.patience)
       configuration.maximumReaderCount = SQLiteStore.readerCount
       configuration.prepareDatabase { db in
-        // Before anything is in it; one that is there already has this from ``compact()``.
+        // Must be set before the database has content; an existing database gets it from ``compact()``.
         guard !db.configuration.readonly, try Int.fetchOne(db, sql: "PRAGMA page_count") == 0 else { return }
         try db.execute(sql: "PRAGMA auto_vacuum = INCREMENTAL")
       }
       let pool = try DatabasePool(path: path, configuration: configuration)
       try pool.writeWithoutTransaction { db in
-        // GRDB opens with NORMAL, which does not sync at commit.
-        // The mailbox moves the log long before it is as long as that: what else is written must not make it grow for
-        // ever. What is deleted is overwritten, as Debian's SQLite does it by itself: one of another system might leave the
-        // texts of acknowledged pushes where they were.
+        // GRDB opens with NORMAL, which does not sync at a commit. The mailbox moves the log long before it reaches
+        // the limit of pages; the limit bounds its growth by other writes. Deleted content is overwritten, which is
+        // the default of Debian's SQLite. The SQLite of another system might leave the texts of acknowledged pushes
+        // in the file.
         try db.execute(
           sql: """
             PRAGMA synchronous = \(durability.rawValue);
@@ -87,10 +88,10 @@ package struct SQLiteStore: Sendable {
     }
   }
 
-  /// Closes the file, with everything in it: before that it must not be moved. Waits for readers.
+  /// Closes the file and its log. Until then the file must not be moved. Waits for readers.
   package func close() throws(StoreError) {
     do {
-      // The pool's is the last, which empties the log.
+      // The connections of the pool are closed last, which empties the log.
       try mover.close()
       try pool.close()
     } catch {
@@ -98,22 +99,22 @@ package struct SQLiteStore: Sendable {
     }
   }
 
-  /// Moves what is in the log into the database, by a connection of its own, so that commits go on meanwhile.
+  /// Moves the write-ahead log into the database, on a separate connection, so that commits continue.
   ///
-  /// Nothing does so by itself: whoever has written much calls this, or the next who writes pays for it.
+  /// This does not happen automatically: call it after writing much, or the next writer has to do it.
   package func moveLog() throws { try mover.move() }
 
-  /// Moves all of the log into the database and leaves nothing in it, so that what was erased is in neither.
+  /// Moves all of the write-ahead log into the database and empties it, so that erased content is in neither.
   ///
-  /// While somebody reads what the log has, it has to stay: this tries again for some seconds, and gives up. Whoever
-  /// writes waits for a few milliseconds at most.
+  /// The log must stay while a reader uses it: this tries again for some seconds and then gives up. Writers wait for
+  /// a few milliseconds at most.
   ///
-  /// - Returns: whether the log is empty now.
+  /// - Returns: true if the log is empty.
   package func emptyLog() async throws -> Bool {
     var configuration = GRDB.Configuration()
     configuration.busyMode = .timeout(SQLiteStore.emptyingTime)
     for _ in 0..<SQLiteStore.emptyingAttempts {
-      // Nearly everything without anybody's waiting.
+      // Moves nearly all of the log without blocking writers.
       try moveLog()
       do {
         let queue = try DatabaseQueue(path: path, configuration: configuration)
@@ -126,30 +127,31 @@ package struct SQLiteStore: Sendable {
     return false
   }
 
-  /// How long an attempt to empty the log waits for readers, in seconds, while writers wait for it.
+  /// The time in seconds that an attempt to empty the log waits for readers, while writers wait for the attempt.
   private static let emptyingTime = 0.02
   private static let emptyingAttempts = 50
   private static let emptyingPause = Duration.milliseconds(100)
 
-  // MARK: Changing
+  // MARK: Changes
 
-  /// Changes what a gateway knows beside its mailbox: one change after another, each as a whole or not at all. What the
-  /// memory of this process should know by the next one is told it in `afterNextTransaction`.
+  /// Changes the data of a gateway outside of its mailbox: one change after another, each completely or not at all. A
+  /// change updates memory in `afterNextTransaction`, so that the next change finds it.
   func write<Value: Sendable>(_ change: @escaping @Sendable (Database) throws -> Value) async throws -> Value {
     try await replica.write(pool, change)
   }
 
-  // MARK: Room on the disk
+  // MARK: Disk space
 
-  /// Pages that may be free for what comes next, and of all pages one in so many.
+  /// The number of free pages to keep for later use, and the divisor for their share of all pages; the larger number
+  /// applies.
   private static let (keptFreePages, keptFreeShare) = (2_048, 8)
-  /// Pages that are given back at once: commits wait meanwhile.
+  /// The number of pages that are released at once, while commits wait.
   private static let slice = 256
 
-  /// Gives some of the room back that nothing is stored in any longer.
+  /// Returns some of the unused space to the disk.
   ///
-  /// - Parameter isThorough: all of it, not only what is far more than is needed soon.
-  /// - Returns: whether there may be more. A database of an earlier version has none to give before ``compact()``.
+  /// - Parameter isThorough: true to release all of it; false to release only the space that will not be needed soon.
+  /// - Returns: true if there may be more. A database of an earlier version can't release space before ``compact()``.
   package func giveRoomBack(isThorough: Bool = false) async throws(StoreError) -> Bool {
     do {
       return try await pool.write { db in
@@ -165,8 +167,8 @@ package struct SQLiteStore: Sendable {
     }
   }
 
-  /// Gives all room back that nothing is stored in any longer: in slices, or, for a database of an earlier version, by
-  /// writing it anew, when commits wait until that is done.
+  /// Returns all unused space to the disk: in slices or, for a database of an earlier version, by rewriting the
+  /// database while commits wait.
   ///
   /// - Returns: the bytes of the file before and after.
   package func compact() async throws(StoreError) -> (before: Int, after: Int) {
@@ -176,7 +178,7 @@ package struct SQLiteStore: Sendable {
         try await pool.writeWithoutTransaction { try $0.execute(sql: "PRAGMA auto_vacuum = INCREMENTAL; VACUUM") }
       }
       while try await giveRoomBack(isThorough: true) {}
-      // Where somebody reads just now, the file gets shorter with the next checkpoint.
+      // If a reader is active, the file is shortened by the next checkpoint.
       _ = try? await pool.writeWithoutTransaction { try $0.checkpoint(.truncate) }
       return (before, try size())
     } catch {
@@ -186,7 +188,7 @@ package struct SQLiteStore: Sendable {
 
   private func size() throws -> Int { try FileManager.default.attributesOfItem(atPath: path)[.size] as? Int ?? 0 }
 
-  /// Opens every reader now: when many devices catch up there may be no descriptors left for it.
+  /// Opens each reader now: when many devices reconnect, there may be no file descriptors left for it.
   private static func openReaders(of pool: DatabasePool) throws {
     let failure = Mutex<(any Error)?>(nil)
     let (opened, released, ended) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0), DispatchGroup())
@@ -195,7 +197,7 @@ package struct SQLiteStore: Sendable {
       pool.asyncRead { reader in
         if case .failure(let error) = reader { failure.withLock { $0 = error } }
         opened.signal()
-        // Each holds its connection until all have one.
+        // Each reader keeps its connection until all have one.
         released.wait()
         ended.leave()
       }
@@ -206,7 +208,7 @@ package struct SQLiteStore: Sendable {
     if let failure = failure.withLock({ $0 }) { throw failure }
   }
 
-  /// A connection that only reads, and waits for whoever is just closing the database.
+  /// Returns a read-only connection. It waits while another one closes the database.
   static func reader(_ path: String) throws -> DatabaseQueue {
     var configuration = GRDB.Configuration()
     configuration.readonly = true
@@ -214,9 +216,9 @@ package struct SQLiteStore: Sendable {
     return try DatabaseQueue(path: path, configuration: configuration)
   }
 
-  /// Reads every page of a database, and changes nothing.
+  /// Reads each page of a database without changing it.
   ///
-  /// - Throws: ``StoreError`` when it is damaged.
+  /// - Throws: ``StoreError`` if it is damaged.
   package static func check(path: String) throws(StoreError) {
     do {
       let verdict = try reader(path).read {
@@ -228,9 +230,9 @@ package struct SQLiteStore: Sendable {
     }
   }
 
-  /// Looks at a database without reading all of it, and changes nothing: its schema, and the ends of each table.
+  /// Checks a database without reading all of it or changing it: its schema, and the ends of each table.
   ///
-  /// - Throws: ``StoreError`` when it is damaged there.
+  /// - Throws: ``StoreError`` if these parts are damaged.
   package static func glance(path: String) throws(StoreError) {
     do {
       try reader(path).read { db in
@@ -249,7 +251,7 @@ package struct SQLiteStore: Sendable {
     }
   }
 
-  /// Whether a file, with its write-ahead log, is so small that it is always read as a whole.
+  /// Returns true if a file with its write-ahead log is small enough to be always checked completely.
   package static func isSmall(path: String) -> Bool {
     let sizes = [path, path + "-wal"].map { path in
       (try? FileManager.default.attributesOfItem(atPath: path)[.size] as? NSNumber)?.intValue ?? 0
@@ -257,14 +259,14 @@ package struct SQLiteStore: Sendable {
     return sizes.reduce(0, +) <= checkedSize
   }
 
-  /// Turns a failure of SQLite into one line for people.
+  /// Converts an error of SQLite into an error with a description of one line for users.
   package static func explain(_ error: any Error, path: String) -> StoreError {
     if let error = error as? StoreError { return error }
     guard let error = error as? DatabaseError else { return StoreError("\(path): \(error.localizedDescription)") }
     switch error.resultCode {
     case .SQLITE_CORRUPT, .SQLITE_NOTADB: return damaged(path, error.message ?? "not a database")
     case .SQLITE_FULL: return full(path)
-    // Its journal, or the memory that its connections share, found none.
+    // There was no space for the journal or for the shared memory of the connections.
     case .SQLITE_IOERR where isDiskFull(path), .SQLITE_CANTOPEN where isDiskFull(path): return full(path)
     case .SQLITE_CANTOPEN, .SQLITE_READONLY, .SQLITE_PERM:
       return StoreError("\(path) can't be opened for writing: check the folder's owner and permissions")
@@ -279,14 +281,14 @@ package struct SQLiteStore: Sendable {
     return error
   }
 
-  /// Whether the disk of a file has less left than a write-ahead log and its index need to begin.
+  /// Returns true if the disk of a file has less free space than a new write-ahead log and its index need.
   private static func isDiskFull(_ path: String) -> Bool {
     var status = statvfs()
     guard unsafe statvfs(path, &status) == 0 else { return false }
     return UInt64(status.f_bavail).multipliedReportingOverflow(by: UInt64(status.f_frsize)).partialValue < 1 << 16
   }
 
-  /// Whether a failure means that the file is no sound database: no retry mends that.
+  /// Returns true if an error means that the file is not a valid database, so that no retry can succeed.
   package static func isDamage(_ error: any Error) -> Bool {
     guard let error = error as? DatabaseError else { return false }
     return error.resultCode == .SQLITE_CORRUPT || error.resultCode == .SQLITE_NOTADB

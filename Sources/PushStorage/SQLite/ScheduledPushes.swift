@@ -6,17 +6,18 @@ import Synchronization
 
 /// A push that was accepted for a later time (`apns-deliver-at`).
 package struct ScheduledPush: Sendable {
-  /// When it is delivered, in milliseconds since 1970.
+  /// The time of delivery in milliseconds since 1970.
   package var at: Int64
   package var device: DeviceID
   package var app: AppID
-  /// Whose it counts as; nil: nobody's.
+  /// The team whose limit the push counts against; nil for none.
   package var team: String?
   package var id: APNSID
   package var uniqueID: APNSID
-  /// When it was accepted, in milliseconds since 1970.
+  /// The time of acceptance in milliseconds since 1970.
   package var received: Int64
-  /// As the sender said, in seconds since 1970; 0: one attempt; nil: the sender said nothing.
+  /// The expiration time that the sender set, in seconds since 1970; 0 for a single attempt; nil if the sender set
+  /// none.
   package var expires: Int64?
   package var priority: UInt8
   package var collapseID: String
@@ -30,16 +31,16 @@ package struct ScheduledPush: Sendable {
   }
 }
 
-/// Pushes that were accepted for a later time, on disk before their 200: of each the store says once that its time has
-/// come, and until ``remove(_:)`` again after a crash.
+/// Pushes that were accepted for a later time, on disk before their 200 response. The store reports each once when it
+/// is due, and after a crash again until ``remove(_:)``.
 ///
-/// Those that come while a commit runs share the next one. In memory are their numbers alone, by which they are bounded.
+/// Pushes that arrive during a commit share the next one. Only their counts are in memory, to enforce the limits.
 package final class ScheduledPushes: Sendable {
   package enum Outcome: Sendable {
     case stored
-    /// The device has one with this id already.
+    /// The device already has a push with this id.
     case duplicate
-    /// The app, the team or the gateway has as many as it may.
+    /// The app, the team or the gateway has reached its limit.
     case full
   }
 
@@ -51,15 +52,15 @@ package final class ScheduledPushes: Sendable {
     package var place: Place { Place(at: push.at, number: number) }
   }
 
-  /// A place in the order in which pushes are delivered.
+  /// A position in the order in which pushes are delivered.
   package struct Place: Sendable, Equatable {
-    /// In milliseconds since 1970.
+    /// The time of delivery in milliseconds since 1970.
     package var at: Int64
     package var number: Int64
 
     package init(at: Int64, number: Int64) { (self.at, self.number) = (at, number) }
 
-    /// Comes before each push.
+    /// The position before all pushes.
     fileprivate static let start = Place(at: -1, number: -1)
   }
 
@@ -72,12 +73,12 @@ package final class ScheduledPushes: Sendable {
     var count = 0
     var apps: [AppID: Int] = [:]
     var teams: [String: Int] = [:]
-    /// The earliest time, or an earlier one.
+    /// The time of the earliest push, or an earlier one.
     var next: Int64?
     var waiting: [Waiting] = []
     var isWriting = false
     var settling: [CheckedContinuation<Void, Never>] = []
-    /// Hears that another gateway has scheduled something.
+    /// Called when another gateway has scheduled a push.
     var adopted: @Sendable () -> Void = {}
   }
 
@@ -94,16 +95,17 @@ package final class ScheduledPushes: Sendable {
     store.replica.onChange(of: ["scheduled"]) { [weak self] db, changes in self?.adopt(changes, db) }
   }
 
-  /// When the first is due, in milliseconds since 1970, or a moment before that; nil: nothing is scheduled.
+  /// The time in milliseconds since 1970 at which the first push is due, or shortly before; nil if there are no
+  /// pushes.
   package var next: Int64? { state.withLock { $0.next } }
 
-  /// How many there are.
+  /// The number of scheduled pushes.
   package var count: Int { state.withLock { $0.count } }
 
-  /// How many there are of an app.
+  /// Returns the number of scheduled pushes of an app.
   package func count(of app: AppID) -> Int { state.withLock { $0.apps[app] ?? 0 } }
 
-  /// Keeps a push, and calls `completion` when that is on disk, or with a ``StoreError`` when the disk refuses.
+  /// Stores a push. Calls `completion` when it is on disk, or with a ``StoreError`` if the disk refuses it.
   package func add(_ push: ScheduledPush, completion: @escaping @Sendable (Result<Outcome, StoreError>) -> Void) {
     let (isFull, mustWrite) = state.withLock { state -> (Bool, Bool) in
       guard state.has(room: push) else { return (true, false) }
@@ -116,7 +118,7 @@ package final class ScheduledPushes: Sendable {
     if mustWrite { Task { await write() } }
   }
 
-  /// Returns when everything given so far is on disk, or can't be.
+  /// Returns when all pushes given so far are on disk or have failed.
   package func settle() async {
     await withCheckedContinuation { continuation in
       let isIdle = state.withLock { state in
@@ -176,7 +178,8 @@ package final class ScheduledPushes: Sendable {
     return db.changesCount > 0
   }
 
-  /// What other gateways schedule is theirs to deliver, unless they are gone: this one looks ``takeoverTime`` later.
+  /// Takes over pushes that another gateway has scheduled. That gateway delivers them; in case it has failed, this
+  /// one checks them ``takeoverTime`` later.
   private func adopt(_ changes: [RowChange], _ db: Database) {
     db.afterNextTransaction { [weak self] _ in
       let listener = self?.state.withLock { state in
@@ -193,17 +196,17 @@ package final class ScheduledPushes: Sendable {
     }
   }
 
-  /// In milliseconds.
+  /// The delay in milliseconds before this gateway checks pushes of another one.
   private static let takeoverTime: Int64 = 5_000
 
-  /// Has `adopted` called when another gateway has scheduled something.
+  /// Sets the callback for pushes that another gateway has scheduled.
   package func onAdoption(_ adopted: @escaping @Sendable () -> Void) { state.withLock { $0.adopted = adopted } }
 
   // MARK: Reading
 
-  /// Reads due pushes behind `place`, in the order of their times, without the pushes of `apps`.
+  /// Returns the due pushes after `place`, in the order of their times, without the pushes of `apps`.
   ///
-  /// - Parameter now: Milliseconds since 1970.
+  /// - Parameter now: milliseconds since 1970.
   package func due(
     at now: Int64, after place: Place? = nil, limit: Int, without apps: Set<AppID> = []
   ) async throws -> [Row] {
@@ -214,7 +217,8 @@ package final class ScheduledPushes: Sendable {
       [place.at, place.number, now])
   }
 
-  /// Looks anew when the first is due, where nothing was found to be: what was to be kept may not have been.
+  /// Reads again when the first push is due. Needed if no due push was found, because a push that is counted in
+  /// ``next`` may not have been stored.
   package func refresh() async throws {
     do {
       try await store.write { [self] db in
@@ -226,7 +230,7 @@ package final class ScheduledPushes: Sendable {
     }
   }
 
-  /// Those after `place`, in the order of their times; nil: the first ones.
+  /// Returns the pushes after `place`, in the order of their times; nil: from the first one.
   package func list(after place: Place?, limit: Int) async throws -> [Row] {
     try await due(at: .max, after: place, limit: limit)
   }
@@ -247,7 +251,7 @@ package final class ScheduledPushes: Sendable {
 
   // MARK: Removing
 
-  /// What is told of a push that is scheduled no longer.
+  /// A push that is no longer scheduled.
   package struct Removed: Sendable {
     package var number: Int64
     package var device: DeviceID
@@ -256,21 +260,21 @@ package final class ScheduledPushes: Sendable {
     fileprivate var team: String?
   }
 
-  /// Forgets those that were delivered, or are over.
+  /// Removes pushes that were delivered or have expired.
   ///
-  /// - Returns: the numbers of those that nobody else has forgotten before, as another gateway of a cell may.
+  /// - Returns: the numbers of the pushes that no other gateway of a cluster has removed before.
   @discardableResult
   package func remove(_ numbers: [Int64]) async throws -> Set<Int64> {
     if numbers.isEmpty { return [] }
     return Set(try await remove(numbers.map { ("number = ?", [$0.databaseValue]) }).map(\.number))
   }
 
-  /// Takes back the pushes of an id.
+  /// Cancels the pushes with an id.
   package func cancel(_ id: APNSID) async throws -> [Removed] {
     try await remove([("substr(apns_id, 1, 16) = ?", [Data(id.stored.prefix(16)).databaseValue])])
   }
 
-  /// Takes back the pushes of an id that are scheduled for devices, of one app or of all.
+  /// Cancels the pushes with an id that are scheduled for devices, of one app or of all.
   package func cancel(_ id: APNSID, of app: AppID?, for devices: [DeviceID]) async throws -> [Removed] {
     if count == 0 { return [] }
     let id = Data(id.stored.prefix(16)).databaseValue
@@ -283,7 +287,7 @@ package final class ScheduledPushes: Sendable {
       })
   }
 
-  /// Takes back what is scheduled for devices, of one app or of all.
+  /// Cancels the pushes that are scheduled for devices, of one app or of all.
   package func purge(_ devices: [DeviceID], app: AppID? = nil) async throws -> [Removed] {
     if count == 0 { return [] }
     return try await remove(
@@ -293,7 +297,7 @@ package final class ScheduledPushes: Sendable {
       })
   }
 
-  /// Takes back what is scheduled of an app.
+  /// Cancels the scheduled pushes of an app.
   package func purge(_ app: AppID) async throws -> [Removed] {
     try await remove([("app = ?", [app.row.databaseValue])])
   }
@@ -315,7 +319,7 @@ package final class ScheduledPushes: Sendable {
           }
         }
         let next = try Int64.fetchOne(db, sql: "SELECT min(at) FROM scheduled")
-        // One writes at a time, so that what comes after is counted after.
+        // Writes run one at a time: later additions are counted after this.
         let gone = removed
         db.afterNextTransaction { [self] _ in
           state.withLock { state in
@@ -326,7 +330,8 @@ package final class ScheduledPushes: Sendable {
         return gone
       }
     } catch {
-      // The commit may have happened. An early time is harmless; without one, zero makes the schedule read it again.
+      // The commit may have happened. An early time is harmless; if there is none, zero makes the schedule read it
+      // again.
       state.withLock { $0.next = $0.next ?? 0 }
       throw SQLiteStore.explain(error, path: store.path)
     }
@@ -337,7 +342,7 @@ package final class ScheduledPushes: Sendable {
   private static let columns =
     "number, at, device, app, team, apns_id, unique_id, received, expires, priority, collapse_id, payload"
 
-  /// Reads all of it as a start does, and keeps nothing.
+  /// Reads every row to check it, as a start does, and discards the result.
   static func checkRows(_ db: Database) throws {
     let rows = try PreparedStatement(db, "SELECT \(columns) FROM scheduled")
     while try rows.next() { _ = try row(rows) }
@@ -374,7 +379,7 @@ package final class ScheduledPushes: Sendable {
 }
 
 extension ScheduledPushes.State {
-  /// Whether one more is within the limits.
+  /// Returns true if one more push is within the limits.
   fileprivate func has(room push: ScheduledPush) -> Bool {
     count < Limits.maximumScheduled && apps[push.app] ?? 0 < Limits.maximumAppScheduled
       && push.team.map { teams[$0] ?? 0 < Limits.maximumTeamScheduled } ?? true

@@ -1,7 +1,7 @@
 import GRDB
 import PushCore
 
-/// The tables of `pushgateway.sqlite`, by version. A version that was released never changes.
+/// The tables of `pushgateway.sqlite`, by version. A released version never changes.
 package enum Schema {
   static var migrator: DatabaseMigrator {
     var migrator = DatabaseMigrator()
@@ -406,18 +406,18 @@ package enum Schema {
     return migrator
   }
 
-  /// What is a gateway's own also in a cell, whose mailboxes are elsewhere.
+  /// The tables that a gateway keeps to itself also in a cluster, whose mailboxes are in the brokers.
   private static let ownTables: Set = [
     "mailbox", "mailbox_payload", "mailbox_state", "mailbox_commit", "replica", "grdb_migrations",
   ]
 
-  /// Whether the gateways of a cell share a table. Case does not count, as in SQLite.
+  /// Returns true if the gateways of a cluster share a table. As in SQLite, case is ignored.
   static func isShared(_ table: String) -> Bool {
     let table = table.lowercased()
     return !ownTables.contains(table) && !table.hasPrefix("sqlite_")
   }
 
-  /// All tables of a gateway.
+  /// Returns the names of all tables of a gateway.
   static func tables(_ db: Database) throws -> [String] {
     try String.fetchAll(
       db,

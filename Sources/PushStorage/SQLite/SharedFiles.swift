@@ -2,18 +2,18 @@ import Foundation
 import GRDB
 import PushCore
 
-/// Files that every gateway of a cell has to have the same: those of its authority.
+/// The files that are the same on all gateways of a cluster: those of its CA.
 package struct SharedFiles: Sendable {
   private let store: SQLiteStore
 
   package init(_ store: SQLiteStore) { self.store = store }
 
-  /// All of them, by their names.
+  /// Returns all files by their names.
   package func all() async throws -> [String: [UInt8]] { try await store.pool.read(SharedFiles.rows) }
 
-  /// Shares files, unless some are shared already.
+  /// Shares files, unless some are already shared.
   ///
-  /// - Returns: what is shared.
+  /// - Returns: the shared files.
   package func propose(_ files: [String: [UInt8]]) async throws -> [String: [UInt8]] {
     try await store.write { db in
       let known = try SharedFiles.rows(db)
@@ -23,7 +23,7 @@ package struct SharedFiles: Sendable {
     }
   }
 
-  /// Shares files in place of those that are shared.
+  /// Replaces the shared files.
   package func replace(_ files: [String: [UInt8]]) async throws {
     try await store.write { db in
       try db.execute(sql: "DELETE FROM cell_file")
@@ -31,7 +31,7 @@ package struct SharedFiles: Sendable {
     }
   }
 
-  /// Has `changed` called with all files when another gateway has replaced them.
+  /// Registers a callback that gets all files when another gateway has replaced them.
   package func onChange(_ changed: @escaping @Sendable ([String: [UInt8]]) -> Void) {
     store.replica.onChange(of: ["cell_file"]) { db, _ in
       let files = try SharedFiles.rows(db)
@@ -52,7 +52,7 @@ package struct SharedFiles: Sendable {
     return files
   }
 
-  /// Reads all of it, and keeps nothing.
+  /// Reads every row to check it, and discards the result.
   static func checkRows(_ db: Database) throws {
     _ = try rows(db)
     let replica = try PreparedStatement(db, "SELECT cell, position FROM replica")

@@ -5,11 +5,10 @@ package import Logging
 package import PushCore
 import Synchronization
 
-/// Notices what others do to the files of a database that is in use: SQLite itself would go on for hours with a file that
-/// has no name any longer, or with pages in its memory that the disk has no longer, and all of it would be gone at the
-/// next start.
+/// Detects that the files of a database in use were changed from outside. SQLite would continue for hours with a file
+/// that was deleted, or with cached pages that are no longer on disk, and all data would be lost at the next start.
 package final class StoreWatch: Sendable {
-  /// A file, whatever its name is.
+  /// The identity of a file, regardless of its name.
   private struct Identity: Equatable {
     var device: dev_t
     var inode: ino_t
@@ -33,20 +32,23 @@ package final class StoreWatch: Sendable {
   private let store: SQLiteStore
   private let logger: Logger
   private let now: @Sendable () -> Int64
-  /// The database, its write-ahead log and the memory that its connections share, as they were opened.
+  /// The database, its write-ahead log and the shared memory of its connections, as they were opened.
   private let files: [(path: String, identity: Identity)]
   private let trouble = Mutex<HealthProblem?>(nil)
   /// The database when its pages were last read.
   private let examined = Mutex<(file: Identity?, at: ContinuousClock.Instant)>((nil, .now))
 
-  /// Databases up to this size are read as a whole once they have changed; of larger ones only the names are watched.
+  /// The maximum size in bytes of a database that is read completely after a change; of larger ones only the names
+  /// are watched.
   private static let examinedSize: off_t = 64 << 20
-  /// How often they are read at most: it costs some 100 ms of a core.
+  /// The minimum interval between two complete reads: one costs about 100 ms of a core.
   private static let examinationInterval = Duration.seconds(30)
 
-  /// What is wrong; nil when nothing is. It stays until the next start.
+  /// The problem that was found; nil if there is none. It stays until the next start.
   package var problem: HealthProblem? { trouble.withLock { $0 } }
 
+  /// Starts with the current files of a store.
+  ///
   /// - Parameter now: seconds since 1970.
   package init(_ store: SQLiteStore, logger: Logger, now: @escaping @Sendable () -> Int64) {
     (self.store, self.logger, self.now) = (store, logger, now)
@@ -55,7 +57,7 @@ package final class StoreWatch: Sendable {
     }
   }
 
-  /// Looks once.
+  /// Checks the files once.
   package func look() async {
     guard problem == nil else { return }
     let lost = files.filter { !$0.identity.isSameFile(as: Identity($0.path)) }.map(\.path)
@@ -63,14 +65,14 @@ package final class StoreWatch: Sendable {
     await examine()
   }
 
-  /// Brings what is in files without a name to where it stays, and has nothing more stored that would be lost.
+  /// Saves the content of deleted files, and stops further writes, which would be lost.
   private func rescue(_ lost: [String]) async {
     let isDatabase = lost.contains(store.path)
     let copy = store.path + ".rescued"
     let isSaved: Bool
     do {
       isSaved = try await store.pool.writeWithoutTransaction { db in
-        // What could still be committed now would be answered 200 and be gone with this process.
+        // A push committed after this would be answered with 200 and lost with this process.
         defer { try? db.execute(sql: "PRAGMA query_only = ON") }
         if isDatabase {
           try db.execute(sql: "VACUUM INTO ?", arguments: [copy])
@@ -91,7 +93,7 @@ package final class StoreWatch: Sendable {
       "\(names) was deleted or replaced while the gateway used it: \(saved); pushes are refused until a restart")
   }
 
-  /// Reads every page of a database that has changed, past what is in memory.
+  /// Reads each page of a changed database from disk, past the cache of the connections.
   private func examine() async {
     guard let file = Identity(store.path), file.size <= StoreWatch.examinedSize else { return }
     let isDue = examined.withLock { examined in
@@ -111,7 +113,7 @@ package final class StoreWatch: Sendable {
     } catch let error as StoreError where error.isDamage {
       begin("\(error.description), after `pushcli admin backup` and a stop")
     } catch {
-      // Where it can't be read now it is read the next time.
+      // If it can't be read now, it is read the next time.
     }
   }
 

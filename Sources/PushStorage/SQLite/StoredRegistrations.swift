@@ -2,14 +2,14 @@ import GRDB
 import PushCore
 import PushPolicy
 
-/// Persons, devices and tokens where they are stored: rows as a start reads all of them, and as they are looked up one by one
-/// until it has.
+/// The stored users, devices and tokens: a start reads all of their rows, and until then they are looked up one by
+/// one.
 ///
-/// Belongs to an access of a connection.
+/// Belongs to one access of a connection.
 struct StoredRegistrations {
   let db: Database
 
-  // MARK: Persons
+  // MARK: Users
 
   static let personColumns = "id, name, preferences"
 
@@ -47,12 +47,12 @@ struct StoredRegistrations {
       StoredRegistrations.device)
   }
 
-  /// The person's devices, in the order in which they came.
+  /// Returns the devices of a user, in the order in which they were added.
   func devices(of person: PersonID) throws -> [DeviceID] {
     try all("id FROM device WHERE person = ? ORDER BY id", .number(person.row)) { DeviceID(row: try $0.integer(0)) }
   }
 
-  /// A row of ``deviceColumns``.
+  /// Reads a row of ``deviceColumns``.
   static func device(_ row: PreparedStatement) throws -> Device {
     Device(
       id: DeviceID(row: try row.integer(0)), uuid: try row.text(1), name: try row.text(2),
@@ -75,7 +75,7 @@ struct StoredRegistrations {
     return nil
   }
 
-  /// All that a device has been registered for, in the order in which that happened.
+  /// Returns all registrations of a device, in the order in which they were made.
   func registrations(of device: DeviceID) throws -> [Registration] {
     try all(
       "\(StoredRegistrations.tokenColumns) FROM token WHERE device = ? ORDER BY rowid", .number(device.row),
@@ -83,14 +83,14 @@ struct StoredRegistrations {
     ).compactMap(\.self)
   }
 
-  /// The columns of a token of a device that is gone, as those of another's.
+  /// The columns of a token of a removed device, in the form of ``tokenColumns``.
   static let formerTokenColumns = "token, device, app, environment, unregistered, NULL"
 
-  /// A row of ``tokenColumns``; nil where it has no token's bytes.
+  /// Reads a row of ``tokenColumns``; nil if its token is invalid.
   static func registration(_ row: PreparedStatement) throws -> Registration? {
     guard let token = unsafe row.withBytes(0, { unsafe DeviceToken(bytes: $0) }) else { return nil }
     let times = ColumnBounds.milliseconds
-    // An earlier version took any time here.
+    // An earlier version accepted any time here.
     let expires = try row.optionalInteger(5, in: Int64.min...Int64.max)
     return Registration(
       token: token, device: DeviceID(row: try row.integer(1)), app: AppID(row: try row.integer(2)),

@@ -1,10 +1,11 @@
 import GRDB
 
-/// Every row that a start reads.
+/// The check of all rows that a start reads.
 package enum StoredRows {
-  /// Reads them from a file and changes nothing. An older version's are left for the start that brings them over.
+  /// Checks the rows of a file without changing it. The rows of an older version are not checked: the start that
+  /// migrates them does that.
   ///
-  /// - Throws: ``StoreError`` when one is damaged.
+  /// - Throws: ``StoreError`` if a row is damaged.
   package static func check(path: String) throws(StoreError) {
     do {
       try SQLiteStore.reader(path).read { db in
@@ -15,9 +16,9 @@ package enum StoredRows {
     }
   }
 
-  /// Reads them and keeps nothing.
+  /// Reads every row to check it, and discards the result.
   ///
-  /// - Throws: `SQLITE_CORRUPT` when one holds what no gateway writes.
+  /// - Throws: `SQLITE_CORRUPT` if a row has a value that no gateway writes.
   static func check(_ db: Database) throws {
     var (changes, removals): ([MailboxIndex.RowChange], [MailboxRemoval]) = ([], [])
     _ = try MailboxRows.rebuild(db, now: 0, changes: &changes, removals: &removals)
@@ -26,7 +27,7 @@ package enum StoredRows {
     try checkShared(db)
   }
 
-  /// The same for the tables that the gateways of a cell share.
+  /// Checks the tables that the gateways of a cluster share in the same way.
   static func checkShared(_ db: Database) throws {
     try SQLiteRegistrations.checkRows(db)
     try Categories.checkRows(db)
