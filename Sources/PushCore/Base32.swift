@@ -1,8 +1,9 @@
-/// Crockford's base 32: digits and letters that are not taken for each other, so that they can be read out.
+/// Crockford's base 32: an alphabet of digits and letters without look-alikes, for codes that are read aloud or
+/// typed.
 package enum Base32 {
   private static let alphabet = Array("0123456789ABCDEFGHJKMNPQRSTVWXYZ".utf8)
 
-  /// Each five bits as a character, the highest first; the last one has zeros for bits that are not there.
+  /// Returns one character for each five bits, the highest bits first; the last character is padded with zero bits.
   package static func text(_ bytes: [UInt8]) -> String {
     var text: [UInt8] = []
     var (rest, count) = (UInt32(0), 0)
@@ -18,12 +19,12 @@ package enum Base32 {
     return String(decoding: text, as: UTF8.self)
   }
 
-  /// A character for each byte, of which the lowest five bits count.
+  /// Returns one character for each byte; only the lowest five bits of a byte count.
   package static func characters(_ bytes: some Sequence<UInt8>) -> String {
     String(decoding: bytes.map { alphabet[Int($0 & 31)] }, as: UTF8.self)
   }
 
-  /// The value of a character as it may have been written down: in any case, O for 0, I or L for 1; nil for any other.
+  /// Returns the value of a character, in either case, with O read as 0, and I and L as 1; nil for any other byte.
   package static func value(of byte: UInt8) -> UInt8? {
     let upper = (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte) ? byte - 32 : byte
     let digit: UInt8 =

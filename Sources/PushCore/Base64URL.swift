@@ -1,11 +1,13 @@
-/// Base64 as provider tokens carry it: the URL alphabet (RFC 4648 §5), and the plain one with padding that some
-/// libraries send (reference §4.3).
+/// Base64 as provider tokens contain it: the URL alphabet (RFC 4648 §5), and the standard alphabet with padding that
+/// some libraries send (reference §4.3).
 package enum Base64URL {
-  /// One text has one spelling in each alphabet, with padding or without: a token that was verified can't come as
-  /// another one for ever.
+  /// Decodes a text in either alphabet, with or without padding.
   ///
-  /// - Returns: nil when a character belongs to neither alphabet or both are mixed, the padding is not what belongs
-  ///   there, or bits are left over that are not zero.
+  /// Each value has exactly one accepted spelling in each alphabet, with and without padding. Otherwise a verified
+  /// token could be sent again in an unlimited number of other spellings.
+  ///
+  /// - Returns: nil if a character belongs to neither alphabet, both alphabets are mixed, the padding is wrong, or
+  ///   the unused last bits are not zero.
   package static func decode(_ text: some Collection<UInt8>) -> [UInt8]? {
     var bytes: [UInt8] = []
     bytes.reserveCapacity(text.count * 3 / 4)
@@ -32,7 +34,7 @@ package enum Base64URL {
     return bytes
   }
 
-  /// Without padding.
+  /// Returns the base64url text of `bytes`, without padding.
   package static func encode(_ bytes: [UInt8]) -> String {
     let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_".utf8)
     var text: [UInt8] = []

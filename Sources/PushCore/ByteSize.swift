@@ -1,4 +1,4 @@
-/// A number of bytes as people write it: `64KiB`, `512MiB`, `1GiB`.
+/// A number of bytes with a binary unit: `64KiB`, `512MiB`, `1GiB`.
 package struct ByteSize: Sendable, Equatable, CustomStringConvertible {
   package let bytes: Int64
 
@@ -10,7 +10,7 @@ package struct ByteSize: Sendable, Equatable, CustomStringConvertible {
 
   /// Reads a whole number with a unit.
   ///
-  /// - Returns: nil for anything else, and for more than 63 bits hold.
+  /// - Returns: nil for any other text, and for a size of more than 63 bits.
   package init?(_ text: String) {
     guard let unit = ByteSize.units.first(where: { text.hasSuffix($0.name) }) else { return nil }
     let digits = text.dropLast(unit.name.count)
@@ -23,13 +23,13 @@ package struct ByteSize: Sendable, Equatable, CustomStringConvertible {
     self.bytes = bytes
   }
 
-  /// As ``init(_:)-(String)`` reads it: in the largest unit of which it is a whole number.
+  /// The size in the largest unit that divides it, as ``init(_:)-(String)`` reads it.
   package var exact: String {
     let unit = ByteSize.units.first { bytes >= $0.size && bytes % $0.size == 0 } ?? ("KiB", 1 << 10)
     return "\(bytes / unit.size)\(unit.name)"
   }
 
-  /// In the largest unit of which it has one; of what is no whole number of it the rest is left out, but for less than ten.
+  /// The size in the largest unit that is not larger, rounded down: to one decimal below 10, else to a whole number.
   package var description: String {
     guard let unit = ByteSize.units.first(where: { bytes >= $0.size }) else { return "\(bytes) bytes" }
     let (whole, rest) = bytes.quotientAndRemainder(dividingBy: unit.size)

@@ -1,25 +1,25 @@
 import Glibc
 
-// What the standard library does byte by byte, done by the C library many at a time.
+// Operations that the standard library does byte by byte; here the C library does them on many bytes at a time.
 
 extension Span<UInt8> {
-  /// Whether these are the same bytes.
+  /// Returns true if both have the same bytes.
   package func isSame(as other: [UInt8]) -> Bool {
     unsafe withUnsafeBytes { mine in unsafe other.withUnsafeBytes { theirs in unsafe mine.equals(theirs) } }
   }
 
-  /// Whether these bytes are those of a literal.
+  /// Returns true if the bytes are the same as those of a literal.
   package func equals(_ text: StaticString) -> Bool { unsafe withUnsafeBytes { unsafe $0.equals(text) } }
 
-  /// Whether these bytes begin with those of a literal.
+  /// Returns true if the bytes begin with those of a literal.
   package func starts(with text: StaticString) -> Bool {
     count >= text.utf8CodeUnitCount && extracting(first: text.utf8CodeUnitCount).equals(text)
   }
 }
 
 extension Span<UInt8> {
-  /// A number from the length and a few of the bytes, for a place in a table that remembers: one that differs says that
-  /// the bytes do, and nothing follows from one that is the same.
+  /// A hash of the length and a few of the bytes, for an index in a cache. Different samples prove different bytes;
+  /// equal samples prove nothing.
   package var sample: UInt64 {
     unsafe withUnsafeBytes { bytes in
       var number = UInt64(bytes.count)
@@ -38,24 +38,24 @@ extension Span<UInt8> {
 }
 
 extension UnsafeRawBufferPointer {
-  /// Whether these are the same bytes.
+  /// Returns true if both have the same bytes.
   package func equals(_ other: UnsafeRawBufferPointer) -> Bool {
     guard count == other.count else { return false }
     guard let mine = baseAddress, let theirs = other.baseAddress else { return true }
     return unsafe memcmp(mine, theirs, count) == 0
   }
 
-  /// Whether these bytes are those of a literal.
+  /// Returns true if the bytes are the same as those of a literal.
   package func equals(_ text: StaticString) -> Bool {
     unsafe equals(UnsafeRawBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount))
   }
 }
 
 extension [UInt8] {
-  /// A copy of bytes that were lent.
+  /// Copies borrowed bytes.
   package init(_ bytes: Span<UInt8>) { self = unsafe bytes.withUnsafeBufferPointer { unsafe Array($0) } }
 
-  /// Whether a byte occurs.
+  /// Returns true if `byte` occurs in the array.
   package func holds(_ byte: UInt8) -> Bool {
     unsafe withUnsafeBytes { bytes in
       guard let start = bytes.baseAddress else { return false }
@@ -65,7 +65,7 @@ extension [UInt8] {
 }
 
 extension String {
-  /// The text of bytes that were lent; invalid UTF-8 is repaired.
+  /// Decodes borrowed bytes as UTF-8; invalid UTF-8 is repaired.
   package init(repairing bytes: Span<UInt8>) {
     self = unsafe bytes.withUnsafeBufferPointer { unsafe String(decoding: $0, as: UTF8.self) }
   }

@@ -1,11 +1,11 @@
 import Foundation
 
-/// A broadcast channel's public name: 16 random bytes, in standard base64 on the wire (reference §8.2).
+/// The public name of a broadcast channel: 16 random bytes, sent in standard base64 (reference §8.2).
 package struct ChannelID: Sendable, Hashable, Comparable, CustomStringConvertible {
   private var words: (UInt64, UInt64)
 
   package static let size = 16
-  /// The characters of its text, padding included.
+  /// The number of characters of the base64 text, padding included.
   package static let textSize = 24
 
   package static func random() -> ChannelID {
@@ -21,7 +21,7 @@ package struct ChannelID: Sendable, Hashable, Comparable, CustomStringConvertibl
     words = (word(), word())
   }
 
-  /// Reads the text; nil for anything that no gateway gave out.
+  /// Reads the base64 text; nil for any text that is not 24 characters of valid base64.
   package init?(_ text: some Collection<UInt8>) {
     guard text.count == ChannelID.textSize, let data = Data(base64Encoded: Data(text)) else { return nil }
     self.init(bytes: data)
@@ -33,13 +33,13 @@ package struct ChannelID: Sendable, Hashable, Comparable, CustomStringConvertibl
 
   package var description: String { Data(bytes).base64EncodedString() }
 
-  /// By their bytes.
+  /// Compares the bytes.
   package static func < (one: ChannelID, other: ChannelID) -> Bool { one.words < other.words }
 
   package static func == (one: ChannelID, other: ChannelID) -> Bool { one.words == other.words }
 
   package func hash(into hasher: inout Hasher) {
-    // The bytes are random already.
+    // The bytes are random, so that a part of them is a good hash.
     hasher.combine(words.0)
   }
 }

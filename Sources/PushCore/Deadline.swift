@@ -1,6 +1,6 @@
 import Synchronization
 
-/// A moment that is put off again and again; looked at often, from any thread.
+/// A deadline that is extended repeatedly; any thread can check it at low cost.
 package final class Deadline: Sendable {
   private let nanoseconds = Atomic<Int64>(0)
   private let start = ContinuousClock.now
@@ -12,10 +12,10 @@ package final class Deadline: Sendable {
     return seconds &* 1_000_000_000 &+ attoseconds / 1_000_000_000
   }
 
-  /// Whether it is to come.
+  /// True until the deadline passes.
   package var isAhead: Bool { nanoseconds.load(ordering: .acquiring) > nanosecondsSinceStart }
 
-  /// Puts it off to so much from now, unless it is later already.
+  /// Moves the deadline to `time` from now, unless it is later already.
   package func extend(_ time: Duration) {
     let (seconds, attoseconds) = time.components
     let next = nanosecondsSinceStart &+ seconds &* 1_000_000_000 &+ attoseconds / 1_000_000_000

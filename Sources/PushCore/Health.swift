@@ -1,16 +1,16 @@
-/// What a part of the store can't do now.
+/// A failing part of the gateway's storage.
 package struct HealthProblem: Codable, Sendable, Equatable {
-  /// ``storing``, `delivery-log`, or another part of the backend.
+  /// The name of the part: ``storing``, `delivery-log`, or another part of the storage backend.
   package var part: String
-  /// One line for people.
+  /// One line for users.
   package var problem: String
-  /// When it began, in seconds since 1970.
+  /// The start of the problem, in seconds since 1970.
   package var since: Int64
 
-  /// The part that takes pushes: while it has a problem none is stored.
+  /// The part that accepts pushes: no push is stored while this part has a problem.
   package static let storing = "mailbox"
 
-  /// What strangers are told of any problem.
+  /// The text of every problem for unauthenticated clients.
   package static let wordsForStrangers = "failing: `pushcli doctor` on the gateway's machine reports the cause"
 
   package init(part: String, problem: String, since: Int64) {
@@ -20,16 +20,17 @@ package struct HealthProblem: Codable, Sendable, Equatable {
   }
 }
 
-/// Whether the gateway can do what it is for: `GET /v1/health`, for load balancers and operators.
+/// The health of the gateway, for load balancers and operators: `GET /v1/health`.
 package struct Health: Codable, Sendable, Equatable {
-  /// `ready`, or `degraded`: pushes are refused or events not logged, and what waits is still delivered.
+  /// `ready`, or `degraded` while pushes are refused or events are not logged; pending pushes are still delivered.
   package var status: String
-  /// What a 200 promises here: `full` or `normal`, or a word of another backend.
+  /// The durability guarantee of a 200: `full` or `normal`, or a word of another storage backend.
   package var durability: String
-  /// The same in one line for people; older gateways do not say it.
+  /// The durability guarantee in one line for users; nil from an older gateway.
   package var promise: String?
   package var problems: [HealthProblem]
-  /// What the operator should look at while everything works; nil: nothing, or an older gateway.
+  /// Conditions that the operator should check although everything works; nil if there are none, or from an older
+  /// gateway.
   package var warnings: [HealthProblem]?
 
   package init(
@@ -43,7 +44,8 @@ package struct Health: Codable, Sendable, Equatable {
     self.warnings = warnings
   }
 
-  /// What anybody may know: which part fails, and since when, but not what files this machine has.
+  /// The health for unauthenticated clients: the failing parts and their start times, without the files of this
+  /// machine.
   package var forStrangers: Health {
     var health = self
     for index in health.problems.indices {

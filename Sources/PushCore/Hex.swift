@@ -1,4 +1,4 @@
-/// The value of a hex digit of either case, or nil.
+/// Returns the value of a hex digit of either case; nil for any other byte.
 package func hexValue(_ byte: UInt8) -> UInt8? {
   switch byte {
   case UInt8(ascii: "0")...UInt8(ascii: "9"): byte - UInt8(ascii: "0")
@@ -8,39 +8,41 @@ package func hexValue(_ byte: UInt8) -> UInt8? {
   }
 }
 
-/// The lower-case hex digit of a value below 16.
+/// Returns the lower-case hex digit of a value below 16.
 package func hexDigit(_ value: UInt8) -> UInt8 {
   value < 10 ? UInt8(ascii: "0") + value : UInt8(ascii: "a") + value - 10
 }
 
-/// The value of eight hex digits of either case, the first of which is the lowest byte of `digits`; nil when one is none.
+/// Returns the value of eight hex digits of either case; nil if one of the bytes is not a hex digit.
 ///
-/// All eight at once: a letter differs from its value by 9 in its low half, and is told from a digit by its bit of 64.
+/// The first digit is the lowest byte of `digits`. All eight are converted at once: the low half of a letter differs
+/// from the letter's value by 9, and bit 64 (0x40) distinguishes letters from digits.
 package func hexValue(ofEight digits: UInt64) -> UInt32? {
   let ones: UInt64 = 0x0101_0101_0101_0101
   guard digits & (ones * 0x80) == 0 else { return nil }
   let letters = (digits >> 6) & ones
   let values = (digits & (ones * 0x0F)) + letters * 9
   guard values & (ones * 0xF0) == 0 else { return nil }
-  // Written back as digits, in lower case, they must be what came, in lower case.
+  // Checks the input: the values, written as digits in lower case, must equal the input in lower case.
   let areLetters = ((values + ones * 6) >> 4) & ones
   let written = values + ones * 0x30 + areLetters * 0x27
   guard written == digits | (letters * 0x20) else { return nil }
-  // Two halves to a byte, two bytes to a word, two words to the value, the first highest.
+  // Packs two half bytes into a byte, two bytes into a word, and two words into the value, the first one highest.
   let bytes = (values << 4 | values >> 8) & 0x00FF_00FF_00FF_00FF
   let words = (bytes << 8 | bytes >> 16) & 0x0000_FFFF_0000_FFFF
   return UInt32(truncatingIfNeeded: words << 16 | words >> 32)
 }
 
-/// The eight hex digits of a value, the first in the lowest byte; `upperCase` has a bit for each, the first the highest,
-/// that says whether a letter is in upper case.
+/// Returns the eight hex digits of a value, the first in the lowest byte.
+///
+/// - Parameter upperCase: one bit for each digit, the highest for the first digit; 1 if a letter is in upper case.
 package func hexDigits(_ value: UInt32, upperCase: UInt8) -> UInt64 {
   let ones: UInt64 = 0x0101_0101_0101_0101
   var values = UInt64(value)
   values = (values << 16 | values) & 0x0000_FFFF_0000_FFFF
   values = (values << 8 | values) & 0x00FF_00FF_00FF_00FF
   values = (values << 4 | values) & (ones * 0x0F)
-  // A byte of 1 for each letter, and for each letter in upper case.
+  // One byte of value 1 for each letter, and for each letter in upper case.
   let letters = ((values + ones * 6) >> 4) & ones
   let bits = (UInt64(upperCase) * ones) & 0x8040_2010_0804_0201
   let uppers = ((bits + ones * 0x7F | bits) >> 7) & ones & letters

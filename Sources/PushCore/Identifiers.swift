@@ -1,4 +1,5 @@
-/// A device's row in the store. Public identifiers of devices are UUIDs; this one never leaves the gateway.
+/// The row of a device in the database. The public identifiers of devices are UUIDs; this number never leaves the
+/// gateway.
 package struct DeviceID: Sendable, Hashable {
   package var row: Int64
 
@@ -7,7 +8,7 @@ package struct DeviceID: Sendable, Hashable {
   }
 }
 
-/// An app's row in the store.
+/// The row of an app in the database.
 package struct AppID: Sendable, Hashable {
   package var row: Int64
 
@@ -16,7 +17,7 @@ package struct AppID: Sendable, Hashable {
   }
 }
 
-/// A person's row in the store.
+/// The row of a user in the database.
 package struct PersonID: Sendable, Hashable {
   package var row: Int64
 
@@ -25,12 +26,12 @@ package struct PersonID: Sendable, Hashable {
   }
 }
 
-/// Which of the two worlds a key or a device token belongs to.
+/// The environment of a key or a device token.
 package enum Environment: String, Sendable, Codable, CaseIterable {
   case development, production
 }
 
-/// What a provider addresses: 32 random bytes, one token per device, app and environment.
+/// The address of an app on a device for providers: 32 random bytes, one token for each device, app and environment.
 package struct DeviceToken: Sendable, Hashable {
   private var words: (UInt64, UInt64, UInt64, UInt64)
 
@@ -76,24 +77,24 @@ package struct DeviceToken: Sendable, Hashable {
   /// 64 lower-case hex digits.
   package var hex: String { String(decoding: bytes.flatMap { [hexDigit($0 >> 4), hexDigit($0 & 15)] }, as: UTF8.self) }
 
-  /// A part of its random bytes.
+  /// The first 64 of the random bits.
   package var hash: UInt64 { words.0 }
 
   package static func == (one: DeviceToken, other: DeviceToken) -> Bool { one.words == other.words }
 
   package func hash(into hasher: inout Hasher) {
-    // The bytes are random already.
+    // The bytes are random, so that a part of them is a good hash.
     hasher.combine(words.0)
   }
 }
 
-/// An `apns-id`: a UUID that remembers the case in which its sender wrote it, so that it is echoed byte for byte.
+/// An `apns-id`: a UUID that keeps the case of its sender's text, so that the response echoes it byte for byte.
 ///
-/// Two that differ in case only are equal.
+/// Two values that differ only in case are equal.
 package struct APNSID: Sendable, Hashable, CustomStringConvertible {
   private var high: UInt64
   private var low: UInt64
-  /// Which of the 32 digits are upper-case letters, the first digit in the highest bit.
+  /// One bit for each of the 32 digits, 1 for an upper-case letter; the first digit has the highest bit.
   private var upperCase: UInt32
 
   package static let textSize = 36
@@ -115,29 +116,29 @@ package struct APNSID: Sendable, Hashable, CustomStringConvertible {
     }
   }
 
-  /// Reads the canonical form, as above.
+  /// Reads the canonical form, 8-4-4-4-12 hex digits; nil for anything else.
   package init?(_ text: String) {
     guard let id = APNSID(Array(text.utf8).span) else { return nil }
     self = id
   }
 
-  /// A random one (UUID version 4) in upper case, as the real service writes the ids it makes.
+  /// Makes a random UUID (version 4) in upper case, as Apple's service writes the ids that it makes.
   package init(using generator: inout some RandomNumberGenerator) {
     high = generator.next() & 0xFFFF_FFFF_FFFF_0FFF | 0x4000
     low = generator.next() & 0x3FFF_FFFF_FFFF_FFFF | 0x8000_0000_0000_0000
     upperCase = .max
   }
 
-  /// Its 128 bits, without the case of their digits.
+  /// The 128 bits, without the case of the digits.
   package var words: (UInt64, UInt64) { (high, low) }
 
-  /// 20 bytes for the store.
+  /// Reads the 20 bytes of ``stored``; nil for any other size.
   package init?(stored: [UInt8]) {
     guard let id = unsafe stored.withUnsafeBytes({ unsafe APNSID(stored: $0) }) else { return nil }
     self = id
   }
 
-  /// 20 bytes for the store.
+  /// Reads the 20 bytes of ``stored``; nil for any other size.
   package init?(stored: UnsafeRawBufferPointer) {
     guard stored.count == APNSID.storedSize else { return nil }
     high = unsafe UInt64(bigEndian: stored.loadUnaligned(as: UInt64.self))
@@ -147,7 +148,7 @@ package struct APNSID: Sendable, Hashable, CustomStringConvertible {
 
   package static let storedSize = 20
 
-  /// 20 bytes for the store.
+  /// The 20 bytes for the database: the 128 bits and the case of each digit, big-endian.
   package var stored: [UInt8] {
     unsafe [UInt8](unsafeUninitializedCapacity: APNSID.storedSize) { bytes, count in
       unsafe store(in: UnsafeMutableRawBufferPointer(bytes))
@@ -155,14 +156,14 @@ package struct APNSID: Sendable, Hashable, CustomStringConvertible {
     }
   }
 
-  /// Writes the 20 bytes for the store.
+  /// Writes the 20 bytes of ``stored``.
   package func store(in bytes: UnsafeMutableRawBufferPointer) {
     unsafe bytes.storeBytes(of: high.bigEndian, as: UInt64.self)
     unsafe bytes.storeBytes(of: low.bigEndian, toByteOffset: 8, as: UInt64.self)
     unsafe bytes.storeBytes(of: upperCase.bigEndian, toByteOffset: 16, as: UInt32.self)
   }
 
-  /// Appends the 36 bytes of the text.
+  /// Appends the 36 characters of the text.
   package func append(to bytes: inout [UInt8]) {
     unsafe withUnsafeTemporaryAllocation(byteCount: APNSID.textSize, alignment: 8) { text in
       unsafe write(to: text)
@@ -170,7 +171,7 @@ package struct APNSID: Sendable, Hashable, CustomStringConvertible {
     }
   }
 
-  /// Writes the 36 bytes of the text, eight digits at once.
+  /// Writes the 36 characters of the text, eight digits at once.
   package func write(to text: UnsafeMutableRawBufferPointer) {
     let digits = (
       hexDigits(UInt32(truncatingIfNeeded: high >> 32), upperCase: UInt8(truncatingIfNeeded: upperCase >> 24)),

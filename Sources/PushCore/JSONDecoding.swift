@@ -3,10 +3,11 @@ import PushPolicy
 
 /// Decodes one JSON value of at most `maximumDepth` levels.
 ///
-/// Foundation's decoder ends the process on some invalid documents, so it is only given what simdjson has read: bytes that
-/// come from outside are decoded here and nowhere else. The caller bounds their size.
-/// - Throws: `JSONSyntaxError` when `bytes` are not one JSON value, or too deep; `DecodingError` when it is another value
-///   than `type`.
+/// Foundation's decoder crashes the process on some invalid documents, so simdjson parses the bytes first. All bytes
+/// from outside the process are decoded with this function. The caller limits their size.
+///
+/// - Throws: `JSONSyntaxError` if `bytes` are not one JSON value, or are nested too deeply; `DecodingError` if the
+///   value does not match `type`.
 package func decodeJSON<Value: Decodable>(
   _ type: Value.Type = Value.self, from bytes: some Collection<UInt8>, maximumDepth: Int = JSONParser.maximumDepth
 ) throws -> Value {

@@ -1,7 +1,7 @@
 import Foundation
 import Glibc
 
-/// The process that listens on a port of TCP, as far as this user may see it (proc(5)).
+/// The process that listens on a TCP port, as far as this user may see it (proc(5)).
 package struct PortHolder: Sendable, Equatable, CustomStringConvertible {
   package var pid: Int32
   package var name: String
@@ -10,9 +10,9 @@ package struct PortHolder: Sendable, Equatable, CustomStringConvertible {
 
   package var description: String { "\(name) (process \(pid))" }
 
-  /// Finds the process that keeps an address from being bound; nil where there is none, or it is another user's.
+  /// Returns the process that prevents binding an address; nil if there is none, or it belongs to another user.
   ///
-  /// Reads the descriptors of all processes: to be called on a thread that may wait.
+  /// Reads the file descriptors of all processes: call it on a thread that may block.
   package static func find(host: String, port: Int) -> PortHolder? {
     let tables = ["/proc/net/tcp", "/proc/net/tcp6"].compactMap(text(of:))
     let sockets = Set(tables.flatMap { inodes(listeningOn: port, host: host, in: $0) }.map { "socket:[\($0)]" })
@@ -30,9 +30,9 @@ package struct PortHolder: Sendable, Equatable, CustomStringConvertible {
     return nil
   }
 
-  /// The inodes of sockets that listen on a port and keep this host's address from being bound.
+  /// Returns the inodes of sockets that listen on a port and prevent binding this host's address.
   ///
-  /// - Parameter table: The text of `/proc/net/tcp` or `/proc/net/tcp6`.
+  /// - Parameter table: the text of `/proc/net/tcp` or `/proc/net/tcp6`.
   static func inodes(listeningOn port: Int, host: String, in table: String) -> [String] {
     let own = digits(of: host)
     return table.split(separator: "\n").dropFirst().compactMap { row in
@@ -45,7 +45,8 @@ package struct PortHolder: Sendable, Equatable, CustomStringConvertible {
     }
   }
 
-  /// An address as the tables have it: the hexadecimal digits of its words of 32 bits, each in the byte order of the machine.
+  /// Returns an address in the form of the tables: the hexadecimal digits of its 32-bit words, each in the byte order
+  /// of the machine.
   private static func digits(of host: String) -> String? {
     var bytes = [UInt8](repeating: 0, count: 16)
     if unsafe inet_pton(AF_INET, host, &bytes) == 1 {

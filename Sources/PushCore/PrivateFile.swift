@@ -1,28 +1,29 @@
 package import Glibc
 
-/// Files and folders that are their owner's alone from the first moment, whatever the umask says: keys, secrets, state.
+/// Creates files and folders that only their owner can access from the first moment, independent of the umask: keys,
+/// secrets, state.
 package enum PrivateFile {
-  /// The rights of others and of the group.
+  /// The permissions of the group and of others.
   package static let foreignRights: mode_t = 0o077
 
-  /// Makes whatever this process makes from now on its user's alone, SQLite's files among them.
+  /// Restricts all files that this process creates from now on to its user, including those of SQLite.
   package static func restrictProcess() { umask(foreignRights) }
 
-  /// Makes a file that is not there yet, and returns when it and its name are on disk.
+  /// Creates a new file, and returns after the file and its name are on disk.
   ///
-  /// - Parameter mode: What the file is in the end; while it is written it is its owner's alone.
-  /// - Throws: the C error, `EEXIST` where anything has that name, a link too.
+  /// - Parameter mode: the final permissions of the file; only its owner can access it while it is written.
+  /// - Throws: the C error; `EEXIST` if any file, also a link, has this name.
   package static func create(_ bytes: [UInt8], at path: String, mode: mode_t = 0o600) throws(SystemError) {
     try write(bytes, to: path, mode: mode)
     try synchronize(folderOf: path)
   }
 
-  /// Makes a file, or replaces one as a whole: nobody ever sees half of it. Returns when that is on disk.
+  /// Creates or replaces a file atomically: a reader never sees a part of it. Returns after the change is on disk.
   ///
-  /// - Throws: the C error; then the file that was there still is.
+  /// - Throws: the C error; the previous file is unchanged then.
   package static func replace(_ path: String, with bytes: [UInt8], mode: mode_t = 0o600) throws(SystemError) {
     let draft = path + ".new"
-    // What a crash has left; a link that somebody put there is taken away, never followed.
+    // Removes the rest of a crash; a link that another user put there is removed, never followed.
     unsafe unlink(draft)
     try write(bytes, to: draft, mode: mode)
     guard unsafe rename(draft, path) == 0 else {
@@ -33,13 +34,13 @@ package enum PrivateFile {
     try synchronize(folderOf: path)
   }
 
-  /// Makes a folder and those above it that are not there, each its owner's alone.
+  /// Creates a folder and its missing parent folders, each accessible only to its owner.
   package static func createFolder(_ path: String) throws(SystemError) {
     var status = stat()
     if path.isEmpty { return }
     if unsafe stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFDIR { return }
     try createFolder(folder(of: path))
-    // Somebody may have made it meanwhile.
+    // Another process may have created the folder in the last moment.
     guard unsafe mkdir(path, 0o700) == 0 || errno == EEXIST else { throw SystemError(errno) }
   }
 
@@ -68,11 +69,11 @@ package enum PrivateFile {
     let file = unsafe open(parent.isEmpty ? "." : parent, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
     guard file >= 0 else { throw SystemError(errno) }
     defer { close(file) }
-    // Some file systems can't, and have nothing to do.
+    // Some file systems don't support this, and need no sync.
     guard fsync(file) == 0 || errno == EINVAL || errno == EROFS else { throw SystemError(errno) }
   }
 
-  /// The path without its last part; empty for a name alone.
+  /// Returns the path without its last component; empty for a name alone.
   private static func folder(of path: String) -> String {
     var path = path[...]
     while path.count > 1, path.last == "/" { path.removeLast() }
@@ -81,12 +82,12 @@ package enum PrivateFile {
   }
 }
 
-/// A C error.
+/// An error of the C library, by its `errno`.
 package struct SystemError: Error, CustomStringConvertible, Equatable {
   package var code: Int32
 
   package init(_ code: Int32) { self.code = code }
 
-  /// What the system calls it.
+  /// The message of the system for the error.
   package var description: String { unsafe String(cString: strerror(code)) }
 }

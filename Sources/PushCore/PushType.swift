@@ -1,8 +1,8 @@
-/// The kinds of push (`apns-push-type`, reference §2.3) and the suffix that each adds to the app's bundle id.
+/// The push types (`apns-push-type`, reference §2.3), and the suffix that each adds to the app's bundle id.
 package enum PushType: String, Sendable, CaseIterable {
   case alert, background, location, voip, complication, fileprovider, mdm, liveactivity, pushtotalk, widgets, controls
 
-  /// What the topic has behind the bundle id.
+  /// The part of the topic after the bundle id.
   package var topicSuffix: String {
     switch self {
     case .alert, .background, .mdm: ""
@@ -17,10 +17,10 @@ package enum PushType: String, Sendable, CaseIterable {
     }
   }
 
-  /// The largest payload, in bytes (reference §2.4).
+  /// The maximum size of the payload in bytes (reference §2.4).
   package var maximumPayloadSize: Int { self == .voip ? Limits.maximumVoIPPayloadSize : Limits.maximumPayloadSize }
 
-  /// Reads the header's value; Apple's own texts disagree on the case of some.
+  /// Reads the header's value in any case, because Apple's own texts disagree on the case of some types.
   package init?(_ bytes: Span<UInt8>) {
     if bytes.equals("alert") {
       self = .alert
@@ -29,7 +29,7 @@ package enum PushType: String, Sendable, CaseIterable {
     }
   }
 
-  /// The kind and the bundle id that a topic with a known suffix names.
+  /// Returns the bundle id and the push type of a topic; the type is nil if the topic has no known suffix.
   package static func split(topic: String) -> (bundleID: String, type: PushType?) {
     for type in PushType.allCases where !type.topicSuffix.isEmpty && topic.hasSuffix(type.topicSuffix) {
       return (String(topic.dropLast(type.topicSuffix.count)), type)
@@ -38,8 +38,8 @@ package enum PushType: String, Sendable, CaseIterable {
   }
 }
 
-/// What a topic's suffix says, for a command that is to name the push type.
+/// The push type of a topic's suffix, for commands that have to name the type.
 package enum PushTypeSuffix {
-  /// The push type that a topic's suffix stands for, as `apns-push-type` spells it; nil for an app's own id.
+  /// Returns the push type of a topic's suffix, as `apns-push-type` spells it; nil for an app's bundle id.
   package static func type(ofTopic topic: String) -> String? { PushType.split(topic: topic).type?.rawValue }
 }

@@ -1,26 +1,27 @@
 import Glibc
 
-/// Bytes nobody can guess: of secrets, tokens, serial numbers.
+/// Returns unpredictable random bytes: for secrets, tokens, serial numbers.
 package func randomBytes(count: Int) -> [UInt8] {
   var system = SystemRandomNumberGenerator()
   return (0..<count).map { _ in UInt8.random(in: 0 ... .max, using: &system) }
 }
 
-/// A UUID (version 4) that nobody can guess, in upper case.
+/// Returns an unpredictable UUID (version 4) in upper case.
 ///
-/// Foundation's comes from /dev/urandom and is nothing but zeros where that is not there, without a word.
+/// Foundation's UUID comes from /dev/urandom; without that device it is all zeros, and no error is reported.
 package func randomUUID() -> String {
   var system = SystemRandomNumberGenerator()
   return APNSID(using: &system).description
 }
 
-/// Numbers nobody can guess, for identifiers of which many are made: the system's generator is asked for some hundred at a
-/// time. Each is given out once. Belongs to one thread.
+/// A generator of unpredictable random numbers for identifiers that are made in large numbers.
+///
+/// It fetches some hundred numbers at a time from the system, and returns each once. A value belongs to one thread.
 package struct BufferedRandom: RandomNumberGenerator {
   private var numbers: [UInt64]
   private var index: Int
 
-  /// - Parameter count: how many numbers are fetched at a time.
+  /// - Parameter count: the number of random numbers that are fetched at a time.
   package init(count: Int = 512) {
     precondition(count > 0, "a buffer holds a number")
     numbers = [UInt64](repeating: 0, count: count)
@@ -35,7 +36,7 @@ package struct BufferedRandom: RandomNumberGenerator {
 
   private mutating func fill() {
     unsafe numbers.withUnsafeMutableBytes { bytes in
-      // The system gives out at most 256 bytes at once.
+      // The system returns at most 256 bytes in one call.
       for start in stride(from: 0, to: bytes.count, by: 256) {
         let piece = unsafe UnsafeMutableRawBufferPointer(rebasing: bytes[start..<min(start + 256, bytes.count)])
         guard unsafe getentropy(piece.baseAddress!, piece.count) == 0 else {
@@ -47,7 +48,7 @@ package struct BufferedRandom: RandomNumberGenerator {
   }
 }
 
-/// Random numbers for what need be neither unique nor secret (xoshiro256**, Blackman and Vigna).
+/// A generator of random numbers that need be neither unique nor secret (xoshiro256**, Blackman and Vigna).
 package struct FastRandom: RandomNumberGenerator {
   private var state: (UInt64, UInt64, UInt64, UInt64)
 
@@ -72,7 +73,7 @@ package struct FastRandom: RandomNumberGenerator {
   private static func rotate(_ value: UInt64, _ count: UInt64) -> UInt64 { value &<< count | value &>> (64 - count) }
 }
 
-/// Random numbers from a seed (Steele, Lea and Flood): the same ones on every machine.
+/// A generator of random numbers from a seed (Steele, Lea and Flood): the same numbers on every machine.
 package struct SplitMix64: RandomNumberGenerator {
   package var state: UInt64
 

@@ -1,28 +1,28 @@
-/// What a credential lets its holder do (docs/access.md): the one table of it.
+/// The role of a credential, which determines its permissions (docs/access.md): the only list of roles.
 package enum Role: String, Sendable, Codable, CaseIterable {
-  /// Pushes to its team's apps and manages their channels: a key's token, or a certificate.
+  /// Pushes to the apps of its team and manages their channels: the token of a key, or a certificate.
   case provider
-  /// Receives, speaks of what it was sent, and changes its person's choices: a device's secret.
+  /// Receives pushes, reports on them, and changes its user's preferences: the secret of a device.
   case device
-  /// A device that may also read what the admin API tells.
+  /// A device that may also read the data of the admin API.
   case reader
-  /// A reader that may also change what is no credential.
+  /// A reader that may also change all data except credentials.
   case `operator`
-  /// Everything: the admin socket, or an operator that may also make and take away credentials.
+  /// All permissions: the admin socket, or an operator that may also create and revoke credentials.
   case admin
-  /// A browser's page, by a cookie: what the role that opened it may do, until it is closed.
+  /// A page in a browser, with a cookie: the permissions of the role that opened the session, until it is closed.
   case session
 
-  /// The roles of those who administer a gateway, from the least to the one that may do everything.
+  /// The roles of administrators, in the order of their permissions.
   package static let administrators: [Role] = [.reader, .operator, .admin]
 
-  /// Whether whoever has this role may do what another of those who administer may.
+  /// Returns true if this role has all permissions of another administrator's role.
   package func includes(_ other: Role) -> Bool {
     guard let own = Role.administrators.firstIndex(of: self), let least = Role.administrators.firstIndex(of: other)
     else { return false }
     return own >= least
   }
 
-  /// What an invitation may be for: the roles of devices.
+  /// The roles of devices, which an invitation can grant.
   package static let invitable: [Role] = [.device, .reader, .operator, .admin]
 }

@@ -1,12 +1,13 @@
 package import Glibc
 
-/// The user that a gateway becomes which root has started: it binds its ports, and then can do no more than this user.
+/// The user that the gateway switches to after root has started it: it binds its ports first, and then has only the
+/// permissions of this user.
 package struct ServiceUser: Sendable, Equatable {
   package let name: String
   package let uid: uid_t
   package let gid: gid_t
 
-  /// - Throws: ``SystemError`` `ENOENT` when the system knows no user of this name.
+  /// - Throws: ``SystemError``, with `ENOENT` if the system has no user of this name.
   package init(name: String) throws(SystemError) {
     var entry = unsafe passwd()
     var found: UnsafeMutablePointer<passwd>?
@@ -16,7 +17,7 @@ package struct ServiceUser: Sendable, Equatable {
     (self.name, uid, gid) = unsafe (name, entry.pw_uid, entry.pw_gid)
   }
 
-  /// The name of a user, or its number where it has none.
+  /// Returns the name of a user, or its number if it has no name.
   package static func name(_ uid: uid_t) -> String {
     var entry = unsafe passwd()
     var found: UnsafeMutablePointer<passwd>?
@@ -27,24 +28,24 @@ package struct ServiceUser: Sendable, Equatable {
     return unsafe String(cString: name)
   }
 
-  /// Whether the process can become another user.
+  /// True if the process can switch to another user.
   package static var isRoot: Bool { geteuid() == 0 }
 
-  /// Acts as this user from now on, all threads, and keeps the way back to root: for ``regainRoot()`` alone.
+  /// Switches all threads to this user. The process can still become root, which only ``regainRoot()`` uses.
   package func assume() throws(SystemError) {
     guard unsafe initgroups(name, gid) == 0, setegid(gid) == 0, seteuid(uid) == 0 else { throw SystemError(errno) }
   }
 
-  /// Is root again for a moment, to bind a port.
+  /// Switches back to root temporarily, to bind a port.
   package func regainRoot() throws(SystemError) {
     guard seteuid(0) == 0 else { throw SystemError(errno) }
   }
 
-  /// Is this user for good, all threads.
+  /// Switches all threads to this user permanently.
   ///
-  /// - Throws: the C error also when the process could still become root.
+  /// - Throws: the C error; also if the process could still become root.
   package func becomeForGood() throws(SystemError) {
-    // Root's setgid() and setuid() leave no saved id behind.
+    // As root, setgid() and setuid() replace the saved ids, too.
     guard seteuid(0) == 0, setgid(gid) == 0, setuid(uid) == 0 else { throw SystemError(errno) }
     guard uid == 0 || setuid(0) != 0 && seteuid(0) != 0 else { throw SystemError(EPERM) }
   }

@@ -1,48 +1,49 @@
 import Foundation
 import Glibc
 
-/// The folder that holds everything a gateway keeps (design §7), and what a first start puts there.
+/// The folder with all data of a gateway (design §7), and the files that a first start creates there.
 package struct StateFolder: Sendable {
   package let path: String
 
   package init(_ path: String) { self.path = path }
 
-  /// The trust anchor for clients.
+  /// The certificate of the CA that clients trust.
   package var trustPath: String { path + "/ca.pem" }
-  /// The certificate that a gateway with one from elsewhere shows, for clients on this machine; not there for its own one.
+  /// A certificate of another CA that the gateway uses, for clients on this machine; missing if the gateway's own CA
+  /// issued its certificate.
   package var shownCertificatePath: String { path + "/shown.pem" }
-  /// The admin socket.
+  /// The path of the admin socket.
   package var adminSocket: String { path + "/admin.sock" }
-  /// One `HOST:PORT` a line, while a gateway is ready.
+  /// The file with the gateway's addresses, one `HOST:PORT` a line, while the gateway is ready.
   package var listeningPath: String { path + "/listening" }
-  /// One `HOST:PORT` a line of where HTTP/1.1 is served, while a gateway is ready.
+  /// The file with the addresses of HTTP/1.1, one `HOST:PORT` a line, while the gateway is ready.
   package var httpListeningPath: String { path + "/http-listening" }
-  /// The first start's development key.
+  /// The file with the development key of the first start.
   package var developmentPath: String { path + "/development.json" }
-  /// Clients on this machine keep their secrets and cursors here.
+  /// The folder with the secrets and cursors of clients on this machine.
   package var devicesPath: String { path + "/devices" }
-  /// The person's own sounds.
+  /// The folder with the user's own sounds.
   package var soundsPath: String { path + "/sounds" }
   package var databasePath: String { path + "/pushgateway.sqlite" }
   package var logPath: String { path + "/delivery-log.sqlite" }
-  /// What the gateway shows to clients.
+  /// The server certificate of the gateway.
   package var certificatePath: String { path + "/server.pem" }
   package var keyPath: String { path + "/server.key" }
   package var authorityKeyPath: String { path + "/ca.key" }
-  /// The authority that takes over from the present one, while a rollover goes on.
+  /// The certificate of the CA that replaces the current one, during a rollover.
   package var nextTrustPath: String { path + "/ca-next.pem" }
   package var nextAuthorityKeyPath: String { path + "/ca-next.key" }
-  /// The authorities before the present one, whose certificates of senders are still good.
+  /// The certificates of the previous CAs, whose provider certificates are still valid.
   package var previousTrustPath: String { path + "/ca-previous.pem" }
-  /// What ``ReservedSpace`` sets aside.
+  /// The file of ``ReservedSpace``.
   package var ballastPath: String { path + "/ballast" }
-  /// The path of a file that a backup makes just now.
+  /// The file of a backup in progress.
   package var backupDraftPath: String { path + "/backup-draft" }
-  /// What the other gateways of a cell know this one by.
+  /// The file with the id of this gateway in its cluster.
   package var gatewayIDPath: String { path + "/gateway-id" }
   private var lockPath: String { path + "/lock" }
 
-  /// The development key of a first start.
+  /// The development key of the first start.
   package struct Development: Codable, Sendable {
     package var teamID: String
     package var keyID: String
@@ -64,29 +65,30 @@ package struct StateFolder: Sendable {
     }
   }
 
-  /// A folder that can't be used, in one line.
+  /// The reason why a folder can't be used, in one line.
   package struct Failure: Error, CustomStringConvertible {
     package var description: String
 
     package init(description: String) { self.description = description }
   }
 
-  /// That one gateway alone uses a folder; given up with the last reference, and with the process.
+  /// The exclusive lock of a folder by one gateway; it is released with the last reference, and when the process
+  /// ends.
   package final class Claim: Sendable {
     private let file: Int32
-    /// Whether the folder was open to others, and empty, before this.
+    /// True if other users could access the folder before; it was empty then.
     package let hasNarrowed: Bool
 
     fileprivate init(file: Int32, hasNarrowed: Bool) { (self.file, self.hasNarrowed) = (file, hasNarrowed) }
 
     deinit {
-      // `close` alone keeps the lock while a child process holds a copy of the descriptor, between `fork` and `exec`.
+      // `close` alone keeps the lock while a child process has a copy of the descriptor, between `fork` and `exec`.
       flock(file, LOCK_UN)
       close(file)
     }
   }
 
-  /// Makes the folder, and sees to it that one gateway alone uses it for as long as the claim is held.
+  /// Creates the folder if it is missing, and locks it for one gateway as long as the returned claim exists.
   package func claim() throws(Failure) -> Claim {
     do {
       try PrivateFile.createFolder(path)
@@ -108,10 +110,10 @@ package struct StateFolder: Sendable {
     return claim
   }
 
-  /// Sees to it that nobody else can read or change what is in the folder: it holds keys and everybody's pushes.
+  /// Restricts the folder to its user, because it contains keys and the pushes of all users.
   ///
-  /// An empty folder of this user is narrowed; then this returns true. Files in it that an earlier version left readable
-  /// are narrowed, too.
+  /// An empty folder of this user is restricted, and the result is true. Files that an earlier version left readable
+  /// are restricted, too.
   private func secure() throws(Failure) -> Bool {
     let folder = unsafe open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
     guard folder >= 0 else {
@@ -123,7 +125,7 @@ package struct StateFolder: Sendable {
     guard unsafe fstat(folder, &status) == 0 else {
       throw Failure(description: "the state folder \(path) can't be read (\(reason(errno)))")
     }
-    // Also for root: the owner could put links there, and root would write to what they name.
+    // Root is refused, too: the owner could create links there, and root would write to their targets.
     guard status.st_uid == geteuid() else {
       let owner = ServiceUser.name(status.st_uid)
       throw Failure(
@@ -153,8 +155,9 @@ package struct StateFolder: Sendable {
     return hasNarrowed
   }
 
-  /// Makes the folder for another user, who is to run the gateway: for root, who starts it. One that is there and empty
-  /// becomes the user's, any other stays whose it is.
+  /// Creates the folder for another user, who is to run the gateway; called by root, who starts it.
+  ///
+  /// The owner of an existing folder changes only if it is empty.
   package func prepare(for user: ServiceUser) throws(Failure) {
     do {
       try PrivateFile.createFolder(path)
@@ -167,12 +170,12 @@ package struct StateFolder: Sendable {
     }
   }
 
-  /// The whole path of a file in the folder.
+  /// Returns the absolute path of a file in the folder.
   package func absolute(_ name: String) -> String { URL(fileURLWithPath: path + "/" + name).path }
 
-  /// Says where the gateway listens, for as long as it does.
+  /// Writes the addresses of the gateway, until ``withdraw()`` removes them.
   ///
-  /// - Parameter http: where it serves HTTP/1.1.
+  /// - Parameter http: the addresses of HTTP/1.1.
   package func announce(_ addresses: [String], http: [String]) throws {
     for (addresses, path) in [(http, httpListeningPath), (addresses, listeningPath)] {
       try write(Array(addresses.map { $0 + "\n" }.joined().utf8), to: path, mode: 0o644)
@@ -185,7 +188,7 @@ package struct StateFolder: Sendable {
     try? FileManager.default.removeItem(atPath: adminSocket)
   }
 
-  /// Replaces a file as a whole: nobody ever sees half of it.
+  /// Replaces a file atomically: a reader never sees a part of it.
   package func write(_ bytes: [UInt8], to path: String, mode: Int) throws(Failure) {
     do {
       try PrivateFile.replace(path, with: bytes, mode: mode_t(mode))
@@ -194,6 +197,6 @@ package struct StateFolder: Sendable {
     }
   }
 
-  /// What the system calls an error.
+  /// Returns the system's message for an error.
   private func reason(_ code: Int32) -> String { unsafe String(cString: strerror(code)) }
 }

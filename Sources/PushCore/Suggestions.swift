@@ -1,6 +1,7 @@
-/// What a person may have meant.
+/// Suggestions for a mistyped name.
 package enum Suggestions {
-  /// The nearest of `names` to a word, if one is near: a third of its letters may be wrong, and two of a short one.
+  /// Returns the nearest of `names` to a word; nil if none is near. A third of the letters of a word may be wrong,
+  /// and two letters of a short word.
   package static func nearest(to word: String, among names: [String]) -> String? {
     let word = Array(word.lowercased().unicodeScalars.prefix(64))
     let ranked = names.map { name in
@@ -12,7 +13,7 @@ package enum Suggestions {
     return best.0
   }
 
-  /// How many letters are to be put in, taken out, replaced or swapped with their neighbor.
+  /// Returns the number of letters to insert, delete, replace or swap with a neighbor.
   package static func distance(_ left: [Unicode.Scalar], _ right: [Unicode.Scalar]) -> Int {
     var (before, last) = ([Int](), Array(0...right.count))
     for (row, letter) in left.enumerated() {

@@ -1,4 +1,4 @@
-/// Appends a number's decimal digits.
+/// Appends the decimal digits of a number.
 package func appendDecimal(_ value: UInt64, to bytes: inout [UInt8]) {
   var divisor: UInt64 = 1
   while value / divisor >= 10 { divisor *= 10 }
@@ -8,11 +8,11 @@ package func appendDecimal(_ value: UInt64, to bytes: inout [UInt8]) {
   }
 }
 
-/// Writes times as RFC 3339 in UTC, with milliseconds.
+/// Appends a time as RFC 3339 in UTC, with milliseconds.
 package func appendTimestamp(_ milliseconds: Int64, to bytes: inout [UInt8]) {
   let milliseconds = max(0, milliseconds)
   let (days, rest) = (milliseconds / 86_400_000, milliseconds % 86_400_000)
-  // Days to a civil date, with years that begin in March so that the leap day comes last.
+  // Converts days to a civil date, with years that begin in March, so that the leap day is the last day of a year.
   let shifted = days + 719_468
   let era = shifted / 146_097
   let dayOfEra = shifted - era * 146_097
@@ -21,7 +21,7 @@ package func appendTimestamp(_ milliseconds: Int64, to bytes: inout [UInt8]) {
   let monthFromMarch = (5 * dayOfYear + 2) / 153
   let month = monthFromMarch < 10 ? monthFromMarch + 3 : monthFromMarch - 9
   unsafe withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 24) { text in
-    /// Two digits; `value` is below 100.
+    /// Writes two digits and a separator; `value` is below 100.
     func write(_ value: Int64, at offset: Int, then mark: Unicode.Scalar) {
       let value = UInt8(truncatingIfNeeded: value)
       unsafe text[offset] = UInt8(ascii: "0") &+ value / 10

@@ -1,21 +1,22 @@
-/// A length of time as people write it: `250ms`, `30s`, `10m`, `2h`, `7d`.
+/// A duration with a unit: `250ms`, `30s`, `10m`, `2h`, `7d`.
 ///
-/// It is ten years at most, so that it fits in every unit down to nanoseconds, also when it is added to the time now.
+/// The maximum is ten years: so the duration fits in all units down to nanoseconds, also after addition to the
+/// current time.
 package struct TimeSpan: Sendable, Equatable {
-  /// From 0 to ``maximumSeconds``.
+  /// The duration in seconds, from 0 to ``maximumSeconds``.
   package let seconds: Double
 
-  /// Ten years.
+  /// The maximum duration in seconds: ten years.
   package static let maximumSeconds = 3650.0 * 86_400
 
   private static let units: [(name: String, seconds: Double)] = [
     ("ms", 0.001), ("s", 1), ("m", 60), ("h", 3600), ("d", 86_400),
   ]
 
-  /// Reads a number with a unit; a number alone is in seconds.
+  /// Reads a number with a unit; a number without a unit is in seconds.
   ///
-  /// - Parameter requiresUnit: Whether a number alone is refused.
-  /// - Returns: nil for anything else, and for more than ten years.
+  /// - Parameter requiresUnit: true if a number without a unit is refused.
+  /// - Returns: nil for any other text, and for more than ten years.
   package init?(_ text: String, requiresUnit: Bool = false) {
     let unit = TimeSpan.units.first { text.hasSuffix($0.name) }
     let digits = text.dropLast(unit?.name.count ?? 0)

@@ -1,12 +1,13 @@
-/// An allowance that fills again: so many at once, and so many a second in the long run. A value; time is an argument.
+/// A token bucket: it permits a burst at once, and a rate in the long run. A value type; the current time is an
+/// argument.
 package struct TokenBucket: Sendable {
-  /// What an allowance is.
+  /// The capacity and the refill rate of a bucket.
   package struct Rate: Sendable, Equatable {
-    /// As many as may come at once.
+    /// The capacity: the number of tokens that can be taken at once.
     package var burst: Int
-    /// As many as come back in a second, or in as many ``seconds``.
+    /// The number of tokens that are refilled in ``seconds`` seconds.
     package var perSecond: Int
-    /// How long that takes: 1 but for what is to be seldom.
+    /// The time in seconds for ``perSecond`` tokens: 1, or more for rates below one a second.
     package var seconds = 1
 
     package init(burst: Int, perSecond: Int) {
@@ -14,31 +15,31 @@ package struct TokenBucket: Sendable {
       (self.burst, self.perSecond) = (burst, perSecond)
     }
 
-    /// One comes back in as many seconds.
+    /// Makes a rate of one token in `secondsForOne` seconds.
     package init(burst: Int, secondsForOne: Int) {
       precondition(burst > 0 && secondsForOne > 0, "an allowance is positive")
       (self.burst, perSecond, seconds) = (burst, 1, secondsForOne)
     }
 
-    /// What one is worth: a thousandth for each millisecond that it takes.
+    /// The value of one token in ``TokenBucket/left``: a thousandth of it for each millisecond of ``seconds``.
     fileprivate var unit: Int { 1000 * seconds }
   }
 
   package let rate: Rate
-  /// In parts of ``Rate/unit``, so that a millisecond counts; less than 0 where more is owed.
+  /// The remaining tokens, in parts of ``Rate/unit`` so that milliseconds count; negative while tokens are owed.
   private var left: Int
-  /// Milliseconds since 1970.
+  /// The time of the last refill, in milliseconds since 1970.
   private var time: Int64
 
-  /// A full one.
+  /// Makes a full bucket.
   package init(_ rate: Rate, at now: Int64) {
     self.rate = rate
     (left, time) = (rate.burst * rate.unit, now)
   }
 
-  /// Takes one; false when there is none.
+  /// Takes one token; returns false if there is none.
   ///
-  /// - Parameter now: milliseconds since 1970. A clock that goes back fills nothing.
+  /// - Parameter now: milliseconds since 1970. A clock that goes back refills nothing.
   package mutating func take(at now: Int64) -> Bool {
     fill(at: now)
     guard left >= rate.unit else { return false }
@@ -46,8 +47,8 @@ package struct TokenBucket: Sendable {
     return true
   }
 
-  /// Takes so many, also where there are fewer: what is missing comes back before any other. More than
-  /// ``maximumDebt`` bursts are never owed.
+  /// Takes `count` tokens, also if there are fewer: the missing ones are refilled first. At most ``maximumDebt``
+  /// bursts are owed.
   package mutating func owe(_ count: Int, at now: Int64) {
     precondition(count >= 0, "a debt is not negative")
     fill(at: now)
@@ -56,45 +57,45 @@ package struct TokenBucket: Sendable {
     left = isLarge ? -full * TokenBucket.maximumDebt : max(left - taken, -full * TokenBucket.maximumDebt)
   }
 
-  /// So many bursts are owed at most: one push to the largest group at 100 a second.
+  /// The maximum debt in bursts: one push to the largest group at a rate of 100 a second.
   private static let maximumDebt = 50
 
-  /// Whether there is one to take.
+  /// Returns true if there is a token to take.
   package mutating func has(at now: Int64) -> Bool {
     fill(at: now)
     return left >= rate.unit
   }
 
-  /// Whether nothing is missing: a full one need not be remembered.
+  /// Returns true if the bucket is full: then it can be removed from a table.
   package mutating func isFull(at now: Int64) -> Bool {
     fill(at: now)
     return left == rate.burst * rate.unit
   }
 
   private mutating func fill(at now: Int64) {
-    // No more time than it takes to be full, which no clock can make overflow.
+    // The time is limited to the time until the bucket is full, so that no clock can cause an overflow.
     let elapsed = min(max(now - time, 0), Int64(rate.burst * rate.unit - left) / Int64(rate.perSecond) + 1)
     left = min(rate.burst * rate.unit, left + Int(elapsed) * rate.perSecond)
     time = now
   }
 }
 
-/// Allowances of many, each by what it belongs to. Those that are full again are forgotten.
+/// Token buckets of the same rate, one for each key. Full buckets are removed.
 package struct TokenBuckets<Key: Hashable & Sendable>: Sendable {
   private let rate: TokenBucket.Rate
   private var buckets: [Key: TokenBucket] = [:]
-  /// How many there may be before the full ones are looked for.
+  /// The number of buckets at which full ones are removed.
   private var sweepCount = 1000
 
   package init(_ rate: TokenBucket.Rate) { self.rate = rate }
 
-  /// How many are remembered.
+  /// The number of buckets in memory.
   package var count: Int { buckets.count }
 
-  /// Whether a key has one left.
+  /// Returns true if the bucket of a key has a token.
   package mutating func has(_ key: Key, at now: Int64) -> Bool { buckets[key]?.has(at: now) ?? true }
 
-  /// Takes one of what belongs to a key; false when it has none left.
+  /// Takes one token of a key's bucket; returns false if it has none.
   ///
   /// - Parameter now: milliseconds since 1970.
   package mutating func take(_ key: Key, at now: Int64) -> Bool {
@@ -102,7 +103,7 @@ package struct TokenBuckets<Key: Hashable & Sendable>: Sendable {
     return buckets[key, default: TokenBucket(rate, at: now)].take(at: now)
   }
 
-  /// Takes so many of what belongs to a key, also where it has fewer: see ``TokenBucket/owe(_:at:)``.
+  /// Takes `count` tokens of a key's bucket, also if it has fewer: see ``TokenBucket/owe(_:at:)``.
   package mutating func owe(_ key: Key, _ count: Int, at now: Int64) {
     makeRoom(for: key, at: now)
     buckets[key, default: TokenBucket(rate, at: now)].owe(count, at: now)

@@ -1,6 +1,6 @@
 /// The grammar of topics.
 package enum Topic {
-  /// Letters, digits, hyphens, underscores and dots, at most 255 bytes, not empty.
+  /// Returns true for 1 to 255 bytes of ASCII letters, digits, hyphens, underscores and dots.
   package static func isWellFormed(_ bytes: some Collection<UInt8>) -> Bool {
     (1...255).contains(bytes.count)
       && bytes.allSatisfy { byte in
@@ -11,7 +11,7 @@ package enum Topic {
 }
 
 extension UInt8 {
-  /// Whether it is a capital letter or a digit of ASCII.
+  /// True for an ASCII capital letter or digit.
   package var isUpperOrDigit: Bool {
     (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(self) || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(self)
   }

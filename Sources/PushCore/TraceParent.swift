@@ -1,16 +1,17 @@
-/// What a sender's `traceparent` says (W3C Trace Context): to which trace a push belongs, and which part of it sent it.
+/// The `traceparent` of a sender (W3C Trace Context): the trace of a push, and the span that sent it.
 package struct TraceParent: Sendable, Equatable {
-  /// As it came: `00-` and 32, 16 and 2 digits, in lower case.
+  /// The received text: `00-` and 32, 16 and 2 hexadecimal digits in lower case.
   package let text: String
 
-  /// The trace's id, 32 digits in hexadecimal.
+  /// The id of the trace: 32 hexadecimal digits.
   package var traceID: String { String(text.dropFirst(3).prefix(32)) }
 
   private static let size = 55
   private static let hyphens = [2, 35, 52]
 
-  /// - Returns: nil for what is no `traceparent`, which the standard says to ignore. A newer version's is read as far as
-  ///   this one goes.
+  /// Reads a `traceparent`; of a newer version only the fields of this version.
+  ///
+  /// - Returns: nil for an invalid `traceparent`, which the standard requires to be ignored.
   package init?(_ bytes: Span<UInt8>) {
     let version = bytes.count < 2 ? "ff" : String(decoding: [bytes[0], bytes[1]], as: UTF8.self)
     guard version != "ff", bytes.count == TraceParent.size || version != "00" && bytes.count > TraceParent.size,

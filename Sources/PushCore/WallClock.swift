@@ -1,16 +1,16 @@
 import Glibc
 
-/// The time of day, as an argument, so that a test can say what it is.
+/// The time of day, passed as an argument so that a test can set it.
 package struct WallClock: Sendable {
-  /// Milliseconds since 1970.
+  /// Returns the milliseconds since 1970.
   package var milliseconds: @Sendable () -> Int64
 
   package init(milliseconds: @escaping @Sendable () -> Int64) { self.milliseconds = milliseconds }
 
-  /// Seconds since 1970.
+  /// The seconds since 1970.
   package var seconds: Int64 { milliseconds() / 1000 }
 
-  /// The system's clock.
+  /// The clock of the system.
   package static let system = WallClock {
     var time = timespec()
     unsafe clock_gettime(CLOCK_REALTIME, &time)

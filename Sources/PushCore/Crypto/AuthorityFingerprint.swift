@@ -1,16 +1,18 @@
 import COpenSSL
 
-/// What tells a gateway's authority from another in a text that people copy: 80 bits of its certificate's SHA-256.
+/// The fingerprint of a gateway's CA in texts that users copy: 80 bits of the SHA-256 of the CA's certificate.
 package enum AuthorityFingerprint {
-  /// Characters of ``text(ofDER:)``.
+  /// The number of characters of ``text(ofDER:)``.
   package static let count = 16
-  /// The value in codes and tokens of a gateway whose certificate the CAs of the system verify: such a code pins no CA, because a
-  /// renewed certificate may come from another one. The host name and those CAs prove the gateway, as for any web site.
+  /// The fingerprint in codes and tokens of a gateway whose certificate the CAs of the system verify.
+  ///
+  /// Such a code pins no CA, because another CA may issue the renewed certificate. The host name and the CAs of the
+  /// system authenticate the gateway, as for any web site.
   package static let ofSystem = String(repeating: "0", count: count)
-  /// Bytes of the hash that they tell.
+  /// The number of bytes of the hash in a fingerprint.
   private static let size = 10
 
-  /// The fingerprint of the first certificate of a PEM file; nil when the file holds none.
+  /// Returns the fingerprint of the first certificate of a PEM file; nil if the file has none.
   package static func text(ofCertificateFile path: String) -> String? {
     guard let bio = unsafe BIO_new_file(path, "r") else {
       ERR_clear_error()
@@ -25,7 +27,8 @@ package enum AuthorityFingerprint {
     return unsafe text(ofDER: der(of: certificate))
   }
 
-  /// The fingerprint of the last certificate of a PEM file, which is the highest of a chain; nil when the file holds none.
+  /// Returns the fingerprint of the last certificate of a PEM file, which is the highest of a chain; nil if the file has
+  /// none.
   package static func text(ofLastIn path: String) -> String? {
     guard let bio = unsafe BIO_new_file(path, "r") else {
       ERR_clear_error()
@@ -43,24 +46,24 @@ package enum AuthorityFingerprint {
     return last.map(text(ofDER:))
   }
 
-  /// A fingerprint as people read it: four groups.
+  /// Returns a fingerprint in four groups of four characters, for users.
   package static func grouped(_ text: String) -> String {
     stride(from: 0, to: text.count, by: 4).map { String(text.dropFirst($0).prefix(4)) }.joined(separator: "-")
   }
 
-  /// Reads a fingerprint as it was written down: in any case, with its groups apart in any way, O for 0, I or L for 1.
+  /// Reads a fingerprint as a user typed it: in either case, with any grouping, with O read as 0, and I and L as 1.
   package static func read(_ text: String) -> String? {
     let values = text.utf8.filter { $0 != UInt8(ascii: "-") && $0 != UInt8(ascii: " ") }.map(Base32.value)
     let known = values.compactMap(\.self)
     return known.count == count && values.count == count ? Base32.characters(known) : nil
   }
 
-  /// The fingerprint of a certificate.
+  /// Returns the fingerprint of a certificate in DER.
   ///
   /// - Returns: 16 characters of Crockford's base 32.
   package static func text(ofDER der: [UInt8]) -> String { Base32.text(Array(Digest.sha256(der).prefix(size))) }
 
-  /// The fingerprint of a certificate that somebody else owns.
+  /// Returns the fingerprint of a certificate, which the caller continues to own.
   package static func text(of certificate: OpaquePointer) -> String {
     text(ofDER: unsafe der(of: certificate))
   }

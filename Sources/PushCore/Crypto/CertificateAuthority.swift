@@ -1,15 +1,16 @@
 import COpenSSL
 
-/// The gateway's own certificate authority: makes itself, and certificates for servers.
+/// The gateway's own certificate authority, which issues itself, server certificates and provider certificates.
 @safe package final class CertificateAuthority {
   private let certificate: OpaquePointer
   private let key: ES256Key
 
   private static let lifetime = 3650 * 86_400
-  /// Clients refuse server certificates that are valid for longer than 825 days.
+  /// The lifetime of a server certificate in seconds. Clients refuse certificates that are valid for longer than 825
+  /// days.
   private static let serverLifetime = 820 * 86_400
 
-  /// Makes a new authority with a key of its own.
+  /// Makes a new CA with a new key.
   package init() throws {
     key = try ES256Key.generate()
     unsafe certificate = try CertificateAuthority.unsigned(
@@ -21,7 +22,7 @@ import COpenSSL
     try unsafe sign(certificate)
   }
 
-  /// Reads an authority's certificate and key from PEM.
+  /// Reads the certificate and the key of a CA from PEM.
   package init(certificatePEM: [UInt8], keyPEM: [UInt8]) throws {
     let bio = unsafe PEM.reader(certificatePEM)
     defer { unsafe BIO_free(bio) }
@@ -42,7 +43,7 @@ import COpenSSL
   package var certificatePEM: [UInt8] { unsafe PEM.bytes { unsafe PEM_write_bio_X509($0, certificate) } }
   package var keyPEM: [UInt8] { key.privatePEM }
 
-  /// Whether one of the authorities in a PEM file has issued the first certificate of another.
+  /// Returns true if a CA of the PEM text `authorities` has issued the first certificate of the PEM text `pem`.
   package static func hasIssued(_ pem: [UInt8], authorities: [UInt8]) -> Bool {
     let (bio, trusted) = unsafe (PEM.reader(pem), PEM.reader(authorities))
     defer {
@@ -63,9 +64,9 @@ import COpenSSL
     return false
   }
 
-  /// Issues a server's certificate for names and addresses, with a new key.
+  /// Issues a server certificate for host names and IP addresses, with a new key.
   ///
-  /// - Parameter lifetime: in seconds; nil: as long as clients take it.
+  /// - Parameter lifetime: the lifetime in seconds; nil for the longest lifetime that clients accept.
   package func issueServer(
     names: [String], addresses: [String], lifetime: Int? = nil
   ) throws -> (certificatePEM: [UInt8], keyPEM: [UInt8]) {
@@ -85,12 +86,12 @@ import COpenSSL
     return (unsafe PEM.bytes { unsafe PEM_write_bio_X509($0, server) }, serverKey.privatePEM)
   }
 
-  /// Issues a provider's certificate (reference §4.5), with a new key.
+  /// Issues a provider certificate (reference §4.5), with a new key.
   ///
   /// - Parameters:
   ///   - topic: the default topic, which becomes the subject's UID.
-  ///   - topics: everything it may push to, each with its kind: `app`, `voip`, `complication`, ….
-  /// - Throws: ``TLSError``, also when the topics are more than a certificate can list.
+  ///   - topics: all topics that the provider may push to, each with its kind: `app`, `voip`, `complication`, ….
+  /// - Throws: ``TLSError``, also if a certificate can't list so many topics.
   package func issueProvider(
     topic: String, topics: [(topic: String, kind: String)], environments: [Environment], days: Int
   ) throws -> (certificatePEM: [UInt8], keyPEM: [UInt8]) {
@@ -130,7 +131,7 @@ import COpenSSL
     let serial = unsafe BN_bin2bn(randomBytes(count: 16), 16, nil)
     unsafe BN_to_ASN1_INTEGER(serial, X509_get_serialNumber(certificate))
     unsafe BN_free(serial)
-    // A minute back, for clocks that differ a little.
+    // Valid from one minute ago, because clocks differ a little.
     unsafe X509_gmtime_adj(X509_getm_notBefore(certificate), -60)
     unsafe X509_gmtime_adj(X509_getm_notAfter(certificate), lifetime)
     _ = unsafe key.withHandle { unsafe X509_set_pubkey(certificate, $0) }

@@ -1,9 +1,9 @@
 import COpenSSL
 import Glibc
 
-/// When a certificate ends.
+/// The expiry time of certificates.
 package enum CertificateExpiry {
-  /// Seconds since 1970 at which the first certificate of a PEM file ends; nil when the file holds none.
+  /// Returns the expiry time of the first certificate of a PEM file, in seconds since 1970; nil if the file has none.
   package static func seconds(ofFile path: String) -> Int64? {
     guard let bio = unsafe BIO_new_file(path, "r") else {
       ERR_clear_error()
@@ -13,7 +13,7 @@ package enum CertificateExpiry {
     return unsafe seconds(in: bio)
   }
 
-  /// Seconds since 1970 at which the first certificate of a PEM text ends; nil when it holds none.
+  /// Returns the expiry time of the first certificate of a PEM text, in seconds since 1970; nil if the text has none.
   package static func seconds(ofPEM pem: [UInt8]) -> Int64? {
     let bio = unsafe PEM.reader(pem)
     defer { unsafe BIO_free(bio) }

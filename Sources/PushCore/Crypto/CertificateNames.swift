@@ -1,21 +1,21 @@
 import COpenSSL
 import Glibc
 
-/// The names and addresses that a server's certificate is for.
+/// The host names and IP addresses in a server certificate.
 package struct CertificateNames: Sendable, Equatable {
-  /// Host names, in the order of the certificate.
+  /// The host names in lower case, in the order of the certificate.
   package private(set) var names: [String]
-  /// Addresses, as they are written canonically.
+  /// The IP addresses in canonical form.
   package private(set) var addresses: [String]
 
-  /// What may be asked for: of each, once.
+  /// Makes the names and addresses for a new certificate, without duplicates and without texts that are not valid.
   package init(names: [String], addresses: [String]) {
     (self.names, self.addresses) = ([], [])
     for name in names { add(name: name) }
     for address in addresses { add(address: address) }
   }
 
-  /// Reads the first certificate of a PEM file; nil when the file holds none.
+  /// Reads the first certificate of a PEM text; nil if the text has none.
   package init?(pem: [UInt8]) {
     let bio = unsafe PEM.reader(pem)
     defer { unsafe BIO_free(bio) }
@@ -31,12 +31,13 @@ package struct CertificateNames: Sendable, Equatable {
     take(der: unsafe [UInt8](UnsafeBufferPointer(start: ASN1_STRING_get0_data(data), count: size)))
   }
 
-  /// Both together, these first.
+  /// Returns the names and addresses of both, those of this value first.
   package func union(_ others: CertificateNames) -> CertificateNames {
     CertificateNames(names: names + others.names, addresses: addresses + others.addresses)
   }
 
-  /// Those of others that these do not cover; a wildcard stands for one label (RFC 6125 §6.4.3).
+  /// Returns the names and addresses of `others` that these do not cover. A wildcard stands for one label (RFC 6125
+  /// §6.4.3).
   package func missing(of others: CertificateNames) -> [String] {
     others.names.filter { name in
       let parent = name.split(separator: ".", maxSplits: 1, omittingEmptySubsequences: false).dropFirst().first
@@ -44,13 +45,13 @@ package struct CertificateNames: Sendable, Equatable {
     } + others.addresses.filter { !addresses.contains($0) }
   }
 
-  /// Whether a text is a host name, perhaps with the star of a wildcard.
+  /// Returns true if a text is a host name, which may contain the star of a wildcard.
   package static func isHostName(_ text: String) -> Bool {
     (1...253).contains(text.utf8.count)
       && text.utf8.allSatisfy { Topic.isWellFormed(CollectionOfOne($0)) || $0 == UInt8(ascii: "*") }
   }
 
-  /// An address as it is written canonically; nil for what is none.
+  /// Returns an IP address in canonical form; nil if the text is not an address.
   package static func canonical(address text: String) -> String? {
     var bytes = [UInt8](repeating: 0, count: 16)
     if unsafe inet_pton(AF_INET, text, &bytes) == 1 { return self.text(ofAddress: bytes[..<4]) }
@@ -68,7 +69,7 @@ package struct CertificateNames: Sendable, Equatable {
     }
   }
 
-  /// Takes the names of an extension: a SEQUENCE, in which [2] is a host name and [7] an address (RFC 5280 §4.2.1.6).
+  /// Adds the names of an extension's DER: a SEQUENCE of [2] host names and [7] IP addresses (RFC 5280 §4.2.1.6).
   private mutating func take(der: [UInt8]) {
     guard let (tag, content, _) = PeerIdentity.element(der[...]), tag == 0x30 else { return }
     var rest = content
@@ -79,7 +80,7 @@ package struct CertificateNames: Sendable, Equatable {
     }
   }
 
-  /// The text of four or sixteen bytes; nil of any other number.
+  /// Returns the text of an IPv4 address of 4 bytes or an IPv6 address of 16 bytes; nil for any other size.
   private static func text(ofAddress bytes: ArraySlice<UInt8>) -> String? {
     guard bytes.count == 4 || bytes.count == 16 else { return nil }
     var text = [CChar](repeating: 0, count: Int(INET6_ADDRSTRLEN))

@@ -1,8 +1,8 @@
 import COpenSSL
 
-/// A P-256 key for ES256 (RFC 7518 §3.4): a provider's private key, or the public half that the gateway keeps.
+/// A P-256 key for ES256 (RFC 7518 §3.4): a provider's private key, or the public key that the gateway stores.
 ///
-/// `@unchecked Sendable`: an `EVP_PKEY` is not changed after it is made, and OpenSSL counts references itself.
+/// `@unchecked Sendable`: an `EVP_PKEY` is not modified after its creation, and OpenSSL counts references atomically.
 @safe package final class ES256Key: @unchecked Sendable {
   private let handle: OpaquePointer
 
@@ -16,7 +16,7 @@ import COpenSSL
 
   deinit { unsafe EVP_PKEY_free(handle) }
 
-  /// Makes a new key pair.
+  /// Generates a new key pair.
   package static func generate() throws(TLSError) -> ES256Key {
     guard let handle = unsafe COpenSSL_generate_p256() else { throw TLSError(openSSL: "no key can be made") }
     return try unsafe ES256Key(owning: handle)
@@ -24,11 +24,11 @@ import COpenSSL
 
   /// Reads a private key in PEM, such as a `.p8` file.
   ///
-  /// - Throws: ``TLSError`` when the text holds no P-256 private key.
+  /// - Throws: ``TLSError`` if the text has no P-256 private key.
   package convenience init(privatePEM pem: [UInt8]) throws {
     let bio = unsafe PEM.reader(pem)
     defer { unsafe BIO_free(bio) }
-    // The empty password keeps OpenSSL from asking on the terminal; so below.
+    // The callback returns an empty password, so that OpenSSL does not prompt for one on the terminal.
     guard let handle = unsafe PEM_read_bio_PrivateKey(bio, nil, { _, _, _, _ in 0 }, nil) else {
       ERR_clear_error()
       throw TLSError("not a private key in PEM form (-----BEGIN PRIVATE KEY-----)")
@@ -36,9 +36,9 @@ import COpenSSL
     try unsafe self.init(owning: handle)
   }
 
-  /// Reads a key in PEM, private or public.
+  /// Reads a private or public key in PEM.
   ///
-  /// - Throws: ``TLSError`` when the text holds no P-256 key.
+  /// - Throws: ``TLSError`` if the text has no P-256 key.
   package convenience init(pem: [UInt8]) throws {
     let bio = unsafe PEM.reader(pem)
     defer { unsafe BIO_free(bio) }
@@ -60,7 +60,7 @@ import COpenSSL
     try unsafe self.init(owning: key)
   }
 
-  /// The public half as `SubjectPublicKeyInfo` in DER.
+  /// The public key as `SubjectPublicKeyInfo` in DER.
   package var publicDER: [UInt8] {
     var bytes: UnsafeMutablePointer<UInt8>?
     let size = unsafe i2d_PUBKEY(handle, &bytes)
@@ -68,8 +68,10 @@ import COpenSSL
     return unsafe [UInt8](UnsafeBufferPointer(start: bytes, count: max(0, Int(size))))
   }
 
-  /// The private key in PEM (PKCS #8), as Apple's `.p8` files hold it: with the curve also inside (RFC 5915 §3), which some
-  /// libraries read there and OpenSSL leaves out. A key that was read in another form keeps OpenSSL's.
+  /// The private key in PEM (PKCS #8), in the form of Apple's `.p8` files.
+  ///
+  /// The inner `ECPrivateKey` also names the curve (RFC 5915 §3): some libraries read it there, and OpenSSL leaves it
+  /// out. A key whose `ECPrivateKey` has another size is written in OpenSSL's own form.
   package var privatePEM: [UInt8] {
     var bytes: UnsafeMutablePointer<UInt8>?
     let size = unsafe i2d_PrivateKey(handle, &bytes)
@@ -81,32 +83,33 @@ import COpenSSL
     return unsafe PEM.bytes { unsafe PEM_write_bio($0, "PRIVATE KEY", "", der, der.count) > 0 ? 1 : 0 }
   }
 
-  /// The size of an `ECPrivateKey` of P-256 with the curve's name and the uncompressed public key, in bytes.
+  /// The size in bytes of a P-256 `ECPrivateKey` with the name of the curve and the uncompressed public key.
   private static let privateSize: Int32 = 121
-  /// `PrivateKeyInfo` of 147 bytes up to an `ECPrivateKey` of ``privateSize``: version 0, id-ecPublicKey with prime256v1.
+  /// The first bytes of a 147-byte `PrivateKeyInfo`, up to an `ECPrivateKey` of ``privateSize`` bytes: version 0,
+  /// id-ecPublicKey with prime256v1.
   private static let privateHead: [UInt8] = [
     0x30, 0x81, 0x93, 0x02, 0x01, 0x00, 0x30, 0x13, 0x06, 0x07, 0x2A, 0x86, 0x48, 0xCE, 0x3D, 0x02, 0x01, 0x06, 0x08,
     0x2A, 0x86, 0x48, 0xCE, 0x3D, 0x03, 0x01, 0x07, 0x04, 0x79,
   ]
 
-  /// How a message is signed.
+  /// The signature algorithm of a message.
   package enum Algorithm: String, Sendable {
     case es256 = "ES256"
-    /// What one library calls ES512 (RFC 7518 §3.4), which would be of another curve: SHA-512, and halves of 66 bytes with
-    /// zeros in front.
+    /// The ES512 of one library, with a P-256 key although RFC 7518 §3.4 requires another curve: SHA-512, and halves
+    /// of 66 bytes with leading zeros.
     case es512 = "ES512"
 
-    /// The size of each half of a raw signature, in bytes.
+    /// The size in bytes of each half of a raw signature.
     fileprivate var halfSize: Int { self == .es256 ? 32 : 66 }
   }
 
-  /// Whether `signature` is this key's over `message`; either raw `r‖s`, of 64 bytes for ES256, or ASN.1 DER (reference
-  /// §4.3).
+  /// Returns true if `signature` is a signature of `message` by this key: either raw `r‖s`, 64 bytes for ES256, or
+  /// ASN.1 DER (reference §4.3).
   package func verifies(
     _ signature: [UInt8], of message: some Sequence<UInt8>, by algorithm: Algorithm = .es256
   ) -> Bool {
     let message = Array(message)
-    // A raw signature may begin with 0x30 as DER does, so the length decides first.
+    // A raw signature may begin with 0x30 like DER, so the length decides first.
     let isRaw = signature.count == 2 * algorithm.halfSize
     guard let der = isRaw ? ES256Key.der(fromRaw: signature) : signature, der.first == 0x30 else { return false }
     let digest = unsafe EVP_MD_CTX_new()
@@ -118,7 +121,7 @@ import COpenSSL
     return unsafe EVP_DigestVerify(digest, der, der.count, message, message.count) == 1
   }
 
-  /// Signs, as raw `r‖s`, of 64 bytes for ES256.
+  /// Returns the signature of `message` as raw `r‖s`, 64 bytes for ES256.
   package func signature(of message: [UInt8], by algorithm: Algorithm = .es256) throws -> [UInt8] {
     let digest = unsafe EVP_MD_CTX_new()
     defer { unsafe EVP_MD_CTX_free(digest) }
@@ -130,7 +133,7 @@ import COpenSSL
     return ES256Key.raw(fromDER: Array(der.prefix(size)), halfSize: algorithm.halfSize)
   }
 
-  /// The certificate code works on the handle itself.
+  /// Calls `body` with the OpenSSL handle, which the certificate code needs. The key continues to own the handle.
   package func withHandle<Value>(_ body: (OpaquePointer) throws -> Value) rethrows -> Value { try unsafe body(handle) }
 
   private static func der(fromRaw raw: [UInt8]) -> [UInt8]? {
@@ -162,11 +165,11 @@ import COpenSSL
   }
 }
 
-/// PEM text through a memory BIO.
+/// PEM text in a memory BIO.
 package enum PEM {
-  /// A BIO that reads a copy of `bytes`, owned by the caller; nil when there is no memory for it.
+  /// Returns a BIO that reads a copy of `bytes`, owned by the caller; nil if there is not enough memory.
   ///
-  /// `BIO_new_mem_buf` would keep a pointer to bytes that nothing keeps alive.
+  /// `BIO_new_mem_buf` is not used, because it would keep a pointer to bytes that can be freed earlier.
   package static func reader(_ bytes: [UInt8]) -> OpaquePointer? {
     let bio = unsafe BIO_new(BIO_s_mem())
     let count = Int32(clamping: bytes.count)
@@ -178,7 +181,7 @@ package enum PEM {
     return unsafe bio
   }
 
-  /// The next certificate in a BIO, owned by the caller; nil when there is none, or it is encrypted.
+  /// Returns the next certificate in a BIO, owned by the caller; nil if there is none, or it is encrypted.
   package static func certificate(in bio: OpaquePointer?) -> OpaquePointer? {
     unsafe PEM_read_bio_X509(bio, nil, { _, _, _, _ in 0 }, nil)
   }

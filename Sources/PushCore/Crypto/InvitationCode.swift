@@ -1,19 +1,21 @@
-/// What an invitation is told as: so much of the authority's fingerprint that nobody else's gateway has the same, and a
-/// secret. Digits and letters that are not taken for each other (``Base32``), in groups, so that it can be read out.
+/// The code of an invitation: 80 bits of the fingerprint of the CA, enough to identify one gateway, and a secret.
+///
+/// The alphabet has no look-alikes (``Base32``), and the characters are grouped, so that a user can read the code
+/// aloud.
 ///
 /// ```
 /// K3PM-9XQ2-7VTD-H4RC-8NWE2-Q6J5B
-/// authority (80 bits) secret (50 bits)
+/// CA (80 bits)        secret (50 bits)
 /// ```
 package struct InvitationCode: Sendable, Equatable, CustomStringConvertible {
-  /// What the holder of a code can do with it.
+  /// The number of uses of a code.
   package enum Kind: Sendable, CaseIterable {
-    /// One device enrolls, soon. The secret is short, so few tries are let through.
+    /// For one device, for a short time. The secret is short, so only a few attempts are allowed.
     case once
-    /// Many do, for days. The secret is too long to be guessed.
+    /// For many devices, for days. The secret is too long to be guessed.
     case shared
 
-    /// Characters of its secret, five bits each.
+    /// The number of characters of the secret, five bits each.
     fileprivate var secretSize: Int {
       switch self {
       case .once: 10
@@ -26,20 +28,21 @@ package struct InvitationCode: Sendable, Equatable, CustomStringConvertible {
 
   /// The ``AuthorityFingerprint`` of the gateway; nil in a code of an earlier version, which had none.
   package let authority: String?
-  /// As it is hashed: canonical characters without anything between them; a code of an earlier version as it was made.
+  /// The text that is hashed: canonical characters without separators; for a code of an earlier version the text as
+  /// issued.
   package let secret: String
   private let kind: Kind?
 
-  /// A code for a secret of ``newSecret(_:)``.
+  /// Makes a code from a secret of ``newSecret(_:)``.
   package init(authority: String, secret: String) {
     self.authority = authority
     self.secret = secret
     kind = Kind.allCases.first { $0.secretSize == secret.utf8.count }
   }
 
-  /// Reads what was written down of a code: in any case, with its groups apart in any way, O for 0, I or L for 1.
+  /// Reads a code as a user typed it: in either case, with any grouping, with O read as 0, and I and L as 1.
   ///
-  /// - Returns: nil for what is no code of this version.
+  /// - Returns: nil if the text is not a code of this version.
   package init?(_ text: String) {
     guard let characters = InvitationCode.characters(of: text) else { return nil }
     let size = AuthorityFingerprint.count
@@ -48,8 +51,8 @@ package struct InvitationCode: Sendable, Equatable, CustomStringConvertible {
     self.kind = kind
   }
 
-  /// Reads a code of any version, also with the gateway's address behind an `@`; anything that is none is a secret as it
-  /// stands, which is nobody's.
+  /// Reads a code of any version, also with the address of the gateway after an `@`. Any other text becomes a secret
+  /// without changes, which matches no invitation.
   package init(reading text: String) {
     let text = String(text.prefix { $0 != "@" })
     if let code = InvitationCode(text) {
@@ -61,13 +64,14 @@ package struct InvitationCode: Sendable, Equatable, CustomStringConvertible {
     secret = earlier.map { InvitationCode.grouped($0, by: 4).joined(separator: "-") } ?? text
   }
 
-  /// Whether many may use it; nothing is said of a code of an earlier version, which is for one.
+  /// True if many devices may use the code; false for a code of an earlier version, which is for one device.
   package var isShared: Bool { kind == .shared }
 
-  /// A secret of its kind, from the system's random numbers.
+  /// Returns a new secret from the system's random numbers.
   package static func newSecret(_ kind: Kind) -> String { Base32.characters(randomBytes(count: kind.secretSize)) }
 
-  /// By what of a short secret its invitation is found, so that a wrong guess counts against it; nil where none is needed.
+  /// Returns the first characters of a short secret, by which its invitation is found, so that a wrong guess counts
+  /// against the invitation; nil for a long secret, which needs no such protection.
   package static func selector(of secret: String) -> String? {
     secret.utf8.count == Kind.once.secretSize ? String(secret.prefix(3)) : nil
   }
@@ -82,7 +86,7 @@ package struct InvitationCode: Sendable, Equatable, CustomStringConvertible {
     stride(from: 0, to: text.count, by: size).map { String(text.dropFirst($0).prefix(size)) }
   }
 
-  /// The characters of a text as they were made; nil where one is none of a code's.
+  /// Returns the canonical characters of a text; nil if one of them can't occur in a code.
   private static func characters(of text: String) -> String? {
     guard text.utf8.count <= 128 else { return nil }
     var values: [UInt8] = []

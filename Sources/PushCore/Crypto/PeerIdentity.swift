@@ -1,22 +1,22 @@
 import COpenSSL
 import Glibc
 
-/// What a client's certificate says of a provider (reference §4.5).
+/// The data of a provider's client certificate (reference §4.5).
 package struct PeerIdentity: Sendable, Equatable {
-  /// SHA-256 of the certificate.
+  /// The SHA-256 of the certificate.
   package var fingerprint: [UInt8]
-  /// The subject's UID: the default topic.
+  /// The UID of the subject, which is the default topic.
   package var topic: String?
-  /// Everything it may push to: the topics that its extension lists, else the subject's UID.
+  /// All topics that the provider may push to: those of the certificate's extension, else the subject's UID.
   package var topics: Set<String>
-  /// Where it may be used; a certificate that names no environment is good for both.
+  /// The environments of the certificate; a certificate that names no environment is valid for both.
   package var environments: Set<Environment>
-  /// The end of its validity, in seconds since 1970.
+  /// The end of the validity, in seconds since 1970.
   package var expires: Int64
-  /// Why it can't be trusted, in OpenSSL's words; nil when it can.
+  /// The reason why the certificate can't be trusted, mostly in OpenSSL's words; nil if it can.
   package var fault: String?
 
-  /// The object identifiers of the extensions that a provider's certificate has.
+  /// The object identifiers of the extensions in a provider certificate.
   package enum Extension {
     package static let development = "1.2.840.113635.100.6.3.1"
     package static let production = "1.2.840.113635.100.6.3.2"
@@ -24,7 +24,7 @@ package struct PeerIdentity: Sendable, Equatable {
     package static let topics = "1.2.840.113635.100.6.3.6"
   }
 
-  /// Reads a certificate in PEM, whoever issued it.
+  /// Reads a certificate in PEM, of any issuer.
   package init(pem: [UInt8]) throws(TLSError) {
     let bio = unsafe PEM.reader(pem)
     defer { unsafe BIO_free(bio) }
@@ -37,8 +37,8 @@ package struct PeerIdentity: Sendable, Equatable {
 
   /// Reads the certificate of a TLS peer.
   ///
-  /// - Parameter verified: what OpenSSL found when it checked the chain, an `X509_V_…`. A resumed session keeps the
-  ///   finding of its first handshake, so the time is looked at again.
+  /// - Parameter verified: the result of OpenSSL's check of the chain, an `X509_V_…`. A resumed session keeps the
+  ///   result of its first handshake, so the expiry time is checked again.
   package init(_ certificate: OpaquePointer, verified: Int) {
     fingerprint = [UInt8](repeating: 0, count: 32)
     unsafe X509_digest(certificate, EVP_sha256(), &fingerprint, nil)
@@ -79,7 +79,7 @@ package struct PeerIdentity: Sendable, Equatable {
     return unsafe String(decoding: UnsafeBufferPointer(start: text, count: Int(size)), as: UTF8.self)
   }
 
-  /// The DER inside an extension, or nil when the certificate has none of that kind.
+  /// Returns the DER in an extension; nil if the certificate has no extension of this kind.
   private static func value(of kind: String, in certificate: OpaquePointer) -> [UInt8]? {
     let object = unsafe OBJ_txt2obj(kind, 1)
     defer { unsafe ASN1_OBJECT_free(object) }
@@ -91,7 +91,8 @@ package struct PeerIdentity: Sendable, Equatable {
 
   // MARK: The list of topics: a SEQUENCE of pairs, UTF8String topic and SEQUENCE { UTF8String kind }
 
-  /// The topics in an extension's DER, also when it is wrapped in one more OCTET STRING; empty when it is no such list.
+  /// Returns the topics in an extension's DER, also if it is wrapped in one more OCTET STRING; empty if it is no such
+  /// list.
   package static func topics(der: [UInt8]) -> [String] {
     guard var (tag, content, _) = element(der[...]) else { return [] }
     if tag == 0x04, let inner = element(content) { (tag, content, _) = inner }
@@ -105,13 +106,15 @@ package struct PeerIdentity: Sendable, Equatable {
     return topics
   }
 
-  /// Bytes of a list's content: three quarters of ``Limits/clientChainSize``, which the certificate has to fit into.
+  /// The maximum size in bytes of a list's content: three quarters of ``Limits/clientChainSize``, which limits the
+  /// whole certificate.
   package static let maximumListSize = Limits.clientChainSize / 4 * 3
 
-  /// What a topic and its kind take of a list, and a few bytes more for their tags and lengths.
+  /// Returns the maximum size in bytes of a topic and its kind in a list, with a few bytes for their tags and
+  /// lengths.
   package static func maximumEntrySize(topic: String, kind: String) -> Int { topic.utf8.count + kind.utf8.count + 12 }
 
-  /// The extension's DER for topics and their kinds, of which the list must hold no more than ``maximumListSize``.
+  /// Returns the extension's DER for topics and their kinds. The list must have at most ``maximumListSize`` bytes.
   package static func der(topics: [(topic: String, kind: String)]) -> [UInt8] {
     func element(_ tag: UInt8, _ content: [UInt8]) -> [UInt8] {
       let size = content.count
@@ -126,7 +129,7 @@ package struct PeerIdentity: Sendable, Equatable {
       })
   }
 
-  /// The first DER element, with a length of up to two bytes, and what follows it.
+  /// Returns the first DER element, whose length has at most two bytes, and the bytes after it.
   static func element(
     _ bytes: ArraySlice<UInt8>
   ) -> (tag: UInt8, content: ArraySlice<UInt8>, rest: ArraySlice<UInt8>)? {

@@ -1,16 +1,17 @@
 import COpenSSL
 import Glibc
 
-/// The certificate authorities that this system trusts.
+/// The certificate authorities that the operating system trusts.
 package enum SystemTrust {
-  /// The file with their certificates: `SSL_CERT_FILE`, as for OpenSSL and curl, or the file of Debian's package ca-certificates.
+  /// The path of the file with their certificates: `SSL_CERT_FILE`, as for OpenSSL and curl, or the file of Debian's
+  /// package ca-certificates.
   package static var path: String {
     guard let named = unsafe getenv("SSL_CERT_FILE") else { return "/etc/ssl/certs/ca-certificates.crt" }
     return unsafe String(cString: named)
   }
 
-  /// Whether they verify a server's certificate: the first of a PEM file, whose other certificates are its chain. Host names are not
-  /// checked.
+  /// Returns true if the CAs of the system verify a server certificate: the first certificate of a PEM file, whose
+  /// other certificates are its chain. Host names are not checked.
   package static func verifies(certificateFile path: String, trustPath: String = SystemTrust.path) -> Bool {
     defer { ERR_clear_error() }
     guard let bio = unsafe BIO_new_file(path, "r") else { return false }

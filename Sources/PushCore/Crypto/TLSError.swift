@@ -1,19 +1,19 @@
 import COpenSSL
 
-/// A failure inside OpenSSL, or of what it was given.
+/// A failure in OpenSSL, or of data that was given to it.
 package struct TLSError: Error, CustomStringConvertible {
   package enum Kind: Sendable {
-    /// The other end is not the one that it should be.
+    /// The certificate of the peer can't be trusted.
     case untrusted
-    /// A file of this side is not what it should be.
+    /// A local file has unexpected content.
     case file
     case other
   }
 
   package var kind: Kind
-  /// Whether no trusted CA has issued the other end's certificate.
+  /// True if no trusted CA has issued the certificate of the peer.
   package var isOfAuthority = false
-  /// One line for people.
+  /// One line for users.
   package var description: String
 
   package init(_ description: String, kind: Kind = .other) {
@@ -21,13 +21,14 @@ package struct TLSError: Error, CustomStringConvertible {
     self.kind = kind
   }
 
-  /// A file that is not what it should be; what OpenSSL has to say of it is for those who know its parser.
+  /// Makes an error of a file with unexpected content. OpenSSL's own messages are dropped: they only describe its
+  /// parser.
   package init(file description: String) {
     ERR_clear_error()
     self.init(description, kind: .file)
   }
 
-  /// Takes the oldest entry of OpenSSL's error queue and empties the queue.
+  /// Makes an error from the oldest entry of OpenSSL's error queue, and empties the queue.
   package init(openSSL action: String) {
     kind = .other
     var buffer = [CChar](repeating: 0, count: 256)

@@ -1,17 +1,17 @@
-/// Which of many equal reports are told: so many in an interval, and of the others how many there were.
+/// Limits equal reports to a number in each interval, and counts the others.
 ///
-/// A value, for whoever locks it. It remembers at most ``maximumKeys``; what comes with more is counted together.
+/// A value type without a lock. It has at most ``maximumKeys`` keys; reports of further keys are counted together.
 package struct LogRateLimiter<Key: Hashable & Sendable>: Sendable {
-  /// What is to be done with a report.
+  /// The result for a report.
   package enum Verdict: Equatable, Sendable {
-    /// It is told, and that so many like it were not.
+    /// The report is logged, together with the number of earlier reports of this key that were not.
     case told(untold: Int)
-    /// It is counted.
+    /// The report is only counted.
     case counted
   }
 
   private struct Entry {
-    /// Seconds since 1970, when the interval began.
+    /// The start of the interval, in seconds since 1970.
     var begun: Int64
     var told = 0
     var untold = 0
@@ -21,19 +21,21 @@ package struct LogRateLimiter<Key: Hashable & Sendable>: Sendable {
   private let count: Int
   private let interval: Int64
   private let maximumKeys: Int
-  /// How many were not told of keys that there was no room for.
+  /// The number of counted reports of keys beyond ``maximumKeys``.
   private var others = 0
 
   /// - Parameters:
-  ///   - count: how many are told of each key in an interval.
-  ///   - interval: in seconds.
+  ///   - count: the number of reports of each key that are logged in an interval.
+  ///   - interval: the length of an interval in seconds.
   package init(count: Int, interval: Int64, maximumKeys: Int = 256) {
     (self.count, self.interval, self.maximumKeys) = (count, interval, maximumKeys)
   }
 
-  /// Whether something was not told yet.
+  /// True if there are counted reports that ``takeUntold(at:)`` has not returned yet.
   package var hasUntold: Bool { others > 0 || entries.values.contains { $0.untold > 0 } }
 
+  /// Decides whether a report of `key` is logged or only counted.
+  ///
   /// - Parameter now: seconds since 1970; a clock that was set back begins a new interval.
   package mutating func note(_ key: Key, at now: Int64) -> Verdict {
     if var entry = entries[key], isOpen(entry, at: now) {
@@ -57,7 +59,8 @@ package struct LogRateLimiter<Key: Hashable & Sendable>: Sendable {
     return .told(untold: untold)
   }
 
-  /// Takes what was not told in intervals that are over: how many of each key, and of keys there was no room for (nil).
+  /// Removes and returns the numbers of counted reports of ended intervals: one for each key, and nil for all keys
+  /// beyond ``maximumKeys``.
   package mutating func takeUntold(at now: Int64) -> [(key: Key?, count: Int)] {
     let over = entries.filter { !isOpen($0.value, at: now) }
     for key in over.keys { entries[key] = nil }

@@ -1,7 +1,7 @@
 import Logging
 
 extension LoggedEvent {
-  /// What there is to say of an event.
+  /// The properties of an event.
   struct Row {
     let level: Logger.Level
     let meaning: String
@@ -13,7 +13,7 @@ extension LoggedEvent {
     }
   }
 
-  /// The table.
+  /// The table of all events.
   var row: Row {
     switch self {
     case .pushesLost:

@@ -1,15 +1,15 @@
 package import Logging
 
-/// Everything that a gateway logs: a row is an event, by whose name an operator finds it in docs/log-events.md.
+/// All events that a gateway logs, one row each. Operators find an event by its name in docs/log-events.md.
 ///
-/// A name never changes, so that an alert on it goes on working; what is said with it may.
+/// A name never changes, so that alerts on it continue to work. The message of an event may change.
 package enum LoggedEvent: String, Sendable, CaseIterable {
-  // What must not happen.
+  // Critical: events that must not happen.
   case pushesLost = "pushes-lost"
   case pushDamaged = "push-damaged"
   case databaseReplaced = "database-replaced"
   case gatewayEnds = "gateway-ends"
-  // What can't be done now.
+  // Errors: operations that fail now.
   case notStored = "not-stored"
   case digestsNotStored = "digests-not-stored"
   case deliveryLogDamaged = "delivery-log-damaged"
@@ -23,7 +23,7 @@ package enum LoggedEvent: String, Sendable, CaseIterable {
   case certificateNotRenewed = "certificate-not-renewed"
   case settingsRefused = "settings-refused"
   case restartRefused = "restart-refused"
-  // What should be looked at.
+  // Warnings: conditions that the operator should check.
   case diskFull = "disk-full"
   case diskLow = "disk-low"
   case walNotMoved = "wal-not-moved"
@@ -49,7 +49,7 @@ package enum LoggedEvent: String, Sendable, CaseIterable {
   case gatewayCutOff = "gateway-cut-off"
   case brokersAwaited = "brokers-awaited"
   case collapsedPushStays = "collapsed-push-stays"
-  // What somebody did, or what is over.
+  // Notices: actions of users and operators, and problems that have ended.
   case stateFolderNarrowed = "state-folder-narrowed"
   case eventsLoggedAgain = "events-logged-again"
   case diskEnough = "disk-enough"
@@ -64,16 +64,16 @@ package enum LoggedEvent: String, Sendable, CaseIterable {
   case faultSet = "fault-set"
   case faultsRemoved = "faults-removed"
   case faultStruck = "fault-struck"
-  // What each push does.
+  // Debug: the stages of each push.
   case push
   case broadcastHandedOut = "broadcast-handed-out"
 
-  /// Of what level it is.
+  /// The log level of the event.
   package var level: Logger.Level { row.level }
-  /// What has happened, in a sentence.
+  /// The meaning of the event, in one sentence.
   package var meaning: String { row.meaning }
-  /// What the operator is to do; empty where there is nothing to do.
+  /// The recommended action of the operator; empty if none is needed.
   package var advice: String { row.advice }
-  /// The field that tells apart what repeats: of each of its values so many are told a minute.
+  /// The metadata field whose values are rate-limited separately: a number of lines per minute for each value.
   package var key: String? { row.key }
 }

@@ -1,7 +1,7 @@
 package import Logging
 
 extension Logger {
-  /// Logs an event of the table, with its level. Nothing is made of `message` and `metadata` where that is not logged.
+  /// Logs an event of the table at its level. `message` and `metadata` are not evaluated if that level is not logged.
   package func log(
     _ event: LoggedEvent, _ message: @autoclosure () -> Logger.Message,
     metadata: @autoclosure () -> Logger.Metadata = [:],
@@ -15,6 +15,6 @@ extension Logger {
 }
 
 extension LoggedEvent {
-  /// The field of a line that has the event's name.
+  /// The metadata field with the name of the event.
   package static let field = "event"
 }

@@ -1,9 +1,10 @@
 import Synchronization
 
-/// A number that only rises, raised and read on any thread.
+/// A number that only increases; any thread can increase and read it.
 ///
-/// Relaxed: counting orders nothing else, and costs an instruction. Who counts often has one for each loop, since what two
-/// cores raise by turns costs each of them a wait.
+/// The memory order is relaxed, because counting orders no other operations; an addition is one instruction. Frequent
+/// events are counted with one counter for each event loop, because two cores that write one counter in turn wait for
+/// each other.
 package struct Counter: ~Copyable, Sendable {
   private let cell = Atomic<UInt64>(0)
 
@@ -14,14 +15,14 @@ package struct Counter: ~Copyable, Sendable {
   package func add(_ number: UInt64 = 1) { cell.wrappingAdd(number, ordering: .relaxed) }
 }
 
-/// Counters of one thing, a fixed number of them: one for each value of a label.
+/// A fixed number of counters of one metric: one for each value of a label.
 ///
-/// `@unchecked`: the pointer never changes, and what it points to are atomics.
+/// `@unchecked Sendable`: the pointer never changes, and it points to atomics.
 @safe package final class Counters: @unchecked Sendable {
   package let count: Int
   private let cells: UnsafeMutablePointer<Atomic<UInt64>>
 
-  /// - Parameter count: more than 0.
+  /// - Parameter count: the number of counters, more than 0.
   package init(count: Int) {
     self.count = count
     unsafe cells = .allocate(capacity: count)
@@ -33,30 +34,32 @@ package struct Counter: ~Copyable, Sendable {
     unsafe cells.deallocate()
   }
 
-  /// The totals, in order.
+  /// The totals, in the order of the indices.
   package var totals: [UInt64] { (0..<count).map { unsafe cells[$0].load(ordering: .relaxed) } }
 
-  /// - Parameter index: below ``count``.
+  /// Adds `number` to one counter.
+  ///
+  /// - Parameter index: less than ``count``.
   package func add(_ number: UInt64 = 1, at index: Int) {
     precondition(index >= 0 && index < count, "there is no counter \(index)")
     unsafe cells[index].wrappingAdd(number, ordering: .relaxed)
   }
 }
 
-/// What has a bound that can be reached, for whoever wonders why something was refused or dropped.
+/// The limits whose hits are counted, as reasons why something was refused or dropped.
 package enum ReachedLimit: Int, CaseIterable, Sendable {
   case descriptors, handshakeTime, pingInterval, idleTimeout, bodySize, rate, uncommitted, mailboxCap, streamBacklog,
     lineSize, logBacklog, teamRate, appRate, scheduled, doorConnections,
     deviceReports, deviceAnswers, deviceChanges, personChanges, enrollments, wrongInvitations, failedAuthentications,
     groupPushes, refusalRows
 
-  /// How it is named to people and monitors.
+  /// The name of the limit for users and in metrics.
   package var label: String { row.label }
 
-  /// When it counts as reached, and what happens then, for docs/metrics.md.
+  /// The condition of the limit and the response beyond it, for docs/metrics.md.
   package var words: String { row.words }
 
-  /// The table: a limit is a case above and a row here.
+  /// The table of limits: each case above has one row here.
   private var row: (label: String, words: String) {
     switch self {
     case .descriptors:
@@ -101,13 +104,13 @@ package enum ReachedLimit: Int, CaseIterable, Sendable {
   }
 }
 
-/// How often each limit was reached, as one loop, or one part of the store, knows it.
+/// The number of hits of each limit in one event loop or one part of the storage.
 package struct LimitCounters: Sendable {
   private let counters = Counters(count: ReachedLimit.allCases.count)
 
   package init() {}
 
-  /// In the order of ``ReachedLimit``.
+  /// The totals, in the order of ``ReachedLimit``.
   package var totals: [UInt64] { counters.totals }
 
   package func add(_ limit: ReachedLimit, _ number: UInt64 = 1) { counters.add(number, at: limit.rawValue) }

@@ -1,8 +1,9 @@
 import Synchronization
 
-/// A number that rises and falls, changed by one thread at a time and read on any.
+/// A number that increases and decreases; one thread at a time changes it, and any thread reads it.
 ///
-/// Whoever changes it does so on the thread that owns it, as a loop does: that costs no more than a number of its own.
+/// Only the thread that owns the gauge, such as an event loop, changes it. A change then costs no more than that of a
+/// plain variable.
 package final class Gauge: Sendable {
   private let cell = Atomic<Int>(0)
 

@@ -1,9 +1,9 @@
-/// How many values lay below each of some bounds, and their sum; recorded and read on any thread.
+/// A histogram: the number of values in each bucket, and the sum of all values. Any thread can record and read.
 package final class MetricHistogram: Sendable {
   private let bounds: [Int64]
-  /// How many of what is recorded make one of what readers are told.
+  /// The number of recorded units in one reported unit.
   private let divisor: Double
-  /// One for each bound, and one for what lies above all of them.
+  /// One counter for each bound, and one for values above the last bound.
   private let buckets: Counters
   private let sum = Counter()
 
@@ -13,24 +13,24 @@ package final class MetricHistogram: Sendable {
     buckets = Counters(count: bounds.count + 1)
   }
 
-  /// One of times, which are recorded in nanoseconds and told in seconds.
+  /// Makes a histogram of durations, which are recorded in nanoseconds and reported in seconds.
   ///
-  /// - Parameter bounds: rising.
+  /// - Parameter bounds: the upper bounds of the buckets, in ascending order.
   package static func times(_ bounds: [Duration]) -> MetricHistogram {
     MetricHistogram(bounds: bounds.map(\.wholeNanoseconds), divisor: 1e9)
   }
 
-  /// One of numbers.
+  /// Makes a histogram of numbers.
   ///
-  /// - Parameter bounds: rising.
+  /// - Parameter bounds: the upper bounds of the buckets, in ascending order.
   package static func numbers(_ bounds: [Int64]) -> MetricHistogram { MetricHistogram(bounds: bounds, divisor: 1) }
 
-  /// Counts a time.
+  /// Records a duration.
   package func record(_ time: Duration) { record(time.wholeNanoseconds) }
 
-  /// Counts a value, in nanoseconds where it is a time; what lies below 0 counts as 0.
+  /// Records a value, for durations in nanoseconds; a negative value counts as 0.
   ///
-  /// - Parameter count: how often.
+  /// - Parameter count: the number of times that the value is recorded.
   package func record(_ value: Int64, count: Int = 1) {
     var index = 0
     while index < bounds.count, value > bounds[index] { index += 1 }
@@ -38,16 +38,17 @@ package final class MetricHistogram: Sendable {
     if value > 0 { sum.add(UInt64(value) &* UInt64(count)) }
   }
 
-  /// What was recorded so far. A value that is recorded meanwhile may be in the sum and in no bucket yet, or the reverse.
+  /// The values recorded so far. A value that is recorded at the same time may be in the sum and not yet in a bucket,
+  /// or the reverse.
   package var snapshot: Snapshot {
     Snapshot(bounds: bounds.map { Double($0) / divisor }, counts: buckets.totals, sum: Double(sum.total) / divisor)
   }
 
-  /// The state of a histogram at one time.
+  /// The values of a histogram at one time.
   package struct Snapshot: Sendable, Equatable {
-    /// The highest value of each bucket but the last, rising.
+    /// The upper bounds of all buckets except the last, in ascending order.
     package var bounds: [Double]
-    /// How many values are in each bucket, and above the last bound.
+    /// The number of values in each bucket; the last bucket counts the values above the last bound.
     package var counts: [UInt64]
     package var sum: Double
 
@@ -55,7 +56,7 @@ package final class MetricHistogram: Sendable {
       (self.bounds, self.counts, self.sum) = (bounds, counts, sum)
     }
 
-    /// What several of the same bounds have recorded together.
+    /// Returns the sum of several snapshots with the same bounds.
     package static func sum(_ parts: [Snapshot]) -> Snapshot {
       guard var whole = parts.first else { return Snapshot(bounds: [], counts: [0], sum: 0) }
       for part in parts.dropFirst() {
@@ -68,7 +69,7 @@ package final class MetricHistogram: Sendable {
 }
 
 extension Duration {
-  /// Nanoseconds, for times of less than 292 years.
+  /// The duration in nanoseconds, for durations of less than 292 years.
   fileprivate var wholeNanoseconds: Int64 {
     let (seconds, attoseconds) = components
     return seconds &* 1_000_000_000 &+ attoseconds / 1_000_000_000
