@@ -1,8 +1,8 @@
-/// A value of `aps` that is not of the type Apple documents: devices ignore it.
+/// A value of `aps` whose type differs from Apple's documentation: devices ignore it.
 package struct SchemaError: Sendable, Equatable {
-  /// Where in the payload, as a JSON pointer (RFC 6901), such as `/aps/category`.
+  /// The JSON pointer (RFC 6901) of the value in the payload, such as `/aps/category`.
   package var pointer: String
-  /// One sentence: what is due and what is there.
+  /// The expected type and the found type, in one sentence.
   package var message: String
   /// The value as short JSON.
   package var evidence: String
@@ -14,12 +14,12 @@ package struct SchemaError: Sendable, Equatable {
   }
 }
 
-/// The types of everything in `aps` (reference §6.2 to §6.4), as tables.
+/// The types of all members of `aps` (reference §6.2 to §6.4), as tables.
 ///
-/// A value is looked up by its key while the parser passes it; for one that is right, that is all. Keys that no table
-/// has are nobody's business: devices ignore them.
+/// The parser looks up each value by its key while it reads the payload; a valid value costs nothing more. Keys
+/// without an entry are not checked: devices ignore them.
 enum APSSchema {
-  /// What a value may be.
+  /// The allowed types and values of a member.
   enum Shape {
     case string, number, object
     /// 0 or 1.
@@ -35,9 +35,9 @@ enum APSSchema {
     case level, event
   }
 
-  /// The keys of one object.
+  /// The allowed keys of one object.
   struct Table {
-    /// By the length of the key, so that a look-up compares one or two.
+    /// The entries by the length of their keys, so that a lookup compares one or two keys.
     private let entries: [[(key: StaticString, shape: Shape)]]
     private let pointer: String
 
@@ -49,7 +49,7 @@ enum APSSchema {
       self.entries = byLength
     }
 
-    /// Notes a fault when `value`, the member `key` of this table's object, is of another type than it should be.
+    /// Appends a fault if `value`, the member `key` of this table's object, has a type other than the documented one.
     func check(_ key: JSONKey, _ value: JSONElement, _ faults: inout [SchemaError]) {
       guard key.count < entries.count else { return }
       for entry in entries[key.count] where entry.key ~= key {
@@ -58,12 +58,13 @@ enum APSSchema {
       }
     }
 
-    /// Whether this is a key of the object.
+    /// Returns true if the object may have this key.
     func holds(_ key: JSONKey) -> Bool {
       key.count < entries.count && entries[key.count].contains { $0.key ~= key }
     }
 
-    /// The key that was probably meant: the same letters, in another case or with other dashes.
+    /// Returns the key with the same letters in another case or with other dashes, as a suggestion for a misspelled
+    /// key.
     func name(like name: String) -> String? {
       func letters(_ text: String) -> String { text.lowercased().filter { $0 != "-" && $0 != "_" && $0 != " " } }
       let wanted = letters(name)
@@ -88,7 +89,7 @@ enum APSSchema {
       "content-changed": .truth, "url-args": .strings,
     ])
 
-  /// Texts may be objects with `loc-key`, and `sound` may be here, in alerts of Live Activities.
+  /// In alerts of Live Activities, texts may be objects with `loc-key`, and `sound` may be here.
   static let alert = Table(
     at: "/aps/alert",
     [
@@ -101,7 +102,7 @@ enum APSSchema {
 
   static let sound = Table(at: "/aps/sound", ["critical": .flag, "name": .string, "volume": .fraction])
 
-  /// The fault of an `aps` that is no object.
+  /// Returns the fault of an `aps` that is not an object.
   static func fault(ofRoot value: JSONElement) -> SchemaError {
     SchemaError(pointer: "/aps", message: "aps is an object; this is \(value.kindInWords)", evidence: value.evidence)
   }
@@ -126,7 +127,7 @@ extension APSSchema.Shape {
     }
   }
 
-  /// What is due.
+  /// The expected type, for error messages.
   var words: String {
     switch self {
     case .string: "a string"
@@ -152,7 +153,7 @@ extension JSONElement {
     return isSo
   }
 
-  /// What this is, for people.
+  /// The type and a short form of the value, for users.
   fileprivate var kindInWords: String {
     switch kind {
     case .null: "null"

@@ -1,14 +1,14 @@
-/// How many alerts an app may show within an hour: a person's choice for the app (A8).
+/// The maximum number of alerts an hour from an app, as the user's preference for the app (A8).
 package enum AlertBudget: Sendable, Equatable {
-  /// What holds for an app of which the person has chosen nothing (N8): ``standardCount``, besides what is time-sensitive
-  /// or critical, or a question.
+  /// The default without a preference of the user (N8): ``standardCount``, not counting time-sensitive and critical
+  /// alerts and questions.
   case standard
-  /// So many, whatever they call themselves.
+  /// A number of alerts, whatever their interruption level.
   case alerts(Int)
-  /// Any number.
+  /// Any number of alerts.
   case unlimited
 
-  /// Alerts an hour that an app may show by default.
+  /// The default number of alerts an hour from an app.
   package static let standardCount = 20
 }
 
@@ -16,7 +16,7 @@ extension AlertBudget: ExpressibleByIntegerLiteral {
   package init(integerLiteral count: Int) { self = .alerts(count) }
 }
 
-/// A number, or null for any number. The default has no form: it is left out.
+/// The JSON form is a number, or null for any number. The default has no form: it is omitted.
 extension AlertBudget: Codable {
   package init(from decoder: any Decoder) throws {
     let container = try decoder.singleValueContainer()

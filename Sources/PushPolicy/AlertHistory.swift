@@ -1,29 +1,29 @@
-/// The alerts that one app has shown on one device within an hour, by which its budget is counted (A8).
+/// The alerts that one app has shown on one device within an hour, for its budget (A8).
 package struct AlertHistory<ID: Hashable & Sendable>: Sendable {
-  /// The time that a budget is for, in seconds.
+  /// The period of a budget in seconds.
   package static var span: Int64 { 3600 }
 
-  /// In the order in which they were shown.
+  /// The alerts in the order of their display.
   private var shown: [(at: Int64, id: ID)] = []
 
   package init() {}
 
   package var isEmpty: Bool { shown.isEmpty }
 
-  /// Whether none counts any longer at `now`, in seconds since 1970.
+  /// Returns true if no alert counts at `now`, in seconds since 1970.
   package func isOver(at now: Int64) -> Bool { shown.last.map { $0.at <= now - Self.span } ?? true }
 
-  /// Alerts within the hour before `now`, in seconds since 1970, without the push `id` itself: asking twice about a push
-  /// gets the same answer.
+  /// Returns the number of alerts within the hour before `now`, in seconds since 1970, that were shown before the
+  /// push `id`: a second decision about the same push gets the same number.
   package mutating func count(at now: Int64, without id: ID) -> Int {
     if let first = shown.first, first.at <= now - Self.span { shown.removeAll { $0.at <= now - Self.span } }
     return shown.firstIndex { $0.id == id } ?? shown.count
   }
 
-  /// The alerts within the hour before `now`, in seconds since 1970.
+  /// Returns the alerts within the hour before `now`, in seconds since 1970.
   package func recent(at now: Int64) -> [(at: Int64, id: ID)] { shown.filter { $0.at > now - Self.span } }
 
-  /// An alert was shown; one that was shown elsewhere may be told late.
+  /// Adds an alert that was shown. An alert of another gateway may be reported late, so it is inserted by its time.
   package mutating func note(_ id: ID, at now: Int64) {
     guard !shown.contains(where: { $0.id == id }) else { return }
     let place = shown.lastIndex { $0.at <= now }.map { $0 + 1 } ?? 0

@@ -1,9 +1,9 @@
-/// The alerts that an app may show within the hour of one push, and why no more.
+/// The maximum number of alerts from an app within the hour before one push, and the reason for it.
 struct AlertQuota: Sendable, Equatable {
   enum Cause: Sendable {
-    /// The person has chosen it.
+    /// The user has set it.
     case chosen
-    /// The device was away: what goes beyond is in a digest.
+    /// The device was away: further alerts are in a summary.
     case absence
     /// It is the default.
     case standard
@@ -14,16 +14,17 @@ struct AlertQuota: Sendable, Equatable {
 }
 
 extension Policy {
-  /// A push that waited longer than this came while the person was away, in seconds.
+  /// The time in seconds after which a pending push counts as received while the user was away.
   static let absence: Int64 = 600
-  /// Alerts of one app that a person who was away is shown, where they chose no budget: the rest is a digest.
+  /// The number of alerts from one app shown to a returning user without a budget preference: the rest is in a
+  /// summary.
   static let returnBudget = 10
 
-  /// What bounds the alerts of an app, where anything does.
+  /// Returns the alert limit of an app; nil if it has none.
   ///
-  /// Without that a decision does not depend on what was shown before, and the alert is not counted.
+  /// Without a limit, a decision is independent of earlier alerts, and the alert is not counted.
   ///
-  /// - Parameter isQuestion: whether it is one that somebody waits for (`pushcli ask`).
+  /// - Parameter isQuestion: true for a question whose sender waits for the answer (`pushcli ask`).
   static func alertAllowance(
     of app: AppPreferences?, for push: PushNotification, isQuestion: Bool = false, received: Int64, at now: Int64,
     isCatchingUp: Bool

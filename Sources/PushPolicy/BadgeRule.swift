@@ -1,7 +1,9 @@
-/// B1: a badge is a count of things waiting for the person, a whole number of at least 0; nothing else is a badge.
+/// Rule B1: a badge is the number of items that await the user, a whole number of at least 0; no other value is a
+/// badge.
 enum BadgeRule {
-  /// Returns the count that `value`, a payload's `badge`, stands for; `1e2` and `3.0` are whole numbers.
-  /// - Throws: B1 when it is no whole number of at least 0, or larger than `Int.max`.
+  /// Returns the count of `value`, a payload's `badge`; `1e2` and `3.0` are whole numbers.
+  ///
+  /// - Throws: B1 if it is not a whole number of at least 0, or is larger than `Int.max`.
   static func badge(_ value: JSONElement) throws(Violation) -> Int {
     if let count = value.integer ?? value.double.flatMap(whole), count >= 0 { return count }
     throw Violation(
@@ -12,14 +14,15 @@ enum BadgeRule {
     )
   }
 
-  /// The number as an integer, when it is one and fits. (`Int(exactly:)` would need libm in a debug build.)
+  /// Returns the number as an integer; nil if it is not a whole number or is too large. (`Int(exactly:)` would need
+  /// libm in a debug build.)
   private static func whole(_ number: Double) -> Int? {
     guard number >= 0, number < 0x1p63 else { return nil }
     let integer = Int(number)
     return Double(integer) == number ? integer : nil
   }
 
-  /// What the value is, and what to send instead.
+  /// Describes an invalid value, and the value to send instead.
   private static func remark(on value: JSONElement) -> String {
     switch value.kind {
     case .null: "null: leave badge out to keep the count, or send 0 to clear it"

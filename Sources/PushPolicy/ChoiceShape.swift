@@ -1,15 +1,15 @@
-/// What a value of a choice may be in JSON.
+/// The allowed JSON values of a preference.
 indirect enum Shape: Sendable {
   case bool, boolOrNull, budget, delivery, logText, summary, window, topic
-  /// An array with at most so many elements.
+  /// An array with a maximum number of elements.
   case list(Shape, maximum: Int)
-  /// Any names, with values of one shape.
+  /// An object with any names, and values of one shape.
   case named(Shape, maximum: Int)
   case focuses
-  /// These keys, each of which may be missing.
+  /// An object with these keys, all of them optional.
   case object([(key: String, shape: Shape)])
 
-  /// The longest name of an app or a category, in bytes.
+  /// The maximum size of the name of an app or a category, in bytes.
   private static let maximumNameSize = 255
 
   func error(in value: JSONElement, at pointer: String) -> String? {

@@ -1,35 +1,35 @@
-/// Where a choice is kept in one scope, and what can be done with it there.
+/// The storage of a preference in one scope, and the operations on it.
 struct ChoiceSlot<Holder: HasDefault>: Sendable {
   /// The usual values, as a settings screen offers them.
   let values: [String]
   let isText: Bool
-  /// What the values are, in a line of a table.
+  /// The description of the allowed values, in a line of a table.
   let words: String
-  /// What JSON may hold.
+  /// The allowed JSON values.
   let shape: Shape
   let decode: @Sendable (inout Holder, KeyedDecodingContainer<ChoiceKey>, ChoiceKey) throws -> Void
   let encode: @Sendable (Holder, inout KeyedEncodingContainer<ChoiceKey>, ChoiceKey) throws -> Void
-  /// Assigns the value to the choice, which goes by this name.
+  /// Assigns a value to the preference with this name.
   let assign: @Sendable (inout Holder, _ name: String, _ value: String) throws(SettingError) -> Void
-  /// What there is one of each for; one empty name where there is just one.
+  /// The names for which there is a value each; one empty name for a preference with a single value.
   let members: @Sendable (Holder) -> [String]
-  /// The value, as an assignment writes it.
+  /// The value in the syntax of an assignment.
   let text: @Sendable (Holder, _ member: String) -> String
-  /// What is to say of it in a list where it is not as usual.
+  /// The remark in a list, if the value is not the default.
   let remark: @Sendable (Holder) -> String?
-  /// Why it removes a part.
+  /// The reason why the preference removes a part.
   let refusal: @Sendable (Holder) -> String?
-  /// The value that would not.
+  /// The value with which the preference removes nothing.
   let remedy: String
 
-  /// A slot.
+  /// Makes a slot.
   ///
   /// - Parameters:
-  ///   - path: Where the value is. What a new holder has there is the default.
-  ///   - isAlwaysWritten: Whether JSON has it also where it is the default.
-  ///   - refusal: Why it removes a part, where `VALUE` stands for its value.
-  ///   - remark: What to say of it where it is not as usual, likewise.
-  ///   - change: What else changes with it.
+  ///   - path: The stored property. Its value in a new holder is the default.
+  ///   - isAlwaysWritten: True if JSON also contains the default value.
+  ///   - refusal: The reason why it removes a part, with `VALUE` for its value.
+  ///   - remark: The remark in a list, if the value is not the default, with `VALUE` likewise.
+  ///   - change: Another change of the holder that each assignment makes.
   init<Value: Codable & Equatable & Sendable>(
     _ path: any WritableKeyPath<Holder, Value> & Sendable, _ type: ChoiceType<Value>, isAlwaysWritten: Bool = false,
     refusal: String? = nil, remark: String? = nil, change: (@Sendable (inout Holder) -> Void)? = nil
@@ -62,12 +62,12 @@ struct ChoiceSlot<Holder: HasDefault>: Sendable {
   }
 }
 
-/// What has its defaults when it is new.
+/// A type whose new values have all defaults.
 protocol HasDefault: Sendable {
   init()
 }
 
-/// The name of a choice in JSON.
+/// The name of a preference in JSON.
 struct ChoiceKey: CodingKey, ExpressibleByStringLiteral {
   let stringValue: String
   var intValue: Int? { nil }
@@ -78,26 +78,26 @@ struct ChoiceKey: CodingKey, ExpressibleByStringLiteral {
   init?(intValue: Int) { nil }
 }
 
-/// What the values of a choice are: how they are read, written and checked.
+/// The type of a preference's values: reading, writing and checking.
 struct ChoiceType<Value: Sendable>: Sendable {
   var values: [String]
   var isText = false
   var words: String
   var shape: Shape
-  /// The value that lets everything through.
+  /// The value that lets all pushes through.
   var letting: String
   var assign: @Sendable (inout Value, _ name: String, _ text: String) throws(SettingError) -> Void
   var text: @Sendable (Value, _ member: String) -> String
   var encoded: @Sendable (Value) -> any Encodable & Sendable
   var members: @Sendable (Value) -> [String] = { _ in [""] }
-  /// What null says in JSON, where it says anything.
+  /// The value of null in JSON; nil if null is not allowed.
   var null: Value?
 
-  /// A type of which every choice has one value.
+  /// Makes a type for preferences with one value each.
   ///
   /// - Parameters:
-  ///   - expected: What to write, in words.
-  ///   - read: Reads a value; nil for what is none.
+  ///   - expected: The description of valid values, for error messages.
+  ///   - read: Reads a value; nil for an invalid one.
   init(
     values: [String], isText: Bool = false, words: String? = nil, shape: Shape, letting: String, expected: String,
     text: @escaping @Sendable (Value) -> String,
@@ -119,7 +119,7 @@ struct ChoiceType<Value: Sendable>: Sendable {
 extension ChoiceType<Bool> {
   static var isOn: Self { either("on", "off") }
 
-  /// A switch; `on` and `off` always do, and so do the words that suit it better.
+  /// A switch; `on` and `off` are always valid, and also the two given words.
   static func either(_ on: String, _ off: String, letting: String? = nil) -> Self {
     ChoiceType(
       values: ["on", "off"], words: "`\(on)`, `\(off)`", shape: .bool, letting: letting ?? on,
@@ -167,7 +167,7 @@ extension ChoiceType<AlertBudget> {
       read: { _, text in
         switch text {
         case "default": return .standard
-        // Versions before 0.2 wrote none.
+        // Versions before 0.2 wrote `none`.
         case "unlimited", "none": return .unlimited
         default:
           return Int(text).flatMap { (0...AppPreferences.maximumBudget).contains($0) ? .alerts($0) : nil }
@@ -205,7 +205,7 @@ extension ChoiceType<SummaryTimes> {
 }
 
 extension ChoiceType<[QuietWindow]> {
-  /// Windows with semicolons between them; `off` is none.
+  /// Windows separated by semicolons; `off` for none.
   static var windows: Self {
     ChoiceType(
       values: ["off", "22:00-07:00", "23:00-06:00"], isText: true,
@@ -252,7 +252,7 @@ extension ChoiceType<[String: Set<String>]> {
       switch text {
       case "off": focuses[name] = nil
       case "none": focuses[name] = []
-      // Between two commas may be nothing but blanks, which is no topic.
+      // Blanks between two commas are no topic.
       default:
         let topics = text.split(separator: ",").map { $0.filter { $0 != " " } }.filter { !$0.isEmpty }
         if let wrong = topics.first(where: { !Preferences.isTopic($0) }) {

@@ -1,6 +1,6 @@
 extension Decision {
-  /// What of a decision does not fit; nil when all does: each part that was asked for is presented or removed, and counts
-  /// once.
+  /// Describes the first broken invariant; nil if there is none: each requested part is either presented or removed,
+  /// exactly once.
   package func brokenInvariant(asked: [Part]) -> String? {
     for part in Part.allCases {
       let isPresented =

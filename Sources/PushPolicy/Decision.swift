@@ -1,24 +1,24 @@
-/// One of the three things a notification can do (N1).
+/// One of the three parts of a notification (N1).
 package enum Part: String, Sendable, Codable, CaseIterable {
   case badge, sound, alert
 }
 
-/// What policy lets through of one push for one person now, and the rule behind each removal (N7).
+/// The parts of one push that the policy presents to one user, and the rule of each removal (N7).
 package struct Decision: Sendable, Equatable {
-  /// What the device is to show, play and count.
+  /// The data that the device shows, plays and counts.
   package var presentation = Presentation()
-  /// What was asked for and removed, in the order badge, sound, alert.
+  /// The requested parts that were removed, in the order badge, sound, alert.
   package var removed: [Removal] = []
-  /// Whether an alert is presented that counts against the app's ``AlertQuota``.
+  /// True if an alert is presented that counts against the app's ``AlertQuota``.
   package var isAlertCounted = false
 
   package init() {}
 
-  /// One part that a person's choice removed.
+  /// One part that a preference of the user removed.
   package struct Removal: Sendable, Equatable, Codable {
     package var part: Part
     package var rule: Rule
-    /// The setting that decided, as a path in the person's preferences, such as `apps/com.example.news/alert`.
+    /// The setting that decided, as a path in the user's preferences, such as `apps/com.example.news/alert`.
     package var setting: String
 
     package init(part: Part, rule: Rule, setting: String) {
@@ -27,39 +27,42 @@ package struct Decision: Sendable, Equatable {
       self.setting = setting
     }
 
-    /// Whether the person's choice removed it for good: what a circumstance removes of an alert is in the center, and may
-    /// be shown later.
+    /// True if a preference of the user removed the part permanently. An alert that a condition removed is in the
+    /// notification center, and may be shown later.
     package var isRefusal: Bool { [.n4, .n5, .n6, .a9].contains(rule) }
 
-    /// The refusal for which nothing of a push can ever be shown; `nil` where something is, or may be later.
+    /// Returns the refusal because of which no part of a push can ever be shown; `nil` if a part is shown, or may be
+    /// later.
     ///
-    /// - Parameter asked: what the push asked for.
+    /// - Parameter asked: the parts that the push requested.
     package static func refusalOfAll(_ asked: [Part], _ removed: [Decision.Removal]) -> Decision.Removal? {
       guard !asked.isEmpty, asked.allSatisfy({ part in removed.contains { $0.part == part } }) else { return nil }
-      // Whether an alert is asked for decides: a sound that quiet hours keep back is gone, and the alert beside it is not.
+      // A requested alert decides: a sound that quiet hours suppress is lost, but the alert of the same push is not.
       if asked.contains(.alert) { return removed.first { $0.part == .alert && $0.isRefusal } }
       return removed.allSatisfy(\.isRefusal) ? removed.first : nil
     }
 
-    /// Whether the setting is about all notifications, of everything or of an app, and not about a part.
+    /// True if the setting is for all notifications, of all apps or of one app, and not for a single part.
     package var isOfAllNotifications: Bool {
       setting == "notifications" || setting.hasPrefix("apps/") && setting.hasSuffix("/notifications")
     }
   }
 }
 
-/// What a device shows, plays and counts for one push. A part that is `nil` was not asked for or was removed.
+/// The data that a device shows, plays and counts for one push. A part is `nil` if it was not requested or was
+/// removed.
 package struct Presentation: Sendable, Equatable, Codable {
-  /// The count for the app's icon; 0 clears it.
+  /// The count on the app's icon; 0 clears it.
   package var badge: Int?
   package var sound: SoundPresentation?
   package var alert: AlertPresentation?
-  /// What the notification center shows of an alert that may not interrupt; `nil` when the alert is shown, was not asked
-  /// for, or was refused.
+  /// The entry in the notification center for an alert that may not interrupt; `nil` if the alert is shown, was not
+  /// requested, or was refused.
   package var center: AlertPresentation?
-  /// Until when the push waits for a digest; `nil`: it does not.
+  /// The summary to which the push is deferred; `nil` if it is not deferred.
   package var held: Deferral?
-  /// The alerts an hour beyond which the alert is, if that is why it is in the center; `nil`: it is not.
+  /// The maximum number of alerts an hour, if the alert is in the notification center because it exceeds it; else
+  /// `nil`.
   package var budget: Int?
 
   package init(
@@ -74,30 +77,30 @@ package struct Presentation: Sendable, Equatable, Codable {
     self.held = held
   }
 
-  /// The wire, where this is documented, has the old spelling of center.
+  /// On the wire, where this format is documented, the key of `center` has the old spelling.
   private enum CodingKeys: String, CodingKey {
     case badge, sound, alert
     case center = "centre"
     case held, budget
   }
 
-  /// Whether nothing at all is presented.
+  /// True if nothing is presented.
   package var isEmpty: Bool { badge == nil && sound == nil && alert == nil && center == nil }
 }
 
-/// What a push waits for in the notification center.
+/// The reason and the time for which a push is deferred in the notification center.
 package struct Deferral: Sendable, Equatable, Codable {
   package enum Reason: String, Sendable, Codable {
-    /// The person's summary of that app.
+    /// The user's preference to get this app's pushes in a summary.
     case summary
-    /// The app's alert budget was used up when the device came back.
+    /// The app's alert budget was used up when the device reconnected.
     case budget
   }
 
   package var by: Reason
-  /// When the digest is due, in seconds since 1970; `nil`: when the device has caught up.
+  /// The due time of the summary, in seconds since 1970; `nil` for the time when the device has caught up.
   package var until: Int64?
-  /// The sender's `relevance-score`, by which a digest is ordered.
+  /// The sender's `relevance-score`, by which a summary is ordered.
   package var relevance: Double
 
   package init(by: Reason, until: Int64? = nil, relevance: Double = 0) {
@@ -109,7 +112,7 @@ package struct Deferral: Sendable, Equatable, Codable {
 
 /// The sound that a device plays. On the wire it is the bare name (`"sound":"default"`).
 package struct SoundPresentation: Sendable, Equatable {
-  /// A bare file name; one that the device lacks plays the default sound (S1).
+  /// A bare file name; for a name that the device does not have it plays the default sound (S1).
   package var name: String
 
   package init(name: String) {
@@ -117,16 +120,17 @@ package struct SoundPresentation: Sendable, Equatable {
   }
 }
 
-/// The alert that a device shows: the app's name on top (which the device knows), these texts, these buttons.
+/// The texts and buttons of the alert that a device shows, below the name of the app, which is stored on the device.
 package struct AlertPresentation: Sendable, Equatable, Codable {
-  /// May be empty.
+  /// The title, which may be empty.
   package var title: String
-  /// May be empty, as may `body`, but never all three.
+  /// The subtitle, which may be empty, as may `body`. At least one of the three texts is not empty.
   package var subtitle: String
   package var body: String
-  /// One button that only dismisses, or two of which the left one only dismisses (A3, A4), by title.
+  /// The titles of the buttons: one that only dismisses, or two, of which the left one only dismisses (A3, A4).
   package var buttons: [String]
-  /// What the alert's category offers, if it does: one action is one of the buttons, more are an action sheet (A6).
+  /// The actions of the alert's category, if any: a single action is one of the buttons, several are an action sheet
+  /// (A6).
   package var actions: [AlertAction]?
 
   package init(title: String = "", subtitle: String = "", body: String = "", buttons: [String] = ["Close", "View"]) {
@@ -136,9 +140,9 @@ package struct AlertPresentation: Sendable, Equatable, Codable {
     self.buttons = buttons
   }
 
-  /// Offers the actions of a category, in place of View.
+  /// Offers the actions of a category in place of View.
   ///
-  /// The button for a single one stands on the right, and on the left when it is destructive (D1, D2).
+  /// The button of a single action is on the right, and on the left if the action is destructive (D1, D2).
   package mutating func offer(_ actions: [AlertAction]) {
     guard let first = actions.first else { return }
     self.actions = actions
@@ -150,13 +154,13 @@ package struct AlertPresentation: Sendable, Equatable, Codable {
   }
 }
 
-/// One thing that a person can answer to an alert of a category.
+/// One possible answer of a user to an alert of a category.
 package struct AlertAction: Sendable, Equatable, Codable {
-  /// What the sender is told.
+  /// The identifier that is sent to the sender.
   package var id: String
-  /// What the person reads.
+  /// The title that the user reads.
   package var title: String
-  /// Whether something is lost by it.
+  /// True if the action destroys data.
   package var isDestructive: Bool
 
   package init(id: String, title: String, isDestructive: Bool = false) {

@@ -1,14 +1,14 @@
 extension DeliveryDetail {
-  /// A rule that the sender broke.
+  /// A violation of a rule by the sender.
   package struct Finding: Sendable, Equatable {
     /// A numbered rule, or `aps` for the types of its members.
     package var rule: String
-    /// Where in the payload, as a JSON pointer.
+    /// The JSON pointer of the value in the payload.
     package var pointer: String
     package var message: String
-    /// The offending texts; nil where the rule is about no text.
+    /// The offending texts; nil if the rule is not about texts.
     package var evidence: [String]?
-    /// Whether the push was let through all the same.
+    /// True if the push was accepted nevertheless.
     package var isReportOnly: Bool
 
     package init(
@@ -25,19 +25,19 @@ extension DeliveryDetail {
     }
   }
 
-  /// The error that answered a push, and its sender.
+  /// The error response to a push, and the push's sender.
   package struct Refusal: Sendable, Equatable {
     /// The HTTP status.
     package var status: Int
-    /// The reason of the answer, as the provider API spells it.
+    /// The reason in the response, as the provider API spells it.
     package var reason: String
-    /// The topic of the request; nil where it has none.
+    /// The topic of the request; nil if it has none.
     package var topic: String?
     /// The key id of the provider token; nil for a sender without one. A refused token may name any key.
     package var keyID: String?
     /// The team of the provider token.
     package var team: String?
-    /// The rule that the sender broke, where that is the reason.
+    /// The violated rule, if it is the reason.
     package var finding: Finding?
 
     package init(

@@ -1,5 +1,5 @@
 extension DeliveryDetail {
-  /// As people read it; empty for nothing.
+  /// The text for users; empty for ``nothing``.
   package var words: String {
     switch self {
     case .nothing: ""
@@ -20,9 +20,9 @@ extension DeliveryDetail {
     }
   }
 
-  /// Reads what the log had before it kept facts: words, which are those of ``words``.
+  /// Reads a row of a version that stored texts instead of facts; these texts are the same as ``words``.
   ///
-  /// - Parameter event: The row's event, which says what words there may be.
+  /// - Parameter event: The event of the row, which determines the possible texts.
   package init(words: String, of event: String) {
     self = DeliveryDetail.parsed(words, event) ?? (words.isEmpty ? .nothing : .words(words))
   }
@@ -63,7 +63,7 @@ extension DeliveryDetail.Finding {
     "\(isReportOnly ? DeliveryDetail.Finding.mark : "")\(rule) \(pointer): \(message)\(evidence.map { " \($0)" } ?? "")"
   }
 
-  /// Reads words; the evidence stays behind the message.
+  /// Reads a text; the evidence remains a part of the message.
   fileprivate init?(words: String) {
     let isReportOnly = words.hasPrefix(Self.mark)
     let rest = words.dropFirst(isReportOnly ? Self.mark.count : 0)

@@ -1,59 +1,61 @@
-/// What a row of the delivery log tells besides its event: facts, of which ``words`` are made where they are shown.
+/// The details of a row of the delivery log in addition to its event: facts, from which ``words`` makes a text for
+/// display.
 ///
-/// What nearly every push has is one byte in the log, a ``code``; the rest is JSON, as ``appendJSON(to:)`` writes it.
+/// The details of nearly every push are one byte in the log, a ``code``; all others are JSON, as ``appendJSON(to:)``
+/// writes it.
 package enum DeliveryDetail: Sendable, Equatable {
   case nothing
   case fact(Fact)
-  /// What was asked of the device (`transmitted`).
+  /// The parts that the push requested from the device (`transmitted`).
   case asked(RequestedPresentation)
-  /// What the person's choices removed (`suppressed`).
+  /// The parts that the user's preferences removed (`suppressed`).
   case removed([Decision.Removal])
-  /// A rule that the sender broke (`reported`, `ignored`; `refused` for one device of a group).
+  /// A violation of a rule by the sender (`reported`, `ignored`; `refused` for one device of a group).
   indirect case finding(Finding)
-  /// The error that answered a push (`refused`).
+  /// The error response to a push (`refused`).
   indirect case refusal(Refusal)
   /// The channel of a broadcast.
   case channel(String)
-  /// How many held pushes a digest tells of.
+  /// The number of deferred pushes in a summary.
   case held(Int)
-  /// When the push is to be delivered, RFC 3339, UTC (`accepted`).
+  /// The scheduled delivery time, RFC 3339, UTC (`accepted`).
   case scheduled(String)
-  /// What the device says it has shown and played (`presented`).
+  /// The parts that the device reports as shown and played (`presented`).
   case presented([String])
-  /// What the person has chosen (`action`, `closed`).
+  /// The action that the user chose (`action`, `closed`).
   case answered(String)
-  /// An injected fault, by its name, and what it did.
+  /// The name of an injected fault, and its effect.
   case fault(name: String, effect: String)
-  /// The `traceparent` of its sender (`traced`): 55 letters, of which 32 are the trace's id.
+  /// The `traceparent` of the sender (`traced`): 55 characters, of which 32 are the id of the trace.
   case trace(String)
-  /// Who took the push back (`retracted`).
+  /// The client that retracted the push (`retracted`).
   case takenBack(by: String)
-  /// What only words tell: a row of an older version that its parser does not know.
+  /// A text without facts: a row of an older version that this version can't parse.
   case words(String)
 
-  /// A detail that has no parameters.
+  /// A detail without parameters.
   package enum Fact: String, Sendable, Codable, CaseIterable {
-    /// The push had waited for the device.
+    /// The push was pending in storage before.
     case fromStorage = "from_storage"
-    /// No stream of the device was open.
+    /// The device had no open stream.
     case deviceOffline = "device_offline"
-    /// No stream of the device was open, and the push is never stored.
+    /// The device had no open stream, and the push is never stored.
     case notConnected = "not_connected"
     /// The device ended its registration.
     case unregistered
-    /// The device takes nothing, and the push is never stored.
+    /// The device does not read its stream, and the push is never stored.
     case deviceLags = "device_lags"
     case mailboxFull = "mailbox_full"
     /// The payload can't be read.
     case unreadable
-    /// It was scheduled, and taken back before its time.
+    /// The push was scheduled, and canceled before its time.
     case cancelled
-    /// Its sender took it back, or another member of its group answered it.
+    /// The sender retracted the push, or another member of its group answered it.
     case retracted
     /// No device of the group is registered for the app.
     case nobodyRegistered = "nobody_registered"
 
-    /// Its byte in the log; these never change.
+    /// The byte of the fact in the log; these values never change.
     package var code: UInt8 {
       switch self {
       case .fromStorage: 1
@@ -89,7 +91,7 @@ package enum DeliveryDetail: Sendable, Equatable {
 // MARK: In the log
 
 extension DeliveryDetail {
-  /// The byte that says it all; nil where it takes more.
+  /// The byte for the whole detail; nil for details that need JSON.
   package var code: UInt8? {
     switch self {
     case .fact(let fact): fact.code
@@ -98,7 +100,7 @@ extension DeliveryDetail {
     }
   }
 
-  /// What a ``code`` means; nil for a newer version's.
+  /// Reads a ``code``; nil for a code of a newer version.
   package init?(code: UInt8) {
     if code & DeliveryDetail.askedMark != 0 {
       guard let asked = RequestedPresentation(usualParts: code & ~DeliveryDetail.askedMark) else { return nil }
@@ -111,7 +113,7 @@ extension DeliveryDetail {
 
   private static let askedMark: UInt8 = 0x80
 
-  /// Appends this as one JSON object; its decoded form is this value.
+  /// Appends the detail as one JSON object, which ``init(from:)`` decodes to the same value.
   package func appendJSON(to bytes: inout [UInt8]) {
     var object = JSONObjectText(bytes)
     bytes = []
@@ -177,7 +179,7 @@ extension DeliveryDetail.Refusal {
   }
 }
 
-/// A JSON object that grows behind other bytes.
+/// A JSON object that is appended to existing bytes.
 private struct JSONObjectText {
   private var bytes: [UInt8]
   private var separator = UInt8(ascii: "{")
@@ -223,7 +225,7 @@ private struct JSONObjectText {
 // MARK: In messages
 
 extension DeliveryDetail: Codable {
-  /// Every key that there is; those of one case are there.
+  /// All keys of all cases; a value has those of its case.
   private struct Form: Codable {
     var fact: Fact?
     var asked: [Part]?
@@ -262,7 +264,7 @@ extension DeliveryDetail: Codable {
       case team = "team_id"
     }
 
-    /// The rule that the sender broke; nil where there is none.
+    /// The violated rule; nil if there is none.
     var finding: Finding? {
       get {
         rule.map {
@@ -279,7 +281,7 @@ extension DeliveryDetail: Codable {
     }
   }
 
-  /// Decodes what ``appendJSON(to:)`` and ``encode(to:)`` write; what a newer version may tell is nothing.
+  /// Decodes the output of ``appendJSON(to:)`` and ``encode(to:)``; a detail of a newer version becomes ``nothing``.
   package init(from decoder: any Decoder) throws {
     let form = try Form(from: decoder)
     if let fact = form.fact {

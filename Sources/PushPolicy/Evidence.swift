@@ -1,6 +1,6 @@
-/// What a ``Violation`` quotes of a payload.
+/// The parts of a payload that a ``Violation`` quotes.
 extension JSONElement {
-  /// This value as short JSON: long strings end in `…`, arrays and objects are `[…]` and `{…}`.
+  /// The value as short JSON: long strings end in `…`, arrays and objects are `[…]` and `{…}`.
   var evidence: String {
     switch kind {
     case .null: "null"
@@ -15,10 +15,10 @@ extension JSONElement {
 }
 
 extension String {
-  /// The longest text that evidence shows in full, in Unicode scalars.
+  /// The maximum length of a text that evidence contains in full, in Unicode scalars.
   static let maximumEvidenceSize = 40
 
-  /// This text as a short JSON string literal.
+  /// The text as a short JSON string literal.
   var evidence: String {
     let start = unicodeScalars.prefix(Self.maximumEvidenceSize)
     var literal: [UInt8] = []
@@ -26,7 +26,7 @@ extension String {
     return String(decoding: literal, as: UTF8.self)
   }
 
-  /// This key as a reference token of a JSON pointer (RFC 6901 §3): `~` is `~0` and `/` is `~1`.
+  /// The key as a reference token of a JSON pointer (RFC 6901 §3): `~` is `~0` and `/` is `~1`.
   var pointerToken: String {
     var token = ""
     for scalar in unicodeScalars {

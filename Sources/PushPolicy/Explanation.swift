@@ -1,15 +1,15 @@
-/// Why a part was removed, for the person who wonders: what holds, where it was chosen, and what changes it.
+/// An explanation for the user why a part was removed: the setting, its scope, and the way to change it.
 package struct Explanation: Sendable, Equatable {
-  /// What the setting is, in words.
+  /// The setting, in words.
   package var reason: String
-  /// Where it was made.
+  /// The scope of the setting.
   package var place: String
-  /// The command that changes it; for what no command changes, what to do.
+  /// The command that changes the setting; without such a command, the instruction.
   package var remedy: String
 
   /// Explains a removal.
   ///
-  /// - Parameter device: the device's name, for the command.
+  /// - Parameter device: the name of the device, for the command.
   package init(_ removal: Decision.Removal, preferences: Preferences, device: String) {
     let path = removal.setting.split(separator: "/", omittingEmptySubsequences: false).map(String.init)
     let set = "pushcli prefs set --device \(shellWord(device))"
@@ -57,7 +57,7 @@ package struct Explanation: Sendable, Equatable {
     let place = "for \(topic)"
     let choices = preferences.apps[topic] ?? AppPreferences()
     if path[2] == "categories", path.count >= 5 {
-      // A category's name may hold slashes.
+      // The name of a category may contain slashes.
       let (category, key) = (path[3..<path.count - 1].joined(separator: "/"), path[path.count - 1])
       self =
         Explanation(
@@ -68,7 +68,7 @@ package struct Explanation: Sendable, Equatable {
     }
   }
 
-  /// Explains the choice with this key, as the table has it; `nil` where it removes nothing.
+  /// Explains the preference with this key from the table of preferences; `nil` if it removes nothing.
   private init?<Holder: ChoiceHolder>(_ key: String, of holder: Holder, _ place: String, _ set: String) {
     guard let (choice, slot) = Holder.slots.first(where: { $0.choice.key == key }), let reason = slot.refusal(holder)
     else { return nil }
@@ -77,14 +77,14 @@ package struct Explanation: Sendable, Equatable {
 }
 
 extension Explanation {
-  /// Like ``init(_:preferences:device:)``, with the app's topic where a command needs one.
+  /// Explains a removal like ``init(_:preferences:device:)``, with the app's topic in commands that need one.
   package init(_ removal: Decision.Removal, preferences: Preferences, device: String, topic: String) {
     self.init(removal, preferences: preferences, device: device)
     remedy = remedy.split(separator: "TOPIC", maxSplits: 1, omittingEmptySubsequences: false).joined(separator: topic)
   }
 }
 
-/// A word as a shell takes it: quoted where it has to be.
+/// Returns a word for a shell, quoted if necessary.
 private func shellWord(_ word: String) -> String {
   let isPlain = word.utf8.allSatisfy { byte in
     (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte | 0x20)

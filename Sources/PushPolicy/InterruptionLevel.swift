@@ -1,4 +1,4 @@
-/// How much a push may interrupt (reference §7.4), as its sender says.
+/// The interruption level that the sender requests for a push (reference §7.4).
 package enum InterruptionLevel: String, Sendable, Codable, CaseIterable, Comparable {
   case passive, active
   case timeSensitive = "time-sensitive"
@@ -16,18 +16,18 @@ package enum InterruptionLevel: String, Sendable, Codable, CaseIterable, Compara
   package static func < (left: Self, right: Self) -> Bool { left.rank < right.rank }
 }
 
-/// What holds when a push arrives and may keep it from interrupting, in the order in which it is asked.
+/// The conditions that may prevent a push from interrupting, in the order in which they are checked.
 package enum SuppressionCondition: String, Sendable, CaseIterable {
-  /// Nothing in particular.
+  /// Always true.
   case always
   /// The app is on probation.
   case provisional
-  /// The app's pushes are held for the summary.
+  /// The app's pushes are deferred to the summary.
   case summary
   case quietHours = "quiet hours"
-  /// A Focus is on that does not let the app through.
+  /// A Focus is active that does not let the app through.
   case focus
-  /// The app has used up its alert budget. Only what asks for an alert meets this.
+  /// The app has used up its alert budget. Only pushes that request an alert are affected.
   case budget
   /// The ring/silent switch is on silent.
   case silent
@@ -35,7 +35,7 @@ package enum SuppressionCondition: String, Sendable, CaseIterable {
   static let inOrder = allCases
 }
 
-/// Some of the three parts of a push.
+/// A set of the three parts of a push.
 struct PartSet: OptionSet, Sendable {
   let rawValue: UInt8
 
@@ -56,14 +56,14 @@ struct PartSet: OptionSet, Sendable {
 }
 
 extension SuppressionCondition {
-  /// Whether `part` of a push of this level gets through, where the person has allowed the level for the app.
+  /// Returns true if `part` of a push of this level gets through, if the user allows the app this level.
   ///
-  /// What is not in the table is removed; of an alert the notification center keeps an entry.
+  /// All combinations outside of the table are removed; for a removed alert the notification center gets an entry.
   package func lets(_ part: Part, of level: InterruptionLevel) -> Bool {
     parts(of: level).contains(PartSet(part))
   }
 
-  /// The one table of what each level may do.
+  /// Returns the parts that a push of each level may use under this condition: the only table of them.
   func parts(of level: InterruptionLevel) -> PartSet {
     switch (self, level) {
     case (_, .passive): .badge

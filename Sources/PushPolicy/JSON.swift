@@ -1,28 +1,30 @@
 import CSimdjson
 import Glibc
 
-/// A JSON parser. Reuses its buffers from one document to the next; belongs to one thread at a time.
+/// A JSON parser, which reuses its buffers for the next document. Only one thread may use it at a time.
 ///
-/// It reads strict JSON (RFC 8259) in valid UTF-8, at most ``maximumDepth`` levels deep. A number too large for its type — an
-/// integer of more than 64 bits, a double of more than 1.8e308 — is an error of the whole document, as in simdjson.
+/// It reads strict JSON (RFC 8259) in valid UTF-8, at most ``maximumDepth`` levels deep. A number that is too large
+/// for its type — an integer of more than 64 bits, a double of more than 1.8e308 — is an error of the whole document,
+/// as in simdjson.
 @safe
 package final class JSONParser {
   private let handle: OpaquePointer
-  /// Whether elements of the last document are still in somebody's hands.
+  /// True while elements of the last document are in use.
   private var isReading = false
 
-  /// Levels of arrays and objects in a payload and in any other document of a peer: more than people write, and few
-  /// enough for every parser.
+  /// The maximum nesting depth of payloads and other documents of a peer: more than usual documents have, and few
+  /// enough for all parsers.
   package static let maximumDepth = 64
-  /// The same for a line that holds a payload, some levels down: of a device's stream, or of a file of such lines.
+  /// The maximum nesting depth of a line that contains a payload some levels deep, of a device's stream or of a file
+  /// of such lines.
   package static let maximumLineDepth = maximumDepth + 8
 
-  /// The version of simdjson that this was built with, as `3.0.1`.
+  /// The version of simdjson of this build, such as `3.0.1`.
   package static var libraryVersion: String {
     unsafe String(cString: csimdjson_version()).filter { $0 != "\"" }
   }
 
-  /// A parser that refuses documents of more levels; the root is the first.
+  /// Makes a parser that refuses documents with more levels; the root is the first level.
   package init(maximumDepth: Int = JSONParser.maximumDepth) {
     precondition(maximumDepth > 0, "a document has a level")
     guard let handle = unsafe csimdjson_parser_create(maximumDepth) else { fatalError("no memory for a JSON parser") }
@@ -33,10 +35,11 @@ package final class JSONParser {
     unsafe csimdjson_parser_free(handle)
   }
 
-  /// Parses `bytes` and hands the root to `body`; elements cannot outlive it.
+  /// Parses `bytes` and calls `body` with the root; elements cannot outlive the call.
   ///
-  /// `body` must not parse with the same parser.
-  /// - Throws: ``JSONSyntaxError`` when `bytes` are not one JSON value.
+  /// `body` must not use the same parser.
+  ///
+  /// - Throws: ``JSONSyntaxError`` if `bytes` are not one JSON value.
   package func parse<Value>(
     _ bytes: Span<UInt8>,
     _ body: (JSONElement) -> Value
@@ -53,16 +56,16 @@ package final class JSONParser {
   }
 }
 
-/// Why some bytes are not JSON.
+/// The reason why bytes are not JSON.
 package struct JSONSyntaxError: Error, Sendable, Equatable {
-  /// Where and why, for people.
+  /// The position and the reason, for users.
   package var message: String
 
   package init(message: String) {
     self.message = message
   }
 
-  /// Of a document that the parser refused, for its form or for what it can't hold.
+  /// Makes the error of a document that the parser refused, for its syntax or for an unsupported value.
   init(of bytes: Span<UInt8>) {
     message =
       bytes.isEmpty
@@ -71,7 +74,7 @@ package struct JSONSyntaxError: Error, Sendable, Equatable {
   }
 }
 
-/// A value of a parsed document, borrowed from the parser: it cannot leave the closure that it was handed to.
+/// A value of a parsed document, borrowed from the parser: it cannot leave the closure that receives it.
 @safe
 package struct JSONElement: ~Escapable {
   private let node: csimdjson_node
@@ -86,7 +89,7 @@ package struct JSONElement: ~Escapable {
     unsafe self.node = node
   }
 
-  /// The types of a JSON value. A number is an integer when it is written without fraction and exponent.
+  /// The types of a JSON value. A number is an integer if it is written without fraction and exponent.
   package enum Kind: Sendable {
     case null, bool, integer, double, string, array, object
   }
@@ -104,13 +107,13 @@ package struct JSONElement: ~Escapable {
     }
   }
 
-  /// The value of `true` or `false`, `nil` when of another type.
+  /// The value of `true` or `false`; `nil` for another type.
   package var boolean: Bool? {
     var value = false
     return unsafe csimdjson_get_boolean(node, &value) ? value : nil
   }
 
-  /// The value of a number written without fraction and exponent that fits `Int`, otherwise `nil`.
+  /// The value of a number that is written without fraction and exponent and fits `Int`; otherwise `nil`.
   package var integer: Int? {
     var value: Int64 = 0
     return unsafe csimdjson_get_int64(node, &value) ? Int(value) : nil
@@ -122,19 +125,19 @@ package struct JSONElement: ~Escapable {
     return unsafe csimdjson_get_uint64(node, &value) ? UInt(value) : nil
   }
 
-  /// The value of any number, rounded to the nearest double; `nil` when of another type.
+  /// The value of any number, rounded to the nearest double; `nil` for another type.
   package var double: Double? {
     var value = 0.0
     return unsafe csimdjson_get_double(node, &value) ? value : nil
   }
 
-  /// The text of a string without its escapes, `nil` when of another type.
+  /// The text of a string with its escapes resolved; `nil` for another type.
   package var string: String? {
     var text = unsafe csimdjson_text()
     return unsafe csimdjson_get_string(node, &text) ? unsafe String(text) : nil
   }
 
-  /// The first member of an object with this name; `nil` when there is none or this is no object.
+  /// The first member of an object with this name; `nil` if there is none or this is not an object.
   package subscript(_ key: StaticString) -> JSONElement? {
     @_lifetime(copy self)
     get {
@@ -145,12 +148,12 @@ package struct JSONElement: ~Escapable {
     }
   }
 
-  /// Hands every member of an object to `body`, in order and also when a name comes twice; of other types, nothing.
+  /// Calls `body` for each member of an object, in order, also for repeated names; does nothing for other types.
   package func forEachMember(_ body: (_ key: String, _ value: JSONElement) -> Void) {
     visitMembers { body($0.string, $1) }
   }
 
-  /// Like ``forEachMember(_:)``, without making a string of each key.
+  /// Calls `body` like ``forEachMember(_:)``, but without making a string of each key.
   func visitMembers(_ body: (_ key: JSONKey, _ value: JSONElement) -> Void) {
     var cursor = unsafe csimdjson_members(node)
     var key = unsafe csimdjson_text()
@@ -160,7 +163,7 @@ package struct JSONElement: ~Escapable {
     }
   }
 
-  /// Hands every element of an array to `body`, in order; of other types, nothing.
+  /// Calls `body` for each element of an array, in order; does nothing for other types.
   package func forEachElement(_ body: (JSONElement) -> Void) {
     var cursor = unsafe csimdjson_elements(node)
     var value = unsafe csimdjson_node()
@@ -182,7 +185,7 @@ struct JSONKey: ~Escapable {
 
   var string: String { unsafe String(text) }
 
-  /// Bytes of UTF-8.
+  /// The size in bytes of UTF-8.
   var count: Int { unsafe text.count }
 
   static func ~= (literal: StaticString, key: JSONKey) -> Bool {
@@ -190,7 +193,7 @@ struct JSONKey: ~Escapable {
     return unsafe memcmp(start, literal.utf8Start, literal.utf8CodeUnitCount) == 0
   }
 
-  /// Whether this is `literal`, which has no capitals, in any case of its ASCII letters.
+  /// Returns true if the key equals `literal`, which has no capitals, in any case of its ASCII letters.
   func isAnyCase(of literal: StaticString) -> Bool {
     unsafe text.count == literal.utf8CodeUnitCount
       && UnsafeBufferPointer(text).elementsEqual(
@@ -208,7 +211,7 @@ extension UnsafeBufferPointer<UInt8> {
 }
 
 extension String {
-  /// Copies the text; what is not UTF-8 in it, a lone surrogate, becomes U+FFFD.
+  /// Copies the text; a lone surrogate, which is not valid UTF-8, becomes U+FFFD.
   fileprivate init(_ text: csimdjson_text) {
     unsafe self.init(decoding: UnsafeBufferPointer(text), as: UTF8.self)
   }

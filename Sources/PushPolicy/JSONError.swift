@@ -1,13 +1,13 @@
-/// Where a text stops being JSON (RFC 8259), and what was expected there.
+/// The first syntax error of a JSON text (RFC 8259): its position, and the expected token.
 package struct JSONError: Sendable, Equatable, CustomStringConvertible {
-  /// Both begin with 1; a column is a character.
+  /// The position; both numbers begin with 1, and columns are counted in characters.
   package let line, column: Int
-  /// What is wrong there, in one clause.
+  /// The description of the error, in one clause.
   package let words: String
 
   package var description: String { "line \(line), column \(column): \(words)" }
 
-  /// Looks for the first fault, in one pass; nil where there is none.
+  /// Finds the first syntax error in one pass; nil if there is none.
   package init?(in bytes: Span<UInt8>) {
     var scanner = JSONScanner(bytes)
     guard let words = scanner.fault() else { return nil }
@@ -17,7 +17,7 @@ package struct JSONError: Sendable, Equatable, CustomStringConvertible {
       if bytes[index] == UInt8(ascii: "\n") {
         (line, column) = (line + 1, 1)
       } else if bytes[index] & 0xC0 != 0x80 {
-        // What follows the first byte of a character is no character.
+        // Continuation bytes of a character are not counted.
         column += 1
       }
     }
@@ -25,17 +25,17 @@ package struct JSONError: Sendable, Equatable, CustomStringConvertible {
   }
 }
 
-/// Reads JSON as far as it is JSON.
+/// Reads a text as JSON until the first syntax error.
 private struct JSONScanner: ~Escapable {
-  /// What may come next.
+  /// The token that may come next.
   private enum Expected {
     case value, valueOrEnd, name, nameOrEnd, colon, commaOrEnd, nothing
   }
 
   private let bytes: Span<UInt8>
-  /// Where it reads; after a fault, where that is.
+  /// The position of the next byte; after an error, the position of the error.
   private(set) var place = 0
-  /// The closing bracket of every container that is open.
+  /// The closing bracket of each open container.
   private var open: [UInt8] = []
   private var expected = Expected.value
 
@@ -44,7 +44,7 @@ private struct JSONScanner: ~Escapable {
 
   private var next: UInt8? { place < bytes.count ? bytes[place] : nil }
 
-  /// Reads on to the first fault, and says what it is.
+  /// Reads to the first syntax error, and returns its description; nil if there is none.
   mutating func fault() -> String? {
     while true {
       while let byte = next, [0x20, 0x09, 0x0A, 0x0D].contains(byte) { place += 1 }
@@ -67,7 +67,7 @@ private struct JSONScanner: ~Escapable {
     }
   }
 
-  /// Takes what begins with `byte`.
+  /// Reads the token that begins with `byte`.
   private mutating func take(_ byte: UInt8) -> String? {
     switch (expected, byte) {
     case (.value, _), (.valueOrEnd, _):
@@ -90,7 +90,7 @@ private struct JSONScanner: ~Escapable {
     }
   }
 
-  /// What stands here, for people.
+  /// The token at the current position, for users.
   private var found: String {
     guard let byte = next else { return "the end" }
     guard (0x21..<0x7F).contains(byte) else { return "something else" }
@@ -212,7 +212,8 @@ private struct JSONScanner: ~Escapable {
     return nil
   }
 
-  /// Whether the second byte of a character makes the shortest form of one that there is (RFC 3629).
+  /// Returns false if the second byte of a character makes an overlong form, a surrogate or a too large scalar (RFC
+  /// 3629).
   private static func follows(_ second: UInt8, _ first: UInt8) -> Bool {
     switch first {
     case 0xE0: second >= 0xA0
@@ -223,7 +224,7 @@ private struct JSONScanner: ~Escapable {
     }
   }
 
-  /// Takes a character of several bytes.
+  /// Reads a character of several bytes.
   private mutating func character(_ byte: UInt8) -> String? {
     let size = byte >= 0xF0 ? 4 : byte >= 0xE0 ? 3 : 2
     let isWhole =

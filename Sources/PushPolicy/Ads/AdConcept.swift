@@ -1,17 +1,19 @@
-/// What words of a text speak of, in any language. A text's concepts, alone and in pairs, weigh most in the verdict.
+/// The meaning of words in a text, in any language. The concepts of a text, alone and in pairs, have most of the
+/// weight in a verdict.
 ///
-/// Raw values are places in the model: a new concept goes to the end, and the model is trained anew.
+/// The raw values are indices in the model: a new concept is appended at the end, and the model has to be trained
+/// again.
 package enum AdConcept: Int, CaseIterable {
-  // What ads speak of.
+  // Concepts of advertising.
   case priceCut, offer, coupon, freebie, buyCall, clickCall, applyCall, urgency, scarcity, winBack, exclusivity, novelty
   case contest, reward, referral, loan, investment, gambling, jobLure, realEstate, course, beauty, price, superlative
   case upsell, trialOffer, saving, occasion, optOut, contact, freeDelivery, temptation, food, travel, gameGoods, adult,
     service
-  // What everything else speaks of.
+  // Concepts of all other notifications.
   case code, secrecy, security, debit, credit, account, order, parcel, build, incident, appointment, transport, weather
   case message, personal, approval, status, userAlert, medical, school, home, news, renewal, question, ticket, workTerm
 
-  /// As evidence names it.
+  /// The name of the concept in evidence.
   package var name: String {
     switch self {
     case .priceCut: "price cut"

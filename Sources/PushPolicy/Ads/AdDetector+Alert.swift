@@ -1,6 +1,6 @@
 extension AdDetector {
-  /// Judges all that a person may read of an alert: title, subtitle, body, button, and arguments that an app's strings
-  /// file may show.
+  /// Assesses all texts of an alert that a user may read: title, subtitle, body, button, and arguments that the
+  /// strings file of an app may show.
   package func assess(_ alert: PushNotification.Alert) -> AdAssessment {
     begin()
     if !alert.title.isEmpty { add(alert.title) }
@@ -11,7 +11,7 @@ extension AdDetector {
     return verdict()
   }
 
-  /// The breach of A9 by an alert that is no pass, with what speaks for it, the heaviest first.
+  /// Returns the violation of rule A9 by an alert whose outcome is not `pass`, with its evidence, the heaviest first.
   package func violation(of alert: PushNotification.Alert) -> Violation {
     var texts = [alert.title, alert.subtitle, alert.body].filter { !$0.isEmpty }
     if case .title(let title) = alert.action { texts.append(title) }
@@ -22,6 +22,6 @@ extension AdDetector {
       evidence: explain(texts).prefix(Self.maximumShownEvidence).map { "\($0.feature): \($0.quote.evidence)" })
   }
 
-  /// How many places an answer to the sender names.
+  /// The maximum number of text parts that are quoted in the response to the sender.
   static let maximumShownEvidence = 8
 }

@@ -1,13 +1,14 @@
-/// Whether a notification advertises (rule A9), how sure that is, and what said so.
+/// Detects advertising in notifications (rule A9), with a score and the evidence.
 ///
-/// It reads through disguises (``AdReader``), looks for phrases with a meaning (``AdLexicon``) and for n-grams, and adds up
-/// their weights (``AdModel``). A verdict allocates nothing. It keeps buffers, so it belongs to one thread at a time.
+/// It reads through disguises (``AdReader``), finds phrases with a meaning (``AdLexicon``) and n-grams, and adds up
+/// their weights (``AdModel``). A verdict allocates no memory. The detector keeps buffers, so only one thread may use
+/// it at a time.
 package final class AdDetector {
   let reader: AdReader
   let lexicon: AdLexicon
   let model: AdModel
 
-  /// A detector with the model that is part of the program.
+  /// Makes a detector with the model that is embedded in the program.
   package convenience init() { self.init(model: .embedded) }
 
   package init(model: AdModel) {
@@ -20,19 +21,19 @@ package final class AdDetector {
   private static let vocabulary = AdLexicon.vocabulary(allPhrases)
   private static let lexicon = AdLexicon(allPhrases, reader: AdReader(vocabulary: vocabulary))
 
-  /// Changes when what features are changes; see ``AdModel/signature``.
+  /// A checksum that changes when the features change; see ``AdModel/signature``.
   package static var signature: UInt32 { lexicon.signature }
 
-  /// Judges the texts of one notification: title, subtitle, body, and whatever else a person would read.
+  /// Assesses the texts of one notification: title, subtitle, body, and all other texts that a user would read.
   ///
-  /// Of more than 8 KiB only the beginning is read.
+  /// Only the first 8 KiB of longer texts are read.
   package func assess(_ texts: [String]) -> AdAssessment {
     begin()
     for text in texts { add(text) }
     return verdict()
   }
 
-  /// Begins a notification; ``add(_:)`` its texts, then ask for the ``verdict()``.
+  /// Begins a notification: call ``add(_:)`` for each of its texts, and then ``verdict()``.
   package func begin() { reader.reset() }
 
   /// Adds a text of the notification.
@@ -41,7 +42,7 @@ package final class AdDetector {
   /// Adds a text of the notification, in UTF-8.
   package func add(_ text: Span<UInt8>) { unsafe text.withUnsafeBufferPointer { unsafe reader.append($0) } }
 
-  /// Judges what was added.
+  /// Assesses the texts that were added.
   package func verdict() -> AdAssessment {
     reader.tokenize()
     let score = score()
@@ -52,7 +53,7 @@ package final class AdDetector {
     score >= model.refuseThreshold ? .refuse : score >= model.holdThreshold ? .hold : .pass
   }
 
-  /// The score of the tokens that were read.
+  /// Returns the score of the tokens.
   private func score() -> Float {
     var sum = 0
     var count = 0
@@ -68,10 +69,10 @@ package final class AdDetector {
       + model.conceptScale * Float(model.sum(ofConcepts: concepts))
   }
 
-  /// What the sum of `count` n-grams is divided by, so that a long text is not an ad by its length.
+  /// Returns the divisor for the sum of `count` n-grams, so that a long text does not become an ad by its length.
   package static func spread(_ count: Int) -> Float { Float(max(count, AdModel.minimumCount)).squareRoot() }
 
-  /// What the training program learns from: the n-grams of the texts, and the concepts as bits.
+  /// Returns the features for the training program: the n-grams of the texts, and the concepts as bits.
   package func features(_ texts: [String]) -> (grams: [UInt32], concepts: UInt64) {
     begin()
     for text in texts { add(text) }
@@ -82,16 +83,17 @@ package final class AdDetector {
   }
 }
 
-/// What the detector thinks of a notification.
+/// The assessment of a notification.
 package struct AdAssessment: Sendable, Equatable {
   package enum Outcome: String, Sendable, CaseIterable {
     case pass
-    /// Perhaps an ad: only for a person who allowed advertising of the app, or who looks at what was held.
+    /// Possibly an ad: only for users who have allowed advertising from the app, or who look at suppressed pushes.
     case hold
     case refuse
   }
 
-  /// Larger is more promotional; about 0 where an ad is as likely as none in the training data.
+  /// The score: a larger one is more promotional. At about 0, ads and other texts are equally likely in the training
+  /// data.
   package var score: Double
   package var outcome: Outcome
 }

@@ -1,25 +1,26 @@
-/// A place in a text that spoke for an ad.
+/// A part of a text that contributed to an ad verdict.
 package struct AdEvidence: Sendable, Equatable {
-  /// Which of the texts that were judged.
+  /// The index of the text.
   package var text: Int
-  /// Where in it, in bytes of UTF-8.
+  /// The range in the text, in bytes of UTF-8.
   package var range: Range<Int>
-  /// The place as it was written.
+  /// The original text of the range.
   package var quote: String
-  /// What it speaks of, such as `price cut`; `wording` when only its n-grams count.
+  /// The concept of the part, such as `price cut`; `wording` if only its n-grams count.
   package var feature: String
-  /// How much of the score goes with it.
+  /// The decrease of the score when the part is removed.
   package var weight: Double
 }
 
 extension AdDetector {
-  /// The places that make `texts` an ad, those of most weight first; none for texts that pass.
+  /// Returns the parts that make `texts` an ad, the heaviest first; empty for texts that pass.
   ///
-  /// Without these places the rest passes: they are taken out in a few rounds, and the rest is judged anew after each.
+  /// The texts pass without these parts: they are removed in a few rounds, and the rest is assessed again after each
+  /// round.
   package func explain(_ texts: [String]) -> [AdEvidence] {
     let texts = texts.map { Array($0.utf8) }
     var remains = texts
-    // Where each remaining byte was in its text.
+    // The index of each remaining byte in its original text.
     var origins = remains.map { Array(0..<$0.count) }
     var evidence: [AdEvidence] = []
     var score = judge(remains)
@@ -27,7 +28,7 @@ extension AdDetector {
       let places =
         count == .max
         ? rest(remains) : heaviestPlaces(remains, count, excess: score.score - Double(model.holdThreshold))
-      // From the end on, so that the places before stay where they are.
+      // From the end on, so that the earlier ranges stay valid.
       var removed: [(place: Place, bytes: [Int])] = []
       for place in places.sorted(by: { ($0.text, $0.range.lowerBound) > ($1.text, $1.range.lowerBound) }) {
         reader.countSteps(remains[place.text].count)
@@ -36,11 +37,11 @@ extension AdDetector {
         origins[place.text].removeSubrange(place.range)
       }
       let next = judge(remains)
-      // What a round took from the score is shared out by what each of its places seemed to weigh.
+      // The decrease of the score in a round is divided among its parts in proportion to their estimated weights.
       let all = places.reduce(0) { $0 + $1.weight }
       for (place, bytes) in removed {
         let part = all > 0 ? place.weight / all : 1 / Double(places.count)
-        // A place may close over one that was taken before; each unbroken part is named.
+        // A part may enclose one that was removed before; each contiguous range is reported.
         for range in Self.unbroken(bytes) {
           evidence.append(
             AdEvidence(
@@ -53,8 +54,11 @@ extension AdDetector {
     return Self.joined(evidence, texts)
   }
 
-  /// How many places each round takes out at most. Nineteen refused texts of twenty are explained by four, one by one;
-  /// after the last round all that is left goes at once. So a text full of offers is judged a bounded number of times.
+  /// The maximum number of parts that each round removes. One part at a time, four parts explain 19 of 20 refused
+  /// texts.
+  ///
+  /// After the last round all of the rest is removed at once. So a text full of offers is assessed a limited number
+  /// of times.
   private static let rounds = [1, 1, 1, 1, 4, 16]
 
   private func judge(_ texts: [[UInt8]]) -> AdAssessment {
@@ -67,12 +71,14 @@ extension AdDetector {
     var text: Int
     var range: Range<Int>
     var feature: String
-    /// What it seems to give to the score.
+    /// The estimated contribution to the score.
     var weight: Double
   }
 
-  /// Tokens side by side that give to the score, as they were read last, the heaviest first: as many as seem to weigh
-  /// `excess` together, at most `count`; all that is left when there is none.
+  /// Returns runs of adjacent tokens that contribute to the score, the heaviest first.
+  ///
+  /// These are as many as are estimated to weigh `excess` together, at most `count`; the whole rest if there are
+  /// none. The tokens are those of the last assessment.
   private func heaviestPlaces(_ texts: [[UInt8]], _ count: Int, excess: Double) -> [Place] {
     var weights = [Float](repeating: 0, count: reader.unitCount + 1)
     func spread(_ weight: Float, _ units: Range<Int32>) {
@@ -91,7 +97,7 @@ extension AdDetector {
     for match in matches { spread(concepts[match.concept.rawValue], match.units) }
 
     var runs: [(units: Range<Int32>, weight: Float)] = []
-    // When nothing speaks for an ad alone, something has to go first all the same.
+    // If no single token contributes to an ad verdict, the one with the highest weight is removed first.
     var least: (units: Range<Int32>, weight: Float)?
     var isInRun = false
     for index in 0..<reader.tokenCount {
@@ -112,7 +118,7 @@ extension AdDetector {
       isInRun = true
     }
     if runs.isEmpty, let least { runs = [least] }
-    // Of places of one weight the first in the text.
+    // Among parts of the same weight the first in the text.
     let heaviest = runs.sorted { ($0.weight, $1.units.lowerBound) > ($1.weight, $0.units.lowerBound) }.prefix(count)
     var weighed = 0.0
     let places = heaviest.prefix { _, weight in
@@ -126,7 +132,7 @@ extension AdDetector {
     return places.isEmpty ? rest(texts) : Self.apart(places)
   }
 
-  /// A phrase that was found, by the units that it stands on.
+  /// A phrase in the text, and the range of its units.
   private struct Match {
     var concept: AdConcept
     var units: Range<Int32>
@@ -143,7 +149,8 @@ extension AdDetector {
     return matches
   }
 
-  /// What each phrase of a concept gives: its weight and half of that of its pairs, by the number of its phrases.
+  /// Returns the contribution of each phrase of a concept: the weight of the concept and half of the weights of its
+  /// pairs, divided by the number of its phrases.
   private func conceptWeights(_ matches: [Match]) -> [Float] {
     var counts = [Int](repeating: 0, count: AdModel.conceptCapacity)
     for match in matches { counts[match.concept.rawValue] += 1 }
@@ -163,7 +170,7 @@ extension AdDetector {
     for (index, text) in texts.enumerated() {
       if start < text.count {
         end = min(end, text.count)
-        // Parts of one scalar have one place; and a scalar that is taken is taken whole.
+        // Parts of one scalar have the same position; a scalar is removed as a whole.
         while end <= start || end < text.count && text[end] & 0xC0 == 0x80 { end += 1 }
         return Place(text: index, range: start..<end, feature: feature, weight: weight)
       }
@@ -173,7 +180,7 @@ extension AdDetector {
     return nil
   }
 
-  /// `places` without those that another one, which weighs more, reaches into: parts of one scalar have one place.
+  /// Returns `places` without those that overlap a heavier one, because parts of one scalar have the same position.
   private static func apart(_ places: [Place]) -> [Place] {
     var apart: [Place] = []
     for place in places where !apart.contains(where: { $0.text == place.text && $0.range.overlaps(place.range) }) {
@@ -182,7 +189,7 @@ extension AdDetector {
     return apart
   }
 
-  /// All that is left of each text, which weighs what its size does.
+  /// Returns the rest of each text, with its size as its weight.
   private func rest(_ texts: [[UInt8]]) -> [Place] {
     texts.indices.filter { !texts[$0].isEmpty }.map {
       Place(text: $0, range: 0..<texts[$0].count, feature: "wording", weight: Double(texts[$0].count))
@@ -201,7 +208,7 @@ extension AdDetector {
     return ranges
   }
 
-  /// Places side by side as one, the heaviest first.
+  /// Joins adjacent parts, and returns them with the heaviest first.
   private static func joined(_ evidence: [AdEvidence], _ texts: [[UInt8]]) -> [AdEvidence] {
     var places: [AdEvidence] = []
     for next in evidence.sorted(by: { ($0.text, $0.range.lowerBound) < ($1.text, $1.range.lowerBound) }) {

@@ -1,15 +1,15 @@
-/// The n-grams of a text: one and two tokens, three when one of them is an ideograph or a placeholder, and five letters in a
-/// row whatever stands between them.
+/// The n-grams of a text: one and two tokens, three if one of them is an ideograph or a placeholder, and five
+/// successive letters, independent of the characters between them.
 enum AdFeatures {
-  /// The letters of one n-gram of letters.
+  /// The number of letters in an n-gram of letters.
   static let letterCount = 5
 
-  /// Calls `body` with the hash of each n-gram and where it stands: the first unit, and the one after the last.
+  /// Calls `body` with the hash of each n-gram, its first unit, and the unit after its last.
   @inline(__always)
   static func forEach(_ reader: borrowing AdReader, _ body: (UInt32, Int32, Int32) -> Void) {
     let tokens = unsafe reader.tokens
     let count = reader.tokenCount
-    // The two tokens before, 0 when there is none.
+    // The keys of the two tokens before, 0 if there is none.
     var previous: UInt64 = 0
     var earlier: UInt64 = 0
     var previousStart: Int32 = 0

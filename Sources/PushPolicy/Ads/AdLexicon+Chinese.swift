@@ -1,4 +1,4 @@
-/// The phrases in Chinese; traditional spellings fold into these.
+/// The Chinese phrases in simplified characters; traditional spellings are folded into these.
 extension AdLexicon {
   static let chinesePhrases: [(AdConcept, String)] = [
     (

@@ -1,4 +1,4 @@
-/// The phrases, in English and Chinese. Any number stands for any number, any address for any address.
+/// The phrases in English and Chinese. A number in a phrase matches any number, an address any address.
 extension AdLexicon {
   static let phrases: [(AdConcept, String)] = [
     // English

@@ -1,10 +1,10 @@
-/// The phrases that speak of a ``AdConcept``, found in a text's tokens.
+/// The phrases of each ``AdConcept``, which it finds in the tokens of a text.
 ///
-/// A trie in one table: the key of a node mixes the keys of the tokens that lead to it.
+/// The phrases are a trie in one hash table: the key of a node combines the keys of the tokens that lead to it.
 struct AdLexicon {
   struct Match {
     var concept: AdConcept
-    /// The first token and the one after the last.
+    /// The index of the first token, and the index after the last.
     var start: Int
     var end: Int
   }
@@ -13,18 +13,18 @@ struct AdLexicon {
     var key: UInt64 = 0
     /// The concepts of the phrase that ends here, as bits.
     var concepts: UInt64 = 0
-    /// Whether a longer phrase begins so.
+    /// True if a longer phrase continues from this node.
     var hasMore = false
   }
 
   private var nodes: [Node]
   private let mask: Int
-  /// Bits of the keys that begin a phrase, so that most tokens need no look into the table.
+  /// A bit set of the keys that begin a phrase, so that most tokens need no lookup in the table.
   private var firsts: [UInt64]
-  /// Changes when the phrases or the reading of them change; the model says for which it was trained.
+  /// A checksum that changes when the phrases or the tokenization change; the model contains the one of its training.
   private(set) var signature: UInt32 = 0
 
-  /// - Parameter phrases: for each concept its phrases, with `|` between them, in any spelling.
+  /// - Parameter phrases: the phrases of each concept in any spelling, separated by `|`.
   init(_ phrases: [(AdConcept, String)], reader: AdReader) {
     var paths: [(keys: [UInt64], concept: AdConcept)] = []
     for (concept, list) in phrases {
@@ -60,7 +60,7 @@ struct AdLexicon {
     self.signature = UInt32(truncatingIfNeeded: signature >> 32)
   }
 
-  /// The concepts of a text, as bits.
+  /// Returns the concepts of a text, as bits.
   @inline(__always)
   func concepts(_ tokens: UnsafePointer<AdToken>, _ count: Int) -> UInt64 {
     var concepts: UInt64 = 0
@@ -68,7 +68,7 @@ struct AdLexicon {
     return concepts
   }
 
-  /// Each phrase of a text: its concepts as bits, its first token and the one after its last.
+  /// Calls `body` for each phrase of a text: its concepts as bits, its first token, and the index after its last.
   @inline(__always)
   func forEach(_ tokens: UnsafePointer<AdToken>, _ count: Int, _ body: (UInt64, Int, Int) -> Void) {
     unsafe firsts.withUnsafeBufferPointer { firsts in
@@ -110,7 +110,7 @@ struct AdLexicon {
     return (mixed ^ mixed >> 31) | 1
   }
 
-  /// The words of at least four letters that ads use: those that are recognised in pieces and with digits for letters.
+  /// Returns the keys of the words that ads use, which are also recognized in pieces and with digits for letters.
   static func vocabulary(_ phrases: [(AdConcept, String)]) -> [UInt64] {
     let reader = AdReader(vocabulary: [])
     for (concept, list) in phrases where concept.rawValue < AdConcept.code.rawValue {

@@ -1,28 +1,30 @@
 internal import CAdModel
 
-/// The weights of the detector, as the training program writes them.
+/// The weights of the detector, which the training program writes.
 ///
-/// Little-endian: `"PGAD"`, format version and number of concepts (16 bits each), the lexicon's signature and the number of
-/// buckets (32 bits each), the scales of the n-gram and the concept weights, the bias, and the two thresholds (32-bit floats);
-/// a 16-bit weight for each of ``conceptCapacity`` concepts, an 8-bit weight for each pair of them; then the buckets. A
-/// bucket has four n-grams: the low 8 bits of the hash, and a weight. An n-gram that is not there weighs nothing.
+/// The format is little-endian: `"PGAD"`; the format version and the number of concepts (16 bits each); the signature
+/// of the lexicon and the number of buckets (32 bits each); the scales of the n-gram and the concept weights, the
+/// bias, and the two thresholds (32-bit floats). Then a 16-bit weight for each of ``conceptCapacity`` concepts, an
+/// 8-bit weight for each pair of them, and the buckets. A bucket has four n-grams, each with the low 8 bits of its
+/// hash, and a weight. An n-gram without an entry has the weight 0.
 package struct AdModel: Sendable {
   package static let version: UInt16 = 1
   package static let conceptCapacity = 64
   package static let pairCount = conceptCapacity * (conceptCapacity - 1) / 2
   package static let headerSize = 36
-  /// The most bytes of a model.
+  /// The maximum size of a model in bytes.
   package static let maximumSize = 64 * 1024
-  /// The texts with fewer n-grams than this are weighed as if they had so many, so that one word decides little.
+  /// The minimum number of n-grams for the weighting: a text with fewer is weighted as if it had this many, so that
+  /// one word has little influence.
   package static let minimumCount = 16
 
   package var signature: UInt32
   package var gramScale: Float
   package var conceptScale: Float
   package var bias: Float
-  /// Scores from here on are held for the person's consent.
+  /// The lowest score that needs the user's consent.
   package var holdThreshold: Float
-  /// Scores from here on are refused.
+  /// The lowest score that is refused.
   package var refuseThreshold: Float
   package var concepts: [Int16]
   package var pairs: [Int8]
@@ -44,7 +46,7 @@ package struct AdModel: Sendable {
     self.buckets = buckets
   }
 
-  /// The model that is part of the program.
+  /// The model that is embedded in the program.
   package static let embedded: AdModel = {
     let start = unsafe UnsafeRawPointer(ad_model_bytes())
     guard let model = unsafe AdModel(UnsafeRawBufferPointer(start: start, count: ad_model_size())) else {
@@ -53,7 +55,7 @@ package struct AdModel: Sendable {
     return model
   }()
 
-  /// Reads a model; nil when the bytes are none of this version.
+  /// Reads a model; nil if the bytes are not a model of this version.
   package init?(_ bytes: UnsafeRawBufferPointer) {
     let fixed = Self.headerSize + Self.conceptCapacity * 2 + Self.pairCount
     guard bytes.count >= fixed, unsafe bytes.prefix(4).elementsEqual("PGAD".utf8) else { return nil }
@@ -74,7 +76,7 @@ package struct AdModel: Sendable {
     refuseThreshold = float(32)
   }
 
-  /// The model as it is embedded.
+  /// The model in its binary format.
   package var bytes: [UInt8] {
     var bytes = Array("PGAD".utf8)
     func append(_ word: some FixedWidthInteger) {
@@ -91,28 +93,28 @@ package struct AdModel: Sendable {
     return bytes
   }
 
-  /// The place of the weight of two concepts, `low` < `high`.
+  /// Returns the index of the weight of two concepts, `low` < `high`.
   package static func pair(_ low: Int, _ high: Int) -> Int { high * (high - 1) / 2 + low }
 
-  /// The bucket of an n-gram among `count`.
+  /// Returns the bucket of an n-gram among `count` buckets.
   @inline(__always)
   package static func bucket(_ gram: UInt32, _ count: Int) -> Int {
     Int(truncatingIfNeeded: (UInt64(gram) &* UInt64(truncatingIfNeeded: count)) >> 32)
   }
 
-  /// The weight of an n-gram in its bucket, 0 when it is not there.
+  /// Returns the weight of an n-gram in its bucket, 0 if it has no entry.
   @inline(__always)
   package static func weight(_ gram: UInt32, in bucket: UInt64) -> Int {
     let wanted = UInt64(gram & 0xFF) &* 0x0001_0001_0001_0001
     let difference = (bucket & 0x00FF_00FF_00FF_00FF) ^ wanted
-    // The lowest lane that is 0 is exact; a borrow can only reach lanes above it.
+    // The lowest lane that is 0 is exact; a borrow can only reach higher lanes.
     let zeros = (difference &- 0x0001_0001_0001_0001) & ~difference & 0x8000_8000_8000_8000
     if zeros == 0 { return 0 }
     let lane = zeros.trailingZeroBitCount & ~15
     return Int(Int8(truncatingIfNeeded: bucket >> (UInt64(lane) + 8)))
   }
 
-  /// The sum of the weights of concepts (as bits) and of their pairs.
+  /// Returns the sum of the weights of concepts (as bits) and of their pairs.
   @inline(__always)
   func sum(ofConcepts bits: UInt64) -> Int {
     var sum = 0

@@ -1,34 +1,34 @@
-/// A unit of meaning in a text: a word, an ideograph, or what stands for a number, an address or a pause.
+/// A token of a text: a word, an ideograph, or a placeholder for a number, an address or a boundary.
 struct AdToken {
   enum Kind: UInt8 {
     case word, ideograph
-    /// A number, an amount, an address. Never a feature by itself: only what stands beside it gives it a meaning.
+    /// A number, an amount or an address. It is no feature alone: only the adjacent tokens give it a meaning.
     case placeholder
-    /// The end of a clause or of a text. Nothing is read across it.
+    /// The end of a clause or of a text. No phrase or n-gram of tokens crosses it.
     case boundary
   }
 
-  /// The same for all spellings of the same word.
+  /// The key of the token, the same for all spellings of a word.
   var key: UInt64
-  /// The first unit and the one after the last, see ``AdReader``.
+  /// The index of the first unit, and the index after the last; see ``AdReader``.
   var start: Int32
   var end: Int32
   var kind: Kind
 }
 
-/// Reads texts through their disguises: bytes → units (folded scalars) → tokens, in buffers that are used again.
+/// Reads texts through their disguises: bytes → units (folded scalars) → tokens, in buffers that are reused.
 ///
-/// A unit is a scalar that shows something, folded, with its place in the bytes, so that whatever is found can be quoted as
-/// it was written. Belongs to one thread at a time.
+/// A unit is a folded visible scalar with its position in the bytes, so that each match can be quoted in its original
+/// spelling. Only one thread may use a reader at a time.
 @safe
 package final class AdReader {
-  /// The longest texts that are read whole, in bytes, all of a notification together; what lies beyond is not looked at.
+  /// The maximum size of all texts of a notification together, in bytes; the rest is ignored.
   package static let maximumSize = 8192
-  /// Letters that a digit stands for in a word, by digit; 0 for none.
+  /// The letter for which each digit stands in a word, by digit; 0 for none.
   private static let leet: [UInt8] = Array("oi\0eas\0tbg".utf8)
 
   let folding: LetterFolding
-  /// The words of ads that are worth looking for in pieces: by ``AdToken/key``.
+  /// The words of ads that are also recognized in pieces: their ``AdToken/key``.
   private let vocabulary: KeySet
   private let splits: [UInt64: UInt32]
   private let expansions: [UInt32: [UInt32]]
@@ -42,20 +42,21 @@ package final class AdReader {
   let tokens: UnsafeMutablePointer<AdToken>
   private(set) var tokenCount = 0
 
-  /// The letters of all words in reading order, whatever stands between them, and the unit of each. 0 ends a text.
+  /// The letters of all words in reading order without the characters between them, and the unit of each. 0 ends a
+  /// text.
   let letters: UnsafeMutablePointer<UInt16>
   let letterUnits: UnsafeMutablePointer<Int32>
   private(set) var letterCount = 0
 
-  /// The run of labels that was looked at last, see ``domainEnd(_:)``.
+  /// The run of labels of the last call of ``domainEnd(_:)``.
   private var labels = LabelRun()
 
   #if DEBUG
-    /// Units that were looked at since this was made, for tests: a text of twice the size takes twice as many.
+    /// The number of units examined so far, for tests: it must grow linearly with the size of the text.
     private(set) var steps = 0
   #endif
 
-  /// - Parameter vocabulary: keys of words that are recognised in pieces and with digits for letters.
+  /// - Parameter vocabulary: the keys of words that are also recognized in pieces and with digits for letters.
   init(vocabulary: [UInt64]) {
     folding = LetterFolding.shared
     self.vocabulary = KeySet(vocabulary)
@@ -83,7 +84,7 @@ package final class AdReader {
     unsafe tokens.deallocate()
   }
 
-  /// Forgets the last notification.
+  /// Removes the texts of the last notification.
   func reset() {
     unitCount = 0
     size = 0
@@ -91,7 +92,7 @@ package final class AdReader {
     letterCount = 0
   }
 
-  /// The place in the bytes of all texts together where a unit begins.
+  /// Returns the first byte of a unit in all texts together.
   func place(ofUnit unit: Int32) -> Int { Int(unsafe places[Int(unit)]) }
 
   // Units
@@ -102,9 +103,9 @@ package final class AdReader {
     text.withUTF8 { unsafe append($0) }
   }
 
-  /// Adds a text; bytes that are no UTF-8 count as nothing.
+  /// Adds a text; bytes that are not valid UTF-8 are ignored.
   func append(_ text: UnsafeBufferPointer<UInt8>) {
-    // 256 units are kept for the ends of texts.
+    // 256 units are reserved for the ends of texts.
     let room = unitCount < Self.maximumSize * 3 ? Self.maximumSize - Int(size) : 0
     let count = min(text.count, max(0, room))
     guard let base = text.baseAddress, count > 0 else { return end(Int32(text.count)) }
@@ -154,7 +155,7 @@ package final class AdReader {
     size += count
   }
 
-  /// The scalar at `bytes` and its width; what is no UTF-8 is U+FFFD of one byte.
+  /// Returns the scalar at `bytes` and its width; for invalid UTF-8 U+FFFD with a width of one byte.
   private static func decode(_ bytes: UnsafePointer<UInt8>, _ count: Int) -> (UInt32, Int) {
     let first = unsafe UInt32(bytes[0])
     let width = first >= 0xF0 ? 4 : first >= 0xE0 ? 3 : 2
@@ -170,7 +171,7 @@ package final class AdReader {
 
   // Tokens
 
-  /// Counts what a text costs, in debug builds.
+  /// Counts examined units, in debug builds.
   @inline(__always)
   func countSteps(_ count: Int = 1) {
     #if DEBUG
@@ -181,7 +182,7 @@ package final class AdReader {
   @inline(__always)
   private func kind(_ index: Int) -> LetterFolding.Class {
     countSteps()
-    // The last unit is an end, and nothing looks beyond an end.
+    // The last unit is an end, and no lookahead passes an end.
     return unsafe LetterFolding.Class(rawValue: UInt8(truncatingIfNeeded: units[index] >> 24)).unsafelyUnwrapped
   }
 
@@ -194,22 +195,22 @@ package final class AdReader {
     tokenCount &+= 1
   }
 
-  /// What lies between the last token and the next.
+  /// The signs between the last token and the next.
   private struct Gap {
     var count = 0
     var hasStop = false
-    /// A stop that is not among those put between ideographs to hide them.
+    /// True if there is a stop other than those that are put between ideographs as a disguise.
     var hasHeavyStop = false
   }
 
-  /// Turns the units into tokens.
+  /// Converts the units to tokens.
   func tokenize() {
-    // So that looking a few units ahead needs no check.
+    // Then a lookahead of a few units needs no bounds check.
     for index in unitCount..<(unitCount + 4) { unsafe units[index] = LetterFolding.entry(.end, 0) }
     labels = LabelRun()
     var gap = Gap()
     var index = 0
-    // How many ideographs stand side by side before the gap.
+    // The number of adjacent ideographs before the gap.
     var run = 0
     while index < unitCount {
       switch kind(index) {
@@ -247,7 +248,7 @@ package final class AdReader {
         gap.count += 1
         index += 1
       case .currency, .symbol:
-        // "$ale", "@ll": a sign for the first letter of a word that ads use.
+        // "$ale", "@ll": a sign in place of the first letter of a word that ads use.
         if kind(index + 1) == .letter, let letter = Self.letter(forSign: code(index)) {
           let end = lettersEnd(index + 1)
           if vocabulary.contains(hash(Self.step(Self.seed, letter), index + 1, end)) {
@@ -267,7 +268,7 @@ package final class AdReader {
     }
   }
 
-  /// An ideograph, or the second part of one that was split.
+  /// Reads an ideograph, or the second part of one that was split.
   private func readIdeograph(_ index: Int) {
     let code = code(index) & 0x1FFFFF
     if tokenCount > 0, unsafe tokens[tokenCount - 1].kind == .ideograph {
@@ -283,7 +284,7 @@ package final class AdReader {
     emit(Self.key(ofIdeograph: code), index, index + 1, .ideograph)
   }
 
-  /// Reads a word that begins at `index` and returns where it ends; what is put between its letters is skipped.
+  /// Reads a word that begins at `index`, and returns its end; separators between its letters are skipped.
   private func readWord(_ first: Int, from index: Int) -> Int {
     if let end = addressEnd(first) {
       emit(Self.addressKey, first, end, .placeholder)
@@ -293,7 +294,7 @@ package final class AdReader {
     var hash = Self.seed
     var count = 0
     var index = index
-    // Letters side by side before what is being looked at, and whether single letters were joined.
+    // The number of adjacent letters before the current unit, and true after single letters were joined.
     var chunk = 0
     var isSpelled = false
     if kind(index) != .letter {
@@ -306,7 +307,7 @@ package final class AdReader {
     scan: while true {
       while kind(index) == .letter {
         let letter = code(index)
-        // Three of the same are an emphasis.
+        // A third repetition of a letter is emphasis and is skipped.
         let isRepeated =
           unsafe count >= 2 && letters[letterCount - 1] == UInt16(truncatingIfNeeded: letter)
           && letters[letterCount - 2] == UInt16(truncatingIfNeeded: letter)
@@ -369,13 +370,14 @@ package final class AdReader {
     return index
   }
 
-  /// Where the word goes on after the one sign at `index`, when what follows belongs to it.
+  /// Returns the index at which the word continues after the one sign at `index`; nil if the next letters belong to
+  /// another word.
   private func joint(_ index: Int, _ hash: UInt64, _ chunk: Int, _ isSpelled: Bool, isSpace: Bool) -> Int? {
     let next = index + 1
     guard kind(next) == .letter else { return nil }
     let end = lettersEnd(next)
     if chunk == 1 && end - next == 1 {
-      // "f r e e" has at least three letters by themselves.
+      // At least three single letters are required, as in "f r e e".
       if isSpelled || !isSpace { return next }
       if kind(end) == kind(index), kind(end + 1) == .letter, kind(end + 2) != .letter { return next }
     }
@@ -383,7 +385,7 @@ package final class AdReader {
     return vocabulary.contains(self.hash(hash, next, end)) ? next : nil
   }
 
-  /// Reads digits that stand for letters inside or at the end of a word; nil when they are a number of their own.
+  /// Reads digits that stand for letters inside or at the end of a word; nil if they are a number.
   private func readDigits(_ index: Int, _ hash: inout UInt64, _ count: inout Int) -> Int? {
     var end = index
     while kind(end) == .digit { end += 1 }
@@ -402,7 +404,7 @@ package final class AdReader {
     return end
   }
 
-  /// Reads a number, an amount, a percentage or a time; or a word whose first letter is written as a digit.
+  /// Reads a number, an amount, a percentage or a time, or a word whose first letter is written as a digit.
   private func readNumber(_ first: Int) -> Int {
     var index = first
     var digits = 0
@@ -434,7 +436,7 @@ package final class AdReader {
       key = isZero ? Self.zeroKey : Self.moneyKey
       index = after + 1
     }
-    // A number in pieces is one number.
+    // A number in several pieces is one token.
     if tokenCount > 0, unsafe tokens[tokenCount - 1].key == key, key == Self.numberKey {
       unsafe tokens[tokenCount - 1].end = Int32(index)
     } else {
@@ -443,7 +445,7 @@ package final class AdReader {
     return index
   }
 
-  /// Reads an identifier, whose digits stand for nothing else (RFC 9562 §4).
+  /// Reads a UUID, whose digits do not stand for letters (RFC 9562 §4).
   private func readUUID(_ first: Int) -> Int? {
     let end = first + 36
     guard end <= unitCount, code(first + 8) == 0x2D else { return nil }
@@ -514,7 +516,7 @@ package final class AdReader {
 
   // Addresses
 
-  /// Where the address that begins at `index` with "http" or "www." ends.
+  /// Returns the end of the address that begins at `index` with "http" or "www."; nil if there is none.
   private func addressEnd(_ index: Int) -> Int? {
     guard code(index) == 0x68 || code(index) == 0x77 else { return nil }
     let isHTTP = matches("http", index) && kind(lettersEnd(index)) == .stop && code(lettersEnd(index) + 1) == 0x2F
@@ -531,33 +533,33 @@ package final class AdReader {
     return true
   }
 
-  /// Where what is written without a space ends.
+  /// Returns the end of the text without spaces from `index` on.
   private func wordEnd(_ index: Int) -> Int {
     var index = index
     while kind(index) != .space && kind(index) != .end && kind(index) != .ideograph { index += 1 }
     return index
   }
 
-  /// Labels side by side with dots between them, as in a domain name.
+  /// Adjacent labels with dots between them, as in a domain name.
   private struct LabelRun {
     var start = 0
     var end = 0
-    /// The last dot and the one before it; -1 where there is none.
+    /// The last dot and the one before it; -1 if there is none.
     var lastDot = -1
     var dotBefore = -1
-    /// The last label's key and its size.
+    /// The key of the last label, and its size.
     var hash = AdReader.seed
     var size = 0
   }
 
-  /// Where the address that begins at `first` with a domain name ends; nil when this is no domain name.
+  /// Returns the end of the address that begins at `first` with a domain name; nil if it is no domain name.
   ///
-  /// Each word of a run of labels is asked about at each of its dots, so that the run is read once for all of them.
+  /// This is called at each dot of each word in a run of labels, so the run is read once for all of these calls.
   private func domainEnd(_ first: Int) -> Int? {
     if first < labels.start || first >= labels.end { labels = labelRun(from: first) }
     let run = labels
     guard run.lastDot > first, run.size >= 2, topLevelDomains.contains(run.hash) else { return nil }
-    // The names of countries are also words of everyday texts whose writer left out a space.
+    // The names of country domains are also everyday words, which follow a dot if the writer left out a space.
     if code(run.end) == 0x2F { return wordEnd(run.end) }
     return run.size > 2 || run.dotBefore > first ? run.end : nil
   }
@@ -603,7 +605,7 @@ package final class AdReader {
   private static let percentKey: UInt64 = 7
   private static let zeroKey: UInt64 = 8
 
-  /// One letter more of a word's key (FNV-1a over scalars).
+  /// Returns the key of a word with one more letter (FNV-1a over scalars).
   @inline(__always)
   private static func step(_ hash: UInt64, _ letter: UInt32) -> UInt64 { (hash ^ UInt64(letter)) &* 0x100_0000_01B3 }
 
@@ -622,7 +624,7 @@ package final class AdReader {
   }
 }
 
-/// A fixed set of keys, quick to say no.
+/// A fixed set of keys, with fast lookups of missing keys.
 struct KeySet {
   private var slots: [UInt64]
   private let mask: Int
@@ -639,7 +641,7 @@ struct KeySet {
     }
   }
 
-  /// Whether `key`, which is not 0, is in the set.
+  /// Returns true if the set has `key`, which is not 0.
   @inline(__always)
   func contains(_ key: UInt64) -> Bool {
     var slot = Int(truncatingIfNeeded: key >> 7) & mask

@@ -1,7 +1,8 @@
-/// What letters stand for. Each of these is a fact about a character, so it is kept as text that can be read and searched.
+/// The tables of the forms of letters. Each entry is a fact about a character, and is stored as readable, searchable
+/// text.
 extension LetterFolding {
-  /// Letters, each with others that look like it or are a form of it: with marks (by Unicode's canonical decomposition),
-  /// raised, small capitals, turned, with a stroke, or of another script.
+  /// Letters with their look-alikes and forms: with marks (by Unicode's canonical decomposition), raised, small
+  /// capitals, turned, with a stroke, or of another script.
   static let likenesses: [(letter: Unicode.Scalar, forms: String)] = [
     ("a", "ÀÁÂÃÄÅàáâãäåĀāĂăĄąǍǎǞǟǠǡǺǻȀȁȂȃȦȧḀḁẠạẢảẤấẦầẨẩẪẫẬậẮắẰằẲẳẴẵẶặᴬᵃₐªаАαΑɑɐᴀᗩᎪӕæÆ"),
     ("b", "ḂḃḄḅḆḇℬᴮᵇвВβΒьЬʙƀɓᏴᗷ฿"),
@@ -31,7 +32,8 @@ extension LetterFolding {
     ("z", "ŹźŻżŽžẐẑẒẓẔẕℤℨᶻΖᴢʐᏃ"),
   ]
 
-  /// Small letters of Greek, Cyrillic and Armenian that look like no Latin one, each with its capital and marked forms.
+  /// Small letters of Greek, Cyrillic and Armenian without a similar Latin letter, each with its capital and marked
+  /// forms.
   static let capitals: [(letter: Unicode.Scalar, forms: String)] = [
     ("y", "ΓЎўӮӯӰӱӲӳ"), ("δ", "Δ"), ("θ", "Θ"), ("λ", "Λ"), ("ξ", "Ξ"), ("π", "Π"), ("o", "ΣΌӦӧՕ"), ("φ", "Φ"),
     ("ψ", "Ψ"), ("w", "ΩΏЩѠԜ"), ("i", "ΪΊЇї"), ("a", "ΆӐӑӒӓӔ"), ("e", "ΈЀЁѐёҼӖӗӬӭ"), ("n", "ΉՈՌ"), ("u", "ΎՍ"),
@@ -52,7 +54,7 @@ extension LetterFolding {
     ("փ", "Փ"), ("ք", "Ք"), ("ֆ", "Ֆ"),
   ]
 
-  /// The 214 Kangxi radicals from U+2F00 on, as the ideographs they stand for.
+  /// The ideographs of the 214 Kangxi radicals from U+2F00 on.
   static let radicals = """
     一丨丶丿乙亅二亠人儿入八冂冖冫几凵刀力勹匕匚匸十卜卩厂厶又口囗土士夂夊夕大女子宀寸小尢尸屮山巛工己巾干幺广廴廾弋\
     弓彐彡彳心戈户手支攴文斗斤方无日曰月木欠止歹殳毋比毛氏气水火爪父爻爿片牙牛犬玄玉瓜瓦甘生用田疋疒癶白皮皿目矛矢石\
@@ -60,8 +62,8 @@ extension LetterFolding {
     门阜隶隹雨靑非面革韦韭音页风飞食首香马骨高髟斗鬯鬲鬼鱼鸟卤鹿麦麻黄黍黑黹黾鼎鼓鼠鼻齐齿龙龟龠
     """
 
-  /// Traditional and variant ideographs, each followed by the simplified one: those of Big5 that have one in GB 2312, after
-  /// ICU's transform from traditional to simplified (Unicode licence), and forms from Japan.
+  /// Traditional and variant ideographs, each followed by the simplified one: those of Big5 with a simplified form in
+  /// GB 2312, after ICU's transform from traditional to simplified (Unicode license), and Japanese forms.
   static let simplified = """
     丟丢並并乾干亀龟亂乱亊事亙亘亞亚仸佛佇伫佈布佔占併并來来侖仑価价侶侣侷局侽男俁俣係系俠侠俬私俱具倀伥倆俩倉仓個个\
     們们倖幸倣仿倫伦偉伟側侧偵侦偽伪傑杰傖伧傘伞備备傢家傭佣傯偬傳传傴伛債债傷伤傾倾僂偻僅仅僇戮僉佥僑侨僕仆僥侥僨偾\

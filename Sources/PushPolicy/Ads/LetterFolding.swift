@@ -1,36 +1,36 @@
-/// What every Unicode scalar is read as: one form for all letters that look alike, and what kind of sign it is.
+/// The folded form and the class of each Unicode scalar; all letters that look alike have one folded form.
 ///
 /// Case, marks, compatibility forms (fullwidth, circled, mathematical, raised), look-alikes of other scripts, and
-/// traditional ideographs all fold into one scalar. Scalars that show nothing are dropped.
+/// traditional ideographs are all folded into one scalar. Invisible scalars are dropped.
 @safe
-final class LetterFolding: @unchecked Sendable {  // The table is written in `init` only.
+final class LetterFolding: @unchecked Sendable {  // Only `init` writes the table.
   static let shared = LetterFolding()
 
-  /// What a scalar does in a text.
+  /// The class of a scalar.
   enum Class: UInt8 {
-    /// A letter of a script that puts spaces between words, or of Thai and its like.
+    /// A letter of a script with spaces between words, or of Thai and similar scripts.
     case letter
-    /// A sign that is a word or a syllable by itself: Han and kana.
+    /// A character that is a word or a syllable alone: Han and kana.
     case ideograph
     case digit
     case space
-    /// Ends a clause: full stops, commas, brackets, quotes, line breaks.
+    /// The end of a clause: full stops, commas, brackets, quotes, line breaks.
     case stop
     case hyphen
     case apostrophe
     case currency
     case percent
-    /// Emoji, stars, underscores and all else that does not end a clause.
+    /// Emoji, stars, underscores and all other signs that do not end a clause.
     case symbol
-    /// Shows nothing or only marks a letter: zero-width scalars and combining marks.
+    /// An invisible scalar or one that only marks a letter: zero-width scalars and combining marks.
     case dropped
-    /// Stands for several scalars, see ``expansions``.
+    /// A scalar that stands for several; see ``expansions``.
     case expanded
-    /// Ends one text of a notification.
+    /// The end of one text of a notification.
     case end
   }
 
-  /// Where scalars of the table end; beyond it are two planes of ideographs, then symbols and what is dropped.
+  /// The end of the table. Two planes of ideographs follow, then symbols and dropped scalars.
   private static let tableEnd: UInt32 = 0x20000
   /// A flag of an entry: the ideograph may be the first part of one that was split in two.
   static let splitFlag: UInt32 = 1 << 23
@@ -64,7 +64,7 @@ final class LetterFolding: @unchecked Sendable {  // The table is written in `in
     unsafe entries[Int(scalar)] = Self.entry(kind, folded)
   }
 
-  /// Has each scalar of a range stand for itself.
+  /// Sets the entries of a range; each scalar is its own folded form.
   private func fill(_ range: ClosedRange<UInt32>, _ kind: Class) {
     var scalar = range.lowerBound
     while scalar <= range.upperBound {
@@ -89,7 +89,7 @@ final class LetterFolding: @unchecked Sendable {  // The table is written in `in
     }
   }
 
-  /// Blocks that repeat the alphabet, the digits or ASCII in another dress.
+  /// Sets the entries of blocks that repeat the alphabet, the digits or ASCII in other forms.
   private func fillRanges() {
     for scalar in UInt32(0xFF01)...0xFF5E { unsafe entries[Int(scalar)] = unsafe entries[Int(scalar - 0xFEE0)] }
     // Two alphabets in each step: capitals, then small letters.
@@ -102,7 +102,7 @@ final class LetterFolding: @unchecked Sendable {  // The table is written in `in
       0x0660, 0x06F0, 0x0966, 0x0E50, 0x2080, 0x1D7CE, 0x1D7D8, 0x1D7E2, 0x1D7EC, 0x1D7F6, 0x1F101, 0x1FBF0,
     ]
     for start in digits { for index in UInt32(0)..<10 { set(start + index, .digit, 0x30 + index) } }
-    // These begin with 1.
+    // These blocks begin with 1.
     for start in [0x2460, 0x2474, 0x2488, 0x24F5, 0x2776, 0x2780, 0x278A] as [UInt32] {
       for index in UInt32(0)..<9 { set(start + index, .digit, 0x31 + index) }
     }
@@ -134,14 +134,14 @@ final class LetterFolding: @unchecked Sendable {  // The table is written in `in
     for form in forms.unicodeScalars { set(form.value, .letter, letter) }
   }
 
-  /// Signs beyond ASCII whose class the blocks do not tell.
+  /// Signs beyond ASCII whose class differs from that of their block.
   private static let signs: [(Class, String)] = [
     (.stop, "。，、；：！？（）《》〈〉「」『』【】〔〕“”„«»…‥\u{85}\u{2028}\u{2029}｡｢｣､؟،؛।"),
     (.hyphen, "‐‑‒–—―−～〜"), (.apostrophe, "’‘ʼ′"), (.currency, "€£¥￥￡￠¤₩₽₹฿₫₺₴₱₦"), (.percent, "％٪﹪‰"),
     (.space, "\u{A0}\u{1680}\u{202F}\u{205F}\u{3000}"),
   ]
 
-  /// The classes of blocks beyond ASCII; of two that overlap the later one counts. All other scalars are letters.
+  /// The classes of blocks beyond ASCII; if two overlap, the later one counts. All other scalars are letters.
   private static let blocks: [(Class, [ClosedRange<UInt32>])] = [
     (.letter, [0x80...tableEnd - 1]),
     (
@@ -171,7 +171,7 @@ final class LetterFolding: @unchecked Sendable {  // The table is written in `in
     ),
   ]
 
-  /// Scalars that stand for several.
+  /// Scalars that stand for several, and their expansions.
   static let expansions: [(Unicode.Scalar, String)] = [
     ("ﬀ", "ff"), ("ﬁ", "fi"), ("ﬂ", "fl"), ("ﬃ", "ffi"), ("ﬄ", "ffl"), ("ﬆ", "st"), ("ß", "ss"), ("№", "no"),
     ("℡", "tel"),
@@ -183,7 +183,7 @@ final class LetterFolding: @unchecked Sendable {  // The table is written in `in
     ("💲", "$"), ("🔟", "10"),
   ]
 
-  /// Ideographs that are taken apart to hide them: first and second part, and the whole.
+  /// Ideographs that are split as a disguise: the first and second part, and the whole.
   static let splits: [((Unicode.Scalar, Unicode.Scalar), Unicode.Scalar)] = [
     (("亻", "尤"), "优"), (("亻", "介"), "价"), (("亻", "氐"), "低"), (("亻", "更"), "便"), (("亻", "言"), "信"),
     (("亻", "弋"), "代"), (("亻", "昔"), "借"), (("亻", "倍"), "倍"), (("亻", "足"), "促"), (("亻", "建"), "健"),
