@@ -90,7 +90,7 @@ struct ChoiceType<Value: Sendable>: Sendable {
   var text: @Sendable (Value, _ member: String) -> String
   var encoded: @Sendable (Value) -> any Encodable & Sendable
   var members: @Sendable (Value) -> [String] = { _ in [""] }
-  /// The value of null in JSON; nil if null is not allowed.
+  /// The value for which null stands in JSON; nil if it stands for none.
   var null: Value?
 
   /// Makes a type for preferences with one value each.

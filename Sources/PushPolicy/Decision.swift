@@ -160,7 +160,7 @@ package struct AlertAction: Sendable, Equatable, Codable {
   package var id: String
   /// The title that the user reads.
   package var title: String
-  /// True if the action destroys data.
+  /// True if the user loses something by the action, such as data.
   package var isDestructive: Bool
 
   package init(id: String, title: String, isDestructive: Bool = false) {

@@ -1,4 +1,5 @@
-/// Appends `string` as a JSON string literal: quote, backslash and control characters are escaped, the rest is as it is.
+/// Appends `string` as a JSON string literal: quotes, backslashes and control characters are escaped, the rest is
+/// unchanged.
 package func appendJSONString(_ string: String, to bytes: inout [UInt8]) {
   append("\"", to: &bytes)
   appendEscaped(string, to: &bytes)
@@ -6,9 +7,10 @@ package func appendJSONString(_ string: String, to bytes: inout [UInt8]) {
 }
 
 extension Presentation {
-  /// Appends this presentation as one JSON object, without the parts that are `nil`; its decoded form is this value.
+  /// Appends the presentation as one JSON object without the parts that are `nil`; decoding it returns the same
+  /// value.
   ///
-  /// The gateway calls it once per delivery, so it makes no value in between.
+  /// The gateway calls this once per delivery, so it makes no intermediate values.
   package func appendJSON(to bytes: inout [UInt8]) {
     append("{", to: &bytes)
     let start = bytes.count
@@ -120,10 +122,10 @@ private func appendEscaped(_ string: String, to bytes: inout [UInt8]) {
 }
 
 extension Span<UInt8> {
-  /// Whether a byte is a control character, a quotation mark or a backslash; looks at eight at a time.
+  /// True if the bytes contain a control character, a quotation mark or a backslash; checks eight bytes at a time.
   fileprivate var needsEscape: Bool {
     let (ones, highs): (UInt64, UInt64) = (0x0101_0101_0101_0101, 0x8080_8080_8080_8080)
-    /// Marks the bytes below `limit`, and now and then one above such a byte; `limit` is at most 128.
+    /// Marks the bytes below `limit`, which is at most 128, and sometimes a byte above a marked one.
     func below(_ word: UInt64, _ limit: UInt64) -> UInt64 { (word &- ones &* limit) & ~word & highs }
     func isPlain(_ word: UInt64) -> Bool {
       let quotes = word ^ (ones &* UInt64(UInt8(ascii: "\"")))
@@ -136,7 +138,7 @@ extension Span<UInt8> {
         guard isPlain(unsafe bytes.loadUnaligned(fromByteOffset: place, as: UInt64.self)) else { return true }
         place += 8
       }
-      // The last ones once more, with some before them.
+      // The last eight bytes, which overlap the ones before.
       if place < bytes.count, bytes.count >= 8 {
         return !isPlain(unsafe bytes.loadUnaligned(fromByteOffset: bytes.count - 8, as: UInt64.self))
       }
@@ -167,7 +169,7 @@ private func append(_ run: Span<UInt8>, to bytes: inout [UInt8]) {
   unsafe run.withUnsafeBufferPointer { unsafe bytes.append(contentsOf: $0) }
 }
 
-/// Appends a text that is known when the program is built.
+/// Appends a text that is known at compile time.
 package func append(_ literal: StaticString, to bytes: inout [UInt8]) {
   unsafe bytes.append(contentsOf: UnsafeBufferPointer(start: literal.utf8Start, count: literal.utf8CodeUnitCount))
 }

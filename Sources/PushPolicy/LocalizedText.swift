@@ -1,17 +1,17 @@
-/// One text of an alert as the payload gives it: as it is to be shown, or as a key of the app's strings file with its
-/// arguments.
+/// One text of an alert in a payload: a plain text, or a key of the app's strings file with its arguments.
 ///
-/// The device has no strings file, so a key is shown as an unlocalised key is: as a format of its own.
+/// The gateway's devices have no strings file, so a key is shown like a key without a localization: it is its own
+/// format.
 struct LocalizedText {
-  /// The largest text that arguments may fill a format up to, in bytes of UTF-8. As a format may repeat an argument, a
-  /// payload could otherwise grow a hundredfold.
+  /// The maximum size in bytes of UTF-8 up to which arguments are filled into a format. A format may repeat an
+  /// argument, so a payload could otherwise grow a hundredfold.
   static let maximumSize = 4096
 
   var plain: String?
   var key: String?
   var arguments: [String] = []
 
-  /// What is shown; empty when there is no text at all.
+  /// The text that is shown; empty if there is none.
   var shown: String { plain ?? key.map { Self.fill($0, with: arguments) } ?? "" }
 
   /// Reads a plain text: a string, or, as in Live Activities, an object with `loc-key` and `loc-args`.
@@ -29,7 +29,8 @@ struct LocalizedText {
     key = value.string ?? key
   }
 
-  /// Reads an array of strings. What is no string counts as an empty one, so that the others keep their numbers.
+  /// Reads an array of strings. Other elements count as empty strings, so that the numbers of the others don't
+  /// change.
   mutating func read(arguments value: JSONElement) {
     guard value.kind == .array else { return }
     arguments = []
@@ -38,7 +39,7 @@ struct LocalizedText {
 
   /// Returns `format` with `%@` replaced by the next argument, `%n$@` by the n-th from 1, and `%%` by `%`.
   ///
-  /// A place without an argument, or whose argument exceeds ``maximumSize``, stays as it is written.
+  /// A placeholder without an argument, or with one that would exceed ``maximumSize``, stays in the text.
   static func fill(_ format: String, with arguments: [String]) -> String {
     var filled = ""
     var followingArgument = 0

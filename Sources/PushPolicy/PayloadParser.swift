@@ -1,10 +1,10 @@
-/// A payload that is JSON: what it asks for, and what of it a rule refuses.
+/// A parsed payload: the content of the notification, and the parts that break a rule.
 package struct ParsedPayload: Sendable, Equatable {
-  /// What the sender asks for. What broke a rule is not in it.
+  /// The requested notification, without the parts that break a rule.
   package var notification: PushNotification
-  /// Every breach of a rule that holds at the door, in the order of the payload; usually empty.
+  /// All violations of rules that the gateway enforces, in the order of the payload; usually empty.
   package var violations: [Violation]
-  /// Every value of `aps` that is of a wrong type, in the order of the payload; usually empty.
+  /// All values of `aps` with a wrong type, in the order of the payload; usually empty.
   package var faults: [SchemaError]
 
   package init(notification: PushNotification, violations: [Violation] = [], faults: [SchemaError] = []) {
@@ -14,22 +14,23 @@ package struct ParsedPayload: Sendable, Equatable {
   }
 }
 
-/// Why a payload is none.
+/// The reason why bytes are not a payload.
 package enum PayloadError: Error, Sendable, Equatable {
-  /// It has no bytes.
+  /// There are no bytes.
   case empty
-  /// It is not JSON, with the parser's words for people.
+  /// The bytes are not JSON; with the parser's description for users.
   case notJSON(String)
-  /// It is JSON, but an array, a string or another value at the top.
+  /// The JSON is an array, a string or another value instead of an object.
   case notAnObject
 }
 
 extension JSONParser {
   /// Parses the payload of a push in one pass over its `aps`.
   ///
-  /// A payload without `aps` is empty, and keys of a wrong type count as absent. Where a key comes twice, every
-  /// occurrence is checked and the last valid one holds.
-  /// - Throws: ``PayloadError`` when `bytes` are not a JSON object.
+  /// A payload without `aps` is empty, and keys with a value of a wrong type count as absent. Each occurrence of a
+  /// repeated key is checked, and the last valid one is used.
+  ///
+  /// - Throws: ``PayloadError`` if `bytes` are not a JSON object.
   package func payload(_ bytes: Span<UInt8>) throws(PayloadError) -> ParsedPayload {
     if bytes.isEmpty { throw .empty }
     let payload: ParsedPayload?
@@ -129,7 +130,7 @@ extension PushNotification.Alert {
 }
 
 extension PushNotification.ActionKey {
-  /// An empty string counts as `null`; a value of another type is none.
+  /// Reads the key. An empty string counts as `null`; the result is nil for a value of another type.
   fileprivate init?(_ value: JSONElement) {
     if let title = value.string {
       self = title.isEmpty ? .null : .title(title)
@@ -142,6 +143,6 @@ extension PushNotification.ActionKey {
 }
 
 extension JSONElement {
-  /// A switch of the payload, 0 or 1 as Apple writes it, or a boolean; a number other than 1 is off.
+  /// The value of a switch in a payload: 0 or 1 as in Apple's format, or a boolean; a number other than 1 is off.
   var flag: Bool? { boolean ?? double.map { $0 == 1 } }
 }

@@ -1,30 +1,32 @@
-/// Decides what of a push reaches a person: a pure function of the push, the person's choices, the device's state, the
-/// moment and what the app has shown lately.
+/// Decides which parts of a push are presented to a user. This is a pure function of the push, the user's
+/// preferences, the state of the device, the time, and the app's recent alerts.
 package enum Policy {
-  /// The device's state at the moment of delivery.
+  /// The state of the device at the time of delivery.
   package struct DeviceState: Sendable, Equatable {
-    /// Whether the ring/silent switch is on silent (S4).
+    /// True if the ring/silent switch is on silent (S4).
     package var isSilent = false
-    /// The Focus that is on.
+    /// The active Focus.
     package var focus: String?
 
     package init() {}
   }
 
-  /// Returns what of `notification` is presented, and for each part that is not, the first rule that removed it.
+  /// Returns the parts of `notification` that are presented, and for each other part the first rule that removed it.
   ///
-  /// The rules are asked in the order N4, N5 and N6, A9, then the circumstances in the order of ``SuppressionCondition``. What a
-  /// person chose for a category holds before what they chose for that part of the app; the app's `notifications` and
-  /// the choices for every app hold before both. An alert that may not interrupt is left to the notification center.
+  /// The rules are checked in the order N4, N5 and N6, A9, then the conditions in the order of
+  /// ``SuppressionCondition``. A preference for a category takes precedence over the preference for that part of the
+  /// app. The app's `notifications` and the preferences for all apps take precedence over both. An alert that may not
+  /// interrupt goes to the notification center.
   ///
   /// - Parameters:
-  ///   - moment: now.
-  ///   - received: when the push was accepted, in seconds since 1970, which decides the summary it belongs to; `nil`:
-  ///     now.
-  ///   - recentAlerts: how many alerts the app has shown within the last hour (A8); asked only where that decides.
-  ///   - isCatchingUp: whether the device has been away and is being sent what waited.
-  ///   - isAdvertisement: whether its texts advertise (``AdDetector``).
-  ///   - isQuestion: whether somebody waits for the answer (`pushcli ask`).
+  ///   - moment: the current time.
+  ///   - received: the time when the push was accepted, in seconds since 1970, which determines its summary; `nil`
+  ///     for now.
+  ///   - recentAlerts: the number of alerts that the app has shown within the last hour (A8); evaluated only if
+  ///     needed.
+  ///   - isCatchingUp: true if the device was away and receives pending pushes.
+  ///   - isAdvertisement: true if the texts are advertising (``AdDetector``).
+  ///   - isQuestion: true for a question whose sender waits for the answer (`pushcli ask`).
   package static func decide(
     _ notification: PushNotification,
     topic: String,
@@ -42,14 +44,14 @@ package enum Policy {
     let level = notification.level(for: app)
     let received = received ?? moment.seconds
     var allowance: AlertQuota?
-    // A pattern, since `==` would copy the alert, here at each push.
+    // A pattern, because `==` would copy the alert for each push.
     if case .some = notification.alert {
       allowance = alertAllowance(
         of: app, for: notification, isQuestion: isQuestion, received: received, at: moment.seconds,
         isCatchingUp: isCatchingUp)
     }
     let isOverBudget = allowance.map { recentAlerts() >= $0.count } ?? false
-    // Mostly nothing does, and then there is nothing to look through.
+    // Usually no condition can apply, and none has to be checked.
     let mayHoldBack =
       isOverBudget || level == .passive || device.isSilent || device.focus != nil || !preferences.quietHours.isEmpty
       || app?.delivery == .summary || app?.provisional == true
@@ -58,7 +60,7 @@ package enum Policy {
       ? Interference(
         level: level, topic: topic, app: app, preferences: preferences, device: device, moment: moment,
         exhausted: isOverBudget ? allowance : nil, isCatchingUp: isCatchingUp) : nil
-    /// What refuses this part whatever the circumstances.
+    /// Returns the removal of this part by a preference or as advertising, independent of the conditions.
     func prohibition(of part: Part) -> Decision.Removal? {
       if let choice = choice(against: part, topic, app, notification.category, category, preferences) {
         return Decision.Removal(part: part, rule: choice.rule, setting: choice.setting)
@@ -68,7 +70,7 @@ package enum Policy {
     }
 
     var decision = Decision()
-    // The badge is the least intrusive of the three (B): no circumstance removes it.
+    // The badge is the least intrusive of the three parts (B): no condition removes it.
     if let badge = notification.badge {
       if let removal = prohibition(of: .badge) {
         decision.removed.append(removal)
@@ -101,13 +103,13 @@ package enum Policy {
     return decision
   }
 
-  /// Whether a person lets the app have this part at all, whatever the circumstances (N4, N5, N6).
+  /// Returns true if the user allows the app this part, independent of the conditions (N4, N5, N6).
   package static func allows(_ part: Part, topic: String, category: String?, preferences: Preferences) -> Bool {
     refusal(of: part, topic: topic, category: category, preferences: preferences) == nil
   }
 
-  /// The choice by which a person refuses the app this part, whatever the circumstances (N4, N5, N6); `nil` where they
-  /// let it.
+  /// Returns the preference with which the user refuses the app this part, independent of the conditions (N4, N5,
+  /// N6); `nil` if the user allows it.
   package static func refusal(
     of part: Part, topic: String, category: String?, preferences: Preferences
   ) -> Decision.Removal? {
@@ -117,7 +119,7 @@ package enum Policy {
     }
   }
 
-  /// The choice that refuses this part.
+  /// Returns the preference that refuses this part.
   private static func choice(
     against part: Part, _ topic: String, _ app: AppPreferences?, _ category: String?, _ choices: CategoryPreferences?,
     _ preferences: Preferences
@@ -133,7 +135,7 @@ package enum Policy {
     }
   }
 
-  /// The circumstances that hold for one push.
+  /// The conditions of one push.
   private struct Interference {
     let level: InterruptionLevel
     let topic: String
@@ -141,11 +143,11 @@ package enum Policy {
     let preferences: Preferences
     let device: DeviceState
     let moment: ZonedTime
-    /// The allowance that the app has used up.
+    /// The alert limit that the app has used up.
     let exhausted: AlertQuota?
     let isCatchingUp: Bool
 
-    /// What the circumstances remove.
+    /// Returns the removal of a part by the first condition that applies.
     func removal(of part: Part) -> Decision.Removal? {
       for circumstance in SuppressionCondition.inOrder where !circumstance.lets(part, of: level) {
         guard let reason = reason(circumstance) else { continue }
@@ -154,7 +156,7 @@ package enum Policy {
       return nil
     }
 
-    /// The rule and the setting, if the circumstance holds.
+    /// Returns the rule and the setting of a condition that applies; nil for any other.
     private func reason(_ circumstance: SuppressionCondition) -> (rule: Rule, setting: String)? {
       switch circumstance {
       case .always: return (.a8, "interruption-level")
@@ -182,13 +184,13 @@ package enum Policy {
       }
     }
 
-    /// The alerts an hour beyond which an alert is, if that is why it was removed.
+    /// Returns the alert limit because of which the part was removed; nil if it was removed for another reason.
     func budget(behind removal: Decision.Removal) -> Int? {
       guard let exhausted, exhausted.cause != .absence, removal.setting == setting(of: exhausted) else { return nil }
       return exhausted.count
     }
 
-    /// Which digest an alert waits for that is not shown.
+    /// Returns the summary to which a suppressed alert is deferred; nil if it is not deferred.
     func hold(received: Int64, relevance: Double) -> Deferral? {
       let relevance = relevance.isFinite ? relevance : 0
       if isSummarised, !SuppressionCondition.summary.lets(.alert, of: level) {
@@ -196,7 +198,7 @@ package enum Policy {
         arrival.seconds = received
         return Deferral(by: .summary, until: preferences.summary.due(after: arrival), relevance: relevance)
       }
-      // While the person is there, what goes beyond the budget is in the notification center, and that is all.
+      // While the user is present, alerts beyond the budget go to the notification center and to no summary.
       guard isCatchingUp, let exhausted, exhausted.cause != .standard,
         !SuppressionCondition.budget.lets(.alert, of: level)
       else { return nil }
@@ -206,7 +208,7 @@ package enum Policy {
 }
 
 extension PushNotification {
-  /// How much it may interrupt: what the person has not allowed the app counts as `active`.
+  /// Returns the effective interruption level: a level that the user has not allowed the app counts as `active`.
   fileprivate func level(for app: AppPreferences?) -> InterruptionLevel {
     let claimed = claimedLevel
     switch claimed {
@@ -216,10 +218,10 @@ extension PushNotification {
     }
   }
 
-  /// What the sender says; a critical sound makes a critical push.
+  /// The level that the sender requests; a critical sound makes a push critical.
   var claimedLevel: InterruptionLevel { sound?.isCritical == true ? .critical : level }
 
-  /// The name of the sound it asks for; a critical push without one asks for the default (reference §7.4).
+  /// Returns the name of the requested sound; a critical push without a sound requests the default (reference §7.4).
   fileprivate func askedSound(at level: InterruptionLevel) -> String? {
     sound?.name ?? (level == .critical ? "default" : nil)
   }

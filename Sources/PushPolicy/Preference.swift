@@ -1,23 +1,23 @@
-/// One choice of a person's, with all there is to say about it: a row of ``all``.
+/// One preference of a user with all its properties: a row of ``all``.
 ///
-/// How it is coded, the form of what a client may write, what an assignment such as `badge=off` may say, the settings
-/// screen, `pushcli prefs`, the command that an explanation names and docs/preferences.md follow from the row. What the
-/// choice means is for `Policy` to say, which reads the stored properties and none of this.
+/// The row determines the coding, the form that clients may write, assignments such as `badge=off`, the settings
+/// screen, `pushcli prefs`, the command in an explanation, and docs/preferences.md. The effect of a preference is
+/// defined in `Policy`, which reads only the stored properties.
 package struct Preference: Sendable {
-  /// Whose choice it is.
+  /// The scope of a preference: all apps, one app, or one category of an app.
   package enum Scope: Sendable, CaseIterable { case everything, app, category }
 
-  /// As assignments name it; they may also write it as JSON does.
+  /// The name in assignments, which also accept the name in JSON.
   package let name: String
-  /// As JSON names it.
+  /// The name in JSON.
   let key: String
-  /// As a settings screen names it.
+  /// The name on a settings screen.
   let title: String
-  /// As a list of what holds names it.
+  /// The name in a list of effective preferences.
   let label: String
-  /// Whether there is one for each name that somebody gives, as `focus.work`.
+  /// True if there is one value for each name that the user chooses, as `focus.work`.
   let isNamed: Bool
-  /// What it does, in a few words.
+  /// The effect, in a few words.
   package let help: String
   let everything: ChoiceSlot<Preferences>?
   let app: ChoiceSlot<AppPreferences>?
@@ -35,13 +35,13 @@ package struct Preference: Sendable {
 }
 
 extension Preference {
-  /// The table of choices: a row for each, in the order in which they are listed.
+  /// The table of preferences: one row each, in the order of lists.
   package static let all: [Preference] = [
     Preference(
       "notifications", title: "Allow Notifications", help: "whether notifications are allowed",
       everything: ChoiceSlot(\.notifications, .isOn, isAlwaysWritten: true, refusal: "notifications are off"),
       app: ChoiceSlot(\.notifications, .isOn, isAlwaysWritten: true, refusal: "notifications are off") { app in
-        // Turned off is not on probation any more.
+        // An app with notifications turned off is not on probation any longer.
         if !app.notifications { app.provisional = false }
       }),
     part(.badge, "Badges", help: "whether the app's icon shows a number"),
@@ -102,23 +102,23 @@ extension Preference {
       category: ChoiceSlot(\.[part], .isOnOrInherited, refusal: refusal))
   }
 
-  /// The choice that an assignment names.
+  /// Returns the preference that an assignment names; nil if there is none.
   static func named(_ name: String) -> Preference? {
     all.first { choice in
       choice.isNamed ? name.hasPrefix(choice.name + ".") : choice.names.contains(name)
     }
   }
 
-  /// Its names in assignments.
+  /// The names that assignments accept.
   private var names: [String] { [name, key, key.replacing("_", with: "-")] }
 
-  /// How it is written where it is listed: `focus.NAME`.
+  /// The name in lists: `focus.NAME` for a preference with names.
   package var listedName: String { isNamed ? name + ".NAME" : name }
 
-  /// The choices of a scope.
+  /// Returns the preferences of a scope.
   package static func choices(of scope: Scope) -> [Preference] { all.filter { $0.values(in: scope) != nil } }
 
-  /// What it can be there, in words; `nil` where there is no such choice.
+  /// Returns the description of the values in a scope; `nil` if the scope does not have this preference.
   package func values(in scope: Scope) -> String? {
     switch scope {
     case .everything: everything?.words
@@ -127,7 +127,7 @@ extension Preference {
     }
   }
 
-  /// The names that a scope has, for people.
+  /// Returns the names of the preferences of a scope, for users.
   static func names(of scope: Scope) -> String {
     var names = choices(of: scope).map(\.listedName)
     let last = names.removeLast()
@@ -135,27 +135,27 @@ extension Preference {
   }
 }
 
-/// A choice as it holds for somebody.
+/// A preference with its effective value.
 package struct EffectivePreference: Sendable, Equatable {
-  /// As an assignment names it.
+  /// The name in assignments.
   package var name: String
-  /// As a settings screen names it.
+  /// The name on a settings screen.
   package var title: String
-  /// As a list of what holds names it.
+  /// The name in a list of effective preferences.
   package var label: String
-  /// The value, as an assignment writes it.
+  /// The value in the syntax of an assignment.
   package var value: String
   /// The usual values, as a settings screen offers them.
   package var values: [String]
-  /// Whether other values may be typed.
+  /// True if other values may be typed.
   package var isText: Bool
-  /// Whether it is one of those that have names, and this name is only offered.
+  /// True if the preference has names, and this name has no value and is only offered.
   package var isForgotten: Bool
-  /// What is to say of it where it is not as usual; `nil` where it is, or where its value says all.
+  /// The remark for a value other than the default; `nil` for the default, or if the value needs no remark.
   package var remark: String?
 }
 
-/// What has choices: everything, an app, a category.
+/// An object with preferences: all apps, an app, or a category.
 protocol ChoiceHolder: HasDefault {
   static var slots: [(choice: Preference, slot: ChoiceSlot<Self>)] { get }
 }
@@ -165,7 +165,7 @@ extension Preferences: ChoiceHolder {
     choice.everything.map { (choice, $0) }
   }
 
-  /// What holds for everything.
+  /// The effective preferences for all apps.
   package var choices: [EffectivePreference] { inForce() }
 }
 
@@ -174,7 +174,7 @@ extension AppPreferences: ChoiceHolder {
     choice.app.map { (choice, $0) }
   }
 
-  /// What holds for the app.
+  /// The effective preferences for the app.
   package var choices: [EffectivePreference] { inForce() }
 }
 
@@ -184,7 +184,7 @@ extension CategoryPreferences: ChoiceHolder {
     choice.category.map { (choice, $0) }
   }
 
-  /// What holds for the category.
+  /// The effective preferences for the category.
   package var choices: [EffectivePreference] { inForce() }
 }
 

@@ -1,5 +1,6 @@
-/// As JSON, with keys in snake case. A missing key has its default and an unknown one is ignored, so that older and newer
-/// forms read each other:
+/// The preferences as JSON, with keys in snake case. A missing key has its default, and an unknown one is ignored, so
+/// that older and newer versions can read each other's data:
+///
 /// ```json
 /// {"notifications": true, "badge": true, "sound": true, "alert": true, "apps": {"com.example.news":
 ///   {"notifications": true, "badge": true, "sound": true, "alert": true, "categories": {"BREAKING": {"alert": false}},
@@ -8,11 +9,13 @@
 ///  "quiet": ["22:00-07:00 mon-fri Europe/Berlin"], "focus": {"work": ["com.example.mail"]},
 ///  "summary": "08:00,18:00 Europe/Berlin"}
 /// ```
-/// What comes after `categories` and `apps` here is only written where it differs from the default. Which keys there are,
-/// and which are always written, is in the table of choices.
+///
+/// The keys after `categories` and `apps` here are only written for values other than the default. The table of
+/// preferences defines all keys, and which are always written.
 extension Preferences: Codable {
-  /// Decodes a person's choices.
-  /// - Throws: `DecodingError` when a known key has a value of another type.
+  /// Decodes the preferences of a user.
+  ///
+  /// - Throws: `DecodingError` if a known key has a value of another type.
   package init(from decoder: any Decoder) throws {
     let container = try decoder.container(keyedBy: ChoiceKey.self)
     self.init()
@@ -20,7 +23,7 @@ extension Preferences: Codable {
     apps = try container.decodeIfPresent([String: AppPreferences].self, forKey: "apps") ?? [:]
   }
 
-  /// Encodes the switches, also those that are the default, and the other choices where they are not.
+  /// Encodes all switches, also those with their defaults, and the other preferences that differ from their defaults.
   package func encode(to encoder: any Encoder) throws {
     var container = encoder.container(keyedBy: ChoiceKey.self)
     try encodeChoices(into: &container)
@@ -29,8 +32,9 @@ extension Preferences: Codable {
 }
 
 extension AppPreferences: Codable {
-  /// Decodes a person's choices for one app.
-  /// - Throws: `DecodingError` when a known key has a value of another type.
+  /// Decodes the preferences of a user for one app.
+  ///
+  /// - Throws: `DecodingError` if a known key has a value of another type.
   package init(from decoder: any Decoder) throws {
     let container = try decoder.container(keyedBy: ChoiceKey.self)
     self.init()
@@ -38,7 +42,7 @@ extension AppPreferences: Codable {
     categories = try container.decodeIfPresent([String: CategoryPreferences].self, forKey: "categories") ?? [:]
   }
 
-  /// Encodes the switches, also those that are the default, and the other choices where they are not.
+  /// Encodes all switches, also those with their defaults, and the other preferences that differ from their defaults.
   package func encode(to encoder: any Encoder) throws {
     var container = encoder.container(keyedBy: ChoiceKey.self)
     try encodeChoices(into: &container)
@@ -47,14 +51,15 @@ extension AppPreferences: Codable {
 }
 
 extension CategoryPreferences: Codable {
-  /// Decodes a person's choices for one category of an app.
-  /// - Throws: `DecodingError` when a known key has a value of another type.
+  /// Decodes the preferences of a user for one category of an app.
+  ///
+  /// - Throws: `DecodingError` if a known key has a value of another type.
   package init(from decoder: any Decoder) throws {
     self.init()
     try decodeChoices(from: decoder.container(keyedBy: ChoiceKey.self))
   }
 
-  /// Encodes what is not inherited.
+  /// Encodes the values that are not inherited.
   package func encode(to encoder: any Encoder) throws {
     var container = encoder.container(keyedBy: ChoiceKey.self)
     try encodeChoices(into: &container)

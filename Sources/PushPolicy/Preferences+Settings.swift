@@ -1,9 +1,10 @@
 extension Preferences {
-  /// Changes one choice: `badge=off`, `quiet=22:00-07:00`, `focus.work=com.example.mail`, of an app also `budget=5`, and
-  /// of a category also `alert=inherit`.
+  /// Changes one preference: `badge=off`, `quiet=22:00-07:00`, `focus.work=com.example.mail`; for an app also
+  /// `budget=5`, and for a category also `alert=inherit`.
   ///
-  /// It is the choice for everything, for the topic `app`, or for the `category` of that app.
-  /// - Throws: ``SettingError``, and then nothing has changed.
+  /// It changes the preference for all apps, for the app with the topic `app`, or for the `category` of that app.
+  ///
+  /// - Throws: ``SettingError``; nothing has changed then.
   package mutating func set(_ assignment: String, app: String?, category: String?) throws(SettingError) {
     guard let equals = assignment.firstIndex(of: "=") else {
       throw SettingError("invalid assignment \"\(assignment)\": write <setting>=<value>, such as badge=off")
@@ -17,7 +18,7 @@ extension Preferences {
     guard let choice = Preference.named(name) else {
       throw SettingError("unknown setting \"\(name)\": write \(Preference.names(of: scope))")
     }
-    /// What an error calls it.
+    /// The name in error messages.
     let shown = choice.isNamed ? name : choice.name
     switch (app, category) {
     case (let app?, let category?):
@@ -40,7 +41,7 @@ extension Preferences {
 }
 
 extension Preference {
-  /// The error of a choice that this scope has not.
+  /// Returns the error for a preference that this scope does not have.
   fileprivate func misplaced(in scope: Scope, category: String?) -> SettingError {
     switch scope {
     case .category:
@@ -53,6 +54,6 @@ extension Preference {
 }
 
 extension Preferences {
-  /// Every time zone that is named.
+  /// The names of all time zones in the preferences.
   package var zones: Set<String> { Set(quietHours.compactMap(\.zone) + [summary.zone].compactMap(\.self)) }
 }

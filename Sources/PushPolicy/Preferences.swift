@@ -1,40 +1,40 @@
-/// A person's choices: what may reach them, for everything, per app, and per category of an app.
+/// The preferences of a user for notifications: for all apps, for each app, and for each category of an app.
 ///
-/// The defaults suit most people with no set-up (N8): everything is allowed until the person says otherwise, and of alerts
-/// ``AlertBudget/standardCount`` an hour of each app.
+/// The defaults suit most users without any setup (N8): everything is allowed until the user changes it, with
+/// ``AlertBudget/standardCount`` alerts an hour for each app.
 ///
-/// These are what the policy reads. A choice is a stored property, whose initial value is its default, and a row of
-/// ``Preference/all``, from which everything else follows.
+/// The policy reads this type. A preference is a stored property, whose initial value is its default, and a row of
+/// ``Preference/all``, which determines everything else.
 package struct Preferences: Sendable, Equatable {
-  /// The one switch for everything (N4).
+  /// The switch for all notifications (N4).
   package var notifications = true
-  /// What any app may use; off here is off everywhere.
+  /// The switches of the parts for all apps; a part that is off here is off for every app.
   package var parts = PartSwitches()
-  /// The choices per app, by topic. An app that is not listed has the defaults.
+  /// The preferences for each app, by topic. An app without an entry has the defaults.
   package var apps: [String: AppPreferences] = [:]
-  /// When nothing is to be seen or heard but what waits silently; empty: never.
+  /// The windows of quiet hours, in which pushes show no alerts and play no sounds; empty for none.
   package var quietHours: [QuietWindow] = []
-  /// The apps that each Focus lets through, by its name. A Focus that is not listed lets none through.
+  /// The topics of the apps that each Focus lets through, by its name. A Focus without an entry lets none through.
   package var focuses: [String: Set<String>] = [:]
-  /// When what is held for the summary arrives; by default at 08:00 and 18:00.
+  /// The times of the summary; by default 08:00 and 18:00.
   package var summary = SummaryTimes()
-  /// Who finds a push by its text in the delivery log.
+  /// The readers of the delivery log who find a push by its text.
   package var logText = LogText.devices
 
   package init() {}
 }
 
-/// Whether the delivery log keeps the texts of a person's pushes, and who finds pushes by them.
+/// The storage of the texts of a user's pushes in the delivery log, and the readers who find pushes by them.
 package enum LogText: String, Sendable, Codable, CaseIterable {
-  /// They are not kept.
+  /// The texts are not stored.
   case off
-  /// The person's own devices.
+  /// The user's own devices.
   case devices
-  /// Senders who may read the log as well.
+  /// The user's own devices, and senders who may read the log.
   case senders
 }
 
-/// On or off for each of the three parts of a notification (N5).
+/// A switch for each of the three parts of a notification (N5).
 package struct PartSwitches: Sendable, Equatable {
   package var badge = true
   package var sound = true
@@ -61,36 +61,36 @@ package struct PartSwitches: Sendable, Equatable {
   }
 }
 
-/// A person's choices for one app (N5), and for its categories (N6).
+/// The preferences of a user for one app (N5), and for its categories (N6).
 package struct AppPreferences: Sendable, Equatable {
-  /// Whether the app may notify at all.
+  /// True if the app may notify at all.
   package var notifications = true
-  /// Which of the three parts the app may use.
+  /// The parts that the app may use.
   package var parts = PartSwitches()
-  /// The choices per category. A category that is not listed inherits all three from the app.
+  /// The preferences for each category. A category without an entry inherits all three parts from the app.
   package var categories: [String: CategoryPreferences] = [:]
-  /// Whether its alerts may advertise (A9).
+  /// True if the app's alerts may advertise (A9).
   package var advertising = false
-  /// Whether its time-sensitive pushes break through quiet hours and Focus.
+  /// True if the app's time-sensitive pushes break through quiet hours and Focus.
   package var timeSensitive = false
-  /// Whether its critical pushes break through everything, the silent switch too (S4).
+  /// True if the app's critical pushes break through everything, including the silent switch (S4).
   package var critical = false
-  /// Alerts an hour, beyond which its pushes only reach badge and notification center (A8).
+  /// The maximum number of alerts an hour; further pushes only set the badge and go to the notification center (A8).
   package var alertBudget = AlertBudget.standard
-  /// Whether its pushes interrupt now or are held for the summary.
+  /// The delivery of the app's pushes: immediate, or deferred to the summary.
   package var delivery = Delivery.now
-  /// Whether it is on probation: quiet until the person keeps it or turns it off.
+  /// True while the app is on probation: quiet until the user keeps it or turns it off.
   package var provisional = false
 
   package init() {}
 }
 
-/// When an app's pushes interrupt.
+/// The time at which an app's pushes interrupt.
 package enum Delivery: String, Sendable, Codable {
   case now, summary
 }
 
-/// A person's choices for one category of an app; `nil` inherits from the app (N6).
+/// The preferences of a user for one category of an app; `nil` inherits from the app (N6).
 package struct CategoryPreferences: Sendable, Equatable {
   package var badge: Bool?
   package var sound: Bool?
@@ -98,7 +98,7 @@ package struct CategoryPreferences: Sendable, Equatable {
 
   package init() {}
 
-  /// The choice for `part`.
+  /// The value for `part`.
   package subscript(part: Part) -> Bool? {
     get {
       switch part {
@@ -118,20 +118,21 @@ package struct CategoryPreferences: Sendable, Equatable {
 }
 
 extension Preferences {
-  /// The most windows of quiet hours that a person may have.
+  /// The maximum number of a user's windows of quiet hours.
   static let maximumWindows = 32
-  /// The most Focuses that a person may have.
+  /// The maximum number of a user's Focuses.
   static let maximumFocuses = 32
-  /// Names of Focuses that are offered to everybody.
+  /// The names of Focuses that are offered to all users.
   static let usualFocuses = ["sleep", "work"]
 
-  /// Letters, digits, hyphens, underscores and spaces, 1 to 64 bytes.
+  /// Returns true for 1 to 64 bytes of letters, digits, hyphens, underscores and spaces.
   static func isFocusName(_ name: String) -> Bool {
     (1...64).contains(name.utf8.count)
       && name.allSatisfy { $0.isLetter || $0.isNumber || $0 == "-" || $0 == "_" || $0 == " " }
   }
 
-  /// Letters, digits, hyphens, underscores and dots of ASCII, 1 to 255 bytes: what an app's topic may be.
+  /// Returns true for 1 to 255 bytes of ASCII letters, digits, hyphens, underscores and dots, the characters of a
+  /// topic.
   static func isTopic(_ text: String) -> Bool {
     (1...255).contains(text.utf8.count)
       && text.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber) || $0 == "." || $0 == "-" || $0 == "_" }
@@ -139,6 +140,6 @@ extension Preferences {
 }
 
 extension AppPreferences {
-  /// The most alerts an hour that a budget may say.
+  /// The maximum of an alert budget, in alerts an hour.
   static let maximumBudget = 10_000
 }

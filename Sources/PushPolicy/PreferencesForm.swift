@@ -1,14 +1,14 @@
-/// The exact form of a person's choices as JSON: what a client may write.
+/// The exact form of a user's preferences as JSON, as clients may write it.
 ///
-/// What is stored is read leniently, by `Codable`, so that older and newer versions read each other; what somebody sends
-/// is checked here first, so that no misspelled choice is taken for none. The keys and their values are in the table of
-/// choices.
+/// Stored preferences are decoded leniently by `Codable`, so that older and newer versions can read each other's
+/// data. JSON from clients is checked here first, so that a misspelled preference is not silently ignored. The table
+/// of preferences defines the keys and their values.
 package enum PreferencesForm: Sendable {
   case everything, app, category
 
-  /// Finds the first key that is unknown, and the first value of a wrong type or out of its range.
+  /// Finds the first key that is unknown, or the first value with a wrong type or out of its range.
   ///
-  /// - Returns: one line that says where it is and what was expected there; `nil` when all is well.
+  /// - Returns: one line with the position and the expected value; `nil` if everything is valid.
   package func error(in root: JSONElement) -> String? {
     switch self {
     case .everything: Shape.everything.error(in: root, at: "")
@@ -25,6 +25,6 @@ extension Shape {
 }
 
 extension ChoiceHolder {
-  /// The keys that JSON may have for its choices.
+  /// The keys of its preferences in JSON.
   fileprivate static var members: [(key: String, shape: Shape)] { slots.map { ($0.choice.key, $0.slot.shape) } }
 }

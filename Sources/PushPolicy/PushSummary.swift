@@ -1,18 +1,18 @@
-/// One push that was held, as a digest tells it.
+/// One deferred push, as an entry of a summary.
 package struct DigestEntry: Sendable, Equatable {
   package var id: String
   package var topic: String
-  /// The app's name.
+  /// The name of the app.
   package var app: String
-  /// What a person reads of it, in one line; may be empty.
+  /// The text for the user, in one line; may be empty.
   package var title: String
   /// The sender's `relevance-score`.
   package var relevance: Double
-  /// The count that came with it.
+  /// The badge of the push.
   package var badge: Int?
-  /// When the gateway accepted it, in milliseconds since 1970.
+  /// The time when the gateway accepted the push, in milliseconds since 1970.
   package var received: Int64
-  /// A later entry of the same app with the same one replaces this; empty for none.
+  /// The collapse identifier: a later entry of the same app with the same one replaces this entry; empty for none.
   package var collapseID: String
 
   package init(
@@ -29,10 +29,10 @@ package struct DigestEntry: Sendable, Equatable {
     self.collapseID = collapseID
   }
 
-  /// How much of a text a digest tells, in Unicode scalars.
+  /// The maximum length of a text in a summary, in Unicode scalars.
   package static let maximumTitleSize = 80
 
-  /// The one line for a title, or, where there is none, for a body.
+  /// Returns the line for an alert: its title, or, if it has none, its subtitle or body.
   package static func line(_ alert: AlertPresentation) -> String {
     let text = [alert.title, alert.subtitle, alert.body].first { !$0.isEmpty } ?? ""
     let scalars = text.unicodeScalars.prefix(maximumTitleSize + 1)
@@ -42,14 +42,17 @@ package struct DigestEntry: Sendable, Equatable {
   }
 }
 
-/// What was held and is told at once: every entry, the most relevant first, and of each app the newest badge.
+/// The summary of deferred pushes: all entries, the most relevant first, and the newest badge of each app.
 package struct PushSummary: Sendable, Equatable {
   package var entries: [DigestEntry]
 
-  /// How many entries the text names.
+  /// The number of entries that the text lists.
   static let namedCount = 5
 
-  /// Orders what was held, the oldest first, by relevance, and the newest first among equals; what comes twice is told once, and what was replaced is not.
+  /// Makes a summary of deferred pushes, given with the oldest first.
+  ///
+  /// The entries are ordered by relevance, and equal ones with the newest first. Duplicates occur once; replaced
+  /// entries are omitted.
   package init(_ held: some Sequence<DigestEntry>) {
     var replaced: Set<Slot> = []
     var ids: Set<String> = []
@@ -71,7 +74,7 @@ package struct PushSummary: Sendable, Equatable {
     var collapseID: String
   }
 
-  /// The badge of the newest entry with one, by topic.
+  /// The badge of each topic's newest entry that has one.
   package var badges: [(topic: String, badge: Int)] {
     var newest: [String: (received: Int64, badge: Int)] = [:]
     for entry in entries {
@@ -81,8 +84,8 @@ package struct PushSummary: Sendable, Equatable {
     return newest.map { ($0.key, $0.value.badge) }.sorted { $0.0 < $1.0 }
   }
 
-  /// The digest as the payload of a push: an alert with one button, which names the first entries, and all of them under
-  /// `digest`.
+  /// The summary as the payload of a push: an alert with one button, which lists the first entries, and all entries
+  /// under the key `digest`.
   package var payload: [UInt8] {
     var lines = entries.prefix(PushSummary.namedCount).map { entry in
       entry.title.isEmpty ? entry.app : "\(entry.app): \(entry.title)"

@@ -1,14 +1,15 @@
-/// A time of quiet that comes again every week: `22:00-07:00 mon-fri Europe/Berlin`.
+/// A weekly window of quiet hours: `22:00-07:00 mon-fri Europe/Berlin`.
 ///
-/// It holds while a clock on the wall shows a time of the window, so that it also begins and ends by the clock on the
-/// days when clocks change. Its days are those on which it begins.
+/// The window applies while the local time is in it; it also begins and ends by local time on days with a change of
+/// the clocks. Its days are those on which it begins.
 package struct QuietWindow: Sendable, Hashable {
-  /// Minutes of the day. A window that does not end after it begins reaches into the next day.
+  /// The minutes of the day at which the window begins and ends. If the end is not after the begin, it is on the next
+  /// day.
   package var from: Int
   package var to: Int
-  /// One flag a day, Monday first.
+  /// One flag for each day, Monday first.
   package var days: [Bool]
-  /// A name such as `Europe/Berlin`; `nil`: the gateway's zone.
+  /// A time zone such as `Europe/Berlin`; `nil` for the gateway's zone.
   package var zone: String?
 
   package init(from: Int, to: Int, days: [Bool] = .init(repeating: true, count: 7), zone: String? = nil) {
@@ -19,7 +20,7 @@ package struct QuietWindow: Sendable, Hashable {
     self.zone = zone
   }
 
-  /// Whether it is quiet at a moment.
+  /// Returns true if a time is in the window.
   package func contains(_ moment: ZonedTime) -> Bool {
     let (day, minute) = moment.wallClock(in: zone)
     if from < to { return days[day] && (from..<to).contains(minute) }
@@ -27,14 +28,14 @@ package struct QuietWindow: Sendable, Hashable {
   }
 }
 
-/// The times of day when the summary comes: `08:00,18:00 Europe/Berlin`.
+/// The times of day of the summary: `08:00,18:00 Europe/Berlin`.
 package struct SummaryTimes: Sendable, Equatable {
-  /// Minutes of the day, rising, at least one.
+  /// The minutes of the day, in ascending order, at least one.
   package var minutes: [Int]
-  /// A name such as `Europe/Berlin`; `nil`: the gateway's zone.
+  /// A time zone such as `Europe/Berlin`; `nil` for the gateway's zone.
   package var zone: String?
 
-  /// The most times a day.
+  /// The maximum number of times a day.
   static let maximumCount = 12
 
   package init(minutes: [Int] = [8 * 60, 18 * 60], zone: String? = nil) {
@@ -43,7 +44,7 @@ package struct SummaryTimes: Sendable, Equatable {
     self.zone = zone
   }
 
-  /// When what arrives at a moment is due, in seconds since 1970.
+  /// Returns the due time of a push that arrives at `moment`, in seconds since 1970.
   package func due(after moment: ZonedTime) -> Int64 {
     moment.next(of: minutes, in: zone) ?? moment.seconds
   }
@@ -52,8 +53,8 @@ package struct SummaryTimes: Sendable, Equatable {
 extension QuietWindow: CustomStringConvertible {
   static let dayNames = ["mon", "tue", "wed", "thu", "fri", "sat", "sun"]
 
-  /// Reads `22:00-07:00`, then days (`mon-fri`, `sat,sun`, `daily`) and a time zone if there are any; `nil` if it is
-  /// none of that.
+  /// Reads `22:00-07:00`, optionally followed by days (`mon-fri`, `sat,sun`, `daily`) and a time zone; `nil` for any
+  /// other text.
   package init?(_ text: String) {
     var words = text.split(whereSeparator: { $0 == " " || $0 == "\t" })
     guard !words.isEmpty else { return nil }
@@ -86,7 +87,7 @@ extension QuietWindow: CustomStringConvertible {
     return days
   }
 
-  /// As it is read.
+  /// The text in the form that ``init(_:)`` reads.
   package var description: String {
     var words = ["\(clock(from))-\(clock(to))"]
     if days.contains(false) {
@@ -99,7 +100,7 @@ extension QuietWindow: CustomStringConvertible {
 }
 
 extension SummaryTimes: CustomStringConvertible {
-  /// Reads `08:00,18:00`, then a time zone if there is one; `nil` if it is none of that.
+  /// Reads `08:00,18:00`, optionally followed by a time zone; `nil` for any other text.
   package init?(_ text: String) {
     let words = text.split(whereSeparator: { $0 == " " || $0 == "\t" })
     guard (1...2).contains(words.count), words.dropFirst().allSatisfy(isZoneName) else { return nil }
@@ -108,14 +109,14 @@ extension SummaryTimes: CustomStringConvertible {
     self.init(minutes: Set(times.compactMap(\.self)).sorted(), zone: words.dropFirst().first.map(String.init))
   }
 
-  /// As it is read.
+  /// The text in the form that ``init(_:)`` reads.
   package var description: String {
     minutes.map(clock).joined(separator: ",") + (zone.map { " " + $0 } ?? "")
   }
 }
 
 extension QuietWindow: Codable {
-  /// Decodes what the person would write.
+  /// Decodes the text form.
   package init(from decoder: any Decoder) throws {
     let text = try decoder.singleValueContainer().decode(String.self)
     guard let window = QuietWindow(text) else {
@@ -132,7 +133,7 @@ extension QuietWindow: Codable {
 }
 
 extension SummaryTimes: Codable {
-  /// Decodes what the person would write.
+  /// Decodes the text form.
   package init(from decoder: any Decoder) throws {
     let text = try decoder.singleValueContainer().decode(String.self)
     guard let times = SummaryTimes(text) else {
@@ -148,7 +149,7 @@ extension SummaryTimes: Codable {
   }
 }
 
-/// The minute of the day that `07:00` or `7:00` names.
+/// Returns the minute of the day of `07:00` or `7:00`; nil for an invalid time.
 private func minute(of text: Substring) -> Int? {
   let fields = text.split(separator: ":", omittingEmptySubsequences: false)
   guard fields.count == 2, (1...2).contains(fields[0].count), fields[1].count == 2,
@@ -163,7 +164,7 @@ private func clock(_ minute: Int) -> String {
   return digits(minute / 60) + ":" + digits(minute % 60)
 }
 
-/// Whether this may name a time zone; whether there is such a zone is for the gateway to say.
+/// Returns true if the text has the form of a time zone's name; the gateway checks if there is such a zone.
 private func isZoneName(_ text: Substring) -> Bool {
   text.utf8.count <= 64 && text.first?.isLetter == true && text != "daily"
     && text.utf8.allSatisfy { byte in

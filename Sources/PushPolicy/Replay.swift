@@ -1,16 +1,16 @@
-/// Decides again what was delivered, with other choices: what would have been different.
+/// Repeats the decisions about past deliveries with other preferences, to show the differences.
 ///
-/// Deliveries come in the order in which they were, because budgets count.
+/// The deliveries have to be given in their original order, because of the budgets.
 package struct Replay {
-  /// One push as the delivery log tells of it.
+  /// One push from the delivery log.
   package struct Delivery: Sendable, Equatable {
     package var id: String
     package var topic: String
-    /// When it was sent to the device, and when it was accepted, in seconds since 1970.
+    /// The times when it was sent to the device and when it was accepted, in seconds since 1970.
     package var at: Int64
     package var received: Int64
     package var asked: RequestedPresentation
-    /// What was removed, as the log says.
+    /// The removed parts, according to the log.
     package var removed: [Decision.Removal]
 
     package init(
@@ -28,23 +28,24 @@ package struct Replay {
     /// The parts that were presented.
     package var presented: [Part] { asked.parts.filter { part in !removed.contains { $0.part == part } } }
 
-    /// Whether it was taken for advertising: the log has no texts to judge again.
+    /// True if the push was treated as advertising; the log has no texts to assess again.
     ///
-    /// Of what another choice removed, or the person had allowed to advertise, it is not known.
+    /// This is unknown, and so false, for a push that another preference removed, or whose app was allowed to
+    /// advertise.
     var isAdvertisement: Bool { removed.contains { $0.rule == .a9 } }
   }
 
-  /// What one push would have become.
+  /// The result for one push with the other preferences.
   package struct Outcome: Sendable, Equatable {
     package var delivery: Delivery
     package var presented: [Part]
     package var removed: [Decision.Removal]
-    /// Whether it would have waited for a digest.
+    /// True if the push would have been deferred to a summary.
     package var isHeld: Bool
 
-    /// Parts that would have been presented and were not.
+    /// The parts that were not presented, but would have been.
     package var gained: [Part] { presented.filter { !delivery.presented.contains($0) } }
-    /// Parts that were presented and would not have been.
+    /// The parts that were presented, but would not have been.
     package var lost: [Part] { delivery.presented.filter { !presented.contains($0) } }
   }
 
@@ -52,9 +53,9 @@ package struct Replay {
   private let offset: @Sendable (String?, Int64) -> Int
   private var histories: [String: AlertHistory<String>] = [:]
 
-  /// A push that reached the device this much later than the gateway had waited for it, in seconds.
+  /// The delay in seconds after which a push counts as pending while the device was away.
   private static let wait: Int64 = 60
-  /// How the categories of questions begin, which are gone when the log is read (`pushcli ask`).
+  /// The prefix of the categories of questions (`pushcli ask`), which are deleted when the log is read.
   package static let questions = "ASK-"
 
   package init(_ preferences: Preferences, offset: @escaping @Sendable (_ zone: String?, _ seconds: Int64) -> Int) {
@@ -62,7 +63,7 @@ package struct Replay {
     self.offset = offset
   }
 
-  /// What the next push would have become.
+  /// Returns the result for the next push.
   package mutating func decide(_ delivery: Delivery) -> Outcome {
     let isCatchingUp = delivery.at - delivery.received > Replay.wait
     let recent = histories[delivery.topic]?.count(at: delivery.at, without: delivery.id) ?? 0
@@ -82,10 +83,10 @@ package struct Replay {
 }
 
 extension Decision.Removal: CustomStringConvertible {
-  /// `part RULE setting`, as the delivery log has it.
+  /// The text form in the delivery log: `part RULE setting`.
   package var description: String { "\(part.rawValue) \(rule.rawValue) \(setting)" }
 
-  /// Reads what ``description`` has written; `nil` for anything else.
+  /// Reads the output of ``description``; `nil` for any other text.
   package init?(_ text: Substring) {
     let fields = text.split(separator: Character(" "), maxSplits: 2, omittingEmptySubsequences: false).map(String.init)
     guard fields.count == 3, let part = Part(rawValue: fields[0]), let rule = Rule(rawValue: fields[1]) else {
@@ -94,7 +95,7 @@ extension Decision.Removal: CustomStringConvertible {
     self.init(part: part, rule: rule, setting: fields[2])
   }
 
-  /// Reads removals with `; ` between them.
+  /// Reads removals that are separated by `; `.
   package static func list(_ text: String) -> [Decision.Removal] {
     var removals: [Decision.Removal] = []
     for piece in text.split(separator: ";", omittingEmptySubsequences: false) {
@@ -102,7 +103,7 @@ extension Decision.Removal: CustomStringConvertible {
       if let removal = Decision.Removal(trimmed) {
         removals.append(removal)
       } else if !removals.isEmpty {
-        // A setting may hold a semicolon: a category's name.
+        // A setting may contain a semicolon in the name of a category.
         removals[removals.count - 1].setting += ";" + piece
       }
     }

@@ -1,10 +1,11 @@
-/// What one push asked for and where it met the device, in few words: enough for the delivery log to decide it again.
+/// The request of one push and the state of its device, in short form, from which the delivery log can repeat the
+/// decision.
 ///
-/// It reads `badge sound alert`, then what is not as usual, each after a semicolon: the level, `category NAME`, `silent`,
-/// `focus NAME`.
+/// The text is `badge sound alert`, followed by the values that are not the default, each after a semicolon: the
+/// level, `silent`, `focus NAME`, `category NAME`.
 package struct RequestedPresentation: Sendable, Equatable, CustomStringConvertible {
   private var asked: PartSet
-  /// As the sender says, critical also by its sound.
+  /// The level that the sender requests; a critical sound makes it critical.
   package var level: InterruptionLevel
   package var category: String?
   package var device: Policy.DeviceState
@@ -26,22 +27,22 @@ package struct RequestedPresentation: Sendable, Equatable, CustomStringConvertib
     (device.isSilent, device.focus) = (isSilent, focus)
   }
 
-  /// The bits of what it asks for, where all else is as usual.
+  /// The bits of the requested parts if all other values are the default; else nil.
   var usualParts: UInt8? {
     level == .active && category == nil && !device.isSilent && device.focus == nil ? asked.rawValue : nil
   }
 
-  /// What asks for this and is as usual; `nil` where these are no parts.
+  /// Makes a request of these parts with all other values as the default; `nil` for invalid bits.
   init?(usualParts bits: UInt8) {
     guard bits <= PartSet.all.rawValue else { return nil }
     self.init(RequestedPresentation.parts(Int(bits)), level: .active, category: nil, isSilent: false, focus: nil)
   }
 
-  /// What it asks for.
+  /// The requested parts.
   package var parts: [Part] { RequestedPresentation.parts(Int(asked.rawValue)) }
 
   package var description: String {
-    // The eight usual ones cost nothing.
+    // The eight texts with only default values are precomputed.
     let words = RequestedPresentation.words[Int(asked.rawValue)]
     guard level != .active || category != nil || device != .init() else { return words }
     var fields = [words]
@@ -52,7 +53,7 @@ package struct RequestedPresentation: Sendable, Equatable, CustomStringConvertib
     return fields.joined(separator: "; ")
   }
 
-  /// By the bits of a set of parts.
+  /// The texts of all sets of parts, by their bits.
   private static let words: [String] = (0..<8).map { bits in
     let words = parts(bits).map(\.rawValue)
     return words.isEmpty ? "nothing" : words.joined(separator: " ")
@@ -62,12 +63,12 @@ package struct RequestedPresentation: Sendable, Equatable, CustomStringConvertib
     Part.allCases.filter { PartSet(rawValue: UInt8(bits)).contains(PartSet($0)) }
   }
 
-  /// Reads what ``description`` has written; `nil` for anything else.
+  /// Reads the output of ``description``; `nil` for any other text.
   package init?(_ text: String) {
     var rest = text[...]
     func field() -> Substring? {
       guard !rest.isEmpty else { return nil }
-      // A category comes last and may hold anything.
+      // A category is the last field and may contain any characters.
       if rest.hasPrefix("category ") {
         defer { rest = "" }
         return rest
@@ -94,7 +95,7 @@ package struct RequestedPresentation: Sendable, Equatable, CustomStringConvertib
     }
   }
 
-  /// A push that asks for the same.
+  /// A push with the same request.
   package var notification: PushNotification {
     var push = PushNotification()
     if asked.contains(.badge) { push.badge = 0 }

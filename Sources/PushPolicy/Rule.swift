@@ -1,38 +1,38 @@
 /// A numbered rule of the interface guidelines that this product enforces.
 ///
-/// The numbers are stable: decisions, refusals, the delivery log and tests quote them.
+/// The numbers never change: decisions, refusals, the delivery log and tests contain them.
 package enum Rule: String, Sendable, Codable, CaseIterable {
-  /// A badge is a whole number of at least 0; nothing else is a badge.
+  /// A badge is a whole number of at least 0; no other value is a badge.
   case b1 = "B1"
   /// A sound is named by a bare file name.
   case s1 = "S1"
   /// A sender cannot make the device vibrate.
   case s3 = "S3"
-  /// The ring/silent switch silences what the person did not ask for.
+  /// The ring/silent switch silences all sounds that the user did not request.
   case s4 = "S4"
-  /// Alerts are for brief, important messages: passive pushes have none, and an app has no more than its budget.
+  /// Alerts are for brief, important messages: passive pushes show none, and each app has a budget.
   case a8 = "A8"
-  /// No advertising in an alert, unless the person allowed it to that app.
+  /// An alert does not advertise, unless the user has allowed it for that app.
   case a9 = "A9"
-  /// One switch refuses notifications for the whole device.
+  /// One switch refuses all notifications on the whole device.
   case n4 = "N4"
-  /// For every app a person decides badge, sound and alert separately.
+  /// A user sets badge, sound and alert separately for each app.
   case n5 = "N5"
-  /// For every category of an app a person decides which of the three it may use.
+  /// A user sets the three parts separately for each category of an app.
   case n6 = "N6"
   /// A sender never overrides a preference: quiet hours, Focus, summary, an app on probation.
   case n7 = "N7"
 }
 
-/// A sender's breach of a rule that holds at the door: the push is refused and the sender is told.
+/// A sender's violation of a rule that the gateway enforces: the push is refused, and the sender gets the reason.
 package struct Violation: Error, Sendable, Equatable {
-  /// The rule that was broken.
+  /// The violated rule.
   package var rule: Rule
-  /// Where in the payload, as a JSON pointer (RFC 6901), such as `/aps/badge`.
+  /// The JSON pointer (RFC 6901) of the value in the payload, such as `/aps/badge`.
   package var pointer: String
-  /// One sentence: what is wrong and what to write instead.
+  /// The error and the correct value, in one sentence.
   package var message: String
-  /// The offending texts of the payload, as short as they can be shown.
+  /// The offending texts of the payload, shortened for display.
   package var evidence: [String]
 
   package init(rule: Rule, pointer: String, message: String, evidence: [String] = []) {

@@ -1,4 +1,4 @@
-/// Why an assignment changes nothing: what is wrong and what is allowed, in one sentence.
+/// The reason why an assignment changes nothing: the error and the allowed values, in one sentence.
 package struct SettingError: Error, Sendable, Equatable, CustomStringConvertible {
   package var description: String
 

@@ -1,9 +1,9 @@
-/// S1: a sound is named by a bare file name, which can lead nowhere but to the app's own sounds.
+/// Rule S1: a sound is named by a bare file name, which can only refer to the app's own sounds.
 enum SoundRule {
   /// Reads `value`, a payload's `sound`: a name, or an object with `name`, `critical` and `volume`.
   ///
-  /// An empty name is no sound, and an object without a name plays `default`. A value of another type counts as absent,
-  /// and so does a name with a violation.
+  /// An empty name is no sound, and an object without a name plays `default`. A value of another type counts as
+  /// absent, as does a name with a violation.
   static func read(
     _ value: JSONElement, into sound: inout PushNotification.Sound?, violations: inout [Violation],
     faults: inout [SchemaError]
@@ -54,7 +54,7 @@ enum SoundRule {
     }
   }
 
-  /// What keeps `name` from being a bare file name, and what to do about it.
+  /// Describes why `name` is not a bare file name, and how to correct it; nil if it is one.
   private static func fault(in name: String) -> String? {
     var previous: Unicode.Scalar = " "
     for scalar in name.unicodeScalars {

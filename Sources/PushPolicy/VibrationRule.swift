@@ -1,6 +1,8 @@
-/// S3: a sender cannot make the device vibrate; the keys by which one would try are refused, so that it learns so.
+/// Rule S3: a sender cannot make the device vibrate. Keys that request vibration are refused, so that the sender gets
+/// the reason.
 enum VibrationRule {
-  /// Reports `key`, a member of the object at `pointer`, when it asks for vibration in any case of its letters.
+  /// Reports a violation if `key`, a member of the object at `pointer`, requests vibration, in any case of its
+  /// letters.
   static func check(_ key: JSONKey, in pointer: String, violations: inout [Violation]) {
     guard applies(to: key) else { return }
     let name = key.string
@@ -14,7 +16,7 @@ enum VibrationRule {
     )
   }
 
-  /// Whether a key asks for vibration.
+  /// Returns true if a key requests vibration.
   static func applies(to key: JSONKey) -> Bool {
     key.isAnyCase(of: "vibrate") || key.isAnyCase(of: "vibration") || key.isAnyCase(of: "vibration-pattern")
       || key.isAnyCase(of: "haptic")

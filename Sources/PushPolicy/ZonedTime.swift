@@ -1,8 +1,8 @@
-/// A moment, and what clocks on the wall show then: the time and the time zones' rules are arguments of every decision.
+/// A time with the rules of time zones, from which the local times follow. All decisions get both as an argument.
 package struct ZonedTime: Sendable {
   /// Seconds since 1970, UTC.
   package var seconds: Int64
-  /// How many seconds east of UTC the named time zone is at a moment; `nil` is the gateway's own zone.
+  /// Returns the offset of a time zone from UTC at a time, in seconds to the east; `nil` is the gateway's own zone.
   package var offset: @Sendable (_ zone: String?, _ seconds: Int64) -> Int
 
   package init(seconds: Int64, offset: @escaping @Sendable (_ zone: String?, _ seconds: Int64) -> Int) {
@@ -10,10 +10,10 @@ package struct ZonedTime: Sendable {
     self.offset = offset
   }
 
-  /// A moment where every zone is UTC.
+  /// Returns a time for which all zones are UTC.
   package static func utc(_ seconds: Int64) -> ZonedTime { ZonedTime(seconds: seconds) { _, _ in 0 } }
 
-  /// The day of the week, 0 for Monday, and the minute of the day that a clock in `zone` shows.
+  /// Returns the local time in `zone`: the day of the week, 0 for Monday, and the minute of the day.
   func wallClock(in zone: String?) -> (day: Int, minute: Int) {
     let (local, _) = seconds.addingReportingOverflow(Int64(offset(zone, seconds)))
     let minutes = local.floored(by: 60)
@@ -22,9 +22,11 @@ package struct ZonedTime: Sendable {
     return (Int((days % 7 + 7 + 3) % 7), Int(minutes - days * 1440))
   }
 
-  /// The first moment after this one when a clock in `zone` shows one of `minutes`; `nil` when there are none.
+  /// Returns the first time after this one at which the local time in `zone` is one of `minutes`; `nil` if there are
+  /// none.
   ///
-  /// A time that a change of the clocks skips comes when they have been changed; one that it repeats comes once.
+  /// A local time that a change of the clocks skips is replaced by the time of the change; a repeated one counts
+  /// once.
   func next(of minutes: [Int], in zone: String?) -> Int64? {
     let today = (seconds + Int64(offset(zone, seconds))).floored(by: 86_400)
     var earliest: Int64?
@@ -37,14 +39,14 @@ package struct ZonedTime: Sendable {
     return earliest
   }
 
-  /// The first moment when a clock in `zone` shows `local`, in seconds since 1970 by that clock.
+  /// Returns the first time at which the local time in `zone` is `local`, in seconds since 1970 of that local time.
   private func moment(when local: Int64, in zone: String?) -> Int64 {
     let (before, after) = (Int64(offset(zone, local - 86_400)), Int64(offset(zone, local + 86_400)))
     let first = local - max(before, after)
     if before == after || first + Int64(offset(zone, first)) == local { return first }
     let second = local - min(before, after)
     if second + Int64(offset(zone, second)) == local { return second }
-    // The clocks skip it: the moment of the change lies between the two.
+    // The clocks skip this local time: the time of the change is between the two.
     var (low, high) = (first, second)
     while high - low > 1 {
       let middle = low + (high - low) / 2
@@ -55,7 +57,7 @@ package struct ZonedTime: Sendable {
 }
 
 extension Int64 {
-  /// This divided by a positive number, rounded down.
+  /// Returns this number divided by a positive number, rounded down.
   fileprivate func floored(by divisor: Int64) -> Int64 {
     let quotient = self / divisor
     return self % divisor < 0 ? quotient - 1 : quotient

@@ -180,7 +180,7 @@ extension AdDetector {
     return nil
   }
 
-  /// Returns `places` without those that overlap a heavier one, because parts of one scalar have the same position.
+  /// Returns `places` without the ones that overlap a heavier one, because parts of one scalar have the same position.
   private static func apart(_ places: [Place]) -> [Place] {
     var apart: [Place] = []
     for place in places where !apart.contains(where: { $0.text == place.text && $0.range.overlaps(place.range) }) {

@@ -199,7 +199,7 @@ package final class AdReader {
   private struct Gap {
     var count = 0
     var hasStop = false
-    /// True if there is a stop other than those that are put between ideographs as a disguise.
+    /// True if there is a stop other than the ones put between ideographs as a disguise.
     var hasHeavyStop = false
   }
 

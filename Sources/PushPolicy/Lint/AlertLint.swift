@@ -1,25 +1,26 @@
-/// Rules about the texts of an alert (T, A10): what is wrong, where, and what to write instead.
+/// Checks the texts of an alert (rules T and A10), and reports each error, its position, and a better text.
 ///
-/// Scripts without capitals, and languages other than English, get only the rules that make sense there.
+/// Scripts without capitals, and languages other than English, are checked only by the rules that apply to them.
 struct AlertLint {
-  /// Columns that a text takes on a terminal.
+  /// Returns the number of terminal columns of a text.
   let width: (String) -> Int
-  /// The language of all the texts together, and of the one that is being checked.
+  /// The language of all texts together, and that of the text that is being checked.
   private let common: TextLanguage
   private var language: TextLanguage
   private(set) var findings: [LintFinding] = []
 
-  /// The columns of one line (T2), of which a message has two (T6).
+  /// The columns of one line (T2); a message has two lines (T6).
   static let lineWidth = 40
 
-  /// - Parameter texts: all texts that are shown together, which tell their language better than one.
+  /// - Parameter texts: all texts that are shown together, because one text alone is often too short to detect the
+  ///   language.
   init(texts: [String], width: @escaping (String) -> Int) {
     self.width = width
     common = TextLanguage(of: texts)
     language = common
   }
 
-  /// A text in a script without capitals is one, whatever stands beside it.
+  /// Sets the language for a text. A text in a script without capitals is `uncased`, independent of the other texts.
   private mutating func begin(_ text: String) {
     if TextLanguage.isUncased(text) {
       language = .uncased
@@ -52,7 +53,7 @@ struct AlertLint {
     add(.t3, pointer, "the title is one word", "the event, as \"Payment Declined\" in place of \"Error\"")
   }
 
-  /// T4 and T5: a fragment or statement, a question, or several sentences.
+  /// Checks T4 and T5: a title is a fragment or statement, a question, or several sentences.
   private mutating func checkStyle(ofTitle shape: TextShape, at pointer: String) {
     if shape.sentenceCount > 1 {
       if !(shape.end.map(TextShape.isSentenceEnd) ?? false) {
@@ -89,7 +90,7 @@ struct AlertLint {
       fix: TitleStyle.switching(faults, in: shape.text))
   }
 
-  /// Sentence-style: the first word, and proper names, which only a person knows.
+  /// Checks for sentence-style: a capital for the first word and for proper names, which only a human can recognize.
   private mutating func checkSentences(_ shape: TextShape, at pointer: String, rule: LintRule = .t4) {
     guard language != .uncased, !isShouted(shape) else { return }
     let faults = shape.words.filter { $0.isFirst && !$0.isExempt && !$0.isCapitalised }
@@ -104,13 +105,13 @@ struct AlertLint {
     }
   }
 
-  /// Whether a sentence ends right before this word; what follows a colon may begin with a small letter.
+  /// Returns true if a sentence ends directly before this word; a word after a colon may begin with a small letter.
   private func isAfterSentence(_ word: TextShape.Word, in text: String) -> Bool {
     text[..<word.text.startIndex].last { !$0.isWhitespace && !"\"'“‘«([".contains($0) }.map(TextShape.isSentenceEnd)
       ?? true
   }
 
-  /// Whether a statement has the form of a question: *Are you*, *Is the*, *Do they*.
+  /// Returns true if a statement has the form of a question: *Are you*, *Is the*, *Do they*.
   private static func asks(_ shape: TextShape) -> Bool {
     guard shape.words.count > 2 else { return false }
     let (first, second) = (shape.words[0].text.lowercased(), shape.words[1].text.lowercased())
@@ -149,7 +150,7 @@ struct AlertLint {
     checkCommon(shape, at: pointer)
   }
 
-  /// The full stop of the script in which a text ends.
+  /// Returns the full stop of the script in which a text ends.
   private static func fullStop(of text: String) -> String {
     switch text.unicodeScalars.last(where: { $0.properties.isAlphabetic })?.value ?? 0 {
     case 0x3040...0x30FF, 0x3400...0x9FFF, 0xF900...0xFAFF, 0x20000...0x3FFFF: "。"
@@ -159,10 +160,10 @@ struct AlertLint {
     }
   }
 
-  /// Thai, Lao, Khmer, Burmese and Tibetan end sentences with a space or marks of their own.
+  /// Returns true for Thai, Lao, Khmer, Burmese and Tibetan, which end sentences with a space or their own marks.
   private static func hasNoPunctuation(_ text: String) -> Bool {
     guard let last = text.unicodeScalars.last(where: { $0.properties.isAlphabetic }) else {
-      // Numbers, addresses and pictures are no sentences.
+      // Numbers, addresses and pictures are not sentences.
       return true
     }
     return (0x0E00...0x0FFF).contains(last.value) || (0x1000...0x109F).contains(last.value)
@@ -180,7 +181,7 @@ struct AlertLint {
     }
     let bare = button.filter { !$0.isPunctuation || "-’'&".contains($0) }
     let word = bare.split(whereSeparator: \.isWhitespace).joined(separator: " ")
-    // "Yes" is no fix of "Yes!".
+    // "Yes" would not be a valid fix of "Yes!".
     if LintWords.yesAndNo.contains(word.lowercased()) {
       add(.t9, pointer, "the button only says \(word)", "the verb that answers the text, as \"Delete\"")
     } else if bare != button {
@@ -191,12 +192,12 @@ struct AlertLint {
     if isShouted(shape) { add(.t10, pointer, "the button is all in capitals", "title-style capitals") }
   }
 
-  /// `PLAY_BUTTON`: a key of a strings file, not a text.
+  /// Returns true for a key of a strings file, such as `PLAY_BUTTON`.
   static func isKey(_ text: String) -> Bool {
     text.contains { $0 == "_" || $0 == "." } && !text.contains(where: \.isWhitespace)
   }
 
-  // MARK: All of them
+  // MARK: All texts
 
   private mutating func checkPersons(_ shape: TextShape, in what: String, at pointer: String) {
     let word: String?
@@ -231,7 +232,7 @@ struct AlertLint {
     }
   }
 
-  /// T8: an explanation of what a button does.
+  /// Checks T8: a text does not explain what a button does.
   private mutating func checkButtonsExplained(_ shape: TextShape, at pointer: String) {
     let isExplained: Bool
     if language == .uncased {
@@ -250,7 +251,7 @@ struct AlertLint {
     }
   }
 
-  /// Whether most of it is capitals: words of four letters and less may be abbreviations.
+  /// Returns true if the text is mostly capitals; words of up to four letters are ignored as possible abbreviations.
   private func isShouted(_ shape: TextShape) -> Bool {
     guard language != .uncased else { return false }
     let long = shape.words.filter { word in word.text.count { $0.isLetter } > 4 && !AlertLint.isKey(String(word.text)) }
@@ -270,7 +271,7 @@ struct AlertLint {
 }
 
 extension [UInt8] {
-  /// Whether these bytes stand somewhere in it, one after another.
+  /// Returns true if these bytes occur in the array, one after another.
   fileprivate func holds(run: [UInt8]) -> Bool {
     guard let first = run.first, count >= run.count else { return false }
     var start = startIndex

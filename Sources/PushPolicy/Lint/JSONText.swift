@@ -1,6 +1,6 @@
-/// JSON as it is written, for changing one string of it and nothing else: no byte of a person's layout moves.
+/// Replaces one string in a JSON text, and leaves all other bytes and the layout unchanged.
 enum JSONText {
-  /// Replaces the string that `pointer` (RFC 6901) names; `nil` when there is none.
+  /// Returns the text with the string at `pointer` (RFC 6901) replaced; `nil` if there is none.
   ///
   /// - Parameter json: valid JSON in UTF-8.
   static func replacing(stringAt pointer: String, with text: String, in json: [UInt8]) -> [UInt8]? {
@@ -15,7 +15,7 @@ enum JSONText {
     return json[..<range.lowerBound] + literal + json[range.upperBound...]
   }
 
-  /// Walks through valid JSON; on anything else it stops early, and nothing is found.
+  /// A cursor in valid JSON; in any other text it stops early and finds nothing.
   private struct Reader {
     let json: [UInt8]
     var place = 0
@@ -26,7 +26,7 @@ enum JSONText {
       while [0x20, 0x09, 0x0A, 0x0D].contains(byte) { place += 1 }
     }
 
-    /// The bytes of the value that `tokens` lead to.
+    /// Returns the range of the value at the path `tokens`.
     mutating func value(at tokens: ArraySlice<String>) -> Range<Int>? {
       skipSpace()
       guard let token = tokens.first else {
@@ -51,7 +51,10 @@ enum JSONText {
       }
     }
 
-    /// Goes to the first member that `isWanted`, which has read what comes before the value; `nil` from it is an end.
+    /// Moves to the value of the first member for which `isWanted` returns true; `isWanted` reads the name before the
+    /// value.
+    ///
+    /// - Returns: the position of the value; `nil` if there is no such member, or if `isWanted` returned `nil`.
     private mutating func member(_ end: UInt8, _ isWanted: (inout Reader, Int) -> Bool?) -> Int? {
       place += 1
       var index = 0
@@ -69,7 +72,7 @@ enum JSONText {
     }
 
     private func isName(_ literal: ArraySlice<UInt8>, _ name: String) -> Bool {
-      // Names of ours have no escapes; one that is written with them is simply not found.
+      // Names in payloads usually have no escapes; a name with escapes is not found.
       literal.dropFirst().dropLast().elementsEqual(name.utf8)
     }
 
@@ -81,7 +84,7 @@ enum JSONText {
       return place <= json.count
     }
 
-    /// Goes behind a value, without recursion.
+    /// Moves behind a value, without recursion.
     private mutating func skipValue() -> Bool {
       var depth = 0
       while place < json.count {
@@ -110,12 +113,12 @@ enum JSONText {
 }
 
 extension PayloadLint {
-  /// The file with everything mended that follows from a rule alone: capitals and end punctuation.
+  /// Returns the file with all fixes that follow from the rules alone: capitals and end punctuation.
   ///
-  /// - Returns: `nil` when there is nothing to mend.
+  /// - Returns: `nil` if there is nothing to fix.
   package func fixed(_ bytes: [UInt8]) -> [UInt8]? {
     var result = bytes
-    // A text may break several rules; each round mends one rule of each text.
+    // A text may break several rules; each round fixes one violation of each text.
     for _ in 0..<8 {
       var mended: Set<String> = []
       for finding in findings(in: result) {

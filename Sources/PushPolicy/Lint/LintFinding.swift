@@ -1,6 +1,6 @@
-/// What a finding quotes: a rule of the interface guidelines, or what comes before them.
+/// The rule of a finding: a rule of the interface guidelines, or a requirement of the format.
 package enum LintRule: String, Sendable, Codable, CaseIterable {
-  /// The file is no JSON, or no payload.
+  /// The file is not JSON, or not a payload.
   case json = "JSON"
   /// The types and keys of `aps`.
   case aps
@@ -23,24 +23,24 @@ package enum LintRule: String, Sendable, Codable, CaseIterable {
   case x4 = "X4"
 }
 
-/// Something about a payload that its sender should know.
+/// A problem of a payload, reported to its sender.
 package struct LintFinding: Sendable, Equatable {
   package enum Severity: String, Sendable, Codable {
-    /// The gateway or the device would refuse or ignore it.
+    /// The gateway or the device would refuse or ignore the value.
     case error
-    /// It would be shown, but not as well as it could be.
+    /// The text would be shown, but could be better.
     case warning
   }
 
-  /// Where, as a JSON pointer (RFC 6901).
+  /// The position in the payload, as a JSON pointer (RFC 6901).
   package var pointer: String
   package var rule: LintRule
   package var severity: Severity
-  /// What is wrong.
+  /// The description of the problem.
   package var message: String
-  /// What to write instead, in words or as the text itself.
+  /// The recommended change, in words or as the new text.
   package var advice: String
-  /// The whole text as it should be, where that follows from the rule alone.
+  /// The whole corrected text, if it follows from the rule alone.
   package var fix: String?
 
   init(

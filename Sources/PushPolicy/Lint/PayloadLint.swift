@@ -1,23 +1,25 @@
-/// Finds what is wrong with payload files: JSON, the schema of `aps`, the rules at the door, and the texts.
+/// Finds problems in payload files: JSON syntax, the schema of `aps`, the rules that the gateway enforces, and the
+/// texts.
 ///
-/// Keeps its parser from file to file; belongs to one thread at a time.
+/// It reuses its parser for the next file. Only one thread may use it at a time.
 package final class PayloadLint {
   private let parser = JSONParser()
   private let width: (String) -> Int
-  /// Made with the first alert: its tables take some milliseconds.
+  /// The detector, made for the first alert, because its tables take some milliseconds.
   private lazy var detector = AdDetector()
 
-  /// The largest payload that is accepted, in bytes.
+  /// The maximum size of a payload in bytes.
   private static let maximumSize = 4096
-  /// As many actions as an action sheet shows (X4).
+  /// The maximum number of actions in an action sheet (X4).
   private static let maximumActions = 4
 
-  /// - Parameter width: how many columns of a terminal a text takes.
+  /// - Parameter width: returns the number of terminal columns of a text.
   package init(width: @escaping (String) -> Int) { self.width = width }
 
-  /// All findings about one file, in the order of the payload as far as it has one.
+  /// Returns all findings of one file, as far as possible in the order of the payload.
   ///
-  /// A file with `actions` or `categories` at its top is an app's categories; any other is a payload.
+  /// A file with `actions` or `categories` at the top level contains an app's categories; any other file is a
+  /// payload.
   package func findings(in bytes: [UInt8]) -> [LintFinding] {
     var findings: [LintFinding] = []
     let payload: ParsedPayload
@@ -36,7 +38,7 @@ package final class PayloadLint {
       findings.append(
         LintFinding(LintRule(violation.rule), at: violation.pointer, violation.message, advice: "", severity: .error))
     }
-    // What a rule refuses has the wrong type, too: once is enough.
+    // A value that a rule refuses also has a wrong type; it is reported once.
     for fault in payload.faults where !payload.violations.contains(where: { $0.pointer == fault.pointer }) {
       findings.append(LintFinding(.aps, at: fault.pointer, fault.message, advice: "", severity: .error))
     }
@@ -59,7 +61,8 @@ package final class PayloadLint {
 
   // MARK: Payloads
 
-  /// What the gateway would refuse or hold as advertising, if the app's mode is to refuse it.
+  /// Returns the findings of texts that the gateway would refuse or suppress as advertising, if the app's mode is to
+  /// refuse it.
   private func advertising(of alert: PushNotification.Alert) -> [LintFinding] {
     let consequence: String
     switch detector.assess(alert).outcome {

@@ -1,4 +1,4 @@
-/// What a text's rules depend on: its script, and whether it is English.
+/// The language of a text, as far as the rules depend on it: its script, and if it is English.
 enum TextLanguage: Sendable, Equatable {
   case english
   /// Another language whose script has capitals.
@@ -6,9 +6,9 @@ enum TextLanguage: Sendable, Equatable {
   /// A script without capitals: Chinese, Japanese, Korean, Arabic, Hebrew, Thai, Devanagari and others.
   case uncased
 
-  /// Judges all texts of one alert together: the longer ones tell more.
+  /// Detects the language of all texts of one alert together, because longer texts give more evidence.
   ///
-  /// Without a sign of another language, Latin letters are taken for English.
+  /// Latin letters without a sign of another language count as English.
   init(of texts: [String]) {
     var letters = Letters()
     var (english, foreign) = (0, 0)
@@ -28,21 +28,22 @@ enum TextLanguage: Sendable, Equatable {
     }
   }
 
-  /// Whether the letters of a text are mostly of a script without capitals.
+  /// Returns true if most letters of a text are of a script without capitals.
   static func isUncased(_ text: String) -> Bool {
     var letters = Letters()
     letters.count(text)
     return letters.areUncased
   }
 
-  /// How many letters of each kind there are.
+  /// The numbers of letters of each kind.
   private struct Letters {
     var latin = 0
     var accents = 0
     var otherCased = 0
     var uncased = 0
 
-    /// A few Latin words in Chinese are names of products; a name in Chinese does not make English Chinese.
+    /// True if most letters have no case. A few Latin words in a Chinese text are names of products, and a Chinese
+    /// name in an English text does not make the text Chinese.
     var areUncased: Bool { uncased * 2 > latin + otherCased }
 
     mutating func count(_ text: String) {
@@ -61,7 +62,7 @@ enum TextLanguage: Sendable, Equatable {
     }
   }
 
-  /// The words of a text in small letters: runs of Latin letters.
+  /// Returns the words of a text in small letters: runs of Latin letters.
   private static func words(of text: String) -> [String] {
     var words: [String] = []
     var word: [UInt8] = []
@@ -77,14 +78,14 @@ enum TextLanguage: Sendable, Equatable {
     return words
   }
 
-  /// Words that English shares with few other languages.
+  /// English words that few other languages have.
   private static let englishWords: Set<String> = [
     "the", "of", "and", "to", "is", "are", "your", "you", "with", "from", "has", "have", "been", "this", "that", "for",
     "new", "now", "it", "its", "at", "by", "will", "can", "be", "we", "not", "ready", "order", "message", "update",
   ]
 
-  /// Words of German, French, Spanish, Portuguese, Italian, Dutch, the Nordic languages, Polish, Turkish and Indonesian
-  /// that are none in English, the ones that notifications use.
+  /// Words of German, French, Spanish, Portuguese, Italian, Dutch, the Nordic languages, Polish, Turkish and
+  /// Indonesian that occur in notifications and are not English words.
   private static let foreignWords: Set<String> = [
     "der", "das", "und", "ist", "nicht", "ein", "eine", "einen", "ihre", "ihr", "sie", "für", "mit", "von", "wurde",
     "neue", "neuer", "neues", "nachricht", "bestellung", "unterwegs", "paket", "termin", "konto", "zahlung", "heute",

@@ -1,18 +1,18 @@
-/// A text taken apart: its words, and how its sentences end.
+/// The structure of a text: its words, and the ends of its sentences.
 struct TextShape {
-  /// One word of a text, with where it stands.
+  /// One word of a text, with its position.
   struct Word {
-    /// Without punctuation around it.
+    /// The word without surrounding punctuation.
     var text: Substring
-    /// Whether a sentence or what follows a colon or a dash begins with it.
+    /// True if the word begins a sentence, or a part after a colon or a dash.
     var isFirst: Bool
   }
 
   let text: String
   let words: [Word]
-  /// Sentences, at least one unless the text is empty.
+  /// The number of sentences, at least one unless the text is empty.
   let sentenceCount: Int
-  /// The mark at its very end, if it is one that ends something.
+  /// The last mark of the text, if it ends a sentence or a part of one; else nil.
   let end: Character?
 
   init(_ text: String) {
@@ -25,7 +25,7 @@ struct TextShape {
     for field in text.split(whereSeparator: \.isWhitespace) {
       let word = TextShape.trimmed(field)
       if word.isEmpty {
-        // A dash that stands alone begins anew.
+        // A new part begins after a separate dash.
         if field.allSatisfy({ "—–-:|·•".contains($0) }) { isFirst = true }
         previous = field
         continue
@@ -49,7 +49,7 @@ struct TextShape {
     end = last.flatMap { TextShape.isEnd($0) && !TextShape.isAbbreviation(previous) ? $0 : nil }
   }
 
-  /// Marks that end a statement, a question or a part of one.
+  /// Returns true for marks that end a statement, a question or a part of one.
   private static func isEnd(_ character: Character) -> Bool {
     isSentenceEnd(character) || ",;:，；：、".contains(character)
   }
@@ -58,7 +58,7 @@ struct TextShape {
 
   static func isQuestion(_ character: Character?) -> Bool { character.map { "?？؟".contains($0) } ?? false }
 
-  /// A word without punctuation around it.
+  /// Returns a word without surrounding punctuation.
   private static func trimmed(_ field: Substring) -> Substring {
     var field = field
     while let first = field.first, !first.isLetter, !first.isNumber, !"$%@#{<&+".contains(first), !first.isSymbol {
@@ -70,14 +70,14 @@ struct TextShape {
     return field
   }
 
-  /// A word without the quotes and brackets that close behind its punctuation.
+  /// Returns a word without the closing quotes and brackets after its punctuation.
   private static func closed(_ field: Substring) -> Substring {
     var field = field
     while let last = field.last, "\"'”’»)]）」』".contains(last) { field.removeLast() }
     return field
   }
 
-  /// `Inc.`, `p.m.`, `U.S.`: the full stop is the word's own.
+  /// Returns true if the full stop belongs to the word, as in `Inc.`, `p.m.`, `U.S.`
   private static func isAbbreviation(_ field: Substring) -> Bool {
     guard field.last == ".", !field.hasSuffix("..") else { return false }
     let stem = field.dropLast()
@@ -93,26 +93,27 @@ struct TextShape {
 }
 
 extension TextShape.Word {
-  /// Whether its letters say nothing of style: a number, an address, a placeholder, a name such as `iPhone`.
+  /// True if the case of the word is no indication of style: a number, an address, a placeholder, a name such as
+  /// `iPhone`.
   var isExempt: Bool {
     if text.contains(where: { $0.isNumber || "@/\\_{}%$#<>&+.".contains($0) }) { return true }
     let letters = text.filter(\.isLetter)
     return letters.isEmpty || letters.dropFirst().contains(where: \.isUppercase)
   }
 
-  /// Whether it begins with a capital, or with a letter of a script that has none.
+  /// True if the word begins with a capital, or with a letter of a script without capitals.
   var isCapitalised: Bool { !(text.first { $0.isLetter }?.isLowercase ?? false) }
 }
 
-/// Title-style capitals of English (T5).
+/// The title-style capitals of English (T5).
 enum TitleStyle {
   private static let articlesAndConjunctions: Set<String> = ["a", "an", "the", "and", "but", "or", "nor"]
   private static let small: Set<String> = articlesAndConjunctions.union([
     "for", "so", "yet", "at", "by", "in", "of", "off", "on", "out", "per", "to", "up", "via", "as", "vs",
   ])
 
-  /// The words that are not as title-style wants them: small ones that should begin with a capital, and articles and
-  /// conjunctions that should not.
+  /// Returns the words with the wrong case: words that should begin with a capital, and articles and conjunctions
+  /// that should not.
   static func faults(_ shape: TextShape) -> [TextShape.Word] {
     shape.words.filter { word in
       guard !word.isExempt else { return false }
@@ -123,16 +124,16 @@ enum TitleStyle {
     }
   }
 
-  /// Whether this looks like title-style where sentence-style is due: every longer word begins with a capital.
+  /// Returns true if a text in sentence-style looks like title-style: all longer words begin with a capital.
   static func isUsed(_ shape: TextShape) -> Bool {
     let telling = shape.words.filter { !$0.isFirst && !$0.isExempt && !small.contains($0.text.lowercased()) }
     return telling.count >= 2 && telling.allSatisfy(\.isCapitalised)
   }
 
-  /// The text with these words' first letters changed to the other case.
+  /// Returns the text with the case of these words' first letters switched.
   static func switching(_ words: [TextShape.Word], in text: String) -> String {
     var result = text
-    // From the end, so that the places before stay as they are.
+    // From the end on, so that the earlier positions stay valid.
     for word in words.reversed() {
       guard let place = word.text.firstIndex(where: \.isLetter) else { continue }
       let letter = text[place]
