@@ -21,7 +21,7 @@ package struct ChannelID: Sendable, Hashable, Comparable, CustomStringConvertibl
     words = (word(), word())
   }
 
-  /// Reads the base64 text; nil for any text that is not 24 characters of valid base64.
+  /// Reads the base64 text; nil for any text that does not encode 16 bytes.
   package init?(_ text: some Collection<UInt8>) {
     guard text.count == ChannelID.textSize, let data = Data(base64Encoded: Data(text)) else { return nil }
     self.init(bytes: data)

@@ -21,7 +21,7 @@ package struct TokenBucket: Sendable {
       (self.burst, perSecond, seconds) = (burst, 1, secondsForOne)
     }
 
-    /// The value of one token in ``TokenBucket/left``: a thousandth of it for each millisecond of ``seconds``.
+    /// The number of units of one token. Each millisecond refills ``perSecond`` units.
     fileprivate var unit: Int { 1000 * seconds }
   }
 
