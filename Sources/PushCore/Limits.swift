@@ -64,10 +64,10 @@ package enum Limits {
   /// A connection that sends more continues to be read after the others have had their turn, in pieces of this size,
   /// each half a millisecond of work. A hundred pushes in flight are more than this size, ten are less.
   package static let turnShare = 8_192
-  /// The number of pushes of an event loop in storing at which connections beyond their share are not read, while
-  /// others send little: pushes of the others then wait for a commit of at most so many.
+  /// The number of pushes being stored at which an event loop stops reading from connections that exceeded their share,
+  /// while others send little. Pushes of the others then wait for a commit of at most this many pushes.
   package static let turnBacklog = 64
-  /// The same number while no other connection sends: small commits cost more.
+  /// The same while no other connection sends: it is larger, because small commits cost more.
   package static let turnBacklogAlone = 2_048
   /// The maximum number of lines from a gateway that are queued for a reader that takes them one by one.
   package static let maximumWaitingLines = 10_000
