@@ -1,32 +1,33 @@
-/// The control sequences in a text (ECMA-48), found character by character.
+/// Finds the control sequences in a text (ECMA-48), character by character.
 ///
-/// What is no sequence of a terminal is text: a string such as that of `ESC ]` counts only once it has ended, on the line
-/// where it began, so that nothing can hide what follows.
+/// Characters that form no complete sequence are text. A string, such as the one that `ESC ]` begins, counts as a
+/// sequence only if it ends on the line on which it began. An unterminated string therefore cannot hide the text
+/// after it.
 struct ControlSequence {
-  /// What a character is.
+  /// The function of one character.
   enum Role {
     case text
     /// A part of a sequence.
     case part
-    /// Begins a string: what comes up to its end goes, too.
+    /// The first character of a string. The characters up to the end of the string are removed too.
     case stringBegins
-    /// Ends the string that began last.
+    /// The end of the string that began last.
     case stringEnds
   }
 
   private enum State {
     case none
-    /// After `ESC`; and after `ESC (`, which names a set of characters.
+    /// After `ESC`, and after `ESC (`, which selects a character set.
     case escape, characterSet
     /// After `ESC [`.
     case parameters
-    /// Within a string, and after an `ESC` there.
+    /// Within a string, and after an `ESC` in a string.
     case string, stringEscape
   }
 
   private var state = State.none
 
-  /// Takes the next character.
+  /// Advances by one character and returns the function of the character.
   mutating func take(_ character: Character) -> Role {
     guard let scalar = character.unicodeScalars.first else { return .text }
     switch (state, scalar.value) {
@@ -44,7 +45,7 @@ struct ControlSequence {
     }
   }
 
-  /// A character that is in no sequence, or ends one that is unfinished.
+  /// Handles a character outside of a sequence, or one that breaks off an unfinished sequence.
   private mutating func begin(_ value: UInt32) -> Role {
     switch value {
     case 0x1B: turn(.escape, .part)

@@ -1,16 +1,16 @@
-/// How many columns of a terminal text takes.
+/// Calculates the number of terminal columns that a text takes.
 ///
-/// What a terminal really does with rare clusters differs from one to the next; ``FramePainter`` therefore places the
-/// cursor anew after each cluster that is not plain, and a wrong guess here never moves what stands beside it.
+/// Terminals differ in the width of rare clusters. ``FramePainter`` therefore repositions the cursor after each
+/// cluster that is not plain, so that a wrong estimate here never displaces the text next to the cluster.
 package enum DisplayWidth {
-  /// The columns that `text` takes on one line.
+  /// Returns the number of columns that `text` takes on one line.
   package static func of(_ text: some StringProtocol) -> Int {
     var width = 0
     for character in text { width += of(character) }
     return width
   }
 
-  /// The columns that one grapheme cluster takes; 0 for a control or a mark that stands alone.
+  /// Returns the number of columns that one grapheme cluster takes; 0 for a control character or an isolated mark.
   package static func of(_ character: Character) -> Int {
     if character.isASCII { return character.isPrintableASCII ? 1 : 0 }
     let scalars = character.unicodeScalars
@@ -22,7 +22,7 @@ package enum DisplayWidth {
     return width
   }
 
-  /// The columns of a scalar that stands alone.
+  /// Returns the number of columns of an isolated scalar.
   private static func of(_ scalar: Unicode.Scalar) -> Int {
     switch scalar.value {
     case 0..<0x20, 0x7F..<0xA0: return 0
@@ -37,14 +37,16 @@ package enum DisplayWidth {
     }
   }
 
-  /// Whether several scalars make one picture: a ZWJ sequence, a flag, a keycap, or a symbol that U+FE0F makes a picture.
+  /// Returns true if several scalars form one emoji: a ZWJ sequence, a flag, a keycap, or a symbol followed by
+  /// U+FE0F.
   private static func isEmoji(_ scalars: Character.UnicodeScalarView, first: Unicode.Scalar) -> Bool {
     guard first.properties.isEmoji else { return false }
     if first.properties.isEmojiPresentation && !scalars.contains("\u{FE0E}") { return true }
     return scalars.contains("\u{FE0F}") || scalars.contains { $0.properties.isEmojiModifier }
   }
 
-  /// Whether a scalar is in a set of ``WidthTable``: as many of them have begun as have ended, or one more.
+  /// Returns true if a scalar is in a set of ``WidthTable``: an odd number of boundaries are less than or equal to
+  /// it.
   private static func contains(_ boundaries: [UInt32], _ scalar: Unicode.Scalar) -> Bool {
     var (low, high) = (0, boundaries.count)
     while low < high {
@@ -56,7 +58,7 @@ package enum DisplayWidth {
 }
 
 extension Character {
-  /// Whether this is one of the 95 characters from space to tilde.
+  /// True if this is one of the 95 ASCII characters from space to tilde.
   package var isPrintableASCII: Bool {
     guard let value = asciiValue else { return false }
     return self != "\r\n" && value >= 0x20 && value < 0x7F

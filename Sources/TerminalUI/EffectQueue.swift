@@ -1,23 +1,24 @@
 import Synchronization
 
-/// What the loop of ``Program`` or ``LineProgram`` wants done, done in order by one task beside it, so that a slow disk delays no key.
+/// Performs the effects of ``Program`` or ``LineProgram`` in order in one separate task, so that a slow disk delays
+/// no key.
 package final class EffectQueue<Model: EffectModel>: Sendable {
-  /// How many turns' effects wait before the loop takes no more messages.
+  /// The number of queued effect batches, one for each loop iteration, from which on the loop takes no more messages.
   package static var maximumBacklog: Int { 4 }
 
-  /// Carries out the effects of a turn.
+  /// Performs the effects of one loop iteration.
   package typealias Perform = @Sendable ([Model.Effect]) async -> Void
 
   private let backlog = Mutex(0)
   private let work: AsyncStream<[Model.Effect]>.Continuation
   private let task: Task<Void, Never>
 
-  /// - Parameter hasRoom: Called when the backlog has become short enough for more.
+  /// - Parameter hasRoom: Called when the backlog falls below ``maximumBacklog``.
   package init(perform: @escaping Perform, hasRoom: @escaping @Sendable () -> Void) {
     let (stream, continuation) = AsyncStream.makeStream(of: [Model.Effect].self)
     work = continuation
     let box = Relay()
-    // Its own thread: storing waits for the disk.
+    // A dedicated thread, because saving blocks on the disk.
     task = Task(executorPreference: SerialQueue("effects")) {
       for await effects in stream {
         await perform(effects)
@@ -27,27 +28,30 @@ package final class EffectQueue<Model: EffectModel>: Sendable {
     box.queue.withLock { $0 = self }
   }
 
-  /// Leads from the task back to its queue, which keeps the task.
+  /// Refers from the task to its queue, which owns the task.
   private final class Relay: Sendable {
     let queue = Mutex<EffectQueue<Model>?>(nil)
   }
 
+  /// True if the backlog has reached its limit.
   package var isFull: Bool { backlog.withLock { $0 >= Self.maximumBacklog } }
 
+  /// Appends the effects of one loop iteration; an empty array is ignored.
   package func post(_ effects: [Model.Effect]) {
     guard !effects.isEmpty else { return }
     backlog.withLock { $0 += 1 }
     work.yield(effects)
   }
 
-  /// Waits until all effects are carried out. The task of these effects is canceled: a pause in them ends at once.
+  /// Waits until all effects are performed. Cancels the task of the effects, so that a pause in an effect ends at
+  /// once.
   package func finish() async {
     work.finish()
     task.cancel()
     await task.value
   }
 
-  /// Notes that a turn's effects are carried out; returns whether the backlog has become short enough for more.
+  /// Records that one batch of effects is performed. Returns true if the backlog has just fallen below its limit.
   private func done() -> Bool {
     backlog.withLock { backlog in
       backlog -= 1

@@ -1,16 +1,17 @@
 import Glibc
 
-/// Waits for keys, signals and the next minute, and posts them.
+/// Waits for keys, signals and the next minute, and posts them to the inbox.
 ///
-/// One `poll` waits for all three: the terminal, ``SignalPipe``, and as timeout the minute's boundary.
+/// One `poll` waits for all three: the terminal, ``SignalPipe``, and the start of the next minute as its timeout.
 struct EventReader<Message: Sendable>: Sendable {
-  /// How long the rest of a key's sequence may be late, in milliseconds, before an ESC is the Escape key.
+  /// The time in milliseconds that the reader waits for the rest of a key sequence before an ESC counts as the Escape
+  /// key.
   private static var sequenceTimeout: Int32 { 25 }
 
   let terminal: Terminal
   let inbox: Inbox<Message>
 
-  /// Waits and posts, until ``SignalPipe/wake()``: blocks its thread.
+  /// Waits for events and posts them until ``SignalPipe/wake()`` is called. Blocks its thread.
   func run() {
     var parser = KeyParser()
     var minute = Self.minute(at: time(nil))
@@ -27,7 +28,7 @@ struct EventReader<Message: Sendable>: Sendable {
         for byte in SignalPipe.drain() where !post(signal: byte) { return }
       }
       if descriptors[0].revents != 0, !readKeys(&parser) {
-        // The terminal is gone; what is left to wait for is the end.
+        // The terminal is gone; only the wake-up byte that ends the reader can follow.
         inbox.post(.input(.terminate))
         descriptors[0].fd = -1
         descriptors[0].revents = 0
@@ -38,7 +39,7 @@ struct EventReader<Message: Sendable>: Sendable {
     }
   }
 
-  /// Whether the terminal is still there.
+  /// Reads and posts keys. Returns false if the terminal is gone.
   private func readKeys(_ parser: inout KeyParser) -> Bool {
     var bytes = [UInt8](repeating: 0, count: 1_024)
     let count = unsafe read(terminal.input, &bytes, bytes.count)
@@ -60,7 +61,7 @@ struct EventReader<Message: Sendable>: Sendable {
     }
   }
 
-  /// Whether to go on.
+  /// Posts the event of a signal. Returns false if the byte ends the reader.
   private func post(signal byte: UInt8) -> Bool {
     switch Int32(byte) {
     case Int32(SignalPipe.wakeByte): return false

@@ -26,7 +26,7 @@ package struct Border: Sendable, Hashable {
 }
 
 extension Frame {
-  /// Draws the outline of a part and leaves what is inside.
+  /// Draws the outline of a rectangle and leaves its inside unchanged.
   package mutating func drawBox(_ part: Rectangle, border: Border, style: Style) {
     let (right, bottom) = (part.column + part.columns - 1, part.row + part.rows - 1)
     for row in [part.row, bottom] {

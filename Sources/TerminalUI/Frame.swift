@@ -1,4 +1,4 @@
-/// Columns and rows of a screen or a part of it.
+/// The columns and rows of a screen or of a part of it.
 package struct Size: Sendable, Hashable, Codable {
   package var columns: Int
   package var rows: Int
@@ -9,7 +9,7 @@ package struct Size: Sendable, Hashable, Codable {
   }
 }
 
-/// A part of a frame; columns and rows count from 0 at the top left.
+/// A part of a frame. Columns and rows count from 0 at the top left.
 package struct Rectangle: Sendable, Hashable {
   package var column: Int
   package var row: Int
@@ -28,24 +28,24 @@ package struct Rectangle: Sendable, Hashable {
   }
 }
 
-/// One cell: a grapheme cluster, or the rest of a wide one that begins to its left.
+/// One cell of a screen: a grapheme cluster, or the continuation of a wide cluster that begins to its left.
 package struct Cell: Sendable, Equatable {
-  /// `nil` when a cluster to the left covers this cell.
+  /// The cluster; `nil` if a cluster to the left covers this cell.
   package var character: Character?
   package var style: Style
 
   package static let blank = Cell(character: " ", style: .plain)
 }
 
-/// A whole screen as a value.
+/// The content of a whole screen as a value.
 ///
-/// A cluster of width n is followed by n − 1 cells without a character, all in one row; writing over any of them blanks
-/// the others. No cell ever holds a control character, whoever wrote the text.
+/// A cluster of width n is followed by n − 1 cells without a character, all in one row. Overwriting one of these
+/// cells blanks the others. No cell ever contains a control character, regardless of the source of the text.
 package struct Frame: Sendable, Equatable {
   package let size: Size
-  /// Row by row.
+  /// The cells, row by row.
   package private(set) var cells: [Cell]
-  /// What a click on a part of the screen means, the topmost part last.
+  /// The effect of a click on each part of the screen; the topmost part is last.
   private var spots: [(part: Rectangle, meaning: any Sendable)] = []
 
   package init(size: Size) {
@@ -55,12 +55,13 @@ package struct Frame: Sendable, Equatable {
 
   package subscript(column: Int, row: Int) -> Cell { cells[row * size.columns + column] }
 
-  /// Whether both look the same.
+  /// Returns true if both frames look the same; the effects of clicks are not compared.
   package static func == (left: Frame, right: Frame) -> Bool { left.size == right.size && left.cells == right.cells }
 
-  /// Writes `text` on one line, cut without a sign at the edges of the frame, and returns the column after it.
+  /// Writes `text` on one line and returns the column after it. Text beyond the edges of the frame is cut without an
+  /// ellipsis.
   ///
-  /// Texts that may be too long go through ``TextLayout`` first.
+  /// Texts that may be too long pass through ``TextLayout`` first.
   @discardableResult
   package mutating func write(_ text: String, column: Int, row: Int, style: Style = .plain) -> Int {
     var column = column
@@ -73,13 +74,13 @@ package struct Frame: Sendable, Equatable {
     return column
   }
 
-  /// Writes `text` in the middle of `columns` columns from `column`, cut with … when it is wider.
+  /// Writes `text` in the middle of `columns` columns from `column`, cut with … if it is wider.
   package mutating func writeCentered(_ text: String, column: Int, columns: Int, row: Int, style: Style = .plain) {
     let text = TextLayout.truncated(text, columns: columns)
     write(text, column: column + (columns - DisplayWidth.of(text)) / 2, row: row, style: style)
   }
 
-  /// Fills a part with `character`, which takes one column.
+  /// Fills a rectangle with `character`, which must be one column wide.
   package mutating func fill(_ part: Rectangle, with character: Character = " ", style: Style) {
     for row in part.row..<part.row + max(part.rows, 0) {
       for column in part.column..<part.column + max(part.columns, 0) {
@@ -88,10 +89,11 @@ package struct Frame: Sendable, Equatable {
     }
   }
 
-  /// Steps back behind what floats above: everything loses its colors and becomes faint, and no click means anything.
+  /// Dims the frame behind an overlay: every cell loses its colors and becomes faint, and clicks have no effect.
   ///
-  /// - Parameter receded: The color in place of one that a part is filled with, and that of what is written there; nil:
-  ///   it is not filled any more. Half-circles, the ends of such an oval, become lines then.
+  /// - Parameter receded: Returns the color that replaces a background color, and the color of the text on it; nil
+  ///   removes the background. Without a background, half-circles, which are the ends of such an oval, become
+  ///   parentheses.
   package mutating func recede(_ receded: (Color) -> (background: Color, ink: Color)? = { _ in nil }) {
     for index in cells.indices {
       let (style, character) = (cells[index].style, cells[index].character)
@@ -107,7 +109,7 @@ package struct Frame: Sendable, Equatable {
     unmark()
   }
 
-  /// Gives a part another background, with a color for its texts and one for those that are faint.
+  /// Sets the background of a rectangle, the color of its texts and the color of its faint texts.
   package mutating func highlight(_ part: Rectangle, background: Color?, ink: Color?, faintInk: Color?) {
     for row in (part.row..<part.row + max(part.rows, 0)).clamped(to: 0..<size.rows) {
       for column in (part.column..<part.column + max(part.columns, 0)).clamped(to: 0..<size.columns) {
@@ -118,27 +120,28 @@ package struct Frame: Sendable, Equatable {
     }
   }
 
-  /// Gives a click on a part a meaning, above all that lies there.
+  /// Assigns a meaning to clicks on a rectangle; it takes precedence over all earlier ones.
   package mutating func mark(_ part: Rectangle, _ meaning: any Sendable) { spots.append((part, meaning)) }
 
-  /// Takes the meaning from every part.
+  /// Removes the meanings of all clicks.
   package mutating func unmark() { spots = [] }
 
-  /// What a click means there.
+  /// Returns the meaning of a click at a position, or nil if the click has none.
   package func meaning(column: Int, row: Int) -> (any Sendable)? {
     spots.last { $0.part.contains(column: column, row: row) }?.meaning
   }
 
-  /// Replaces what each cell has, keeping the widths.
+  /// Changes each cell in place. The widths of the clusters must stay the same.
   package mutating func mapCells(_ body: (inout Cell) -> Void) {
     for index in cells.indices { body(&cells[index]) }
   }
 
-  /// Writes … as three points where there is room for them; elsewhere its one cell is for whoever spells it.
+  /// Writes … as three points if the cells after it are blank. Otherwise the character stays, and the caller replaces
+  /// it.
   package mutating func spellEllipses() {
     for row in 0..<size.rows {
       for column in 0..<size.columns where self[column, row].character == "…" {
-        // One blank stays between it and what follows.
+        // One blank remains between the points and the next character.
         let after = (1...3).map { column + $0 }
         guard after.allSatisfy({ $0 >= size.columns || self[$0, row].character == " " }), after[1] < size.columns else {
           continue
@@ -175,7 +178,7 @@ package struct Frame: Sendable, Equatable {
     cells[row * size.columns + column].character = character
   }
 
-  /// Blanks every cell of the cluster that covers this one.
+  /// Blanks every cell of the cluster that covers this cell.
   private mutating func release(column: Int, row: Int) {
     let start = row * size.columns
     var first = column

@@ -1,22 +1,23 @@
-/// Turns frames into what a terminal understands, writing only the cells that changed.
+/// Converts frames into terminal sequences and writes only the cells that changed.
 package struct FramePainter: Sendable {
-  /// Whether colors are sent; `NO_COLOR` turns them off.
+  /// True if colors are sent; `NO_COLOR` turns them off.
   package var usesColor: Bool
-  /// Whether each frame is wrapped in a synchronized update (mode 2026), which other terminals ignore.
+  /// True if each frame is wrapped in a synchronized update (mode 2026). Terminals without this mode ignore the
+  /// sequence.
   package var isSynchronized = true
-  /// What the terminal shows now; `nil` when that is not known and everything is to be drawn.
+  /// The frame that the terminal shows; `nil` if it is unknown and the next frame must be drawn completely.
   package private(set) var shown: Frame?
 
   package init(usesColor: Bool) {
     self.usesColor = usesColor
   }
 
-  /// Forgets what the terminal shows, so that the next frame is drawn whole.
+  /// Discards the shown frame, so that the next frame is drawn completely.
   package mutating func invalidate() {
     shown = nil
   }
 
-  /// The sequences that make the terminal show `frame`; empty when it does already.
+  /// Returns the sequences that make the terminal show `frame`; empty if the terminal shows it already.
   package mutating func paint(_ frame: Frame) -> String {
     var output = ""
     let isWhole = shown?.size != frame.size
@@ -32,7 +33,7 @@ package struct FramePainter: Sendable {
   }
 
   private func paint(row: Int, of frame: Frame, over before: Frame, to output: inout String) {
-    /// The column of the cursor, or `nil` when it may be anywhere.
+    /// The column of the cursor, or `nil` if its position is unknown.
     var cursor: Int?
     var style: Style?
     for column in 0..<frame.size.columns {
@@ -48,7 +49,8 @@ package struct FramePainter: Sendable {
       if style?.link != cell.style.link { output += Self.link(cell.style.link) }
       style = cell.style
       if width > 1 {
-        // A terminal that takes fewer columns for the cluster than we do would leave the rest as it was.
+        // If the terminal uses fewer columns for the cluster than this program, the remaining columns would keep old
+        // content.
         output += String(repeating: " ", count: width) + Self.move(column: column, row: row)
       }
       output.append(character)

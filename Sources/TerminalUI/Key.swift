@@ -1,26 +1,26 @@
-/// A key that was pressed.
+/// A key press, or another event that a terminal reports in its input.
 package enum Key: Sendable, Hashable {
   /// A printable character.
   case character(Character)
-  /// A letter held with the control key, in lower case.
+  /// A letter pressed with the control key, in lower case.
   case control(Character)
   case up, down, left, right
   case home, end, pageUp, pageDown
   case `return`, escape, tab, backTab, backspace, delete
-  /// Not pressed: the terminal got or lost the focus (mode 1004).
+  /// Not a key: the terminal got or lost the focus (mode 1004).
   case focusIn, focusOut
-  /// Not pressed: the mouse did something (mode 1006).
+  /// Not a key: a mouse event (mode 1006).
   case mouse(Mouse)
-  /// Not pressed: the terminal says what its background is like (OSC 11).
+  /// Not a key: the terminal reports the appearance of its background (OSC 11).
   case background(Appearance)
 
-  /// Draws the screen anew, in case something else wrote on it.
+  /// Redraws the screen, in case another program wrote on it.
   package static let redraw = Key.control("l")
   /// Stops the program until the shell continues it.
   package static let suspend = Key.control("z")
 }
 
-/// What the mouse did, at a column and a row that count from 0.
+/// A mouse event at a column and a row that count from 0.
 package struct Mouse: Sendable, Hashable {
   package enum Action: Sendable, Hashable { case press, wheelUp, wheelDown }
 

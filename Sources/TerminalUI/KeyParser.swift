@@ -1,22 +1,22 @@
-/// Turns the bytes of a terminal into keys.
+/// Converts the bytes of a terminal into keys.
 ///
-/// A sequence may be split over several reads. Only an ESC at the very end of one is in doubt: it is the Escape key, or
-/// the beginning of a sequence whose rest is late. The reader waits a moment and then calls ``flush()``, which decides
-/// for the Escape key. What is pasted (mode 2004) and sequences that we do not know are dropped.
+/// A sequence may be split over several reads. Only an ESC at the end of a read is ambiguous: it is the Escape key or
+/// the beginning of a sequence whose rest is late. The reader waits a moment and then calls ``flush()``, which
+/// selects the Escape key. Pasted text (mode 2004) and unknown sequences are dropped.
 package struct KeyParser: Sendable {
-  /// What arrived and is not a key yet; never longer than ``maximumSequenceSize``.
+  /// The received bytes that are not a key yet; at most ``maximumSequenceSize`` bytes.
   private var pending: [UInt8] = []
   private var isPasting = false
-  /// How many times the rest of an answer may still be late.
+  /// The number of further ``flush()`` calls that wait for the rest of an answer from the terminal.
   private var patience = KeyParser.maximumPatience
 
   private static let maximumPatience = 40
   private static let maximumSequenceSize = 32
 
-  /// Whether bytes wait for more, or for ``flush()``.
+  /// True if there are incomplete bytes, which need more input or ``flush()``.
   package var isPending: Bool { !pending.isEmpty }
 
-  /// The keys that `bytes` complete, in order.
+  /// Returns the keys that `bytes` complete, in order.
   package mutating func feed(_ bytes: some Sequence<UInt8>) -> [Key] {
     var keys: [Key] = []
     for byte in bytes {
@@ -26,14 +26,15 @@ package struct KeyParser: Sendable {
         take(step.token, into: &keys)
         if pending.isEmpty { break }
       }
-      // Only a control sequence has no end of its own; what is left of it still swallows the rest.
+      // Only a control sequence has no length limit; its first two bytes stay, so that the rest of it is discarded
+      // too.
       if pending.count > Self.maximumSequenceSize { pending.removeSubrange(2...) }
     }
     return keys
   }
 
-  /// The keys in bytes that nothing follows: a lone ESC is Escape, an unfinished sequence is dropped; the rest of an answer,
-  /// which may come from far, is waited for a little longer.
+  /// Returns the keys in bytes that no further bytes follow: a lone ESC is Escape, and an unfinished sequence is
+  /// dropped. An unfinished answer is kept for up to 40 calls, because its rest may arrive over a slow connection.
   package mutating func flush() -> [Key] {
     if pending.count > 2, pending[1] == UInt8(ascii: "]"), patience > 0 {
       patience -= 1
@@ -60,7 +61,7 @@ package struct KeyParser: Sendable {
     }
   }
 
-  /// The first token of what is pending and its length, or `nil` when more bytes are needed.
+  /// Returns the first token of the pending bytes and its length, or `nil` if more bytes are needed.
   private func step() -> (token: Token, consumed: Int)? {
     switch pending[0] {
     case 0x1B: escapeSequence()
@@ -83,7 +84,7 @@ package struct KeyParser: Sendable {
     guard let text = String(validating: pending[..<length], as: UTF8.self), let character = text.first else {
       return (.nothing, length)
     }
-    // U+0080 to U+009F are controls in two bytes.
+    // U+0080 to U+009F are control characters in two bytes.
     let isControl = character.unicodeScalars.allSatisfy { $0.properties.generalCategory == .control }
     return (isControl ? .nothing : .key(.character(character)), length)
   }
@@ -96,12 +97,12 @@ package struct KeyParser: Sendable {
     case UInt8(ascii: "O"):
       guard pending.count > 2 else { return nil }
       return (Self.arrow(pending[2]).map { .key($0) } ?? .nothing, 3)
-    // Escape and a key soon after it arrive in one read.
+    // Escape and a key pressed shortly after it arrive in one read.
     default: return (.key(.escape), 1)
     }
   }
 
-  /// A control sequence (ECMA-48 §5.4): parameters, intermediates, one final byte.
+  /// Parses a control sequence (ECMA-48 §5.4): parameters, intermediates, one final byte.
   private func controlSequence() -> (token: Token, consumed: Int)? {
     guard pending.count > 2 else { return nil }
     // The Linux console sends ESC [ [ A for F1.
@@ -116,13 +117,13 @@ package struct KeyParser: Sendable {
     return (Self.token(parameter: String(decoding: parameter, as: UTF8.self), final: pending[end]), end + 1)
   }
 
-  /// What the mouse did (SGR, mode 1006): button, column, row; releases and movements count for nothing.
+  /// Parses a mouse event (SGR, mode 1006): button, column, row. Returns nil for releases and movements.
   private static func mouse(_ parameters: String, final: UInt8) -> Mouse? {
     let numbers = parameters.split(separator: ";", omittingEmptySubsequences: false).map { Int($0) }
     guard final == UInt8(ascii: "M"), numbers.count == 3, let button = numbers[0], let column = numbers[1],
       let row = numbers[2], (1...10_000).contains(column), (1...10_000).contains(row)
     else { return nil }
-    // Keys that are held count for nothing.
+    // The bits of modifier keys are ignored.
     let action: Mouse.Action? =
       switch button & ~0b11100 {
       case 0: .press
@@ -133,11 +134,11 @@ package struct KeyParser: Sendable {
     return action.map { Mouse($0, column: column - 1, row: row - 1) }
   }
 
-  /// The beginning of the only answer that is asked for.
+  /// The beginning of the only answer that the program requests.
   private static let answerHead = Array("11;rgb".utf8)
 
-  /// What the terminal answers to OSC 11: `ESC ] 11 ; rgb: r / g / b`, each of one to four digits, and BEL or ESC \ at its
-  /// end. Anything else that begins so was typed.
+  /// Parses the answer to OSC 11: `ESC ] 11 ; rgb: r / g / b`, each of one to four digits, with BEL or ESC \ at its
+  /// end. Any other text after `ESC ]` was typed.
   private func answer() -> (token: Token, consumed: Int)? {
     let body = pending[2...]
     guard zip(body, Self.answerHead).allSatisfy({ $0 == $1 }) else { return (.key(.escape), 1) }
@@ -148,7 +149,8 @@ package struct KeyParser: Sendable {
     return (Self.appearance(colors).map { .key(.background($0)) } ?? .nothing, consumed)
   }
 
-  /// Light from half of the brightness that an eye sees.
+  /// Returns `.light` if the perceived brightness is above one half, otherwise `.dark`; nil if the colors are
+  /// malformed.
   private static func appearance(_ colors: Substring) -> Appearance? {
     let parts = colors.split(separator: "/").prefix(3).map { digits in
       digits.count <= 4 ? Int(digits, radix: 16).map { $0 * 1_000 / (1 << (4 * digits.count)) } : nil
@@ -174,7 +176,7 @@ package struct KeyParser: Sendable {
     }
   }
 
-  /// The key that ends in `final`, in the form of normal (CSI) and of application mode (SS3).
+  /// Returns the key of the final byte `final`, in normal mode (CSI) and in application mode (SS3).
   private static func arrow(_ final: UInt8) -> Key? {
     switch final {
     case UInt8(ascii: "A"): .up

@@ -1,6 +1,6 @@
-/// The loop between a model, a person who reads and types lines, and whoever carries out its effects.
+/// Runs the loop of a model whose user reads and types lines, and performs the effects of the model.
 ///
-/// It asks nothing of a terminal but lines: it changes no mode and sends no sequence. Standard input may be a pipe.
+/// It needs only lines from the terminal: it changes no mode and sends no sequence. Standard input may be a pipe.
 package struct LineProgram<Model: LineModel>: Sendable {
   private let model: Model
   private let terminal: Terminal
@@ -10,9 +10,9 @@ package struct LineProgram<Model: LineModel>: Sendable {
   private let pace = LinePace()
 
   /// - Parameters:
-  ///   - inbox: Where messages from elsewhere come in; whoever sends them waits while too many do.
-  ///   - clock: Gives the time of each update.
-  ///   - write: Writes lines, and returns when a person can have read them.
+  ///   - inbox: The queue of messages from other tasks; senders are suspended while it is full.
+  ///   - clock: Returns the time of each update.
+  ///   - write: Writes lines, and returns when the user can have read them.
   package init(
     model: Model, terminal: Terminal, inbox: Inbox<Model.Message>, clock: @escaping @Sendable () -> Model.Instant,
     write: @escaping @Sendable (String) -> Void
@@ -23,15 +23,16 @@ package struct LineProgram<Model: LineModel>: Sendable {
 
   /// Runs the model until it quits.
   ///
-  /// Each turn takes all that waits, updates, writes, and hands the effects over. A second signal ends the process where
-  /// the first one meets a terminal that takes no lines.
-  /// - Parameter perform: Carries out the effects of a turn, beside the loop.
-  /// - Returns: whether a signal ended it, and not the person or the end of the input.
+  /// Each loop iteration takes the queued events, updates the model, writes the output, and queues the effects. If
+  /// the first signal cannot end the program because the terminal accepts no output, a second signal ends the
+  /// process.
+  /// - Parameter perform: Performs the effects of one loop iteration, in a separate task.
+  /// - Returns: True if a signal ended the program, and not the user or the end of the input.
   package func run(perform: @escaping EffectQueue<Model>.Perform) async -> Bool {
     SignalPipe.install()
     defer { SignalPipe.uninstall() }
     let effects = EffectQueue<Model>(perform: perform) { inbox.nudge() }
-    // A thread of its own: it waits in `poll`.
+    // A dedicated thread, because the reader blocks in `poll`.
     let reader = Task(executorPreference: SerialQueue("lines")) {
       LineReader(terminal: terminal, inbox: inbox, pace: pace).run()
     }

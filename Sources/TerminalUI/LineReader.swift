@@ -1,18 +1,18 @@
 import Glibc
 import Synchronization
 
-/// Waits for lines and signals, and posts them.
+/// Waits for lines and signals, and posts them to the inbox.
 struct LineReader<Message: Sendable>: Sendable {
-  /// How often it looks whether it may read again, in milliseconds.
+  /// The interval in milliseconds at which the reader checks whether it may read again.
   private static var pauseInterval: Int32 { 100 }
 
   let terminal: Terminal
   let inbox: Inbox<Message>
   let pace: LinePace
 
-  /// Waits and posts, until ``SignalPipe/wake()``: blocks its thread.
+  /// Waits for events and posts them until ``SignalPipe/wake()`` is called. Blocks its thread.
   ///
-  /// - Returns: whether a signal asked for the end.
+  /// - Returns: True if a signal requested the end.
   func run() -> Bool {
     var splitter = LineSplitter()
     var isInterrupted = false
@@ -22,7 +22,7 @@ struct LineReader<Message: Sendable>: Sendable {
     ]
     var isAtEnd = false
     while true {
-      // Who reads from a terminal in the background is stopped.
+      // The kernel stops a background process that reads from its terminal.
       let mayRead = isForeground && !pace.isFull
       descriptors[0].fd = mayRead && !isAtEnd ? terminal.input : -1
       descriptors[0].revents = 0
@@ -46,7 +46,7 @@ struct LineReader<Message: Sendable>: Sendable {
     return group < 0 || group == getpgrp()
   }
 
-  /// Whether there may be more.
+  /// Reads and posts lines. Returns false at the end of the input.
   private func readLines(_ splitter: inout LineSplitter) -> Bool {
     var bytes = [UInt8](repeating: 0, count: 4_096)
     let count = unsafe read(terminal.input, &bytes, bytes.count)
@@ -60,7 +60,7 @@ struct LineReader<Message: Sendable>: Sendable {
     inbox.post(.input(.line(line)))
   }
 
-  /// Whether it asked for the end; the next that does gets it at once.
+  /// Handles a signal. Returns true if it requests the end; a second such signal then ends the process at once.
   private func post(signal: Int32) -> Bool {
     switch signal {
     case SIGWINCH: inbox.post(.input(.resized(terminal.size)))
@@ -75,9 +75,9 @@ struct LineReader<Message: Sendable>: Sendable {
   }
 }
 
-/// How many lines wait for the loop: a file has them faster than they are done.
+/// Counts the lines that are queued for the loop, because a file supplies lines faster than the loop processes them.
 final class LinePace: Sendable {
-  /// Beyond so many no more is read.
+  /// The number of queued lines from which on the reader pauses.
   static let maximumLines = 256
 
   private let count = Mutex(0)
@@ -89,14 +89,14 @@ final class LinePace: Sendable {
   func noteTaken() { count.withLock { $0 -= 1 } }
 }
 
-/// Makes lines of bytes.
+/// Splits bytes into lines.
 struct LineSplitter {
-  /// The longest line that is taken whole, in bytes: as long as a terminal's. Of a longer one the rest is left out.
+  /// The maximum size of a line in bytes, as in a terminal. The rest of a longer line is dropped.
   static let maximumSize = 4_096
 
   private var line: [UInt8] = []
 
-  /// The lines that end in `bytes`, without their ends.
+  /// Returns the lines that end in `bytes`, without their line ends.
   mutating func feed(_ bytes: some Sequence<UInt8>) -> [String] {
     var lines: [String] = []
     for byte in bytes {
@@ -109,7 +109,7 @@ struct LineSplitter {
     return lines
   }
 
-  /// What has no end.
+  /// Returns the last line if it has no line end.
   mutating func finish() -> [String] { line.isEmpty ? [] : [take()] }
 
   private mutating func take() -> String {

@@ -1,4 +1,4 @@
-/// The loop between a model, its terminal and whoever carries out its effects.
+/// Runs the loop of a model on a full-screen terminal, and performs the effects of the model.
 package struct Program<Model: ProgramModel>: Sendable {
   private let model: Model
   private let terminal: Terminal
@@ -6,8 +6,8 @@ package struct Program<Model: ProgramModel>: Sendable {
   private let clock: @Sendable () -> Model.Instant
 
   /// - Parameters:
-  ///   - inbox: Where messages from elsewhere come in; whoever sends them waits while too many do.
-  ///   - clock: Gives the time of each update.
+  ///   - inbox: The queue of messages from other tasks; senders are suspended while it is full.
+  ///   - clock: Returns the time of each update.
   package init(
     model: Model, terminal: Terminal, inbox: Inbox<Model.Message>, clock: @escaping @Sendable () -> Model.Instant
   ) {
@@ -17,11 +17,11 @@ package struct Program<Model: ProgramModel>: Sendable {
     self.clock = clock
   }
 
-  /// Runs the model until it quits, and gives the terminal back.
+  /// Runs the model until it quits, and then restores the terminal.
   ///
-  /// Each turn takes all that waits, updates, draws once, and hands the effects over.
-  /// - Parameter perform: Carries out the effects of a turn, beside the loop.
-  /// - Throws: ``TerminalError`` when the terminal cannot be taken.
+  /// Each loop iteration takes the queued events, updates the model, draws once, and queues the effects.
+  /// - Parameter perform: Performs the effects of one loop iteration, in a separate task.
+  /// - Throws: ``TerminalError`` if the terminal cannot be used.
   package func run(perform: @escaping EffectQueue<Model>.Perform) async throws {
     try terminal.enter()
     defer { terminal.leave() }
@@ -29,12 +29,12 @@ package struct Program<Model: ProgramModel>: Sendable {
     defer { SignalPipe.uninstall() }
 
     let effects = EffectQueue<Model>(perform: perform) { inbox.nudge() }
-    // A thread of its own: it waits in `poll`.
+    // A dedicated thread, because the reader blocks in `poll`.
     let reader = Task(executorPreference: SerialQueue("keys")) {
       EventReader(terminal: terminal, inbox: inbox).run()
     }
     await withTaskCancellationHandler {
-      // Keys wait for nothing that happens elsewhere.
+      // A dedicated thread, so that no other work delays the response to keys.
       await withTaskExecutorPreference(SerialQueue("screen", isUrgent: true)) {
         await turn(effects)
       }
@@ -68,7 +68,8 @@ package struct Program<Model: ProgramModel>: Sendable {
           }
           effects += model.update(Model.message(for: input), now: clock())
         case .redraw, .suspend:
-          // A redraw takes the terminal anew: after a stop from outside, the shell had it in between.
+          // A redraw sets up the terminal again: if another process stopped the job, the shell has used the terminal
+          // since.
           painter.invalidate()
           terminal.leave()
           if case .suspend = event { SignalPipe.stopJob() }

@@ -1,20 +1,20 @@
-/// What happens at the terminal.
+/// An event at the terminal.
 package enum TerminalInput: Sendable, Equatable {
   case key(Key)
   case mouse(Mouse)
-  /// A whole line, without its end, where lines are typed and not keys.
+  /// A whole line without its line end, from a program that reads lines instead of keys.
   case line(String)
-  /// What the terminal's background is like (OSC 11).
+  /// The appearance of the terminal's background (OSC 11).
   case background(Appearance)
   case resized(Size)
   /// The terminal got or lost the focus (mode 1004).
   case focus(Bool)
-  /// Another minute began.
+  /// A new minute began.
   case tick
-  /// The process is asked to end (SIGTERM, SIGINT, SIGHUP) or its terminal is gone.
+  /// A signal requests the end of the process (SIGTERM, SIGINT, SIGHUP), or its terminal is gone.
   case terminate
 
-  /// Whether a person's hand did it.
+  /// True if the user caused the event.
   package var isFromPerson: Bool {
     switch self {
     case .key, .mouse, .line: true
@@ -23,36 +23,36 @@ package enum TerminalInput: Sendable, Equatable {
   }
 }
 
-/// A value that messages change, and that says what is to be done about them.
+/// A state that messages change, and that returns the effects of each message.
 package protocol EffectModel: Sendable {
-  /// What can happen to it.
+  /// An event that changes the state.
   associatedtype Message: Sendable
-  /// What it wants done.
+  /// An action for the program to perform.
   associatedtype Effect: Sendable, Equatable
-  /// A point in time, as the program's clock gives it.
+  /// A point in time of the program's clock.
   associatedtype Instant: Sendable
 
   /// The effect that ends the program.
   static var quit: Effect { get }
 
-  /// The message that stands for what happens at the terminal.
+  /// Returns the message for an event at the terminal.
   static func message(for input: TerminalInput) -> Message
 
-  /// Lets `message` happen at `now`, and returns what is to be done, in order.
+  /// Applies `message` at the time `now`, and returns the effects to perform, in order.
   mutating func update(_ message: Message, now: Instant) -> [Effect]
 }
 
-/// What ``Program`` runs: a model that can be drawn.
+/// A model for ``Program``, which draws frames.
 package protocol ProgramModel: EffectModel {
-  /// The whole screen.
+  /// Draws the whole screen.
   func view(size: Size) -> Frame
 }
 
-/// What ``LineProgram`` runs: a model that is read and typed to in lines.
+/// A model for ``LineProgram``, which reads and prints lines.
 package protocol LineModel: EffectModel {
-  /// The lines that it says since the last call, each with its end; empty for none.
+  /// Returns the lines that were printed since the last call, each with its line end; empty if there are none.
   mutating func takeOutput() -> String
 
-  /// What was taken last has been written, at `now`.
+  /// Records that the last output was written at `now`.
   mutating func noteShown(now: Instant)
 }

@@ -1,26 +1,30 @@
-/// Makes text that others wrote safe to show: nothing in it can move the cursor, change the screen, reorder a line or hide
-/// in it.
+/// Makes text from other sources safe to display: it cannot move the cursor, change the screen, reorder a line or
+/// hide content.
 ///
-/// What goes: control sequences as a whole, such as `ESC [ 31 m` and `ESC ] 0 ; title BEL`; C0 and C1 controls; all that orders text (U+061C, U+200E–200F, U+202A–202E,
-/// U+2066–2069); what takes space or none and shows nothing (Unicode's default ignorable code points: fillers such as
-/// U+3164, soft hyphens, byte-order marks, variation selectors behind no emoji, tags that belong to no flag). Joiners
-/// stay: scripts need them, and emoji. A cluster keeps at most ``maximumScalarsPerCharacter`` scalars, so stacked marks
-/// stay in their cell.
+/// Removed are:
+/// - whole control sequences, such as `ESC [ 31 m` and `ESC ] 0 ; title BEL`;
+/// - C0 and C1 control characters;
+/// - bidirectional control characters (U+061C, U+200E–200F, U+202A–202E, U+2066–2069);
+/// - invisible characters with or without width (Unicode's default ignorable code points: fillers such as U+3164,
+///   soft hyphens, byte-order marks, variation selectors that follow no emoji, tags that belong to no flag).
+///
+/// Joiners stay, because scripts and emoji need them. A cluster keeps at most ``maximumScalarsPerCharacter`` scalars,
+/// so that stacked marks stay in their cell.
 package enum Sanitizer {
-  /// The longest sequence in use is an emoji family of 11 scalars.
+  /// The maximum number of scalars in a cluster. The longest sequence in use is an emoji family of 11 scalars.
   package static let maximumScalarsPerCharacter = 16
 
-  /// `text` on one line: line breaks and tabs become a space.
+  /// Returns `text` on one line: line breaks and tabs become a space.
   package static func line(_ text: String) -> String {
     isPlain(text, allowsLineBreaks: false) ? text : cleaned(text, lineBreak: " ")
   }
 
-  /// `text` with its line breaks, all of them as `\n`; tabs become a space.
+  /// Returns `text` with its line breaks, all of them as `\n`; tabs become a space.
   package static func body(_ text: String) -> String {
     isPlain(text, allowsLineBreaks: true) ? text : cleaned(text, lineBreak: "\n")
   }
 
-  /// As many whole characters from the front of `text` as have `maximumSize` bytes of UTF-8.
+  /// Returns the longest prefix of whole characters that has at most `maximumSize` bytes of UTF-8.
   package static func prefix(_ text: String, maximumSize: Int) -> String {
     guard text.utf8.count > maximumSize else { return text }
     var end = text.startIndex
@@ -34,10 +38,10 @@ package enum Sanitizer {
     return String(text[..<end])
   }
 
-  /// `json` with all that ``isControl(_:)`` escaped as JSON allows (RFC 8259 §7): the same value, for a terminal. Line ends
-  /// and tabs stay.
+  /// Escapes all characters in `json` for which ``isControl(_:)`` is true, as JSON allows (RFC 8259 §7). The value
+  /// stays the same, and a terminal can show it. Line ends and tabs stay.
   package static func escaped(json: [UInt8]) -> [UInt8] {
-    // What a control begins with; nearly all text has none of these.
+    // The first bytes of all encoded control characters; nearly all texts contain none of these.
     let mayHaveControl = json.contains {
       $0 == 0x7F || $0 == 0xC2 || $0 == 0xD8 || $0 == 0xE2 || $0 < 0x20 && $0 != 0x0A && $0 != 0x09
     }
@@ -55,8 +59,8 @@ package enum Sanitizer {
     return result
   }
 
-  /// `text` on one line with all that ``isControl(_:)`` spelled as `\u{1b}`, line breaks too: nothing is hidden, nothing
-  /// works. For a log, where what was removed may be what matters.
+  /// Returns `text` on one line, with all control and invisible characters, including line breaks, spelled as
+  /// `\u{1b}`. For logs, in which the removed characters may be the important ones.
   package static func escaped(_ text: String) -> String {
     if isPlain(text, allowsLineBreaks: false) { return text }
     var result: [UInt8] = []
@@ -71,7 +75,8 @@ package enum Sanitizer {
     return String(decoding: result, as: UTF8.self)
   }
 
-  /// Whether a terminal may obey the scalar, or show what follows in another order. All of these have at most four digits.
+  /// Returns true if a terminal may interpret the scalar, or show later text in another order. All of these scalars
+  /// have at most four hexadecimal digits.
   package static func isControl(_ scalar: Unicode.Scalar) -> Bool {
     switch scalar.value {
     case 0..<0x20, 0x7F..<0xA0, 0x61C, 0x200E...0x200F, 0x2028...0x202E, 0x2066...0x2069: true
@@ -79,12 +84,12 @@ package enum Sanitizer {
     }
   }
 
-  /// Whether `text` is printable ASCII, which most text is and which needs no second look.
+  /// Returns true if `text` is printable ASCII. Most texts are, and they need no further processing.
   private static func isPlain(_ text: String, allowsLineBreaks: Bool) -> Bool {
     text.utf8.allSatisfy { ($0 >= 0x20 && $0 < 0x7F) || (allowsLineBreaks && $0 == 0x0A) }
   }
 
-  /// Bytes, since what is appended to a view of scalars copies all that is there.
+  /// Returns the sanitized text. It collects bytes, because each append to a view of scalars copies the whole text.
   private static func cleaned(_ text: String, lineBreak: Unicode.Scalar) -> String {
     var result = Cleaned(bytes: [])
     result.bytes.reserveCapacity(text.utf8.count)
@@ -115,19 +120,20 @@ package enum Sanitizer {
     return String(decoding: result.bytes, as: UTF8.self)
   }
 
-  /// A text that is being made.
+  /// The sanitized text under construction.
   private struct Cleaned {
     var bytes: [UInt8]
-    /// Where the last cluster begins.
+    /// The index in ``bytes`` at which the last cluster begins.
     private var start = 0
-    /// Whether something behind that is gone, or is another: what follows may join what it was apart from.
+    /// True if a scalar after that index was removed or replaced: the next scalar may join a cluster that it was
+    /// separate from.
     private var isCut = false
-    /// How much there was where a string began, and where its last cluster began.
+    /// The size of ``bytes`` and the start of the last cluster at the position at which a string began.
     private var marked = (count: 0, start: 0)
 
     init(bytes: [UInt8]) { self.bytes = bytes }
 
-    /// Adds what is kept of a character; `isWhole` says that this is all of it.
+    /// Appends the scalars that remain of a character; `isWhole` is true if these are all its scalars.
     mutating func append(_ scalars: [Unicode.Scalar], isWhole: Bool) {
       guard let first = scalars.first else {
         isCut = true
@@ -139,16 +145,17 @@ package enum Sanitizer {
       isCut = !isWhole || isCut && room != nil
     }
 
-    /// Notes that a string begins, which goes as a whole if it ends.
+    /// Records the position at which a string begins. The string is removed completely if it ends.
     mutating func mark() { marked = (bytes.count, start) }
 
-    /// Removes what was added since a string began.
+    /// Removes the bytes that were added since the string began.
     mutating func removeSinceMark() {
       bytes.removeLast(bytes.count - marked.count)
       (start, isCut) = (marked.start, true)
     }
 
-    /// How many scalars the last cluster still takes, when this one joins it; nil when it does not.
+    /// Returns the number of scalars that still fit into the last cluster if `scalar` joins it; nil if it does not
+    /// join.
     private func room(for scalar: Unicode.Scalar) -> Int? {
       let last = String(decoding: bytes[start...], as: UTF8.self)
       var joined = last
@@ -157,7 +164,7 @@ package enum Sanitizer {
     }
   }
 
-  /// What may be shown of a character.
+  /// Returns the scalars of a character that may be shown.
   private static func kept(of character: Character) -> [Unicode.Scalar] {
     let isFlag = character.unicodeScalars.first == "\u{1F3F4}"
     let isKeycap = character.unicodeScalars.last == "\u{20E3}"
@@ -185,7 +192,7 @@ package enum Sanitizer {
 
   private static func isJoiner(_ scalar: Unicode.Scalar) -> Bool { scalar == "\u{200C}" || scalar == "\u{200D}" }
 
-  /// What makes an emoji of a sign, or a sign of an emoji.
+  /// Returns true for the variation selectors of text (U+FE0E) and emoji (U+FE0F) presentation.
   private static func isPresentation(_ scalar: Unicode.Scalar) -> Bool { scalar == "\u{FE0E}" || scalar == "\u{FE0F}" }
 
   private static func isTag(_ scalar: Unicode.Scalar) -> Bool {

@@ -1,10 +1,10 @@
 import Dispatch
 
-/// A thread of its own for a task that must not wait for others, or that others must not wait for.
+/// An executor with a dedicated thread, for a task that must not wait for other tasks or must not delay them.
 package final class SerialQueue: TaskExecutor {
   private let queue: DispatchQueue
 
-  /// - Parameter isUrgent: Whether a person waits for what it does.
+  /// - Parameter isUrgent: True if a user waits for the results of the task.
   package init(_ label: String, isUrgent: Bool = false) {
     queue = DispatchQueue(label: label, qos: isUrgent ? .userInteractive : .default)
   }

@@ -1,16 +1,17 @@
 import Glibc
 
-/// Turns signals into bytes that `poll` can wait for: the handler writes the signal's number to a pipe.
+/// Converts signals into bytes that `poll` can wait for: the handler writes the number of the signal to a pipe.
 ///
-/// The pipe and the handlers are made once and stay for the rest of the process; one reader at a time.
+/// The pipe and the handlers are created once and exist until the process ends. Only one reader may use them at a
+/// time.
 enum SignalPipe {
   /// The byte that wakes the reader without a signal, so that it can end.
   static let wakeByte: UInt8 = 0
 
-  /// The signals that ask the program to do something; each had its default action before.
+  /// The handled signals, all of which had their default action before.
   private static let signals = [SIGTERM, SIGINT, SIGHUP, SIGWINCH, SIGTSTP, SIGCONT]
 
-  /// Both ends, non-blocking: a full pipe means that enough waits to be read.
+  /// Both ends of the pipe, non-blocking. A write to a full pipe may fail, because enough bytes are then queued.
   fileprivate static let ends: (read: Int32, write: Int32) = {
     var descriptors: [Int32] = [-1, -1]
     let result = unsafe pipe(&descriptors)
@@ -22,17 +23,17 @@ enum SignalPipe {
     return (descriptors[0], descriptors[1])
   }()
 
-  /// The end to wait for and to read.
+  /// The end of the pipe to poll and to read.
   static var descriptor: Int32 { ends.read }
 
-  /// Makes the signals arrive in the pipe.
+  /// Installs handlers that write the signals to the pipe, and ignores SIGPIPE.
   static func install() {
     _ = ends
     for signal in signals { catchSignal(signal) }
     _ = Glibc.signal(SIGPIPE, SIG_IGN)
   }
 
-  /// Gives the signals their default action again.
+  /// Restores the default actions of the signals.
   static func uninstall() {
     for signal in signals { _ = Glibc.signal(signal, SIG_DFL) }
   }
@@ -42,14 +43,14 @@ enum SignalPipe {
     writeToPipe(wakeByte)
   }
 
-  /// What arrived since the last call.
+  /// Returns the bytes that arrived since the last call.
   static func drain() -> [UInt8] {
     var bytes = [UInt8](repeating: 0, count: 64)
     let count = unsafe read(ends.read, &bytes, bytes.count)
     return Array(bytes.prefix(max(count, 0)))
   }
 
-  /// Stops the whole job as ctrl-z does outside of raw mode, and returns when the shell continues it.
+  /// Stops the whole job as ctrl-z does outside of raw mode. Returns when the shell continues the job.
   static func stopJob() {
     _ = Glibc.signal(SIGTSTP, SIG_DFL)
     kill(0, SIGTSTP)
@@ -64,7 +65,7 @@ enum SignalPipe {
   }
 }
 
-/// Async-signal-safe.
+/// The signal handler; async-signal-safe.
 private func writeSignal(_ signal: Int32) {
   let saved = errno
   writeToPipe(UInt8(truncatingIfNeeded: signal))

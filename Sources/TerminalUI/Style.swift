@@ -6,13 +6,13 @@ package struct Color: Sendable, Hashable {
     self.index = index
   }
 
-  /// The first eight are set as every terminal with colors understands.
+  /// Returns the SGR parameter. The first eight colors use the form that every terminal with colors supports.
   fileprivate func parameter(plain: Int, indexed: Int) -> String {
     index < 8 ? ";\(plain + Int(index))" : ";\(indexed);5;\(index)"
   }
 
-  /// Red, green and blue from 0 to 255, for the colors from 16 on, which are the same everywhere: a cube of six steps each,
-  /// and 24 grays. Nil for the first sixteen, which every terminal has as it likes.
+  /// Red, green and blue from 0 to 255. The colors from 16 on are the same on all terminals: a cube of six steps for
+  /// each component, and 24 grays. Nil for the first sixteen colors, which each terminal defines itself.
   package var components: [Int]? {
     guard index >= 16 else { return nil }
     if index >= 232 { return Array(repeating: 8 + 10 * (Int(index) - 232), count: 3) }
@@ -21,15 +21,15 @@ package struct Color: Sendable, Hashable {
   }
 }
 
-/// How a cell looks. What a color says is always said by a shape or by words as well (L7).
+/// The style of a cell. Information that a color conveys is always shown by a shape or by words too (L7).
 package struct Style: Sendable, Hashable {
-  /// The color of the text; `nil` is the terminal's own.
+  /// The color of the text; `nil` selects the terminal's default.
   package var foreground: Color?
-  /// The color behind the text; `nil` is the terminal's own.
+  /// The color behind the text; `nil` selects the terminal's default.
   package var background: Color?
   package var isBold: Bool
   package var isDim: Bool
-  /// Where the text leads (OSC 8): printable ASCII.
+  /// The link target of the text (OSC 8) in printable ASCII.
   package var link: String?
 
   package init(
@@ -46,13 +46,13 @@ package struct Style: Sendable, Hashable {
   package static let bold = Style(isBold: true)
   package static let dim = Style(isDim: true)
 
-  /// The sequence that sets this style whatever was set before (SGR).
+  /// Returns the sequence that sets this style, independent of the previous style (SGR).
   ///
-  /// - Parameter usesColor: Whether colors are set, or only bold and dim.
+  /// - Parameter usesColor: True to set colors, false for bold and dim only.
   package func sequence(usesColor: Bool) -> String {
     var parameters = "0"
     if isBold { parameters += ";1" }
-    // A color of its own is faint enough, and how faint is known.
+    // A foreground color is faint enough without SGR 2, and its exact appearance is known.
     if isDim, !usesColor || foreground == nil { parameters += ";2" }
     if usesColor, let foreground { parameters += foreground.parameter(plain: 30, indexed: 38) }
     if usesColor, let background { parameters += background.parameter(plain: 40, indexed: 48) }

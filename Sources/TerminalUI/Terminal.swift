@@ -1,30 +1,30 @@
 import Glibc
 import Synchronization
 
-/// Why a terminal cannot be used.
+/// The reason for which a terminal cannot be used.
 package enum TerminalError: Error, Sendable, Equatable {
-  /// Standard input or output is a file or a pipe; the plain form is for those.
+  /// Standard input or output is a file or a pipe, for which the line-based client is intended.
   case notATerminal
   /// The terminal refused raw mode, with the C error.
   case refused(errno: Int32)
 }
 
-/// The terminal on two descriptors: raw mode, alternate screen, size, output.
+/// The terminal on two file descriptors: raw mode, alternate screen, size, output.
 ///
-/// At most one is entered at a time in a process. It is given back by ``leave()``, and by ``TerminalGuard`` when the
-/// process ends before that.
+/// A process can use at most one terminal at a time. ``leave()`` restores it, and ``TerminalGuard`` restores it if
+/// the process ends earlier.
 package final class Terminal: Sendable {
   package let input: Int32
   package let output: Int32
-  /// Whether colors are wanted: `NO_COLOR` is unset or empty (no-color.org).
+  /// True if colors are enabled: `NO_COLOR` is unset or empty (no-color.org).
   package let usesColor: Bool
-  /// Whether it is asked what its background is like.
+  /// True if the terminal is queried for its background color.
   private let asksBackground: Bool
   private let isEntered = Mutex(false)
   private let isMouseWanted = Mutex(false)
 
-  /// - Parameter asksBackground: Whether it is asked what its background is like, each time that it is taken; the answer
-  ///   comes among the keys, and no answer is waited for.
+  /// - Parameter asksBackground: True to query the background color each time that ``enter()`` is called. The answer
+  ///   arrives among the keys, and ``enter()`` does not wait for it.
   package init(
     input: Int32 = STDIN_FILENO, output: Int32 = STDOUT_FILENO, usesColor: Bool = Terminal.isColorWanted,
     asksBackground: Bool = false
@@ -39,17 +39,19 @@ package final class Terminal: Sendable {
     leave()
   }
 
-  /// Whether the environment wants colors.
+  /// True if the environment allows colors.
   package static var isColorWanted: Bool {
     guard let value = unsafe getenv("NO_COLOR") else { return true }
     return unsafe value.pointee == 0
   }
 
-  /// Whether both ends are a terminal.
+  /// True if both descriptors are terminals.
   package var isInteractive: Bool { isatty(input) == 1 && isatty(output) == 1 }
 
-  /// Takes the terminal: raw mode, alternate screen, no cursor, no wrapping at the right edge, marked pastes, word of
-  /// the focus.
+  /// Sets up the terminal: raw mode, alternate screen, hidden cursor, no wrapping at the right edge, bracketed paste,
+  /// focus events.
+  ///
+  /// - Throws: ``TerminalError`` if the descriptors are not a terminal or the terminal refuses raw mode.
   package func enter() throws(TerminalError) {
     guard isInteractive else { throw .notATerminal }
     var attributes = termios()
@@ -68,18 +70,18 @@ package final class Terminal: Sendable {
     if asksBackground { write("\u{1B}]11;?\u{1B}\\") }
   }
 
-  /// Presses and the wheel (mode 1000), in a form that has no largest column (mode 1006).
+  /// Returns the sequence for presses and the wheel (mode 1000), in a format without a column limit (mode 1006).
   private static func mouseSequence(_ isOn: Bool) -> String {
     isOn ? "\u{1B}[?1000h\u{1B}[?1006h" : "\u{1B}[?1006l\u{1B}[?1000l"
   }
 
-  /// Takes the mouse from now on, or gives it back to the terminal, which selects text with it.
+  /// Enables mouse events, or disables them so that the terminal can select text with the mouse.
   package func takeMouse(_ isTaken: Bool) {
     isMouseWanted.withLock { $0 = isTaken }
     if isEntered.withLock({ $0 }) { write(Terminal.mouseSequence(isTaken)) }
   }
 
-  /// Gives the terminal back as it was; does nothing when it is not taken.
+  /// Restores the previous state of the terminal; does nothing if ``enter()`` was not called.
   package func leave() {
     let wasEntered = isEntered.withLock { entered in
       defer { entered = false }
@@ -88,10 +90,11 @@ package final class Terminal: Sendable {
     if wasEntered { TerminalGuard.release() }
   }
 
-  /// The largest screen that is drawn on: more than any has, and frames of this size fit into memory.
+  /// The maximum size of a drawn screen: larger than real screens, and frames of this size fit into memory.
   private static let maximumSize = Size(columns: 1_000, rows: 500)
 
-  /// Columns and rows now (TIOCGWINSZ), as far as they are drawn on; 80×24 when the terminal does not know.
+  /// The current columns and rows (TIOCGWINSZ), limited to the maximum size; 80×24 if the terminal does not report
+  /// them.
   package var size: Size {
     var window = winsize()
     guard unsafe ioctl(output, UInt(TIOCGWINSZ), &window) == 0, window.ws_col > 0, window.ws_row > 0 else {
@@ -101,7 +104,7 @@ package final class Terminal: Sendable {
       columns: min(Int(window.ws_col), Self.maximumSize.columns), rows: min(Int(window.ws_row), Self.maximumSize.rows))
   }
 
-  /// Writes all of `text`. A terminal that is gone is noticed by who reads from it.
+  /// Writes all of `text`. Errors are ignored: the task that reads from the terminal detects a lost terminal.
   package func write(_ text: String) {
     var text = text
     text.withUTF8 { bytes in
@@ -127,10 +130,10 @@ package final class Terminal: Sendable {
 }
 
 extension termios {
-  /// Whether a program has left it raw: one that was killed, and a shell that did not mend it.
+  /// True if an earlier program left the terminal in raw mode: it was killed, and the shell did not repair the modes.
   fileprivate var isRaw: Bool { c_lflag & tcflag_t(ICANON) == 0 && c_lflag & tcflag_t(ECHO) == 0 }
 
-  /// What `stty sane` sets of what raw mode takes away.
+  /// Restores the modes of `stty sane` that raw mode clears.
   fileprivate mutating func makeSane() {
     c_lflag |= tcflag_t(ICANON | ECHO | ECHOE | ECHOK | ISIG | IEXTEN)
     c_iflag |= tcflag_t(BRKINT | ICRNL | IXON)

@@ -1,32 +1,33 @@
-/// Whether a screen is drawn for a dark background or for a light one.
+/// The brightness of the background, dark or light, for which a screen is drawn.
 package enum Appearance: String, Sendable, CaseIterable {
   case dark, light
 
-  /// What `COLORFGBG` says, such as `15;0`: the last number is the background's, of the first sixteen colors.
+  /// Returns the appearance from `COLORFGBG`, such as `15;0`: the last number is the background, one of the first
+  /// sixteen colors. Returns nil if the variable is missing or malformed.
   package static func told(_ environment: [String: String]) -> Appearance? {
     guard let last = environment["COLORFGBG"]?.split(separator: ";").last, let color = Int(last) else { return nil }
     return color == 7 || (9...15).contains(color) ? .light : (0...15).contains(color) ? .dark : nil
   }
 }
 
-/// What a terminal can show, as far as its environment tells, and in words why.
+/// The display capabilities of a terminal according to its environment, with a reason as text.
 package struct TerminalCapabilities: Sendable, Equatable {
   package enum Drawing: String, Sendable {
-    /// It can't place text: paragraphs, one after the other.
+    /// The terminal cannot position text: the client prints paragraphs, one after the other.
     case plain
-    /// Signs of ASCII for all that is drawn.
+    /// Drawing with ASCII characters only.
     case ascii
     case full
   }
 
   package var drawing: Drawing
-  /// Whether letters beyond ASCII arrive.
+  /// True if characters beyond ASCII reach the terminal intact.
   package var encodesUTF8: Bool
   package var colors: Int
-  /// Whether it draws half-circles (U+E0B4, U+E0B6) itself, as high as a row: others have them from a font, if at all, and
-  /// then too small or with a seam.
+  /// True if the terminal itself draws half-circles (U+E0B4, U+E0B6) in the full height of a row. Other terminals
+  /// draw them from a font, if at all, and then too small or with a seam.
   package var hasHalfCircles: Bool
-  /// In words for a person: what decided, and what would change it.
+  /// An explanation for the user: the setting that decided, and the setting that would change the result.
   package var reason: String
 
   package init(drawing: Drawing, encodesUTF8: Bool, colors: Int, hasHalfCircles: Bool = false, reason: String) {
@@ -36,9 +37,9 @@ package struct TerminalCapabilities: Sendable, Equatable {
 
   package static let full = TerminalCapabilities(drawing: .full, encodesUTF8: true, colors: 256, reason: "")
 
-  /// What the terminal of this environment can show.
+  /// Detects the capabilities of the terminal from the environment.
   ///
-  /// - Parameter colorCount: how many colors a kind of terminal has (terminfo).
+  /// - Parameter colorCount: Returns the number of colors of a terminal type (terminfo).
   package static func detect(
     _ environment: [String: String], colorCount: (String) -> Int? = Terminfo.colorCount
   ) -> TerminalCapabilities {
@@ -66,22 +67,22 @@ package struct TerminalCapabilities: Sendable, Equatable {
       reason: "UTF-8, and TERM=\(term) has 256 colors or more")
   }
 
-  /// Terminals that draw half-circles themselves, whatever their font has, by `TERM` and by `TERM_PROGRAM`.
+  /// The values of `TERM` and `TERM_PROGRAM` of terminals that draw half-circles themselves, independent of the font.
   private static let round = ["kitty", "ghostty", "wezterm"]
 
-  /// In tmux and screen it is not known which terminal looks on: it may be another one tomorrow.
+  /// Returns false in tmux and screen: the outer terminal is unknown and may change while the session lasts.
   private static func drawsHalfCircles(_ term: String, _ environment: [String: String]) -> Bool {
     guard (environment["TMUX"] ?? "").isEmpty, !term.hasPrefix("tmux"), !term.hasPrefix("screen") else { return false }
     let program = (environment["TERM_PROGRAM"] ?? "").lowercased()
     return round.contains { term.contains($0) || program == $0 }
   }
 
-  /// Terminals that have every color, whether terminfo knows them or not.
+  /// Parts of the `TERM` of terminals with at least 256 colors, independent of terminfo.
   private static let colorful = ["256color", "direct", "kitty", "alacritty", "foot", "wezterm", "ghostty", "contour"]
 
   private static func colors(of term: String, _ environment: [String: String], _ colorCount: (String) -> Int?) -> Int {
     let colorTerm = environment["COLORTERM"] ?? ""
-    // tmux takes every color, and gives the terminal it is in the nearest that that has.
+    // tmux accepts every color and converts it to the nearest color of its outer terminal.
     let isInTmux = !(environment["TMUX"] ?? "").isEmpty
     if isInTmux || ["truecolor", "24bit"].contains(colorTerm) || colorful.contains(where: { term.contains($0) }) {
       return 256
@@ -89,7 +90,7 @@ package struct TerminalCapabilities: Sendable, Equatable {
     return colorCount(term) ?? 8
   }
 
-  /// The names of keys, which are signs where those can be drawn.
+  /// Returns the text with symbols of keys, such as ↵, replaced by names if only ASCII can be drawn.
   package func label(_ text: String) -> String {
     guard drawing == .ascii else { return text }
     return TerminalCapabilities.names.reduce(text) { $0.replacing($1.sign, with: $1.name) }
@@ -100,21 +101,21 @@ package struct TerminalCapabilities: Sendable, Equatable {
     ("⇥", "Tab"), ("–", "-"),
   ]
 
-  /// The sign of what takes a while, as it turns.
+  /// The frames of the progress indicator, in order.
   package var turning: [String] {
     drawing == .ascii ? ["|", "/", "-", "\\"] : ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"]
   }
 }
 
 extension Frame {
-  /// Replaces what is drawn by signs of ASCII, cell by cell.
+  /// Replaces the drawing characters with ASCII characters, cell by cell.
   ///
-  /// - Parameter keepsLetters: whether letters beyond ASCII stay, which then must arrive.
+  /// - Parameter keepsLetters: True to keep letters beyond ASCII, which requires a terminal that can show them.
   package mutating func spellInASCII(keepsLetters: Bool) {
     spellEllipses()
     mapCells { cell in
       guard let character = cell.character else {
-        // The rest of a wide one, which is narrow now.
+        // The continuation of a wide cluster, whose replacement is narrow.
         if !keepsLetters { cell.character = " " }
         return
       }
@@ -129,7 +130,7 @@ extension Frame {
 }
 
 extension TerminalCapabilities {
-  /// A text in letters that arrive.
+  /// Returns the text in characters that the terminal can show.
   package func spelled(_ text: String) -> String {
     guard !encodesUTF8, !text.utf8.allSatisfy({ $0 < 0x80 }) else { return text }
     return text.replacing("…", with: "...").reduce(into: "") { spelled, character in
@@ -139,7 +140,7 @@ extension TerminalCapabilities {
   }
 }
 
-/// What stands for a character where there is only ASCII. All of these take one column.
+/// The ASCII replacements of characters. Each of these characters takes one column.
 private enum ASCIISpelling {
   static let signs = table(
     "─━│┃╭╮╰╯┏┓┗┛├┤┬┴┌▸◂▾●○✓…‹›·↑↓←→↵⇥␣▏×–—“”",

@@ -1,21 +1,21 @@
 import Glibc
 
-/// Gives the terminal back when the process dies, however it dies.
+/// Restores the terminal when the process ends, including by a crash.
 ///
-/// What the handlers need lies in memory of their own that is filled before they are installed: they call `write`,
-/// `tcsetattr`, `sigaction` and `raise`, and nothing that could allocate or lock (signal-safety(7)).
+/// The handlers use only memory that is allocated and filled before they are installed. They call `write`,
+/// `tcsetattr`, `sigaction` and `raise`, and no function that may allocate or lock (signal-safety(7)).
 enum TerminalGuard {
-  /// The signals that end the process at once: its own mistakes, and SIGQUIT, which asks for a core dump.
+  /// The signals that end the process at once: program errors, and SIGQUIT, which requests a core dump.
   private static let fatalSignals = [SIGSEGV, SIGBUS, SIGILL, SIGTRAP, SIGABRT, SIGFPE, SIGSYS, SIGQUIT]
 
   private static let signalStackSize = 65_536
 
-  /// The sequence that ends what ``Terminal/enter()`` began: synchronized update, link, style,
-  /// focus, mouse, wrapping, paste, cursor, screen.
+  /// The sequence that reverts ``Terminal/enter()`` and unfinished output: synchronized update, link, style, focus,
+  /// mouse, wrapping, paste, cursor, screen.
   static let restoreSequence: StaticString =
     "\u{1B}[?2026l\u{1B}]8;;\u{1B}\\\u{1B}[0m\u{1B}[?1004l\u{1B}[?1006l\u{1B}[?1000l\u{1B}[?7h\u{1B}[?2004l\u{1B}[?25h\u{1B}[?1049l"
 
-  /// The terminal that is in our hands, as the handlers see it.
+  /// The terminal to restore, as the handlers read it.
   fileprivate struct Held {
     var isHeld = false
     var input: Int32 = -1
@@ -23,14 +23,14 @@ enum TerminalGuard {
     var original = termios()
   }
 
-  /// Never freed, and touched outside of handlers by the one entered ``Terminal`` only.
+  /// Never freed. Outside of the handlers, only the one entered ``Terminal`` accesses it.
   nonisolated(unsafe) fileprivate static let held: UnsafeMutablePointer<Held> = {
     let pointer = UnsafeMutablePointer<Held>.allocate(capacity: 1)
     unsafe pointer.initialize(to: Held())
     return unsafe pointer
   }()
 
-  /// What was installed before us, by signal number.
+  /// The previously installed actions, by signal number.
   nonisolated(unsafe) fileprivate static let previousActions: UnsafeMutablePointer<sigaction> = {
     let pointer = UnsafeMutablePointer<sigaction>.allocate(capacity: 65)
     unsafe pointer.initialize(repeating: sigaction(), count: 65)
@@ -52,7 +52,7 @@ enum TerminalGuard {
     atexit(restoreHeldTerminal)
   }()
 
-  /// Makes sure that from now on every way out gives back the terminal of these descriptors in its `original` state.
+  /// Registers the terminal of these descriptors, so that every kind of exit restores its `original` state.
   static func hold(input: Int32, output: Int32, original: termios) {
     installation
     unsafe held.pointee.input = input
@@ -61,13 +61,13 @@ enum TerminalGuard {
     unsafe held.pointee.isHeld = true
   }
 
-  /// Gives the terminal back now; does nothing when none is held.
+  /// Restores the terminal now; does nothing if none is registered.
   static func release() {
     restoreHeldTerminal()
   }
 }
 
-/// Async-signal-safe.
+/// Restores the registered terminal, at most once. Async-signal-safe.
 private func restoreHeldTerminal() {
   let held = unsafe TerminalGuard.held
   guard unsafe held.pointee.isHeld else { return }
@@ -77,7 +77,8 @@ private func restoreHeldTerminal() {
   _ = unsafe tcsetattr(held.pointee.input, TCSANOW, &held.pointee.original)
 }
 
-/// Async-signal-safe. The signal is blocked until the handler returns, and then meets what was installed before us.
+/// The handler of fatal signals. Async-signal-safe. The raised signal stays blocked until the handler returns, and
+/// then the previously installed action handles it.
 private func restoreAndDie(_ signal: Int32) {
   restoreHeldTerminal()
   unsafe sigaction(signal, TerminalGuard.previousActions + Int(signal), nil)

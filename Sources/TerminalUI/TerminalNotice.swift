@@ -1,35 +1,35 @@
-/// A notification through the terminal, to the desktop it runs on: OSC 99, 777 or 9, whichever the terminal has.
+/// A desktop notification through the terminal: OSC 99, 777 or 9, depending on the terminal.
 package struct TerminalNotice: Sendable, Equatable {
   package enum Form: String, Sendable, CaseIterable {
-    /// kitty's, with title and body in base64.
+    /// The form of kitty, with title and body in base64.
     case osc99
-    /// urxvt's, which foot, ghostty, WezTerm and VTE know.
+    /// The form of urxvt, which foot, ghostty, WezTerm and VTE also support.
     case osc777
-    /// iTerm2's, one text.
+    /// The form of iTerm2, with one text.
     case osc9
-    /// Nothing but the bell.
+    /// Only the bell.
     case bell
   }
 
-  /// For a terminal to which nothing but the bell is sent.
+  /// For a terminal that receives only the bell.
   package static let bell = TerminalNotice(form: .bell, isWrapped: false)
 
   package var form: Form
-  /// Whether it goes through tmux, which hands on only what is wrapped.
+  /// True if the sequence passes through tmux, which forwards only wrapped sequences.
   package var isWrapped: Bool
 
-  /// The longest text that is sent, in bytes; OSC 99 takes 2,048 before its base64.
+  /// The maximum size of a text in bytes; OSC 99 allows 2,048 before base64.
   private static let maximumSize = 1_000
 
-  /// The sequence for a notification, and the bell after it, so that `monitor-bell` sees it too.
+  /// Returns the sequence for a notification, followed by the bell, so that `monitor-bell` detects it too.
   ///
-  /// OSC 9 has one text, of which some terminals take a number at the front for a command (`4;3` is a bar of progress): it
-  /// begins with the app's name and a colon, and no semicolon stands before them.
+  /// OSC 9 has one text. Some terminals interpret a number at its front as a command (`4;3` is a progress bar). The
+  /// text therefore begins with the app's name and a colon, and no semicolon precedes them.
   ///
   /// - Parameters:
   ///   - app: The app's name.
-  ///   - title: The alert's title; empty when it has none.
-  ///   - id: Names the notification where the terminal keeps several: letters, digits and hyphens.
+  ///   - title: The alert's title; empty if it has none.
+  ///   - id: Identifies the notification where the terminal keeps several: letters, digits and hyphens.
   package func sequence(app: String, title: String, body: String, id: String) -> String {
     let app = Self.clean(app).replacing(";", with: ",")
     let texts = [title, body].map(Self.clean)
@@ -50,7 +50,7 @@ package struct TerminalNotice: Sendable, Equatable {
     }
   }
 
-  /// The way through tmux (`allow-passthrough`): every ESC twice, in an envelope.
+  /// Wraps a sequence for tmux (`allow-passthrough`): every ESC doubled, inside a DCS.
   private func wrapped(_ sequence: String) -> String {
     isWrapped ? "\u{1B}Ptmux;\(sequence.replacing("\u{1B}", with: "\u{1B}\u{1B}"))\u{1B}\\" : sequence
   }
@@ -59,9 +59,9 @@ package struct TerminalNotice: Sendable, Equatable {
     Sanitizer.prefix(Sanitizer.line(text), maximumSize: maximumSize)
   }
 
-  /// What the terminal of this environment has, as far as its variables tell.
+  /// Detects the notification form of the terminal from its environment variables.
   ///
-  /// - Parameter isPassedThrough: Whether tmux hands on what is wrapped.
+  /// - Parameter isPassedThrough: True if tmux forwards wrapped sequences.
   package static func detect(_ environment: [String: String], isPassedThrough: Bool) -> TerminalNotice {
     let isTmux = environment["TMUX"].map { !$0.isEmpty } ?? false
     let form = form(environment)
@@ -88,20 +88,20 @@ package struct TerminalNotice: Sendable, Equatable {
   }
 }
 
-/// OSC 52: text for the clipboard of the terminal that the person sits at, also over SSH.
+/// OSC 52: sends text to the clipboard of the user's terminal, also over SSH.
 package enum Clipboard {
-  /// What terminals take at most, in bytes before base64.
+  /// The maximum size in bytes, before base64, that terminals accept.
   private static let maximumSize = 50_000
 
   package static func sequence(_ text: String) -> String { "\u{1B}]52;c;\(base64(content(text)))\u{07}" }
 
-  /// What of a text goes to a clipboard: no control, and as much as a terminal takes.
+  /// Returns the part of a text that is copied: without control characters, and within the size limit.
   package static func content(_ text: String) -> String {
     Sanitizer.prefix(Sanitizer.body(text), maximumSize: maximumSize)
   }
 }
 
-/// The UTF-8 of `text` in base64 (RFC 4648 §4).
+/// Returns the UTF-8 of `text` in base64 (RFC 4648 §4).
 private func base64(_ text: String) -> String {
   let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
   let bytes = Array(text.utf8)

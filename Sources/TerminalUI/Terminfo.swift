@@ -1,8 +1,8 @@
 import Glibc
 
-/// What the system knows of terminals: compiled entries (term(5)).
+/// Reads the system's terminal descriptions: compiled entries (term(5)).
 package enum Terminfo {
-  /// How many colors a kind of terminal has; nil where nothing is known of it.
+  /// Returns the number of colors of a terminal type; nil if the system has no description of it.
   package static func colorCount(_ term: String) -> Int? {
     guard let first = term.utf8.first, !term.contains("/"), term.utf8.count < 100 else { return nil }
     let hexadecimal = String(first, radix: 16)
@@ -20,7 +20,7 @@ package enum Terminfo {
       + ["/etc/terminfo", "/lib/terminfo", "/usr/share/terminfo", "/usr/lib/terminfo"]
   }
 
-  /// Entries are of a few KiB.
+  /// The maximum number of bytes that are read of an entry; entries have a few KiB.
   private static let maximumSize = 32_768
 
   private static func contents(_ path: String) -> [UInt8]? {
@@ -32,7 +32,8 @@ package enum Terminfo {
     return count > 0 ? Array(bytes.prefix(count)) : nil
   }
 
-  /// The 14th number of an entry: after the header its names, its flags, and a byte so that numbers begin at an even place.
+  /// Reads the 14th number of an entry. The numbers follow the header, the names, the flags, and a padding byte if
+  /// needed to begin at an even offset.
   static func colorCount(entry: [UInt8]) -> Int? {
     func short(_ place: Int) -> Int? {
       place >= 0 && place + 1 < entry.count ? Int(entry[place]) | Int(entry[place + 1]) << 8 : nil

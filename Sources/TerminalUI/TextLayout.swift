@@ -1,12 +1,12 @@
-/// Breaks and cuts text to columns. All that comes out is sanitized.
+/// Wraps and truncates text to columns. All results are sanitized.
 package enum TextLayout {
-  /// `text` on one line of at most `columns`, with … in place of what does not fit.
+  /// Returns `text` on one line of at most `columns` columns, with … in place of the text that does not fit.
   package static func truncated(_ text: String, columns: Int) -> String {
     let line = Sanitizer.line(text)
     return DisplayWidth.of(line) <= columns ? line : cut(line, columns: columns)
   }
 
-  /// The end of `text` on one line of at most `columns`, with … in place of what stands before it.
+  /// Returns the end of `text` on one line of at most `columns` columns, with … in place of the omitted beginning.
   package static func tail(_ text: String, columns: Int) -> String {
     let line = Sanitizer.line(text)
     guard DisplayWidth.of(line) > columns, columns > 0 else { return columns > 0 ? line : "" }
@@ -20,14 +20,15 @@ package enum TextLayout {
     return "…" + String(kept.reversed())
   }
 
-  /// `text` in lines of at most `columns`, broken at spaces and beside wide characters, inside a word only when it is
-  /// longer than a line; a cluster that no line has room for becomes U+FFFD. When there are more than `maximumLines`, the last one ends in ….
+  /// Returns `text` in lines of at most `columns` columns. Lines break at spaces and next to wide characters, and
+  /// inside a word only if it is longer than a line. A cluster that is wider than a line becomes U+FFFD. If there are
+  /// more than `maximumLines` lines, the last one ends in ….
   package static func wrapped(_ text: String, columns: Int, maximumLines: Int = .max) -> [String] {
     guard columns > 0, maximumLines > 0 else { return [] }
     var lines: [String] = []
     for paragraph in Sanitizer.body(text).split(separator: "\n", omittingEmptySubsequences: false) {
       wrap(paragraph, columns: columns, atMost: maximumLines, into: &lines)
-      // Lines without a word count when more come after them.
+      // Empty lines exceed the limit only if a line with text follows them.
       if lines.count > maximumLines, lines.last?.isEmpty == false { break }
     }
     while lines.last?.isEmpty == true { lines.removeLast() }
@@ -37,7 +38,7 @@ package enum TextLayout {
     return lines
   }
 
-  /// As much of the front of `line` as leaves room for an ellipsis, and the ellipsis.
+  /// Returns the longest beginning of `line` that fits together with an ellipsis, and the ellipsis.
   private static func cut(_ line: String, columns: Int) -> String {
     guard columns > 0 else { return "" }
     var kept = ""
@@ -51,16 +52,16 @@ package enum TextLayout {
     return kept + "…"
   }
 
-  /// Stands for what does not fit on a line of its own.
+  /// Replaces a cluster that is wider than a line.
   private static let replacement: Character = "\u{FFFD}"
 
-  /// Wraps a paragraph, as far as it is needed to know that there are more than `maximum` lines.
+  /// Wraps a paragraph, and stops as soon as there are more than `maximum` lines.
   private static func wrap(_ paragraph: Substring, columns: Int, atMost maximum: Int, into lines: inout [String]) {
     var line = ""
     var width = 0
     var wordStart: (index: String.Index, width: Int)?
     for whole in paragraph {
-      // A cluster may be wider than a line: a letter with several colors of skin is one.
+      // A cluster may be wider than a line: for example a letter with several skin tone modifiers.
       let character = DisplayWidth.of(whole) > columns ? TextLayout.replacement : whole
       let advance = DisplayWidth.of(character)
       if character == " " {

@@ -1,27 +1,28 @@
-/// The part of many lines that there is room for, and the words for the rest.
+/// The visible part of a number of lines, and the text for the hidden lines.
 package struct Viewport: Sendable, Equatable {
-  /// How many lines there are.
+  /// The total number of lines.
   package let count: Int
-  /// How many of them there is room for.
+  /// The number of rows on screen.
   package let rows: Int
-  /// The first one that is shown.
+  /// The index of the first visible line.
   package let first: Int
 
-  /// - Parameter offset: the line to begin with; one that would leave room empty counts as the last that does not.
+  /// - Parameter offset: The first line to show; reduced if rows would stay empty at the end.
   package init(count: Int, rows: Int, offset: Int) {
     (self.count, self.rows) = (count, max(rows, 0))
     first = min(max(offset, 0), max(count - max(rows, 0), 0))
   }
 
-  /// The lines that are shown.
+  /// The visible lines.
   package var range: Range<Int> { first..<min(first + rows, count) }
   package var isWhole: Bool { count <= rows }
-  /// How many lines come after those.
+  /// The number of lines after the visible ones.
   package var below: Int { count - range.upperBound }
-  /// The highest offset that there is.
+  /// The maximum offset.
   package var last: Int { max(count - rows, 0) }
 
-  /// Says that there is more: `↑ 3 more lines ↓`, or the same in signs where that is too long; empty when all is shown.
+  /// Returns an indication of hidden lines: `↑ 3 more lines ↓`, a short form such as `↓3` if that is too wide, or an
+  /// empty text if all lines are visible or no form fits.
   package func mark(columns: Int) -> String {
     guard !isWhole, rows > 0 else { return "" }
     let words =
