@@ -1,10 +1,11 @@
 import TerminalUI
 
-/// The action sheet on screen: buttons one above the other, anchored to the bottom and both sides (X2), Cancel apart.
+/// The action sheet on screen: buttons one above the other, anchored to the bottom and both sides (X2), with Cancel
+/// last.
 struct ActionSheetView {
   let sheet: ActionSheet
   let palette: Palette
-  /// What was asked, for where the sheet hides it.
+  /// The text of the alert, shown above the sheet where the sheet hides the alert.
   let question: String
 
   func draw(in frame: inout Frame) {
@@ -35,7 +36,7 @@ struct ActionSheetView {
     }
   }
 
-  /// On small screens nothing is left of the alert: its question stands above the sheet.
+  /// Draws the question above the sheet. On small screens the sheet covers the alert.
   private func drawQuestion(above end: Int, in frame: inout Frame) {
     guard !question.isEmpty, end > 0 else { return }
     let columns = frame.size.columns - 2
@@ -48,7 +49,8 @@ struct ActionSheetView {
     }
   }
 
-  /// Destructive choices are red (X3) and on top, which says it without the color.
+  /// Returns the style of a button. Destructive choices are red (X3) and on top, so that color is not the only
+  /// distinction.
   private func style(of index: Int) -> Style {
     let isDestructive = sheet.choices.indices.contains(index) && sheet.choices[index].isDestructive
     return palette.button(

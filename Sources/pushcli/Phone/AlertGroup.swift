@@ -1,10 +1,10 @@
 import GatewayProtocol
 import PushPolicy
 
-/// What is in front of the person: the first alert that waits, and with it all others of its app, unless one is a question
-/// or urgent, which stands alone.
+/// The alerts that are shown together: the first queued alert and all others of its app. An alert that is a question
+/// or urgent is shown alone.
 struct AlertGroup: Sendable, Equatable {
-  /// Oldest first; never empty.
+  /// The alerts of the group, oldest first; never empty.
   let members: [QueuedAlert]
 
   init?(_ alerts: [QueuedAlert]) {
@@ -12,7 +12,7 @@ struct AlertGroup: Sendable, Equatable {
     members = alerts.indices.filter { AlertGroup.holds($0, alerts) }.map { alerts[$0] }
   }
 
-  /// Whether the alert at this place of the queue is in front.
+  /// Returns true if the alert at this index of the queue belongs to the group on screen.
   static func holds(_ index: Int, _ alerts: [QueuedAlert]) -> Bool {
     index == 0
       || !alerts[0].standsAlone && !alerts[index].standsAlone
@@ -23,13 +23,13 @@ struct AlertGroup: Sendable, Equatable {
   var isBurst: Bool { members.count > 1 }
   var ordinals: Set<Int> { Set(members.map(\.ordinal)) }
 
-  /// The one or two buttons (A2, A6): of several alerts Close All and View.
+  /// The one or two buttons (A2, A6). Several alerts have Close All and View.
   var choices: [AlertChoice] {
     isBurst
       ? [AlertChoice(title: "Close All", action: "close"), AlertChoice(title: "View", action: "view")] : first.choices
   }
 
-  /// The one thread that all of them belong to; empty for none.
+  /// The thread that all alerts of the group belong to; empty if there is none.
   var thread: String {
     let thread = first.push.threadID
     return isBurst && members.allSatisfy { $0.push.threadID == thread } ? thread : ""
@@ -37,9 +37,9 @@ struct AlertGroup: Sendable, Equatable {
 }
 
 extension QueuedAlert {
-  /// The action of its cancelling button.
+  /// The action of the alert's cancelling button.
   var cancellation: String { choices.first { $0.action == "close" || $0.action == "ok" }?.action ?? "close" }
 
-  /// What View of a group is for it: one whose only button is OK has been seen.
+  /// The action of View on a group for this alert. An alert whose only button is OK is acknowledged with that button.
   var viewing: String { choices.contains { $0.action == "view" } ? "view" : cancellation }
 }

@@ -4,12 +4,12 @@ import TerminalUI
 
 /// The modal alert in the middle of the screen (A1, A2): the app's name, the message, one or two buttons.
 ///
-/// It takes the width and the air it likes, then gives up the air, then widens; what still has no room is scrolled to. On
-/// the smallest screens it has no border.
+/// The alert has a preferred width and blank lines between its texts. If it does not fit, the blank lines are removed
+/// first, then the alert becomes wider, and finally it scrolls. On the smallest screens it has no border.
 struct AlertView {
   private static let preferredColumns = 46
   private static let maximumColumns = 76
-  /// Borders, the name, the line above the buttons, the buttons.
+  /// The rows for the borders, the name, the line above the buttons, and the buttons.
   private static let fixedRows = 5
 
   let group: AlertGroup
@@ -23,7 +23,7 @@ struct AlertView {
     layout = Self.layout(group, model, size)
   }
 
-  /// Which of the lines are shown.
+  /// The range of visible lines.
   var viewport: Viewport { layout.viewport }
 
   func draw(in frame: inout Frame) {
@@ -72,7 +72,7 @@ struct AlertView {
     model.alerts.count > group.members.count ? "\(model.alerts.count - group.members.count) more" : ""
   }
 
-  /// The time and how many alerts wait, on the border; the app's name beneath it.
+  /// Draws the time and the number of further alerts on the border, and the app's name below it.
   private func drawCaption(_ box: Rectangle, in frame: inout Frame) {
     let newest = group.members[group.members.count - 1]
     let moment = ClockText(timeZone: model.timeZone).moment(newest.push.received, now: model.now)
@@ -111,7 +111,7 @@ struct AlertView {
   private func drawChoices(_ part: Rectangle, in frame: inout Frame) {
     let choices = group.choices
     let left = (part.columns - 1) / 2
-    // No button has the focus until keys count.
+    // No button has the focus until keys apply to the alert.
     let focus = model.isAlertReady ? model.alertFocus : nil
     for (index, choice) in choices.enumerated() {
       let button = Rectangle(
@@ -129,7 +129,7 @@ struct AlertView {
 
   // MARK: The smallest screens
 
-  /// The name, the lines, the buttons; nothing round them.
+  /// Draws the name, the lines and the buttons without a border.
   private func drawWithoutBorder(in frame: inout Frame) {
     let size = frame.size
     frame.fill(Rectangle(column: 0, row: 0, columns: size.columns, rows: size.rows), style: palette.plain)
@@ -143,7 +143,7 @@ struct AlertView {
 
   // MARK: Layout
 
-  /// The lines between the name and the buttons, which of them are shown, and the columns of the whole alert.
+  /// Returns the lines between the name and the buttons, the visible range of them, and the width of the whole alert.
   private static func layout(_ group: AlertGroup, _ model: PhoneModel, _ size: Size) -> Layout {
     guard size.holdsPhone else {
       let lines = Self.lines(group, model, columns: size.columns, isAiry: false)
@@ -159,7 +159,7 @@ struct AlertView {
         ? nil
         : Layout(lines: lines, viewport: Viewport(count: lines.count, rows: lines.count, offset: 0), columns: width)
     }
-    // A line for each of several is better cut than broken.
+    // For a group, truncating the line of each alert is better than wrapping it.
     let wider = [min(maximumColumns, size.columns - 2), size.columns]
     if group.isBurst {
       columns = wider[0]
@@ -172,7 +172,7 @@ struct AlertView {
       for width in [preferred] + wider {
         columns = width
         for isAiry in [true, false] {
-          // What does not fit need not be known whole.
+          // Wrapping stops as soon as the text is known not to fit.
           let lines = Self.lines(group, model, columns: width - 4, isAiry: isAiry, atMost: rows + 1)
           if let layout = whole(lines, width) { return layout }
         }
@@ -191,7 +191,8 @@ struct AlertView {
       : texts(group.first.alert, model.palette, columns: columns, isAiry: isAiry, atMost: maximum)
   }
 
-  /// The three texts one below the other. With air there is a blank line above the title, the body and the buttons.
+  /// Returns the lines of the three texts. If `isAiry` is true, a blank line precedes the title, the body and the
+  /// buttons.
   private static func texts(
     _ alert: AlertPresentation, _ palette: Palette, columns: Int, isAiry: Bool, atMost maximum: Int
   ) -> [Line] {
@@ -201,14 +202,14 @@ struct AlertView {
     let blank = isAiry ? [Line(text: "", style: palette.plain)] : []
     let title = texts[0].map { Line(text: $0, style: palette.strong) }
     let head = title + texts[1].map { Line(text: $0, style: palette.plain) }
-    // A short body is centered like the title; a long one is easier to read from the left.
+    // A short body is centered like the title; a long one is easier to read left-aligned.
     let body = texts[2].map { Line(text: $0, style: palette.plain, isCentered: texts[2].count <= 3) }
     return blank + head + (head.isEmpty || body.isEmpty ? [] : blank) + body + blank
   }
 
-  /// How many there are, and a line for each, newest first; View leads to all that they say.
+  /// Returns the number of alerts and one line for each, newest first. View leads to their full texts.
   ///
-  /// - Parameter details: How many lines of what else each says stand below it at most.
+  /// - Parameter details: The maximum number of lines of further text below the line of each alert.
   private static func burst(
     _ group: AlertGroup, _ model: PhoneModel, columns: Int, isAiry: Bool, details: Int = 0
   ) -> [Line] {

@@ -3,13 +3,13 @@ import PushPolicy
 import TerminalUI
 
 extension PhoneState.Entry {
-  /// The headline and detail of its push, with the answer that another person or device has given.
+  /// The headline and the detail of the push, including an answer from another user or device.
   var summary: (headline: String, detail: String) {
     let (headline, detail) = push.summary
     return (headline, [answerWords ?? "", detail].filter { !$0.isEmpty }.joined(separator: " — "))
   }
 
-  /// The answer and who gave it, such as `Answered “Approve” by ann`; nil where there is none.
+  /// The answer and its author, such as `Answered “Approve” by ann`; nil if there is no answer.
   var answerWords: String? {
     guard let answer else { return nil }
     func cut(_ text: String) -> String { TextLayout.truncated(Sanitizer.line(text), columns: 40) }

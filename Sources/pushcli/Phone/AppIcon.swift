@@ -1,15 +1,15 @@
 import GatewayProtocol
 import TerminalUI
 
-/// One app on the home screen: a tile in its color, the badge on its corner, the name below.
+/// One app on the home screen: a tile in the app's color, the badge on its corner, and the name below it.
 struct AppIcon {
   var app: InstalledApp
-  /// The selected tile has a heavy outline and its name in bold.
+  /// True if the app is selected. The selected tile has a heavy outline and a bold name.
   var isSelected: Bool
   var palette: Palette
-  /// Its tile's.
+  /// The color of the tile.
   var color: Color
-  /// Its initials stand for the app's icon where the terminal could not draw that.
+  /// The capabilities of the terminal. If it cannot draw the app's icon, initials replace the icon.
   var form: TerminalCapabilities
 
   func draw(_ tile: Rectangle, columns: Int, in frame: inout Frame) {
@@ -23,7 +23,7 @@ struct AppIcon {
       Rectangle(column: tile.column, row: tile.row, columns: tile.columns, rows: tile.rows + 1),
       isSelected ? PhoneCommand.open : PhoneCommand.choose(.app(app.app.topic)))
     let face = Style(foreground: palette.tileInk, background: color, isBold: true)
-    // The tile is filled to its edges: the outline of one that is not selected is seen where there are no colors.
+    // The fill covers the edges too. The outline of an unselected tile is visible only without colors.
     let edge = isSelected ? face : Style(foreground: color, background: color)
     frame.drawBox(tile, border: isSelected ? .heavy : .rounded, style: edge)
     frame.fill(inside, style: face)
@@ -44,13 +44,13 @@ struct AppIcon {
     drawBadge(tile, in: &frame)
   }
 
-  /// The columns of a badge: its digits and the two ends of its oval, or none for 0 (B3, B4).
+  /// Returns the columns of a badge: its digits and the two ends of its oval, or 0 if there is no badge (B3, B4).
   static func badgeColumns(_ badge: Int) -> Int {
     badge > 0 ? String(badge).count + 2 : 0
   }
 
-  /// The ends are half-circles where the terminal draws them; else the oval is a block, whose ends are seen where there are
-  /// no colors.
+  /// Draws the badge. Its ends are half-circles if the terminal draws them. Otherwise the badge is a block, with
+  /// parentheses as ends that are visible without colors.
   private func drawBadge(_ tile: Rectangle, in frame: inout Frame) {
     guard app.badge > 0 else { return }
     let first = max(tile.column + tile.columns + 1 - Self.badgeColumns(app.badge), 0)

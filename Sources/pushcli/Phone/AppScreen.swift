@@ -3,9 +3,10 @@ import GatewayProtocol
 import PushPolicy
 import TerminalUI
 
-/// The screen that View opens: an app's pushes, newest first; of the chosen one everything, with its link and payload.
+/// The screen that View opens: the pushes of an app, newest first, and the selected push in full with its link and
+/// payload.
 ///
-/// The message has what room the list leaves, and the whole screen when it is read.
+/// The message occupies the rows that the list leaves, and the whole screen while it is open for reading.
 struct AppScreen {
   let model: PhoneModel
   let app: InstalledApp
@@ -23,16 +24,16 @@ struct AppScreen {
       entries.isEmpty ? nil : MessageLines(entries[index], model, columns: max(model.size.columns - 2, 1))
   }
 
-  /// The lines of the message that are shown.
+  /// The visible lines of the message.
   var viewport: Viewport { Viewport(count: message?.lines.count ?? 0, rows: messageRows, offset: model.reading.offset) }
 
-  /// The row where the message begins, and the line of it that folds the payload.
+  /// The row at which the message begins, and the index of its line that folds the payload.
   var messageTop: Int { model.contentEnd - messageRows }
   var fold: Int? { message?.fold }
 
   private var room: Int { max(model.contentEnd - AppScreen.top, 1) }
 
-  /// What the list needs, as far as the message leaves it: at least half, and at least one push.
+  /// The rows of the list. The message may shrink it to half of the space, but not below one push.
   private var listRows: Int {
     guard !model.reading.isOpen else { return 0 }
     let wanted = min(entries.count * 2, max(room - 1 - (message?.lines.count ?? 0), room / 2))
@@ -72,7 +73,7 @@ struct AppScreen {
     }
   }
 
-  /// Two rows per push, beginning so that the chosen one is in sight.
+  /// Draws two rows for each push, from a first push that keeps the selected one visible.
   private func drawList(_ part: Rectangle, in frame: inout Frame) {
     let capacity = max(part.rows / 2, 1)
     let first = max(0, index - capacity + 1)
@@ -111,7 +112,7 @@ extension PhoneModel {
   /// The screen of the app that is shown.
   var appScreen: AppScreen? {
     guard case .app(let topic, let selected) = screen else { return nil }
-    // A digest comes from no app of the home screen.
+    // A summary belongs to no app of the home screen.
     let app = state.app(topic) ?? selectedEntry.map { InstalledApp(app: $0.push.app) }
     return app.map { AppScreen(model: self, app: $0, selected: selected) }
   }

@@ -1,18 +1,19 @@
-/// Whether keys are for the alert in front of the person: none is that was on its way to something else when it appeared.
+/// The state that decides if keys apply to the alert on screen. Keys pressed just before it appeared must not answer
+/// it.
 struct Attention: Sendable, Equatable {
-  /// The first alert's.
+  /// The ordinal of the first alert.
   var ordinal: Int
-  /// Tells one time that keys do not count from the next.
+  /// Identifies the delay before keys apply; it increases with each delay.
   var number: Int
-  /// Whether it has been on screen for long enough to be seen before a key is pressed.
+  /// True if the alert was on screen long enough for the user to see it before pressing a key.
   var isReady = false
-  /// Whether a field was being edited, which keys are for until Esc or Tab.
+  /// True while keys go to the field that was being edited when the alert appeared, until Esc or Tab.
   var isElsewhere = false
-  /// The alerts that keys are for. Others of the group have come since, and are shown.
+  /// The ordinals of the alerts to which keys apply. Alerts that joined the group later are only shown.
   var settled: Set<Int> = []
-  /// Those that are settled when ``number`` is told.
+  /// The ordinals of the alerts to which keys will apply when the delay ``number`` ends.
   var settling: Set<Int> = []
 
-  /// Whether some are still on their way to being settled.
+  /// True while a delay is pending.
   var isWaiting: Bool { !settling.isEmpty }
 }

@@ -1,9 +1,9 @@
 import CSounds
 
-/// The sounds that every phone has, which `scripts/sounds` made: short, and told from each other with the eyes closed
+/// The sounds of every phone, created by `scripts/sounds`: short, and distinguishable without looking at the screen
 /// (S2).
 enum BuiltInSounds {
-  /// Each as a WAV file of 16-bit samples, mono, by name.
+  /// The sounds by name, each a WAV file of 16-bit mono samples.
   static let files: [String: [UInt8]] = {
     var files: [String: [UInt8]] = [:]
     for index in 0..<sound_count() {
@@ -13,13 +13,13 @@ enum BuiltInSounds {
     return files
   }()
 
-  /// The bytes before the first sample.
+  /// The number of bytes before the first sample.
   static let headSize = 44
 
-  /// A sound as a WAV file at a volume from 0 to 100, as a person hears it; nil where there is none of this name.
+  /// Returns a sound as a WAV file at a perceived volume from 0 to 100; nil if no sound has this name.
   static func file(_ name: String, volume: Int = 100) -> [UInt8]? {
     guard var file = files[name], volume < 100 else { return files[name] }
-    // Twice as loud to the ear is more than twice to the wave.
+    // Twice the perceived loudness requires more than twice the amplitude.
     let gain = Double(volume * volume) / 10_000
     for place in stride(from: headSize, to: file.count - 1, by: 2) {
       let sample = Int16(bitPattern: UInt16(file[place]) | UInt16(file[place + 1]) << 8)

@@ -2,37 +2,37 @@ import GatewayProtocol
 import PushPolicy
 import TerminalUI
 
-/// What the person does in the center that is of the moment.
+/// The temporary state of the center: selection, ticks and search.
 struct CenterPosition: Sendable, Equatable {
-  /// The selected row; `nil` is the first.
+  /// The selected row; `nil` selects the first.
   var selected: CenterKey?
-  /// The place that the selection had, for when its row is gone.
+  /// The index of the selected row, which is used if the row has disappeared.
   var index = 0
-  /// Entries that are ticked, for clearing several at once (L8).
+  /// The ordinals of the entries that are ticked, for clearing several at once (L8).
   var marked: Set<Int> = []
-  /// What the list is searched for; `nil` shows everything.
+  /// The search text; `nil` shows everything.
   var search: String?
-  /// Where it is searched for.
+  /// The part of the center that is searched.
   var scope = CenterScope.all
-  /// The app that was selected when the search began.
+  /// The topic of the app that was selected when the search began.
   var searchedApp: String?
-  /// Whether keys go into the search.
+  /// True while keys are typed into the search.
   var isTyping = false
 }
 
-/// What a row of the center stands for.
+/// Identifies a row of the center.
 enum CenterKey: Sendable, Hashable {
   case app(String)
   case thread(topic: String, id: String)
   case entry(Int)
 }
 
-/// The center's rows: what arrived, by app and thread, newest first.
+/// The rows of the center: the received pushes by app and thread, newest first.
 struct CenterList {
   enum Row: Sendable, Equatable {
     case app(DeviceApp, count: Int, unread: Int)
     case thread(topic: String, id: String, count: Int)
-    /// The place of the entry in ``PhoneState/entries``.
+    /// The index of the entry in ``PhoneState/entries``, and its ordinal.
     case entry(Int, ordinal: Int)
 
     var key: CenterKey {
@@ -46,9 +46,9 @@ struct CenterList {
 
   private(set) var rows: [Row] = []
 
-  /// The rows of what a search finds.
+  /// Creates the rows of the entries that match a search.
   ///
-  /// - Parameter found: the rows of a search that finds all of that.
+  /// - Parameter found: The rows of an earlier search that include all matches of this one.
   init(_ state: PhoneState, _ search: CenterSearch, within found: CenterList? = nil) {
     var topics: [String] = []
     var byTopic: [String: [Int]] = [:]
@@ -68,7 +68,7 @@ struct CenterList {
     }
   }
 
-  /// The entries of an app: threads stand together, where their newest entry is; what has none stands alone.
+  /// Appends the entries of an app. A thread is placed at its newest entry; entries without a thread stay separate.
   private mutating func append(_ indices: [Int], of topic: String, _ state: PhoneState) {
     var byThread: [String: [Int]] = [:]
     var order: [(thread: String, index: Int)] = []
@@ -84,27 +84,27 @@ struct CenterList {
     }
   }
 
-  /// The places of its entries in ``PhoneState/entries``.
+  /// The indices of the list's entries in ``PhoneState/entries``.
   private var entries: [Int] { rows.compactMap { if case .entry(let index, _) = $0 { index } else { nil } } }
 
-  /// The place of the next row of an app after this one, or of the one before.
+  /// Returns the index of the next or the previous row of an app.
   func appIndex(from index: Int, by step: Int) -> Int? {
     func isApp(_ index: Int) -> Bool { if case .app = rows[index] { true } else { false } }
     return step > 0
       ? rows.indices.first { $0 > index && isApp($0) } : rows.indices.last { $0 < index && isApp($0) }
   }
 
-  /// The place of the selected row: where it is, or where it was.
+  /// Returns the index of the selected row, or its last index if the row has disappeared.
   func selectedIndex(_ position: CenterPosition) -> Int {
     let place = position.selected.flatMap { key in
-      // Most often it has not moved.
+      // Usually the row has not moved.
       rows.indices.contains(position.index) && rows[position.index].key == key
         ? position.index : rows.firstIndex { $0.key == key }
     }
     return place ?? min(max(position.index, 0), max(rows.count - 1, 0))
   }
 
-  /// The ordinals of the entries that a row stands for, and what they are together.
+  /// Returns the ordinals of the entries that a row represents, and their common title.
   func members(of row: Row, _ state: PhoneState) -> (title: String, ordinals: [Int]) {
     switch row {
     case .app(let app, _, _):

@@ -3,19 +3,20 @@ import GatewayProtocol
 import TerminalUI
 
 extension PhoneModel {
-  /// How many rows of the center a page key moves over.
+  /// The number of rows that a page key moves over in the center.
   var centerPageSize: Int { max((contentEnd - 4) / (size.rows >= 20 ? 2 : 1), 1) }
 }
 
-/// The notification center: what arrived, by app and thread.
+/// The notification center: the received pushes by app and thread.
 struct CenterScreen {
   let model: PhoneModel
   private let list: CenterList
   private let selected: Int
-  /// The columns of the list, and of what is beside it.
+  /// The columns of the list; the preview beside it has the rest.
   private let columns: Int
 
-  /// How wide a screen is on which the selected push is shown beside the list, and how wide the list is there at most.
+  /// The minimum width of a screen with a preview beside the list, and the maximum width of the list on such a
+  /// screen.
   private static let (minimumWidth, maximumListWidth) = (100, 80)
 
   init(model: PhoneModel) {
@@ -26,13 +27,13 @@ struct CenterScreen {
     columns = width < Self.minimumWidth ? width : min(width / 2, Self.maximumListWidth)
   }
 
-  /// Whether the selected push is shown beside the list.
+  /// True if the selected push is shown beside the list.
   private var hasPreview: Bool { columns < model.size.columns }
 
-  /// On tall screens an entry has its detail below it, and an app a blank row above it.
+  /// True on tall screens, where an entry has its detail below it and an app has a blank row above it.
   private var isAiry: Bool { model.size.rows >= 20 }
 
-  /// The room of the list.
+  /// The area of the list.
   private var part: Rectangle {
     let top = (isAiry ? 3 : 2) + (model.center.search == nil ? 0 : 1)
     return Rectangle(column: 1, row: top, columns: columns - 2, rows: max(model.contentEnd - top, 1))
@@ -65,7 +66,7 @@ struct CenterScreen {
     if hasPreview { drawPreview(in: &frame) }
   }
 
-  /// The selected push; of an app and of a thread the newest one.
+  /// Draws the selected push, or the newest push of the selected app or thread.
   private func drawPreview(in frame: inout Frame) {
     let (part, size) = (part, frame.size)
     frame.fill(Rectangle(column: columns, row: part.row, columns: 1, rows: part.rows), with: "│", style: .dim)
@@ -77,7 +78,7 @@ struct CenterScreen {
       Rectangle(column: columns + 2, row: part.row, columns: size.columns - columns - 3, rows: part.rows), in: &frame)
   }
 
-  /// The parts that can be searched, the chosen one in brackets; only that one where there is little room.
+  /// Draws the searchable parts with the chosen one in brackets. On narrow screens only the chosen part is drawn.
   private func drawScopes(in frame: inout Frame) {
     let scopes = model.centerScopes
     let texts = scopes.map { $0 == model.center.scope ? "[\(model.title(of: $0))]" : " \(model.title(of: $0)) " }
@@ -106,7 +107,7 @@ struct CenterScreen {
     frame.writeCentered(hint, column: 1, columns: size.columns - 2, row: size.rows / 2 + 1, style: .dim)
   }
 
-  /// Rows that an element takes, with the blank ones above it.
+  /// Returns the rows of a list row, including the blank row above it.
   private func height(_ index: Int, isFirst: Bool) -> Int {
     guard isAiry else { return 1 }
     switch list.rows[index] {
@@ -118,7 +119,8 @@ struct CenterScreen {
     }
   }
 
-  /// The selected entry's detail takes more lines than the others', as far as there are, and says how many are left.
+  /// The detail lines of the selected entry, which has more lines than the others, and the number of lines that do
+  /// not fit.
   private var selectedDetail: (lines: [String], rest: Int) {
     guard list.rows.indices.contains(selected), case .entry(let entry, _) = list.rows[selected] else { return ([], 0) }
     let lines = TextLayout.wrapped(
@@ -127,10 +129,10 @@ struct CenterScreen {
     return (shown, lines.count - shown.count)
   }
 
-  /// The columns before an entry's texts.
+  /// The columns before the texts of an entry.
   private let detailIndent = 11
 
-  /// The first element on screen: so that the selected one is in the middle, as far as the list allows.
+  /// Returns the first visible list row. The selected one is in the middle, as far as the length of the list allows.
   private func first(rows: Int) -> Int {
     func walkBack(from index: Int, room: Int) -> Int {
       var (index, room) = (index, room)
@@ -145,7 +147,7 @@ struct CenterScreen {
     return min(middle, walkBack(from: list.rows.count, room: rows))
   }
 
-  /// Draws an element into its rows, the last one where it has blank ones above it.
+  /// Draws a list row into its area; if the area includes a blank row above, the content is in the last row.
   private func draw(_ row: CenterList.Row, _ part: Rectangle, _ isSelected: Bool, in frame: inout Frame) {
     let line = part.row + part.rows - 1
     let mark = isSelected ? "▸" : " "

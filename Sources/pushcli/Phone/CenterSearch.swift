@@ -1,15 +1,15 @@
 import GatewayProtocol
 import PushPolicy
 
-/// Which part of the center is searched (L8).
+/// The part of the center that is searched (L8).
 enum CenterScope: Sendable, Hashable {
   case all, unread
   case app(String)
-  /// What its sender calls so.
+  /// Pushes with this interruption level, as their sender set it.
   case level(InterruptionLevel)
 }
 
-/// What the center shows: what holds a text, in a part of it.
+/// A filter of the center: the entries within a scope that contain a text.
 struct CenterSearch: Sendable, Equatable {
   private let text: String
   private let isASCII: Bool
@@ -23,7 +23,7 @@ struct CenterSearch: Sendable, Equatable {
 
   var isEverything: Bool { text.isEmpty && scope == .all }
 
-  /// Whether it finds nothing that `other` does not find.
+  /// Returns true if every match of this search is also a match of `other`.
   func isNarrower(than other: CenterSearch) -> Bool { scope == other.scope && text.hasPrefix(other.text) }
 
   func finds(_ entry: PhoneState.Entry) -> Bool {
@@ -39,7 +39,8 @@ struct CenterSearch: Sendable, Equatable {
       || isIn(entry.push.threadID)
   }
 
-  /// Whether `other` holds the text, in whatever case. Letters of ASCII are compared as bytes, which is ten times as fast.
+  /// Returns true if `other` contains the text, ignoring case. An ASCII text is compared by bytes, which is ten times
+  /// faster.
   private func isIn(_ other: String) -> Bool {
     guard isASCII else { return other.lowercased().contains(text) }
     let (haystack, needle) = (other.utf8.span, text.utf8.span)

@@ -1,7 +1,7 @@
 import GatewayProtocol
 import TerminalUI
 
-/// A push that is written, a modal view (M1): Cancel left, Send right (D1), a field a row.
+/// The modal view for writing a push (M1): Cancel left, Send right (D1), and a row for each field.
 struct ComposeScreen {
   let model: PhoneModel
   let draft: PushDraft
@@ -20,7 +20,7 @@ struct ComposeScreen {
     }
   }
 
-  /// Draws a field and returns how many rows it takes.
+  /// Draws a field and returns the number of rows that it takes.
   private func draw(_ field: PushDraft.Field, _ part: Rectangle, in frame: inout Frame) -> Int {
     let isFocused = draft.field == field
     let indent = 11
@@ -37,7 +37,7 @@ struct ComposeScreen {
     }
     let text = (draft.text(of: field) ?? "") + (isFocused ? "▏" : "")
     guard field == .body else {
-      // What is typed at is in sight, however long it is.
+      // The cursor at the end of the text stays visible in a text of any length.
       let shown = isFocused ? TextLayout.tail(text, columns: columns) : TextLayout.truncated(text, columns: columns)
       frame.write(shown, column: part.column + indent, row: part.row)
       return 1
@@ -51,13 +51,13 @@ struct ComposeScreen {
   }
 }
 
-/// The head of a modal view: Cancel left, its title, the button that completes right.
+/// The header of a modal view: Cancel left, the title, and the completing button right.
 struct ModalHeader {
   let title: String
   let done: String
   let model: PhoneModel
 
-  /// Draws it over everything but the first and the last row, and returns the room below it.
+  /// Draws the header and clears everything except the first and the last row. Returns the area below the header.
   func draw(
     cancel: PhoneCommand, complete: PhoneCommand, isFocused: Bool = false, maximumColumns: Int, in frame: inout Frame
   ) -> Rectangle {

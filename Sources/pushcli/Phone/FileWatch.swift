@@ -1,9 +1,10 @@
 import Foundation
 import Glibc
 
-/// Reports when a file is written to or replaced, by whichever process; where the system watches no more files, nothing.
+/// Reports when any process writes to a file or replaces it. If the system allows no more watches, it reports
+/// nothing.
 final class FileWatch {
-  /// An element for any number of changes since the one before.
+  /// One element for any number of changes since the previous element.
   let changes: AsyncStream<Void>
   private let source: (any DispatchSourceRead)?
 
@@ -31,14 +32,14 @@ final class FileWatch {
 
   deinit { source?.cancel() }
 
-  /// Takes what the system has to report; returns whether any of it is about the name.
+  /// Reads all events of the system. Returns true if at least one of them concerns the file `name`.
   private static func read(_ file: Int32, for name: [UInt8]) -> Bool {
     var buffer = [UInt8](repeating: 0, count: 16_384)
     var isFound = false
     while true {
       let count = unsafe Glibc.read(file, &buffer, buffer.count)
       guard count > 0 else { return isFound }
-      // `struct inotify_event`: four words, the last of them the length of the name that follows.
+      // `struct inotify_event`: four words, the last of which is the length of the following name.
       var start = 0
       while start + 16 <= count {
         let length = unsafe buffer.withUnsafeBytes {

@@ -1,13 +1,13 @@
 import TerminalUI
 
-/// All keys of a screen, over it; side by side where they don't fit below each other, and scrolled where they don't fit at
-/// all.
+/// All keys of the current screen, in an overlay. Columns are used if one column is too high, and the list scrolls if
+/// the columns do not fit either.
 struct HelpView {
   let bindings: [KeyBinding]
   let model: PhoneModel
   private let columns: [Column]
   private let rows: Int
-  /// Which of the rows are shown.
+  /// The range of visible rows.
   let viewport: Viewport
 
   private static let gap = 3
@@ -65,7 +65,7 @@ struct HelpView {
       for (place, index) in viewport.range.enumerated() where part.bindings.indices.contains(index) {
         let binding = part.bindings[index]
         let label = model.form.label(binding.label)
-        // Where a label is long, what it does begins after it.
+        // The help text of a long label begins after the label.
         let labels = min(part.labels, max(width / 2, 12))
         frame.write(label, column: column, row: box.row + 1 + place, style: palette.strong)
         let next = column + max(labels, DisplayWidth.of(label)) + 2

@@ -1,41 +1,42 @@
 import TerminalUI
 
-/// Where the icons of the home screen are, for drawing them and for moving among them.
+/// The positions of the icons on the home screen, for drawing and for moving the selection.
 struct HomeGrid: Sendable {
-  /// The most icons beside each other; wider screens get wider margins.
+  /// The maximum number of icons in a row; wider screens have wider margins.
   static let maximumColumns = 6
 
   let tile: Size
-  /// The room of one app, with its name and the gap to its neighbours.
+  /// The area of one app, with its name and the gap to the next app.
   let cell: Size
-  /// Icons beside and above each other.
+  /// The number of icons in a row and in a column.
   let columns: Int
   let rows: Int
-  /// Where the first cell is.
+  /// The column and row of the first icon's area.
   let origin: (column: Int, row: Int)
 
   init(size: Size, apps: [InstalledApp]) {
     let isLarge = size.columns >= 120 && size.rows >= 40
     tile = isLarge ? Size(columns: 14, rows: 7) : Size(columns: 8, rows: 3)
     let badge = apps.map { AppIcon.badgeColumns($0.badge) }.max() ?? 0
-    // A badge reaches one column past its tile on the right, and never past its cell on the left.
-    // Odd, as tiles are even: names are centered beneath their tiles, and a column stays free between them.
+    // A badge extends one column beyond its tile on the right, and must not extend beyond the app's area on the left.
+    // The width is odd, as tiles are even: names are centered below their tiles, and one column between them stays
+    // blank.
     let width = max(isLarge ? 21 : 13, 2 * (badge - 1) - tile.columns + 1)
     let top = size.rows < 16 ? 1 : isLarge ? 3 : 2
     cell = Size(columns: min(width, size.columns), rows: tile.rows + (isLarge ? 3 : 2))
     columns = min(max(size.columns / cell.columns, 1), Self.maximumColumns)
-    // One row below is for the pages; the last gap may be cut off.
+    // One row below is for the page indicator; the last gap may be cut off.
     rows = max((size.contentEnd - top - 1 + cell.rows - tile.rows - 1) / cell.rows, 1)
     origin = ((size.columns - columns * cell.columns) / 2, top)
   }
 
-  /// How many apps a page holds.
+  /// The number of apps on a page.
   var pageSize: Int { columns * rows }
 
-  /// The row after so many apps of a page.
+  /// Returns the row after the first `count` apps of a page.
   func end(ofApps count: Int) -> Int { origin.row + ((max(count, 1) - 1) / columns + 1) * cell.rows }
 
-  /// How far in the order of apps a step leads.
+  /// Returns the distance of a step in the order of apps.
   func distance(of step: PhoneCommand.Step) -> Int {
     switch step {
     case .left: -1
@@ -49,7 +50,7 @@ struct HomeGrid: Sendable {
     }
   }
 
-  /// The tile of the app at this place of its page.
+  /// Returns the tile of the app at this index of its page.
   func tile(at index: Int) -> Rectangle {
     Rectangle(
       column: origin.column + index % columns * cell.columns + (cell.columns - tile.columns) / 2,

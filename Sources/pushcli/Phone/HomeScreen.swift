@@ -37,10 +37,10 @@ struct HomeScreen {
 
   // MARK: The last pushes
 
-  /// The fewest rows for the last pushes, with the line above them.
+  /// The minimum number of rows for the latest pushes, including the line above them.
   private static let minimumRows = 4
 
-  /// The last pushes that have texts, newest first, one a row, where the apps leave room for some.
+  /// Draws the latest pushes with texts, newest first, one in each row, if the apps leave enough rows.
   private func drawLatest(from top: Int, in frame: inout Frame) {
     let columns = frame.size.columns - 2
     let room = model.contentEnd - 1 - top
@@ -64,7 +64,7 @@ struct HomeScreen {
     let end = part.column + part.columns
     let name = TextLayout.truncated(model.title(of: entry.push.app), columns: min(part.columns / 4, 20))
     let next = frame.write(name, column: column, row: part.row, style: .bold) + 2
-    // The names stand below each other where there is room.
+    // The headlines are aligned if the screen is wide enough.
     column = part.columns >= 60 ? max(next, column + min(part.columns / 4, 20) + 2) : next
     let (headline, detail) = entry.summary
     column = frame.write(TextLayout.truncated(headline, columns: end - column), column: column, row: part.row)
@@ -75,13 +75,13 @@ struct HomeScreen {
 
   // MARK: The pages
 
-  /// One dot per page, the present one filled; numbers when there are too many.
+  /// Returns one dot for each page, filled for the current one; a page number if there are too many pages.
   private static func dots(page: Int, of count: Int, columns: Int) -> String {
     guard count * 2 <= columns / 2 else { return "page \(page + 1) of \(count)" }
     return (0..<count).map { $0 == page ? "●" : "○" }.joined(separator: " ")
   }
 
-  /// The row above the help: what the person should know, else the pages.
+  /// Draws the row above the help: a message about dropped pushes, or the page indicator.
   private func drawNotice(page: String, in frame: inout Frame) {
     var text = page
     if model.state.droppedCount > 0 {

@@ -1,19 +1,19 @@
 import Foundation
 import Glibc
 
-/// A file to which the screens of a device append, one at a time, and which each of them reads on.
+/// A file that all screens of a device append to, one at a time, and from which each screen reads new lines.
 ///
-/// A screen locks it for one write. One that replaces it does so under the lock, and the others go on with the new file.
-/// Belongs to one task at a time.
+/// A screen locks the file for one write. It also replaces the file under the lock; the other screens then continue
+/// with the new file. An instance belongs to one task at a time.
 final class JournalFile {
   let path: String
   private var file: LockedFile
-  /// How much of the file is known, in bytes.
+  /// The size in bytes of the part that this screen has read or written.
   private(set) var size = 0
-  /// Whether the file has taken the place of the one that was read before.
+  /// True if another file replaced the one that was read before.
   private var isReplaced = false
 
-  /// - Throws: ``CommandFailure`` when the file can't be written.
+  /// - Throws: ``CommandFailure`` if the file cannot be written.
   init(path: String) throws {
     guard let file = JournalFile.opened(path) else { throw JournalFile.unwritable(path) }
     (self.path, self.file) = (path, LockedFile(file))
@@ -21,11 +21,11 @@ final class JournalFile {
 
   // MARK: The lock
 
-  /// Locks the file that has the name now.
+  /// Locks the file that currently has the path.
   ///
-  /// - Parameter leave: Called before another file takes the place of the one that was read.
-  /// - Returns: whether that has happened: then nothing of the file is known.
-  /// - Throws: ``JournalInUse`` while another screen has the lock.
+  /// - Parameter leave: Called before this screen changes from the file that it read to its replacement.
+  /// - Returns: True if the file was replaced; no part of the new file has been read then.
+  /// - Throws: ``JournalInUse`` while another screen holds the lock.
   func lock(leave: () -> Void) throws -> Bool {
     while true {
       guard file.lock() else { throw JournalInUse(file: file, path: path) }
@@ -45,13 +45,13 @@ final class JournalFile {
 
   func unlock() { file.unlock() }
 
-  /// Has the next ``lock(leave:)`` say again that the file is another one.
+  /// Makes the next ``lock(leave:)`` report the file as replaced again.
   func forget() { (size, isReplaced) = (0, true) }
 
-  /// Whether there is something to be read.
+  /// True if the file has unread bytes or was replaced.
   var isBehind: Bool { length > size || !hasName }
 
-  /// Whether the file is the one that has the name.
+  /// True if the open file is still the one at the path.
   private var hasName: Bool {
     var (own, named) = (stat(), stat())
     guard unsafe fstat(file.descriptor, &own) == 0, unsafe stat(path, &named) == 0 else { return false }
@@ -62,7 +62,7 @@ final class JournalFile {
 
   // MARK: Reading
 
-  /// What stands after what is known.
+  /// Returns the bytes after the known part.
   func rest() throws -> [UInt8] {
     let count = length - size
     guard count > 0 else { return [] }
@@ -79,15 +79,15 @@ final class JournalFile {
     return bytes
   }
 
-  /// Notes that this much more is known.
+  /// Adds `count` bytes to the known part.
   func advance(by count: Int) { size += count }
 
-  /// Cuts off what is not known.
+  /// Truncates the file after the known part.
   func cutOff() {
     if length > size { ftruncate(file.descriptor, off_t(size)) }
   }
 
-  /// Gives the file another name besides, until another file takes its own.
+  /// Gives the file a second name, so that it survives its replacement by another file. Returns that name.
   func setAside() throws -> String {
     let aside = JournalFile.unusedName(path)
     if unsafe link(path, aside) == 0 { return aside }
@@ -95,7 +95,7 @@ final class JournalFile {
     return aside
   }
 
-  /// A name for a file that is set aside.
+  /// Returns an unused name for a file that is set aside.
   static func unusedName(_ path: String) -> String {
     var aside = path + ".set-aside"
     var number = 2
@@ -108,7 +108,8 @@ final class JournalFile {
 
   // MARK: Writing
 
-  /// Returns when the bytes are on disk after what is known; when it throws none of them is in the file.
+  /// Appends bytes after the known part and returns when they are on disk. If it throws, the file contains none of
+  /// them.
   func append(_ bytes: [UInt8]) throws {
     guard JournalFile.write(bytes, to: file.descriptor, at: size), fdatasync(file.descriptor) == 0 else {
       ftruncate(file.descriptor, off_t(size))
@@ -117,7 +118,7 @@ final class JournalFile {
     size += bytes.count
   }
 
-  /// Puts another file in place of this one, all at once, and locks it.
+  /// Replaces the file atomically by a new one with these bytes, and locks the new file.
   func replace(with bytes: [UInt8]) throws {
     let draft = path + ".new"
     guard let descriptor = JournalFile.opened(draft, O_TRUNC) else { throw JournalFile.unwritable(path) }
@@ -125,7 +126,7 @@ final class JournalFile {
     guard new.lock(), JournalFile.write(bytes, to: descriptor, at: 0), fdatasync(descriptor) == 0,
       unsafe rename(draft, path) == 0
     else { throw JournalFile.unwritable(path) }
-    // What is appended to the new file counts only if its name outlives the machine.
+    // Lines appended to the new file are durable only if the directory entry survives a crash of the machine.
     let folder = unsafe open((path as NSString).deletingLastPathComponent, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
     if folder >= 0 {
       fsync(folder)
@@ -135,7 +136,7 @@ final class JournalFile {
     (file, size) = (new, bytes.count)
   }
 
-  /// Opens a file of the owner's alone, and makes it where there is none.
+  /// Opens a file that only its owner can access, and creates it if it does not exist.
   static func opened(_ path: String, _ flags: Int32 = 0) -> Int32? {
     let file = unsafe open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC | flags, 0o600)
     return file >= 0 ? file : nil

@@ -1,27 +1,27 @@
 import GatewayProtocol
 
-/// What has happened to a device's history since a screen looked at it.
+/// The changes of a device's history since a screen last read them.
 struct JournalNews: Sendable, Equatable {
-  /// Pushes and gaps, of all screens, in their order in the history.
+  /// Pushes and gaps from all screens, in the order of the history.
   private(set) var arrivals: [PhoneChange] = []
-  /// Whether other screens have changed anything else.
+  /// True if other screens have made any other change.
   private(set) var isChanged = false
-  /// Whether another screen has an answer that the gateway may not have.
+  /// True if another screen has an answer that the gateway may not have.
   private(set) var hasAnswers = false
-  /// In words what was wrong with the file.
+  /// A description of the fault if the file was damaged.
   var notice: String?
 
   mutating func note(_ change: PhoneChange, isOwn: Bool) {
     switch change {
     case .received, .gap: arrivals.append(change)
-    // Numbers say nothing to a screen.
+    // Sequence numbers do not affect a screen.
     case .passed, .renumbered: break
     default: if !isOwn { isChanged = true }
     }
     if !isOwn, case .pending = change { hasAnswers = true }
   }
 
-  /// Another file has taken the place of the one that led to `known`: what came since is found by comparing.
+  /// Handles the replacement of the file that led to `known`. New pushes are found by comparing the two states.
   mutating func noteReplacement(of known: PhoneState, by state: PhoneState) {
     let keys = Set(known.entries.map { PushKey($0.push) })
     for entry in state.entries where entry.ordinal >= known.nextOrdinal && !keys.contains(PushKey(entry.push)) {

@@ -2,16 +2,18 @@ import Foundation
 import Glibc
 import Synchronization
 
-/// An open file, with the lock of it that only one process has at a time. It is closed with the last reference.
+/// An open file with an exclusive lock, which only one process can hold at a time. The last reference closes the
+/// file.
 ///
-/// `flock` has no limit of time and can't be canceled, so a thread of its own waits in it, for all callers together. The thread
-/// outlives a caller that has reached its limit: the next caller joins the wait, and without a caller the lock is given up at once.
+/// `flock` has no timeout and cannot be canceled. One dedicated thread therefore blocks in it for all callers
+/// together. The thread outlives a caller that has timed out: the next caller joins the wait, and without a caller
+/// the thread releases the lock at once.
 final class LockedFile: Sendable {
   let descriptor: Int32
   private let state = Mutex(State())
 
   private struct State {
-    /// Whether the thread waits.
+    /// True while the thread blocks in `flock`.
     var isAwaited = false
     var callers: [Int: Caller] = [:]
     var nextCaller = 0
@@ -19,11 +21,11 @@ final class LockedFile: Sendable {
 
   private struct Caller {
     let continuation: CheckedContinuation<Bool, Never>
-    /// Ends the wait at its limit.
+    /// Ends the wait at its timeout.
     let limit: Task<Void, Never>
   }
 
-  /// - Parameter descriptor: An open file, which is closed with this.
+  /// - Parameter descriptor: An open file descriptor, which the instance closes.
   init(_ descriptor: Int32) { self.descriptor = descriptor }
 
   deinit {
@@ -32,19 +34,19 @@ final class LockedFile: Sendable {
     close(descriptor)
   }
 
-  /// Locks the file unless another process has the lock, or the thread waits for it.
+  /// Locks the file unless another process holds the lock or the thread waits for it.
   ///
-  /// - Returns: whether the file is locked; it may have been before.
+  /// - Returns: True if the file is locked; it may have been locked before the call.
   func lock() -> Bool {
     state.withLock { state in !state.isAwaited && flock(descriptor, LOCK_EX | LOCK_NB) == 0 }
   }
 
   func unlock() { flock(descriptor, LOCK_UN) }
 
-  /// Waits while another process has the lock. The task's cancellation does not shorten that.
+  /// Waits while another process holds the lock. Cancellation of the task does not shorten the wait.
   ///
-  /// - Returns: whether the lock was had within the limit. The first of several callers may have used it since then, so ``lock()``
-  ///   comes next.
+  /// - Returns: True if the lock was acquired within the limit. The first of several callers may have used it since
+  ///   then, so ``lock()`` must follow.
   func wait(atMost limit: Duration) async -> Bool {
     await withCheckedContinuation { continuation in
       let startsThread = state.withLock { state in
@@ -62,13 +64,13 @@ final class LockedFile: Sendable {
     }
   }
 
-  /// A caller has reached its limit.
+  /// Resumes a caller that has timed out.
   private func endWait(of number: Int) {
     let caller = state.withLock { $0.callers.removeValue(forKey: number) }
     caller?.continuation.resume(returning: false)
   }
 
-  /// Blocks the thread until the lock is had, and hands it to the callers.
+  /// Blocks the thread until it acquires the lock, and then resumes the callers.
   private func awaitLock() {
     var status: Int32
     repeat { status = flock(descriptor, LOCK_EX) } while status != 0 && errno == EINTR
@@ -86,17 +88,18 @@ final class LockedFile: Sendable {
   }
 }
 
-/// The reason why a journal can't be used now: another screen writes it.
+/// Reports that another screen is writing the journal.
 struct JournalInUse: Error {
-  /// How long a screen waits for another one's write: one that is stopped in the middle of it keeps the lock.
+  /// The time that a screen waits for the write of another one. A screen that is stopped during a write keeps the
+  /// lock.
   private static let limit = Duration.seconds(10)
 
   let file: LockedFile
   let path: String
 
-  /// Returns when the other screen has written.
+  /// Waits until the other screen has written.
   ///
-  /// - Throws: ``CommandFailure`` at the limit.
+  /// - Throws: ``CommandFailure`` if the wait times out.
   func waitForEnd() async throws {
     guard await file.wait(atMost: JournalInUse.limit) else {
       throw CommandFailure(.failed, "another screen has locked \(path): continue it if it is stopped, or end it")

@@ -1,25 +1,25 @@
 import TerminalUI
 
-/// The few colors of the phone, for one appearance. Nil is the terminal's own.
+/// The colors of the phone for one appearance. Nil selects the terminal's default.
 struct Palette: Sendable, Equatable {
-  /// Behind alerts, sheets and help.
+  /// The background of alerts, sheets and help.
   var surface: Color?
-  /// Texts on the surface, and what is less important there.
+  /// Texts on the surface, and less important texts there.
   var ink, faintInk: Color?
-  /// The lines round the surface; no text.
+  /// The lines around the surface; not used for text.
   var line: Color?
-  /// Buttons on the surface; and of the one that has the focus, the color behind it and that of its title.
+  /// The titles of buttons on the surface; the background and the title of the button with the focus.
   var blue, red, focusBlue, focusRed, focusInk: Color?
-  /// On the terminal's own background: links and marks, what is well, what is less important.
+  /// On the terminal's default background: links and marks, positive states, less important texts.
   var accent, green, dim: Color?
-  /// Badges, and the digits on them.
+  /// Badges and their digits.
   var badge, badgeInk: Color?
-  /// The tiles of apps, none of them the badge's red, and what is written on them.
+  /// The tiles of apps, none of which is the red of badges, and the text on them.
   var tiles: [Color]
   var tileInk: Color?
-  /// Behind the selected row of a list, its texts, and what is less important there.
+  /// The background of the selected row of a list, its texts, and its less important texts.
   var selection, selectionInk, faintSelectionInk: Color?
-  /// Tiles and badges behind an alert, and what is written on them; nil: only their outlines are left.
+  /// Tiles and badges behind an alert, and the text on them; with nil only their outlines are drawn.
   var dimTile, dimTileInk, dimBadge, dimBadgeInk: Color?
 
   private static let tiles = [24, 23, 58, 60, 96, 94, 61, 22].map { Color($0) }
@@ -36,13 +36,13 @@ struct Palette: Sendable, Equatable {
     dim: Color(240), badge: Color(160), badgeInk: Color(231), tiles: tiles, tileInk: Color(231),
     selection: Color(153), selectionInk: Color(16), faintSelectionInk: Color(239), dimTile: Color(253),
     dimTileInk: Color(240), dimBadge: Color(247), dimBadgeInk: Color(16))
-  /// For terminals of eight colors, which have the texts as they like.
+  /// For terminals with eight colors, which define the colors of texts themselves.
   static let basic = Palette(
     line: nil, blue: nil, red: Color(1), focusBlue: Color(4), focusRed: Color(1), focusInk: Color(7), accent: nil,
     green: Color(2), dim: nil, badge: Color(1), badgeInk: Color(7), tiles: [Color(4)], tileInk: Color(7),
     selection: Color(4), selectionInk: Color(7), faintSelectionInk: Color(7))
 
-  /// Texts and what is behind them; nil behind is the terminal's own.
+  /// The pairs of text and background colors; a nil background is the terminal's default.
   var texts: [(name: String, text: Color?, background: Color?)] {
     [
       ("ink", ink, surface), ("faint ink", faintInk, surface), ("blue", blue, surface), ("red", red, surface),
@@ -53,8 +53,8 @@ struct Palette: Sendable, Equatable {
     ] + tiles.map { ("tile \($0.index)", tileInk, $0) }
   }
 
-  /// The tiles of apps, by topic: all different while there are no more apps than colors. Each app has the color that its
-  /// topic leads to, or the next one that no app before it has.
+  /// Returns the tile colors of apps by topic. They are all different as long as there are at most as many apps as
+  /// colors. Each app has the color selected by its topic, or the next color that no earlier app has.
   func tiles(of topics: [String]) -> [String: Color] {
     var colors: [String: Color] = [:]
     var taken: Set<Int> = []
@@ -68,14 +68,14 @@ struct Palette: Sendable, Equatable {
     return colors
   }
 
-  /// The same place for one topic always (FNV-1a).
+  /// Returns a color index that depends only on the topic (FNV-1a).
   private static func index(of topic: String, count: Int) -> Int {
     var hash: UInt32 = 2_166_136_261
     for byte in topic.utf8 { hash = (hash ^ UInt32(byte)) &* 16_777_619 }
     return Int(hash % UInt32(count))
   }
 
-  /// What is filled with a color, behind an alert: its color there, and that of what is written on it.
+  /// Returns the background and the text color that replace a fill color behind an alert; nil removes the fill.
   func receded(_ color: Color) -> (background: Color, ink: Color)? {
     if let dimBadge, let dimBadgeInk, color == badge || color == dimBadge { return (dimBadge, dimBadgeInk) }
     if let dimTile, let dimTileInk, tiles.contains(color) || color == dimTile { return (dimTile, dimTileInk) }
@@ -89,7 +89,7 @@ struct Palette: Sendable, Equatable {
   var faint: Style { Style(foreground: faintInk, background: surface) }
   var border: Style { Style(foreground: line, background: surface) }
 
-  /// A button: what destroys is red.
+  /// Returns the style of a button; destructive buttons are red.
   func button(isDestructive: Bool, isFocused: Bool, isBold: Bool = false) -> Style {
     isFocused
       ? Style(foreground: focusInk, background: isDestructive ? focusRed : focusBlue, isBold: true)

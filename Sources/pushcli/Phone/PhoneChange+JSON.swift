@@ -4,26 +4,26 @@ import PushCore
 import PushPolicy
 import TerminalUI
 
-/// One line of the phone's journal: a change, or a part of the whole that a compacted journal begins with.
+/// One line of the phone's journal: a change, or a part of the state at the beginning of a compacted journal.
 enum JournalRecord: Sendable, Equatable {
-  /// The first line.
+  /// The first line, with the format version.
   case head(version: Int)
   case change(PhoneChange)
-  /// Numbers of the whole: last `seq`, next ordinal, dropped pushes.
+  /// Numbers of the state: the last `seq`, the next ordinal, and the number of dropped pushes.
   case numbers(lastSeq: UInt64, nextOrdinal: Int, dropped: Int)
   case app(InstalledApp)
   case entry(PhoneState.Entry)
   case alert(QueuedAlert)
 
-  /// The version that this program writes, and the highest that it reads.
-  /// 2: answers are kept until the gateway has them.
+  /// The version that this program writes, which is also the highest that it reads. Version 2 keeps answers until the
+  /// gateway has confirmed them.
   static let version = 2
 }
 
 extension PhoneState {
-  /// The shortest journal that has this state.
+  /// The shortest journal that leads to this state.
   var records: [JournalRecord] {
-    // It comes before the number, which it would forget.
+    // Must precede the numbers, because a change of the numbering resets `lastSeq`.
     let numbering: [JournalRecord] = isRenumbered ? [.change(.renumbered(epoch))] : []
     return [.head(version: JournalRecord.version)] + numbering + apps.map { .app($0) } + [
       .numbers(lastSeq: lastSeq, nextOrdinal: nextOrdinal, dropped: droppedCount),
@@ -32,7 +32,7 @@ extension PhoneState {
       + pendingAnswers.map { .change(.pending($0)) } + [.change(.place(place))]
   }
 
-  /// Takes a line of a journal in.
+  /// Applies a line of a journal.
   mutating func apply(_ record: JournalRecord) {
     switch record {
     case .head: break
@@ -47,14 +47,14 @@ extension PhoneState {
 }
 
 extension PhoneState.Entry {
-  /// Itself, and the answer that it has got.
+  /// The entry, and the answer to it if there is one.
   fileprivate var records: [JournalRecord] {
     [.entry(self)] + (answer.map { [.change(.retracted(id: push.id, answer: $0))] } ?? [])
   }
 }
 
 extension JournalRecord {
-  /// One JSON object. A push is last in it and as the gateway sent it.
+  /// Appends the record as one JSON object. A push is its last member, exactly as the gateway sent it.
   func appendJSON(to bytes: inout [UInt8]) {
     switch self {
     case .head(let version): Self.append("phone", ["version": .number(version)], to: &bytes)

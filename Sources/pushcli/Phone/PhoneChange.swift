@@ -1,29 +1,29 @@
 import GatewayProtocol
 import PushPolicy
 
-/// One change of what the phone must not forget.
+/// One change of the persistent state of the phone.
 enum PhoneChange: Sendable, Equatable {
-  /// A push arrived: its app, badge, entry and alert.
+  /// A push arrived, with its app, badge, entry and alert.
   case received(DevicePush)
-  /// A push came again under another number.
+  /// A known push arrived again under another number.
   case passed(seq: UInt64)
-  /// Pushes are numbered anew.
+  /// The gateway began a new numbering of pushes.
   case renumbered(NumberingEpoch?)
-  /// The alert on screen was seen, and the gateway is told.
+  /// The alert on screen was seen; the gateway receives a report.
   case presented(ordinal: Int)
-  /// An alert was answered, here; one of several that were closed together has not been read.
+  /// The user answered an alert on this device. `isRead` is false for alerts that were closed together.
   case answered(ordinal: Int, isRead: Bool = true)
-  /// An answer waits for the gateway.
+  /// An answer is pending until the gateway has it.
   case pending(PhoneState.PendingAnswer)
-  /// The gateway has been told the answers that waited, as journals of earlier versions say it.
+  /// The pending answers were sent to the gateway. Only journals of earlier versions contain this change.
   case answersSent
   /// The gateway has an answer to the push.
   case answerTaken(id: String)
-  /// A push is over elsewhere, perhaps by an answer.
+  /// A push was retracted or answered on another device.
   case retracted(id: String, answer: GivenAnswer? = nil)
   case read([Int])
   case cleared([Int])
-  /// Entries come back, as they were.
+  /// Cleared entries are restored unchanged.
   case restored([PhoneState.Entry])
   case apps([DeviceApp])
   case preferences(Preferences)
@@ -34,7 +34,7 @@ enum PhoneChange: Sendable, Equatable {
 }
 
 extension PhoneChange {
-  /// Whether the center may look otherwise afterwards.
+  /// True if the change may affect the rows of the center.
   var concernsCenter: Bool {
     switch self {
     case .received, .answered, .retracted, .read, .cleared, .restored, .apps: true
@@ -46,7 +46,7 @@ extension PhoneChange {
 }
 
 extension PhoneState {
-  /// Lets `change` happen; what it can't be about any more changes nothing.
+  /// Applies `change`. A change of something that no longer exists has no effect.
   mutating func apply(_ change: PhoneChange) {
     switch change {
     case .received(let push): receive(push)
@@ -88,13 +88,13 @@ extension PhoneState {
     }
   }
 
-  /// The change that a push makes which a gateway has sent: none if it is here.
+  /// Returns the change for a push from the gateway; nil if the push is already known by its number.
   func change(by push: DevicePush) -> PhoneChange? {
     guard push.seq == 0 || push.seq > lastSeq else { return nil }
     return isKnown(push) ? .passed(seq: push.seq) : .received(push)
   }
 
-  /// Whether a push is here under the number of another numbering.
+  /// Returns true if the push was received before, under a number of an earlier numbering.
   private func isKnown(_ push: DevicePush) -> Bool {
     guard isRenumbered, push.seq > 0 else { return false }
     let key = PushKey(push)
@@ -117,7 +117,7 @@ extension PhoneState {
     queue(QueuedAlert(ordinal: ordinal, push: push), replacing: replaced)
   }
 
-  /// The entries that `push` takes the place of: those of its app with the same collapse id.
+  /// Returns the ordinals that `push` replaces: the entries and alerts of its app with the same collapse ID.
   private func replacedOrdinals(by push: DevicePush) -> Set<Int> {
     guard !push.collapseID.isEmpty else { return [] }
     func isReplaced(_ other: DevicePush) -> Bool { other.collapseID == push.collapseID && other.topic == push.topic }
@@ -125,7 +125,7 @@ extension PhoneState {
       entries.filter { isReplaced($0.push) }.map(\.ordinal) + alerts.filter { isReplaced($0.push) }.map(\.ordinal))
   }
 
-  /// Puts an alert at the end of the queue, or where the one stood that it replaces.
+  /// Appends an alert to the queue, or puts it at the position of the alert that it replaces.
   private mutating func queue(_ alert: QueuedAlert, replacing replaced: Set<Int>) {
     let place = alerts.firstIndex { replaced.contains($0.ordinal) }
     guard alert.push.presentation.alert != nil else {
@@ -138,7 +138,8 @@ extension PhoneState {
       return
     }
     alerts.append(alert)
-    // The one on screen goes only when the person picks a button (A1), and who asks waits for an answer.
+    // The alert on screen stays until the user presses a button (A1). Alerts that stand alone stay too, as far as
+    // possible.
     if alerts.count > Self.maximumAlerts {
       alerts.remove(at: alerts.indices.dropFirst().first { !alerts[$0].standsAlone } ?? 1)
     }
@@ -157,7 +158,7 @@ extension PhoneState {
     if let badge { apps[index].badge = badge }
   }
 
-  /// Replaces the registered apps; what is known of those that stay is kept.
+  /// Replaces the registered apps; the badges of apps that stay registered are kept.
   private mutating func install(_ registered: [DeviceApp]) {
     apps = registered.map { app in InstalledApp(app: app, badge: self.app(app.topic)?.badge ?? 0) }
     if case .app(let topic, _) = place.screen, app(topic) == nil { place.screen = .home }

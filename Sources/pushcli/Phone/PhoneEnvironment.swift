@@ -4,21 +4,21 @@ import Glibc
 import Synchronization
 import TerminalUI
 
-/// What the phone reaches beside its screen: sounds, the desktop's notifications, the clipboard, the person's commands.
+/// The services around the screen: sounds, desktop notifications, the clipboard, and the user's commands.
 ///
-/// Nothing here waits for another program.
+/// No method waits for another program.
 final class PhoneEnvironment: Sendable {
   let sounds: SoundPlayer
   private let terminal: Terminal
-  /// Known when it is wanted first: asking tmux takes a moment, and the first frame is to come at once.
+  /// Detected at the first notification: the query to tmux takes a moment and must not delay the first frame.
   private let notice = Mutex<TerminalNotice?>(nil)
   private let commands: OpenCommands
   private let takesSequences: Bool
   private let count = Mutex(0)
 
   /// - Parameters:
-  ///   - sounds: The folder of the person's own sounds.
-  ///   - takesSequences: Whether the terminal knows what begins with ESC; to one that does not, none is sent.
+  ///   - sounds: The folder of the user's custom sounds.
+  ///   - takesSequences: True if the terminal supports escape sequences; otherwise none are sent.
   init(terminal: Terminal, commands: OpenCommands, sounds: String, takesSequences: Bool = true) {
     self.terminal = terminal
     self.commands = commands
@@ -32,7 +32,7 @@ final class PhoneEnvironment: Sendable {
     return TerminalNotice.detect(environment, isPassedThrough: isInTmux && tmuxPassesThrough())
   }
 
-  /// Whether tmux hands sequences on to the terminal it is in.
+  /// Returns true if tmux forwards sequences to its outer terminal.
   private static func tmuxPassesThrough() -> Bool {
     let process = Process()
     process.executableURL = URL(filePath: "/usr/bin/env")
@@ -47,7 +47,8 @@ final class PhoneEnvironment: Sendable {
     return answer.hasPrefix("on") || answer.hasPrefix("all")
   }
 
-  /// Tells the person outside of this screen: by the terminal, or by the desktop where the terminal has no way.
+  /// Notifies the user outside of this screen: through the terminal, or through the desktop if the terminal has no
+  /// support.
   func notify(app: String, title: String, body: String) {
     let id = count.withLock { count in
       count += 1
@@ -72,10 +73,10 @@ final class PhoneEnvironment: Sendable {
     return SoundPlayer.standardSearchPath.contains { unsafe access($0 + "/notify-send", X_OK) == 0 }
   }()
 
-  /// Hands a text to tmux, which tells whether it has it and passes it to its own terminal, else to the terminal, which
-  /// tells nothing.
+  /// Copies a text through tmux, which reports success and forwards the text to its outer terminal. Without tmux, or
+  /// if tmux fails, the text is sent to the terminal, which reports nothing.
   ///
-  /// - Parameter say: called with what is true then, on any thread.
+  /// - Parameter say: Called with the result as text, on any thread.
   func copy(_ text: String, say: @escaping @Sendable (String) -> Void) {
     guard !(ProcessInfo.processInfo.environment["TMUX"] ?? "").isEmpty else {
       guard takesSequences else { return say(PhoneEnvironment.unreachable) }
@@ -90,12 +91,13 @@ final class PhoneEnvironment: Sendable {
     }
   }
 
-  /// No terminal answers OSC 52, and many ignore it.
+  /// The result for OSC 52: no terminal confirms it, and many ignore it.
   static let handedOn = "Handed to the terminal's clipboard"
-  /// What has no screen has no clipboard that a program could reach.
+  /// The result for a terminal without escape sequences, which has no clipboard for programs.
   static let unreachable = "Not copied: this terminal has no clipboard that can be reached; open shows the text"
 
-  /// Whether tmux took a text for its newest buffer; `-w` has it tell its own terminal, too (tmux 3.2).
+  /// Returns true if tmux loaded a text into a new buffer; with `-w` it also sends the text to its outer terminal
+  /// (tmux 3.2).
   private static func loadIntoTmux(_ text: String) -> Bool {
     let (process, input) = (Process(), Pipe())
     process.executableURL = URL(filePath: "/usr/bin/env")
@@ -112,19 +114,20 @@ final class PhoneEnvironment: Sendable {
 
   func takeMouse(_ isTaken: Bool) { terminal.takeMouse(isTaken) }
 
-  /// Runs the person's command for a push of its app, if there is one.
+  /// Runs the user's command for a push of its app, if there is one.
   func open(_ push: DevicePush) {
     guard let command = commands.command(for: push.topic) else { return }
     Self.spawn(["sh", "-c", command], PushCommand(push, command).environment)
   }
 
-  /// Opens the link of a push, because the person asked for it: with the command, else as the desktop opens links.
+  /// Opens the link of a push at the request of the user: with the user's command, or with the desktop's default
+  /// program.
   func openLink(_ push: DevicePush) {
     if commands.command(for: push.topic) != nil { return open(push) }
     if let link = push.link { Self.spawn(["xdg-open", link], [:]) }
   }
 
-  /// Starts a program that reads and writes nothing of ours, and does not wait for it.
+  /// Starts a program without access to this terminal, and does not wait for it.
   private static func spawn(_ command: [String], _ environment: [String: String]) {
     let process = Process()
     process.executableURL = URL(filePath: "/usr/bin/env")
@@ -137,11 +140,11 @@ final class PhoneEnvironment: Sendable {
   }
 }
 
-/// The person's shell commands for what View opens.
+/// The shell commands of the user for pushes that View opens.
 struct OpenCommands: Sendable {
-  /// For apps that have none of their own.
+  /// The command for apps without a command of their own.
   var everything: String?
-  /// By topic.
+  /// The commands by topic.
   var apps: [String: String] = [:]
 
   func command(for topic: String) -> String? { apps[topic] ?? everything }

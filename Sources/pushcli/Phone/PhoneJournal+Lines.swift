@@ -2,7 +2,7 @@ import Foundation
 import PushPolicy
 
 extension PhoneJournal {
-  /// `records` as lines: 16 hex digits of a check sum, a space, JSON.
+  /// Returns `records` as lines: 16 hexadecimal digits of a checksum, a space, JSON.
   static func lines(_ records: [JournalRecord]) -> [UInt8] {
     var lines: [UInt8] = []
     var json: [UInt8] = []
@@ -21,8 +21,8 @@ extension PhoneJournal {
     return lines
   }
 
-  /// The state that the lines of `bytes` lead to, how many bytes are whole, and what is wrong if it is more than an end
-  /// that was torn off.
+  /// Returns the state that the lines of `bytes` lead to, the number of valid bytes, and a description of the fault.
+  /// A torn end is no fault.
   static func read(_ bytes: [UInt8]) -> (state: PhoneState, size: Int, fault: String?) {
     var state = PhoneState()
     let (size, fault) = read(bytes, into: &state, isBeginning: true) { _ in }
@@ -32,9 +32,9 @@ extension PhoneJournal {
   /// Applies the lines of `bytes` to `state`.
   ///
   /// - Parameters:
-  ///   - isBeginning: Whether the file begins with them, by saying its version.
+  ///   - isBeginning: True if `bytes` are the beginning of the file, which contains the version.
   ///   - note: Called with each change.
-  /// - Returns: how many bytes are whole, and what is wrong if it is more than an end that was torn off.
+  /// - Returns: The number of valid bytes, and a description of the fault; a torn end is no fault.
   static func read(
     _ bytes: [UInt8], into state: inout PhoneState, isBeginning: Bool, note: (PhoneChange) -> Void
   ) -> (size: Int, fault: String?) {
@@ -44,7 +44,7 @@ extension PhoneJournal {
       let line = bytes[start..<end]
       let isFirst = isBeginning && start == 0
       guard let json = checked(line), let record = JournalRecord(Array(json), parser: parser) else {
-        // After a line that a crash has torn there is none.
+        // A line torn by a crash is always the last line.
         let isTorn = bytes[(end + 1)...].isEmpty && !isFirst
         return (start, isTorn ? nil : isFirst ? "can't be read" : "is damaged in part")
       }
@@ -59,7 +59,7 @@ extension PhoneJournal {
     return (start, nil)
   }
 
-  /// The JSON of a line whose check sum is right.
+  /// Returns the JSON of a line if its checksum is correct.
   private static func checked(_ line: ArraySlice<UInt8>) -> ArraySlice<UInt8>? {
     guard line.count > 17, line[line.startIndex + 16] == UInt8(ascii: " ") else { return nil }
     let json = line[(line.startIndex + 17)...]
@@ -67,7 +67,8 @@ extension PhoneJournal {
     return sum == checkSum(json) ? json : nil
   }
 
-  /// Tells torn and damaged lines from whole ones; nothing else leans on it (FNV-1a over words of eight bytes).
+  /// Calculates a checksum that detects torn and damaged lines; it has no other purpose (FNV-1a over words of eight
+  /// bytes).
   private static func checkSum(_ bytes: ArraySlice<UInt8>) -> UInt64 {
     var sum: UInt64 = 0xCBF2_9CE4_8422_2325
     func mix(_ word: UInt64) {

@@ -2,30 +2,33 @@ import Foundation
 import GatewayProtocol
 import Glibc
 
-/// The history of a device on disk: a file to which every change is appended, with its check sum, one line each.
+/// The history of a device on disk: a file to which every change is appended as one line with a checksum.
 ///
-/// All screens of the device share the file. Before a screen appends it takes in what others have appended, and it leaves
-/// out pushes that are there; so every screen has the same pushes under the same ordinals. What is appended is on disk
-/// when ``append(_:)`` or ``receive(_:of:)`` returns. A line that a crash has torn is the last one, and is cut off; a file
-/// that is damaged anywhere else, or is of a newer version, is set aside. From time to time the file is replaced by the
-/// shortest one with the same meaning. While another screen writes, each use throws ``JournalInUse`` and does nothing. Belongs to one
+/// All screens of the device share the file. Before a screen appends, it reads the lines of the others and leaves out
+/// pushes that are already there. Every screen therefore has the same pushes under the same ordinals. Appended
+/// changes are on disk when ``append(_:)`` or ``receive(_:of:)`` returns.
+///
+/// A line torn by a crash is the last one, and is cut off. A file that is damaged at any other position, or that has
+/// a newer version, is set aside. From time to time the file is replaced by the shortest one with the same meaning.
+/// While another screen writes, each method throws ``JournalInUse`` and changes nothing. An instance belongs to one
 /// task at a time.
 final class PhoneJournal {
-  /// Appended bytes after which a shorter file may be written.
+  /// The number of appended bytes after which a shorter file may be written.
   private static let compactionStep = 1 << 20
 
-  /// The history up to what was read last.
+  /// The history up to the last line that was read.
   private(set) var state = PhoneState()
   private var news = JournalNews()
-  /// Pushes without a number that have come, which only their ids tell apart.
+  /// The received pushes without a number, which are distinguished only by their keys.
   private var passing = PassingPushes()
   private let file: JournalFile
-  /// A lock that screens have in common; each of an earlier version has a file of its own, and keeps others off it.
+  /// A lock file that all screens share. Screens of earlier versions lock it exclusively, because each has its own
+  /// journal.
   private let use: Int32
-  /// The size from which on the file is replaced by a shorter one.
+  /// The size in bytes from which on the file is replaced by a shorter one.
   private var compactionSize = Int.max
 
-  /// - Throws: ``CommandFailure`` when the folder can't be written, or a screen of an earlier version is open.
+  /// - Throws: ``CommandFailure`` if the folder cannot be written, or if a screen of an earlier version is open.
   init(folder: String, device: String) throws {
     let path = folder + "/" + device + ".phone"
     guard let use = JournalFile.opened(path + ".lock") else { throw JournalFile.unwritable(path) }
@@ -52,18 +55,18 @@ final class PhoneJournal {
 
   // MARK: What screens do
 
-  /// The state as it was left, and in words what was wrong with it.
+  /// Returns the saved state, and a description of the fault if the file was damaged.
   func load() throws -> (state: PhoneState, notice: String?) {
     try exclusively { try takeInEarlierJournals() }
     return (state, takeNews().notice)
   }
 
-  /// Returns when the changes of this screen are on disk; when it throws none of them is in the file.
+  /// Appends changes of this screen and returns when they are on disk. If it throws, the file contains none of them.
   func append(_ changes: [PhoneChange]) throws {
     try exclusively { try write(changes) }
   }
 
-  /// Returns when pushes are on disk that a gateway of this numbering has sent; those that are there already are left out.
+  /// Saves pushes from a gateway with this numbering and returns when they are on disk. Known pushes are left out.
   func receive(_ pushes: [DevicePush], of numbering: NumberingEpoch?) throws {
     try exclusively {
       var (next, passing) = (state, passing)
@@ -82,14 +85,15 @@ final class PhoneJournal {
     }
   }
 
-  /// Numbers are of this numbering from now on.
+  /// Records that later sequence numbers belong to this numbering.
   func renumber(_ numbering: NumberingEpoch?) throws {
     try exclusively {
       if state.epoch != numbering || !state.isRenumbered { try write([.renumbered(numbering)]) }
     }
   }
 
-  /// Notes that the gateway has dropped pushes, the last one with the number `last`; it says so to each screen.
+  /// Records that the gateway dropped pushes, the last one with the number `last`. The gateway reports this to each
+  /// screen.
   func noteGap(_ dropped: Int, through last: UInt64) throws {
     try exclusively {
       guard last == 0 || last > state.lastSeq else { return }
@@ -98,15 +102,15 @@ final class PhoneJournal {
     }
   }
 
-  /// Takes in what other screens have appended.
+  /// Reads the lines that other screens have appended.
   func refresh() throws {
     if file.isBehind { try exclusively {} }
   }
 
-  /// Replaces the file by the shortest one that has this state.
+  /// Replaces the file by the shortest one that leads to this state.
   func compact() throws { try exclusively(replace) }
 
-  /// What has happened since the last call.
+  /// Returns the changes since the last call.
   func takeNews() -> JournalNews {
     defer { news = JournalNews() }
     return news
@@ -114,7 +118,7 @@ final class PhoneJournal {
 
   // MARK: The file
 
-  /// Does something while no other screen writes, after taking in what they have written.
+  /// Runs `body` while no other screen writes, after reading the lines of the other screens.
   private func exclusively(_ body: () throws -> Void) throws {
     let isReplaced = try file.lock { if let bytes = try? file.rest() { _ = read(bytes) } }
     defer { file.unlock() }
@@ -123,7 +127,7 @@ final class PhoneJournal {
     if file.size > compactionSize { try? replace() }
   }
 
-  /// Takes in what was appended, and cuts off a line that a crash has torn.
+  /// Reads appended lines, and cuts off a line that was torn by a crash.
   private func takeIn() throws {
     guard let fault = read(try file.rest()) else {
       file.cutOff()
@@ -136,7 +140,7 @@ final class PhoneJournal {
     news.notice = "what this phone remembered \(fault); the old file is kept as \(aside)"
   }
 
-  /// - Returns: what is wrong, if it is more than an end that was torn off.
+  /// - Returns: A description of the fault; a torn end is no fault.
   private func read(_ bytes: [UInt8]) -> String? {
     let (count, fault) = PhoneJournal.read(bytes, into: &state, isBeginning: file.size == 0) { change in
       news.note(change, isOwn: false)
@@ -146,7 +150,7 @@ final class PhoneJournal {
     return fault
   }
 
-  /// Reads a file that has taken the place of the one before. One that is empty is new: the one before was removed.
+  /// Reads a file that replaced the previous one. An empty file is new: the previous one was removed.
   private func takeInReplacement() throws {
     let (known, before) = (state, news)
     (news, compactionSize) = (JournalNews(), .max)
@@ -164,7 +168,7 @@ final class PhoneJournal {
     news.noteReplacement(of: known, by: state)
   }
 
-  /// Takes in what screens of earlier versions have received, each in a file of its own, and removes these files.
+  /// Merges the journals of earlier versions, which used a separate file for each screen, and removes these files.
   private func takeInEarlierJournals() throws {
     var found: [(path: String, lock: Int32, isWhole: Bool)] = []
     defer { for journal in found { close(journal.lock) } }
@@ -193,7 +197,7 @@ final class PhoneJournal {
 
   // MARK: Writing
 
-  /// - Parameter next: The state after the changes, where it is known.
+  /// - Parameter next: The state after the changes, if it is known.
   private func write(_ changes: [PhoneChange], leadingTo next: PhoneState? = nil) throws {
     guard !changes.isEmpty else { return }
     try file.append(PhoneJournal.lines(changes.map { .change($0) }))

@@ -4,7 +4,7 @@ import PushCore
 import PushPolicy
 import TerminalUI
 
-/// Keeps the device's history, and carries the phone's effects out, one turn's after the other's.
+/// Keeps the device's history and performs the phone's effects, one batch after the other.
 actor PhoneKeeper {
   private let journal: PhoneJournal
   private let session: DeviceSession
@@ -13,13 +13,13 @@ actor PhoneKeeper {
   private let inbox: Inbox<PhoneMessage>
   /// The numbering of the gateway's pushes.
   private var numbering: NumberingEpoch?
-  /// How many changes of the screen are in the history, and of how many it knows that.
+  /// The number of this screen's changes in the history, and the number that was last reported to the screen.
   private var (savedCount, reportedCount) = (0, 0)
-  /// Whether it is known already when answers are told again.
+  /// True while a repetition of the pending answers is scheduled.
   private var isRepeating = false
-  /// How many saves have failed and are tried again.
+  /// The number of saves that have failed and are retried.
   private var failingCount = 0
-  /// Whether the screen ends with a save that failed: no later one is tried.
+  /// True if the last save of the screen failed or a save was canceled; no later save is attempted.
   private var hasGivenUp = false
 
   init(
@@ -34,7 +34,7 @@ actor PhoneKeeper {
     self.inbox = inbox
   }
 
-  /// First on disk here; then the rest.
+  /// Performs effects: first saves the changes on disk, then performs the rest.
   func perform(_ effects: [PhoneEffect]) async {
     let changes = effects.compactMap { if case .save(let change) = $0 { change } else { nil } }
     if !changes.isEmpty {
@@ -50,7 +50,7 @@ actor PhoneKeeper {
       case .save, .quit: break
       case .presented(let id, let parts): session.presented(id, parts)
       case .answer(let id, let action): answer(id, action)
-      // Of several in one turn the first of the most urgent ones.
+      // Of several sounds in one batch, the first one with the highest urgency is played.
       case .play(let name, let volume, let urgency):
         if sound.map({ urgency > $0.urgency }) ?? true { sound = (name, volume, urgency) }
       case .state(let isSilent, let focus): session.set(silent: isSilent, focus: focus)
@@ -75,7 +75,7 @@ actor PhoneKeeper {
 
   // MARK: The history
 
-  /// Returns when pushes are on disk here, which are the gateway's no longer then.
+  /// Saves pushes, and acknowledges them to the gateway when they are on disk.
   func receive(_ pushes: [DevicePush]) async {
     guard await store({ try journal.receive(pushes, of: numbering) }) else { return }
     let last = pushes.reduce(0) { max($0, $1.seq) }
@@ -83,7 +83,7 @@ actor PhoneKeeper {
     session.sendAcknowledgement(last)
   }
 
-  /// The gateway numbers pushes so from now on; the numbers before are none of its own.
+  /// Records the gateway's new numbering of pushes; earlier numbers do not belong to it.
   func renumber(_ epoch: NumberingEpoch?) async {
     numbering = epoch
     guard await store({ try journal.renumber(epoch) }) else { return }
@@ -94,13 +94,14 @@ actor PhoneKeeper {
     _ = await store { try journal.noteGap(dropped, through: last) }
   }
 
-  /// Takes in what other screens of the device have done.
+  /// Reads the changes of the device's other screens.
   func refresh() async { _ = await store { try journal.refresh() } }
 
-  /// Whether something is on disk. A save that fails is tried again, and the gateway is sent no acknowledgement until then.
+  /// Saves to the journal and returns true if the data is on disk. A failed save is retried, and the gateway receives
+  /// no acknowledgement until it succeeds.
   ///
-  /// The first failure of all saves is shown, and their success. The last save of a screen, and a save of a task that is canceled,
-  /// is not tried again: the screen ends.
+  /// The screen shows the first failure of all saves, and their success. The last save of a screen and a save of a
+  /// canceled task are not retried, because the screen ends.
   private func store(isLast: Bool = false, _ body: () throws -> Void) async -> Bool {
     var failures = 0
     while !hasGivenUp {
@@ -125,10 +126,11 @@ actor PhoneKeeper {
     return false
   }
 
-  /// The pause after this many failures of a save: a second, doubled by each further failure up to a minute.
+  /// Returns the pause after this number of failures of a save: one second, doubled by each further failure, at most
+  /// a minute.
   static func pause(after failures: Int) -> Duration { .seconds(min(1 << min(max(failures - 1, 0), 6), 60)) }
 
-  /// Does something with the journal when no other screen writes it.
+  /// Runs `body` with the journal as soon as no other screen writes it.
   private func withJournal(_ body: () throws -> Void) async throws {
     while true {
       do {
@@ -140,10 +142,10 @@ actor PhoneKeeper {
     }
   }
 
-  /// How many of its changes a screen is told at once to be in the history.
+  /// The number of changes after which a screen receives a report that they are in the history.
   private static let reportStep = 64
 
-  /// Hands what has happened to the history on to the screen, at once, so that it comes in its order.
+  /// Sends the changes of the history to the screen synchronously, so that their order is kept.
   private func report() {
     let news = journal.takeNews()
     var messages = news.arrivals.compactMap { change -> PhoneMessage? in
@@ -164,7 +166,7 @@ actor PhoneKeeper {
 
   // MARK: The rest
 
-  /// How long after an answer the gateway is told it again, unless it has said that it has it.
+  /// The time after which an answer is sent again unless the gateway has confirmed it.
   private static let answerInterval = Duration.seconds(15)
 
   private func answer(_ id: String, _ action: String) {
@@ -172,7 +174,7 @@ actor PhoneKeeper {
     repeatAnswers()
   }
 
-  /// Has answers be sent again after a while, unless the gateway has them then.
+  /// Schedules a repetition of the answers that the gateway has not confirmed by then.
   private func repeatAnswers() {
     guard !isRepeating else { return }
     isRepeating = true
@@ -183,9 +185,9 @@ actor PhoneKeeper {
     }
   }
 
-  /// How long what comes counts as one burst.
+  /// The time within which alerts count as one burst.
   private static let pauseTime = Duration.milliseconds(500)
-  /// How long the sign of what takes a while stands before it turns.
+  /// The time between two frames of the progress indicator.
   private static let turnTime = Duration.milliseconds(120)
 
   private func post(_ message: PhoneMessage, after time: Duration) {
@@ -218,7 +220,7 @@ actor PhoneKeeper {
     attempt(.sending) { try await sender(draft) }
   }
 
-  /// Does what may take a while, beside all else; what comes of it is told to the person.
+  /// Runs a slow operation in a separate task, and posts its result to the screen.
   private func attempt(_ activity: PhoneActivity, _ body: @escaping @Sendable () async throws -> String?) {
     let inbox = inbox
     Task {
