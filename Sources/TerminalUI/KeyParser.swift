@@ -26,7 +26,7 @@ package struct KeyParser: Sendable {
         take(step.token, into: &keys)
         if pending.isEmpty { break }
       }
-      // Only a control sequence has no length limit; its first two bytes stay, so that the rest of it is discarded
+      // A control sequence has no length limit; its first two bytes stay, so that the rest of it is discarded
       // too.
       if pending.count > Self.maximumSequenceSize { pending.removeSubrange(2...) }
     }

@@ -53,7 +53,7 @@ final class PhoneJournal {
 
   var path: String { file.path }
 
-  // MARK: What screens do
+  // MARK: Operations of screens
 
   /// Returns the saved state, and a description of the fault if the file was damaged.
   func load() throws -> (state: PhoneState, notice: String?) {

@@ -164,7 +164,7 @@ actor PhoneKeeper {
     if news.hasAnswers { repeatAnswers() }
   }
 
-  // MARK: The rest
+  // MARK: Answers, timers and requests
 
   /// The time after which an answer is sent again unless the gateway has confirmed it.
   private static let answerInterval = Duration.seconds(15)

@@ -2,8 +2,8 @@ import GatewayProtocol
 import TerminalUI
 
 extension PhoneModel {
-  /// What the keys do now, most important first: the one table for matching and for the help. Only what can be done with
-  /// what is selected is among them.
+  /// The key bindings that apply now, most important first: the only table for matching and for the help. It contains
+  /// only actions that are possible for the selection.
   var keyBindings: [KeyBinding] {
     let leave = KeyBinding("^C", "quit", .quit, keys: [.control("c"), .control("d")])
     let help = KeyBinding("?", "keys", .help, keys: [.character("?")])
@@ -22,7 +22,7 @@ extension PhoneModel {
     return screenBindings + common + [help]
   }
 
-  /// What `key` does now; nothing but leaving while an alert has only just appeared.
+  /// Returns the command of `key`. While an alert has just appeared, only the keys that quit have a command.
   func command(for key: Key) -> PhoneCommand? {
     for binding in keyBindings {
       if let command = binding.commands[key] { return isTooSoon && command != .quit ? nil : command }
@@ -33,10 +33,10 @@ extension PhoneModel {
     return nil
   }
 
-  /// Whether what is on screen has only just appeared.
+  /// True if the alert on screen has just appeared.
   var isTooSoon: Bool { isAlertShown && !isElsewhere && attention?.isReady != true }
 
-  /// What can be done on the screen that is shown.
+  /// The bindings of the current screen.
   private var screenBindings: [KeyBinding] {
     let noted =
       state.droppedCount > 0 ? [KeyBinding("n", "noted", .dismissNotice, keys: [.character("n")])] : []
@@ -49,7 +49,7 @@ extension PhoneModel {
     }
   }
 
-  /// What can be done everywhere.
+  /// The bindings of all screens.
   private var common: [KeyBinding] {
     var bindings: [KeyBinding] = []
     if case .disconnected = connection { bindings.append(KeyBinding("r", "try now", .retry, keys: [.character("r")])) }
@@ -85,7 +85,7 @@ extension PhoneModel {
 
   // MARK: Screens
 
-  /// What is undone and done again says so in full (L5).
+  /// The bindings that undo and redo, whose texts are always shown in full (L5).
   var undoBindings: [KeyBinding] {
     undoTitles.map { key, title in
       var binding = KeyBinding(String(key), title, key == "u" ? .undo : .redo, keys: [.character(key)])
@@ -143,7 +143,7 @@ extension PhoneModel {
       + [clear, fold] + Self.arrows("↑↓", "select", all: false)
   }
 
-  /// What can be done with the one push that is selected.
+  /// The bindings for the selected push.
   private var messageBindings: [KeyBinding] {
     guard let push = selectedEntry?.push else { return [] }
     let link = push.link == nil ? [] : [KeyBinding("o", "open link", .openLink, keys: [.character("o")])]
@@ -203,7 +203,7 @@ extension PhoneModel {
       ], besides: taken)
   }
 
-  /// Bindings without the keys that others have.
+  /// Returns bindings without the keys that other bindings use.
   private static func free(_ bindings: [KeyBinding], besides others: [KeyBinding]) -> [KeyBinding] {
     let taken = Set(others.flatMap(\.commands.keys))
     return bindings.compactMap { binding in

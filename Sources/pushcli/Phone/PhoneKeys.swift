@@ -1,35 +1,35 @@
 import TerminalUI
 
-/// What a key or a click does to the phone.
+/// The command of a key or a click.
 enum PhoneCommand: Sendable, Hashable {
-  /// A part that a click does nothing to.
+  /// Marks a part on which a click has no effect.
   case nothing
   case quit
   case help
   case toggleSilent
   case toggleMouse
-  /// Connects now, not when it is time.
+  /// Connects now instead of at the scheduled time.
   case retry
-  /// Turns from a field to the alert that appeared meanwhile.
+  /// Changes from a field to the alert that appeared during the input.
   case attendAlert
   case show(Tab)
   /// Moves the selection.
   case select(Step)
   /// Selects a row.
   case choose(CenterKey)
-  /// Moves the text that is too long for its place.
+  /// Scrolls a text that is too long for its area.
   case scroll(Step)
-  /// Moves to the next app of a list, or to the one before.
+  /// Moves to the next or the previous app of a list.
   case jump(Int)
   case open
   case back
   case dismissNotice
-  /// Moves the focus by this many buttons.
+  /// Moves the focus by this number of buttons.
   case focus(Int)
-  /// Presses the alert's or the sheet's button at this place.
+  /// Presses the button at this index of the alert or the sheet.
   case press(Int)
   case pressFocused
-  /// Asks which of the waiting alerts to close.
+  /// Opens a sheet for closing several queued alerts.
   case closeAlerts
   /// Leaves the alert for the home screen (A7).
   case leaveAlert
@@ -54,7 +54,7 @@ enum PhoneCommand: Sendable, Hashable {
 
   enum Step: Sendable, Hashable { case up, down, left, right, pageUp, pageDown, first, last }
 
-  /// What the tabs lead to.
+  /// The destinations of the tabs.
   enum Tab: Int, Sendable, Hashable, CaseIterable {
     case home = 1
     case center
@@ -62,14 +62,14 @@ enum PhoneCommand: Sendable, Hashable {
   }
 }
 
-/// Keys that do one thing, or a few like things, and how the help tells them.
+/// One or more keys with the same or a similar command, and their text in the help.
 struct KeyBinding: Sendable {
-  /// What to press, as the help shows it.
+  /// The keys, as the help shows them.
   var label: String
-  /// What happens, in a word or two.
+  /// The effect, in one or two words.
   var help: String
   var commands: [Key: PhoneCommand]
-  /// Whether what happens is never cut short (L5).
+  /// True if the text of the effect is never truncated (L5).
   var isWhole = false
 
   init(_ label: String, _ help: String, _ commands: [Key: PhoneCommand]) {
@@ -78,16 +78,16 @@ struct KeyBinding: Sendable {
     self.commands = commands
   }
 
-  /// What a click on it does, where its keys do one thing.
+  /// The command of a click on the binding; nil if its keys have different commands.
   var click: PhoneCommand? {
     let all = Set(commands.values)
     return all.count == 1 ? all.first : nil
   }
 
-  /// Whether it leads to a tab, which says so itself where it is shown.
+  /// True if the binding leads to a tab, which shows the key itself where tabs are visible.
   var isTab: Bool { commands.values.contains { if case .show = $0 { true } else { false } } }
 
-  /// Keys that do the same.
+  /// Creates a binding for keys with the same command.
   init(_ label: String, _ help: String, _ command: PhoneCommand, keys: [Key]) {
     self.init(label, help, Dictionary(uniqueKeysWithValues: keys.map { ($0, command) }))
   }

@@ -3,95 +3,98 @@ import GatewayProtocol
 import PushPolicy
 import TerminalUI
 
-/// How things stand with the gateway.
+/// The state of the connection to the gateway.
 enum PhoneConnection: Sendable, Equatable {
   case connecting
   case connected(gateway: String)
-  /// In words why.
+  /// Disconnected, with the reason as text.
   case disconnected(lastConnected: Date?, retryAt: Date, reason: String = "")
-  /// The gateway does not know this device any longer, and it is not asked again.
+  /// The gateway no longer accepts this device; the client does not connect again.
   case refused
 }
 
-/// What takes a while, of a length that nobody knows (L6).
+/// An operation of unknown duration (L6).
 enum PhoneActivity: Sendable, Hashable { case saving, sending, reporting }
 
-/// What happens to the phone.
+/// An event that the phone handles.
 enum PhoneMessage: Sendable {
   case input(TerminalInput)
   case connection(PhoneConnection)
-  /// A push is in the history now, from the gateway or through another screen of this device.
+  /// A push was added to the history, by the gateway or by another screen of this device.
   case push(DevicePush)
-  /// So many changes of this screen are in the history, which other screens have changed where it is given.
+  /// The first `count` changes of this screen are in the history. `history` is set if other screens have changed it
+  /// too.
   case stored(count: Int, history: PhoneState?)
-  /// An alert is over elsewhere: replaced, expired, or answered at a gateway that does not say how.
+  /// An alert ended on another device: it was replaced, it expired, or the gateway does not report how it was
+  /// answered.
   case retract(id: String)
   /// A push was answered on another screen.
   case answeredElsewhere(id: String, GivenAnswer)
-  /// The sender of this push of an app has taken it back.
+  /// The sender of this push of an app has retracted it.
   case takenBack(id: String, topic: String)
-  /// The gateway has an answer to the push; nil: there was nothing to answer.
+  /// The gateway has an answer to the push; the action is nil if there was nothing to answer.
   case answered(id: String, action: String?)
-  /// Answers that the gateway has not confirmed are to be sent again.
+  /// Answers that the gateway has not confirmed must be sent again.
   case answersDue
-  /// Keys count for the alert from now on, unless it has gone since.
+  /// Keys apply to the alert from now on, unless it has closed since.
   case alertReady(Int)
-  /// The gateway had to drop this many waiting pushes, as the history has it.
+  /// The gateway dropped this number of queued pushes, as recorded in the history.
   case gap(dropped: Int)
   /// All apps that are registered on this device, in their order.
   case apps([DeviceApp])
-  /// The person's choices, as the gateway has them.
+  /// The user's preferences as the gateway stores them.
   case preferences(Preferences)
-  /// Something that the person should know, in a line.
+  /// A message for the user, in one line.
   case notice(String)
-  /// What took a while is over, well or not.
+  /// An operation has ended, successfully or not.
   case finished(PhoneActivity, succeeded: Bool, notice: String?)
-  /// The sign of what takes a while turns.
+  /// The progress indicator advances.
   case turned
-  /// What came meanwhile may be told.
+  /// A burst of alerts may be reported now.
   case paused
 }
 
-/// What the phone wants done.
+/// An action that the phone requests.
 enum PhoneEffect: Sendable, Equatable {
-  /// Store a change, so that a kill loses nothing (L2).
+  /// Saves a change, so that a kill of the process loses nothing (L2).
   case save(PhoneChange)
-  /// These parts of a push were presented just now. An alert that had to wait is told when it appears, after the rest.
+  /// Reports that these parts of a push were presented. A queued alert is reported when it appears, after the other
+  /// parts.
   case presented(id: String, parts: [Part])
-  /// The person's choice: `view`, `close`, `ok` or a category's action.
+  /// Sends the user's answer: `view`, `close`, `ok` or an action of the category.
   case answer(id: String, action: String)
-  /// Plays a sound at a volume from 0 to 100; of several in a moment the most urgent one.
+  /// Plays a sound at a volume from 0 to 100; of several at the same time, the most urgent one.
   case play(sound: String, volume: Int, urgency: InterruptionLevel)
-  /// How the device is set: its silent switch, and its Focus or the empty name.
+  /// Sends the state of the device: its silent switch, and its Focus, or an empty name for none.
   case state(silent: Bool, focus: String)
-  /// Changes choices at the gateway.
+  /// Changes preferences at the gateway.
   case change(PhonePreferenceChange)
   /// Connects now.
   case retry
-  /// Says soon that the sign of what takes a while turns.
+  /// Posts ``PhoneMessage/turned`` after a short time.
   case awaitTurn
-  /// Says soon that a burst may have ended.
+  /// Posts ``PhoneMessage/paused`` after a short time.
   case awaitPause
-  /// Whether clicks and the wheel come here.
+  /// Enables or disables clicks and the wheel.
   case mouse(Bool)
-  /// Sends what the person has written.
+  /// Sends the push that the user has written.
   case send(PushDraft)
-  /// Says after a while that keys count for the alert that has just come in front of the person's eyes.
+  /// Posts ``PhoneMessage/alertReady(_:)`` with this number after a delay, from which on keys apply to the new alert.
   case awaitReadiness(Int, Duration)
-  /// Tells the person outside of this screen.
+  /// Notifies the user outside of this screen.
   case notify(app: String, title: String, body: String)
-  /// Puts text into the terminal's clipboard.
+  /// Copies text to the terminal's clipboard.
   case copy(String)
-  /// Tells the gateway that a push was an advertisement.
+  /// Reports a push to the gateway as an advertisement.
   case reportAd(DevicePush)
-  /// Has the person's command see a push that View opened.
+  /// Runs the user's command for a push that View opened.
   case open(DevicePush)
   /// Opens the link of a push.
   case openLink(DevicePush)
   case quit
 }
 
-/// Choices for everything, for an app or for one of its categories, as assignments such as `badge=off`.
+/// New preferences for everything, for an app or for one of its categories, as assignments such as `badge=off`.
 struct PhonePreferenceChange: Sendable, Equatable {
   var settings: [String]
   var app: String?

@@ -1,35 +1,36 @@
 extension PhoneModel {
-  /// The alerts that a button is for now.
+  /// The alerts to which a button applies now.
   var settledAlerts: [QueuedAlert] {
     guard let group else { return [] }
     let settled = group.members.filter { attention?.settled.contains($0.ordinal) ?? false }
     return settled.isEmpty ? [group.first] : settled
   }
 
-  /// Whether keys are for the alert on screen.
+  /// True if keys apply to the alert on screen.
   var isAlertReady: Bool { attention.map { $0.isReady && !$0.isElsewhere } ?? false }
 
-  /// Which of the alert's buttons has the focus: the one on the right, unless the person moved it.
+  /// The index of the alert's button with the focus: the one on the right, unless the user moved the focus.
   var alertFocus: Int { min(focusedButton ?? .max, (group?.choices.count ?? 1) - 1) }
 
-  /// Whether an alert is on screen, and keys are for the field that was being edited when it appeared.
+  /// True while an alert is on screen and keys go to the field that was being edited when it appeared.
   var isElsewhere: Bool { isEditing && attention?.isElsewhere ?? false }
 
-  /// How long an alert is on screen before keys count for it, and the same for the next of those that the person is just
-  /// answering.
+  /// The time that an alert is on screen before keys apply to it, and the shorter time for the next alert after the
+  /// user has answered one.
   private static let (readinessTime, nextReadinessTime) = (Duration.milliseconds(500), Duration.milliseconds(150))
 
-  /// Notes which alerts are in front of the person's eyes. Keys that are on their way then were meant for something else:
-  /// for a group that has grown, they are for those that it had before.
+  /// Updates the attention for the alerts on screen, and returns the effects. Keys pressed just before an alert
+  /// appeared were meant for something else. If a group has grown, keys apply to its earlier alerts until the delay
+  /// ends.
   mutating func attend(hasAnswered: Bool) -> [PhoneEffect] {
     guard isAlertShown else {
       attention = nil
       return []
     }
-    // The field was left in another way than for the alert.
+    // True if the field was left without turning to the alert.
     let isReturn = attention.map { $0.isElsewhere && !isEditing } ?? false
     let isSame = attention?.ordinal == alerts.first?.ordinal && !isReturn
-    // Nothing more is asked for in a burst.
+    // During a burst, the delay is not started again.
     if isSame, attention?.isWaiting ?? false { return [] }
     guard let group else { return [] }
     if isSame, let attention {
@@ -48,7 +49,7 @@ extension PhoneModel {
     return .awaitReadiness(attentionCount, time)
   }
 
-  /// Keys count from now on.
+  /// Makes keys apply to the alerts of this delay.
   mutating func noteReadiness(_ number: Int) {
     guard let current = attention, current.number == number, current.isWaiting else { return }
     attention?.isReady = true
@@ -56,6 +57,6 @@ extension PhoneModel {
     attention?.settling = []
   }
 
-  /// The person has turned from the field to the alert.
+  /// Directs keys to the alert instead of the field.
   mutating func turnToAlert() { attention?.isElsewhere = false }
 }

@@ -3,19 +3,19 @@ import PushPolicy
 import TerminalUI
 
 extension PhoneModel {
-  /// The rows of the center as they are now.
+  /// The current rows of the center.
   var centerList: CenterList {
     centerMemo.list(state, CenterSearch(text: center.search ?? "", scope: center.scope))
   }
 
-  /// The selected row, and the list it stands in.
+  /// The selected row, and its list.
   var centerRow: (list: CenterList, row: CenterList.Row)? {
     let list = centerList
     guard !list.rows.isEmpty else { return nil }
     return (list, list.rows[list.selectedIndex(center)])
   }
 
-  /// The push that is selected, if it is one.
+  /// The selected push; nil if the selection is not a push.
   var selectedEntry: PhoneState.Entry? {
     switch screen {
     case .home: return nil
@@ -30,13 +30,13 @@ extension PhoneModel {
 }
 
 extension PhoneModel {
-  /// The parts that can be searched now: with the app that was selected when the search began.
+  /// The parts that can be searched now, including the app that was selected when the search began.
   var centerScopes: [CenterScope] {
     let app = center.searchedApp.map { [CenterScope.app($0)] } ?? []
     return [.all, .unread] + app + InterruptionLevel.allCases.reversed().map { .level($0) }
   }
 
-  /// The name of a part, as the bar above the list has it.
+  /// Returns the name of a part for the bar above the list.
   func title(of scope: CenterScope) -> String {
     switch scope {
     case .all: "All"

@@ -2,69 +2,69 @@ import Foundation
 import GatewayProtocol
 import TerminalUI
 
-/// The simulated phone as one value: what it must not forget, and what is of the moment.
+/// The simulated phone as one value, with its persistent and its temporary state.
 struct PhoneModel: Sendable, Equatable {
   /// The name of this device.
   var device: String
-  /// Changed by ``record(_:)``, so that all of it is stored, and by what is stored already.
+  /// The persistent state. It is changed only by ``record(_:)``, so that each change is saved, and by saved changes.
   private(set) var state: PhoneState
 
   var connection = PhoneConnection.connecting
   /// The time of the last message.
   var now = Date(timeIntervalSince1970: 0)
   var size = Size(columns: 80, rows: 24)
-  /// Whether the terminal has the focus; told by those that know (mode 1004).
+  /// True if the terminal has the focus; updated only by terminals that report it (mode 1004).
   var hasFocus = true
-  /// Which button of the alert on screen Return presses; `nil` is the one that is likely (D1, D2).
+  /// The index of the alert's button that Return presses; `nil` selects the preferred one (D1, D2).
   var focusedButton: Int?
-  /// Whether keys are for what is in front of the person's eyes; `nil` while no alert is.
+  /// The state that decides if keys apply to the alert on screen; `nil` while there is none.
   var attention: Attention?
   var attentionCount = 0
-  /// The first line of the alert on screen that is shown.
+  /// The first visible line of the alert on screen.
   var alertOffset = 0
-  /// What rises from below, above everything but an alert (M3).
+  /// The action sheet, which covers everything except an alert (M3).
   var sheet: ActionSheet?
   /// The settings while they are open (M1).
   var settings: SettingsDraft?
-  /// A push that is being written (M1).
+  /// The push that is being written (M1).
   var draft: PushDraft?
-  /// Whether a sender's key is at hand to send it with.
+  /// True if a sender's key is available for sending pushes.
   var canCompose = false
   var center = CenterPosition()
-  /// The rows of the center, for as long as nothing has changed.
+  /// The cached rows of the center, valid until a change.
   var centerMemo = RowCache()
-  /// How the message of an app's screen is read.
+  /// The reading state of the message on an app's screen.
   var reading = Reading()
-  /// What `u` brings back, and what `U` clears again (L5).
+  /// The cleared entries that `u` restores, and the restored ones that `U` clears again (L5).
   var undo, redo: Undo?
   var isHelpShown = false
-  /// The first line of the help that is shown.
+  /// The first visible line of the help.
   var helpOffset = 0
-  /// What is being waited for, and how far its sign has turned (L6).
+  /// The operations in progress, and the position of the progress indicator (L6).
   var activities: Set<PhoneActivity> = []
   var activityPhase = 0
-  /// Whether that sign is to turn soon.
+  /// True while an advance of the progress indicator is scheduled.
   var isTurning = false
-  /// Something that the person should know, in a line, until a key is pressed.
+  /// A message for the user in one line, shown until a key is pressed.
   var notice: String?
-  /// How the terminal is drawn on.
+  /// The drawing capabilities of the terminal.
   var form = TerminalCapabilities.full
-  /// What the terminal's background is like, and what was asked for in place of that.
+  /// The appearance of the terminal's background, and the appearance that the user requested instead.
   var background = Appearance.dark
   var wantedAppearance: Appearance?
-  /// When the terminal got the focus: the click that gave it was for nothing else.
+  /// The time at which the terminal got the focus. A click that gave it the focus has no other effect.
   var focusedAt: Date?
-  /// For all times on screen.
+  /// The time zone of all times on screen.
   var timeZone = TimeZone.current
-  /// Changes that were made here and not handed out for storing.
+  /// The changes of this screen that were not yet returned for saving.
   private var changes: [PhoneChange] = []
-  /// Those of them, and of the ones before, that may not be in the history yet, and how many are.
+  /// The changes of this screen that may not be in the history yet, and the number of confirmed changes.
   private var unconfirmed: [PhoneChange] = []
   private var confirmedCount = 0
 
-  /// Entries that were cleared, and the words for it.
+  /// Entries that were cleared, with a title for the action.
   struct Undo: Sendable, Equatable {
-    /// Such as `Clear News`.
+    /// The title of the action, such as `Clear News`.
     var title: String
     var entries: [PhoneState.Entry]
   }
@@ -74,25 +74,26 @@ struct PhoneModel: Sendable, Equatable {
     self.state = state
   }
 
-  /// Changes what must not be forgotten.
+  /// Changes the persistent state and records the change for saving.
   mutating func record(_ change: PhoneChange) {
     take(in: change)
     changes.append(change)
     unconfirmed.append(change)
   }
 
-  /// How many changes may not be in the history yet.
+  /// The number of changes that may not be in the history yet.
   var unconfirmedCount: Int { unconfirmed.count }
 
-  /// Lets a change happen that is in the history.
+  /// Applies a change that is already in the history.
   mutating func take(in change: PhoneChange) {
     state.apply(change)
     if change.concernsCenter { centerMemo.forget() }
   }
 
-  /// Notes that the first `count` changes of this screen are in the history.
+  /// Records that the first `count` changes of this screen are in the history.
   ///
-  /// - Parameter history: The history with them, if other screens have changed it; each screen keeps its own place.
+  /// - Parameter history: The history including these changes, if other screens have changed it. Each screen keeps
+  ///   its own current screen and selection.
   mutating func noteStored(_ count: Int, _ history: PhoneState?) {
     unconfirmed.removeFirst(min(max(count - confirmedCount, 0), unconfirmed.count))
     confirmedCount = max(count, confirmedCount)
@@ -106,7 +107,7 @@ struct PhoneModel: Sendable, Equatable {
     if !center.marked.isEmpty { center.marked.formIntersection(state.entries.map(\.ordinal)) }
   }
 
-  /// The changes since the last call, in order.
+  /// Returns the changes since the last call, in order.
   mutating func takeChanges() -> [PhoneChange] {
     defer { changes = [] }
     return changes
@@ -116,10 +117,10 @@ struct PhoneModel: Sendable, Equatable {
   var apps: [InstalledApp] { state.apps }
   var screen: PhoneState.Screen { state.place.screen }
 
-  /// The sheet that keys are for: one that an alert has covered waits until that is answered.
+  /// The sheet that keys apply to. A sheet that an alert covers is deferred until the alert is answered.
   var sheetInFront: ActionSheet? { sheet.flatMap { $0.purpose.isOfAlert || !isAlertShown ? $0 : nil } }
 
-  /// Whether text is being typed into a field.
+  /// True while text is being typed into a field.
   var isEditing: Bool {
     draft?.isTyping ?? settings.map { $0.typing != nil } ?? (center.isTyping && screen == .center)
   }
@@ -129,61 +130,62 @@ struct PhoneModel: Sendable, Equatable {
     return (wantedAppearance ?? state.settings.appearance ?? background) == .light ? .light : .dark
   }
 
-  /// An app as headers name it; its icon only where the terminal can draw it.
+  /// Returns the title of an app in headers, with its icon if the terminal can draw it.
   func title(of app: DeviceApp) -> String {
     app.icon.isEmpty || form.drawing == .ascii ? app.name : app.icon + " " + app.name
   }
 
-  /// The row after the last one of what the person looks at.
+  /// The row after the last content row.
   var contentEnd: Int { size.contentEnd - bar.count }
 
-  /// What is undone and done again, in lines of their own where the last row has no room for all of it (L5).
+  /// The undo and redo texts, in separate lines if the last row is too short for both (L5).
   var bar: [String] {
     let titles = isAlertShown || settings != nil || draft != nil ? [] : undoTitles.map { "\($0.key) \($0.title)" }
-    // The keys of the help stand beside it.
+    // The last row also needs space for the binding of the help.
     guard DisplayWidth.of(titles.joined(separator: "   ")) > size.columns - 10 else { return [] }
     return titles.flatMap { TextLayout.wrapped($0, columns: max(size.columns - 2, 1)) }
   }
 
-  /// What can be undone and done again where that is offered, with the keys.
+  /// The available undo and redo actions, with their keys.
   var undoTitles: [(key: Character, title: String)] {
     guard screen != .home else { return [] }
     return (undo.map { [("u", "Undo \($0.title)")] } ?? []) + (redo.map { [("U", "Redo \($0.title)")] } ?? [])
   }
 
-  /// What is in front of the person.
+  /// The group of alerts on screen.
   var group: AlertGroup? { AlertGroup(alerts) }
 
-  /// Whether an alert is in front of the person's eyes.
+  /// True if an alert is on screen.
   var isAlertShown: Bool { !alerts.isEmpty && size.holdsAlert }
 
-  /// Whether it is read and typed to in lines of words.
+  /// True if the phone reads and prints lines instead of using the full screen.
   var isPlain: Bool { form.drawing == .plain }
 
-  /// Whether something is waited for.
+  /// True while an operation or a connection attempt is in progress.
   var isBusy: Bool { connection == .connecting || !activities.isEmpty }
 
-  /// The notice, wrapped; empty when there is none.
+  /// Returns the wrapped notice; empty if there is none.
   func noticeLines(columns: Int) -> [String] {
     notice.map { TextLayout.wrapped($0, columns: columns, maximumLines: 4) } ?? []
   }
 
-  /// The place of the selected app on the home screen.
+  /// The index of the selected app on the home screen.
   var selectedIndex: Int { apps.firstIndex { $0.app.topic == state.place.selectedTopic } ?? 0 }
 }
 
-/// An action sheet (X1–X5): a few choices from below, destructive ones first and in red, Cancel last.
+/// An action sheet (X1–X5): a few choices at the bottom of the screen, destructive ones first and in red, Cancel
+/// last.
 struct ActionSheet: Sendable, Equatable {
   enum Purpose: Sendable, Equatable {
     /// The actions of the alert on screen.
     case alert
-    /// Which of the alerts to close that have come before the one with this ordinal.
+    /// The choice of alerts to close. Alerts from this ordinal on are not affected.
     case closeAlerts(before: Int)
     case clearAll
-    /// What was changed in the settings, or written, would be lost (M5).
+    /// The loss of changed settings or of a written push, which the user must confirm (M5).
     case discardSettings, discardDraft
 
-    /// Whether it belongs to what is in front, and rises above it.
+    /// True if the sheet belongs to the alert on screen, and is drawn above it.
     var isOfAlert: Bool {
       switch self {
       case .alert, .closeAlerts: true
@@ -193,7 +195,7 @@ struct ActionSheet: Sendable, Equatable {
   }
 
   var purpose: Purpose
-  /// Without Cancel.
+  /// The choices without Cancel.
   var choices: [AlertChoice]
   var focus = 0
 
@@ -205,7 +207,7 @@ struct ActionSheet: Sendable, Equatable {
     focus = self.choices.count
   }
 
-  /// What can be picked, from top to bottom.
+  /// The titles of the buttons, from top to bottom.
   var titles: [String] {
     choices.map(\.title) + [purpose == .discardSettings || purpose == .discardDraft ? "Keep Editing" : "Cancel"]
   }

@@ -8,7 +8,7 @@ import Queues
 import Synchronization
 import TerminalUI
 
-/// The phone joined to its gateway: what happens there becomes messages, what it wants done is done here.
+/// Connects the phone to its gateway: converts events into messages, and performs the phone's effects.
 struct PhoneSession {
   private let session: DeviceSession
   private let device: String
@@ -19,21 +19,21 @@ struct PhoneSession {
   private let sender: PushSending?
   private let inbox = Inbox<PhoneMessage>()
 
-  /// What the phone is drawn on.
+  /// The properties of the screen on which the phone is drawn.
   struct Screen {
     var form: TerminalCapabilities
-    /// What its background is like, as far as is known before it is asked.
+    /// The appearance of the background until the terminal reports it.
     var background = Appearance.dark
-    /// What the person wants in place of that.
+    /// The appearance that the user requested instead.
     var appearance: Appearance?
-    /// Whether it takes sequences at all.
+    /// True if the terminal supports escape sequences.
     var takesSequences = true
   }
 
   /// - Parameters:
-  ///   - sounds: The folder of the person's own sounds.
-  ///   - commands: The person's for what View opens.
-  ///   - sender: Sends what the person writes, where a sender's key is at hand.
+  ///   - sounds: The folder of the user's custom sounds.
+  ///   - commands: The user's commands for pushes that View opens.
+  ///   - sender: Sends the pushes that the user writes; nil without a sender's key.
   init(
     _ session: DeviceSession, device: String, folder: StateFolder, sounds: String, commands: OpenCommands,
     screen: Screen,
@@ -50,19 +50,19 @@ struct PhoneSession {
     self.folder = folder.devicesPath
   }
 
-  /// What shows the phone and runs it, until the person quits; it hands over the effects of each turn.
+  /// Shows and runs the phone until the user quits, and passes on the effects of each loop iteration.
   typealias Show = (
     PhoneModel, Inbox<PhoneMessage>, @escaping @Sendable ([PhoneEffect]) async -> Void
   ) async throws -> Void
 
-  /// Runs on the full screen, until the person quits.
+  /// Runs the phone on the full screen until the user quits.
   func run() async throws {
     try await run { model, inbox, perform in
       try await Program(model: model, terminal: terminal, inbox: inbox, clock: { Date() }).run(perform: perform)
     }
   }
 
-  /// Runs in what shows it.
+  /// Runs the phone with the given kind of screen.
   func run(_ show: Show) async throws {
     let journal = try PhoneJournal(folder: folder, device: device)
     let (state, notice) = try await PhoneSession.load(journal)
@@ -77,12 +77,12 @@ struct PhoneSession {
     let watch = FileWatch(journal.path)
     let (session, inbox, changes) = (session, inbox, watch.changes)
     let keeper = PhoneKeeper(journal, session, environment, sender, inbox)
-    // Threads of their own: storing waits for the disk.
+    // Dedicated threads, because saving blocks on the disk.
     let forwarder = Task(executorPreference: SerialQueue("gateway")) {
       await PhoneSession.forward(session, inbox, keeper)
     }
     let watcher = Task(executorPreference: SerialQueue("history")) {
-      // What was written before the watch began.
+      // Reads the changes that were written before the watch began.
       await keeper.refresh()
       for await _ in changes { await keeper.refresh() }
     }
@@ -94,14 +94,14 @@ struct PhoneSession {
     withExtendedLifetime(watch) {}
   }
 
-  /// Loads the history when no other screen writes it.
+  /// Loads the history as soon as no other screen writes it.
   private static func load(_ journal: PhoneJournal) async throws -> (state: PhoneState, notice: String?) {
     while true {
       do { return try journal.load() } catch let use as JournalInUse { try await use.waitForEnd() }
     }
   }
 
-  /// Turns what happens into messages, no faster than they are taken.
+  /// Converts the events of the session into messages, no faster than the loop takes them.
   private static func forward(
     _ session: DeviceSession, _ inbox: Inbox<PhoneMessage>, _ keeper: PhoneKeeper
   ) async {
@@ -134,7 +134,7 @@ struct PhoneSession {
           await keeper.receive(batch.contents.compactMap { DevicePush(line: $0, parser: parser) })
         case .renumbered(let epoch): await keeper.renumber(epoch)
         case .retract(let id):
-          // The answer of another screen of this device comes first.
+          // The answer of another screen of this device must be read first.
           await keeper.refresh()
           await inbox.send(.retract(id: id))
         case .answeredElsewhere(let id, let answer):

@@ -2,9 +2,9 @@ import Foundation
 import GatewayProtocol
 
 extension PhoneState {
-  /// Adds what another history of the same device has beyond this one.
+  /// Adds the content of another history of the same device that this one lacks.
   ///
-  /// All entries get new ordinals, so that none has the ordinal of another push than before.
+  /// All entries get new ordinals, so that no ordinal refers to another push than before.
   mutating func merge(_ other: PhoneState) {
     let alerts = alerts
     let known = Set((entries.map(\.push) + alerts.map(\.push)).map { PushKey($0) })

@@ -3,47 +3,48 @@ import GatewayProtocol
 import PushPolicy
 import TerminalUI
 
-/// What the phone must not forget (L2): everything that ``PhoneChange`` can change, and nothing else.
+/// The persistent state of the phone (L2): exactly the values that ``PhoneChange`` can change.
 struct PhoneState: Sendable, Equatable {
-  /// How many pushes the center keeps; beyond it the oldest go.
+  /// The maximum number of pushes in the center; beyond it the oldest are removed.
   static let maximumEntries = 5_000
-  /// How many alerts wait at most. Beyond that the oldest one that is not on screen stays unread in the center.
+  /// The maximum number of queued alerts. Beyond it, the oldest one that is not on screen remains only as an unread
+  /// entry.
   static let maximumAlerts = 200
-  /// How many answers wait for the gateway at most.
+  /// The maximum number of answers that are pending for the gateway.
   static let maximumPendingAnswers = 1_000
-  /// The most dropped pushes that are told; more are told as this many.
+  /// The maximum reported number of dropped pushes; higher numbers are reduced to it.
   static let maximumDropped = 1_000_000_000
 
-  /// In the order of the home screen.
+  /// The apps in the order of the home screen.
   var apps: [InstalledApp] = []
-  /// What arrived, oldest first, by ascending ordinal.
+  /// The received pushes by ascending ordinal, oldest first.
   var entries: [Entry] = []
-  /// Oldest first; the first one is on screen.
+  /// The queued alerts, oldest first; the first one is on screen.
   var alerts: [QueuedAlert] = []
-  /// The highest `seq` received; everything up to it is known.
+  /// The highest received `seq`; all pushes up to it are known.
   var lastSeq: UInt64 = 0
-  /// The numbering that it belongs to.
+  /// The numbering that ``lastSeq`` belongs to.
   var epoch: NumberingEpoch?
-  /// Whether there was another numbering before: what is here may come once more, with another number.
+  /// True if the numbering has changed: known pushes may arrive again under other numbers.
   var isRenumbered = false
   /// The ordinal of the next push.
   var nextOrdinal = 1
-  /// What the person answered, until the gateway has it.
+  /// The answers of the user that the gateway has not confirmed.
   var pendingAnswers: [PendingAnswer] = []
-  /// Pushes that the gateway dropped, until the person has taken note.
+  /// The number of pushes that the gateway dropped, until the user acknowledges it.
   var droppedCount = 0
-  /// The person's choices, as the gateway last told them.
+  /// The user's preferences, as last received from the gateway.
   var preferences = Preferences()
-  /// The choices that belong to this device.
+  /// The settings of this device.
   var settings = DeviceSettings()
   var place = Place()
 
-  /// A push in the center. Small, since there are thousands: what it holds is shared.
+  /// A push in the center. The value is small and its contents are shared, because there are thousands of entries.
   struct Entry: Sendable, Equatable {
-    /// Counts what arrives here; names the entry.
+    /// The number of the push in the order of arrival on this device; identifies the entry.
     var ordinal: Int
     var isRead: Bool
-    /// The answer of another person or device that has taken its alert away.
+    /// The answer of another user or device that closed its alert.
     var answer: GivenAnswer?
     private let contents: Contents
 
@@ -63,7 +64,7 @@ struct PhoneState: Sendable, Equatable {
     }
 
     var push: DevicePush { _read { yield contents.push } }
-    /// Whether it has texts, which the center shows.
+    /// True if the push has texts, which the center shows.
     var isAlert: Bool { contents.isAlert }
 
     static func == (left: Entry, right: Entry) -> Bool {
@@ -72,31 +73,32 @@ struct PhoneState: Sendable, Equatable {
     }
   }
 
-  /// An answer that the gateway does not know yet.
+  /// An answer that the gateway has not confirmed.
   struct PendingAnswer: Sendable, Equatable {
-    /// The push's id.
+    /// The ID of the push.
     var id: String
     var action: String
   }
 
-  /// Where the person is.
+  /// The current screen and the selection on the home screen.
   struct Place: Sendable, Equatable {
     var screen = Screen.home
-    /// The topic of the app that is selected on the home screen; `nil` selects the first.
+    /// The topic of the app that is selected on the home screen; `nil` selects the first app.
     var selectedTopic: String?
   }
 
-  /// What the person looks at, beneath anything modal.
+  /// The current screen below modal views.
   enum Screen: Sendable, Equatable {
     case home, center
-    /// The pushes of the app with this topic; `selected` is the chosen one's ordinal, `nil` the newest.
+    /// The pushes of the app with this topic; `selected` is the ordinal of the selected push, `nil` selects the
+    /// newest.
     case app(topic: String, selected: Int?)
   }
 
-  /// The app with `topic`.
+  /// Returns the app with this topic.
   func app(_ topic: String) -> InstalledApp? { apps.first { $0.app.topic == topic } }
 
-  /// The place of an entry in ``entries``.
+  /// Returns the index of an entry in ``entries``.
   func index(of ordinal: Int) -> Int? {
     var (low, high) = (0, entries.count)
     while low < high {
@@ -106,28 +108,28 @@ struct PhoneState: Sendable, Equatable {
     return low < entries.count && entries[low].ordinal == ordinal ? low : nil
   }
 
-  /// The entries of an app, newest first.
+  /// Returns the entries of an app, newest first.
   func entries(of topic: String) -> [Entry] { entries.reversed().filter { $0.push.app.topic == topic } }
 
-  /// Alerts in the center that the person has not read.
+  /// The number of unread entries with texts.
   var unreadCount: Int { entries.count { !$0.isRead && $0.isAlert } }
 }
 
 /// An app on the home screen.
 struct InstalledApp: Sendable, Equatable {
   var app: DeviceApp
-  /// The count on the icon; 0 shows none (B2).
+  /// The number on the icon; 0 shows no badge (B2).
   var badge = 0
 }
 
-/// An alert that waits for the person or is on screen.
+/// An alert that is queued or on screen.
 struct QueuedAlert: Sendable, Equatable {
-  /// The entry that it belongs to.
+  /// The ordinal of its entry.
   var ordinal: Int
   var push: DevicePush
-  /// Whether it was on screen and the gateway knows.
+  /// True if the alert was on screen and the gateway has been notified.
   var isPresented: Bool
-  /// Whether it is asked by itself, however many wait: a question, or what its sender calls urgent.
+  /// True if the alert is always shown alone: a question, or an alert with the level time-sensitive or critical.
   let standsAlone: Bool
 
   init(ordinal: Int, push: DevicePush, isPresented: Bool = false) {
@@ -140,19 +142,19 @@ struct QueuedAlert: Sendable, Equatable {
   var choices: [AlertChoice] { alert.choices }
 }
 
-/// The choices that belong to a device, not to its person.
+/// The settings of a device, independent of its user's preferences.
 struct DeviceSettings: Sendable, Equatable {
-  /// The ring/silent switch (S4).
+  /// True if the ring/silent switch is set to silent (S4).
   var isSilent = false
-  /// From 0 to 100 (S5).
+  /// The volume from 0 to 100 (S5).
   var volume = 100
-  /// When an alert is told outside of this screen as well.
+  /// The condition under which alerts are also shown outside of this screen.
   var notices = Notices.unfocused
-  /// The Focus that is on; empty for none.
+  /// The active Focus; empty for none.
   var focus = ""
-  /// Light or dark whatever the terminal says; nil: as it says.
+  /// The appearance that replaces the terminal's; nil uses the terminal's.
   var appearance: Appearance?
-  /// Whether clicks and the wheel come here, or stay with the terminal, which selects text with them.
+  /// True if clicks and the wheel control the phone; otherwise the terminal selects text with them.
   var usesMouse = true
 
   func with(focus: String) -> DeviceSettings {

@@ -3,7 +3,7 @@ import PushPolicy
 import TerminalUI
 
 extension PhoneModel {
-  /// Notes that the alerts on screen are seen, and returns the ids of those for which that is new.
+  /// Marks the alerts on screen as seen, and returns the IDs of the alerts that were not seen before.
   mutating func markAlertsPresented() -> [String] {
     guard isAlertShown else { return [] }
     let new = alerts.indices.filter { !alerts[$0].isPresented && AlertGroup.holds($0, alerts) }
@@ -13,13 +13,13 @@ extension PhoneModel {
     }
   }
 
-  /// The next alert begins as alerts do.
+  /// Resets the focus, the scroll position and the sheet for the next alert.
   mutating func forgetFocus() {
     (focusedButton, alertOffset) = (nil, 0)
     if let sheet, sheet.purpose.isOfAlert { self.sheet = nil }
   }
 
-  /// An alert is over elsewhere.
+  /// Removes an alert that ended on another device.
   mutating func retract(_ id: String, answer: GivenAnswer? = nil) {
     if alerts.first?.id == id { forgetFocus() }
     func isNews(to entry: PhoneState.Entry) -> Bool {
@@ -30,14 +30,15 @@ extension PhoneModel {
     }
   }
 
-  /// A push was answered on another screen. What another screen of this device has made of it is in the history already.
+  /// Handles an answer from another screen. Answers of this device's other screens are already in the history.
   mutating func takeAnswer(_ id: String, _ answer: GivenAnswer) {
     guard answer.device != device || alerts.contains(where: { $0.id == id }) else { return }
-    // That an alert was viewed or closed says nothing of what it asked for.
+    // View, Close and OK are no answers to the question of an alert.
     retract(id, answer: ["view", "close", "ok"].contains(answer.action) ? nil : answer)
   }
 
-  /// The sender has taken a push back: its alert goes, and its entry leaves the center. The badge is the sender's to set.
+  /// Removes the alert and the entry of a push that its sender retracted. The badge stays, because only the sender
+  /// sets it.
   mutating func takeBack(_ id: String, _ topic: String) {
     func isTakenBack(_ push: DevicePush) -> Bool { push.id == id && push.topic == topic }
     if alerts.first.map({ isTakenBack($0.push) }) ?? false { forgetFocus() }
@@ -54,7 +55,7 @@ extension PhoneModel {
     }
   }
 
-  /// Presses a button of what is in front: one dismisses, the other opens the app or its actions (A3, A4, A6).
+  /// Presses a button of the alert: one dismisses it, the other opens the app or the actions (A3, A4, A6).
   mutating func press(_ button: Int) -> [PhoneEffect] {
     guard let group, group.choices.indices.contains(button) else { return [] }
     let choice = group.choices[button]
@@ -69,9 +70,9 @@ extension PhoneModel {
       : answer(settled.map { ($0, $0.cancellation) }, isRead: settled.count == 1)
   }
 
-  /// Answers alerts; View of one leads to it, of several to their app.
+  /// Answers alerts. View of one alert opens its push, View of several opens their app.
   ///
-  /// - Parameter isRead: whether the person has seen all that they say.
+  /// - Parameter isRead: True if the user has seen the full texts of the alerts.
   mutating func answer(_ answers: [(alert: QueuedAlert, action: String)], isRead: Bool = true) -> [PhoneEffect] {
     forgetFocus()
     var effects: [PhoneEffect] = []
@@ -90,42 +91,43 @@ extension PhoneModel {
     return effects
   }
 
-  /// Tells the gateway what was answered, if it is there. It is told again until it says that it has it.
+  /// Returns the effects that send answers, if the phone is connected. They are repeated until the gateway confirms
+  /// them.
   func sendAnswers(_ answers: [PhoneState.PendingAnswer]) -> [PhoneEffect] {
     guard case .connected = connection else { return [] }
     return answers.map { .answer(id: $0.id, action: $0.action) }
   }
 
-  /// The gateway has an answer to a push: this phone's, or one that came before it.
+  /// Handles the gateway's confirmation of an answer: this phone's answer, or one that arrived earlier.
   mutating func noteAnswer(_ id: String, _ action: String?) {
     guard let own = state.pendingAnswers.first(where: { $0.id == id }) else { return }
     record(.answerTaken(id: id))
     if let action, action != own.action { notice = "Answered before, on another device: \(action)" }
   }
 
-  /// Presses the cancelling button of what is in front.
+  /// Presses the cancelling button of the alerts on screen.
   private mutating func cancelAlert() -> [PhoneEffect] {
     let settled = settledAlerts
     return answer(settled.map { ($0, $0.cancellation) }, isRead: settled.count == 1)
   }
 
-  /// Goes home, which equals the cancelling button (A7).
+  /// Returns to the home screen, which has the same effect as the cancelling button (A7).
   mutating func leaveAlert() -> [PhoneEffect] {
     let effects = cancelAlert()
     go(.home)
     return effects
   }
 
-  /// Leaves. An alert that is on screen is dismissed as with its cancelling button (A7), unless it has only just appeared;
-  /// those that wait keep waiting.
+  /// Quits. An alert on screen is dismissed as with its cancelling button (A7), unless it has just appeared. Queued
+  /// alerts stay in the queue.
   mutating func quit() -> [PhoneEffect] {
     guard isAlertShown, isAlertReady else { return [.quit] }
     return cancelAlert() + [.quit]
   }
 
-  // MARK: Many alerts
+  // MARK: Several alerts
 
-  /// The alerts that a choice of the sheet closes: `group`, `plain` or `all`.
+  /// Returns the alerts that a choice of the sheet closes: `group`, `plain` or `all`.
   func alerts(closedBy action: String, before ordinal: Int) -> [QueuedAlert] {
     let known = alerts.filter { $0.ordinal < ordinal }
     return switch action {
@@ -135,7 +137,7 @@ extension PhoneModel {
     }
   }
 
-  /// Asks which of the waiting alerts to close: those of the app, all but questions and what is urgent, or all.
+  /// Opens a sheet for closing queued alerts: those of the app, all except questions and urgent alerts, or all.
   mutating func askWhichToClose() {
     let limit = state.nextOrdinal
     let counts = ["group", "plain", "all"].map { alerts(closedBy: $0, before: limit).count }
@@ -153,7 +155,7 @@ extension PhoneModel {
     sheet = ActionSheet(.closeAlerts(before: limit), choices)
   }
 
-  /// Picks from the sheet; any choice closes it (X5).
+  /// Applies a choice of the sheet; every choice closes the sheet (X5).
   mutating func pick(_ index: Int) -> [PhoneEffect] {
     guard let sheet else { return [] }
     self.sheet = nil

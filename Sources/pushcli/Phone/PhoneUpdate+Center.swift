@@ -45,7 +45,7 @@ extension PhoneModel {
     clear("Clear \(title)", ordinals)
   }
 
-  /// What is ticked, else what is selected.
+  /// Returns the ticked entries, or without any the selected ones, with a title.
   private func chosenEntries() -> (title: String, ordinals: [Int])? {
     if screen == .center, !center.marked.isEmpty {
       let count = center.marked.count
@@ -84,11 +84,11 @@ extension PhoneModel {
 }
 
 extension CenterPosition {
-  /// Everything is shown again.
+  /// Ends the search and shows all entries again.
   mutating func endSearch() { (isTyping, search, scope, searchedApp) = (false, nil, .all, nil) }
 }
 
 extension DevicePush {
-  /// What it is called where it is cleared or reported.
+  /// The headline in quotes, for messages about clearing and reporting.
   var quotedHeadline: String { "“\(TextLayout.truncated(summary.headline, columns: 24))”" }
 }

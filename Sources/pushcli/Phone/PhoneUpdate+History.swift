@@ -2,7 +2,7 @@ import GatewayProtocol
 import PushPolicy
 
 extension PhoneModel {
-  /// Goes on from the history as other screens have changed it.
+  /// Continues with the history as other screens have changed it.
   mutating func takeHistory(_ history: PhoneState?, _ count: Int) -> [PhoneEffect] {
     let (shown, before) = (alerts.first?.ordinal, state.settings)
     noteStored(count, history)
@@ -16,7 +16,7 @@ extension PhoneModel {
     return effects
   }
 
-  /// Presents a push: counts, plays, queues.
+  /// Presents a push: updates the badge, plays the sound and queues the alert.
   mutating func receive(_ push: DevicePush) -> [PhoneEffect] {
     let shown = alerts.first
     take(in: .received(push))
@@ -25,7 +25,7 @@ extension PhoneModel {
     var parts: [Part] = []
     if push.presentation.badge != nil { parts.append(.badge) }
     let urgency = urgency(of: push)
-    // The gateway may not have known of the switch yet; a critical alert sounds all the same (S4).
+    // The gateway may not have received the state of the switch yet. A critical alert sounds in silent mode too (S4).
     if let sound = push.presentation.sound, !state.settings.isSilent || urgency == .critical {
       let volume = Double(state.settings.volume) * push.soundVolume
       effects.append(.play(sound: sound.name, volume: Int(volume.rounded()), urgency: urgency))
@@ -44,7 +44,8 @@ extension PhoneModel {
     return effects
   }
 
-  /// How urgent the sound of a push is: its level if the person allows it for the app, and an alert before a bare sound.
+  /// Returns the urgency of the sound of a push: its level if the user allows it for the app. An alert precedes a
+  /// mere sound.
   private func urgency(of push: DevicePush) -> InterruptionLevel {
     let choices = state.preferences.apps[push.topic] ?? AppPreferences()
     switch push.level {

@@ -1,7 +1,7 @@
 import GatewayProtocol
 import TerminalUI
 
-/// The modal views: the settings, and a push that is written (M1).
+/// The modal views: the settings, and a push that is being written (M1).
 extension PhoneModel {
   // MARK: The settings
 
@@ -11,13 +11,13 @@ extension PhoneModel {
     settings?.selected = step.target(from: selected, count: count, page: max(size.rows - 6, 1))
   }
 
-  /// Selects the row that was clicked; a second click changes it.
+  /// Selects the clicked row; a second click changes its value.
   mutating func chooseSetting(_ index: Int) {
     guard settings?.typing == nil else { return }
     if settings?.selected == index { settings?.turn(1, state) } else { settings?.selected = index }
   }
 
-  /// Done: what belongs to this device holds at once, the rest when the gateway says so.
+  /// Completes the settings. Settings of this device apply at once, preferences when the gateway confirms them.
   mutating func completeSettings() -> [PhoneEffect] {
     guard let draft = settings else { return [] }
     if !draft.requests.isEmpty {
@@ -40,7 +40,7 @@ extension PhoneModel {
     return effects
   }
 
-  /// Cancel: what would be lost is said first (M5).
+  /// Closes the settings; unsaved changes require a confirmation (M5).
   mutating func cancelSettings() {
     guard let draft = settings, !draft.changes.isEmpty else {
       settings = nil
@@ -50,9 +50,9 @@ extension PhoneModel {
     sheet = ActionSheet(.discardSettings, [AlertChoice(title: title, action: "discard", isDestructive: true)])
   }
 
-  // MARK: A push that is written
+  // MARK: A push that is being written
 
-  /// Begins one for the app that is selected.
+  /// Begins a push for the selected app.
   mutating func beginDraft() {
     let shown: String? = if case .app(let topic, _) = screen { topic } else { nil }
     let selected = apps.indices.contains(selectedIndex) ? apps[selectedIndex].app.topic : nil
@@ -71,7 +71,7 @@ extension PhoneModel {
     return [.send(draft)]
   }
 
-  /// Cancel: what would be lost is said first (M5).
+  /// Cancels the push; a written text requires a confirmation (M5).
   mutating func cancelDraft() {
     guard let draft, !draft.isEmpty else {
       self.draft = nil

@@ -2,12 +2,13 @@ import Foundation
 import TerminalUI
 
 extension PhoneModel {
-  /// How many lines a step of the wheel moves.
+  /// The number of lines that one step of the wheel moves.
   private static let wheelStep = 3
-  /// How long after the terminal got the focus a click is still the one that gave it.
+  /// The time in seconds after the terminal got the focus within which a click has no effect but to give it the
+  /// focus.
   private static let focusTime = 0.2
 
-  /// What a click or the wheel does: what a key would.
+  /// Handles a click or the wheel like the corresponding keys.
   mutating func point(_ mouse: Mouse) -> [PhoneEffect] {
     switch mouse.action {
     case .press:
@@ -19,7 +20,7 @@ extension PhoneModel {
       }
       guard !isTooSoon, let command = view(size: size).meaning(column: mouse.column, row: mouse.row) as? PhoneCommand
       else { return [] }
-      // Whoever clicks the alert has turned to it.
+      // A click on the screen directs keys to the alert.
       if isElsewhere {
         turnToAlert()
         return []

@@ -2,7 +2,7 @@ import GatewayProtocol
 import TerminalUI
 
 extension PhoneModel {
-  // MARK: Going
+  // MARK: Navigation
 
   mutating func show(_ tab: PhoneCommand.Tab) {
     switch tab {
@@ -19,7 +19,8 @@ extension PhoneModel {
     reading = Reading()
   }
 
-  /// From a message to the list it stands in, from there home; or to the center, if that is where the person came from.
+  /// Returns from an open message to the list of its app and then to the home screen, or to the center if it was
+  /// opened there.
   mutating func goBack() {
     if case .app = screen, reading.isOpen || reading.isFromCenter {
       if reading.isFromCenter { return go(.center) }
@@ -29,7 +30,7 @@ extension PhoneModel {
     }
   }
 
-  /// - Parameter readsAll: whether the person has asked for the app as a whole; else what is shown of it is read.
+  /// - Parameter readsAll: True if the user opened the app as a whole; false marks only the shown message as read.
   mutating func openApp(_ topic: String, selected: Int?, readsAll: Bool) {
     record(.place(PhoneState.Place(screen: .app(topic: topic, selected: selected), selectedTopic: topic)))
     reading = Reading()
@@ -38,12 +39,12 @@ extension PhoneModel {
     if !unread.isEmpty { record(.read(unread)) }
   }
 
-  /// Notes that the message which an app's screen shows is read.
+  /// Marks the message on an app's screen as read.
   private mutating func readSelected() {
     if let entry = selectedEntry, !entry.isRead { record(.read([entry.ordinal])) }
   }
 
-  /// Opens what is selected: an app, or a message to be read.
+  /// Opens the selection: an app, or a message for reading.
   mutating func open() {
     switch screen {
     case .home:
@@ -90,7 +91,7 @@ extension PhoneModel {
     (center.index, center.selected) = (index, list.rows[index].key)
   }
 
-  /// Selects another push of an app, and stays how the one before was read.
+  /// Selects another push of an app, and keeps the reading mode.
   private mutating func select(_ ordinal: Int?, topic: String) {
     let before = reading
     go(.app(topic: topic, selected: ordinal))
@@ -104,7 +105,7 @@ extension PhoneModel {
     record(.place(place))
   }
 
-  /// Selects the row that was clicked.
+  /// Selects the clicked row.
   mutating func choose(_ key: CenterKey) {
     switch (screen, key) {
     case (.home, .app(let topic)):
@@ -121,7 +122,7 @@ extension PhoneModel {
     }
   }
 
-  /// Moves to the next app of the center or of the settings, or to the one before.
+  /// Moves to the next or the previous app of the center or of the settings.
   mutating func jump(_ step: Int) {
     if settings != nil {
       settings?.jump(step, state)
@@ -133,7 +134,7 @@ extension PhoneModel {
 
   // MARK: Reading
 
-  /// Moves the text that is in front.
+  /// Scrolls the text of the alert or of the message.
   mutating func scroll(_ step: PhoneCommand.Step) {
     if isAlertShown, !isElsewhere, let group {
       let viewport = AlertView(group, self, size: size).viewport
@@ -143,7 +144,7 @@ extension PhoneModel {
     }
   }
 
-  /// Unfolds the payload where it can be read, or folds it.
+  /// Unfolds the payload and makes it visible, or folds it.
   mutating func foldPayload() {
     reading.showsPayload.toggle()
     guard reading.showsPayload, let screen = appScreen, let fold = screen.fold else {
@@ -156,7 +157,7 @@ extension PhoneModel {
 }
 
 extension PhoneCommand.Step {
-  /// Where it leads in a list.
+  /// Returns the index in a list to which the step leads.
   func target(from index: Int, count: Int, page: Int) -> Int {
     let target =
       switch self {
@@ -170,7 +171,7 @@ extension PhoneCommand.Step {
     return min(max(target, 0), max(count - 1, 0))
   }
 
-  /// Where it leads in a text: a page keeps a line in sight, and the end stays the end when the size changes.
+  /// Returns the new offset in a text. A page keeps one line visible, and the end stays the end if the size changes.
   func offset(in viewport: Viewport) -> Int {
     let line = target(from: viewport.first, count: viewport.last + 1, page: max(viewport.rows - 1, 1))
     return line == viewport.last && line > 0 ? .max : line
@@ -178,7 +179,7 @@ extension PhoneCommand.Step {
 }
 
 extension Key {
-  /// How it moves a text.
+  /// The scroll step of the key.
   var step: PhoneCommand.Step? {
     switch self {
     case .up: .up

@@ -8,15 +8,15 @@ extension PhoneModel: ProgramModel {
 
   static func message(for input: TerminalInput) -> PhoneMessage { .input(input) }
 
-  /// Lets `message` happen at `now` and returns what is to be done about it: first what is to be stored.
+  /// Applies `message` at the time `now` and returns the effects, with the changes to save first.
   mutating func update(_ message: PhoneMessage, now: Date) -> [PhoneEffect] {
     let isFromPerson = if case .input(let input) = message { input.isFromPerson } else { false }
     return happen(now: now, isFromPerson: isFromPerson) { $0.take(message) }
   }
 
-  /// Lets something happen at `now`, as ``update(_:now:)`` does.
+  /// Applies `body` at the time `now`, as ``update(_:now:)`` does for a message.
   ///
-  /// - Parameter isFromPerson: Whether the person did it, who then is attentive to what comes next.
+  /// - Parameter isFromPerson: True if the user caused the change, and therefore sees the next alert sooner.
   mutating func happen(
     now: Date, isFromPerson: Bool, _ body: (inout PhoneModel) -> [PhoneEffect]
   ) -> [PhoneEffect] {
@@ -51,7 +51,7 @@ extension PhoneModel: ProgramModel {
     case .turned:
       isTurning = false
       activityPhase += 1
-    // Only what is read in lines waits for that.
+    // Only the line-based client uses this message.
     case .paused: break
     }
     return []
@@ -85,9 +85,9 @@ extension PhoneModel: ProgramModel {
     return command(for: key).map { perform($0) } ?? []
   }
 
-  // MARK: What takes a while
+  // MARK: Operations in progress
 
-  /// Has the sign of what takes a while turn, for as long as it does.
+  /// Schedules an advance of the progress indicator while an operation is in progress.
   private mutating func turn() -> [PhoneEffect] {
     guard isBusy, !isTurning, !isPlain else { return [] }
     isTurning = true
@@ -156,7 +156,7 @@ extension PhoneModel: ProgramModel {
     return []
   }
 
-  /// What is done in fields, and in what has any.
+  /// Performs the commands of text fields and of modal views with fields.
   private mutating func performText(_ command: PhoneCommand) -> [PhoneEffect] {
     switch command {
     case .search: beginSearch()
@@ -189,7 +189,7 @@ extension PhoneModel: ProgramModel {
     return []
   }
 
-  /// The longest text of a field, in characters.
+  /// The maximum length of a field's text in characters.
   static let maximumTextLength = 2_000
 
   private mutating func type(_ character: Character) {
@@ -214,7 +214,7 @@ extension PhoneModel: ProgramModel {
 }
 
 extension DevicePush {
-  /// Its texts, for the clipboard.
+  /// The texts of the push for the clipboard.
   var copiedText: String {
     presentation.listed != nil ? [text, link ?? ""].filter { !$0.isEmpty }.joined(separator: "\n") : text
   }

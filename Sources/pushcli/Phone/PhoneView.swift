@@ -2,7 +2,7 @@ import GatewayProtocol
 import TerminalUI
 
 extension PhoneModel {
-  /// The whole screen at `size`.
+  /// Draws the whole screen at `size`.
   func view(size: Size) -> Frame {
     var frame = Frame(size: size)
     if size.holdsPhone {
@@ -30,7 +30,7 @@ extension PhoneModel {
     if let settings { SettingsScreen(model: self, draft: settings).draw(in: &frame) }
     if let draft { ComposeScreen(model: self, draft: draft).draw(in: &frame) }
     drawLines(noticeLines(columns: size.columns - 2), end: contentEnd, in: &frame)
-    // M3: nothing but an alert shows above a sheet, unless the sheet is the alert's own.
+    // M3: only an alert is drawn above a sheet, unless the sheet belongs to the alert.
     if let sheet, !sheet.purpose.isOfAlert { drawSheet(sheet, in: &frame) }
     if let group {
       frame.recede(palette.receded)
@@ -45,7 +45,7 @@ extension PhoneModel {
     drawHelp(bindings, in: &frame)
   }
 
-  /// What is faint has a color that can be read; a terminal with few signs gets those that it has.
+  /// Replaces faint text by a readable color, and non-ASCII characters for a terminal that cannot show them.
   private func finish(_ frame: inout Frame) {
     if let dim = palette.dim {
       frame.mapCells { if $0.style.isDim, $0.style.foreground == nil { $0.style.foreground = dim } }
@@ -64,7 +64,7 @@ extension PhoneModel {
     ActionSheetView(sheet: sheet, palette: palette, question: question).draw(in: &frame)
   }
 
-  /// Lines over the whole width, above the row `end`.
+  /// Draws lines over the whole width, above the row `end`.
   private func drawLines(_ lines: [String], end: Int, in frame: inout Frame) {
     let columns = frame.size.columns - 2
     frame.fill(Rectangle(column: 0, row: end - lines.count, columns: columns + 2, rows: lines.count), style: .plain)
@@ -73,7 +73,7 @@ extension PhoneModel {
     }
   }
 
-  /// Says what is missing; nothing is lost, and no key answers what cannot be seen.
+  /// Draws the required size. No data is lost, and no key answers an invisible alert.
   private func drawTooSmall(in frame: inout Frame) {
     let size = frame.size
     var text = "needs \(Size.minimum.columns)×\(Size.minimum.rows), is \(size.columns)×\(size.rows)"
@@ -84,7 +84,7 @@ extension PhoneModel {
     }
   }
 
-  /// The last row: what the keys do, as far as it fits, most important first; `?`, which tells them all, always.
+  /// Draws the last row: the keys that fit, most important first, and always `?`, which shows all keys.
   private func drawHelp(_ bindings: [KeyBinding], in frame: inout Frame) {
     let row = frame.size.rows - 1
     frame.fill(Rectangle(column: 0, row: row, columns: frame.size.columns, rows: 1), style: .plain)
@@ -113,7 +113,7 @@ extension PhoneModel {
     func width(_ binding: KeyBinding, _ help: String) -> Int {
       DisplayWidth.of(form.label(binding.label)) + 1 + DisplayWidth.of(help)
     }
-    // Nothing is cut where all of it fits.
+    // No text is truncated if all of them fit.
     let hasRoom = shown.reduce(0) { $0 + width($1, $1.help) + 3 } < end + 2
     var column = 1
     for binding in shown {

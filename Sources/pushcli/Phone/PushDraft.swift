@@ -1,9 +1,9 @@
-/// Sends what the person has written, and says in words that it was sent.
+/// Sends the push that the user has written, and returns a confirmation as text.
 typealias PushSending = @Sendable (PushDraft) async throws -> String
 
-/// A push that the person is writing.
+/// A push that the user is writing.
 struct PushDraft: Sendable, Equatable {
-  /// From top to bottom; the last is the button that completes.
+  /// The fields from top to bottom; the last one is the completing button.
   enum Field: Int, Sendable, CaseIterable {
     case app, device, title, body, send
 
@@ -19,26 +19,26 @@ struct PushDraft: Sendable, Equatable {
   }
 
   var topic: String
-  /// The name of the device that it goes to.
+  /// The name of the recipient's device.
   var device: String
   var title = ""
   var body = ""
   var field = Field.title
-  /// Whether it is on its way.
+  /// True while the push is being sent.
   var isSending = false
 
-  /// Whether keys go into a field.
+  /// True if keys go into a field.
   var isTyping: Bool { text(of: field) != nil }
 
-  /// Whether nothing would be lost.
+  /// True if the push has no text that could be lost.
   var isEmpty: Bool { title.isEmpty && body.isEmpty }
 
-  /// Why it can't be sent, in words.
+  /// The reason why the push cannot be sent, as text.
   var problem: String? {
     device.isEmpty ? "Name the device that it goes to" : isEmpty ? "Write a title or a message first" : nil
   }
 
-  /// What stands in a field; nil where nothing is typed.
+  /// Returns the text of a field; nil for a field without text input.
   func text(of field: Field) -> String? {
     switch field {
     case .device: device
@@ -57,7 +57,7 @@ struct PushDraft: Sendable, Equatable {
     }
   }
 
-  /// Moves by so many fields, and stays at both ends.
+  /// Moves the focus by this number of fields, and stops at both ends.
   mutating func moveField(_ step: Int) {
     let last = Field.allCases.count - 1
     field = Field(rawValue: min(max(field.rawValue + step, 0), last)) ?? field

@@ -1,7 +1,7 @@
 import Foundation
 import GatewayProtocol
 
-/// Tells pushes apart whatever their numbers are: two of one id were not received at one time.
+/// Identifies a push independently of its number. Two pushes with the same ID have different times of receipt.
 struct PushKey: Hashable, Sendable {
   private let id: String
   private let topic: String
@@ -10,15 +10,15 @@ struct PushKey: Hashable, Sendable {
   init(_ push: DevicePush) { (id, topic, received) = (push.id, push.topic, push.received) }
 }
 
-/// The last pushes without a number, which come to each screen of a device.
+/// The latest pushes without a number, which every screen of a device receives.
 struct PassingPushes: Sendable {
-  /// How many are remembered at least.
+  /// The minimum number of pushes that are remembered.
   private static let minimumCount = 500
 
   private var keys: Set<PushKey> = []
   private var formerKeys: Set<PushKey> = []
 
-  /// Whether a push has a number, or comes for the first time; it is remembered.
+  /// Returns true if the push has a number or arrives for the first time, and remembers it.
   mutating func isNew(_ push: DevicePush) -> Bool {
     guard push.seq == 0 else { return true }
     let key = PushKey(push)

@@ -6,7 +6,7 @@ struct PushPreview {
   let entry: PhoneState.Entry
   let model: PhoneModel
 
-  /// Wider lines are hard to read.
+  /// The maximum width in columns; wider lines are hard to read.
   private static let maximumColumns = 110
 
   func draw(_ part: Rectangle, in frame: inout Frame) {
@@ -17,7 +17,7 @@ struct PushPreview {
     frame.write(title, column: part.column, row: part.row, style: .bold)
     frame.write(moment, column: part.column + columns - moment.count, row: part.row, style: .dim)
     let message = MessageLines(entry, model, columns: columns, hasPayload: false)
-    // A blank row below the app, and the last one for what has no room.
+    // One blank row separates the app from the message; the last row is for the count of hidden lines.
     let room = max(part.rows - 2, 0)
     let isWhole = message.lines.count <= room
     let viewport = Viewport(count: message.lines.count, rows: isWhole ? room : max(room - 1, 0), offset: 0)
@@ -32,7 +32,7 @@ struct PushPreview {
 }
 
 extension Frame {
-  /// Shows in color that a part is the selected row of a list; a sign says so as well (L7).
+  /// Highlights the selected row of a list in color; a symbol also marks it (L7).
   mutating func select(_ part: Rectangle, _ palette: Palette) {
     highlight(part, background: palette.selection, ink: palette.selectionInk, faintInk: palette.faintSelectionInk)
   }

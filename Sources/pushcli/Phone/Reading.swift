@@ -2,27 +2,27 @@ import GatewayProtocol
 import PushPolicy
 import TerminalUI
 
-/// How the message of an app's screen is read.
+/// The reading state of the message on an app's screen.
 struct Reading: Sendable, Equatable {
-  /// Whether it has the whole screen; else it stands below the list.
+  /// True if the message has the whole screen; otherwise it is below the list.
   var isOpen = false
-  /// The first line that is shown.
+  /// The first visible line.
   var offset = 0
-  /// Whether the payload is unfolded.
+  /// True if the payload is unfolded.
   var showsPayload = false
-  /// Whether the person came from the center, which is where the way back leads.
+  /// True if the message was opened in the center, to which Back then returns.
   var isFromCenter = false
 }
 
-/// All that was sent with a push, in lines.
+/// The full content of a push in lines.
 struct MessageLines {
   typealias Line = (text: String, style: Style)
 
   private(set) var lines: [Line] = []
-  /// The line with the fold of the payload.
+  /// The index of the line that folds the payload.
   private(set) var fold = 0
 
-  /// - Parameter hasPayload: Whether a line unfolds the payload.
+  /// - Parameter hasPayload: True to add the line that unfolds the payload.
   init(_ entry: PhoneState.Entry, _ model: PhoneModel, columns: Int, hasPayload: Bool = true) {
     let push = entry.push
     func add(_ text: String, _ style: Style) {
@@ -48,7 +48,7 @@ struct MessageLines {
     if model.reading.showsPayload { add(payload, .dim) }
   }
 
-  /// What is worth knowing besides the texts.
+  /// Returns further information about a push, in addition to its texts.
   static func facts(_ entry: PhoneState.Entry) -> [String] {
     let push = entry.push
     var facts = [entry.answerWords].compactMap { $0 }
@@ -62,7 +62,7 @@ struct MessageLines {
     return facts
   }
 
-  /// What can be answered to a push, and whether that was done.
+  /// Returns the actions of a push and the state of its answer.
   private static func answers(_ entry: PhoneState.Entry, _ model: PhoneModel) -> [String] {
     let push = entry.push
     let actions = push.presentation.listed?.actions ?? []
@@ -76,7 +76,7 @@ struct MessageLines {
     return titles + ["Answered, or no longer asked"]
   }
 
-  /// The label of an answer that every alert has.
+  /// Returns the title of an answer that every alert offers.
   private static func title(of answer: String) -> String {
     switch answer {
     case "view": "View"

@@ -1,8 +1,8 @@
 import Synchronization
 
-/// The rows of the center, made once for all keys and frames until something changes: there are thousands.
+/// A cache of the center's rows, of which there are thousands. Keys and frames use the same rows until a change.
 ///
-/// Copies share what is kept, which therefore is looked up by what it was made from.
+/// Copies share the cached value, which is therefore looked up by the revision and the search that it was made from.
 struct RowCache: Sendable, Equatable {
   private var revision = 0
   private let kept = Kept()
@@ -13,13 +13,13 @@ struct RowCache: Sendable, Equatable {
   }
 
   private static let lastRevision = Mutex(0)
-  /// How often rows were made.
+  /// The number of times that rows were calculated.
   var madeCount: Int { kept.madeCount.withLock { $0 } }
 
-  /// It is no part of what a phone is.
+  /// Returns true always: the cache is not part of the phone's state.
   static func == (left: RowCache, right: RowCache) -> Bool { true }
 
-  /// Something has changed.
+  /// Invalidates the rows after a change.
   mutating func forget() {
     revision = RowCache.lastRevision.withLock { last in
       last += 1
@@ -27,13 +27,13 @@ struct RowCache: Sendable, Equatable {
     }
   }
 
-  /// The rows of `state`, which has not changed since ``forget()`` was last called.
+  /// Returns the rows of `state`, which must not have changed since the last call of ``forget()``.
   func list(_ state: PhoneState, _ search: CenterSearch) -> CenterList {
     kept.value.withLock { value in
       if let value, value.revision == revision {
         if value.search == search { return value.list }
       }
-      // Whoever types on searches what was found.
+      // If the user extends the search text, only the earlier matches are searched.
       let narrower = value.flatMap { $0.revision == revision && search.isNarrower(than: $0.search) ? $0.list : nil }
       let list = CenterList(state, search, within: narrower)
       kept.madeCount.withLock { $0 += 1 }

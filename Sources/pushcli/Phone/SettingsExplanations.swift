@@ -1,4 +1,4 @@
-/// What each setting does, in a line of at most 76 characters.
+/// The effect of each setting, in a line of at most 76 characters.
 enum SettingsExplanations {
   private static let device: [SettingsRow.DeviceField: String] = [
     .silent: "No sounds on this device, except critical ones that are allowed.",
@@ -9,7 +9,7 @@ enum SettingsExplanations {
     .mouse: "Clicks and the wheel work here; off leaves the mouse to the terminal.",
   ]
 
-  /// By the name of the choice.
+  /// The explanations by the name of the preference.
   private static let choices = [
     "notifications": "Off refuses every push: no badge, no sound, no alert.",
     "badge": "The number on the icon of an app.",
@@ -27,7 +27,7 @@ enum SettingsExplanations {
     "provisional": "Pushes of this app come without sound and alert until this is off.",
   ]
 
-  /// The longest line.
+  /// The maximum length of a line in characters.
   static let maximumLength = 76
 
   static func text(_ key: SettingsRow.Key) -> String {
@@ -39,6 +39,6 @@ enum SettingsExplanations {
 }
 
 extension SettingsRow {
-  /// What it does, in a line.
+  /// The effect of the setting, in one line.
   var explanation: String { SettingsExplanations.text(key) }
 }

@@ -1,6 +1,7 @@
 import TerminalUI
 
-/// The settings, a modal view over the whole screen (M1): Cancel left, Done right (D1), grouped rows with switches (L8).
+/// The settings, a modal view over the whole screen (M1): Cancel left, Done right (D1), grouped rows with switches
+/// (L8).
 struct SettingsScreen {
   var model: PhoneModel
   var draft: SettingsDraft
@@ -18,7 +19,7 @@ struct SettingsScreen {
     let part = ModalHeader(title: "Settings", done: "Done", model: model).draw(
       cancel: .cancel, complete: .done, maximumColumns: Self.maximumColumns, in: &frame)
     let lines = lines
-    // What a notice covers is not where the selected row is.
+    // The selected row must not be covered by a notice.
     let notice = model.noticeLines(columns: size.columns - 2).count
     let explanation = notice == 0 ? explanationRows : 0
     let rows = max(notice == 0 ? part.rows - explanation : size.contentEnd - notice - part.row, 1)
@@ -33,8 +34,8 @@ struct SettingsScreen {
     if explanation > 0 { drawExplanation(from: part.row + rows, rows: explanation, in: &frame) }
   }
 
-  /// The rows for what the selected setting does, with a blank one above: the same for every setting, so that nothing
-  /// moves; none where the list needs all of them.
+  /// The rows for the explanation of the selected setting, with a blank one above. The number is the same for every
+  /// setting, so that the list does not move; it is 0 if the list needs all rows.
   private var explanationRows: Int {
     guard model.size.rows >= 16 else { return 0 }
     let columns = model.size.columns - 2
@@ -77,7 +78,7 @@ struct SettingsScreen {
       let style = isSelected ? Style.bold : .plain
       if isSelected { frame.write("▸", column: column, row: row, style: .bold) }
       let typing = isSelected ? draft.typing : nil
-      // What is typed at is in sight, however long it is.
+      // The cursor at the end of the text stays visible in a text of any length.
       let value =
         typing.map { TextLayout.tail($0 + "▏", columns: columns / 2) } ?? Self.text(of: setting, columns: columns / 2)
       let valueColumn = column + columns - DisplayWidth.of(value)
@@ -95,7 +96,8 @@ struct SettingsScreen {
     }
   }
 
-  /// A switch says its position in a word as well; a list shows that it has more.
+  /// Returns the value of a row. A switch also shows its position as a word, and a list shows that it has more
+  /// values.
   private static func text(of row: SettingsRow, columns: Int) -> String {
     if row.isSwitch { return row.value == "on" ? "on  ━●" : "off ●━" }
     return "‹ \(TextLayout.truncated(row.value, columns: columns)) ›"

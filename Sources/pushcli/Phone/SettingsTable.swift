@@ -3,13 +3,14 @@ import GatewayProtocol
 import PushPolicy
 import TerminalUI
 
-/// One row of the settings: what it is called, which values it can have, and where it belongs.
+/// One row of the settings, with its title, its possible values and its position in the groups.
 struct SettingsRow: Sendable, Equatable {
-  /// Whose choice it is, and what names it there.
+  /// Identifies a setting by its owner and its name.
   enum Key: Sendable, Hashable {
-    /// The person's, for everything, for an app, or for a category of an app; the setting as the gateway names it.
+    /// A preference of the user: for everything, for an app, or for a category of an app. The name is that of the
+    /// gateway.
     case choice(String, app: String?, category: String?)
-    /// This device's.
+    /// A setting of this device.
     case device(DeviceField)
   }
 
@@ -17,13 +18,13 @@ struct SettingsRow: Sendable, Equatable {
 
   var key: Key
   var title: String
-  /// Two values are a switch; more are a list of which one is ticked.
+  /// The possible values. Two values form a switch; more form a list with one selected value.
   var values: [String]
-  /// The value that holds now.
+  /// The current value.
   var value: String
-  /// Whether another value than those may be typed.
+  /// True if other values may be typed.
   var isText = false
-  /// The place below another row.
+  /// The indentation level below another row.
   var level = 0
 
   var isSwitch: Bool { Set(values) == ["on", "off"] }
@@ -35,14 +36,14 @@ struct SettingsGroup: Sendable, Equatable {
   var rows: [SettingsRow]
 }
 
-/// The settings screen as a table: this device's rows, and one for each choice that the policy knows.
+/// The settings screen as a table: this device's rows, and one row for each preference of the policy.
 enum SettingsTable {
-  /// The group of the device's own.
+  /// The title of the group of this device's settings.
   static let deviceTitle = "This Device"
-  /// Words for no value, which nobody types on.
+  /// The words for an absent value, which are removed when the user begins to type.
   fileprivate static let nothing = ["off", "none", "unlimited"]
 
-  /// A row; a value that is none of the usual ones is one of its values, too.
+  /// Returns a row. An unusual current value is added to the possible values.
   private static func row(
     _ key: SettingsRow.Key, _ title: String, _ values: [String], _ value: String, isText: Bool = false, level: Int = 0
   ) -> SettingsRow {
@@ -50,7 +51,7 @@ enum SettingsTable {
     return SettingsRow(key: key, title: title, values: values, value: value, isText: isText, level: level)
   }
 
-  /// The row of a choice.
+  /// Returns the row of a preference.
   private static func row(
     _ choice: EffectivePreference, app: String? = nil, category: String? = nil
   ) -> SettingsRow {
@@ -62,7 +63,7 @@ enum SettingsTable {
 
   private static func word(_ isOn: Bool) -> String { isOn ? "on" : "off" }
 
-  /// All groups: this device, everything, then each app with the categories that are known of it.
+  /// Returns all groups: this device, everything, then each app with its known categories.
   static func groups(_ state: PhoneState) -> [SettingsGroup] {
     let settings = state.settings
     let device = SettingsGroup(
@@ -99,15 +100,15 @@ enum SettingsTable {
   }
 }
 
-/// The settings while they are open: what was changed and not yet completed with Done.
+/// The changes in the open settings, before Done completes them.
 struct SettingsDraft: Sendable, Equatable {
   var changes: [SettingsRow.Key: String] = [:]
-  /// The place of the selected row, over all groups.
+  /// The index of the selected row, over all groups.
   var selected = 0
-  /// What is being typed into the selected row.
+  /// The text that is being typed into the selected row.
   var typing: String?
 
-  /// The groups as the person has left them.
+  /// Returns the groups with the changes applied.
   func groups(_ state: PhoneState) -> [SettingsGroup] {
     var groups = SettingsTable.groups(state)
     guard !changes.isEmpty else { return groups }
@@ -119,13 +120,13 @@ struct SettingsDraft: Sendable, Equatable {
     return groups
   }
 
-  /// Whether the selected row takes text.
+  /// Returns true if the selected row accepts text.
   func isText(_ state: PhoneState) -> Bool {
     let rows = SettingsTable.groups(state).flatMap(\.rows)
     return rows.indices.contains(selected) && rows[selected].isText
   }
 
-  /// Selects the first row of the next group, or of the one before.
+  /// Selects the first row of the next or the previous group.
   mutating func jump(_ step: Int, _ state: PhoneState) {
     var starts: [Int] = [0]
     for group in SettingsTable.groups(state) { starts.append((starts.last ?? 0) + group.rows.count) }
@@ -133,14 +134,14 @@ struct SettingsDraft: Sendable, Equatable {
     selected = (step > 0 ? starts.first { $0 > selected } : starts.last { $0 < selected }) ?? selected
   }
 
-  /// Moves the value of the selected row on by a step, round and round.
+  /// Changes the value of the selected row by one step, cyclically except for the volume.
   mutating func turn(_ step: Int, _ state: PhoneState) {
     let rows = SettingsTable.groups(state).flatMap(\.rows)
     guard rows.indices.contains(selected) else { return }
     let row = rows[selected]
     let value = changes[row.key] ?? row.value
     let index = row.values.firstIndex(of: value) ?? 0
-    // What is more or less ends at both ends; what is one or another goes round.
+    // The volume stops at both ends of its range; other values are cyclic.
     let next =
       row.key == .device(.volume)
       ? row.values[min(max(index + step, 0), row.values.count - 1)]
@@ -148,7 +149,7 @@ struct SettingsDraft: Sendable, Equatable {
     changes[row.key] = next == row.value ? nil : next
   }
 
-  /// Begins to type into the selected row, if it takes text.
+  /// Begins to type into the selected row if it accepts text.
   mutating func edit(_ state: PhoneState) {
     let rows = groups(state).flatMap(\.rows)
     guard rows.indices.contains(selected), rows[selected].isText else { return }
@@ -156,7 +157,7 @@ struct SettingsDraft: Sendable, Equatable {
     typing = SettingsTable.nothing.contains(value) ? "" : value
   }
 
-  /// Takes what was typed, or returns what is wrong with it, and typing goes on.
+  /// Accepts the typed text, or returns a description of the error and leaves the field open.
   mutating func endEdit(_ state: PhoneState) -> String? {
     let rows = SettingsTable.groups(state).flatMap(\.rows)
     guard let typing, rows.indices.contains(selected) else { return nil }
@@ -165,7 +166,7 @@ struct SettingsDraft: Sendable, Equatable {
     return nil
   }
 
-  /// Takes a value for a row, or returns what is wrong with it.
+  /// Accepts a value for a row, or returns a description of the error.
   mutating func take(_ text: String, for row: SettingsRow, _ state: PhoneState) -> String? {
     let typed = text.trimmingCharacters(in: .whitespaces)
     let usual = row.values.first { $0.lowercased() == typed.lowercased() }
@@ -186,7 +187,7 @@ struct SettingsDraft: Sendable, Equatable {
     return nil
   }
 
-  /// What Done asks of the gateway: one request for each scope.
+  /// The requests that Done sends to the gateway: one for each scope.
   var requests: [PhonePreferenceChange] {
     struct Scope: Hashable { var app, category: String? }
     var byScope: [Scope: [String]] = [:]
@@ -199,7 +200,7 @@ struct SettingsDraft: Sendable, Equatable {
     }.sorted { ($0.app ?? "", $0.category ?? "") < ($1.app ?? "", $1.category ?? "") }
   }
 
-  /// The device's settings after Done.
+  /// Returns the device's settings after Done.
   func settings(from settings: DeviceSettings) -> DeviceSettings {
     var settings = settings
     if let value = changes[.device(.silent)] { settings.isSilent = value == "on" }

@@ -1,13 +1,14 @@
 import Foundation
 
-/// What a sound file says of itself, so that a long one is known before it plays (S2).
+/// Reads the length of a sound file from its header, so that long sounds are detected before they play (S2).
 enum SoundFile {
-  /// The longest sound, in seconds.
+  /// The maximum length of a sound in seconds.
   static let maximumLength = 30.0
-  /// How much of each end of a file is looked at, in bytes: an Ogg page at its largest.
+  /// The number of bytes that are read at each end of a file: the maximum size of an Ogg page.
   private static let windowSize = 65_536
 
-  /// How long the file at `path` plays, in seconds; nil for a form that is not known: WAV, AIFF, Ogg Vorbis and Opus are.
+  /// Returns the length of the file at `path` in seconds. The formats are WAV, AIFF, Ogg Vorbis and Opus; nil for
+  /// others.
   static func length(_ path: String) -> Double? {
     guard let file = FileHandle(forReadingAtPath: path), let size = try? file.seekToEnd() else { return nil }
     defer { try? file.close() }
@@ -18,7 +19,7 @@ enum SoundFile {
     return length(head: [UInt8](head), tail: [UInt8](tail), size: Int(size))
   }
 
-  /// As ``length(_:)``, of the first and the last bytes of a file of `size` bytes.
+  /// Returns the length as ``length(_:)`` does, from the first and the last bytes of a file of `size` bytes.
   static func length(head: [UInt8], tail: [UInt8], size: Int) -> Double? {
     if has("RIFF", head, at: 0), has("WAVE", head, at: 8) { return wave(head, size: size) }
     if has("FORM", head, at: 0), has("AIFF", head, at: 8) || has("AIFC", head, at: 8) { return aiff(head) }
@@ -31,7 +32,7 @@ enum SoundFile {
     return chunks(head, isBigEndian: false) { name, offset, count in
       if name == "fmt " { byteRate = number(head, at: offset + 8, count: 4) ?? 0 }
       guard name == "data", byteRate > 0 else { return nil }
-      // What was recorded into a pipe does not know its size.
+      // A WAV file that was recorded into a pipe has no valid size.
       return Double(min(count, size - offset)) / Double(byteRate)
     }
   }
@@ -39,7 +40,7 @@ enum SoundFile {
   private static func aiff(_ head: [UInt8]) -> Double? {
     chunks(head, isBigEndian: true) { name, offset, _ in
       guard name == "COMM", let frames = number(head, at: offset + 2, count: 4, isBigEndian: true),
-        // An 80-bit float: exponent, then the mantissa with its leading one.
+        // An 80-bit float: the exponent, then the mantissa with its leading one.
         let exponent = number(head, at: offset + 8, count: 2, isBigEndian: true),
         let mantissa = number(head, at: offset + 10, count: 4, isBigEndian: true)
       else { return nil }
@@ -48,7 +49,7 @@ enum SoundFile {
     }
   }
 
-  /// The first answer of `body` to the name, the place of the contents and the size of each chunk.
+  /// Calls `body` with the name, the offset of the contents and the size of each chunk, and returns its first result.
   private static func chunks(
     _ head: [UInt8], isBigEndian: Bool, _ body: (_ name: String, _ offset: Int, _ count: Int) -> Double?
   ) -> Double? {
@@ -62,7 +63,7 @@ enum SoundFile {
     return nil
   }
 
-  /// The position at the end of the last page, in samples (RFC 3533 §6).
+  /// Returns the length according to the sample position at the end of the last page (RFC 3533 §6).
   private static func ogg(_ head: [UInt8], _ tail: [UInt8]) -> Double? {
     guard let segments = number(head, at: 26, count: 1) else { return nil }
     let packet = 27 + segments

@@ -4,27 +4,28 @@ import Glibc
 import PushPolicy
 import Synchronization
 
-/// Plays sounds by name through the first player of this machine, else the terminal's bell.
+/// Plays sounds by name through the first available player of this machine, or rings the terminal's bell.
 ///
-/// It never blocks: a player is started and waited for elsewhere. At most one plays, and at most one begins
-/// within a second; of what comes in between only something more urgent is played, when the second is over. The players
-/// mix with other audio (S6).
+/// It never blocks: a player is started and awaited on other threads. At most one sound plays at a time, and at most
+/// one begins within a second. Of the sounds in between, only the most urgent one is played when the second has
+/// passed, and only if it is more urgent than the first. The players mix with other audio (S6).
 final class SoundPlayer: Sendable {
   /// The outcome of a sound.
   enum Outcome: Sendable, Equatable {
     case started([String])
     case bell
-    /// Another one began less than a second ago, or still plays.
+    /// Another sound began less than a second ago, or still plays.
     case skipped
-    /// It comes when the second is over.
+    /// The sound plays when the second has passed.
     case postponed
   }
 
-  /// The players in order of preference, how they are told a volume from 0 to 1, and which kinds of file each reads.
+  /// The players in order of preference, their options for a volume from 0 to 1, and the file types that each one
+  /// reads.
   private static let players: [(name: String, options: @Sendable (Double) -> [String], suffixes: [String])] = [
     ("pw-play", { ["--volume=\($0)"] }, ["", ".wav", ".oga", ".aiff"]),
     ("paplay", { ["--volume=\(Int($0 * 65_536))"] }, ["", ".wav", ".oga", ".aiff"]),
-    // It has no volume of its own: a built-in sound is written softer, a custom file plays as it is.
+    // It has no volume option: a built-in sound is written at a lower level, a custom file plays at its own level.
     ("aplay", { _ in ["-q"] }, ["", ".wav"]),
   ]
 
@@ -42,9 +43,9 @@ final class SoundPlayer: Sendable {
   private let state = Mutex(State())
 
   /// - Parameters:
-  ///   - folder: Where the person's own sounds are.
-  ///   - cache: Where the built-in ones are written for the players, one file for each volume.
-  ///   - searchPath: Where the players are.
+  ///   - folder: The folder of the user's custom sounds.
+  ///   - cache: The folder in which the built-in sounds are written for the players, one file for each volume.
+  ///   - searchPath: The folders of the players.
   ///   - ring: Rings the bell.
   init(
     folder: String,
@@ -58,14 +59,14 @@ final class SoundPlayer: Sendable {
     self.ring = ring
   }
 
-  /// Whether a sound plays.
+  /// True while a sound plays.
   var isPlaying: Bool { state.withLock { $0.child != nil } }
 
-  /// `~/.cache/pushgateway/sounds`.
+  /// The default cache folder, `~/.cache/pushgateway/sounds`.
   static var standardCache: String { folder("XDG_CACHE_HOME", ".cache", ProcessInfo.processInfo.environment) }
 
-  /// Our folder in the one that `variable` names, else in `place` of the person's home: `$HOME`, as a shell has it, and
-  /// only without one what the password file says.
+  /// Returns this program's folder in the folder that `variable` names, or in `place` of the user's home folder. The
+  /// home folder is `$HOME`, as in a shell; only without it, the entry of the password file is used.
   static func folder(_ variable: String, _ place: String, _ environment: [String: String]) -> String {
     func value(_ name: String) -> String? { environment[name].flatMap { $0.isEmpty ? nil : $0 } }
     return (value(variable) ?? (value("HOME") ?? NSHomeDirectory()) + "/" + place) + "/pushgateway/sounds"
@@ -76,9 +77,9 @@ final class SoundPlayer: Sendable {
     (ProcessInfo.processInfo.environment["PATH"] ?? "").split(separator: ":").map(String.init)
   }
 
-  /// Begins to play the sound called `name`, or `default` when the device lacks it (S1).
+  /// Plays the sound called `name`, or `default` if the device has no sound of this name (S1).
   ///
-  /// - Parameter volume: From 0 to 100; at 0 nothing plays.
+  /// - Parameter volume: The volume from 0 to 100; at 0 nothing plays.
   @discardableResult
   func play(
     _ name: String, volume: Int = 100, urgency: InterruptionLevel = .active, now: ContinuousClock.Instant = .now
@@ -111,8 +112,8 @@ final class SoundPlayer: Sendable {
     }
   }
 
-  /// The player and its arguments for the sound called `name`: the person's own one unless it is long (S2), a built-in
-  /// one, or the default.
+  /// Returns the player and its arguments for the sound called `name`: the user's custom sound unless it is too long
+  /// (S2), a built-in one, or the default.
   func command(for name: String, volume: Int = 100) -> [String]? {
     guard let player = player else { return nil }
     let names = [name, "default"].filter(Self.isBareFileName)
@@ -134,7 +135,7 @@ final class SoundPlayer: Sendable {
     return nil
   }
 
-  /// The file of a built-in sound, written now if it was not before.
+  /// Returns the path of a built-in sound, and writes the file if it does not exist.
   private func builtIn(_ name: String, volume: Int) -> String? {
     let name = name.hasSuffix(".wav") || name.hasSuffix(".caf") ? String(name.dropLast(4)) : name
     guard BuiltInSounds.files[name] != nil else { return nil }
@@ -145,7 +146,7 @@ final class SoundPlayer: Sendable {
     return (try? Data(file).write(to: URL(filePath: path), options: .atomic)).map { path }
   }
 
-  /// Whether `name` can lead nowhere but into the folder; the gateway has checked it before.
+  /// Returns true if `name` cannot lead outside of the folder. The gateway has already checked it.
   static func isBareFileName(_ name: String) -> Bool {
     !name.isEmpty && !name.hasPrefix(".") && !name.contains("..") && name.utf8.count < 200
       && name.unicodeScalars.allSatisfy { $0 != "/" && $0 != "\\" && $0.properties.generalCategory != .control }
@@ -164,7 +165,7 @@ final class SoundPlayer: Sendable {
     return unsafe stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
   }
 
-  /// Takes leave of a child the moment it ends, so that nothing of it stays behind in the system.
+  /// Waits for a child to end, so that no zombie process remains.
   private func waitForEnd(of child: pid_t) {
     DispatchQueue.global(qos: .utility).async { [weak self] in
       while waitpid(child, nil, 0) < 0, errno == EINTR {}
@@ -172,7 +173,7 @@ final class SoundPlayer: Sendable {
     }
   }
 
-  /// Starts a program that reads and writes nothing of ours.
+  /// Starts a program without access to this terminal.
   private static func spawn(_ command: [String]) -> pid_t? {
     var actions = unsafe posix_spawn_file_actions_t()
     unsafe posix_spawn_file_actions_init(&actions)

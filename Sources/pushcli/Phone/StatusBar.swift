@@ -2,7 +2,7 @@ import Foundation
 import PushPolicy
 import TerminalUI
 
-/// The top row: which device this is, how things stand with the gateway (A10), the silent switch, the time.
+/// The top row: the device's name, the state of the connection to the gateway (A10), the silent switch, and the time.
 struct StatusBar {
   var model: PhoneModel
 
@@ -26,13 +26,13 @@ struct StatusBar {
     frame.write(TextLayout.truncated(form.words, columns: right - column - 1), column: column, row: 0, style: .dim)
   }
 
-  /// What keeps pushes from being heard or seen now, as far as there is room.
+  /// The reasons why pushes are silent or hidden now, as far as they fit.
   private var circumstances: [String] {
     let words = model.circumstances.map { TextLayout.truncated($0, columns: 12) }
     return model.size.columns < 60 ? Array(words.prefix(1)) : words
   }
 
-  /// The left half: the device's name, which may give way, and how things stand with the gateway.
+  /// The left half: the device's name, which may be omitted, and the state of the connection.
   private struct Form {
     var device: String
     var words: String
@@ -48,7 +48,7 @@ struct StatusBar {
     }
   }
 
-  /// What is being waited for.
+  /// The operation in progress.
   private var activity: String? {
     let words: [(PhoneActivity, String)] = [
       (.sending, "sending …"), (.saving, "saving …"), (.reporting, "reporting …"),
@@ -56,7 +56,7 @@ struct StatusBar {
     return words.first { model.activities.contains($0.0) }?.1
   }
 
-  /// From the longest to the shortest.
+  /// Returns the forms of the left half, from the longest to the shortest.
   private func forms(_ clock: ClockText) -> [Form] {
     let device = TextLayout.truncated(model.device, columns: model.size.columns / 3)
     if let activity { return [Form(device: device, words: activity), Form(device: "", words: activity)] }
@@ -81,7 +81,7 @@ struct StatusBar {
 }
 
 extension PhoneModel {
-  /// What keeps pushes from being heard or seen now, the last one first.
+  /// The reasons why pushes are silent or hidden now, the last one of the status bar first.
   var circumstances: [String] {
     let zone = timeZone
     let moment = ZonedTime(seconds: Int64(now.timeIntervalSince1970)) { name, seconds in

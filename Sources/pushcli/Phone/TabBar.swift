@@ -1,7 +1,7 @@
 import GatewayProtocol
 import TerminalUI
 
-/// The tabs at the bottom of what is modeless, with the keys that lead there.
+/// The tabs at the bottom of non-modal screens, with their keys.
 struct TabBar {
   var model: PhoneModel
 
