@@ -1,8 +1,8 @@
 // Written by scripts/width-table from Unicode 15.0.0.
 
-/// Which scalars take two columns and which none, as the numbers at which that begins and ends by turns.
+/// The scalars that take two columns and those that take none: sorted numbers at which a range begins and ends in turn.
 enum WidthTable {
-  /// East Asian Wide and Fullwidth (UAX #11), and pictures; no marks.
+  /// The scalars of East Asian Width Wide and Fullwidth (UAX #11) and those with emoji presentation, without marks.
   static let wide: [UInt32] = [
     0x1100, 0x1160, 0x231A, 0x231C, 0x2329, 0x232B, 0x23E9, 0x23ED, 0x23F0, 0x23F1, 0x23F3, 0x23F4, 0x25FD, 0x25FF,
     0x2614, 0x2616, 0x2648, 0x2654, 0x267F, 0x2680, 0x2693, 0x2694, 0x26A1, 0x26A2, 0x26AA, 0x26AC, 0x26BD, 0x26BF,
@@ -25,7 +25,7 @@ enum WidthTable {
     0x30000, 0x3FFFE,
   ]
 
-  /// Vowels and final consonants of Hangul, which stand in the cell of the consonant before them.
+  /// Vowels and final consonants of Hangul, which join the cell of the preceding consonant.
   static let joining: [UInt32] = [
     0x1160, 0x1200, 0xD7B0, 0xD7C7, 0xD7CB, 0xD7FC,
   ]

@@ -151,7 +151,7 @@ extension PhoneChange {
     case .read(let ordinals): JournalRecord.append("read", ["ordinals": .numbers(ordinals)], to: &bytes)
     case .cleared(let ordinals): JournalRecord.append("cleared", ["ordinals": .numbers(ordinals)], to: &bytes)
     case .restored(let entries):
-      // A line each, so that each ends in its push; ``JournalWriting`` tears them apart.
+      // One line for each entry, so that each line ends with its push; ``PhoneJournal/lines(_:)`` splits them.
       for (index, entry) in entries.enumerated() {
         if index > 0 { bytes.append(UInt8(ascii: "\n")) }
         JournalRecord.append(
@@ -192,7 +192,7 @@ extension PhoneChange {
 }
 
 extension JournalRecord {
-  /// Reads one line; nil for one that this version does not know.
+  /// Parses one line; nil if this version does not support its type.
   init?(_ line: [UInt8], parser: JSONParser) {
     let record = try? parser.parse(line.span) { root in JournalRecord(root, line: line) }
     guard let record = record ?? nil else { return nil }
@@ -254,7 +254,7 @@ extension JournalRecord {
       let selected = root["selected"]?.count ?? 0
       let screen: PhoneState.Screen =
         switch root["screen"]?.string {
-        // Files of version 0.1 have the old spelling.
+        // Version 0.1 wrote the spelling `centre`.
         case "center", "centre": .center
         case "app": .app(topic: root["topic"]?.string ?? "", selected: selected == 0 ? nil : selected)
         default: .home
@@ -279,10 +279,10 @@ extension JournalRecord {
     return apps
   }
 
-  /// The push at the end of a line.
+  /// Returns the push at the end of a line.
   private static func push(_ root: JSONElement, line: [UInt8]) -> DevicePush? {
     guard let element = root["push"] else { return nil }
-    // What stands before it is short and holds no such mark.
+    // The members before the push are short and do not contain this mark.
     let mark = Array(#","push":"#.utf8)
     let place = line.indices.prefix(200).first { line[$0...].starts(with: mark) }
     return place.flatMap { DevicePush(element, line: Array(line[($0 + mark.count)...].dropLast())) }
