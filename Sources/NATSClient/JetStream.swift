@@ -1,9 +1,9 @@
 import PushCore
 
-/// What JetStream can be asked for, over a transport.
+/// The API of JetStream, over a transport.
 package struct JetStream: Sendable {
   package let transport: any NATSTransport
-  /// How long an answer is waited for.
+  /// The time that a request waits for its answer.
   package var timeout: Duration
 
   package init(_ transport: any NATSTransport, timeout: Duration = .seconds(2)) {
@@ -33,31 +33,31 @@ package struct JetStream: Sendable {
     }.get()
   }
 
-  /// A message as any replica has it, which may lag; nil: there is none.
+  /// Returns a message from any replica, which may lag; nil: it does not exist.
   package func message(_ stream: String, sequence: UInt64) async throws(JetStreamError) -> StoredMessage? {
     try await direct(stream, Get(seq: sequence))
   }
 
-  /// The last message of a subject as any replica has it, which may lag; nil: there is none.
+  /// Returns the last message of a subject from any replica, which may lag; nil: it does not exist.
   package func lastMessage(_ stream: String, subject: String) async throws(JetStreamError) -> StoredMessage? {
     try await direct(stream, Get(lastBySubject: subject))
   }
 
-  /// A message as the leader has it; nil: there is none.
+  /// Returns a message from the leader; nil: it does not exist.
   package func leaderMessage(_ stream: String, sequence: UInt64) async throws(JetStreamError) -> StoredMessage? {
     try await JetStream.unlessMissing { () async throws(JetStreamError) in
       try await ask("STREAM.MSG.GET.\(stream)", Get(seq: sequence), JetStreamReplies.stored)
     }
   }
 
-  /// The last message of a subject as the leader has it; nil: there is none.
+  /// Returns the last message of a subject from the leader; nil: it does not exist.
   package func leaderMessage(_ stream: String, lastOf subject: String) async throws(JetStreamError) -> StoredMessage? {
     try await JetStream.unlessMissing { () async throws(JetStreamError) in
       try await ask("STREAM.MSG.GET.\(stream)", Get(lastBySubject: subject), JetStreamReplies.stored)
     }
   }
 
-  /// Messages of a subject from a number on, as any replica has them, which may lag.
+  /// Returns messages of a subject from a sequence number on, from any replica, which may lag.
   package func messages(
     _ stream: String, subject: String, from sequence: UInt64, limit: Int, maximumSize: Int? = nil
   ) async throws(JetStreamError) -> MessageBatch {
@@ -65,9 +65,10 @@ package struct JetStream: Sendable {
       stream, Get(seq: max(1, sequence), nextBySubject: subject, batch: limit, maximumSize: maximumSize))
   }
 
-  /// The last message of each of some subjects, as any replica has it, which may lag; brokers look for 1,024 at most.
+  /// Returns the last message of each subject in `subjects`, from any replica, which may lag. Brokers accept at most
+  /// 1,024 subjects.
   ///
-  /// A subject without a message takes no part in the answer, nor any of its time.
+  /// A subject without a message does not appear in the answer, and does not delay it.
   package func lastMessages(_ stream: String, subjects: [String]) async throws(JetStreamError) -> [StoredMessage] {
     try await batch(stream, Get(lastBySubjects: subjects)).messages
   }
@@ -86,12 +87,12 @@ package struct JetStream: Sendable {
     }
     var messages: [StoredMessage] = []
     for answer in answers { messages.append(try JetStreamReplies.direct(answer)) }
-    // No stream holds more.
+    // No stream contains more messages.
     let remaining = end.header("Nats-Num-Pending").flatMap { UInt64($0) }.map { min($0, UInt64(UInt32.max)) }
     return MessageBatch(messages: messages, remaining: remaining ?? 0)
   }
 
-  /// Removes a message; one that is not there is an error that ``JetStreamError/isNotFound`` tells.
+  /// Removes a message; one that does not exist is an error for which ``JetStreamError/isNotFound`` is true.
   package func delete(
     _ stream: String, sequence: UInt64, completion: @escaping @Sendable (Result<Void, JetStreamError>) -> Void
   ) {
@@ -107,7 +108,7 @@ package struct JetStream: Sendable {
     }.get()
   }
 
-  /// Removes what a subject has, save the newest `keep`, or what is below a number.
+  /// Removes the messages of a subject except the newest `keep`, or those below a sequence number.
   package func purge(
     _ stream: String, subject: String? = nil, keep: Int? = nil, below sequence: UInt64? = nil
   ) async throws(JetStreamError) {
@@ -124,7 +125,7 @@ package struct JetStream: Sendable {
     try await ask("STREAM.UPDATE.\(configuration.name)", configuration, JetStream.info)
   }
 
-  /// Creates a stream, or changes the one that is there to what is wanted.
+  /// Creates a stream, or updates the existing one to the configuration.
   package func ensureStream(_ configuration: StreamConfiguration) async throws(JetStreamError) -> StreamInfo {
     do { return try await createStream(configuration) } catch {
       guard error.code == .streamNameInUse else { throw error }
@@ -136,8 +137,10 @@ package struct JetStream: Sendable {
     try await ask("STREAM.DELETE.\(name)", [String: String](), JetStreamReplies.check)
   }
 
-  /// - Parameter subjects: of what the counts are told besides; a filter.
-  /// - Returns: nil when there is no such stream.
+  /// Returns the state of a stream.
+  ///
+  /// - Parameter subjects: a filter of the subjects whose message counts are also returned.
+  /// - Returns: the state; nil when there is no such stream.
   package func streamInfo(_ name: String, subjects: String? = nil) async throws(JetStreamError) -> StreamInfo? {
     try await JetStream.unlessMissing { () async throws(JetStreamError) in
       try await ask("STREAM.INFO.\(name)", subjects.map { ["subjects_filter": $0] } ?? [:], JetStream.info)
@@ -146,20 +149,21 @@ package struct JetStream: Sendable {
 
   /// Refuses a cluster that is older than 2.11, or without JetStream.
   ///
-  /// - Throws: `.link(.refused)` for one that will be refused later, too.
+  /// - Throws: `.link(.refused)` for a cluster that a later attempt would also refuse.
   package func requireBroker() async throws(JetStreamError) {
     let account: Account
     do { account = try await self.account() } catch {
       guard error.code == .notEnabled else { throw error }
       throw .link(.refused("the NATS servers have no JetStream: enable it (jetstream { … }) on 2.11 or newer"))
     }
-    // Servers say a level from 2.11 on, which has what the mailbox needs: a time to live for each message.
+    // Servers report an API level from 2.11 on. The mailbox needs a feature of 2.11: a time to live for each message.
     guard account.api.level ?? 0 >= 1 else {
       throw .link(.refused("the NATS servers are older than 2.11: upgrade them; 2.15 was tested"))
     }
   }
 
-  /// Asks whoever leads the cluster; a broker that is cut off from it has no answer.
+  /// Sends a request that only the leader of the cluster answers; it fails on a broker without a connection to the
+  /// leader.
   package func requireLeader() async throws(JetStreamError) { _ = try await account() }
 
   private func account() async throws(JetStreamError) -> Account {
@@ -170,7 +174,8 @@ package struct JetStream: Sendable {
 
   // MARK: Asking
 
-  // These are members, since a type inside a function ends the compiler of Swift 6.3 when another module inlines it.
+  // These are members, because a type inside a function crashes the compiler of Swift 6.3 when another module inlines
+  // it.
 
   private struct Purge: Encodable {
     var filter: String?

@@ -1,18 +1,18 @@
-/// Why JetStream did not do what it was asked for.
+/// The reason why a request to JetStream failed.
 package enum JetStreamError: Error, Sendable, Equatable, CustomStringConvertible {
-  /// It was not reached, or did not answer.
+  /// JetStream was not reached, or did not answer.
   case link(NATSError)
-  /// It refuses: the status, the number of the error, and what it says.
+  /// JetStream refused the request: the status, the number of the error, and its description.
   case refused(status: Int, code: ErrorCode, description: String)
-  /// It said something that this client does not understand.
+  /// JetStream sent an answer that this client can't read.
   case malformed(String)
 
-  /// The numbers of JetStream's errors, as far as somebody asks for them.
+  /// The error numbers of JetStream that this client uses.
   package struct ErrorCode: RawRepresentable, Sendable, Hashable {
     package let rawValue: Int
     package init(rawValue: Int) { self.rawValue = rawValue }
 
-    /// Too few brokers are there for so many copies: others may be starting, or may be none.
+    /// Too few brokers are connected for this number of replicas: others may be starting, or may not exist.
     package static let noSuitablePeers = ErrorCode(rawValue: 10005)
     package static let noMessage = ErrorCode(rawValue: 10037)
     package static let notEnabled = ErrorCode(rawValue: 10039)
@@ -24,7 +24,7 @@ package enum JetStreamError: Error, Sendable, Equatable, CustomStringConvertible
     package static let wrongLastSequence = ErrorCode(rawValue: 10071)
     package static let accountResourcesExceeded = ErrorCode(rawValue: 10002)
     package static let insufficientResources = ErrorCode(rawValue: 10023)
-    /// The same message id is being stored just now.
+    /// A message with the same id is being stored.
     package static let duplicateInProcess = ErrorCode(rawValue: 10158)
     package static let wrongLastSequenceConstant = ErrorCode(rawValue: 10164)
   }
@@ -34,10 +34,10 @@ package enum JetStreamError: Error, Sendable, Equatable, CustomStringConvertible
     return code
   }
 
-  /// Whether a compare-and-set found something else than it expected.
+  /// True if a compare-and-set found another sequence number than expected.
   package var isConflict: Bool { code == .wrongLastSequence || code == .wrongLastSequenceConstant }
 
-  /// Whether what was to be read or deleted is not there.
+  /// True if the message or stream to read or delete does not exist.
   package var isNotFound: Bool {
     guard case .refused(let status, let code, _) = self else { return false }
     return status == 404 || [.noMessage, .sequenceNotFound, .deletionFailed, .streamNotFound].contains(code)

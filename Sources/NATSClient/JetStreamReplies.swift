@@ -3,12 +3,13 @@ import PushCore
 import PushPolicy
 import Synchronization
 
-/// Answers of JetStream, read. Every size is bounded: a document that is larger is refused.
+/// The readers of JetStream's answers. The size of an answer is limited to ``maximumSize`` bytes; a larger one is
+/// refused.
 enum JetStreamReplies {
   static let maximumSize = 32 << 20
   private static let parser = Mutex(JSONParser())
 
-  /// What matters of an answer to what was published, and of every error.
+  /// The members of a publish acknowledgement or of an error answer.
   private struct Head: Sendable {
     var stream: String?
     var sequence: Int?
@@ -45,7 +46,7 @@ enum JetStreamReplies {
     return PublishAcknowledgement(stream: stream, sequence: UInt64(sequence), isDuplicate: head.isDuplicate)
   }
 
-  /// Throws what the answer says went wrong.
+  /// Throws the error of an answer that contains one.
   static func check(_ message: NATSMessage) throws(JetStreamError) {
     if let error = try head(message.body).error { throw error }
   }
@@ -55,7 +56,7 @@ enum JetStreamReplies {
     do { return try decodeJSON(from: message.body) } catch { throw .malformed("\(error)") }
   }
 
-  /// A message that a replica handed out.
+  /// Reads a message from the answer of a replica to a direct get.
   static func direct(_ message: NATSMessage) throws(JetStreamError) -> StoredMessage {
     if let status = message.status {
       throw .refused(
@@ -69,7 +70,7 @@ enum JetStreamReplies {
       time: message.header("Nats-Time-Stamp") ?? "")
   }
 
-  /// What a leader handed out.
+  /// Reads a message from the answer of the leader.
   static func stored(_ message: NATSMessage) throws(JetStreamError) -> StoredMessage {
     struct Answer: Decodable {
       struct Message: Decodable {
@@ -88,7 +89,7 @@ enum JetStreamReplies {
       body: Array(found.data ?? Data()), time: found.time)
   }
 
-  /// The lines of a block of headers, without the first, which is the protocol's version.
+  /// Returns the lines of a header block without the first, which is the version of the protocol.
   static func headers(_ block: Data) -> [(name: String, value: String)] {
     String(decoding: block, as: UTF8.self).split(separator: "\r\n").dropFirst().compactMap { line in
       guard let colon = line.firstIndex(of: ":") else { return nil }

@@ -3,12 +3,12 @@ import Dispatch
 import PushCore
 import Synchronization
 
-/// A connection to the cluster over libnats, which takes another broker by itself when one goes away.
+/// A connection to the cluster over libnats, which connects to another broker automatically when one is lost.
 ///
-/// All calls of the library that may wait for a socket are made on one queue of its own, in the order in which they were
-/// asked for. Answers come on the library's thread of deliveries.
+/// All calls of the library that may block on a socket are made on one dedicated queue, in the order of the requests.
+/// Answers are delivered on the library's thread for messages.
 package final class NATSConnection: NATSTransport {
-  /// A call of the library that waits for its turn.
+  /// A queued call of the library.
   private enum Call {
     case publish(String, reply: String?, headers: [(name: String, value: String)], [UInt8], request: UInt64?)
     case subscribe(Int)
@@ -27,15 +27,15 @@ package final class NATSConnection: NATSTransport {
     var size = 0
     var isScheduled = false
     var isClosed = false
-    /// What is subscribed to: by the number of its callbacks.
+    /// The subscribed subjects, by the numbers of their callbacks.
     var subjects: [Int: (subject: String, queue: String?)] = [:]
     var link = LinkState.disconnected
     var listeners: [@Sendable (LinkState) -> Void] = []
   }
 
-  /// What may wait to be sent; beyond it requests are refused at once.
+  /// The limit in bytes of queued publish calls; beyond it requests are refused immediately.
   private static let maximumLineSize = 64 << 20
-  /// How often deadlines are looked at.
+  /// The interval in milliseconds at which deadlines are checked.
   private static let sweepInterval = 50
 
   private let options: NATSOptions
@@ -44,7 +44,7 @@ package final class NATSConnection: NATSTransport {
   private let inbox: String
   private let inboxNumber: Int
   private let pump = DispatchQueue(label: "pushgateway.nats")
-  /// The library's side, only ever touched on the pump.
+  /// The library's handles, used only on ``pump``.
   private let engine: NATSHandles
 
   /// Connects to one of the brokers.
@@ -79,7 +79,7 @@ package final class NATSConnection: NATSTransport {
     pump.async { [engine] in engine.close() }
   }
 
-  /// Looks at deadlines now and then, as long as there is a table.
+  /// Checks deadlines at the sweep interval, as long as the table exists.
   private static func sweep(_ table: RequestTable, on queue: DispatchQueue) {
     queue.asyncAfter(deadline: .now() + .milliseconds(sweepInterval)) { [weak table] in
       guard let table else { return }
@@ -160,7 +160,9 @@ package final class NATSConnection: NATSTransport {
 
   // MARK: The pump
 
-  /// - Returns: whether the call is in line.
+  /// Queues a call of the library.
+  ///
+  /// - Returns: true if the call was queued; false after a close or beyond the size limit.
   private func enqueue(_ call: Call) -> Bool {
     let size = call.size
     let (isIn, isFirst) = line.withLock { line -> (Bool, Bool) in
@@ -211,7 +213,7 @@ package final class NATSConnection: NATSTransport {
     return .success(())
   }
 
-  /// Opens a connection in place of the one there is, with all subscriptions.
+  /// Replaces the current connection with a new one, with all subscriptions.
   @discardableResult
   private func open(isFirst: Bool, skipsServer: Bool) -> NATSError? {
     let last = engine.server
@@ -231,7 +233,7 @@ package final class NATSConnection: NATSTransport {
 
   private func callbacks() -> NATSLibrary.Callbacks {
     let epoch = engine.nextEpoch()
-    /// What the library says of a connection that was replaced is of no interest.
+    /// Runs `body` on the pump, unless this connection was replaced or closed: its late events are ignored.
     @Sendable func inTurn(_ body: @escaping @Sendable (NATSConnection) -> Void) {
       pump.async { [weak self] in
         guard let self, engine.epoch == epoch, !line.withLock({ $0.isClosed }) else { return }
@@ -244,7 +246,8 @@ package final class NATSConnection: NATSTransport {
       closed: {
         inTurn { connection in
           connection.lost()
-          // The library gives up where it is refused: whoever refuses may think better of it.
+          // The library gives up on a connection after a refusal, which may be temporary, so a new connection is
+          // opened.
           connection.pump.asyncAfter(deadline: .now() + .milliseconds(500)) { [weak connection] in
             guard let connection, connection.engine.epoch == epoch else { return }
             connection.open(isFirst: false, skipsServer: false)
@@ -261,7 +264,7 @@ package final class NATSConnection: NATSTransport {
 
   private func note(_ state: LinkState) {
     let listeners = line.withLock { line in
-      // Messages were dropped, and the broker is the same.
+      // A slow consumer lost messages, but the broker is still connected.
       if state != .slowConsumer { line.link = state }
       return line.listeners
     }

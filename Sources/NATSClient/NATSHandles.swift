@@ -1,13 +1,13 @@
 import CNats
 import Glibc
 
-/// The library's handles of one connection. Sendable, since its owner calls it on one queue only.
+/// The library's handles of one connection. Sendable, because its owner calls it on one queue only.
 @safe
 final class NATSHandles: @unchecked Sendable {
   private var connection: OpaquePointer?
   private var subscriptions: [Int: OpaquePointer] = unsafe [:]
   private var number: Int?
-  /// Which connection of several this is.
+  /// The number of the connection, increasing with each reconnect.
   private(set) var epoch = 0
 
   func nextEpoch() -> Int {
@@ -15,10 +15,10 @@ final class NATSHandles: @unchecked Sendable {
     return epoch
   }
 
-  /// What may wait in the library for one subscription.
+  /// The maximum number of messages, and their bytes, that the library queues for one subscription.
   private static let (maximumPending, maximumPendingSize): (Int32, Int32) = (1 << 17, 64 << 20)
 
-  /// The address of the broker; empty: none is connected.
+  /// The address of the broker; empty if none is connected.
   var server: String {
     guard let connection = unsafe connection else { return "" }
     return unsafe withUnsafeTemporaryAllocation(of: CChar.self, capacity: 512) { buffer in
@@ -30,8 +30,11 @@ final class NATSHandles: @unchecked Sendable {
     }
   }
 
-  /// - Parameter isPatient: whether it goes on trying when no broker is there, and says so by a call.
-  /// - Returns: why there is no connection; ``NATSError/disconnected`` when it goes on trying.
+  /// Opens the connection.
+  ///
+  /// - Parameter isPatient: true if the library keeps trying when no broker is reachable, and calls back when one is
+  ///   connected.
+  /// - Returns: the reason why there is no connection; ``NATSError/disconnected`` while the library keeps trying.
   func open(
     _ options: NATSOptions, servers: [String], isPatient: Bool, _ callbacks: NATSLibrary.Callbacks
   ) -> NATSError? {
@@ -70,7 +73,7 @@ final class NATSHandles: @unchecked Sendable {
     unsafe natsOptions_SetMaxReconnect(handle, -1)
     unsafe natsOptions_SetReconnectWait(handle, 100)
     unsafe natsOptions_SetReconnectJitter(handle, 50, 50)
-    // What is sent while no broker is there fails at once, instead of coming late.
+    // A message that is sent while no broker is connected fails immediately, instead of being sent late.
     unsafe natsOptions_SetReconnectBufSize(handle, 1)
     unsafe natsOptions_SetPingInterval(handle, 2000)
     unsafe natsOptions_SetMaxPingsOut(handle, 2)
@@ -95,7 +98,9 @@ final class NATSHandles: @unchecked Sendable {
     return unsafe pointers.withUnsafeMutableBufferPointer { unsafe body($0.baseAddress!, $0.count) }
   }
 
-  /// - Returns: why it was not sent.
+  /// Publishes a message.
+  ///
+  /// - Returns: the reason why it was not sent; nil if it was sent.
   func publish(_ subject: String, reply: String?, headers: [(name: String, value: String)], _ body: [UInt8])
     -> NATSError?
   {
@@ -129,7 +134,7 @@ final class NATSHandles: @unchecked Sendable {
     unsafe natsSubscription_Destroy(handle)
   }
 
-  /// Ends the connection; another may be opened.
+  /// Closes the connection; another may be opened.
   func close() {
     if let number { NATSLibrary.remove(number) }
     number = nil

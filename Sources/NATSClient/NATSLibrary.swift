@@ -1,10 +1,10 @@
 import CNats
 import Synchronization
 
-/// What the C library calls, by number: its closures are numbers and not pointers, so that nothing it calls late can reach
-/// what has gone.
+/// The callbacks of the C library, by number. Its closures are numbers instead of pointers, so that a late call can't
+/// access a released object.
 enum NATSLibrary {
-  /// What is called for messages and for changes of a connection.
+  /// The callbacks for messages and for changes of a connection.
   struct Callbacks: Sendable {
     var message: @Sendable (NATSMessage) -> Void = { _ in }
     var connected: @Sendable () -> Void = {}
@@ -34,7 +34,7 @@ enum NATSLibrary {
 
   static func text(_ status: natsStatus) -> String { unsafe String(cString: natsStatus_GetText(status)) }
 
-  /// What the library says of a failure on this thread.
+  /// Returns the error for a status of the library.
   static func error(_ status: natsStatus) -> NATSError {
     switch status {
     case NATS_CONNECTION_CLOSED: .closed
@@ -69,7 +69,7 @@ enum NATSLibrary {
     return headers
   }
 
-  /// A message for the library; the caller frees it.
+  /// Returns a message for the library; the caller frees it.
   static func handle(
     _ subject: String, reply: String?, headers: [(name: String, value: String)], _ body: [UInt8]
   ) -> OpaquePointer? {
@@ -79,12 +79,12 @@ enum NATSLibrary {
         &message, subject, reply, bytes.baseAddress?.assumingMemoryBound(to: CChar.self), Int32(bytes.count))
     }
     guard status == NATS_OK else { return nil }
-    // The library reads no header of a message of which one is empty.
+    // The library reads no header of a message that contains an empty one.
     for header in headers where !header.value.isEmpty { unsafe natsMsgHeader_Add(message, header.name, header.value) }
     return unsafe message
   }
 
-  /// What is called for each message of a subscription.
+  /// Called for each message of a subscription.
   static let onMessage: natsMsgHandler = { _, _, message, closure in
     guard let message = unsafe message else { return }
     let callbacks = unsafe NATSLibrary.callbacks(closure)

@@ -1,9 +1,9 @@
-/// A message of NATS: one that arrived.
+/// A NATS message that was received.
 package struct NATSMessage: Sendable {
   package var subject: String
-  /// Where an answer goes; nil: nobody waits for one.
+  /// The subject to which an answer is sent; nil: no answer is expected.
   package var reply: String?
-  /// Their values are texts of one line; an empty one is not sent.
+  /// The headers. Their values are texts of one line; an empty one is not sent.
   package var headers: [(name: String, value: String)]
   package var body: [UInt8]
 
@@ -16,27 +16,28 @@ package struct NATSMessage: Sendable {
     self.body = body
   }
 
-  /// The value of the first header of this name, which is matched case by case.
+  /// Returns the value of the first header of this name; case matters.
   package func header(_ name: String) -> String? { headers.first { $0.name == name }?.value }
 
-  /// The number that a stream gave it, where one handed it out or told of it; no stream gets so far as half of what fits.
+  /// The sequence number from the stream that delivered or republished the message. No stream reaches half of the
+  /// values of `UInt64`; a larger number is nil.
   package var sequence: UInt64? { header("Nats-Sequence").flatMap { Int64($0) }.flatMap { UInt64(exactly: $0) } }
 
   /// The number of a status line, as in `NATS/1.0 503`; nil: the message has none.
   package var status: Int? { header("Status").flatMap { Int($0) } }
 }
 
-/// Why the broker did not do what it was asked for.
+/// The reason why a request to the broker failed.
 package enum NATSError: Error, Sendable, Equatable, CustomStringConvertible {
   /// No broker is connected.
   case disconnected
-  /// No answer came in time: whether it was done is not known.
+  /// No answer arrived in time: the request may have succeeded or failed.
   case timedOut
-  /// The broker knows nobody who would answer.
+  /// The broker has no subscriber that would answer.
   case noResponders
-  /// The connection was closed on this side.
+  /// This side closed the connection.
   case closed
-  /// The broker, or the library, refuses, and says why.
+  /// The broker or the library refused the request; the text gives the reason.
   case refused(String)
 
   package var description: String {
@@ -51,18 +52,18 @@ package enum NATSError: Error, Sendable, Equatable, CustomStringConvertible {
   }
 }
 
-/// How brokers are reached.
+/// The addresses and credentials for connections to brokers.
 package struct NATSOptions: Sendable {
-  /// Addresses, `nats://host:port` or `tls://host:port`.
+  /// The addresses, `nats://host:port` or `tls://host:port`.
   package var servers: [String]
-  /// A file of credentials, as `nsc` writes it.
+  /// A credentials file, as `nsc` writes it.
   package var credentials: String?
-  /// A PEM file of the authority that signed the brokers' certificates.
+  /// A PEM file of the CA that signed the brokers' certificates.
   package var authority: String?
-  /// PEM files of the certificate that this client shows, and its key.
+  /// PEM files of this client's certificate and its key.
   package var certificate: String?
   package var key: String?
-  /// What the brokers call this client in their lists.
+  /// The client name that the brokers show in their lists.
   package var name: String
 
   package init(
@@ -78,17 +79,17 @@ package struct NATSOptions: Sendable {
   }
 }
 
-/// What became of the link to the cluster.
+/// The state of the link to the cluster.
 package enum LinkState: Sendable, Equatable {
-  /// A broker is connected, for the first time.
+  /// A broker is connected for the first time.
   case connected(server: String)
   case disconnected
   /// A broker is connected again: messages may have been lost.
   case reconnected(server: String)
-  /// Messages were dropped here, because more came than was taken.
+  /// The library dropped messages, because they arrived faster than they were processed.
   case slowConsumer
 
-  /// Whether a broker is connected.
+  /// True if a broker is connected.
   package var isConnected: Bool {
     switch self {
     case .connected, .reconnected, .slowConsumer: true

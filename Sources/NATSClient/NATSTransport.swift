@@ -1,37 +1,40 @@
-/// Messages to and from the cluster. Every method returns at once, on any thread; what was asked first is sent first.
+/// The transport of messages to and from the cluster. Every method returns immediately, on any thread; requests are
+/// sent in the order of the calls.
 ///
-/// A model of the engine in tests is another one.
+/// Tests use a model of the broker as another transport.
 package protocol NATSTransport: Sendable {
-  /// Sends a request; `completion` is called once, on a thread of the transport, which it must not hold up.
+  /// Sends a request; `completion` is called once, on a thread of the transport, which it must not block.
   func request(
     _ subject: String, headers: [(name: String, value: String)], _ body: [UInt8], timeout: Duration,
     completion: @escaping @Sendable (Result<NATSMessage, NATSError>) -> Void)
 
-  /// Sends a request that several messages answer, the last of which has a ``NATSMessage/status``: it is handed over with
-  /// them. `timeout` is between two.
+  /// Sends a request that several messages answer. The last one has a ``NATSMessage/status`` and is part of the
+  /// result. `timeout` is the maximum time between two messages.
   func requestMany(
     _ subject: String, _ body: [UInt8], timeout: Duration,
     completion: @escaping @Sendable (Result<[NATSMessage], NATSError>) -> Void)
 
-  /// Sends a message that nobody confirms. While no broker is connected it is dropped.
+  /// Sends a message without a confirmation. While no broker is connected, the message is dropped.
   func publish(_ subject: String, reply: String?, headers: [(name: String, value: String)], _ body: [UInt8])
 
-  /// Calls `handler` for each message of a subject, in order, on a thread of the transport, which it must not hold up.
+  /// Calls `handler` for each message of a subject, in order, on a thread of the transport, which it must not block.
   ///
-  /// Requests that are sent afterwards reach the broker after it knows of the subscription. It lasts over reconnects.
-  /// - Parameter queue: of the subscriptions with this name, one gets each message.
+  /// The broker processes the subscription before requests that are sent later. Reconnects keep the subscription.
+  ///
+  /// - Parameter queue: the name of a queue group; one subscription of the group receives each message.
   func subscribe(_ subject: String, queue: String?, _ handler: @escaping @Sendable (NATSMessage) -> Void)
     throws(NATSError) -> any EngineSubscription
 
-  /// Calls `listener` for each change of the link from now on, one after another.
+  /// Calls `listener` for each later change of the link, one after another.
   func onLink(_ listener: @escaping @Sendable (LinkState) -> Void)
 
   var link: LinkState { get }
 
-  /// Leaves the broker and takes another, because this one is cut off from the rest. Subscriptions go on there.
+  /// Disconnects from the broker and connects to another, because this one can't reach the rest of the cluster.
+  /// Subscriptions continue at the new broker.
   func reconnect()
 
-  /// Ends everything: requests that wait are answered with ``NATSError/closed``.
+  /// Closes the connection: pending requests are answered with ``NATSError/closed``.
   func close()
 }
 

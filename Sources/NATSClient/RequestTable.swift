@@ -1,12 +1,12 @@
 import Synchronization
 
-/// What waits for answers: by the last token of the subject to which the answer comes.
+/// The requests without an answer yet, by the last token of the subject to which the answer is sent.
 final class RequestTable: Sendable {
   enum Completion {
     case one(@Sendable (Result<NATSMessage, NATSError>) -> Void)
     case many(@Sendable (Result<[NATSMessage], NATSError>) -> Void, messages: [NATSMessage], timeout: Duration)
 
-    /// Ends it with what went wrong.
+    /// Completes the request with an error.
     func fail(_ error: NATSError) {
       switch self {
       case .one(let completion): completion(.failure(error))
@@ -28,7 +28,9 @@ final class RequestTable: Sendable {
 
   private let state = Mutex(State())
 
-  /// - Returns: its number; nil when the table is closed, which the completion was told.
+  /// Adds a request.
+  ///
+  /// - Returns: its number; nil when the table is closed, in which case the completion is called with the error.
   func add(_ completion: Completion, timeout: Duration) -> UInt64? {
     let added = state.withLock { state -> Result<UInt64, NATSError> in
       if let end = state.end { return .failure(end) }
@@ -44,13 +46,13 @@ final class RequestTable: Sendable {
     }
   }
 
-  /// An answer has come; one that nobody waits for any longer is dropped.
+  /// Takes an answer; an answer to a request that has ended is dropped.
   func answer(_ number: UInt64, _ message: NATSMessage) {
     let status = message.status
     let ended = state.withLock { state -> Completion? in
       guard var entry = state.waiting[number] else { return nil }
       if case .many(let completion, var messages, let timeout) = entry.completion {
-        // Taken out first, so that the list is not copied for each message.
+        // Removed first, so that the list is not copied for each message.
         state.waiting[number] = nil
         entry.completion = .many({ _ in }, messages: [], timeout: timeout)
         messages.append(message)
@@ -71,12 +73,12 @@ final class RequestTable: Sendable {
     }
   }
 
-  /// A request could not be sent.
+  /// Ends a request that could not be sent.
   func fail(_ number: UInt64, _ error: NATSError) {
     state.withLock { $0.waiting.removeValue(forKey: number) }?.completion.fail(error)
   }
 
-  /// Ends everything that waits, and what comes later when `isFinal`.
+  /// Ends all pending requests, and later ones too if `isFinal` is true.
   func failAll(_ error: NATSError, isFinal: Bool = false) {
     let ended = state.withLock { state in
       if isFinal { state.end = error }
@@ -86,7 +88,7 @@ final class RequestTable: Sendable {
     for entry in ended { entry.completion.fail(error) }
   }
 
-  /// Ends what has waited for too long.
+  /// Ends the requests whose deadline has passed.
   func sweep(now: ContinuousClock.Instant = .now) {
     let ended = state.withLock { state -> [Entry] in
       let late = state.waiting.filter { $0.value.deadline <= now }

@@ -1,4 +1,4 @@
-/// How a stream of JetStream is kept. What is nil is as the broker has it.
+/// The configuration of a JetStream stream. The broker's default applies to a nil property.
 package struct StreamConfiguration: Codable, Sendable, Equatable {
   package struct Republish: Codable, Sendable, Equatable {
     package var source: String
@@ -26,9 +26,9 @@ package struct StreamConfiguration: Codable, Sendable, Equatable {
   package var maximumMessages: Int64?
   package var maximumMessagesPerSubject: Int64?
   package var maximumSize: Int64?
-  /// In nanoseconds.
+  /// The maximum age of a message, in nanoseconds.
   package var maximumAge: Int64?
-  /// In nanoseconds.
+  /// The time for which message ids are compared, in nanoseconds.
   package var duplicateWindow: Int64?
   package var allowsDirect: Bool?
   package var allowsTTL: Bool?
@@ -60,16 +60,16 @@ package struct StreamConfiguration: Codable, Sendable, Equatable {
   }
 }
 
-/// What JetStream says of a stream.
+/// JetStream's description of a stream.
 package struct StreamInfo: Codable, Sendable {
   package struct State: Codable, Sendable {
     package var messages: UInt64
     package var bytes: UInt64
     package var firstSequence: UInt64
     package var lastSequence: UInt64
-    /// How many subjects there are; nil when subjects were asked for.
+    /// The number of subjects; nil when subjects were requested.
     package var subjectCount: Int?
-    /// How many messages each subject has that was asked for, of 100,000 at most.
+    /// The number of messages of each requested subject, for at most 100,000 subjects.
     package var subjects: [String: UInt64]?
 
     package enum CodingKeys: String, CodingKey {
@@ -95,17 +95,17 @@ package struct StreamInfo: Codable, Sendable {
 
   package var config: StreamConfiguration
   package var state: State
-  /// Nil: the broker is alone.
+  /// The cluster; nil if the broker runs alone.
   package var cluster: Cluster?
 }
 
-/// A message that a stream holds.
+/// A message in a stream.
 package struct StoredMessage: Sendable {
   package var sequence: UInt64
   package var subject: String
   package var headers: [(name: String, value: String)]
   package var body: [UInt8]
-  /// When it was stored, as RFC 3339 has it.
+  /// The time at which it was stored, in the format of RFC 3339.
   package var time: String
 
   package func header(_ name: String) -> String? { headers.first { $0.name == name }?.value }
@@ -121,11 +121,11 @@ package struct StoredMessage: Sendable {
   }
 }
 
-/// That a stream has a message.
+/// The confirmation that a stream has stored a message.
 package struct PublishAcknowledgement: Sendable, Equatable {
   package var stream: String
   package var sequence: UInt64
-  /// Whether it had one of this id already, which is the one whose number this is.
+  /// True if the stream had already stored a message with this id, whose number is ``sequence``.
   package var isDuplicate: Bool
 
   package init(stream: String, sequence: UInt64, isDuplicate: Bool = false) {
@@ -133,9 +133,9 @@ package struct PublishAcknowledgement: Sendable, Equatable {
   }
 }
 
-/// A part of what a stream holds of a subject.
+/// A part of a stream's messages of a subject.
 package struct MessageBatch: Sendable {
   package var messages: [StoredMessage]
-  /// How many follow after these, as far as the replica knew that answered.
+  /// The number of messages after these, as far as the answering replica had them.
   package var remaining: UInt64
 }

@@ -3,15 +3,17 @@ package import NATSClient
 import PushCore
 import Synchronization
 
-/// Leaves a broker that is cut off from the others.
+/// Disconnects from a broker that can't reach the others.
 ///
-/// Such a broker keeps its connections and answers what it knows by itself, so nothing else tells: pushes time out, and
-/// devices hear of none. The leader of the cluster is asked now and then, over the broker that this gateway has.
+/// Such a broker keeps its connections and answers requests that need no other broker, so nothing else reveals the
+/// failure: pushes time out, and devices receive none. Therefore the watch sends periodic requests to the cluster's
+/// leader over this gateway's broker.
 package final class BrokerWatch: Sendable {
   private static let interval = Duration.seconds(2)
-  /// So many questions in a row without an answer are enough; an election takes one or two.
+  /// The number of consecutive failed requests before a change of the broker; an election takes one or two.
   private static let patience = 3
-  /// How long a broker is kept at least, and at most while none has an answer: each change has all mailboxes read again.
+  /// The minimum time that a broker is kept, and the maximum while no broker answers: after each change all mailboxes
+  /// are read again.
   private static let (shortestStay, longestStay) = (Duration.seconds(10), Duration.seconds(80))
 
   private let engine: JetStream
@@ -33,7 +35,7 @@ package final class BrokerWatch: Sendable {
     var (failures, stay, moved) = (0, shortestStay, ContinuousClock.Instant?.none)
     while !Task.isCancelled {
       try? await Task.sleep(for: interval)
-      // Without a link the library looks for another broker by itself.
+      // Without a link the library connects to another broker automatically.
       guard engine.transport.link.isConnected else { continue }
       do {
         try await engine.requireLeader()

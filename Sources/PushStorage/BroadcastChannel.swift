@@ -2,7 +2,7 @@ package import PushCore
 
 /// A broadcast channel of one app in one environment (reference §8.2).
 package struct BroadcastChannel: Sendable {
-  /// What is kept for devices that are not connected (`message-storage-policy`); never changes.
+  /// The storage of messages for devices that are not connected (`message-storage-policy`). It never changes.
   package enum StoragePolicy: Int, Sendable {
     case none = 0
     case mostRecentMessage = 1
@@ -12,37 +12,37 @@ package struct BroadcastChannel: Sendable {
   package var app: AppID
   package var environment: Environment
   package var policy: StoragePolicy
-  /// Milliseconds since 1970.
+  /// The creation time, in milliseconds since 1970.
   package var created: Int64
-  /// When it was deleted, in milliseconds since 1970; nil while it is there.
+  /// The deletion time, in milliseconds since 1970; nil while the channel exists.
   package var deleted: Int64?
-  /// The number of the last message that was stored; 0 before there was one.
+  /// The number of the last stored message; 0 before the first one.
   package var lastNumber: UInt64 = 0
-  /// The most recent message that was stored, until it ends.
+  /// The most recent stored message, until it expires.
   package var message: BroadcastMessage?
-  /// Devices that subscribe to it.
+  /// The number of devices that subscribe to the channel.
   package var subscriptions = 0
 }
 
-/// One message to all who subscribe to a channel. Immutable.
+/// One message to all subscribers of a channel. Immutable.
 package final class BroadcastMessage: Sendable {
   package let channel: ChannelID
   package let app: AppID
-  /// Per channel, increasing from 1; 0 for a message that is never stored.
+  /// The number of the message in its channel, increasing from 1; 0 for a message that is never stored.
   package let number: UInt64
-  /// The sender's `apns-request-id`, or one of ours.
+  /// The sender's `apns-request-id`, or an id that the gateway made.
   package let id: APNSID
-  /// Always ours (`apns-unique-id`).
+  /// The `apns-unique-id`, always made by the gateway.
   package let uniqueID: APNSID
-  /// When it was accepted, in milliseconds since 1970.
+  /// The time at which the gateway accepted the message, in milliseconds since 1970.
   package let received: Int64
-  /// When it ends, in seconds since 1970; 0 for a message that is never stored.
+  /// The time at which the message expires, in seconds since 1970; 0 for a message that is never stored.
   package let expires: Int64
-  /// 10, 5 or 1.
+  /// The `apns-priority`: 10, 5 or 1.
   package let priority: UInt8
   /// The JSON as sent, without line breaks between its tokens.
   package let payload: [UInt8]
-  /// What the payload says, where it is known: one that was read from the disk is parsed when it is sent.
+  /// The parsed payload; nil for a message that was read from the disk, which is parsed when it is sent.
   package let content: PushContent?
 
   package init(
@@ -61,14 +61,14 @@ package final class BroadcastMessage: Sendable {
     self.content = content
   }
 
-  /// The same message with its number.
+  /// Returns a copy of the message with a number.
   package func numbered(_ number: UInt64) -> BroadcastMessage {
     BroadcastMessage(
       channel: channel, app: app, number: number, id: id, uniqueID: uniqueID, received: received, expires: expires,
       priority: priority, payload: payload, content: content)
   }
 
-  /// The message as one device is pushed it, outside its mailbox.
+  /// Returns the message as a push to one device, which is sent outside the device's mailbox.
   package func push(to device: DeviceID) -> StoredPush {
     StoredPush(
       device: device, app: app, id: id, isSenderID: false, uniqueID: uniqueID, received: received, expires: expires,

@@ -1,11 +1,11 @@
-/// Finds a record by its key: an open hash table of record numbers, 8 bytes for each and a third more.
+/// An open hash table that finds a record's number by its key; it needs 8 bytes for each record and a third more. The
+/// caller computes the hash of a key; a random key is its own hash. An entry contains 32 bits of the hash, so a
+/// search compares hardly any record in vain, and growing the table compares none.
 ///
-/// The keys are the caller's, who gives their hashes: what is random already needs none. A record is told from others by
-/// 32 bits of its hash, so that hardly any is looked at in vain, and none at all while the table grows. The table is in
-/// parts that grow one by one, since pushes wait meanwhile.
+/// The table consists of parts that grow one by one, because pushes are delayed while a part grows.
 package struct HashIndex: Sendable {
   fileprivate struct Part: Sendable {
-    /// A tag in the upper half, a number in the lower.
+    /// The entries: 32 bits of the hash in the upper half, the record's number in the lower half.
     var places: [UInt64] = []
     var count = 0
   }
@@ -16,10 +16,10 @@ package struct HashIndex: Sendable {
 
   package init() {}
 
-  /// The hash of a number, such as that of a row.
+  /// Returns the hash of a number, such as a row number.
   package static func hash(of number: Int64) -> UInt64 { UInt64(bitPattern: number) &* 0x9E37_79B9_7F4A_7C15 }
 
-  /// The number of the record whose hash this is, and which matches.
+  /// Returns the number of the record that has this hash and for which `isMatch` returns true.
   package func find(_ hash: UInt64, where isMatch: (Int) -> Bool) -> Int? {
     let part = Int(truncatingIfNeeded: hash & 255)
     let capacity = parts[part].places.count
@@ -34,7 +34,7 @@ package struct HashIndex: Sendable {
     }
   }
 
-  /// Adds a record, whose key is not there yet.
+  /// Adds a record, whose key must not be in the table yet.
   package mutating func insert(_ number: Int, hash: UInt64) {
     let part = Int(truncatingIfNeeded: hash & 255)
     if parts[part].count * 4 >= parts[part].places.count * 3 { parts[part].grow(to: 2 * parts[part].count + 8) }
@@ -42,7 +42,7 @@ package struct HashIndex: Sendable {
     parts[part].count += 1
   }
 
-  /// Takes a record out.
+  /// Removes a record.
   package mutating func remove(_ number: Int, hash: UInt64) {
     let part = Int(truncatingIfNeeded: hash & 255)
     let capacity = parts[part].places.count
@@ -57,12 +57,12 @@ package struct HashIndex: Sendable {
     parts[part].close(place)
   }
 
-  /// Makes space for so many records, as far as that can be known before they come.
+  /// Reserves memory for `count` records, assuming that they spread evenly over the parts.
   package mutating func reserve(_ count: Int) {
     for part in parts.indices { parts[part].grow(to: count / HashIndex.partCount * 3 / 2) }
   }
 
-  /// Where the search for a tag begins.
+  /// Returns the index at which the search for a tag begins.
   fileprivate static func home(_ tag: UInt64, _ capacity: Int) -> Int { Int((tag &* UInt64(capacity)) >> 32) }
 }
 
@@ -80,7 +80,7 @@ extension HashIndex.Part {
     for entry in before where entry != HashIndex.free { put(entry) }
   }
 
-  /// Frees a place, and moves those up that were put behind it for want of their own.
+  /// Frees an index, and moves up the entries after it that a collision had displaced.
   fileprivate mutating func close(_ place: Int) {
     var (hole, next) = (place, place)
     while true {
@@ -88,7 +88,7 @@ extension HashIndex.Part {
       let entry = places[next]
       if entry == HashIndex.free { break }
       let home = HashIndex.home(entry >> 32, places.count)
-      // Whether it may lie in the hole: its search begins there or before, going round.
+      // True if the entry may move to the hole: its search begins at the hole or before it, with wrap-around.
       let isReached = hole <= next ? home <= hole || home > next : home <= hole && home > next
       if isReached {
         places[hole] = entry
@@ -99,13 +99,14 @@ extension HashIndex.Part {
   }
 }
 
-/// Records by their numbers, which are given out again when a record is gone. Adding one moves no other: pushes wait
-/// meanwhile.
+/// Records by number; the number of a removed record is used again.
+///
+/// Adding a record moves no other record: a move would delay pushes.
 package struct Slab<Record: Sendable>: Sendable {
   private static var blockSize: Int { 1024 }
   private var blocks: [[Record?]] = []
   private var freed: [UInt32] = []
-  /// Every number so far is below.
+  /// The upper bound of all numbers so far (exclusive).
   package private(set) var end = 0
 
   package init() {}
@@ -115,6 +116,8 @@ package struct Slab<Record: Sendable>: Sendable {
     _modify { yield &blocks[number >> 10][number & 1023] }
   }
 
+  /// Adds a record.
+  ///
   /// - Returns: the record's number.
   package mutating func add(_ record: Record) -> Int {
     if let number = freed.popLast() {

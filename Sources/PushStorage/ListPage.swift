@@ -1,8 +1,8 @@
-/// A part of a list that is read page by page.
+/// One page of a list: its start, filter and size.
 package struct ListPage: Sendable, Equatable {
-  /// The name of the last row of the page before; nil: from the beginning.
+  /// The name of the last row of the previous page; nil: the list starts at its beginning.
   package var after: String?
-  /// A text that is in each name; nil: all of them.
+  /// A text that each name contains; nil: all names.
   package var filter: String?
   package var limit: Int
 

@@ -1,26 +1,27 @@
 package import PushCore
 
-/// One accepted push on its way to one device. Immutable; its place in the mailbox is given by ``AppendOutcome``.
+/// One accepted push on its way to one device. Immutable; ``AppendOutcome`` gives its number in the mailbox.
 package final class StoredPush: Sendable {
   package let device: DeviceID
   package let app: AppID
-  /// The sender's `apns-id`, or one of ours.
+  /// The sender's `apns-id`, or an id that the gateway made.
   package let id: APNSID
-  /// Whether the sender chose the id, so that the same one again is a retry.
+  /// True if the sender chose the id; the same id again is then a retry.
   package let isSenderID: Bool
-  /// Always ours (`apns-unique-id`).
+  /// The `apns-unique-id`, always made by the gateway.
   package let uniqueID: APNSID
-  /// When the push was accepted, in milliseconds since 1970.
+  /// The time at which the gateway accepted the push, in milliseconds since 1970.
   package let received: Int64
-  /// When it ends, in seconds since 1970; at most ``Limits/maximumLifetime`` after `received`.
+  /// The time at which the push expires, in seconds since 1970; at most ``Limits/maximumLifetime`` after `received`.
   package let expires: Int64
-  /// 10, 5 or 1.
+  /// The `apns-priority`: 10, 5 or 1.
   package let priority: UInt8
-  /// A later push of the same app with the same id replaces this one (`apns-collapse-id`); empty for none.
+  /// The `apns-collapse-id`; empty for none. A later push of the same app with the same id replaces this one.
   package let collapseID: String
   /// The JSON as sent, without line breaks between its tokens.
   package let payload: [UInt8]
-  /// What the payload says, as long as the push is on its way from the door: what a home has read is parsed when it is sent.
+  /// The parsed payload of a push that a request delivers; nil for a push that a storage backend has read, which is
+  /// parsed when it is sent.
   package let content: PushContent?
 
   package init(
@@ -41,16 +42,19 @@ package final class StoredPush: Sendable {
   }
 }
 
-/// A push with its place in its device's mailbox.
+/// A push with its number in its device's mailbox.
 package struct MailboxEntry: Sendable {
-  /// Per device, increasing from 1; gaps occur. 0 marks a push that was never stored (`apns-expiration: 0`).
+  /// The number, increasing from 1 for each device; gaps occur. 0: a push that was never stored (`apns-expiration:
+  /// 0`).
   package var seq: UInt64
-  /// The number of the push before this one that may wait, as its home knows: a stream that was sent everything up to it
-  /// has missed nothing. A home whose numbers have no holes of its own making has the number before.
+  /// The number of the preceding push that may be pending, as far as the storage backend can determine it. A stream
+  /// that was sent everything up to `previous` has missed no push.
+  ///
+  /// A storage backend that leaves no holes in its numbers uses `seq - 1`.
   package var previous: UInt64
   package var push: StoredPush
 
-  /// - Parameter previous: nil: the number before.
+  /// - Parameter previous: nil: `seq - 1`, or 0 if `seq` is 0.
   package init(seq: UInt64, previous: UInt64? = nil, push: StoredPush) {
     self.seq = seq
     self.previous = previous ?? (seq == 0 ? 0 : seq - 1)
@@ -58,22 +62,26 @@ package struct MailboxEntry: Sendable {
   }
 }
 
-/// What became of one append.
+/// The result of one append.
 package enum AppendOutcome: Sendable {
-  /// On stable storage. A push with the same collapse id that this one replaced is named.
+  /// The push is on stable storage. `replaced` is the id of the push with the same collapse id that this one
+  /// replaced.
   case queued(seq: UInt64, replaced: APNSID?)
-  /// On stable storage, by a mailbox that has not read all that waits: it gets its number, or turns out to be a duplicate,
-  /// before anything is read. Whoever has an open stream reads it with what waits.
+  /// The push is on stable storage, but the mailbox has not read all pending pushes yet.
+  ///
+  /// Before the first read it gets its number, or is dropped as a duplicate. An open stream reads it with the pending
+  /// pushes.
   case deferred
-  /// The same id for the same token, seen less than ``Limits/duplicateWindow`` ago or still waiting: stored once.
+  /// The same id for the same token, received less than ``Limits/duplicateWindow`` ago or still pending: stored once.
   case duplicate
-  /// Not stored, as far as is known: the disk refused, or too much waits for it. The same push may be sent again.
+  /// The push is not stored, as far as is known: the disk refused it, or too many appends are queued. The sender may
+  /// send the same push again.
   case unavailable
-  /// Not stored, and sending it again will not help: the store is damaged.
+  /// The push is not stored, and sending it again will not help: the store is damaged.
   case failed
 }
 
-/// Pushes that the mailbox's cap drove out before the device had them.
+/// Pushes that were evicted by the mailbox's limit before the device received them.
 package struct MailboxGap: Sendable, Equatable {
   package var from: UInt64
   package var to: UInt64
@@ -86,13 +94,13 @@ package struct MailboxGap: Sendable, Equatable {
   }
 }
 
-/// What waits for a device.
+/// The pending pushes of a device.
 package struct PendingPushes: Sendable {
-  /// What the device will never get, to be told before the entries.
+  /// The evicted pushes that the device will never receive; reported before the entries.
   package var gap: MailboxGap?
-  /// Oldest first.
+  /// The entries, oldest first.
   package var entries: [MailboxEntry]
-  /// Whether nothing waits after these.
+  /// True if no push is pending after these entries.
   package var isComplete: Bool
 
   package init(gap: MailboxGap? = nil, entries: [MailboxEntry], isComplete: Bool) {
@@ -102,7 +110,7 @@ package struct PendingPushes: Sendable {
   }
 }
 
-/// Why an entry left the mailbox other than by acknowledgement.
+/// The reason why an entry left the mailbox without an acknowledgement.
 package enum RemovalCause: Sendable { case collapsed, expired, overflow, unregistered, undeliverable, retracted }
 
 /// An entry that left the mailbox without being acknowledged.
@@ -120,14 +128,14 @@ package struct MailboxRemoval: Sendable {
   }
 }
 
-/// A failure of the store, in one line for people.
+/// A failure of the store, with a one-line description for users.
 package struct StoreError: Error, CustomStringConvertible {
   package var description: String
-  /// Whether the database itself is broken, so that a repair may help.
+  /// True if the database itself is damaged, so that a repair may help.
   package var isDamage = false
-  /// Whether there is no room on the disk.
+  /// True if the disk is full.
   package var isDiskFull = false
-  /// Whether the same may succeed a moment later, since others did not answer yet.
+  /// True if the same operation may succeed a moment later, because another server did not answer yet.
   package var mayPass = false
 
   package init(_ description: String, mayPass: Bool = false) {
@@ -135,102 +143,117 @@ package struct StoreError: Error, CustomStringConvertible {
   }
 }
 
-/// The durable queue of every device. One home is SQLite (``SQLiteMailbox``); others may join it, and pass
+/// The durable queue of every device. ``SQLiteMailbox`` is one storage backend; others have to pass
 /// `MailboxConformance`.
 ///
-/// - **Durability**: an outcome is reported when the push is durable as ``DurabilityLevel`` says, and not before; from
-///   then on a read finds it until it leaves. A home whose reads may lag says so, and its router asks for others.
-/// - **Order**: a device's numbers increase in the order of appends, and what waits is read in that order: no read finds
-///   a push and misses one that waits before it. Numbers may have holes; each costs a live stream a read, unless what is
-///   delivered says which number came before it (``MailboxEntry/previous``).
-///   What was asked first is applied first, as whoever appends afterwards and is answered can see.
-/// - **Duplicates**: an id that its sender chose is stored once for a device and an app while its push waits, and until
-///   ``Limits/duplicateWindow`` after that one was received, whatever became of it; also when two threads append it at
-///   once. The home may forget the oldest ids beyond ``Limits/maximumRecentIDs``.
-/// - **Collapse**: a push with a collapse id replaces the one of the same device, app and collapse id that waits, in one
-///   step, and comes after everything that waits. When the outcome is reported no read finds the replaced one.
-/// - **Cap**: a device has so many entries at most. The oldest go, and readers are told how many in one ``MailboxGap``
-///   until the device has acknowledged its end.
-/// - **Start**: a mailbox that was just opened may still be reading what waits. It stores what comes, and says so
-///   (``AppendOutcome/deferred``); what is asked meanwhile comes about when all is there, in the order in which it was
-///   asked, and reads wait until then.
-/// - **Removals**: whatever leaves and was not acknowledged is told once to the function that the home was made with.
-/// - **Threads**: every method may be called on any thread, and none but ``pending(for:after:limit:)`` waits for a disk or
-///   a network.
+/// - **Durability**: The mailbox reports an outcome when the push is durable as ``DurabilityLevel`` defines it, and
+///   not before. From then on a read finds the push until it leaves. A storage backend whose reads may lag documents
+///   that, and its router repeats such reads.
+/// - **Order**: A device's numbers increase in the order of appends, and pending pushes are read in that order: no
+///   read finds a push and misses an earlier pending one. Numbers may have holes. A hole costs a live stream one
+///   read, unless the delivered entry names the number before it (``MailboxEntry/previous``). Operations are applied
+///   in the order of the calls, so a caller whose later append was answered sees the earlier ones.
+/// - **Duplicates**: An id that the sender chose is stored once for a device and an app while its push is pending,
+///   and until ``Limits/duplicateWindow`` after the push was received, even if the push has left. This also holds for
+///   concurrent appends of two threads. The storage backend may forget the oldest ids beyond
+///   ``Limits/maximumRecentIDs``.
+/// - **Collapse**: A push with a collapse id atomically replaces the pending push of the same device, app and
+///   collapse id, and comes after all pending pushes. When the outcome is reported, no read finds the replaced push.
+/// - **Limit**: The number of entries of a device is limited. The oldest entries are evicted, and readers receive
+///   their count in one ``MailboxGap`` until the device has acknowledged the end of the gap.
+/// - **Start**: A mailbox that was just opened may still be reading its pending pushes. It stores new pushes and
+///   reports ``AppendOutcome/deferred``. Other operations take effect in the order of the calls when all pushes were
+///   read; reads are delayed until then.
+/// - **Removals**: The mailbox reports each entry that leaves without an acknowledgement once, to the function that
+///   was passed to the storage backend's initializer.
+/// - **Threads**: Every method may be called on any thread. Only ``pending(for:after:limit:)`` is delayed by a disk
+///   or a network.
 package protocol Mailbox: Sendable {
-  /// Stores pushes and then calls `completion` once, with an outcome for each, in order.
+  /// Stores pushes and then calls `completion` once, with one outcome for each push, in order.
   ///
-  /// Completions come one after another in the order of appends, on a thread of the mailbox, which they must not hold up;
-  /// only a refusal may come at once, on the caller's.
+  /// Completions are called one after another in the order of appends, on a thread of the mailbox, which they must
+  /// not block. A refusal may be reported immediately, on the caller's thread.
   func append(_ pushes: [StoredPush], completion: @escaping @Sendable ([AppendOutcome]) -> Void)
 
-  /// What waits for a device beyond `seq`, oldest first, at most `limit` entries.
+  /// Returns the pending pushes of a device above `seq`, oldest first, at most `limit` entries.
   ///
-  /// A `seq` that was never given out says that the device knows more than this mailbox, as after a backup of it was
-  /// restored: numbers then begin after it, also those of what waits.
+  /// A `seq` above all numbers that were given out means that the mailbox is older than the device's state, for
+  /// example after a restore of a backup. Numbers then continue after `seq`, also the numbers of pending pushes.
   func pending(for device: DeviceID, after seq: UInt64, limit: Int) async throws -> PendingPushes
 
-  /// Removes everything up to `seq`, on the disk in its time: nobody waits for it, because a device that reconnects says
-  /// where it is. Once this has returned none of it is read again through the same home.
+  /// Removes everything up to `seq`; the disk follows later. No caller depends on the write to the disk, because a
+  /// device reports its position when it reconnects. After the return, no read of the same storage backend finds
+  /// these pushes.
   ///
-  /// Idempotent. A number that was never given out acknowledges nothing, and one that was replaced leaves its successor.
+  /// Idempotent. A number that was never given out acknowledges nothing, and the number of a replaced push does not
+  /// acknowledge the push that replaced it.
   func acknowledge(_ device: DeviceID, through seq: UInt64)
 
-  /// The same, for pushes which another may replace just now: each has one end, and whoever comes first says which.
+  /// Removes everything up to `seq`, where a concurrent append may replace some of the pushes.
   ///
-  /// - Parameter replaceable: the numbers of such pushes, up to `seq`.
-  /// - Returns: those of them that have had another end already. The others leave by this acknowledgement, and nobody is
-  ///   told that they left otherwise.
+  /// Each push has exactly one end: the acknowledgement or the replacement, depending on which comes first.
+  ///
+  /// - Parameter replaceable: the numbers of pushes up to `seq` that may be replaced.
+  /// - Returns: the numbers of `replaceable` that have already left in another way. The others leave by this
+  ///   acknowledgement, and the mailbox reports no removal for them.
   func acknowledge(_ device: DeviceID, through seq: UInt64, replaceable: [UInt64]) -> [UInt64]
 
-  /// Removes what was appended so far and waits for devices, of one app or of all, and then calls `completion` once.
+  /// Removes the pending pushes of devices that were appended so far, of one app or of all apps, and then calls
+  /// `completion` once.
   ///
-  /// What is removed is read no longer once that has been called. It is told true when this is durable: not even a crash
-  /// brings any of it back. False says that the store refused, so that it may return when the home is opened anew.
+  /// After that call, no read finds the removed pushes. `isDurable` is true when the removal is durable: not even a
+  /// crash restores any of them. It is false when the store refused, so that they may return when the storage backend
+  /// is reopened.
   func purge(_ devices: [DeviceID], app: AppID?, completion: @escaping @Sendable (_ isDurable: Bool) -> Void)
 
-  /// Removes the pushes of an id that wait for devices, of one app or of all, and then calls `completion` once, as
+  /// Removes the pending pushes with an id, of one app or of all apps, and then calls `completion` once, as
   /// ``purge(_:app:completion:)`` does.
   func retract(
     _ id: APNSID, app: AppID?, from devices: [DeviceID], completion: @escaping @Sendable (_ isDurable: Bool) -> Void)
 
-  /// Removes one push, which its device can't read. A number that does not wait changes nothing.
+  /// Removes one push that its device can't read. A number that is not pending changes nothing.
   func discard(_ device: DeviceID, seq: UInt64)
 
-  /// Removes what has expired by `now`, in seconds since 1970.
+  /// Removes the pushes that have expired at `now`, in seconds since 1970.
   func expire(now: Int64)
 
-  /// Whether a push is a retry of one that waits, or has left a short while ago, as far as is known here at once.
+  /// Returns true if a push is a retry of one that is pending or has left recently, as far as is known here without a
+  /// read.
   func knows(_ push: StoredPush) -> Bool
 
-  /// Why nothing can be stored now; nil when it can.
+  /// The reason why no push can be stored now; nil while pushes can be stored.
   var problem: HealthProblem? { get }
 
-  /// How many pushes wait for a device, as far as this gateway knows, for people: one that shares the mailbox with others
-  /// may not know of what they accepted for a device that has no stream here.
+  /// Returns the number of pending pushes of a device, as far as this gateway can determine it. The value is for
+  /// display.
+  ///
+  /// A gateway that shares the mailbox with others may miss the pushes that they accepted for a device without a
+  /// stream here.
   func waitingCount(for device: DeviceID) -> Int
 
-  /// How many pushes wait for devices, whichever gateway accepted them, for people; those for which nothing waits, and those
-  /// of which nobody can say it now, may lack.
+  /// Returns the numbers of pending pushes of devices, including pushes that other gateways accepted. The values are
+  /// for display. A device without pending pushes, or whose number is not available now, may be missing.
   func waitingCounts(of devices: [DeviceID]) async -> [DeviceID: Int]
 }
 
 extension Mailbox {
-  /// For a home that remembers nothing.
+  /// The default for a storage backend that stores no ids.
   package func knows(_ push: StoredPush) -> Bool { false }
 
-  /// For a home of one gateway, which knows of all pushes.
+  /// The default for a storage backend of a single gateway, which counts all pushes.
   package func waitingCounts(of devices: [DeviceID]) async -> [DeviceID: Int] {
     Dictionary(devices.map { ($0, waitingCount(for: $0)) }) { first, _ in first }
   }
 
-  /// For a home whose removals come after its acknowledgements: none has had another end.
+  /// The default for a storage backend whose removals come after its acknowledgements: no push has left in another
+  /// way.
   package func acknowledge(_ device: DeviceID, through seq: UInt64, replaceable: [UInt64]) -> [UInt64] {
     acknowledge(device, through: seq)
     return []
   }
 
-  /// Removes what was appended so far and waits for devices, of one app or of all; returns when that is durable.
+  /// Removes the pending pushes of devices that were appended so far, of one app or of all apps; returns when the
+  /// removal is durable.
   ///
   /// - Throws: ``StoreError`` when the store refuses.
   package func purge(_ devices: [DeviceID], app: AppID?) async throws {

@@ -1,10 +1,11 @@
-/// What waits in a mailbox now.
+/// The numbers of pending and of uncommitted pushes in a mailbox.
 package struct MailboxBacklog: Sendable, Equatable {
-  /// Pushes that wait for their devices.
+  /// The number of pushes that are pending for their devices.
   package var waiting: Int
-  /// When the oldest of them came, in milliseconds since 1970, to some seconds; nil when none waits.
+  /// The time at which the oldest pending push was received, in milliseconds since 1970, rounded by some seconds; nil
+  /// if none is pending.
   package var oldest: Int64?
-  /// Pushes that wait for a commit.
+  /// The number of pushes that are queued for a commit.
   package var uncommitted: Int
 
   package init(waiting: Int, oldest: Int64?, uncommitted: Int) {

@@ -1,20 +1,22 @@
 package import PushCore
 package import Synchronization
 
-/// What the writer of a mailbox is asked to do.
+/// A request to the writer of a mailbox.
 package enum MailboxOperation: Sendable {
   case append([StoredPush], @Sendable ([AppendOutcome]) -> Void)
   case acknowledge(DeviceID, UInt64)
-  /// Calls back when that is on disk, or with false when it is not.
+  /// Removes pushes of devices; calls back with true when the removal is on disk, with false if it is not.
   case purge([DeviceID], AppID?, @Sendable (Bool) -> Void)
-  /// Likewise, of the pushes of an id.
+  /// Removes the pushes with an id; calls back with true when the removal is on disk, with false if it is not.
   case retract(APNSID, AppID?, [DeviceID], @Sendable (Bool) -> Void)
   case discard(DeviceID, UInt64)
-  /// See ``MailboxIndex/advance(_:past:)``; calls back when that is on disk, or with false when it is not.
+  /// Calls ``MailboxIndex/advance(_:past:)``; calls back with true when the change is on disk, with false if it is
+  /// not.
   case advance(DeviceID, past: UInt64, @Sendable (Bool) -> Void)
   case expire(Int64)
 
-  /// Whether somebody looks for its effect; an acknowledgement may be applied later, before the next append at the latest.
+  /// True if a caller depends on the effect. An acknowledgement may be applied later, before the next append at the
+  /// latest.
   package var isAwaited: Bool {
     switch self {
     case .append, .advance, .purge, .retract, .discard, .expire: true
@@ -23,9 +25,9 @@ package enum MailboxOperation: Sendable {
   }
 }
 
-/// Everything that goes to disk in one commit: all of it, or nothing.
+/// Everything that one commit writes to disk: all of it, or nothing.
 package struct MailboxTransaction {
-  /// What is stored of a device beside its rows.
+  /// The stored state of a device, in addition to its rows.
   package struct State: Sendable, Equatable {
     package var device: DeviceID
     package var acknowledged: UInt64
@@ -37,16 +39,18 @@ package struct MailboxTransaction {
   package var changes: [MailboxIndex.RowChange] = []
   package var states: [State] = []
 
-  /// How many rows it touches.
+  /// The number of rows that the commit changes.
   package var rowCount: Int { appended.count + changes.count + states.count }
 }
 
-/// The mailbox without its thread and its disk: numbers what comes, says what to commit, and makes visible what was.
+/// The logic of a mailbox without its thread and its disk: numbers pushes, produces the transactions to commit, and
+/// makes committed changes visible.
 ///
-/// One writer calls it, turn by turn; readers look at ``index`` at any time. A simulation drives it as the SQLite
-/// mailbox does, with a disk that fails on purpose.
+/// One writer calls it, one iteration after another; readers look at ``index`` at any time. A simulation drives it as
+/// the SQLite mailbox does, with a disk that fails on purpose.
 package final class MailboxEngine: Sendable {
-  /// What is not on disk yet, and need not be for anybody to go on: a device that reconnects says where it is.
+  /// The changes that are not on disk yet. No caller depends on them: a device reports its position when it
+  /// reconnects.
   package struct PendingWrites {
     package fileprivate(set) var changes: [MailboxIndex.RowChange] = []
     package fileprivate(set) var devices: Set<DeviceID> = []
@@ -56,11 +60,11 @@ package final class MailboxEngine: Sendable {
 
   package let index: Mutex<MailboxIndex>
   private let cap: Int
-  /// Seconds since 1970.
+  /// Returns the time in seconds since 1970.
   private let clock: @Sendable () -> Int64
-  /// Whether a failure of a commit means that the store is broken, so that trying again does not help.
+  /// Returns true if a failure of a commit means that the store is damaged, so that a retry does not help.
   private let isDamage: @Sendable (any Error) -> Bool
-  /// Hears of every entry that leaves without an acknowledgement.
+  /// Receives every entry that leaves without an acknowledgement.
   private let removed: @Sendable ([MailboxRemoval]) -> Void
 
   package init(
@@ -75,17 +79,18 @@ package final class MailboxEngine: Sendable {
     self.removed = removed
   }
 
-  /// Says that a device has what was sent to it up to a number, before the acknowledgement itself is applied.
+  /// Records that a device has received everything up to `seq`, before the acknowledgement itself is applied.
   ///
-  /// - Returns: those of `replaceable` that have left otherwise.
+  /// - Returns: the numbers of `replaceable` that have left in another way.
   package func claim(_ device: DeviceID, through seq: UInt64, _ replaceable: [UInt64]) -> [UInt64] {
     index.withLock { $0.claim(device, through: seq, replaceable) }
   }
 
-  /// One turn: applies the operations and, when they append or `isDue`, commits them with all that is unsettled.
+  /// Runs one iteration of the writer: applies the operations and, if an operation appends or `isDue` is true,
+  /// commits them with all `unsettled` changes.
   ///
   /// - Parameter commit: returns when the transaction is on disk; throws when nothing of it is.
-  /// - Returns: the failure of the commit, if it failed; `unsettled` then still holds what it held.
+  /// - Returns: the error of a failed commit, or nil; after a failure `unsettled` still contains its changes.
   package func turn(
     _ operations: [MailboxOperation], _ unsettled: inout PendingWrites, isDue: Bool,
     commit: (MailboxTransaction) throws -> Void
@@ -115,7 +120,7 @@ package final class MailboxEngine: Sendable {
       index.withLock { index in
         for (push, entry) in zip(pushes, staged) where entry != nil { index.abandon(push) }
       }
-      // What duplicates a push that failed with it is not stored either.
+      // A duplicate of a push that failed in the same commit is not stored either.
       let outcome = isDamage(error) ? AppendOutcome.failed : .unavailable
       outcomes = pushes.map { _ in outcome }
     }
@@ -128,7 +133,7 @@ package final class MailboxEngine: Sendable {
     return failure
   }
 
-  /// Applies everything that is not an append to the index at once; its rows follow.
+  /// Applies all operations except appends to the index at once; their rows are written later.
   private func apply(_ operations: [MailboxOperation], to unsettled: inout PendingWrites) {
     let now = clock()
     var removals: [MailboxRemoval] = []
@@ -141,7 +146,7 @@ package final class MailboxEngine: Sendable {
     if !removals.isEmpty { removed(removals) }
   }
 
-  /// Applies what is not an append to an index.
+  /// Applies one operation other than an append to an index.
   private static func apply(
     _ operation: MailboxOperation, to index: inout MailboxIndex, _ unsettled: inout PendingWrites, now: Int64,
     removals: inout [MailboxRemoval]
@@ -189,7 +194,7 @@ package final class MailboxEngine: Sendable {
     return (staged, transaction)
   }
 
-  /// Makes what was committed visible.
+  /// Makes the committed pushes visible in the index.
   private func confirm(
     _ pushes: [StoredPush], _ staged: [MailboxIndex.Entry?], _ unsettled: inout PendingWrites
   ) -> [AppendOutcome] {
@@ -213,7 +218,7 @@ package final class MailboxEngine: Sendable {
 // MARK: Before the index is there
 
 extension MailboxEngine {
-  /// What came before the index was there, in its order.
+  /// The operations that arrived before the index was read, in their order.
   package struct Backlog {
     fileprivate enum Element {
       case pushes([(device: DeviceID, entry: MailboxIndex.Entry)])
@@ -221,23 +226,23 @@ extension MailboxEngine {
     }
 
     fileprivate var elements: [Element] = []
-    /// The row of the next push, above all that were there.
+    /// The row of the next push, above all existing rows.
     private var nextRow: Int64
-    /// What was read, with what came of the backlog so far and is not on disk.
+    /// The index that was read, with the effects of the backlog so far that are not on disk.
     fileprivate var index: MailboxIndex?
     fileprivate var unsettled = PendingWrites()
     fileprivate var removals: [MailboxRemoval] = []
 
     package init(nextRow: Int64) { self.nextRow = nextRow }
 
-    /// Whether the index was read.
+    /// True if the index was read.
     package var hasIndex: Bool { index != nil }
 
-    /// Takes the index that was read, the first of whose pushes without numbers are before all that came since.
+    /// Takes the index that was read. Its pushes without numbers precede all operations that arrived later.
     ///
     /// - Parameters:
-    ///   - changes: what is to become of rows that reading found to be of no use.
-    ///   - removals: what it found replaced.
+    ///   - changes: the changes of rows that reading found to be obsolete.
+    ///   - removals: the entries that reading found replaced.
     package mutating func take(
       _ read: MailboxIndex, changes: [MailboxIndex.RowChange], removals: [MailboxRemoval]
     ) {
@@ -248,7 +253,8 @@ extension MailboxEngine {
       self.removals += removals
     }
 
-    /// Looks at the index that was read, and removes what waits for a device and an app of which `isRegistered` says no.
+    /// Queues the removal of the pushes in the index whose device and app have no registration according to
+    /// `isRegistered`.
     package mutating func purgeUnregistered(isRegistered: (DeviceID, AppID) -> Bool) {
       guard let index else { return }
       for (app, devices) in index.unregistered(isRegistered: isRegistered) {
@@ -256,7 +262,7 @@ extension MailboxEngine {
       }
     }
 
-    /// The row of a push that has no number yet.
+    /// Returns an entry with the next row for a push that has no number yet.
     fileprivate mutating func entry(of push: StoredPush) -> MailboxIndex.Entry {
       defer { nextRow += 1 }
       return MailboxIndex.Entry(
@@ -265,10 +271,11 @@ extension MailboxEngine {
     }
   }
 
-  /// One turn without an index: commits what is appended, without numbers, and keeps everything else for later.
+  /// Runs one iteration without an index: commits the appended pushes without numbers, and keeps all other operations
+  /// for later.
   ///
   /// - Parameter commit: returns when the transaction is on disk; throws when nothing of it is.
-  /// - Returns: the failure of the commit, if it failed.
+  /// - Returns: the error of a failed commit, or nil.
   package func store(
     _ operations: [MailboxOperation], in backlog: inout Backlog, commit: (MailboxTransaction) throws -> Void
   ) -> (any Error)? {
@@ -296,10 +303,12 @@ extension MailboxEngine {
     return failure
   }
 
-  /// Applies the backlog to the index that was read, commits what follows, and makes all of it visible at once.
+  /// Applies the backlog to the index that was read, commits the resulting changes, and makes all of them visible at
+  /// once.
   ///
   /// - Parameter commit: returns when the transaction is on disk; throws when nothing of it is.
-  /// - Returns: the failure of the commit, if it failed: nothing is visible then, and this is to be called again.
+  /// - Returns: the error of a failed commit, or nil. After a failure nothing is visible, and this has to be called
+  ///   again.
   package func adopt(_ backlog: inout Backlog, commit: (MailboxTransaction) throws -> Void) -> (any Error)? {
     guard var read = backlog.index.take() else { preconditionFailure("the index was read") }
     let now = clock()
@@ -318,7 +327,8 @@ extension MailboxEngine {
     }
     backlog.elements = []
     backlog.unsettled.changes += read.forgetRecent(now: now)
-    // Before they are gone: a crash may come after the commit, and a second time is better than none.
+    // Reports removals before the commit: a crash may follow the commit, and reporting twice is better than not at
+    // all.
     if !backlog.removals.isEmpty { removed(backlog.removals) }
     backlog.removals = []
     var transaction = MailboxTransaction(changes: backlog.unsettled.changes)

@@ -1,44 +1,46 @@
 package import PushCore
 
-/// What waits, in memory: for every device its entries in order, without their payloads.
+/// The in-memory index of pending pushes: for every device its entries in order, without their payloads.
 ///
-/// The table on disk has no secondary index (an append costs 2 µs without one, 11 µs with); this takes its place and
-/// is rebuilt by one scan at start. A value: the writer stages a batch here, commits it on disk, then confirms it here.
+/// The table on disk has no secondary index (an append costs 2 µs without one, 11 µs with one). This index replaces
+/// it and is rebuilt by one scan at start.
+///
+/// A value: the writer stages a batch here, commits it on disk, then confirms it here.
 package struct MailboxIndex: Sendable {
-  /// One row of the table, as it is staged or read; ``Waiting`` is what stays of it.
+  /// One row of the table, as it is staged or read; ``Waiting`` is the part that stays in memory.
   package struct Entry: Sendable {
     package var row: Int64
     package var seq: UInt64
     package var app: AppID
     package var id: APNSID
     package var isSenderID: Bool
-    /// Milliseconds since 1970.
+    /// The time at which the push was accepted, in milliseconds since 1970.
     package var received: Int64
-    /// Seconds since 1970.
+    /// The time at which the push expires, in seconds since 1970.
     package var expires: Int64
     package var collapseID: String
-    /// Removed, and its row still there so that a retry of its id is recognised.
+    /// True if the entry was removed and its row remains so that a retry of its id is recognized.
     package var isRemoved = false
   }
 
   /// The queue of one device.
   package struct Box: Sendable {
-    /// The highest number given out.
+    /// The highest number that was given out.
     package var lastSeq: UInt64 = 0
-    /// The highest number on stable storage; what is above is staged and nobody's yet.
+    /// The highest number on stable storage; numbers above it are staged and not visible yet.
     package var durableSeq: UInt64 = 0
     /// The highest number that the device has acknowledged.
     package var acknowledged: UInt64 = 0
     package var entries = Queue()
-    /// Entries that are not removed.
+    /// The number of entries that are not removed.
     package var count = 0
-    /// The newest entry per app and collapse id.
+    /// The number of the newest entry for each app and collapse id.
     package var collapsible: [CollapseKey: UInt64] = [:]
-    /// The collapse ids of those that have one, by their numbers.
+    /// The collapse ids of the entries that have one, by number.
     package var collapseIDs: [UInt64: String] = [:]
     package var gap: MailboxGap?
 
-    /// The apps of what waits.
+    /// The apps of the pending entries.
     package var apps: Set<AppID> {
       var apps: Set<AppID> = []
       var last: AppID?
@@ -49,12 +51,12 @@ package struct MailboxIndex: Sendable {
       return apps
     }
 
-    /// How many entries wait that are above an acknowledged number.
+    /// Returns the number of pending entries above an acknowledged number.
     package func waitingCount(after seq: UInt64) -> Int {
       seq <= acknowledged ? count : entries[place(after: seq)...].count { !$0.isRemoved }
     }
 
-    /// The place of the first entry above `seq`.
+    /// Returns the index of the first entry above `seq`.
     package func place(after seq: UInt64) -> Int {
       var (low, high) = (0, entries.count)
       while low < high {
@@ -70,30 +72,31 @@ package struct MailboxIndex: Sendable {
     package var id: String
   }
 
-  /// What the row of a removed entry becomes.
+  /// The change of the row of an entry.
   package enum RowChange: Sendable {
     case delete(Int64)
-    /// The row stays without its payload, so that a retry of its id is recognised also after a restart.
+    /// The row stays without its payload, so that a retry of its id is recognized also after a restart.
     case blank(Int64)
-    /// The row has another number.
+    /// The row gets another number.
     case renumber(Int64, seq: UInt64)
   }
 
   package private(set) var boxes: [DeviceID: Box] = [:]
   package private(set) var recent = RecentIDs()
-  /// Up to which number devices have what they were sent, as long as that is not applied (``claim(_:through:_:)``).
+  /// The number up to which each device has received its pushes, until that is applied (``claim(_:through:_:)``).
   private var claims: [DeviceID: UInt64] = [:]
   package var nextRow: Int64 = 1
-  /// Rows without a number, which came while an index was read: see ``number(_:of:cap:now:changes:removals:)``.
+  /// The rows without a number, which were stored while an index was read: see
+  /// ``number(_:of:cap:now:changes:removals:)``.
   package private(set) var unnumbered: [(device: DeviceID, entry: Entry)] = []
-  /// How many pushes wait, and how long.
+  /// The count and the ages of all pending pushes.
   package private(set) var ages = WaitingAges()
-  /// Nothing expires before this, in seconds since 1970.
+  /// A lower bound of all expiration times, in seconds since 1970.
   package private(set) var earliestExpiry = Int64.max
 
   // MARK: Rebuilding at start
 
-  /// Takes a device's state as it was stored.
+  /// Takes a device's stored state.
   package mutating func restore(_ device: DeviceID, acknowledged: UInt64, lastSeq: UInt64, gap: MailboxGap?) {
     var box = boxes[device] ?? Box()
     box.acknowledged = acknowledged
@@ -103,12 +106,13 @@ package struct MailboxIndex: Sendable {
     boxes[device] = box
   }
 
-  /// Takes a row as it was stored; rows come in their order.
+  /// Takes a stored row; rows are passed in their order.
   ///
-  /// `changes` collects what is to become of rows that are of no more use. `removals` collects entries that a later one
-  /// replaces: a crash may have come between the commit of that one and the removal of the other.
+  /// `changes` collects the changes of obsolete rows. `removals` collects entries that a later one replaces: a crash
+  /// may have come between the commit of the later entry and the removal of the earlier one.
   ///
-  /// - Returns: false when rows, or the numbers of what waits, do not rise: no mailbox was stored so, and none begins.
+  /// - Returns: false when rows, or the numbers of pending entries, do not increase: the mailbox is damaged and must
+  ///   not be opened.
   package mutating func restore(
     _ entry: Entry, of device: DeviceID, now: Int64, changes: inout [RowChange], removals: inout [MailboxRemoval]
   ) -> Bool {
@@ -140,14 +144,14 @@ package struct MailboxIndex: Sendable {
     }
   }
 
-  /// Takes the rows that a start has found without a number, so that they get theirs.
+  /// Returns and clears the rows without a number that a start has found, so that they are numbered.
   package mutating func takeUnnumbered() -> [(device: DeviceID, entry: Entry)] {
     defer { unnumbered = [] }
     return unnumbered
   }
 
-  /// Gives its number to a push that was stored before this index was there, and makes it visible with all that follows
-  /// from it. Those that were stored first come first. A retry of one that is known goes.
+  /// Gives its number to a push that was stored before this index was read, and makes the push visible with all
+  /// consequences. Pushes are passed in the order in which they were stored. A retry of a known id is deleted.
   package mutating func number(
     _ entry: Entry, of device: DeviceID, cap: Int, now: Int64, changes: inout [RowChange],
     removals: inout [MailboxRemoval]
@@ -165,7 +169,7 @@ package struct MailboxIndex: Sendable {
     _ = confirm(numbered, of: device, cap: cap, now: now, changes: &changes, removals: &removals)
   }
 
-  /// Devices by apps of which something waits for them and `isRegistered` says no.
+  /// Returns the devices, by app, that have pending pushes and for which `isRegistered` returns false.
   package func unregistered(isRegistered: (DeviceID, AppID) -> Bool) -> [AppID: [DeviceID]] {
     var ended: [AppID: [DeviceID]] = [:]
     for (device, box) in boxes {
@@ -176,7 +180,8 @@ package struct MailboxIndex: Sendable {
 
   // MARK: Reading
 
-  /// What waits in a box beyond `seq` and has not expired: at most `limit` rows, and whether those are all.
+  /// Returns the pending entries of a box above `seq` that have not expired: at most `limit` rows, and true for
+  /// `isComplete` if these are all.
   package static func select(
     _ box: Box?, after seq: UInt64, limit: Int, now: Int64
   ) -> (gap: MailboxGap?, rows: [Int64], isComplete: Bool) {
@@ -192,7 +197,7 @@ package struct MailboxIndex: Sendable {
 
   // MARK: Appending
 
-  /// Gives a push its number, or finds that it is a duplicate. Nobody sees it before ``confirm(_:)``.
+  /// Gives a push its number, or returns nil for a duplicate. The entry is not visible before ``confirm(_:)``.
   package mutating func stage(_ push: StoredPush) -> Entry? {
     if push.isSenderID {
       let key = RecentIDs.Key(device: push.device, app: push.app, id: push.id)
@@ -204,9 +209,9 @@ package struct MailboxIndex: Sendable {
     return boxes[push.device, default: Box()].stage(push, row: row)
   }
 
-  /// Makes a staged entry visible, and removes what it replaces or drives out.
+  /// Makes a staged entry visible, and removes the entries that it replaces or evicts.
   ///
-  /// - Returns: the id it replaced; `changes` and `removals` say what else follows from it.
+  /// - Returns: the id of the replaced push; `changes` and `removals` receive all other consequences.
   package mutating func confirm(
     _ staged: Entry, of device: DeviceID, cap: Int, now: Int64, changes: inout [RowChange],
     removals: inout [MailboxRemoval]
@@ -232,10 +237,10 @@ package struct MailboxIndex: Sendable {
 
   // MARK: Removing
 
-  /// Notes that a device has what it was sent up to `seq`: what leaves from now on and is not above leaves by the
-  /// acknowledgement that follows, which is told by whoever acknowledges.
+  /// Records that a device has received everything up to `seq`. An entry up to `seq` that leaves from now on leaves
+  /// by the acknowledgement that follows, which the acknowledging caller reports.
   ///
-  /// - Returns: those of `replaceable` that have left otherwise before.
+  /// - Returns: the numbers of `replaceable` that have left in another way before.
   package mutating func claim(_ device: DeviceID, through seq: UInt64, _ replaceable: [UInt64]) -> [UInt64] {
     guard let box = boxes[device], seq > box.acknowledged, seq <= box.durableSeq else { return [] }
     claims[device] = max(claims[device] ?? 0, seq)
@@ -255,15 +260,16 @@ package struct MailboxIndex: Sendable {
         if first.isRemoved { continue }
         index.ages.leave(first.received)
         box.leave(first)
-        // The cumulative number says that the row is done: it needs no change before its id may be forgotten.
+        // The acknowledged number marks the row as done: the row needs no change before its id may be forgotten.
         if let change = index.release(first, of: device, now: now, isMarked: true) { changes.append(change) }
       }
       return changes
     }
   }
 
-  /// Begins a device's numbers after one that it knows and that was never given out: the gateway's disk is older than
-  /// the device's, as after a backup was restored. What waits gets new numbers, so that the device takes it.
+  /// Continues a device's numbers after one that the device reports and that was never given out: the gateway's disk
+  /// is older than the device's, for example after a restore of a backup. Pending pushes get new numbers, so that the
+  /// device accepts them.
   package mutating func advance(_ device: DeviceID, past seq: UInt64) -> [RowChange] {
     change(boxOf(device)) { index, box in
       guard seq > box.lastSeq else { return [] }
@@ -295,7 +301,7 @@ package struct MailboxIndex: Sendable {
     }
   }
 
-  /// Removes what waits with an id, of one app or of all.
+  /// Removes the pending pushes with an id, of one app or of all apps.
   package mutating func retract(
     _ id: APNSID, app: AppID?, from device: DeviceID, now: Int64, changes: inout [RowChange],
     removals: inout [MailboxRemoval]
@@ -309,7 +315,7 @@ package struct MailboxIndex: Sendable {
     }
   }
 
-  /// Removes one entry that its device can't read; a number that does not wait changes nothing.
+  /// Removes one entry that its device can't read; a number that is not pending changes nothing.
   package mutating func discard(
     _ device: DeviceID, seq: UInt64, now: Int64, changes: inout [RowChange], removals: inout [MailboxRemoval]
   ) {
@@ -346,14 +352,14 @@ package struct MailboxIndex: Sendable {
     return touched
   }
 
-  /// Rows whose ids need not be recognised any longer.
+  /// Returns the deletions of rows whose ids need not be recognized any longer.
   package mutating func forgetRecent(now: Int64) -> [RowChange] {
     recent.forget(now: now).map(RowChange.delete)
   }
 
   // MARK: Inside
 
-  /// Where a device's box is, which is made if there is none.
+  /// Returns the index of a device's box, which is created if there is none.
   private mutating func boxOf(_ device: DeviceID) -> [DeviceID: Box].Index {
     if let place = boxes.index(forKey: device) { return place }
     boxes[device] = Box()
@@ -361,10 +367,11 @@ package struct MailboxIndex: Sendable {
     return place
   }
 
-  /// Changes a box and what belongs to all of them. The box stays at its place: to take it out of the table and put it back
-  /// would cost two searches and the closing of a hole.
+  /// Changes a box and the shared state. The box keeps its index in the table: removing and reinserting it would cost
+  /// two searches and the closing of a hole.
   ///
-  /// - Parameter isChecked: not while rows are read, which may be damaged.
+  /// - Parameter isChecked: true if the invariants are checked; false while rows are read, because they may be
+  ///   damaged.
   private mutating func change<Result>(
     _ place: [DeviceID: Box].Index, isChecked: Bool = true, _ body: (inout MailboxIndex, inout Box) -> Result
   ) -> Result {
@@ -376,7 +383,7 @@ package struct MailboxIndex: Sendable {
     return result
   }
 
-  /// Removes what waits with the same collapse id; returns its id.
+  /// Removes the pending push with the same collapse id; returns that push's id.
   @discardableResult
   private mutating func replace(
     _ entry: Entry, in box: inout Box, of device: DeviceID, now: Int64, changes: inout [RowChange],
@@ -409,12 +416,12 @@ package struct MailboxIndex: Sendable {
     box.leave(entry)
     box.compact()
     if let change = release(entry, of: device, now: now, isMarked: false) { changes.append(change) }
-    // Its device has it, and that is its end.
+    // The device has received the push, and the acknowledgement reports it.
     if let claim = claims[device], entry.seq <= claim { return }
     removals.append(MailboxRemoval(device: device, app: entry.app, id: entry.id, cause: cause))
   }
 
-  /// What becomes of the row: it goes, unless its id may still be sent again.
+  /// Returns the change of the row of an entry that left: it is deleted, unless its id may still be sent again.
   private mutating func release(_ entry: Waiting, of device: DeviceID, now: Int64, isMarked: Bool) -> RowChange? {
     guard entry.isSenderID else { return .delete(entry.row) }
     let key = RecentIDs.Key(device: device, app: entry.app, id: entry.id)
@@ -436,14 +443,14 @@ extension MailboxIndex.Box {
       expires: push.expires, collapseID: push.collapseID)
   }
 
-  /// The entry with a number, unless it was removed.
+  /// Returns the entry with a number, unless it was removed.
   fileprivate func entry(_ seq: UInt64) -> MailboxIndex.Waiting? {
     let place = place(after: seq - 1)
     guard place < entries.count, entries[place].seq == seq, !entries[place].isRemoved else { return nil }
     return entries[place]
   }
 
-  /// What `entry` is replaced by, when another has it; empty for none.
+  /// Returns the collapse id of `entry`; empty for none.
   fileprivate func collapseID(of entry: MailboxIndex.Waiting) -> String {
     entry.hasCollapseID ? collapseIDs[entry.seq] ?? "" : ""
   }
@@ -455,7 +462,7 @@ extension MailboxIndex.Box {
     if collapsible[key] == entry.seq { collapsible[key] = nil }
   }
 
-  /// Lets removed entries go when they are most of the queue.
+  /// Drops removed entries at the front, and all of them when they are the majority of a long queue.
   fileprivate mutating func compact() {
     while let first = entries.first, first.isRemoved { entries.removeFirst() }
     if entries.count > 64, entries.count > 2 * count { entries.removeAll { $0.isRemoved } }
@@ -465,7 +472,8 @@ extension MailboxIndex.Box {
 // MARK: Invariants
 
 extension MailboxIndex {
-  /// What of the whole does not fit; nil when all does. It looks at everything, as a simulation wants it.
+  /// Returns a description of the first broken invariant; nil if all are intact. It checks all boxes and entries, for
+  /// a simulation.
   package func brokenInvariant() -> String? {
     let waiting = boxes.values.reduce(0) { $0 + $1.count }
     if ages.count != waiting { return "\(waiting) wait, and \(ages.count) are counted in all" }
@@ -484,9 +492,10 @@ extension MailboxIndex {
 }
 
 extension MailboxIndex.Box {
-  /// What does not fit; nil when all does.
+  /// Returns a description of the first broken invariant; nil if all are intact.
   ///
-  /// - Parameter limit: longer queues are only looked at from their ends: a debug build checks after each change.
+  /// - Parameter limit: the number of entries up to which all are checked. Of longer queues only the ends are
+  ///   checked, since a debug build checks after each change.
   package func brokenInvariant(limit: Int = 16) -> String? {
     if durableSeq > lastSeq { return "\(durableSeq) is on disk, and \(lastSeq) the last" }
     if acknowledged > durableSeq { return "\(acknowledged) is acknowledged, and \(durableSeq) on disk" }
@@ -520,6 +529,6 @@ extension MailboxIndex.Box {
     return collapsing == collapsible.count ? nil : "\(collapsible.count - collapsing) that are gone can be replaced"
   }
 
-  /// Ends a debug build in which something does not fit; a release build has no trace of this.
+  /// Ends a debug build in which an invariant is broken; a release build contains no trace of this.
   package func checkInvariants() { assert(brokenInvariant() == nil, brokenInvariant() ?? "") }
 }

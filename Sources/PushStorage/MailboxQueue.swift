@@ -2,15 +2,15 @@ import DequeModule
 package import PushCore
 
 extension MailboxIndex {
-  /// What stays in memory of an entry that waits: 56 bytes. What it replaces is its box's to know.
+  /// The part of a pending entry that stays in memory: 56 bytes. Its collapse id is in its box.
   package struct Waiting: Sendable {
     package let row: Int64
     package var seq: UInt64
     package let id: APNSID
     private let appRow: UInt32
-    /// Seconds since 1970.
+    /// The time at which the push expires, in seconds since 1970.
     package let expires: Int64
-    /// Milliseconds since 1970, and three flags in the lowest bits.
+    /// The time at which the push was accepted, in milliseconds since 1970, and three flags in the lowest bits.
     private var word: UInt64
 
     private static var removedBit: UInt64 { 1 }
@@ -28,27 +28,27 @@ extension MailboxIndex {
     }
 
     package var app: AppID { AppID(row: Int64(appRow)) }
-    /// Milliseconds since 1970.
+    /// The time at which the push was accepted, in milliseconds since 1970.
     package var received: Int64 { Int64(word >> 3) }
     package var isSenderID: Bool { word & Waiting.senderBit != 0 }
     package var hasCollapseID: Bool { word & Waiting.collapseBit != 0 }
 
-    /// Removed, and still in the queue because it is not at its front.
+    /// True if the entry was removed and is still in the queue because it is not at its front.
     package var isRemoved: Bool {
       get { word & Waiting.removedBit != 0 }
       set { word = newValue ? word | Waiting.removedBit : word & ~Waiting.removedBit }
     }
   }
 
-  /// What waits for a device, oldest first, in blocks: hardly any memory is spare, and a long queue grows without being
-  /// moved.
+  /// The pending entries of a device, oldest first, in blocks: hardly any memory is unused, and a long queue grows
+  /// without being moved.
   package struct Queue: RandomAccessCollection, MutableCollection, Sendable {
     private static var blockSize: Int { 64 }
-    /// An empty queue keeps memory for so many.
+    /// The number of entries for which an empty queue keeps memory.
     private static var spareSize: Int { 16 }
-    /// All but the last are full.
+    /// The blocks; all but the last are full.
     private var blocks = Deque<ContiguousArray<Waiting>>()
-    /// How many at the front of the first block are gone.
+    /// The number of removed entries at the front of the first block.
     private var gone = 0
     package private(set) var count = 0
 
@@ -91,7 +91,7 @@ extension MailboxIndex {
   }
 }
 
-/// Sender-chosen ids that are recognised as retries: while their push waits, and a while after.
+/// Sender-chosen ids that are recognized as retries: while their push is pending, and for a limited time after.
 package struct RecentIDs: Sendable {
   package struct Key: Hashable, Sendable {
     package var device: DeviceID
@@ -102,8 +102,9 @@ package struct RecentIDs: Sendable {
       (self.device, self.app, self.id) = (device, app, id)
     }
 
-    /// 16 bytes that differ where the ids of one device and app do; with the hashes of device and app in them, and by
-    /// 128 bits of chance, those of others differ, too. Nobody outside this process can know them.
+    /// 16 bytes that differ if the ids of one device and app differ. The hashes of device and app are mixed in, so
+    /// the marks of other devices and apps differ except with a probability of 2⁻¹²⁸. The hashes are secret to this
+    /// process.
     fileprivate var mark: RecentMarks.Mark {
       var (first, second) = (Hasher(), Hasher())
       first.combine(device.row)
@@ -119,19 +120,21 @@ package struct RecentIDs: Sendable {
   private struct Released: Sendable {
     var mark: RecentMarks.Mark
     var row: Int64
-    /// Seconds since 1970.
+    /// The time until which the id is kept, in seconds since 1970.
     var dueBy: Int64
   }
 
-  /// How many ids of pushes that wait no longer are kept.
+  /// The maximum number of kept ids whose push is no longer pending.
   private let capacity: Int
   private var known = RecentMarks()
-  /// Ids whose push waits no longer, in the order in which that happened.
+  /// The ids whose push is no longer pending, in the order in which that happened.
   private var released = Deque<Released>()
 
   /// Creates an empty set.
   package init(capacity: Int = Limits.maximumRecentIDs) { self.capacity = capacity }
 
+  /// Adds an id.
+  ///
   /// - Returns: false when the id is known.
   @discardableResult
   package mutating func insert(_ key: Key) -> Bool { known.insert(key.mark) }
@@ -140,12 +143,12 @@ package struct RecentIDs: Sendable {
 
   package func contains(_ key: Key) -> Bool { known.contains(key.mark) }
 
-  /// Keeps a key until its time; its row goes with it.
+  /// Keeps a key until `dueBy`, in seconds since 1970; ``forget(now:)`` then returns its row.
   package mutating func release(_ key: Key, row: Int64, dueBy: Int64) {
     released.append(Released(mark: key.mark, row: row, dueBy: dueBy))
   }
 
-  /// Forgets what is due, and what is too much; returns the rows.
+  /// Forgets the ids that are due, and the oldest ones beyond the capacity; returns their rows.
   package mutating func forget(now: Int64) -> [Int64] {
     var rows: [Int64] = []
     while let first = released.first, first.dueBy <= now || released.count > capacity {
@@ -157,14 +160,14 @@ package struct RecentIDs: Sendable {
   }
 }
 
-/// A set of 16-byte marks in an open hash table, of which between two thirds and four fifths are in use. It is in parts that
-/// grow one by one, since pushes wait meanwhile.
+/// A set of 16-byte marks in an open hash table, of which between two thirds and four fifths are in use. The table
+/// consists of parts that grow one by one, because pushes are delayed while a part grows.
 package struct RecentMarks: Sendable {
   package struct Mark: Equatable, Sendable {
     var (one, other): (UInt64, UInt64)
 
     init(_ one: UInt64, _ other: UInt64) {
-      // Nothing but a free place is all zeros.
+      // Only a free slot is all zeros.
       (self.one, self.other) = one | other == 0 ? (0, 1) : (one, other)
     }
 
@@ -178,13 +181,15 @@ package struct RecentMarks: Sendable {
   }
 
   private static let partCount = 256
-  /// What senders cannot know, so that none can choose ids that all have the same place.
+  /// Random seeds of the hash: a sender without them can't choose ids that all have the same index.
   private static let seeds = (UInt64.random(in: 0 ... .max), UInt64.random(in: 0 ... .max))
   private var parts = [Part](repeating: Part(), count: partCount)
 
   package init() {}
 
-  /// - Returns: false when it was there.
+  /// Adds a mark.
+  ///
+  /// - Returns: false when the mark was in the set.
   package mutating func insert(_ mark: Mark) -> Bool {
     let hash = RecentMarks.hash(mark)
     let part = Int(truncatingIfNeeded: hash & 255)
@@ -239,14 +244,14 @@ extension RecentMarks.Part {
     for mark in before where mark != .free { put(mark, RecentMarks.hash(mark)) }
   }
 
-  /// Frees a place, and moves those up that were put behind it for want of their own.
+  /// Frees an index, and moves up the marks after it that a collision had displaced.
   fileprivate mutating func close(_ place: Int) {
     var (hole, next) = (place, place)
     while true {
       next = next + 1 == places.count ? 0 : next + 1
       if places[next] == .free { break }
       let home = home(RecentMarks.hash(places[next]))
-      // Whether it may lie in the hole: its search begins there or before, going round.
+      // The mark may move to the hole if its search begins at the hole or before it, with wrap-around.
       if hole <= next ? home <= hole || home > next : home <= hole && home > next {
         places[hole] = places[next]
         hole = next

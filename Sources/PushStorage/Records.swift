@@ -1,24 +1,26 @@
 package import PushCore
 package import PushPolicy
 
-/// An app that may be pushed to. Immutable and shared, since every push asks for it.
+/// An app that may receive pushes. Immutable and shared, because every push looks it up.
 package final class App: Sendable, Codable {
   package let id: AppID
   /// The bundle id, which providers name as the topic.
   package let topic: String
-  /// What a person sees.
+  /// The name that a user sees.
   package let name: String
   /// One emoji, or two letters.
   package let icon: String
-  /// Whether a breach of a rule at the door refuses the push or is only logged.
+  /// The handling of a policy violation in a provider's request: the push is refused, or the violation is only
+  /// logged.
   package let policyMode: PolicyMode
-  /// Whether a payload whose `aps` breaks the schema is refused, instead of being reported.
+  /// True if a payload whose `aps` violates the schema is refused, instead of being reported.
   package let isStrict: Bool
-  /// The treatment of its advertising alerts.
+  /// The treatment of the app's advertising alerts.
   package let ads: AdMode
-  /// The team whose keys may push to it; nil: those of every team.
+  /// The team whose keys may push to the app; nil: the keys of every team.
   package let team: String?
-  /// How lines to devices name the app, `"topic":…,"app":{…}`: made once, and written with each push.
+  /// The JSON members that name the app in lines to devices, `"topic":…,"app":{…}`: made once, and written with each
+  /// push.
   package let lineMembers: [UInt8]
 
   package enum CodingKeys: String, CodingKey {
@@ -50,7 +52,7 @@ package final class App: Sendable, Codable {
     lineMembers = members
   }
 
-  /// From JSON, where the row is not known.
+  /// Reads an app from JSON, which does not contain its row; the row becomes 0.
   package convenience init(from decoder: any Decoder) throws {
     let values = try decoder.container(keyedBy: CodingKeys.self)
     self.init(
@@ -64,45 +66,45 @@ package final class App: Sendable, Codable {
 }
 
 extension App {
-  /// What digests come from: no app of a sender's, and none that is stored.
+  /// The app of summaries: no sender's app, and never stored.
   package static let summary = App(id: AppID(row: 0), topic: "summary", name: "Summary", icon: "📥", policyMode: .report)
 }
 
-/// What a breach of a rule at the door leads to, per app (design §3).
+/// The handling of a policy violation in a provider's request, per app (design §3).
 package enum PolicyMode: String, Sendable, Codable, CaseIterable {
   /// The push is refused.
   case enforce
-  /// The push is accepted and the breach logged, so that the gateway can stand in for the real service exactly.
+  /// The push is accepted and the violation logged, so that the gateway behaves exactly like the real service.
   case report
 }
 
-/// The treatment of an app's advertising alerts (A9), for people who have not allowed it advertising.
+/// The treatment of an app's advertising alerts (A9), for users who have not allowed advertising for it.
 package enum AdMode: String, Sendable, Codable, CaseIterable {
-  /// Nobody looks.
+  /// Alerts are not checked for advertising.
   case off
-  /// Only the log tells.
+  /// Advertising is only logged.
   case report
-  /// They are accepted, and delivered without alert and sound.
+  /// Advertising alerts are accepted, and delivered without alert and sound.
   case hold
-  /// Plain ones are refused, others held.
+  /// Plain advertising is refused; other advertising alerts are treated as in ``hold``.
   case refuse
 
-  /// A new app's: advertising is refused until the person allows it (N8).
+  /// The mode of a new app: advertising is refused until the user allows it (N8).
   package static let standard = refuse
 }
 
-/// A team's signing key, its public half.
+/// The public half of a team's signing key.
 package struct ProviderKey: Sendable {
-  /// 10 characters, the `kid` of its tokens.
+  /// The key id: 10 characters, the `kid` of its tokens.
   package var id: String
-  /// 10 characters, the `iss` of its tokens.
+  /// The team id: 10 characters, the `iss` of its tokens.
   package var team: String
   package var publicKey: ES256Key
-  /// Where it may be used; nil: everywhere.
+  /// The environment in which the key may be used; nil: both.
   package var environment: Environment?
-  /// What it may push to; nil: every topic.
+  /// The topics to which the key may push; nil: every topic.
   package var topics: Set<String>?
-  /// The key it is rotated with, whose tokens may follow its own on a connection.
+  /// The id of the key with which it is rotated; that key's tokens may follow its own on a connection.
   package var related: String?
 
   package init(
@@ -118,18 +120,18 @@ package struct ProviderKey: Sendable {
   }
 }
 
-/// A provider's certificate that the gateway issued, or that somebody revoked.
+/// A provider's certificate that the gateway issued, or that an administrator revoked.
 package struct ProviderCertificate: Sendable {
-  /// SHA-256 of the certificate.
+  /// The SHA-256 of the certificate.
   package var fingerprint: [UInt8]
-  /// The subject's UID.
+  /// The UID of the subject.
   package var topic: String?
-  /// All it may push to.
+  /// All topics to which the certificate may push.
   package var topics: Set<String>
   package var environments: Set<Environment>
   /// The end of its validity, in seconds since 1970; nil: not known.
   package var expires: Int64?
-  /// When it was revoked, in milliseconds since 1970; nil while it is good.
+  /// The time at which it was revoked, in milliseconds since 1970; nil if it is not revoked.
   package var revoked: Int64?
 
   package init(
@@ -144,13 +146,13 @@ package struct ProviderCertificate: Sendable {
     self.revoked = revoked
   }
 
-  /// How people name it: the first 16 hex digits of its fingerprint.
+  /// The identifier that users see: the first 16 hex digits of the fingerprint.
   package var id: String {
     String(decoding: fingerprint.prefix(8).flatMap { [hexDigit($0 >> 4), hexDigit($0 & 15)] }, as: UTF8.self)
   }
 }
 
-/// An installed client of a person.
+/// An installed client of a user.
 package struct Device: Sendable {
   package var id: DeviceID
   /// The public identifier.
@@ -158,7 +160,7 @@ package struct Device: Sendable {
   package var name: String
   package var person: PersonID
   package var role: Role
-  /// When it was last connected, in seconds since 1970; nil: never.
+  /// The time of the last connection, in seconds since 1970; nil: never.
   package var lastSeen: Int64?
 
   package init(
@@ -176,9 +178,9 @@ package struct Device: Sendable {
 /// A device as lists show it.
 package struct ListedDevice: Sendable {
   package var device: Device
-  /// The name of its person.
+  /// The name of its user.
   package var person: String
-  /// Its registrations that were not ended, with their apps.
+  /// The registrations that were not ended, with their apps.
   package var registrations: [(Registration, App)]
 
   package init(device: Device, person: String, registrations: [(Registration, App)]) {
@@ -188,27 +190,27 @@ package struct ListedDevice: Sendable {
   }
 }
 
-/// What lets a device enroll.
+/// The authorization by which a device enrolls.
 package enum EnrollmentAuthorization: Sendable, Equatable {
-  /// The administrator's word: for any person, who is made where there is none.
+  /// The administrator's authorization: for any user, who is created if there is none of this name.
   case anyPerson
-  /// For a person who is not known yet, and nobody else.
+  /// An authorization for a new user only; an existing name is refused.
   case newPerson
-  /// A secret (``InvitationCode/secret``), which is used up: for the person that its invitation names, else for a new one.
-  /// `now` is in seconds since 1970.
+  /// A secret (``InvitationCode/secret``), which counts as used afterwards: for the user that its invitation names,
+  /// else for a new one. `now` is in seconds since 1970.
   case invitation(String, now: Int64)
 }
 
-/// What an invitation is for.
+/// The terms of an invitation: its user, role, expiration, uses and channel.
 package struct InvitationTerms: Sendable, Equatable {
-  /// Whose devices it lets enroll; nil: a new person's.
+  /// The user whose devices may enroll; nil: a new user.
   package var person: String?
   package var role: Role
-  /// Seconds since 1970.
+  /// The time at which the invitation expires, in seconds since 1970.
   package var expires: Int64
-  /// How many devices may still enroll by it.
+  /// The number of devices that may still enroll by it.
   package var uses: Int
-  /// The broadcast channel that whoever uses it subscribes to; nil: none.
+  /// The broadcast channel to which each enrolled device subscribes; nil: none.
   package var channel: ChannelID?
 
   package init(
@@ -221,31 +223,31 @@ package struct InvitationTerms: Sendable, Equatable {
     self.channel = channel
   }
 
-  /// What its code is like: a link's of a channel, and one that is good more than once, can't be guessed.
+  /// The kind of its code. A channel's link, and an invitation with several uses, have a code that can't be guessed.
   package var kind: InvitationCode.Kind { channel != nil || uses > 1 ? .shared : .once }
 
-  /// Whether it gives what an invitation of its kind may give: a link of a channel gives nobody's device, and no role.
+  /// True if the terms are allowed: a channel's link names no user, and its role is ``Role/device``.
   package var isGrantable: Bool { channel == nil || (role == .device && person == nil) }
 }
 
 /// An invitation that may still be used.
 package struct Invitation: Sendable, Equatable {
-  /// How people name it: 16 hex digits.
+  /// The identifier that users see: 16 hex digits.
   package var id: String
   package var terms: InvitationTerms
 
   package init(id: String, _ terms: InvitationTerms) { (self.id, self.terms) = (id, terms) }
 }
 
-/// A device token and what it leads to.
+/// A device token with its device, app and environment.
 package struct Registration: Sendable {
   package var token: DeviceToken
   package var device: DeviceID
   package var app: AppID
   package var environment: Environment
-  /// When the token stopped being valid, in milliseconds since 1970; nil while it is.
+  /// The time at which the token stopped being valid, in milliseconds since 1970; nil while it is valid.
   package var unregistered: Int64?
-  /// When the token stops being valid by itself, in milliseconds since 1970; nil: never.
+  /// The time at which the token expires, in milliseconds since 1970; nil: never.
   package var expires: Int64?
 
   package init(
@@ -260,11 +262,11 @@ package struct Registration: Sendable {
     self.expires = expires
   }
 
-  /// Whether its time is over at `now`, in milliseconds since 1970.
+  /// Returns true if the token has expired at `now`, in milliseconds since 1970.
   package func isExpired(at now: Int64) -> Bool { expires.map { $0 <= now } ?? false }
 }
 
-/// A person: the owner of devices and of choices.
+/// A user: the owner of devices and of preferences.
 package struct Person: Sendable {
   package var id: PersonID
   package var name: String
@@ -277,16 +279,16 @@ package struct Person: Sendable {
   }
 }
 
-/// A person's word that a push advertised.
+/// A user's report that a push was advertising.
 package struct AdReport: Sendable {
-  /// Its place among all of them; 0 until it has one.
+  /// The report's number in the order of all reports; 0 until it is stored.
   package var number: Int64 = 0
-  /// Milliseconds since 1970.
+  /// The time of the report, in milliseconds since 1970.
   package var at: Int64
   package var device: DeviceID
   package var app: AppID
   package var id: APNSID
-  /// What the device showed; empty when it did not say.
+  /// The text that the device showed; empty when the device did not send it.
   package var text: String
 
   package init(number: Int64 = 0, at: Int64, device: DeviceID, app: AppID, id: APNSID, text: String) {
@@ -299,7 +301,7 @@ package struct AdReport: Sendable {
   }
 }
 
-/// A device of a batch that was just enrolled. Its secret is told this once and kept only as a hash.
+/// A device of a batch that was just enrolled. The secret is given out only here and stored only as a hash.
 package struct EnrolledDevice: Sendable {
   package var secret: String
   package var token: DeviceToken

@@ -1,12 +1,12 @@
 package import PushCore
 
 extension Registrations {
-  /// The newest reports of advertising, the newest last.
+  /// Returns the newest reports of advertising, the newest last.
   package func adReports(limit: Int, before number: Int64? = nil) async throws -> [AdReport] {
     try await adReports(of: nil, limit: limit, before: number)
   }
 
-  /// A device as lists show it; nil when it is gone.
+  /// Returns a device as lists show it; nil if the device does not exist.
   package func listed(_ id: DeviceID) -> ListedDevice? {
     device(id).map { device in
       ListedDevice(
@@ -14,12 +14,12 @@ extension Registrations {
     }
   }
 
-  /// One page of the devices, in the order of the bytes of their names.
+  /// Returns one page of the devices, in the order of the bytes of their names.
   package func listDevices(_ page: ListPage) async throws -> [DeviceID] {
     page.take(of: devices, by: \.name).map(\.id)
   }
 
-  /// One page of the persons, in the order of the bytes of their names.
+  /// Returns one page of the users, in the order of the bytes of their names.
   package func listPersons(_ page: ListPage) async throws -> [PersonID] {
     page.take(of: persons, by: \.name).map(\.id)
   }

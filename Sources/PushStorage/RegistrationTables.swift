@@ -2,16 +2,16 @@ import Foundation
 package import PushCore
 package import PushPolicy
 
-/// Persons, devices and tokens in memory: 0.3 KB for a person with a device and a token.
+/// Users, devices and tokens in memory: 0.3 KB for a user with a device and a token.
 ///
-/// Records of a fixed size refer to each other by number, and keys are found by ``HashIndex``. No change moves more than a
-/// fraction of it, as pushes wait meanwhile.
+/// Records of a fixed size refer to each other by number, and ``HashIndex`` finds them by key. No change moves more
+/// than a fraction of the tables, because pushes are delayed during a move.
 package struct RegistrationTables: Sendable {
-  /// What most persons have: none of their own.
+  /// The preferences of users without their own, which most users are.
   private static let noChoices = Preferences()
   private static let none = UInt32.max
 
-  /// Choices that persons may share.
+  /// Preferences that several users may share.
   package final class Choices: Sendable {
     let preferences: Preferences
     package init(_ preferences: Preferences) { self.preferences = preferences }
@@ -20,9 +20,9 @@ package struct RegistrationTables: Sendable {
   private struct PersonRecord: Sendable {
     var row: Int64
     var name: String
-    /// Nil: the defaults.
+    /// The preferences; nil: the defaults.
     var choices: Choices?
-    /// The newest of the person's devices, each of which names the one before.
+    /// The newest of the user's devices, each of which refers to the previous one by `next`.
     var device = RegistrationTables.none
   }
 
@@ -32,14 +32,14 @@ package struct RegistrationTables: Sendable {
     var uuid: (UInt64, UInt64)
     var name: String
     var secret: Digest32?
-    /// Negative: never.
+    /// The time of the last connection, in seconds since 1970; negative: never.
     var lastSeen: Int64
-    /// The next of the person's devices.
+    /// The next of the user's devices.
     var next = RegistrationTables.none
-    /// The newest of its tokens, each of which names the one before.
+    /// The newest of the device's tokens, each of which refers to the previous one by `next`.
     var token = RegistrationTables.none
     var role: Role
-    /// Whether the UUID is as no gateway writes it, and stands in ``strangeUUIDs``.
+    /// True if the UUID has another form than a gateway writes; it is then stored in ``strangeUUIDs``.
     var hasStrangeUUID = false
   }
 
@@ -50,11 +50,11 @@ package struct RegistrationTables: Sendable {
     var times: (unregistered: Int64, expires: Int64)
     var next = RegistrationTables.none
     var environment: Environment
-    /// No time can say that there is none.
+    /// True if the times are set: no value of a time means that there is none.
     var (isUnregistered, isLimited) = (false, false)
   }
 
-  /// The hash of a secret.
+  /// The SHA-256 hash of a secret.
   private struct Digest32: Equatable, Sendable {
     var words: (UInt64, UInt64, UInt64, UInt64)
 
@@ -95,9 +95,9 @@ package struct RegistrationTables: Sendable {
     place(of: person).map { persons[$0]?.choices?.preferences ?? RegistrationTables.noChoices }
   }
 
-  /// Adds a person, who is not there yet.
+  /// Adds a user, who must not be in the tables yet.
   ///
-  /// - Parameter choices: nil: the defaults.
+  /// - Parameter choices: the preferences; nil: the defaults.
   package mutating func add(_ id: PersonID, name: String, choices: Choices?) {
     let place = persons.add(PersonRecord(row: id.row, name: name, choices: choices))
     personsByRow.insert(place, hash: HashIndex.hash(of: id.row))
@@ -143,18 +143,18 @@ package struct RegistrationTables: Sendable {
     }
   }
 
-  /// The device whose secret has this hash.
+  /// Returns the device whose secret has this hash.
   package func device(secretHash: [UInt8]) -> Device? {
     guard let secret = Digest32(secretHash) else { return nil }
     return devicesBySecret.find(secret.words.0) { devices[$0]?.secret == secret }.flatMap { devices[$0].map(device) }
   }
 
-  /// The person whose device it is.
+  /// Returns the user who owns a device.
   package func owner(of device: DeviceID) -> PersonID? {
     place(of: device).flatMap { devices[$0].map { PersonID(row: $0.person) } }
   }
 
-  /// The person's devices, in the order in which they came.
+  /// Returns the user's devices, in the order in which they were added.
   package func devices(of person: PersonID) -> [DeviceID] {
     guard let place = place(of: person), var next = persons[place]?.device else { return [] }
     var found: [DeviceID] = []
@@ -165,14 +165,14 @@ package struct RegistrationTables: Sendable {
     return found.reversed()
   }
 
-  /// A device, the name of its person, and all that it has been registered for.
+  /// Returns a device, the name of its user, and all its registrations, including ended ones.
   package func listed(_ id: DeviceID) -> (device: Device, person: String, registrations: [Registration])? {
     guard let place = place(of: id), let record = devices[place] else { return nil }
     let person = self.place(of: PersonID(row: record.person)).flatMap { persons[$0]?.name } ?? ""
     return (device(record), person, registrations(from: record.token))
   }
 
-  /// Adds a device, which is not there yet, to its person's.
+  /// Adds a device, which must not be in the tables yet, to its user's devices.
   package mutating func add(_ device: Device, secretHash: some Collection<UInt8>) {
     let (uuid, secret) = (RegistrationTables.words(ofUUID: device.uuid), Digest32(secretHash))
     let isStrange = uuid == nil
@@ -203,9 +203,9 @@ package struct RegistrationTables: Sendable {
     devices[place]?.lastSeen = lastSeen
   }
 
-  /// Takes a device out with its secret.
+  /// Removes a device with its secret.
   ///
-  /// - Returns: its tokens, which stay.
+  /// - Returns: its tokens, which stay in the tables.
   @discardableResult
   package mutating func remove(_ device: DeviceID) -> [DeviceToken] {
     guard let place = place(of: device), let record = devices[place] else { return [] }
@@ -234,24 +234,24 @@ package struct RegistrationTables: Sendable {
     }
   }
 
-  /// Reads some devices, in no order, and moves on to ``deviceEnd``.
+  /// Reads up to `limit` devices in no order and advances `next`, at most to ``deviceEnd``.
   package func devices(from next: inout Int, limit: Int) -> [Device] {
     let end = min(devices.end, next + limit)
     defer { next = max(next, end) }
     return next < end ? (next..<end).compactMap { devices[$0].map(device) } : []
   }
 
-  /// Reads some persons, in no order, and moves on to ``personEnd``.
+  /// Reads up to `limit` users in no order and advances `next`, at most to ``personEnd``.
   package func persons(from next: inout Int, limit: Int) -> [Person] {
     let end = min(persons.end, next + limit)
     defer { next = max(next, end) }
     return next < end ? (next..<end).compactMap { persons[$0].map(person) } : []
   }
 
-  /// Where ``devices(from:limit:)`` ends.
+  /// The position at which ``devices(from:limit:)`` ends.
   package var deviceEnd: Int { devices.end }
 
-  /// Where ``persons(from:limit:)`` ends.
+  /// The position at which ``persons(from:limit:)`` ends.
   package var personEnd: Int { persons.end }
 
   private func device(_ record: DeviceRecord) -> Device {
@@ -261,9 +261,9 @@ package struct RegistrationTables: Sendable {
       role: record.role, lastSeen: record.lastSeen < 0 ? nil : record.lastSeen)
   }
 
-  // Foundation's own way there and back took a third of a start, and a sixth of a list.
+  // Foundation's own conversion in both directions took a third of a start, and a sixth of a list.
 
-  /// A UUID in capital letters.
+  /// Returns a UUID in capital letters.
   private static func text(ofUUID words: (UInt64, UInt64)) -> String {
     unsafe String(unsafeUninitializedCapacity: 36) { text in
       var place = 0
@@ -282,7 +282,7 @@ package struct RegistrationTables: Sendable {
     }
   }
 
-  /// The bytes of a UUID in capital letters, as every device's is; nil for any other text.
+  /// Returns the bytes of a UUID in capital letters, which is every device's form; nil for any other text.
   private static func words(ofUUID text: String) -> (UInt64, UInt64)? {
     var words: (UInt64, UInt64) = (0, 0)
     var (place, digits) = (0, 0)
@@ -316,7 +316,7 @@ package struct RegistrationTables: Sendable {
     place(of: token).flatMap { tokens[$0].map(RegistrationTables.registration) }
   }
 
-  /// All that a device has been registered for, in the order in which that happened.
+  /// Returns all registrations of a device, including ended ones, in the order in which they were made.
   package func registrations(of device: DeviceID) -> [Registration] {
     guard let place = place(of: device), let first = devices[place]?.token else { return [] }
     return registrations(from: first)
@@ -326,9 +326,9 @@ package struct RegistrationTables: Sendable {
     tokenPlaces(from: first).reversed().compactMap { tokens[$0].map(RegistrationTables.registration) }
   }
 
-  /// Adds a token, which is not there yet.
+  /// Adds a token, which must not be in the tables yet.
   ///
-  /// - Parameter isLinked: whether its device is there, and gets it.
+  /// - Parameter isLinked: true if its device is in the tables and the token is added to the device's list.
   package mutating func add(_ registration: Registration, isLinked: Bool = true) {
     let place = tokens.add(
       TokenRecord(
@@ -345,7 +345,7 @@ package struct RegistrationTables: Sendable {
     tokens[place]?.isUnregistered = true
   }
 
-  /// Forgets a token.
+  /// Removes a token.
   package mutating func remove(_ token: DeviceToken) {
     guard let place = place(of: token), let record = tokens[place] else { return }
     tokensByBytes.remove(place, hash: token.hash)
@@ -387,7 +387,7 @@ package struct RegistrationTables: Sendable {
 
   // MARK: Reading all at a start
 
-  /// Makes space for so many of each.
+  /// Reserves memory for numbers of records.
   package mutating func reserve(persons: Int = 0, devices: Int = 0, tokens: Int = 0) {
     personsByRow.reserve(persons)
     personsByName.reserve(persons)
@@ -397,13 +397,13 @@ package struct RegistrationTables: Sendable {
     tokensByBytes.reserve(tokens)
   }
 
-  /// Takes the tokens of other tables, which have nothing else, and gives them to the devices of these. Nothing is left there, and
-  /// nothing is copied.
+  /// Moves the tokens of other tables here and links them to the devices of these tables. The other tables contain
+  /// only tokens, and are empty afterwards; nothing is copied.
   package mutating func take(tokensOf other: inout RegistrationTables) {
     swap(&tokens, &other.tokens)
     swap(&tokensByBytes, &other.tokensByBytes)
     for place in 0..<tokens.end {
-      // Those of devices that are gone are nobody's.
+      // Tokens of removed devices are linked to no device.
       if let record = tokens[place] { link(place, to: DeviceID(row: record.device)) }
     }
   }

@@ -2,34 +2,39 @@ import Foundation
 package import PushCore
 package import PushPolicy
 
-/// Teams, keys, apps, persons, devices, tokens and certificates. One home is SQLite (``SQLiteRegistrations``); others may
-/// join it, and pass `RegistrationsConformance`.
+/// Teams, keys, apps, users, devices, tokens and certificates. ``SQLiteRegistrations`` is one storage backend; others
+/// have to pass `RegistrationsConformance`.
 ///
-/// A change is durable, as the home promises, when its call returns, and is seen by what is asked afterwards through the
-/// same home. Reading never waits: a push is checked on the hot path, so a home keeps at hand what it answers, and one that
-/// shares it with other gateways may be behind them by as long as its own documentation says. Of a token
-/// ``unregister(_:topic:now:)`` leaves the time for `Unregistered`: it is forgotten only for a new one of a device that has
-/// had ``Limits/maximumDeviceTokens``.
+/// A change is durable, as the storage backend guarantees, when its call returns. Later reads through the same
+/// storage backend include it.
+///
+/// Reads never suspend for a disk or a network, because every push is checked on the hot path: a storage backend
+/// keeps the data in memory. A storage backend that shares its data with other gateways may lag behind them by a time
+/// that its own documentation states.
+///
+/// ``unregister(_:topic:now:)`` keeps a token with its time, for the reason `Unregistered`. The token is forgotten
+/// only for a new one of a device that has had ``Limits/maximumDeviceTokens``.
 package protocol Registrations: AnyObject, Sendable {
   /// Calls `listener` after every change, on any thread.
   func onChange(_ listener: @escaping @Sendable (RegistrationChange) -> Void)
 
   // The hot path
 
-  /// A token and its app, when the token was ever ours.
+  /// Returns a token's registration and its app, if the gateway ever issued the token.
   func registration(_ token: DeviceToken) -> (Registration, App)?
-  /// Changes whenever a key or an app does, so that what was verified is not believed for longer than it holds.
+  /// A number that changes whenever a key or an app changes, so that cached verifications end with the data that they
+  /// depend on.
   var keyGeneration: UInt64 { get }
   func key(_ id: String) -> ProviderKey?
   func app(_ id: AppID) -> App?
-  /// The choices of the person who owns a device.
+  /// Returns the preferences of the user who owns a device.
   func preferences(of device: DeviceID) -> Preferences
-  /// The device with this secret.
+  /// Returns the device with this secret.
   func device(secret: String) -> Device?
   func isRevoked(certificate fingerprint: [UInt8]) -> Bool
-  /// What may be answered to a category's pushes.
+  /// Returns the actions with which a user can answer pushes of a category.
   func actions(of app: AppID, _ category: String) -> [AlertAction]
-  /// Whether a category is a question's: it was put with an end.
+  /// Returns true if a category belongs to a question: it was created with an expiration time.
   func isQuestion(_ app: AppID, _ category: String) -> Bool
 
   // Lists
@@ -47,32 +52,33 @@ package protocol Registrations: AnyObject, Sendable {
   var persons: [Person] { get }
   func person(named name: String) throws(RegistrationRefusal) -> Person
   func devices(of person: PersonID) -> [DeviceID]
-  /// The tokens of a device that are in use, with their apps.
+  /// Returns the tokens of a device that are in use, with their apps.
   func registrations(of device: DeviceID) -> [(Registration, App)]
   func categories(of app: AppID) -> [String: [AlertAction]]
-  /// A device as lists show it; nil when it is gone.
+  /// Returns a device as lists show it; nil if the device does not exist.
   func listed(_ device: DeviceID) -> ListedDevice?
-  /// One page of the devices, in the order of the bytes of their names; of one that has gone since, nothing.
+  /// Returns one page of the devices, in the order of the bytes of their names, without devices that were removed
+  /// since.
   func listDevices(_ page: ListPage) async throws -> [DeviceID]
-  /// One page of the persons, in the order of the bytes of their names.
+  /// Returns one page of the users, in the order of the bytes of their names.
   func listPersons(_ page: ListPage) async throws -> [PersonID]
-  /// The newest reports of advertising, the newest last.
+  /// Returns the newest reports of advertising, the newest last.
   ///
   /// - Parameters:
-  ///   - device: whose reports; nil: everybody's.
-  ///   - number: only those that came before this one; nil: all.
+  ///   - device: the device whose reports are returned; nil: all devices.
+  ///   - number: the number below which reports are returned; nil: all.
   func adReports(of device: DeviceID?, limit: Int, before number: Int64?) async throws -> [AdReport]
 
-  // Changes. Each throws a ``RegistrationRefusal`` for what can't be, and ``StoreError`` when it is not kept.
+  // Changes. Each throws a ``RegistrationRefusal`` for an invalid change, and ``StoreError`` when it is not stored.
 
   func addTeam(_ id: String) async throws
-  /// Forgets a team that has no keys and no apps.
+  /// Removes a team that has no keys and no apps.
   func removeTeam(_ id: String) async throws
   func addKey(_ key: ProviderKey) async throws
   func removeKey(_ id: String) async throws
-  /// Adds an app, or changes what is known of it.
+  /// Adds an app, or changes its settings.
   ///
-  /// - Parameter team: whose keys may push to it; nil: those of every team.
+  /// - Parameter team: the team whose keys may push to the app; nil: the keys of every team.
   func putApp(
     topic: String, name: String, icon: String, policyMode: PolicyMode, isStrict: Bool, ads: AdMode, team: String?
   ) async throws -> App
@@ -80,109 +86,111 @@ package protocol Registrations: AnyObject, Sendable {
   func registrationCount(of app: AppID, now: Int64) async throws -> Int
   /// Ends all registrations for an app at `now`, in milliseconds since 1970.
   ///
-  /// - Returns: the devices that are, or were, registered for it.
+  /// - Returns: the devices that are, or were, registered for the app.
   func endRegistrations(for app: AppID, now: Int64) async throws -> [DeviceID]
-  /// Forgets an app with its tokens, categories and reports of advertising. Its number is not given out again.
+  /// Removes an app with its tokens, categories and reports of advertising. Its number is not given out again.
   func remove(_ app: AppID) async throws
   /// Adds a category, or changes it.
   ///
-  /// - Parameter expires: when it ends, in seconds since 1970, of at most ``Limits/maximumQuestions`` for each app; nil: it
-  ///   stays.
+  /// - Parameter expires: the time at which the category expires, in seconds since 1970; nil: never. Each app has at
+  ///   most ``Limits/maximumQuestions`` categories that expire.
   func putCategory(_ app: AppID, _ category: String, _ actions: [AlertAction], expires: Int64?) async throws
-  /// Removes a category; that there is none is no error.
+  /// Removes a category; a category that does not exist is no error.
   func removeCategory(_ app: AppID, _ category: String) async throws
-  /// Removes the categories whose end has come at `now`, in seconds since 1970.
+  /// Removes the categories that have expired at `now`, in seconds since 1970.
   func expireCategories(now: Int64) async throws
-  /// Enrolls a device; without a person it gets one of its own name. Nothing is changed, and no invitation used up, when
-  /// it is refused.
+  /// Enrolls a device. Without `person`, a user with the device's name is created. A refused enrollment changes
+  /// nothing and leaves the invitation unused.
   ///
-  /// - Returns: the device and its secret, which is kept only as a hash.
+  /// - Returns: the device and its secret, which is stored only as a hash.
   func enroll(
     name: String, person: String?, by warrant: EnrollmentAuthorization
   ) async throws -> (device: Device, secret: String)
-  /// Forgets a device. Its secret is good no longer, and its tokens end at `now`, in milliseconds since 1970. Its number is
-  /// not given out again.
+  /// Removes a device. Its secret becomes invalid, and its tokens end at `now`, in milliseconds since 1970. Its
+  /// number is not given out again.
   ///
-  /// - Returns: the apps that it was registered for.
+  /// - Returns: the apps for which the device was registered.
   func remove(_ device: DeviceID, now: Int64) async throws -> [AppID]
-  /// Gives a device another secret; the one before is good no longer.
+  /// Gives a device another secret and returns it; the previous one becomes invalid.
   func rotateSecret(of device: DeviceID) async throws -> String
-  /// Keeps when devices were connected, in seconds since 1970; of one that is gone nothing.
+  /// Stores the times at which devices were connected, in seconds since 1970. Removed devices are ignored.
   func note(seen: [DeviceID: Int64]) async throws
-  /// Gives a person another name, which is free.
+  /// Gives a user another name, which must not be in use.
   func rename(_ person: PersonID, to name: String) async throws
-  /// Every device that a person has or had.
+  /// Returns every device that a user has or had.
   func allDevices(of person: PersonID) async throws -> Set<DeviceID>
-  /// Forgets a person who has no device any longer, with the choices and reports.
+  /// Removes a user without devices, with the preferences and reports.
   func remove(_ person: PersonID) async throws
-  /// Registers a device for an app; the same token as before when there is one whose time is not over.
+  /// Registers a device for an app. A token that the device already has and that has not expired is used again.
   ///
   /// - Parameters:
-  ///   - expires: when a new token stops being valid, in milliseconds since 1970; nil: never.
-  ///   - now: milliseconds since 1970.
+  ///   - expires: the time at which a new token expires, in milliseconds since 1970; nil: never.
+  ///   - now: the time in milliseconds since 1970.
   func register(
     _ device: DeviceID, topic: String, environment: Environment, expires: Int64?, now: Int64
   ) async throws -> Registration
   /// Ends a device's registrations for an app at `now`, in milliseconds since 1970.
   func unregister(_ device: DeviceID, topic: String, now: Int64) async throws
-  /// Changes some of a person's choices; changes come one after another, so that none undoes another.
+  /// Changes some of a user's preferences. Changes are applied one after another, so that none overwrites another.
   ///
-  /// - Returns: all of the person's choices.
+  /// - Returns: all preferences of the user.
   func changePreferences(
     of person: PersonID, _ change: @escaping @Sendable (inout Preferences) throws -> Void
   ) async throws -> Preferences
-  /// Keeps what is known of a certificate: one that was issued, or one from elsewhere that is revoked.
+  /// Stores a certificate: one that the gateway issued, or a certificate of another CA that is revoked.
   func putCertificate(_ certificate: ProviderCertificate) async throws
-  /// Keeps a report; a second one of the same push changes nothing.
+  /// Stores a report; a second report of the same push changes nothing.
   func add(_ report: AdReport) async throws
-  /// Makes an invitation. A wrong secret with the selector of a short one (``InvitationCode/selector(of:)``) counts as a
-  /// try of it; after ``Limits/invitationTries`` it is good no longer.
+  /// Creates an invitation. A wrong secret with the selector of a short one (``InvitationCode/selector(of:)``) counts
+  /// as a failed attempt; after ``Limits/invitationTries`` attempts the invitation becomes invalid.
   ///
-  /// - Returns: its secret, too, which is kept only as a hash.
+  /// - Returns: the invitation and its secret, which is stored only as a hash.
   func invite(_ terms: InvitationTerms) async throws -> (secret: String, invitation: Invitation)
-  /// The invitations that may still be used at `now`, in seconds since 1970, those that end first before the others.
+  /// Returns the invitations that may still be used at `now`, in seconds since 1970, in the order of their
+  /// expiration.
   func invitations(now: Int64) async throws -> [Invitation]
-  /// The invitation of a long secret that may still be used at `now`, in seconds since 1970; nil for any other secret.
-  /// Nobody guesses a long one, so asking counts as no try.
+  /// Returns the invitation of a long secret that may still be used at `now`, in seconds since 1970; nil for any
+  /// other secret. A long secret can't be guessed, so a call counts as no attempt.
   func invitation(sharedSecret: String, now: Int64) async throws -> Invitation?
-  /// Uses the invitation of a secret once, for a device that is there already; nobody enrolls.
+  /// Uses the invitation of a secret once, for a device that is already enrolled.
   func redeem(_ secret: String, now: Int64) async throws
-  /// Takes an invitation back, by its id.
+  /// Revokes an invitation by its id.
   func withdraw(invitation id: String) async throws
-  /// Takes the links of channels back.
+  /// Revokes the invitations to channels.
   func withdrawInvitations(to channels: Set<ChannelID>) async throws
 
   // Many devices at once, for load tests
 
-  /// Enrolls devices named `NAME-NUMBER`, each with a person of its own, and registers each for one app.
+  /// Enrolls devices named `NAME-NUMBER`, each with a user of its own, and registers each for one app.
   ///
-  /// - Returns: their secrets, which are kept only as hashes, and their tokens, in the order of the numbers.
+  /// - Returns: their secrets, which are stored only as hashes, and their tokens, in the order of the numbers.
   func enroll(
     batch name: String, numbers: Range<Int>, topic: String, environment: Environment
   ) async throws -> [EnrolledDevice]
-  /// Forgets the devices of a batch, their persons and their tokens.
+  /// Removes the devices of a batch, their users and their tokens.
   ///
-  /// - Returns: the devices, whose pushes nobody waits for any longer, and the apps they were registered for.
+  /// - Returns: the devices, whose pending pushes have no recipient any longer, and the apps for which they were
+  ///   registered.
   func remove(batch name: String) async throws -> [(device: DeviceID, app: AppID)]
 }
 
 extension Registrations {
-  /// Adds a category that stays, or changes it.
+  /// Adds a category that does not expire, or changes it.
   package func putCategory(_ app: AppID, _ category: String, _ actions: [AlertAction]) async throws {
     try await putCategory(app, category, actions, expires: nil)
   }
 
-  /// Replaces a person's choices.
+  /// Replaces a user's preferences.
   package func setPreferences(_ preferences: Preferences, of person: PersonID) async throws {
     _ = try await changePreferences(of: person) { $0 = preferences }
   }
 }
 
-/// Why something can't be registered. The text is for people.
+/// The reason why a registration or another change is refused. The text is for users.
 package struct RegistrationRefusal: Error, CustomStringConvertible {
   package enum Kind: Sendable {
     case invalid, unknown, conflict, forbidden
-    /// The code of no invitation: whoever sent it may be guessing.
+    /// The code belongs to no invitation: the sender may be guessing.
     case wrongCode
   }
   package var kind: Kind
@@ -194,19 +202,19 @@ package struct RegistrationRefusal: Error, CustomStringConvertible {
   }
 }
 
-/// A change that live streams care about.
+/// A change that affects open streams.
 package enum RegistrationChange: Sendable {
   case preferences(PersonID, Preferences)
-  /// The secrets of these devices are no longer good: they were removed, or have others.
+  /// The secrets of these devices became invalid: the devices were removed, or got other secrets.
   case revokedDevices([DeviceID])
-  /// The fingerprint of a provider's certificate that is no longer good.
+  /// The fingerprint of a provider's certificate that became invalid.
   case revokedCertificate([UInt8])
 }
 
 extension Preferences {
-  /// These choices as a home keeps them.
+  /// Returns the preferences in the form in which a storage backend keeps them.
   ///
-  /// - Throws: a refusal when they are more than ``Limits/maximumPreferencesSize``.
+  /// - Throws: a ``RegistrationRefusal`` when they are larger than ``Limits/maximumPreferencesSize``.
   package func stored() throws -> String {
     let text = try JSONEncoder().encode(self)
     guard text.count <= Limits.maximumPreferencesSize else {

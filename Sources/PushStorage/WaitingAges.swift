@@ -1,27 +1,31 @@
 import DequeModule
 import PushCore
 
-/// How many pushes wait, and since when the oldest does: counted as they come and go, for whoever asks at any time.
+/// The number of pending pushes and the age of the oldest one, updated with each arrival and removal.
 ///
-/// Times fall into slots of four seconds, so that it costs little and has a bound: a push waits for
-/// ``Limits/maximumLifetime`` at most, and what is further apart, after a clock was wrong, is counted without its time.
+/// Times are counted in slots of four seconds, which limits the cost and the memory. A push is pending for at most
+/// ``Limits/maximumLifetime``; a push whose time is further from the others, after a wrong clock, is counted without
+/// its time.
 package struct WaitingAges: Sendable {
   private static let slotBits: Int64 = 12
   private static let maximumSlots = (Limits.maximumLifetime * 1000) >> Int(slotBits)
 
-  /// How many pushes wait.
+  /// The number of pending pushes.
   package private(set) var count = 0
-  /// How many of them came in each slot, beginning with one in which some did.
+  /// The number of pending pushes that were received in each slot. The first slot is never empty.
   private var slots = Deque<UInt32>()
   /// The number of the first slot.
   private var first: Int64 = 0
 
   package init() {}
 
-  /// When the oldest came, in milliseconds since 1970: up to four seconds later than it did. Nil when nothing waits.
+  /// The time at which the oldest pending push was received, in milliseconds since 1970, up to four seconds too late;
+  /// nil if none is pending.
   package var oldest: Int64? { slots.isEmpty ? nil : (first + 1) << WaitingAges.slotBits }
 
-  /// - Parameter received: when the push came, in milliseconds since 1970.
+  /// Counts a push.
+  ///
+  /// - Parameter received: the time at which the push was received, in milliseconds since 1970.
   mutating func enter(_ received: Int64) {
     count += 1
     let slot = received >> WaitingAges.slotBits

@@ -1,16 +1,17 @@
 import Synchronization
 
-/// A queue between tasks that holds a bounded weight of elements; what is urgent overtakes them.
+/// A queue between tasks with a bounded total weight of elements; urgent elements overtake the others.
 ///
-/// Whoever sends while it is full waits, and those who wait go on in the order in which they came. One task takes, as
-/// many elements at a time as it likes.
+/// Senders suspend while the queue is full, and resume in the order of their calls. One task takes elements, any
+/// number at a time.
 package final class BoundedQueue<Element: Sendable>: Sendable {
   private struct State {
     var urgent: [Element] = []
     var elements: [Element] = []
-    /// Of ``elements``.
+    /// The total weight of ``elements``.
     var weight = 0
-    /// What is sent while ``elements`` are full, nil for room alone, and who waits for it to be in there.
+    /// The suspended senders with the elements that they sent while ``elements`` were full; nil for a sender that
+    /// only asked for space.
     var waiting: [(element: Element?, sender: CheckedContinuation<Void, Never>)] = []
     var taker: CheckedContinuation<Void, Never>?
     var isNudged = false
@@ -22,18 +23,18 @@ package final class BoundedQueue<Element: Sendable>: Sendable {
   private let weight: @Sendable (Element) -> Int
 
   /// - Parameters:
-  ///   - capacity: The weight from which on senders wait; the last element may go beyond it.
-  ///   - weight: What an element counts.
+  ///   - capacity: The total weight from which on senders suspend; the last element may exceed it.
+  ///   - weight: The weight of an element.
   package init(capacity: Int, weight: @escaping @Sendable (Element) -> Int = { _ in 1 }) {
     precondition(capacity > 0, "a queue without capacity never takes anything")
     self.capacity = capacity
     self.weight = weight
   }
 
-  /// How many senders wait for room.
+  /// The number of senders that are suspended for space.
   package var waitingCount: Int { state.withLock { $0.waiting.count } }
 
-  /// Adds an element, waiting for room first. After ``finish()`` it is dropped.
+  /// Adds an element, after suspending until there is space. After ``finish()`` the element is dropped.
   package func send(_ element: Element) async {
     await withCheckedContinuation { sender in
       let (isDone, taker) = state.withLock { state in
@@ -51,7 +52,7 @@ package final class BoundedQueue<Element: Sendable>: Sendable {
     }
   }
 
-  /// Waits until there is room, for who then adds elements with ``append(_:)``.
+  /// Suspends until there is space, for a caller that then adds elements with ``append(_:)``.
   package func waitForRoom() async {
     await withCheckedContinuation { sender in
       let hasRoom = state.withLock { state in
@@ -63,7 +64,7 @@ package final class BoundedQueue<Element: Sendable>: Sendable {
     }
   }
 
-  /// Adds elements at once, in their turn after those that are in the queue: it may become fuller than it should be.
+  /// Adds elements at the end at once; the total weight may exceed the capacity.
   package func append(_ elements: some Sequence<Element>) {
     let taker = state.withLock { state in
       if state.isFinished { return nil as CheckedContinuation<Void, Never>? }
@@ -76,7 +77,7 @@ package final class BoundedQueue<Element: Sendable>: Sendable {
     taker?.resume()
   }
 
-  /// Adds an element that overtakes the others and has no bound: for what a person does, one thing at a time.
+  /// Adds an element that overtakes the others and is not limited: for single actions of a user.
   package func post(_ element: Element) {
     let taker = state.withLock { state in
       if !state.isFinished { state.urgent.append(element) }
@@ -85,9 +86,11 @@ package final class BoundedQueue<Element: Sendable>: Sendable {
     taker?.resume()
   }
 
-  /// Waits until there is something and takes it: all that is urgent, then the first elements, if they are welcome.
+  /// Suspends until there is an element, and takes all urgent ones, then the first others if `elementsAreWelcome` is
+  /// true.
   ///
-  /// - Returns: Nothing after ``nudge()``, when there was nothing; nil when nothing more will come.
+  /// - Returns: The elements; an empty array after ``nudge()`` if there were none; nil after ``finish()`` when the
+  ///   queue is empty.
   package func take(atMost count: Int = .max, elementsAreWelcome: Bool = true) async -> [Element]? {
     await withCheckedContinuation { taker in
       let isReady = state.withLock { state in
@@ -113,7 +116,7 @@ package final class BoundedQueue<Element: Sendable>: Sendable {
     return taken
   }
 
-  /// Lets in what waits, as far as there is room.
+  /// Adds the elements of suspended senders, as far as there is space.
   private func admit(_ state: inout State) -> [CheckedContinuation<Void, Never>] {
     var count = 0
     while count < state.waiting.count, state.weight < capacity {
@@ -127,7 +130,7 @@ package final class BoundedQueue<Element: Sendable>: Sendable {
     return state.waiting.prefix(count).map(\.sender)
   }
 
-  /// Has the taker look again at what it wants.
+  /// Resumes the taker, so that it can call ``take(atMost:elementsAreWelcome:)`` with other arguments.
   package func nudge() {
     let taker = state.withLock { state in
       state.isNudged = true
@@ -136,7 +139,7 @@ package final class BoundedQueue<Element: Sendable>: Sendable {
     taker?.resume()
   }
 
-  /// Lets everybody go on who waits. What is in the queue can still be taken; nothing more gets in.
+  /// Resumes all suspended tasks. Elements in the queue can still be taken; further elements are dropped.
   package func finish() {
     let waiting = state.withLock { state in
       state.isFinished = true

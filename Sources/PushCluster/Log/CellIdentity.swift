@@ -3,15 +3,15 @@ package import NATSClient
 import PushCore
 import PushStorage
 
-/// What was said when a cell was made, and stays: the first gateway that comes says it.
+/// The immutable properties of a cluster: the first gateway defines them.
 package struct CellIdentity: Codable, Sendable, Equatable {
-  /// Of no other cell, nor of this one if its streams were lost: what numbers mean.
+  /// The id of the cluster's numbering. No other cluster has it, nor this one if its streams were lost.
   package var id: String
-  /// How many streams the mailboxes are spread over.
+  /// The number of streams over which the mailboxes are spread.
   package var partitions: Int
-  /// How many brokers have each stream.
+  /// The number of replicas of each stream.
   package var replicas: Int
-  /// Whether a backup is being restored into it, so that no gateway may begin with what is there.
+  /// True while a backup is being restored into the cluster, so that no gateway may start with its data.
   package var isFilling: Bool?
 
   package static let partitionRange = 1...1024
@@ -20,10 +20,10 @@ package struct CellIdentity: Codable, Sendable, Equatable {
   static let stream = "CELL_ABOUT"
   private static let subject = "cell.about"
 
-  /// Finds the cell of a cluster, or makes it.
+  /// Returns the cluster's identity, or creates it.
   ///
   /// - Parameters:
-  ///   - partitions, replicas: for a new cell; nil: as is usual. Of one that is there they are what they are.
+  ///   - partitions, replicas: for a new cluster; nil: the defaults, 16 and 3. An existing cluster keeps its numbers.
   /// - Throws: ``JetStreamError``, ``StoreError``.
   package static func find(_ engine: JetStream, partitions: Int?, replicas: Int?) async throws -> CellIdentity {
     if let known = try await read(engine) { return try known.identity.filled() }
@@ -39,7 +39,9 @@ package struct CellIdentity: Codable, Sendable, Equatable {
     }
   }
 
-  /// - Throws: ``StoreError`` while a backup is being restored into the cell.
+  /// Returns the identity if no restore is running.
+  ///
+  /// - Throws: ``StoreError`` while a backup is being restored into the cluster.
   private func filled() throws(StoreError) -> CellIdentity {
     guard isFilling != true else {
       throw StoreError(
@@ -49,7 +51,7 @@ package struct CellIdentity: Codable, Sendable, Equatable {
     return self
   }
 
-  /// Finds the cell of a cluster that has one.
+  /// Returns the identity of an existing cluster.
   ///
   /// - Throws: ``JetStreamError``, ``StoreError``.
   package static func find(_ engine: JetStream) async throws -> CellIdentity {
@@ -62,10 +64,10 @@ package struct CellIdentity: Codable, Sendable, Equatable {
 
   // MARK: Filling
 
-  /// Makes a cell that no gateway begins with before ``endFilling(_:after:)``.
+  /// Creates a cluster with which no gateway starts before ``endFilling(_:_:after:)``.
   ///
-  /// - Returns: the cell, and the number under which this is known.
-  /// - Throws: ``StoreError`` when there is one.
+  /// - Returns: the identity, and the sequence number of its message.
+  /// - Throws: ``StoreError`` when the cluster exists already.
   static func beginFilling(
     _ engine: JetStream, partitions: Int?, replicas: Int?
   ) async throws -> (identity: CellIdentity, number: UInt64) {
@@ -81,7 +83,7 @@ package struct CellIdentity: Codable, Sendable, Equatable {
         "these brokers have the log of a cluster without its stream \(stream): name others with --backend")
     }
     if let known {
-      // Whoever began it answers while it goes on.
+      // The process that began the restore answers while it is running.
       let answer = try? await engine.transport.request(fillingSubject, [], timeout: engine.timeout)
       guard answer == nil else {
         throw StoreError("another restore into this cluster is running: wait until it has ended")
@@ -99,7 +101,7 @@ package struct CellIdentity: Codable, Sendable, Equatable {
     }
   }
 
-  /// Answers others that want to fill the cell, until what is returned is cancelled.
+  /// Answers other processes that want to fill the cluster, until the returned subscription is canceled.
   static func sayFilling(_ engine: JetStream) throws -> any EngineSubscription {
     let transport = engine.transport
     return try transport.subscribe(fillingSubject, queue: nil) { message in
@@ -107,7 +109,7 @@ package struct CellIdentity: Codable, Sendable, Equatable {
     }
   }
 
-  /// Lets gateways begin with the cell.
+  /// Allows gateways to start with the cluster.
   static func endFilling(_ filling: CellIdentity, _ engine: JetStream, after number: UInt64) async throws {
     var filled = filling
     filled.isFilling = nil
@@ -117,7 +119,7 @@ package struct CellIdentity: Codable, Sendable, Equatable {
         _ = try await write(filled, engine, after: number)
         return
       } catch {
-        // An attempt that nobody answered may have been stored.
+        // An attempt without an answer may have been stored.
         if error.isConflict, try await read(engine)?.identity == filled { return }
         guard error.mayPass, .now < end else { throw error }
         try await Task.sleep(for: .milliseconds(200))
@@ -125,7 +127,7 @@ package struct CellIdentity: Codable, Sendable, Equatable {
     }
   }
 
-  /// Leaves the brokers as they were before there was a cell.
+  /// Restores the state of the brokers before the cluster was created.
   static func removeFilling(_ filling: CellIdentity, _ engine: JetStream, number: UInt64) async throws {
     guard try await read(engine)?.number == number else { return }
     try await removeStreams(filling, engine)
@@ -133,7 +135,7 @@ package struct CellIdentity: Codable, Sendable, Equatable {
   }
 
   private static let fillingSubject = "cell.filling"
-  /// How long the end is tried, over an election.
+  /// The time for which the end of the restore is retried, to bridge an election.
   private static let fillingPatience = Duration.seconds(10)
 
   private static func removeStreams(_ identity: CellIdentity, _ engine: JetStream) async throws {
@@ -154,7 +156,7 @@ package struct CellIdentity: Codable, Sendable, Equatable {
     configuration.discard = "new"
     do { _ = try await engine.createStream(configuration) } catch {
       switch error.code {
-      // Another gateway was faster, with other words.
+      // Another gateway created the stream first, with other settings.
       case .streamNameInUse?: break
       case .noSuitablePeers?, .replicasNotSupported?, .insufficientResources?:
         throw StoreError(

@@ -5,38 +5,39 @@ package import PushCore
 package import PushStorage
 import Synchronization
 
-/// The log of a cell in a stream of JetStream: what its gateways share, as the changes that made it, in one order.
+/// The log of a cluster in a JetStream stream: the gateways' shared data as changes in one total order.
 ///
-/// An entry is one transaction of one gateway. It is added right behind the last that the gateway has applied, or not at
-/// all (`Nats-Expected-Last-Sequence`); the stream's numbers are the positions. An entry that is too large for one message
-/// is several, one right behind the other; a run of parts that another entry interrupts was never finished and counts for
-/// nothing, as does a message that no gateway wrote.
+/// An entry is one transaction of one gateway. It is appended only if it directly follows the last entry that the
+/// gateway has applied (`Nats-Expected-Last-Sequence`). The stream's sequence numbers are the positions.
+///
+/// An entry that is too large for one message consists of several consecutive messages. Parts that another entry
+/// interrupts are incomplete and ignored, as is a message that no gateway wrote.
 package final class CellLog: ReplicationLog {
   package static let stream = "CELL"
   static let subject = "cell.log"
   private static let live = "cell.live"
 
-  /// What one message carries at most: brokers take 1 MB by default.
+  /// The maximum size of a message in bytes; brokers accept 1 MB by default.
   private static let partSize = 512 << 10
-  /// How long an entry is tried to be added, over an election.
+  /// The time for which an append is retried, to bridge an election.
   private static let patience = Duration.seconds(10)
-  /// How long the log is waited for at first.
+  /// The time for which the first read is retried at start.
   private static let startTime = Duration.seconds(30)
-  /// How often the stream is asked for what nobody told of.
+  /// The interval at which the stream is read for entries without a notification.
   private static let lookInterval = Duration.seconds(2)
   private static let batch = 256
 
   private struct State {
-    /// The last position that was looked at.
+    /// The last position that was read.
     var read: UInt64 = 0
-    /// The last whose entry the replica has taken over.
+    /// The position of the last entry that the replica has applied.
     var applied: UInt64 = 0
     var parts = Chunks()
-    /// Whether the replica takes an entry over that was read.
+    /// True while the replica applies an entry that was read.
     var isApplying = false
-    /// Why the log can't be read now, and since when, in seconds since 1970.
+    /// The reason why the log can't be read now, with its start in seconds since 1970; nil if it can be read.
     var problem: HealthProblem?
-    /// Entries that the stream has told of, and nobody has looked at.
+    /// The entries that the stream republished and that were not processed yet.
     var told: [StoredMessage] = []
     var waiting: [CheckedContinuation<Result<Void, StoreError>, Never>] = []
     var subscription: (any EngineSubscription)?
@@ -45,25 +46,25 @@ package final class CellLog: ReplicationLog {
 
   private let engine: JetStream
   private let store: SQLiteStore
-  /// Hears why the replica can't go on.
+  /// Receives the reason why the replica can't continue.
   private let failed: @Sendable (StoreError) -> Void
-  /// Hears once that an entry is of a later version, and of which schema.
+  /// Called once with the schema of an entry of a later version.
   private let metLater: @Sendable (Int) -> Void
   private let hasMetLater = Atomic<Bool>(false)
-  /// Receives the position of an entry that no gateway wrote, and what is wrong with it.
+  /// Receives the position of an entry that no gateway wrote, and the fault in it.
   private let passedOver: @Sendable (UInt64, String) -> Void
   private let state = Mutex(State())
   private let signal: AsyncStream<Void>
   private let wake: AsyncStream<Void>.Continuation
-  /// Names this gateway's entries, so that one that was sent twice is stored once.
+  /// A prefix of the ids of this gateway's messages, so that a message that was sent twice is stored once.
   private let writer: String
   private let written = Atomic<UInt64>(0)
-  /// Called when so much was added that the next gateway should not have to read all of it.
+  /// Called when so many entries were appended that a new gateway should start from a newer snapshot.
   private let snapshotIsDue: @Sendable () -> Void
 
   private let snapshotInterval: UInt64
 
-  /// - Parameter snapshotInterval: so many entries after a snapshot there is another one.
+  /// - Parameter snapshotInterval: the number of entries between two snapshots.
   package init(
     _ engine: JetStream, store: SQLiteStore, snapshotInterval: UInt64 = 5_000,
     snapshotIsDue: @escaping @Sendable () -> Void, failed: @escaping @Sendable (StoreError) -> Void,
@@ -76,7 +77,7 @@ package final class CellLog: ReplicationLog {
     writer = randomUUID()
   }
 
-  /// How the stream is kept.
+  /// Returns the configuration of the log's stream.
   package static func configuration(replicas: Int) -> StreamConfiguration {
     var configuration = StreamConfiguration(name: stream, subjects: [subject], replicas: replicas)
     configuration.duplicateWindow = Int64(Limits.duplicateWindow) * 1_000_000_000
@@ -86,13 +87,15 @@ package final class CellLog: ReplicationLog {
     return configuration
   }
 
-  /// Why what other gateways change is not taken over now; nil when it is.
+  /// The reason why the changes of other gateways can't be applied now; nil while they can.
   package var problem: HealthProblem? { state.withLock { $0.problem } }
 
   // MARK: Following
 
-  /// Begins to follow; the replica has what it has. Returns when it has all that the log had; waits for a cluster that elects
-  /// its leader.
+  /// Starts following the log from the replica's position.
+  ///
+  /// Returns when the replica has all entries that the log had at the call; retries while the cluster elects its
+  /// leader.
   package func start() async throws {
     let position = try await store.replicaPosition()
     let subscription = try engine.transport.subscribe(CellLog.live, queue: nil) { [weak self] in self?.take($0) }
@@ -117,7 +120,7 @@ package final class CellLog: ReplicationLog {
     }
   }
 
-  /// Ends it: nothing is followed or added any longer.
+  /// Stops: no entry is read or appended any longer.
   package func stop() {
     let state = state.withLock { state in
       defer { (state.subscription, state.work, state.waiting) = (nil, nil, []) }
@@ -140,13 +143,13 @@ package final class CellLog: ReplicationLog {
     let entry = StoredMessage(
       sequence: sequence, subject: message.subject, headers: message.headers, body: message.body, time: "")
     state.withLock { state in
-      // What is beyond is read from the stream.
+      // Entries beyond the batch are read from the stream.
       if state.told.count < CellLog.batch { state.told.append(entry) }
     }
     wake.yield()
   }
 
-  /// One round: takes what was told, reads what was not, and answers who waits for it.
+  /// Runs one iteration: applies republished entries, reads missing ones, and resumes the callers of ``catchUp()``.
   private func work() async {
     let (told, waiting) = state.withLock { state in
       defer { (state.told, state.waiting) = ([], []) }
@@ -172,7 +175,7 @@ package final class CellLog: ReplicationLog {
     }
   }
 
-  /// Reads what any replica of the stream has.
+  /// Reads the entries of any replica of the stream.
   private func read() async throws {
     while true {
       let next = state.withLock { $0.read + 1 }
@@ -182,7 +185,7 @@ package final class CellLog: ReplicationLog {
     }
   }
 
-  /// Reads until nothing is missing that the stream's leader has now.
+  /// Reads until no entry that the stream's leader has now is missing.
   private func readAll() async throws {
     guard let info = try await engine.streamInfo(CellLog.stream) else {
       throw StoreError("the cluster's log was deleted")
@@ -214,7 +217,7 @@ package final class CellLog: ReplicationLog {
     do {
       try await apply(finished, at: entry.sequence)
     } catch {
-      // It is read again: nothing behind it may come before it.
+      // The entry is read again: no later entry may be applied before it.
       state.withLock { state in
         (state.read, state.parts, state.isApplying) = (state.applied, Chunks(), false)
       }
@@ -231,6 +234,8 @@ package final class CellLog: ReplicationLog {
     try await store.apply(changes, at: position)
   }
 
+  /// Decodes an entry.
+  ///
   /// - Returns: nil for an entry that no gateway wrote.
   private func changes(_ entry: [UInt8], _ position: UInt64) throws(StoreError) -> ChangeSet? {
     let fault: String
@@ -254,7 +259,7 @@ package final class CellLog: ReplicationLog {
     "the cluster's log has discarded entries that this gateway missed: restart it, and it copies the cluster's data"
   )
 
-  /// What a failure means, in one line; what no retry mends ends the gateway.
+  /// Returns the one-line error for a failure; ends the gateway if no retry can repair it.
   private func explain(_ error: any Error) async -> StoreError {
     switch error {
     case let error as ReplicaDiverged:
@@ -299,8 +304,10 @@ package final class CellLog: ReplicationLog {
     return last
   }
 
-  /// The end of the log as far as it was read, when that is right behind what a replica has, or only parts that were never
-  /// finished lie between.
+  /// Returns the end of the log as far as it was read. Only incomplete parts may lie between the replica's position
+  /// and the end.
+  ///
+  /// - Throws: ``ReplicationConflict`` while an entry that was read is being applied.
   private func end(behind position: UInt64) throws(ReplicationConflict) -> UInt64 {
     try state.withLock { state throws(ReplicationConflict) in
       if state.isApplying { throw ReplicationConflict() }
@@ -308,7 +315,7 @@ package final class CellLog: ReplicationLog {
     }
   }
 
-  /// Adds one message; where nobody answers it is sent again with the same id, so that it is there once.
+  /// Appends one message. Without an answer it is sent again with the same id, so that it is stored once.
   private func add(
     _ part: [UInt8], _ headers: [(name: String, value: String)], behind last: UInt64,
     until deadline: ContinuousClock.Instant
@@ -321,7 +328,7 @@ package final class CellLog: ReplicationLog {
         return try answer.wait().sequence
       } catch {
         if error.isConflict {
-          // A broker that is alone compares before it looks for the id: what comes first may be this one.
+          // A broker without a cluster compares the sequence before the id, so the next message may be this one.
           if isUncertain, try isStored(headers, at: last + 1) { return last + 1 }
           throw ReplicationConflict()
         }
@@ -335,7 +342,7 @@ package final class CellLog: ReplicationLog {
     }
   }
 
-  /// Whether the message with a number is the one with these headers.
+  /// Returns true if the message with a sequence number has the message id of these headers.
   private func isStored(_ headers: [(name: String, value: String)], at sequence: UInt64) throws(StoreError) -> Bool {
     let answer = Answer<StoredMessage?>()
     Task { [engine] in
@@ -349,7 +356,7 @@ package final class CellLog: ReplicationLog {
     } catch { throw StoreError("the cluster's log does not answer: \(error)", mayPass: error.mayPass) }
   }
 
-  /// An answer that a thread waits for.
+  /// An answer for which a thread blocks.
   private final class Answer<Value: Sendable>: Sendable {
     private let given = DispatchSemaphore(value: 0)
     private let result = Mutex<Result<Value, JetStreamError>>(.failure(.link(.closed)))

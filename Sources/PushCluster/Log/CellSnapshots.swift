@@ -3,28 +3,29 @@ package import NATSClient
 import PushCore
 package import PushStorage
 
-/// Copies of what a cell shares, as a database file in pieces in a stream: whoever comes new, or was away for long, begins
-/// with one, and the log before it is not needed.
+/// Snapshots of a cluster's shared data, each a database file in pieces in a stream. A new gateway, or one that was
+/// offline for long, starts with a snapshot and needs no earlier entries of the log.
 ///
-/// The pieces of a snapshot have the subjects `cell.snapshot.NAME.NUMBER`; when all are there, `cell.snapshot.NAME.end` says
-/// what they are together. What lacks that, since its author was killed, is never read. Two snapshots are kept.
+/// The pieces of a snapshot have the subjects `cell.snapshot.NAME.NUMBER`. After the last one, the message
+/// `cell.snapshot.NAME.end` describes all of them. A snapshot without that message, for example of a killed gateway,
+/// is never read. Two snapshots are kept.
 package struct CellSnapshots: Sendable {
   static let stream = "CELL_SNAPSHOTS"
   private static let pieceSize = 512 << 10
   private static let batch = 16
 
-  /// What a snapshot is, as its last message says.
+  /// The description of a snapshot, in its last message.
   private struct Manifest: Codable {
-    /// Of no other: two gateways may write one at a time.
+    /// The unique name of the snapshot: two gateways may write one at the same time.
     var name: String
-    /// The last entry of the log that is in it.
+    /// The last entry of the log that the snapshot contains.
     var position: UInt64
-    /// Where its pieces begin in the stream, and how many there are.
+    /// The sequence number of the first piece in the stream, and the number of pieces.
     var first: UInt64
     var pieces: Int
-    /// SHA-256 of the file, in hexadecimal.
+    /// The SHA-256 of the file, in hexadecimal.
     var digest: String
-    /// How many migrations its schema has.
+    /// The number of migrations of its schema.
     var schema: Int
   }
 
@@ -32,7 +33,7 @@ package struct CellSnapshots: Sendable {
 
   package init(_ engine: JetStream) { self.engine = engine }
 
-  /// How the stream is kept.
+  /// Returns the configuration of the snapshots' stream.
   package static func configuration(replicas: Int) -> StreamConfiguration {
     var configuration = StreamConfiguration(name: stream, subjects: ["cell.snapshot.>"], replicas: replicas)
     configuration.allowsDirect = true
@@ -41,12 +42,12 @@ package struct CellSnapshots: Sendable {
 
   // MARK: Writing
 
-  /// Stores a snapshot of a replica, and then lets go of what is not needed any longer: older snapshots but one, and the log
-  /// before that one.
+  /// Stores a snapshot of a replica. Then it deletes older snapshots except one, and the log before that one.
   ///
-  /// A gateway that lacks what later versions have shared stores none: who begins with it would lack that for ever.
+  /// A gateway that lacks data that later versions have shared stores no snapshot: a gateway that started with it
+  /// would never receive that data.
   ///
-  /// - Parameter folder: where the file is made, which is removed again.
+  /// - Parameter folder: the folder of the temporary file, which is removed afterwards.
   package func write(_ store: SQLiteStore, in folder: String) async throws {
     guard try await !store.isPartialReplica() else { return }
     let path = folder + "/cell-snapshot.sqlite"
@@ -62,7 +63,7 @@ package struct CellSnapshots: Sendable {
 
   /// Stores a file as a snapshot.
   ///
-  /// - Parameter position: the last entry of the log that is in it.
+  /// - Parameter position: the last entry of the log that the file contains.
   func write(_ path: String, position: UInt64, schema: Int) async throws {
     let bytes = try Data(contentsOf: URL(fileURLWithPath: path), options: .alwaysMapped)
     let name = randomUUID()
@@ -82,9 +83,9 @@ package struct CellSnapshots: Sendable {
 
   // MARK: Reading
 
-  /// Whether there is one to begin with.
+  /// Returns true if the cluster has a snapshot.
   ///
-  /// - Throws: ``StoreError`` when it is of a later version than a schema.
+  /// - Throws: ``StoreError`` when the snapshot has a later version than `schema`.
   package func isThere(for schema: StoreSchema) async throws -> Bool {
     guard let manifest = try await newest() else { return false }
     guard manifest.schema <= schema.version else {
@@ -95,9 +96,9 @@ package struct CellSnapshots: Sendable {
     return true
   }
 
-  /// Writes the newest snapshot to a file, which is not there.
+  /// Writes the newest snapshot to a file that does not exist yet.
   ///
-  /// - Throws: ``StoreError`` when it is not as it was written.
+  /// - Throws: ``StoreError`` when pieces are missing or the checksum is wrong.
   package func read(to path: String) async throws {
     guard let manifest = try await newest() else { throw StoreError("the cluster has no snapshot") }
     var (bytes, next, found): (Data, UInt64, Int) = (Data(), manifest.first, 0)

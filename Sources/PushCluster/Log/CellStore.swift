@@ -2,16 +2,18 @@ import Foundation
 package import NATSClient
 package import PushStorage
 
-/// Opens a gateway's replica of what a cell shares.
+/// Opens a gateway's replica of the data that a cluster shares.
 package enum CellStore {
-  /// Opens the replica of a state folder; where it can't be followed up to what the cell has now, since it is new, was away
-  /// for too long or is of another version, begins with the cell's newest snapshot, or with nothing.
+  /// Opens the replica of a state folder.
+  ///
+  /// A replica that is new, was offline for too long or has another version can't follow the log to its end. It is
+  /// replaced by the cluster's newest snapshot, or by an empty replica.
   ///
   /// - Parameters:
   ///   - path: the database in the gateway's state folder.
-  ///   - schema: what the replica is brought to.
-  /// - Throws: ``StoreError`` when it is another cell's, or a gateway's that was alone, or the cell's snapshot is of a later
-  ///   version.
+  ///   - schema: the schema to which the replica is migrated.
+  /// - Throws: ``StoreError`` when the database belongs to another cluster or to a single gateway, or when the
+  ///   cluster's snapshot has a later version.
   package static func open(
     _ path: String, of cell: CellIdentity, engine: JetStream, durability: Durability, schema: StoreSchema = .current
   ) async throws -> SQLiteStore {
@@ -25,7 +27,7 @@ package enum CellStore {
         return try SQLiteStore(path: path, durability: durability, schema: schema)
       }
     } else if FileManager.default.fileExists(atPath: path) {
-      // Refuses what a gateway that was alone has.
+      // Refuses the database of a single gateway.
       try await begin(path, of: cell, durability, schema).close()
     }
     let snapshots = CellSnapshots(engine)
@@ -38,7 +40,7 @@ package enum CellStore {
     return try SQLiteStore(path: path, durability: durability, schema: schema)
   }
 
-  /// Opens a database in which nothing is, as a replica that has no entry of the log.
+  /// Opens an empty database as a replica that has no entry of the log.
   private static func begin(
     _ path: String, of cell: CellIdentity, _ durability: Durability, _ schema: StoreSchema
   ) async throws -> SQLiteStore {
@@ -47,7 +49,7 @@ package enum CellStore {
     return store
   }
 
-  /// Whether the log has all that comes after a position.
+  /// Returns true if the log has all entries after a position.
   private static func isFollowable(_ position: UInt64, _ engine: JetStream) async throws -> Bool {
     guard let info = try await engine.streamInfo(CellLog.stream) else { return true }
     return info.state.firstSequence <= position + 1 || info.state.lastSequence <= position

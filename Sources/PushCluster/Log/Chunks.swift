@@ -1,23 +1,23 @@
-/// Entries of a log that are larger than a message: several, one right behind the other. A value, fed in the order of the
-/// log.
+/// The parts of a log entry that is larger than a message: several consecutive messages. A value, fed in the order of
+/// the log.
 struct Chunks {
-  /// Says which part of how many a message is, as `2/3`.
+  /// The header with the number of the part and the number of all parts, as `2/3`.
   static let header = "Entry-Part"
-  /// An entry of more parts is none of ours.
+  /// The maximum number of parts; no gateway writes an entry with more.
   private static let maximumCount = 1_000
-  /// Bytes of the largest entry. The largest change of a gateway, a batch of 10,000 devices, has about 4 MB.
+  /// The limit in bytes of an entry. The largest change of a gateway, a batch of 10,000 devices, has about 4 MB.
   static let maximumSize = 32 << 20
 
-  /// Bytes of an entry from which on its parts are dropped.
+  /// The limit in bytes of all parts; beyond it the parts are dropped.
   private let limit: Int
   private var parts: [[UInt8]] = []
   private var count = 0
-  /// Bytes of all parts.
+  /// The size of all parts in bytes.
   private var size = 0
 
   init(limit: Int = Chunks.maximumSize) { self.limit = limit }
 
-  /// Splits an entry; there is one part at least.
+  /// Splits an entry into one part or more.
   static func split(_ entry: [UInt8], size: Int) -> [[UInt8]] {
     guard entry.count > size else { return [entry] }
     return stride(from: 0, to: entry.count, by: size).map { Array(entry[$0..<min($0 + size, entry.count)]) }
@@ -25,8 +25,8 @@ struct Chunks {
 
   /// Takes the next message of the log.
   ///
-  /// - Parameter place: its header; without one it is whole.
-  /// - Returns: the entry that this finishes.
+  /// - Parameter place: the message's header ``header``; nil: the message is a whole entry.
+  /// - Returns: the entry that this message completes; nil for none.
   mutating func add(_ body: [UInt8], _ place: String?) -> [UInt8]? {
     let numbers = (place ?? "1/1").split(separator: "/").map { Int($0) }
     guard numbers.count == 2, let number = numbers[0], let count = numbers[1],
@@ -35,7 +35,7 @@ struct Chunks {
     if number == 1 {
       (parts, self.count, size) = ([], count, 0)
     } else if number != parts.count + 1 || count != self.count {
-      // Of a run that another entry has interrupted.
+      // A part of an entry that another entry has interrupted.
       self = Chunks(limit: limit)
       return nil
     }

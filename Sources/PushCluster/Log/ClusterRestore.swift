@@ -4,11 +4,11 @@ package import NATSClient
 import PushCore
 package import PushStorage
 
-/// A cell that begins with what a backup holds, of a gateway that was alone or of another cell.
+/// Fills a new cluster with a backup of a single gateway or of another cluster.
 ///
-/// What the gateways share becomes the cell's first snapshot, and what waits is stored in its mailboxes with numbers of
-/// their own. Until all of it is there no gateway begins with the cell: what is cut short leaves nothing behind, or what
-/// the next attempt removes.
+/// The gateways' shared data becomes the cluster's first snapshot, and pending pushes are stored in its mailboxes
+/// with new numbers. Until the restore is complete, no gateway starts with the cluster. An interrupted restore
+/// removes its data, or the next attempt does.
 package struct ClusterRestore: Sendable {
   private let engine: JetStream
   private let logger: Logger
@@ -16,20 +16,20 @@ package struct ClusterRestore: Sendable {
   private let now: @Sendable () -> Int64
 
   /// - Parameters:
-  ///   - timeout: for the storage of a push, over all attempts.
-  ///   - now: seconds since 1970.
+  ///   - timeout: the time to store a push, including all retries.
+  ///   - now: returns the time in seconds since 1970.
   package init(
     _ engine: JetStream, logger: Logger, timeout: Duration = .seconds(60), now: @escaping @Sendable () -> Int64
   ) {
     (self.engine, self.logger, self.timeout, self.now) = (engine, logger, timeout, now)
   }
 
-  /// Fills a new cell.
+  /// Fills a new cluster.
   ///
   /// - Parameters:
-  ///   - partitions, replicas: of the cell; nil: as is usual.
-  ///   - authority: called when the files of the backup are wanted: writes them, and tells those of the authority.
-  /// - Throws: ``StoreError``, ``JetStreamError``: then the brokers have no cell.
+  ///   - partitions, replicas: the numbers of the cluster; nil: the defaults.
+  ///   - authority: called when the files of the backup are needed: writes them, and returns the files of the CA.
+  /// - Throws: ``StoreError``, ``JetStreamError``: the brokers then have no cluster.
   package func fill(
     from backup: RestoredBackup, partitions: Int?, replicas: Int?, authority: () throws -> [String: [UInt8]]
   ) async throws {
@@ -39,7 +39,7 @@ package struct ClusterRestore: Sendable {
     do {
       try await store(backup, cell, authority)
     } catch {
-      // What can't be removed now is removed by the next attempt; gateways refuse it meanwhile.
+      // The next attempt removes data that can't be removed now; gateways refuse it until then.
       try? await CellIdentity.removeFilling(cell, engine, number: number)
       throw error
     }
@@ -52,8 +52,8 @@ package struct ClusterRestore: Sendable {
     _ = try await engine.ensureStream(CellLog.configuration(replicas: cell.replicas))
     _ = try await engine.ensureStream(CellSnapshots.configuration(replicas: cell.replicas))
     let time = now()
-    // Nothing is driven out here: the gateways' own caps say what is later.
-    // Nobody waits for an answer, and all of it would have to be done again.
+    // Nothing is evicted here: the gateways' own limits apply later. No sender expects an answer, and a failure would
+    // mean to repeat the whole restore.
     var environment = MailboxEnvironment()
     environment.patience = timeout
     let mailbox = JetStreamMailbox(
@@ -63,7 +63,7 @@ package struct ClusterRestore: Sendable {
     try await mailbox.start()
     try await mailbox.fill(from: backup)
     mailbox.close()
-    // A snapshot says up to which entry it goes.
+    // A snapshot needs the position of its last entry.
     let first = ChangeSet(changes: [])
     let position = try await engine.publish(
       CellLog.subject, headers: [(name: Chunks.header, value: "1/1")], try first.encoded()

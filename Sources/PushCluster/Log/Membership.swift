@@ -2,13 +2,13 @@ package import NATSClient
 import PushCore
 import Synchronization
 
-/// The gateways of a cell, as each tells of itself once a second.
+/// The gateways of a cluster; each publishes its own description once a second.
 package final class Membership: Sendable {
-  /// What a gateway tells of itself.
+  /// A gateway's description of itself.
   package struct Peer: Codable, Sendable, Equatable {
-    /// Of this process: another one has another.
+    /// The id of the process; each process has its own.
     package var id: String
-    /// Of its state folder, which stays over restarts; nil from an earlier version.
+    /// The id of the state folder, which stays the same over restarts; nil from an earlier version.
     package var folder: String?
     /// `HOST:PORT` where devices reach it.
     package var addresses: [String]
@@ -24,10 +24,10 @@ package final class Membership: Sendable {
     }
   }
 
-  /// Another gateway that was heard of.
+  /// Another gateway from which a description was received.
   package struct Known: Sendable, Equatable {
     package var peer: Peer
-    /// Whether it was heard of lately.
+    /// True if a description was received recently.
     package var isPresent: Bool
   }
 
@@ -40,14 +40,14 @@ package final class Membership: Sendable {
 
   private static let subject = "cell.gateways"
   private static let interval = Duration.seconds(1)
-  /// One that was not heard of for so long is absent.
+  /// The time without a description after which a gateway counts as absent.
   private static let lifetime = Duration.seconds(5)
-  /// One that was not heard of for so long is forgotten: it takes that to start again, or to be mended; devices that come
-  /// meanwhile have to know of it.
+  /// The time without a description after which a gateway is forgotten. It allows for a restart or a repair: devices
+  /// that connect until then need its address.
   private static let memory = Duration.seconds(3600)
-  /// So many questions of others are answered at a time; those beyond are not.
+  /// The maximum number of concurrent answers to other gateways; a request beyond it gets an empty answer.
   private static let maximumAnswers = 256
-  /// So many are remembered at most, with as many addresses each.
+  /// The maximum numbers of remembered gateways, and of addresses of each.
   private static let (maximumCount, maximumAddresses) = (1_000, 16)
 
   private let transport: any NATSTransport
@@ -62,13 +62,13 @@ package final class Membership: Sendable {
     state = Mutex(State(own: own))
   }
 
-  /// This gateway, as it tells of itself.
+  /// The description of this gateway.
   package var own: Peer { state.withLock { $0.own } }
 
-  /// Those that were heard of in the last hour, without this one: those that are present first, in the order of their ids,
-  /// then the others, those first that were heard of last.
+  /// The other gateways from which a description was received in the last hour: present ones first, in the order of
+  /// their ids, then absent ones, the most recently received first.
   ///
-  /// One that has started again is there once, as the process that runs now.
+  /// A gateway that was restarted is listed once, as its current process.
   package var others: [Known] {
     let now = now()
     return state.withLock { state in
@@ -83,7 +83,7 @@ package final class Membership: Sendable {
     }
   }
 
-  /// Begins to tell and to listen.
+  /// Starts publishing this gateway's description and receiving those of others.
   package func start() throws {
     let heard = try transport.subscribe(Membership.subject, queue: nil) { [weak self] in self?.take($0) }
     let work = Task { [weak self] in
@@ -98,13 +98,13 @@ package final class Membership: Sendable {
     }
   }
 
-  /// Says where devices reach this gateway, once it listens.
+  /// Publishes the addresses for devices, once this gateway accepts connections.
   package func announce(_ addresses: [String]) {
     state.withLock { $0.own.addresses = Array(addresses.prefix(Membership.maximumAddresses)) }
     tell()
   }
 
-  /// Says that this gateway takes on nothing more.
+  /// Publishes that this gateway accepts no new devices.
   package func leave() {
     state.withLock { $0.own.isLeaving = true }
     tell()
@@ -135,13 +135,13 @@ package final class Membership: Sendable {
       state.others[peer.id] = (peer, now)
       return isNew
     }
-    // One that has just started is asked by devices at once, and may have to ask this one.
+    // Devices send requests to a new gateway at once, which may then need an answer of this one.
     if isNew { tell() }
   }
 
   // MARK: Asking
 
-  /// Answers what other gateways ask of this one.
+  /// Answers requests of other gateways to this one.
   package func answer(
     _ what: String, _ body: @escaping @Sendable (_ question: [UInt8]) async -> [UInt8]
   ) throws {
@@ -160,10 +160,10 @@ package final class Membership: Sendable {
     state.withLock { $0.subscriptions.append(subscription) }
   }
 
-  /// Asks another gateway.
+  /// Sends a request to another gateway.
   ///
-  /// - Parameter id: of its process.
-  /// - Returns: nil when it is not there, has not answered in time, or has no answer.
+  /// - Parameter id: the id of its process.
+  /// - Returns: the answer; nil when the gateway is not connected, has not answered in time, or has no answer.
   package func ask(_ id: String, _ what: String, _ question: [UInt8], within time: Duration) async -> [UInt8]? {
     let answer = try? await transport.request("cell.gateway.\(id).\(what)", question, timeout: time)
     return answer.flatMap { $0.body.isEmpty ? nil : $0.body }
@@ -171,7 +171,7 @@ package final class Membership: Sendable {
 
   // MARK: Telling all
 
-  /// Calls `body` with what the other gateways tell all of them.
+  /// Calls `body` for messages from other gateways to all gateways.
   package func hear(_ what: String, _ body: @escaping @Sendable (NATSMessage) -> Void) throws {
     let id = own.id
     let subscription = try transport.subscribe("cell.\(what)", queue: nil) { message in
@@ -180,7 +180,7 @@ package final class Membership: Sendable {
     state.withLock { $0.subscriptions.append(subscription) }
   }
 
-  /// Tells all other gateways.
+  /// Sends a message to all other gateways.
   package func tell(_ what: String, headers: [(name: String, value: String)] = [], _ body: [UInt8]) {
     transport.publish("cell.\(what)", headers: headers + [(name: Membership.originHeader, value: own.id)], body)
   }

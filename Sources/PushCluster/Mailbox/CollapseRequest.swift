@@ -1,10 +1,10 @@
 import PushCore
 import PushStorage
 
-/// What waits to become the last of a collapse id.
+/// A queued push with a collapse id that replaces the previous push of that id.
 struct CollapseRequest: Sendable {
   let push: StoredPush
   let seq: UInt64
-  /// Told which push it replaced.
+  /// Receives the id of the replaced push.
   let done: @Sendable (APNSID?) -> Void
 }

@@ -2,17 +2,19 @@ package import NATSClient
 package import PushCore
 package import PushStorage
 
-/// What is never stored, as gateways hand it to each other: pushes with `apns-expiration: 0`, and broadcasts of channels that
-/// store nothing.
+/// Messages between gateways for content that is never stored: pushes with `apns-expiration: 0`, and broadcasts of
+/// channels without storage.
 package enum EphemeralMessages {
   package typealias Message = (headers: [(name: String, value: String)], body: [UInt8])
 
   package static func message(of push: StoredPush) -> Message {
-    // What is for a stream is none of theirs.
+    // Headers for a stream are left out.
     (PushHeaders.write(push, now: push.expires).filter { !$0.name.hasPrefix("Nats-") }, push.payload)
   }
 
-  /// - Returns: nil when it is no push.
+  /// Reads a push.
+  ///
+  /// - Returns: nil when the message is no push.
   package static func push(of message: NATSMessage, to device: DeviceID) -> StoredPush? {
     PushHeaders.read(message.headers, message.body, of: device)
   }
@@ -26,6 +28,8 @@ package enum EphemeralMessages {
     return (headers, broadcast.payload)
   }
 
+  /// Reads a broadcast.
+  ///
   /// - Returns: nil when the message is no broadcast, or a number is beyond its ``ColumnBounds``.
   package static func broadcast(of message: NATSMessage) -> BroadcastMessage? {
     guard let channel = message.header("Channel").flatMap({ ChannelID($0.utf8) }),

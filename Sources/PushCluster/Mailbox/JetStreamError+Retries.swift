@@ -1,7 +1,7 @@
 package import NATSClient
 
 extension JetStreamError {
-  /// Whether the same may be taken a moment later.
+  /// True if the same request may succeed a moment later.
   package var mayPass: Bool {
     switch self {
     case .link(.closed), .malformed: false
@@ -10,7 +10,7 @@ extension JetStreamError {
     }
   }
 
-  /// Whether it may have been done.
+  /// True if the request may have been executed.
   var leavesDoubt: Bool {
     switch self {
     case .link(.noResponders): false

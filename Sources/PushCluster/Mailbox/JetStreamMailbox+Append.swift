@@ -5,7 +5,7 @@ package import PushStorage
 import Synchronization
 
 extension JetStreamMailbox {
-  /// Appends of one call: it is answered when each has its outcome. Used on the mailbox's queue.
+  /// The appends of one call, which complete when each push has its outcome. Used on the mailbox's queue.
   private final class Batch: @unchecked Sendable {
     var outcomes: [AppendOutcome]
     var open: Int
@@ -21,13 +21,13 @@ extension JetStreamMailbox {
     }
   }
 
-  /// One push on its way.
+  /// One push that is being stored.
   struct Attempt: Sendable {
     let push: StoredPush
     let headers: [(name: String, value: String)]
     let deadline: ContinuousClock.Instant
     var pause = 50
-    /// Whether an earlier try may have stored it.
+    /// True if an earlier attempt may have stored the push.
     var isUncertain = false
     let done: @Sendable (AppendOutcome) -> Void
   }
@@ -68,7 +68,7 @@ extension JetStreamMailbox {
     tickets.done(batch.ticket) { batch.completion(batch.outcomes) }
   }
 
-  /// Sends a push in its device's turn. Called on the queue.
+  /// Sends a push when its device's queue allows it. Called on the queue.
   private func begin(_ push: StoredPush, _ done: @escaping @Sendable (AppendOutcome) -> Void) {
     let hasCollapse = !push.collapseID.isEmpty
     take(
@@ -97,7 +97,7 @@ extension JetStreamMailbox {
       }, of: push.device)
   }
 
-  /// Sends a push whose id is that of one which is known to wait: another gateway may have taken that out.
+  /// Sends a push unless a push with the same id is still pending. Another gateway may have removed the known one.
   private func sendUnlessWaiting(_ attempt: Attempt, _ first: UInt64) {
     environment.start { [self] in
       do throws(JetStreamError) {
@@ -132,7 +132,7 @@ extension JetStreamMailbox {
     guard attempt.isUncertain else {
       return attempt.done(attempt.push.isSenderID ? .duplicate : .queued(seq: stored.sequence, replaced: nil))
     }
-    // Either an earlier try of ours, or the sender's.
+    // The stored message is from an earlier attempt of this gateway, or from the sender's earlier request.
     environment.start { [self] in
       do throws(JetStreamError) {
         let found = try await patiently { () async throws(JetStreamError) in
@@ -157,7 +157,7 @@ extension JetStreamMailbox {
       note(error)
       return attempt.done(.unavailable)
     }
-    // An election takes moments, and is no problem.
+    // An election is short and not reported as a problem.
     if !isInProcess, attempt.pause >= 400 { note(error) }
     var next = attempt
     next.isUncertain = attempt.isUncertain || error.leavesDoubt
@@ -166,7 +166,7 @@ extension JetStreamMailbox {
     environment.after(.milliseconds(attempt.pause)) { [self] in queue.async { [self] in send(later) } }
   }
 
-  /// A push has its number.
+  /// Continues with a push that has its number.
   private func stored(_ attempt: Attempt, _ seq: UInt64) {
     let push = attempt.push
     if case .retry(let first) = learn(seq, push) { settleSoon(seq, push, after: first) }
@@ -174,7 +174,7 @@ extension JetStreamMailbox {
     replace(push, seq: seq) { replaced in attempt.done(.queued(seq: seq, replaced: replaced)) }
   }
 
-  /// Drops what is beyond the cap, and then goes on.
+  /// Evicts the pushes beyond the limit, and then calls `done`.
   private func settle(_ device: DeviceID, _ outcome: AppendOutcome, _ done: @escaping @Sendable () -> Void) {
     guard case .queued = outcome else { return done() }
     let isDue = change(device) { box in

@@ -11,9 +11,9 @@ private struct Slot: Codable {
 }
 
 extension JetStreamMailbox {
-  /// Takes the place of the push with the same collapse id: of the two, the one with the smaller number goes.
+  /// Replaces the push with the same collapse id: of the two, the one with the smaller number is removed.
   ///
-  /// Pushes of one slot do so one after another here, and by compare-and-set across gateways.
+  /// Requests for one collapse id run one after another here, and are ordered across gateways by compare-and-set.
   func replace(_ push: StoredPush, seq: UInt64, _ done: @escaping @Sendable (APNSID?) -> Void) {
     let subject = streams.slot(of: push.device, app: push.app, collapseID: push.collapseID)
     let isFirst = state.withLock { state in
@@ -47,7 +47,7 @@ extension JetStreamMailbox {
         let found = try await engine.leaderMessage(stream, lastOf: subject)
         let last: Slot? = found.flatMap { try? decodeJSON(from: $0.body) }
         if let last, last.seq > work.seq {
-          // A later one came first, and this one is what it replaces.
+          // A later push came first and replaces this one.
           _ = await remove(work.seq, of: work.push, as: .collapsed)
           return nil
         }
@@ -76,7 +76,7 @@ extension JetStreamMailbox {
     await remove(seq, of: push, id: push.id, as: cause)
   }
 
-  /// - Parameter id: of the push with this number, of the same device and app as `push`.
+  /// - Parameter id: the id of the push with the number `seq`, of the same device and app as `push`.
   private func remove(_ seq: UInt64, of push: StoredPush, id: APNSID, as cause: RemovalCause) async -> Bool {
     await remove([MailboxRemoval(device: push.device, app: push.app, id: id, cause: cause)], [seq], of: push.device)
       .left.count == 1

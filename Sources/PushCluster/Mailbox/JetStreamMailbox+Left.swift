@@ -5,18 +5,19 @@ import Synchronization
 
 /// The ids of pushes that have left.
 ///
-/// A broker that starts has the ids of its stored messages alone: it would store a retry of a deleted one again. So each gateway
-/// keeps the ids of deleted messages, and writes them into the stream of the mailbox once a second, for as long as a retry may
-/// come. Other gateways subscribe to these messages, and read them when they start or were without a broker.
+/// A broker that starts has only the ids of its stored messages, so it would store a retry of a deleted message
+/// again. Therefore each gateway keeps the ids of deleted messages for as long as a retry may come. It writes them
+/// into the mailbox's stream once a second. Other gateways subscribe to these messages, and read them after a start
+/// or a reconnect.
 extension JetStreamMailbox {
   /// The pause between two messages with ids.
   static let tellingPause = Duration.seconds(1)
-  /// The ids in one message, of some 80 bytes each: brokers take 1 MB.
+  /// The maximum number of ids in one message, of some 80 bytes each: brokers accept 1 MB.
   static let toldAtOnce = 5_000
-  /// Ids that wait at most while brokers take nothing; the oldest are left out.
+  /// The maximum number of queued ids while brokers accept nothing; the oldest are dropped.
   static let maximumUntold = 100_000
 
-  /// Whether a push is a retry of one that has left.
+  /// Returns true if a push is a retry of one that has left.
   func hasLeft(_ push: StoredPush) -> Bool {
     guard push.isSenderID else { return false }
     let key = RecentIDs.Key(device: push.device, app: push.app, id: push.id)
@@ -55,7 +56,7 @@ extension JetStreamMailbox {
         state.telling.remove(partition)
         return []
       }
-      // Taken now, since more may be left out meanwhile.
+      // Removed from the queue now, because the queue may drop ids while they are sent.
       state.untold[partition] = all.count > Self.toldAtOnce ? Array(all.dropFirst(Self.toldAtOnce)) : nil
       return Array(all.prefix(Self.toldAtOnce))
     }
@@ -68,7 +69,7 @@ extension JetStreamMailbox {
     }
   }
 
-  /// Takes the ids of a message of another gateway.
+  /// Takes the ids from a message of another gateway.
   func take(left body: [UInt8]) {
     guard let pushes = try? decodeJSON([LeftPush].self, from: body) else { return }
     let time = now()
@@ -95,7 +96,7 @@ extension JetStreamMailbox {
     }
   }
 
-  /// Reads the ids of pushes that have left a stream lately.
+  /// Reads the ids of pushes that have recently left a stream.
   func readLeft(_ partition: Int) async throws(JetStreamError) {
     var next: UInt64 = 1
     while true {

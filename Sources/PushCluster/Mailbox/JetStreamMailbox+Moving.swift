@@ -3,11 +3,11 @@ import PushCore
 package import PushStorage
 import Synchronization
 
-/// What waits goes into a backup, and comes out of one.
+/// Saves pending pushes into a backup, and restores them from one.
 extension JetStreamMailbox {
   // MARK: Into a backup
 
-  /// Adds all that waits to a backup: what was stored before this was called is in it, unless it has left meanwhile.
+  /// Adds all pending pushes to a backup: those that were stored before the call and have not left since.
   ///
   /// - Throws: ``StoreError`` when a stream does not answer.
   package func save(into backup: BackupMailbox) async throws {
@@ -16,8 +16,8 @@ extension JetStreamMailbox {
     try backup.finish(highest)
   }
 
-  /// A reply may come from a replica that lags, or from several in turn: a stream was read as a whole when a mark was read
-  /// that was stored last.
+  /// Saves one stream. Answers may come from replicas that lag, so the stream was read completely only when a mark
+  /// that this function stores at the end was read.
   ///
   /// - Returns: the mark's number.
   private func save(_ partition: Int, into backup: BackupMailbox) async throws -> UInt64 {
@@ -69,9 +69,9 @@ extension JetStreamMailbox {
 
   // MARK: Out of a backup
 
-  /// Stores all that waits in a backup, in its order. Nothing else may be stored meanwhile.
+  /// Stores all pending pushes of a backup, in their order. No other push may be stored at the same time.
   ///
-  /// - Throws: ``StoreError`` when not all of it could be stored.
+  /// - Throws: ``StoreError`` when not all pushes could be stored.
   package func fill(from backup: RestoredBackup) async throws {
     try await fillGaps(from: backup)
     var row: Int64 = 0
@@ -98,7 +98,8 @@ extension JetStreamMailbox {
     return problem?.problem ?? "the brokers refused it, or did not answer for \(environment.patience): try again"
   }
 
-  /// Forgets what waits: however much a backup has, nobody asks for it here.
+  /// Forgets the cached pushes, so that the size of a backup does not determine the memory; no device reads them
+  /// here.
   private func forget() {
     state.withLock { state in
       state.boxes = state.boxes.filter { !$0.value.isIdle }
@@ -111,7 +112,8 @@ extension JetStreamMailbox {
     await withCheckedContinuation { continuation in append(pushes) { continuation.resume(returning: $0) } }
   }
 
-  /// What the cap drove out has the number before those of the stream: devices are told it before all that waits.
+  /// Stores the gaps of a backup with numbers below all pushes of the stream, so that devices receive a gap before
+  /// the pending pushes.
   private func fillGaps(from backup: RestoredBackup) async throws {
     var device = Int64.min
     while true {
@@ -128,7 +130,7 @@ extension JetStreamMailbox {
     }
   }
 
-  /// Asks again where an election goes on, and says for people what went wrong.
+  /// Retries during an election, and converts an error to one with a text for users.
   private func surely<Value: Sendable>(
     _ ask: () async throws(JetStreamError) -> Value
   ) async throws(StoreError) -> Value {
