@@ -1,34 +1,35 @@
-/// When a device tells its gateway how far it has come: at once for a few pushes, and a few times a second while more
-/// keep coming.
+/// The pace of a device's acknowledgements: immediate for a few pushes, and a few per second while more arrive.
 ///
-/// One acknowledgement says everything up to a number, and costs both sides as much as a push. What is acknowledged late is sent
-/// once more only if the connection is lost before, and a device drops what it has.
+/// One acknowledgement covers everything up to a number, and costs both sides as much as a push. A delay has an
+/// effect only if the connection is lost before: the gateway then sends pushes again, and the device drops those that
+/// it has.
 package struct AcknowledgementPace: Sendable {
-  /// What to do about pushes that are the device's now.
+  /// The action that stored pushes require.
   package enum Turn: Sendable, Equatable {
     case acknowledge
-    /// Ask again then, unless something is acknowledged before.
+    /// Call ``acknowledge(at:)`` at this time, unless an acknowledgement was sent before.
     case wait(until: ContinuousClock.Instant)
-    /// Nothing, or what was to be done before.
+    /// No action, or the earlier action is still required.
     case nothing
   }
 
-  /// Between two acknowledgements in the long run, unless there are ``maximumPushes`` to acknowledge.
+  /// The average interval between two acknowledgements, unless ``maximumPushes`` are unacknowledged.
   package static let interval = Duration.milliseconds(200)
-  /// So many may go one right after another, when none went for a while: nobody who tries things out waits.
+  /// The number of acknowledgements that may follow each other immediately after a pause, so that manual tests show
+  /// no delay.
   package static let burst = 5
-  /// So many pushes are acknowledged at once: they count against what the mailbox holds.
+  /// The number of pushes that are acknowledged immediately: they count against the mailbox's limit.
   package static let maximumPushes: UInt64 = 64
 
   private var stored: UInt64 = 0
   private var acknowledged: UInt64 = 0
-  /// When the intervals of all acknowledgements are over.
+  /// The time at which the intervals of all acknowledgements so far have passed.
   private var spent: ContinuousClock.Instant?
   private var isWaiting = false
 
   package init() {}
 
-  /// Everything up to `seq` is the device's.
+  /// Records that the device has stored everything up to `seq`.
   package mutating func store(_ seq: UInt64, at now: ContinuousClock.Instant) -> Turn {
     defer { checkInvariants() }
     stored = max(stored, seq)
@@ -40,26 +41,26 @@ package struct AcknowledgementPace: Sendable {
     return .wait(until: next)
   }
 
-  /// The number to acknowledge now, by ``Turn/acknowledge``, after a ``Turn/wait(until:)``, or because the connection is about to end;
-  /// nil when it has been acknowledged.
+  /// Returns the number to acknowledge now, after ``Turn/acknowledge`` or ``Turn/wait(until:)``, or before the
+  /// connection ends; nil when it was acknowledged already.
   package mutating func acknowledge(at now: ContinuousClock.Instant) -> UInt64? {
     defer { checkInvariants() }
     isWaiting = false
     guard stored > acknowledged else { return nil }
     acknowledged = stored
-    // What was acknowledged before its time, because it was much, makes nobody wait longer.
+    // Early acknowledgements of many pushes do not delay later ones beyond this limit.
     let limit = now + AcknowledgementPace.interval * AcknowledgementPace.burst
     spent = min(max(spent ?? now, now) + AcknowledgementPace.interval, limit)
     return stored
   }
 
-  /// What does not fit; nil when all does.
+  /// Returns a description of the first broken invariant; nil if all are intact.
   package func brokenInvariant() -> String? {
     if acknowledged > stored { return "\(acknowledged) was acknowledged, and \(stored) is stored" }
     if acknowledged > 0, spent == nil { return "\(acknowledged) was acknowledged at no time" }
     return isWaiting && acknowledged == stored ? "something waits to be acknowledged, and all was" : nil
   }
 
-  /// Ends a debug build in which something does not fit; a release build has no trace of this.
+  /// Ends a debug build in which an invariant is broken; a release build contains no trace of this.
   package func checkInvariants() { assert(brokenInvariant() == nil, brokenInvariant() ?? "") }
 }

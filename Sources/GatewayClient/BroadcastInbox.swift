@@ -2,28 +2,28 @@ import GatewayProtocol
 import PushCore
 import PushPolicy
 
-/// Which broadcasts this device has: a gateway sends a stored one again until the device says that it has it.
+/// The broadcasts that this device has received: a gateway sends a stored one again until the device acknowledges it.
 struct BroadcastInbox {
   private var numbers: [ChannelID: UInt64] = [:]
-  /// Those of which something came before ``numbers`` was full: when it is again, they are forgotten, and what a gateway
-  /// sends again of one comes twice. An honest one has no such number of channels.
+  /// The numbers of the channels before ``numbers`` was full. When it is full again, these are dropped, and a
+  /// broadcast that the gateway sends again for one of them is shown twice. No honest gateway has that many channels.
   private var formerNumbers: [ChannelID: UInt64] = [:]
 
-  /// How many channels are remembered.
+  /// The number of remembered channels.
   var count: Int { numbers.count + formerNumbers.count }
 
-  /// What is to be done with a line of the gateway.
+  /// The classification of a line of the gateway.
   enum Verdict: Equatable {
-    /// It is no broadcast, or one that is never stored.
+    /// The line is no broadcast, or one that is never stored.
     case other
-    /// The device has it already.
+    /// The device already has the broadcast.
     case known(acknowledgement: DeviceLine)
     case new(acknowledgement: DeviceLine)
   }
 
-  /// Leaves out of a batch what the device has, and says what is to be acknowledged.
+  /// Removes known broadcasts from a batch, and returns the acknowledgements of all broadcasts in it.
   mutating func take(_ batch: PushBatch, parser: JSONParser) -> (batch: PushBatch, acknowledgements: [DeviceLine]) {
-    // Only what is in no mailbox may be a broadcast.
+    // Only a push outside the mailbox may be a broadcast.
     guard batch.lines.contains(where: { $0.seq == 0 }) else { return (batch, []) }
     var (rest, acknowledgements) = (PushBatch(), [DeviceLine]())
     batch.forEachLine { seq, line in
@@ -38,7 +38,7 @@ struct BroadcastInbox {
     return (rest, acknowledgements)
   }
 
-  /// Looks at a line, and remembers a broadcast that is new.
+  /// Classifies a line, and remembers a new broadcast.
   mutating func judge(_ line: [UInt8], parser: JSONParser) -> Verdict {
     let found = try? parser.parse(line.span) { root -> (ChannelID, UInt64)? in
       guard root["type"]?.string == "push", let channel = root["channel"]?.string.flatMap({ ChannelID($0.utf8) }),

@@ -6,32 +6,32 @@ import NIOPosix
 import PushCore
 import Synchronization
 
-/// A client of the gateway: the same session from the other end, for `pushcli` and the tests.
+/// A client of the gateway: the same HTTP/2 session in the client's role, for `pushcli` and the tests.
 package final class Client: Sendable {
-  /// Where a gateway is.
+  /// The address of a gateway, and the credentials for it.
   package enum Endpoint: Sendable {
-    /// TLS, with the certificates to trust in a file, and a certificate of one's own if there is one. The remedy is a part of the
-    /// error where none of the certificates to trust has issued the gateway's.
+    /// TLS with a file of trusted certificates, and an optional client certificate. The remedy is appended to the
+    /// error when no trusted certificate has issued the gateway's.
     case tls(host: String, port: Int, trustPath: String, identity: ClientIdentity? = nil, remedy: String? = nil)
-    /// TLS, with the fingerprint of the authority to trust: a first connection.
+    /// TLS with the fingerprint of the trusted CA, for a first connection.
     case pinned(host: String, port: Int, AuthorityPin)
     /// The admin socket.
     case admin(path: String)
   }
 
-  /// A whole answer.
+  /// A complete response.
   package struct Answer: Sendable {
     package var status: Int
     package var body: [UInt8]
-    /// `apns-id`, as it came.
+    /// The `apns-id`, unchanged.
     package var apnsID: String?
-    /// `apns-unique-id`, as it came.
+    /// The `apns-unique-id`, unchanged.
     package var apnsUniqueID: String?
-    /// `apns-deliver-at`, as it came: the push is scheduled.
+    /// The `apns-deliver-at`, unchanged: the push is scheduled.
     package var apnsDeliverAt: String?
   }
 
-  /// Fields of a request besides the pseudo-fields, by the names this client knows.
+  /// The fields of a request that this client can send, in addition to the pseudo-header fields.
   package enum Field: Sendable {
     case accept, authorization, contentType, lastEventID
     case apnsChannelID, apnsCollapseID, apnsDeliverAt, apnsExpiration, apnsID, apnsPriority, apnsPushType,
@@ -42,11 +42,11 @@ package final class Client: Sendable {
 
   private init(_ core: NIOLoopBound<ClientCore>) { self.core = core }
 
-  /// Connects.
+  /// Connects to a gateway.
   ///
-  /// - Parameter pingInterval: how often the gateway is asked for a sign of life; without one for twice that the
-  ///   connection is given up, and what waits on it fails. nil: as it is where nothing is set.
-  /// - Throws: ``ClientError`` when nobody answers there, or not the one that should.
+  /// - Parameter pingInterval: the interval of PINGs. The connection is closed when the gateway sends nothing for
+  ///   twice that time, and pending requests fail. nil: ``Limits/pingInterval``.
+  /// - Throws: ``ClientError`` when no gateway answers, or when it is not the trusted one.
   package static func connect(to endpoint: Endpoint, pingInterval: Duration? = nil) async throws -> Client {
     let loop = MultiThreadedEventLoopGroup.singleton.next()
     let authority: String
@@ -100,7 +100,7 @@ package final class Client: Sendable {
     }
   }
 
-  /// An address as a URL has it.
+  /// Returns an address in the form of a URL's authority.
   fileprivate static func authority(_ host: String, _ port: Int) -> String {
     host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)"
   }
@@ -122,15 +122,15 @@ package final class Client: Sendable {
     }
   }
 
-  /// What TLS has shown of a gateway.
+  /// The gateway's TLS session as the client sees it.
   package struct Peer: Sendable {
-    /// `TLSv1.3`.
+    /// The TLS version, such as `TLSv1.3`.
     package var protocolVersion: String
-    /// When its certificate ends, in seconds since 1970.
+    /// The time at which the gateway's certificate expires, in seconds since 1970.
     package var certificateExpiry: Int64?
   }
 
-  /// What the gateway has shown of itself; nil without TLS.
+  /// Returns the gateway's TLS session; nil without TLS.
   package func peer() async -> Peer? {
     let core = core
     return try? await core.eventLoop.submit {
@@ -138,7 +138,7 @@ package final class Client: Sendable {
     }.get()
   }
 
-  /// Sends a request and waits for the whole answer.
+  /// Sends a request and returns the complete response.
   package func request(
     _ method: String, _ path: String, _ fields: [(Field, String)] = [], body: [UInt8] = []
   ) async throws -> Answer {
@@ -151,8 +151,8 @@ package final class Client: Sendable {
 
   /// Opens a stream on which both sides send lines.
   ///
-  /// - Parameter isGathering: Whether lines that come together are handed on together, each with its end.
-  /// - Throws: ``ClientError`` with the gateway's words when it refuses.
+  /// - Parameter isGathering: True if lines that arrive together are delivered together, each with its end.
+  /// - Throws: ``ClientError`` with the gateway's explanation when it refuses.
   package func stream(
     _ method: String, _ path: String, _ fields: [(Field, String)] = [], isGathering: Bool = false
   ) async throws -> LineStream {
@@ -163,7 +163,7 @@ package final class Client: Sendable {
     }
   }
 
-  /// Hangs up.
+  /// Closes the connection after all queued data was sent.
   package func close() {
     core.eventLoop.execute { self.core.value.connection.closeAfterFlush() }
   }
@@ -182,23 +182,23 @@ extension Client.Endpoint: CustomStringConvertible {
   }
 }
 
-/// Why a request got no answer.
+/// The reason why a request got no response.
 package struct ClientError: Error, CustomStringConvertible {
   package enum Kind: Sendable {
-    /// Nobody answers, or the connection was lost: it may be otherwise soon.
+    /// No server answers, or the connection was lost: a later attempt may succeed.
     case unreachable
-    /// Whoever answers is not the gateway that is trusted.
+    /// The server is not the trusted gateway.
     case untrusted
-    /// The file of certificates to trust is none.
+    /// The file of trusted certificates is missing or invalid.
     case misconfigured
-    /// The file of the own certificate is none.
+    /// The file of the client certificate is missing or invalid.
     case unidentified
-    /// The gateway refused; the status says how.
+    /// The gateway refused the request with this status.
     case refused(status: Int)
   }
 
   package var kind: Kind
-  /// One line: what went wrong, what to do.
+  /// One line with the failure and a remedy.
   package var description: String
 
   package init(_ kind: Kind, _ description: String) {
@@ -206,7 +206,7 @@ package struct ClientError: Error, CustomStringConvertible {
     self.description = description
   }
 
-  /// Whether trying again can't help.
+  /// True if a retry can't help.
   package var isPermanent: Bool {
     switch kind {
     case .unreachable, .refused: false
@@ -217,9 +217,10 @@ package struct ClientError: Error, CustomStringConvertible {
 
 /// A stream of lines in both directions.
 package final class LineStream: Sendable {
-  /// Lines of the gateway, without their ends; finishes with the stream, throws when the connection is lost.
+  /// The lines of the gateway, without their ends; finishes with the stream, throws when the connection is lost.
   ///
-  /// When they are gathered, each element is one line or more, with their ends, and is to be ``taken(_:)``.
+  /// If lines are gathered, each element is one line or more with their ends, and has to be passed to ``taken(_:)``
+  /// by size.
   package let lines: AsyncThrowingStream<[UInt8], any Error>
   private let writer: NIOLoopBound<StreamReference>
   private let backlog: ReaderBacklog
@@ -232,8 +233,8 @@ package final class LineStream: Sendable {
     self.backlog = backlog
   }
 
-  /// Says that this many bytes of gathered lines are no longer held: what waits here is bounded, and beyond it the
-  /// gateway waits.
+  /// Reports that gathered lines of `size` bytes were released. The bytes in memory are limited; beyond the limit the
+  /// client stops reading, and the gateway pauses.
   package func taken(_ size: Int) {
     guard backlog.take(size) else { return }
     writer.eventLoop.execute { self.writer.value.connection.resumeReading() }
@@ -246,7 +247,7 @@ package final class LineStream: Sendable {
     }
   }
 
-  /// Says that no more lines come; the gateway then ends its side.
+  /// Ends the client's side of the stream; the gateway then ends its own.
   package func finish() {
     writer.eventLoop.execute {
       self.writer.value.exchange?.write([], ending: true)
@@ -254,7 +255,7 @@ package final class LineStream: Sendable {
   }
 }
 
-/// The client's side of a connection, on its loop.
+/// The client's side of a connection, on its event loop.
 package final class ClientCore: HTTP2SessionDelegate {
   package typealias Completion = (Result<Client.Answer, any Error>) -> Void
 
@@ -266,14 +267,15 @@ package final class ClientCore: HTTP2SessionDelegate {
   package let connection: Connection
   private let authority: String
   private let maximumAnswerSize: Int
-  /// Whether what is not complete has become more than ``maximumAnswerSize``, and a stream was reset for it.
+  /// True after the incomplete responses exceeded ``maximumAnswerSize`` and a stream was reset for that reason.
   private var hasExcess = false
   private var ready: EventLoopPromise<NIOLoopBound<ClientCore>>?
   private var uses: [Int32: Use] = [:]
   private var failure: (any Error)?
   private var pings: RepeatedTask?
 
-  /// - Parameter maximumAnswerSize: Bytes of an answer, and of all that are not complete, beyond which one is given up.
+  /// - Parameter maximumAnswerSize: The limit in bytes of one response, and of all incomplete ones; beyond it a
+  ///   stream is reset.
   package init(
     _ connection: Connection, authority: String, ready: EventLoopPromise<NIOLoopBound<ClientCore>>,
     maximumAnswerSize: Int = Limits.maximumAnswerSize
@@ -282,11 +284,11 @@ package final class ClientCore: HTTP2SessionDelegate {
     self.authority = authority
     self.ready = ready
     self.maximumAnswerSize = maximumAnswerSize
-    // One that has no end is given up as well, with some room for its head.
+    // The limit also ends a response without an end; it includes space for the response's head.
     connection.session.maximumIncompleteSize = maximumAnswerSize + Limits.maximumHeaderListSize
   }
 
-  /// The connection keeps this until it closes.
+  /// Attaches this to its connection, which retains it until it closes.
   package func attach(pingInterval: Duration = Limits.pingInterval) {
     connection.session.delegate = self
     connection.closed = { [self] error in lost(error) }
@@ -296,7 +298,7 @@ package final class ClientCore: HTTP2SessionDelegate {
     pings = this.eventLoop.scheduleRepeatedTask(initialDelay: half, delay: half) { _ in
       this.value.connection.checkAlive()
     }
-    // A connection that never came about has no end.
+    // A connection that was never established does not report its end.
     ready?.futureResult.whenFailure { _ in this.value.pings?.cancel() }
   }
 
@@ -342,7 +344,7 @@ package final class ClientCore: HTTP2SessionDelegate {
     return stream
   }
 
-  /// That the connection was given up, in words.
+  /// The error of a connection that was closed after a PING timeout; nil for other reasons.
   private var silence: ClientError? {
     (connection.failure as? KeepAliveTimeout).map { ClientError(.unreachable, "the gateway gives \($0)") }
   }
@@ -358,7 +360,7 @@ package final class ClientCore: HTTP2SessionDelegate {
   // MARK: HTTP2SessionDelegate
 
   package func session(_ session: HTTP2Session, receivedHeadOn stream: HTTP2Stream) {
-    // What is beyond is kept as well, so that it is counted and ends the stream.
+    // The body is kept beyond the limit, so that its size is counted and ends the stream.
     stream.message.maximumBodySize = .max
     guard case .lines(let reader) = uses[stream.id], stream.message.has(.status, "200") else { return }
     stream.consumer = reader
@@ -421,14 +423,14 @@ package final class ClientCore: HTTP2SessionDelegate {
   }
 }
 
-/// How much a reader holds that nobody has taken.
+/// The number of bytes that a reader has delivered and that the consumer has not released.
 private final class ReaderBacklog: Sendable {
-  /// Bytes beyond which reading pauses, and below which it goes on.
+  /// The number of bytes above which reading pauses, and the number below which it continues.
   private static let bounds = (high: 8 << 20, low: 2 << 20)
 
   private let state = Mutex((size: 0, isPaused: false))
 
-  /// Adds bytes; true when reading is to pause now.
+  /// Adds bytes; returns true when reading has to pause now.
   func add(_ size: Int) -> Bool {
     state.withLock { state in
       state.size += size
@@ -438,7 +440,7 @@ private final class ReaderBacklog: Sendable {
     }
   }
 
-  /// Takes bytes away; true when reading is to go on.
+  /// Removes bytes; returns true when reading has to continue.
   func take(_ size: Int) -> Bool {
     state.withLock { state in
       state.size -= size
@@ -449,7 +451,7 @@ private final class ReaderBacklog: Sendable {
   }
 }
 
-/// Cuts a body into lines.
+/// Splits a response body into lines.
 private final class LineReader: StreamConsumer {
   private let reference: NIOLoopBound<StreamReference>
   private let isGathering: Bool
@@ -457,7 +459,7 @@ private final class LineReader: StreamConsumer {
   private let backlog = ReaderBacklog()
   private var lines: AsyncThrowingStream<[UInt8], any Error>.Continuation?
   private var partial: [UInt8] = []
-  /// Nothing more is read: a line was too long.
+  /// True after a line was too long: nothing more is read.
   private var isOver = false
 
   init(
@@ -470,14 +472,14 @@ private final class LineReader: StreamConsumer {
   }
 
   func begin() {
-    // What is gathered waits in the gateway once it is much; single lines have a bound here.
+    // Gathered lines are limited by pausing the gateway; the number of single lines is limited here.
     let (stream, continuation) = AsyncThrowingStream.makeStream(
       of: [UInt8].self, bufferingPolicy: isGathering ? .unbounded : .bufferingOldest(Limits.maximumWaitingLines))
     lines = continuation
     opened(.success(LineStream(lines: stream, writer: reference, backlog: backlog)))
   }
 
-  /// The gateway answered with something else than a stream.
+  /// Reports a response that is not a stream of lines.
   func refuse(_ answer: Client.Answer) {
     endOwnSide()
     let problem = try? decodeJSON(ProblemRecord.self, from: answer.body)
@@ -497,7 +499,7 @@ private final class LineReader: StreamConsumer {
     if partial.count > Limits.maximumGatewayLineSize { giveUp() }
   }
 
-  /// Ends the stream, and the connection with it, of a gateway that sends a line without an end.
+  /// Ends the stream and its connection when the gateway sends a line without an end.
   private func giveUp() {
     giveUp(
       "the gateway sends a line of more than \(Limits.maximumGatewayLineSize >> 20) MiB, which no push gateway does: check the address"
@@ -524,7 +526,7 @@ private final class LineReader: StreamConsumer {
     unsafe partial.append(contentsOf: rest)
   }
 
-  /// Hands on all whole lines as one.
+  /// Delivers all complete lines as one element.
   private func gather(_ bytes: UnsafeRawBufferPointer) {
     guard let end = unsafe bytes.lastIndex(of: UInt8(ascii: "\n")) else {
       return unsafe partial.append(contentsOf: bytes)
@@ -541,7 +543,7 @@ private final class LineReader: StreamConsumer {
     endOwnSide()
   }
 
-  /// The stream stays open at the gateway, and holds up its drain, until this side has ended, too.
+  /// Ends the client's side: otherwise the stream stays open at the gateway, and delays its drain.
   private func endOwnSide() { reference.value.exchange?.write([], ending: true) }
 
   func drained() {}

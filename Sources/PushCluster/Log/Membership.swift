@@ -10,12 +10,12 @@ package final class Membership: Sendable {
     package var id: String
     /// The id of the state folder, which stays the same over restarts; nil from an earlier version.
     package var folder: String?
-    /// `HOST:PORT` where devices reach it.
+    /// The addresses for devices, as `HOST:PORT`.
     package var addresses: [String]
     package var version: String
-    /// How many migrations its schema has.
+    /// The number of migrations of its schema.
     package var schema: Int
-    /// Whether it ends, and takes on nothing more.
+    /// True while the gateway shuts down and accepts no new devices.
     package var isLeaving = false
 
     package init(id: String, folder: String? = nil, addresses: [String], version: String, schema: Int) {

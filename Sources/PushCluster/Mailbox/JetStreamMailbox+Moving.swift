@@ -7,7 +7,7 @@ import Synchronization
 extension JetStreamMailbox {
   // MARK: Into a backup
 
-  /// Adds all pending pushes to a backup: those that were stored before the call and have not left since.
+  /// Adds all pushes to a backup that were stored before the call and are still pending.
   ///
   /// - Throws: ``StoreError`` when a stream does not answer.
   package func save(into backup: BackupMailbox) async throws {

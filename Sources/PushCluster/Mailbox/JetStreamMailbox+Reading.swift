@@ -22,9 +22,10 @@ extension JetStreamMailbox {
     }
   }
 
-  /// Which of some devices have a push that waits, or may have: where the cluster does not say it, they are all named.
+  /// Returns the devices that have a pending push, or may have one: devices for which the cluster can't answer are
+  /// included.
   ///
-  /// A request asks for many devices, and those without pushes cost it next to nothing.
+  /// One request covers many devices, and devices without pushes add almost no cost.
   package func havingPushes(_ devices: some Sequence<DeviceID>) async -> [DeviceID] {
     await withTaskGroup(of: [DeviceID].self) { group in
       for (partition, devices) in Dictionary(grouping: devices, by: partition) {
@@ -51,7 +52,7 @@ extension JetStreamMailbox {
     var isComplete = false
     var isOverfull = false
 
-    /// What the device is told to have been dropped is not handed out, also where its deletion failed.
+    /// Returns the pending pushes without those that the gap reports as dropped, even if their deletion failed.
     func pending(_ gap: MailboxGap?) -> PendingPushes {
       PendingPushes(gap: gap, entries: entries.filter { $0.seq > gap?.to ?? 0 }, isComplete: isComplete)
     }
@@ -80,7 +81,7 @@ extension JetStreamMailbox {
       if found.entries.count >= limit { break }
     }
     found.entries = newestOfEach(found.entries)
-    // What left while this was read is not handed out.
+    // Pushes that left during the read are not returned.
     let gone = change(device) { box in Set(found.entries.map(\.seq).filter(box.isGone)) }
     found.entries.removeAll { gone.contains($0.seq) }
     return found
@@ -103,7 +104,7 @@ extension JetStreamMailbox {
     entries.append(MailboxEntry(seq: message.sequence, previous: entries.last?.seq ?? 0, push: push))
   }
 
-  /// The last of each collapse id: what it replaces may be there for a moment yet.
+  /// Returns the newest entry of each collapse id: a replaced entry may still exist for a moment.
   private func newestOfEach(_ entries: [MailboxEntry]) -> [MailboxEntry] {
     struct Key: Hashable {
       var app: AppID
@@ -119,7 +120,7 @@ extension JetStreamMailbox {
     return kept.reversed()
   }
 
-  /// Everything that waits.
+  /// Returns all pushes of a device.
   func all(of device: DeviceID) async throws -> [MailboxEntry] {
     var entries: [MailboxEntry] = []
     var next = change(device) { $0.floor } + 1
@@ -144,7 +145,8 @@ extension JetStreamMailbox {
     let (known, acknowledged) = change(device) { ($0.gap, $0.acknowledged) }
     var gap = stored.map { MailboxGap(from: $0.from, to: $0.to, dropped: $0.dropped) }
     if let known, known.to > gap?.to ?? 0 {
-      // A replica lags, or the device has acknowledged it at another gateway: the leader knows.
+      // Either a replica lags, or the device has acknowledged the gap at another gateway: only the leader has the
+      // current state.
       let leaders = try await engine.leaderMessage(streams.stream(of: device), lastOf: streams.gap(of: device))
       gap = leaders.flatMap { try? decodeJSON(StoredGap.self, from: $0.body) }
         .map { MailboxGap(from: $0.from, to: $0.to, dropped: $0.dropped) }
@@ -152,7 +154,7 @@ extension JetStreamMailbox {
     return gap.flatMap { $0.to > seq && $0.to > acknowledged ? $0 : nil }
   }
 
-  /// Drops the oldest beyond the cap, and writes down for the device how many.
+  /// Evicts the oldest pushes beyond the limit, and stores their number for the device.
   func trim(_ device: DeviceID) async throws {
     await withCheckedContinuation { continuation in
       let isMine = change(device) { box in
@@ -178,7 +180,9 @@ extension JetStreamMailbox {
     while try await trimOnce(device) {}
   }
 
-  /// - Returns: whether more may be beyond the cap.
+  /// Evicts one page of pushes at most.
+  ///
+  /// - Returns: true if more pushes may be beyond the limit.
   private func trimOnce(_ device: DeviceID) async throws -> Bool {
     let (stream, subject) = (streams.stream(of: device), streams.pushes(of: device))
     let floor = change(device) { $0.floor }
@@ -187,7 +191,7 @@ extension JetStreamMailbox {
     let total = page.messages.count + Int(clamping: page.remaining)
     page.messages = change(device) { box in page.messages.filter { !box.isGone($0.sequence) } }
     guard total > cap, !page.messages.isEmpty else { return false }
-    // A replica that lags shows what has left: the leader says how many there are.
+    // A lagging replica may return pushes that have left, so the count comes from the leader.
     let count = try await engine.streamInfo(stream, subjects: subject)?.state.subjects?[subject] ?? 0
     let excess = min(total, Int(clamping: count)) - cap
     guard excess > 0 else { return false }
@@ -206,7 +210,7 @@ extension JetStreamMailbox {
     return excess > dropped.count
   }
 
-  /// Joins a gap to the one that the device has not acknowledged.
+  /// Merges a gap with the one that the device has not acknowledged.
   private func write(_ gap: MailboxGap, of device: DeviceID, after floor: UInt64) async throws -> MailboxGap {
     let (stream, subject) = (streams.stream(of: device), streams.gap(of: device))
     let acknowledged = change(device) { $0.acknowledged }

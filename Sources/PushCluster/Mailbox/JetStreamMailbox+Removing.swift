@@ -14,7 +14,7 @@ extension JetStreamMailbox {
     let (left, isKnown) = change(device) { box -> ([MailboxCache.Left], Bool) in
       guard seq > box.acknowledged else { return ([], true) }
       guard seq <= highest else {
-        // Maybe a number of another gateway's; maybe one that was never given out.
+        // The number is either from another gateway, or was never given out.
         box.claimed = max(box.claimed, seq)
         return ([], false)
       }
@@ -28,7 +28,7 @@ extension JetStreamMailbox {
     if !isKnown { sweepSoon([device]) }
   }
 
-  /// Looks for what devices have acknowledged and is there still; what can't be done now is done later.
+  /// Deletes acknowledged pushes that are still stored; after a failure ``sweepWhatFailed()`` repeats it.
   private func sweepSoon(_ devices: [DeviceID]) {
     environment.start { [self] in
       for (index, device) in devices.enumerated() {
@@ -39,7 +39,7 @@ extension JetStreamMailbox {
     }
   }
 
-  /// Looks again where a deletion failed, some devices at a time.
+  /// Repeats failed deletions, for at most ``sweptAtOnce`` devices.
   func sweepWhatFailed() {
     let due = state.withLock { state -> [DeviceID] in
       let due = Array(state.unswept.prefix(Self.sweptAtOnce))
@@ -49,7 +49,7 @@ extension JetStreamMailbox {
     if !due.isEmpty { sweepSoon(due) }
   }
 
-  /// Each has one end here: what was told to have left otherwise is named.
+  /// Returns the numbers of `replaceable` that have left in another way at this gateway.
   package func acknowledge(_ device: DeviceID, through seq: UInt64, replaceable: [UInt64]) -> [UInt64] {
     let ended = change(device) { box in replaceable.filter { box.gone.contains($0) } }
     acknowledge(device, through: seq)
@@ -66,7 +66,8 @@ extension JetStreamMailbox {
     }
   }
 
-  /// Makes sure of what an acknowledgement claimed, and deletes what it covers, whoever knows of it.
+  /// Verifies a claimed acknowledgement against the stream, and deletes all acknowledged pushes, also those that this
+  /// gateway has not cached.
   func sweep(_ device: DeviceID) async throws {
     let (partition, stream) = (partition(of: device), streams.stream(of: device))
     if change(device, { $0.claimed }) > 0 {
@@ -82,7 +83,7 @@ extension JetStreamMailbox {
     }
     let through = change(device) { $0.acknowledged }
     guard through > 0 else { return }
-    // A read may be answered by a replica that has not got there yet.
+    // The broker purges by number: a read could be answered by a lagging replica.
     try await engine.purge(stream, subject: streams.pushes(of: device), below: through &+ 1)
     change(device) { $0.noteSwept(through: through) }
     if let found = try await engine.lastMessage(stream, subject: streams.gap(of: device)),
@@ -94,9 +95,9 @@ extension JetStreamMailbox {
 
   // MARK: Taking out
 
-  /// Deletes pushes, and tells of those that were there still. What can't be deleted waits on.
+  /// Deletes pushes, and reports the removal of those that still existed. A push that can't be deleted stays pending.
   ///
-  /// - Returns: those that were there, and whether none is any longer.
+  /// - Returns: the removals of pushes that existed, and true for `isDurable` if none exists any longer.
   @discardableResult
   func remove(
     _ removals: [MailboxRemoval], _ numbers: [UInt64], of device: DeviceID
@@ -109,7 +110,7 @@ extension JetStreamMailbox {
         let known = box.pushes[seq]
         guard box.remove(seq) else { continue }
         due.append((removal, seq))
-        // Of one that is not known here it is not known either whether its sender chose its id.
+        // For a push that is not cached, the origin of its id is also not known; it is treated as a sender's.
         pushes.append(
           known ?? MailboxCache.Push(app: removal.app, id: removal.id, isSenderID: true, expires: 0, dueBy: dueBy))
       }
@@ -148,7 +149,7 @@ extension JetStreamMailbox {
     takeOut(.retracted, from: devices, completion) { $0.id == id && (app == nil || $0.app == app) }
   }
 
-  /// Takes out what was appended so far, each device in its turn.
+  /// Removes the matching pushes that were appended so far, each device in the order of its queue.
   private func takeOut(
     _ cause: RemovalCause, from devices: [DeviceID], _ completion: @escaping @Sendable (Bool) -> Void,
     where isDue: @escaping @Sendable (StoredPush) -> Bool,
@@ -225,12 +226,14 @@ extension JetStreamMailbox {
   }
 }
 
-/// How many of several are open, and whether all went well.
+/// The number of open parts of an operation, and true for `isDurable` while all parts succeeded.
 private final class Shared: Sendable {
   private let rest: Mutex<(open: Int, isDurable: Bool)>
   init(_ open: Int) { rest = Mutex((open, true)) }
 
-  /// - Returns: whether all went well, when this was the last.
+  /// Ends one part.
+  ///
+  /// - Returns: true if all parts succeeded, when this was the last part; otherwise nil.
   func end(_ isDurable: Bool) -> Bool? {
     rest.withLock { rest in
       rest.open -= 1
@@ -241,7 +244,7 @@ private final class Shared: Sendable {
 }
 
 extension JetStreamMailbox.State {
-  /// What is known here, waits, and has ended.
+  /// Returns the cached pending pushes that have expired.
   mutating func expired(by now: Int64) -> [DeviceID: [(seq: UInt64, push: MailboxCache.Push)]] {
     var due: [DeviceID: [(seq: UInt64, push: MailboxCache.Push)]] = [:]
     let slice = now / JetStreamMailbox.expirySlice

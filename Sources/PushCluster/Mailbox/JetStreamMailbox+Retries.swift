@@ -2,9 +2,9 @@ import NATSClient
 import PushCore
 import PushStorage
 
-/// Whether a push is a retry of one that waits still, since another gateway may have taken that out; and what is tried again.
+/// Detects retries of pushes that are still pending, which another gateway may have removed, and repeats requests.
 extension JetStreamMailbox {
-  /// Asks again while an election goes on.
+  /// Repeats a request while an election is running.
   func patiently<Value: Sendable>(
     _ ask: () async throws(JetStreamError) -> Value
   ) async throws(JetStreamError) -> Value {
@@ -17,7 +17,7 @@ extension JetStreamMailbox {
     }
   }
 
-  /// What waits of the id that a sender chose for a push, as far as is known here.
+  /// Returns the number of a cached pending push with the id that a sender chose for `push`.
   func waiting(_ push: StoredPush, in box: MailboxCache) -> UInt64? {
     guard push.isSenderID, let seq = box.waiting(MailboxCache.Key(app: push.app, id: push.id)),
       let found = box.pushes[seq], found.expires > now()
@@ -25,7 +25,7 @@ extension JetStreamMailbox {
     return seq
   }
 
-  /// Whether the stream has it still; when it has not, that is known from now on.
+  /// Returns true if the stream still has a push; otherwise removes it from the cache.
   func isThere(_ seq: UInt64, of device: DeviceID) async throws(JetStreamError) -> Bool {
     let found = try await patiently { () async throws(JetStreamError) in
       try await engine.leaderMessage(streams.stream(of: device), sequence: seq)
@@ -34,9 +34,9 @@ extension JetStreamMailbox {
     return found != nil
   }
 
-  /// Takes a push out when one of its id waits before it, or else remembers it.
+  /// Removes a push if an earlier one with its id is pending, or else caches it.
   ///
-  /// - Returns: whether it is to be sent.
+  /// - Returns: true if the push is sent to the device.
   func settle(_ seq: UInt64, _ push: StoredPush, after first: UInt64) async throws(JetStreamError) -> Bool {
     guard try await isThere(first, of: push.device) else {
       return switch learn(seq, push) {
@@ -52,19 +52,19 @@ extension JetStreamMailbox {
     return false
   }
 
-  /// The same where nobody waits for it: a stream that misses the push reads its mailbox.
+  /// Settles a push without a result: a stream that misses the push reads its mailbox.
   func settleSoon(_ seq: UInt64, _ push: StoredPush, after first: UInt64) {
     environment.start { [self] in _ = try? await settle(seq, push, after: first) }
   }
 
   // MARK: Deletions
 
-  /// What became of a message that was to be deleted.
+  /// The result of a deletion.
   enum Deletion {
     case done
-    /// Somebody else did it.
+    /// Another process deleted the message.
     case wasGone
-    /// Nobody could.
+    /// The deletion failed.
     case failed
   }
 

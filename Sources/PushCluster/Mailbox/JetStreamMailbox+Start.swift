@@ -2,7 +2,8 @@ import NATSClient
 import PushCore
 
 extension JetStreamMailbox {
-  /// Makes the streams, or finds them; waits for a cluster that elects its leader.
+  /// Creates or updates the streams, and reads the ids of removed pushes; retries while the cluster elects its
+  /// leader.
   package func start() async throws {
     let end = environment.now() + environment.startTime
     do { try hearOfOthers() } catch { throw JetStreamError.link(error) }
@@ -28,7 +29,7 @@ extension JetStreamMailbox {
     wanted.firstSequence = first
     let info: StreamInfo
     do { info = try await engine.ensureStream(wanted) } catch {
-      // Another gateway made it just now, with a first number of its own.
+      // Another gateway created the stream at the same time, with another first number.
       guard let made = try await engine.streamInfo(name), found == nil else { throw error }
       wanted.firstSequence = made.config.firstSequence
       info = try await engine.ensureStream(wanted)

@@ -5,36 +5,39 @@ package import PushCore
 package import PushStorage
 import Synchronization
 
-/// The mailbox of a cell: streams of JetStream, which every gateway of the cell writes and reads.
+/// The mailbox of a cluster: JetStream streams that every gateway of the cluster writes and reads.
 ///
-/// - A device has one subject in one stream. A push is a message of it, and its number is the message's: increasing, with
-///   holes that the pushes of other devices fill. Numbers of a new stream begin with the time, so that they are higher than
-///   any that a device has from a stream that was lost.
-/// - An append is done when the stream acknowledged it. A retry within ``Limits/duplicateWindow`` is known by the stream, by
-///   its own clock; a later one of a push that still waits, by whoever stored or read the first.
-/// - What is acknowledged, replaced, dropped or taken back is a message that is deleted: whoever deletes it tells of it.
-/// - What this gateway stored, read or was told live it remembers, within bounds; what it does not know it looks for.
+/// - A device has one subject in one stream. A push is a message of it, and its number is the message's: increasing,
+///   with holes that the pushes of other devices fill. Numbers of a new stream begin with the time, so that they are
+///   higher than any number that a device has from a lost stream.
+/// - An append is done when the stream has acknowledged it. The stream recognizes a retry within
+///   ``Limits/duplicateWindow``, by its own clock. A later retry of a push that is still pending is recognized by a
+///   gateway that stored or read the first one.
+/// - An acknowledged, replaced, dropped or retracted push is a message that is deleted: the gateway that deletes it
+///   reports its removal.
+/// - This gateway caches the pushes that it stored, read or received live, up to a limit; it reads others from the
+///   stream.
 package final class JetStreamMailbox: Sendable {
   struct State {
     var boxes: [DeviceID: MailboxCache] = [:]
     var known = 0
-    /// What expires, by time; with some that has left.
+    /// The cached pushes by expiration, in slices of ``expirySlice`` seconds; it also contains some that have left.
     var expiring: [Int64: [(device: DeviceID, seq: UInt64)]] = [:]
-    /// How much that is.
+    /// The number of elements in ``expiring``.
     var expiringCount = 0
-    /// The highest number of each stream that was seen.
+    /// The highest sequence number of each stream that this gateway has seen.
     var highest: [UInt64]
     var slots: [String: [CollapseRequest]] = [:]
-    /// Devices of which something was acknowledged, and its deletion failed.
+    /// The devices with acknowledged pushes whose deletion failed.
     var unswept: Set<DeviceID> = []
     var inFlight = (count: 0, size: 0)
     var problem: HealthProblem?
-    /// When the streams refused last, in seconds since 1970.
+    /// The time of the streams' last refusal, in seconds since 1970.
     var lastFailure: Int64 = 0
     var isClosed = false
     /// The ids of pushes that have left.
     var left = LeftIDs()
-    /// Pushes that have left, by partition, until their ids are in the stream.
+    /// The pushes that have left, by partition, until their ids are in the stream.
     var untold: [Int: [LeftPush]] = [:]
     /// The partitions for which a message with ids is scheduled.
     var telling: Set<Int> = []
@@ -42,16 +45,16 @@ package final class JetStreamMailbox: Sendable {
     var heard: (any EngineSubscription)?
   }
 
-  /// What is remembered at most, in pushes.
+  /// The maximum number of cached pushes.
   static let maximumKnown = 1_000_000
   static let maximumInFlight = (count: Limits.maximumUncommitted, size: 128 << 20)
-  /// How many devices are looked at together where a deletion failed.
+  /// The maximum number of devices whose failed deletions are repeated together.
   static let sweptAtOnce = 256
-  /// How many messages are read at once.
+  /// The maximum number of messages in one read.
   static let pageSize = 256
-  /// How long a failure is a problem when nothing failed since, in seconds.
+  /// The time after the last failure for which a problem is reported, in seconds.
   static let problemTime: Int64 = 10
-  /// Seconds of ``State/expiring`` that are looked at together.
+  /// The length of a slice of ``State/expiring`` in seconds.
   static let expirySlice: Int64 = 64
 
   let engine: JetStream
@@ -62,18 +65,18 @@ package final class JetStreamMailbox: Sendable {
   let removed: @Sendable ([MailboxRemoval]) -> Void
   let state: Mutex<State>
   let environment: MailboxEnvironment
-  /// Appends begin and end here, one after another.
+  /// The queue on which appends begin and end, one after another.
   let queue: DispatchQueue
   let tickets = OrderedCompletions()
-  /// The last word of the subject to which this process writes ids: each process has another.
+  /// The last token of the subject to which this process writes ids: each process has its own.
   let name = randomUUID()
   let replicas: Int
 
   /// - Parameters:
-  ///   - partitions: how many streams there are; never changed while one of them has anything.
-  ///   - cap: how many pushes wait for a device at most.
-  ///   - now: seconds since 1970.
-  ///   - removed: hears of what left without an acknowledgement, when this gateway took it out.
+  ///   - partitions: the number of streams; never changed while one of them has messages.
+  ///   - cap: the maximum number of pending pushes of a device.
+  ///   - now: returns the time in seconds since 1970.
+  ///   - removed: receives the pushes that this gateway removed without an acknowledgement.
   package init(
     _ engine: JetStream, partitions: Int, replicas: Int, cap: Int, logger: Logger,
     now: @escaping @Sendable () -> Int64, removed: @escaping @Sendable ([MailboxRemoval]) -> Void,
@@ -91,7 +94,7 @@ package final class JetStreamMailbox: Sendable {
     state = Mutex(State(highest: Array(repeating: 0, count: streams.partitions)))
   }
 
-  /// Takes nothing more.
+  /// Accepts no more pushes.
   package func close() {
     let heard = state.withLock { state in
       state.isClosed = true
@@ -102,14 +105,15 @@ package final class JetStreamMailbox: Sendable {
 
   package func partition(of device: DeviceID) -> Int { streams.partition(of: device) }
 
-  /// Where a push is published again when it was stored.
+  /// Returns the subject to which a stream republishes the stored pushes of a device.
   package static func liveSubject(_ device: DeviceID, partitions: Int) -> String {
     MailboxStreams(partitions: partitions).live(of: device)
   }
 
-  /// A push that a stream published again when it stored it; nil: it is none, has left, or is a retry of one that waits.
+  /// Returns the push that a stream republished after storing it; nil if the message is no push, has left, or is a
+  /// retry of a pending one.
   ///
-  /// It is remembered, so that an acknowledgement of it finds it.
+  /// The push is cached, so that an acknowledgement can delete it.
   package func entry(live message: NATSMessage, of device: DeviceID) -> MailboxEntry? {
     guard let seq = message.sequence, let push = PushHeaders.read(message.headers, message.body, of: device)
     else { return nil }
@@ -126,17 +130,19 @@ package final class JetStreamMailbox: Sendable {
   package var problem: HealthProblem? {
     if !engine.transport.link.isConnected { note(JetStreamError.link(.disconnected)) }
     return state.withLock { state in
-      // Where nobody sends any longer because of it, nothing else would end it.
+      // Ends an old problem: callers that stop sending because of it would never clear it.
       if now() - state.lastFailure > Self.problemTime { state.problem = nil }
       return state.problem
     }
   }
 
-  /// As far as this gateway knows: what it accepted, or read for a stream, and saw leave.
+  /// Returns the number of cached pending pushes: those that this gateway accepted, or read for a stream.
   package func waitingCount(for device: DeviceID) -> Int { state.withLock { $0.boxes[device]?.count ?? 0 } }
 
-  /// What the streams hold: a push that has just left may still be counted. Of several devices it is what this gateway
-  /// knows where a stream has more than ``countedSubjects``, all of which a broker would have to list.
+  /// Returns the numbers of stored pushes; a push that has just left may still be counted.
+  ///
+  /// A stream with more than ``countedSubjects`` subjects is not asked for several devices, because the broker would
+  /// list all subjects. The cached numbers are returned instead.
   package func waitingCounts(of devices: [DeviceID]) async -> [DeviceID: Int] {
     await withTaskGroup(of: [(DeviceID, Int)].self) { group in
       for (partition, devices) in Dictionary(grouping: devices, by: streams.partition) {
@@ -154,7 +160,9 @@ package final class JetStreamMailbox: Sendable {
 
   private static let countedSubjects = 20_000
 
-  /// - Returns: the counts of pushes by subject; nil when there are too many.
+  /// Returns the numbers of stored pushes by subject.
+  ///
+  /// - Returns: nil when the stream has too many subjects.
   private func counts(in partition: Int, ofOne device: DeviceID?) async throws -> [String: UInt64]? {
     let stream = streams.stream(partition)
     if device == nil {
@@ -166,23 +174,24 @@ package final class JetStreamMailbox: Sendable {
     return try await engine.streamInfo(stream, subjects: filter)?.state.subjects ?? [:]
   }
 
-  /// As far as this gateway knows: what others stored for devices that were never here is not counted. So no
-  /// metric shows it.
+  /// The numbers of cached and of uncommitted pushes. Pushes that other gateways stored for devices that were never
+  /// connected here are missing, so no metric shows this value.
   package var backlog: MailboxBacklog {
     state.withLock { MailboxBacklog(waiting: $0.known, oldest: nil, uncommitted: $0.inFlight.count) }
   }
 
   // MARK: What is known
 
-  /// What a push is of which one hears.
+  /// The result of ``learn(_:_:)``.
   enum ReadResult {
-    /// It is remembered, if it waits, and is to be sent unless it has left or ended.
+    /// The push is cached if it is pending. `isDue` is true unless it has left or expired; it is then sent to the
+    /// device.
     case new(isDue: Bool)
-    /// It has the id of one that is known to wait, and may have left through another gateway.
+    /// The push has the id of a cached pending push, which another gateway may have removed.
     case retry(of: UInt64)
   }
 
-  /// Remembers a push that waits.
+  /// Caches a pending push.
   func learn(_ seq: UInt64, _ push: StoredPush) -> ReadResult {
     let partition = partition(of: push.device)
     let learned = state.withLock { state -> ReadResult in
@@ -209,7 +218,7 @@ package final class JetStreamMailbox: Sendable {
     state.withLock { $0.highest[partition] = max($0.highest[partition], sequence) }
   }
 
-  /// Changes what is known of a device.
+  /// Changes the cache of a device.
   func change<Value>(_ device: DeviceID, _ body: (inout MailboxCache) -> sending Value) -> sending Value {
     state.withLock { state in
       var box = state.boxes.removeValue(forKey: device) ?? MailboxCache()
@@ -222,12 +231,12 @@ package final class JetStreamMailbox: Sendable {
     }
   }
 
-  /// Starts what has its turn, on the queue.
+  /// Queues an operation of a device and starts those that may run; called on the queue.
   func take(_ turn: PerDeviceQueue.Turn, of device: DeviceID) {
     for start in change(device, { $0.turns.add(turn) }) { start() }
   }
 
-  /// Says whether the streams can be reached.
+  /// Records whether the streams accepted a request.
   func note(_ error: JetStreamError?) {
     state.withLock { state in
       guard let error else {
@@ -243,7 +252,7 @@ package final class JetStreamMailbox: Sendable {
 }
 
 extension JetStreamMailbox.State {
-  /// Forgets devices while too much is remembered; what is asked of them then is looked up.
+  /// Removes devices from the cache while it is too large; their pushes are read from the stream when needed.
   mutating func forgetSome() {
     guard known > JetStreamMailbox.maximumKnown || boxes.count > JetStreamMailbox.maximumKnown else { return }
     // Chosen first: as long as they are looked at, a change would copy all of them.
@@ -253,7 +262,8 @@ extension JetStreamMailbox.State {
     }
   }
 
-  /// Forgets when pushes would expire that have left, once those are most: else each would stay until its time.
+  /// Removes the expirations of pushes that have left, once these are the majority: else each would stay until its
+  /// time.
   mutating func forgetWhatLeft() {
     guard expiringCount > 2 * known + 10_000 else { return }
     expiring = expiring.compactMapValues { [boxes] items in

@@ -2,12 +2,12 @@ import DequeModule
 import PushCore
 import PushStorage
 
-/// The id of a deleted push, where the sender chose it: a push with the same id before `dueBy` is a retry.
+/// The sender-chosen id of a deleted push: a push with the same id before `dueBy` is a retry.
 struct LeftPush: Codable, Equatable, Sendable {
   var device: Int64
   var app: Int64
   var id: String
-  /// Seconds since 1970.
+  /// The time until which a push with the id is a retry, in seconds since 1970.
   var dueBy: Int64
 
   enum CodingKeys: String, CodingKey {
@@ -21,13 +21,13 @@ struct LeftPush: Codable, Equatable, Sendable {
     (device, app, id, self.dueBy) = (key.device.row, key.app.row, key.id.description, dueBy)
   }
 
-  /// nil where the id is none.
+  /// The key of the push; nil if the id is invalid.
   var key: RecentIDs.Key? {
     APNSID(id).map { RecentIDs.Key(device: DeviceID(row: device), app: AppID(row: app), id: $0) }
   }
 }
 
-/// The ids of pushes that have left, each until its time. Where there are too many the oldest go first.
+/// The ids of pushes that have left, each until its time. Beyond the capacity the oldest are dropped first.
 struct LeftIDs: Sendable {
   private let capacity: Int
   private var times: [RecentIDs.Key: Int64] = [:]
@@ -37,10 +37,13 @@ struct LeftIDs: Sendable {
 
   var count: Int { times.count }
 
+  /// Adds an id.
+  ///
   /// - Parameters:
-  ///   - dueBy: seconds since 1970; no later than ``Limits/duplicateWindow`` from now.
-  ///   - now: seconds since 1970.
-  /// - Returns: false when it is known, or its time is over.
+  ///   - dueBy: the time until which the id is kept, in seconds since 1970; at most ``Limits/duplicateWindow`` from
+  ///     now.
+  ///   - now: the time in seconds since 1970.
+  /// - Returns: false when the id is known, or its time has passed.
   mutating func insert(_ key: RecentIDs.Key, dueBy: Int64, now: Int64) -> Bool {
     forget(now: now)
     let dueBy = min(dueBy, now + Int64(Limits.duplicateWindow))

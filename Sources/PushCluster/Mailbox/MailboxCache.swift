@@ -1,14 +1,14 @@
 import PushCore
 import PushStorage
 
-/// What this gateway knows of a device's mailbox: what it stored itself, read, or was told live.
+/// This gateway's cache of a device's mailbox: the pushes that it stored itself, read, or received live.
 struct MailboxCache {
   struct Push {
     var app: AppID
     var id: APNSID
     var isSenderID: Bool
     var expires: Int64
-    /// Until then a push of its id is a retry, in seconds since 1970.
+    /// The time until which a push with the same id is a retry, in seconds since 1970.
     var dueBy: Int64
   }
 
@@ -23,27 +23,27 @@ struct MailboxCache {
     var id: APNSID
   }
 
-  /// What waits, as far as is known here.
+  /// The cached pending pushes by number.
   private(set) var pushes: [UInt64: Push] = [:]
-  /// Its numbers in order: a device that acknowledges one after another must not have all looked at each time.
+  /// The numbers in order: a device that acknowledges one after another must not cause a scan of all each time.
   private var numbers = WaitingNumbers()
-  /// The ids that senders chose, of what waits.
+  /// The sender-chosen ids of the pending pushes.
   private var ids: [Key: UInt64] = [:]
-  /// The device has everything up to this number.
+  /// The number up to which the device has acknowledged its pushes.
   private(set) var acknowledged: UInt64 = 0
-  /// What an acknowledgement named that no message is known to have reached.
+  /// An acknowledged number above all numbers that this gateway has seen in the stream.
   var claimed: UInt64 = 0
-  /// Numbers beyond ``acknowledged`` that have left, which a replica that lags may hand out still.
+  /// The numbers above ``acknowledged`` that have left, which a lagging replica may still return.
   private(set) var gone: Set<UInt64> = []
-  /// What the cap drove out, as this gateway wrote it last.
+  /// The gap of evicted pushes that this gateway wrote last.
   private(set) var gap: MailboxGap?
-  /// Nothing up to here is in the stream.
+  /// The number up to which the stream has no push.
   private var swept: UInt64 = 0
-  /// Of what waits, everything beyond `after` and up to `through` is known here.
+  /// The range `after < seq <= through` in which all pending pushes are cached.
   private var complete: (after: UInt64, through: UInt64) = (0, 0)
-  /// Appends of this gateway since what waits was counted.
+  /// The number of this gateway's appends since the pending pushes were counted.
   var appends = 0
-  /// Appends with a collapse id that have not replaced what they replace yet.
+  /// The number of appends with a collapse id that have not replaced their predecessor yet.
   var collapsing = 0
   var turns = PerDeviceQueue()
   var isTrimming = false
@@ -51,13 +51,15 @@ struct MailboxCache {
 
   var count: Int { pushes.count }
   var isIdle: Bool { turns.isIdle && collapsing == 0 && !isTrimming && claimed == 0 }
-  /// Nothing up to here is read.
+  /// The number up to which no push is read.
   var floor: UInt64 { max(acknowledged, gap?.to ?? 0) }
 
   func waiting(_ key: Key) -> UInt64? { ids[key] }
   func isGone(_ seq: UInt64) -> Bool { seq <= floor || gone.contains(seq) }
 
-  /// - Returns: whether it was not known before.
+  /// Caches a push.
+  ///
+  /// - Returns: true if the push was not cached before.
   mutating func learn(_ seq: UInt64, _ push: StoredPush) -> Bool {
     guard !isGone(seq), pushes[seq] == nil else { return false }
     pushes[seq] = Push(
@@ -68,12 +70,12 @@ struct MailboxCache {
     return true
   }
 
-  /// Whether everything up to a number that is in the stream is known here.
+  /// Returns true if all pushes in the stream up to a number are cached.
   func isComplete(through seq: UInt64) -> Bool {
     seq <= swept || (complete.after <= swept && seq <= complete.through)
   }
 
-  /// What waits beyond `first` and up to `last` is known from now on.
+  /// Records that the pending pushes in `first < seq <= last` are cached.
   mutating func noteComplete(after first: UInt64, through last: UInt64) {
     guard first <= complete.through, last >= complete.after else {
       if last > complete.through { complete = (first, last) }
@@ -84,23 +86,25 @@ struct MailboxCache {
 
   mutating func noteSwept(through seq: UInt64) { swept = max(swept, seq) }
 
-  /// A push has left, or leaves now.
+  /// Removes a push that has left or is leaving.
   ///
   /// - Returns: false when it had left before.
   mutating func remove(_ seq: UInt64) -> Bool {
     guard !isGone(seq) else { return false }
     forget(seq)
     if numbers.count > 2 * pushes.count + 64 { numbers.keep { [pushes] in pushes[$0] != nil } }
-    // Replicas lag by moments: what left long ago is shown by none.
+    // Replicas lag only briefly: none returns pushes that left long ago.
     if gone.count >= 4096, let oldest = gone.min() { gone.remove(oldest) }
     gone.insert(seq)
     return true
   }
 
-  /// What was to leave waits on, since it could not be deleted: whoever reads it next learns of it again.
+  /// Undoes ``remove(_:)`` for a push that could not be deleted: the next read caches it again.
   mutating func takeBack(_ seq: UInt64) { gone.remove(seq) }
 
-  /// - Returns: what was known of it and leaves.
+  /// Removes the pushes up to a number.
+  ///
+  /// - Returns: the removed pushes that were cached.
   mutating func acknowledge(through seq: UInt64) -> [Left] {
     guard seq > acknowledged else { return [] }
     acknowledged = seq
@@ -109,9 +113,9 @@ struct MailboxCache {
     return forget(through: seq)
   }
 
-  /// The cap drove out what a gap names.
+  /// Removes the evicted pushes that a gap covers.
   ///
-  /// - Returns: what was known of it.
+  /// - Returns: the removed pushes that were cached.
   mutating func drop(_ gap: MailboxGap) -> [Left] {
     self.gap = gap
     if !gone.isEmpty { gone = gone.filter { $0 > gap.to } }
@@ -132,7 +136,8 @@ struct MailboxCache {
   }
 }
 
-/// The order of what is asked for one device: pushes go out side by side, and what looks at all that waits goes alone.
+/// The order of operations for one device: appends run concurrently, and an operation on all pending pushes runs
+/// alone.
 struct PerDeviceQueue {
   enum Turn {
     case append(@Sendable () -> Void)
@@ -145,7 +150,9 @@ struct PerDeviceQueue {
 
   var isIdle: Bool { line.isEmpty && appending == 0 && !isAlone }
 
-  /// - Returns: what to start now.
+  /// Queues an operation.
+  ///
+  /// - Returns: the operations to start now.
   mutating func add(_ turn: Turn) -> [@Sendable () -> Void] {
     line.append(turn)
     return start()

@@ -1,17 +1,17 @@
 package import Dispatch
 
-/// Where a cell's mailbox does its work, and how it waits. A simulation has a queue and a time of its own.
+/// The queue, executor and clock of a cluster's mailbox. A simulation has its own.
 package struct MailboxEnvironment: Sendable {
   /// The target of the mailbox's queue.
   package var queue: DispatchQueue?
-  /// Where its tasks run.
+  /// The executor on which its tasks run.
   package var executor: (any TaskExecutor)?
   package var now: @Sendable () -> ContinuousClock.Instant
-  /// How long an append, or anything else that brokers are asked for, is tried.
+  /// The time for which an append, or another request to brokers, is retried.
   package var patience = Duration.seconds(10)
-  /// How long a start waits for brokers that elect the leaders of its streams.
+  /// The time for which a start is retried while brokers elect the leaders of the streams.
   package var startTime = Duration.seconds(30)
-  /// Calls something later, on any thread.
+  /// Calls a closure after a delay, on any thread.
   package var after: @Sendable (Duration, @escaping @Sendable () -> Void) -> Void
 
   package init(

@@ -1,9 +1,10 @@
 import NATSClient
 import PushCore
 
-/// Where a cell keeps the mailboxes of its devices: the names of streams and subjects.
+/// The names of streams and subjects of a cluster's mailboxes.
 ///
-/// A device belongs to one stream for good, and has one subject there: its pushes are numbered as the stream numbers them.
+/// A device belongs to one stream permanently, and has one subject in it: its pushes have the stream's sequence
+/// numbers.
 struct MailboxStreams: Sendable {
   let partitions: Int
 
@@ -19,30 +20,32 @@ struct MailboxStreams: Sendable {
   func stream(of device: DeviceID) -> String { stream(partition(of: device)) }
 
   func pushes(of device: DeviceID) -> String { subject("mb", device) }
-  /// The pushes of all devices of a stream.
+  /// Returns the subject of the pushes of all devices of a stream.
   func pushes(in partition: Int) -> String { "mb.\(MailboxStreams.digits(partition)).*" }
   func live(of device: DeviceID) -> String { subject("live", device) }
-  /// What the cap drove out.
+  /// Returns the subject of the gap of evicted pushes.
   func gap(of device: DeviceID) -> String { subject("box", device) }
 
-  /// The ids of pushes that have left, as one gateway writes them; `*`: as all do.
+  /// Returns the subject to which a gateway writes the ids of pushes that have left; `*` matches all gateways.
   func left(_ partition: Int, by gateway: String) -> String {
     "slot.\(MailboxStreams.digits(partition)).left.\(gateway)"
   }
 
-  /// The same of all streams and gateways.
+  /// The subject of the ids of all streams and gateways.
   static let leftAnywhere = "slot.*.left.*"
 
-  /// What is stored last before a stream is read as a whole.
+  /// Returns the subject of the mark that is stored before a complete read of a stream.
   func mark(_ partition: Int) -> String { "slot.\(MailboxStreams.digits(partition)).mark" }
 
-  /// What a message of a stream is.
+  /// The content of a message in a stream.
   enum Content {
     case push(DeviceID)
     case gap(DeviceID)
   }
 
-  /// - Returns: nil for what is neither a push nor a gap.
+  /// Returns the content of messages of a subject.
+  ///
+  /// - Returns: nil for neither a push nor a gap.
   func content(of subject: String) -> Content? {
     let parts = subject.split(separator: ".", omittingEmptySubsequences: false)
     guard parts.count == 3, let row = Int64(parts[2]) else { return nil }
@@ -53,7 +56,7 @@ struct MailboxStreams: Sendable {
     }
   }
 
-  /// What is the last of a collapse id.
+  /// Returns the subject of the last push of a collapse id.
   func slot(of device: DeviceID, app: AppID, collapseID: String) -> String {
     let name = Digest.sha256(Array(collapseID.utf8)).prefix(8).flatMap { [hexDigit($0 >> 4), hexDigit($0 & 15)] }
     return subject("slot", device) + ".\(app.row)." + String(decoding: name, as: UTF8.self)

@@ -13,11 +13,11 @@ final class OrderedCompletions: @unchecked Sendable {
     return ticket
   }
 
-  /// Calls it as soon as all that were taken before have been.
+  /// Calls `call` as soon as the calls of all earlier tickets were made.
   func done(_ ticket: Ticket, _ call: @escaping @Sendable () -> Void) {
     ticket.call = call
     while first < line.count, let call = line[first].call {
-      // What is called may have the ticket itself: both would stay for ever.
+      // The closure may refer to the ticket, which would keep both alive.
       line[first].call = nil
       first += 1
       call()

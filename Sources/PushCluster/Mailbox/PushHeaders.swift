@@ -2,9 +2,10 @@ import NATSClient
 import PushCore
 import PushStorage
 
-/// A push as a message of a stream: what is not its payload is in headers.
+/// A push as a message in a stream: all fields except the payload are headers.
 enum PushHeaders {
-  /// How much longer than the push the stream keeps its message, in seconds: for whoever tells that it expired.
+  /// The time in seconds that the stream keeps a message after its push has expired, so that a gateway can report the
+  /// expiration.
   static let spareTime: Int64 = 3600
 
   static func write(_ push: StoredPush, now: Int64) -> [(name: String, value: String)] {
@@ -20,6 +21,8 @@ enum PushHeaders {
     return headers
   }
 
+  /// Reads a push.
+  ///
   /// - Returns: nil when the message is no push, or a number is beyond its ``ColumnBounds``.
   static func read(
     _ headers: [(name: String, value: String)], _ payload: [UInt8], of device: DeviceID
@@ -39,7 +42,7 @@ enum PushHeaders {
       payload: payload)
   }
 
-  /// Reads the number of a header; nil when it is none, or beyond its range.
+  /// Reads the number of a header; nil when it is no number, or out of range.
   static func number(_ text: String?, in range: ClosedRange<Int64>) -> Int64? {
     text.flatMap { Int64($0) }.flatMap { range.contains($0) ? $0 : nil }
   }

@@ -1,4 +1,4 @@
-/// A ``MailboxGap`` as the stream has it.
+/// A ``MailboxGap`` in the JSON that a stream stores.
 struct StoredGap: Codable {
   var from: UInt64
   var to: UInt64
@@ -6,7 +6,7 @@ struct StoredGap: Codable {
 
   init(from: UInt64, to: UInt64, dropped: Int) { (self.from, self.to, self.dropped) = (from, to, dropped) }
 
-  /// - Throws: an error when it names numbers that no stream gets to.
+  /// - Throws: an error for numbers that no stream reaches.
   init(from decoder: any Decoder) throws {
     let fields = try decoder.container(keyedBy: CodingKeys.self)
     from = try fields.decode(UInt64.self, forKey: .from)
