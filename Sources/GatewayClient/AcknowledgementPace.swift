@@ -1,8 +1,8 @@
 /// The pace of a device's acknowledgements: immediate for a few pushes, and a few per second while more arrive.
 ///
 /// One acknowledgement covers everything up to a number, and costs both sides as much as a push. A delay has an
-/// effect only if the connection is lost before: the gateway then sends pushes again, and the device drops those that
-/// it has.
+/// effect only if the connection is lost before: the gateway then sends pushes again, and the device drops
+/// duplicates.
 package struct AcknowledgementPace: Sendable {
   /// The action that stored pushes require.
   package enum Turn: Sendable, Equatable {

@@ -2,18 +2,20 @@ import Foundation
 import Glibc
 package import PushCore
 
-/// What a device knows of itself, kept in the state folder with mode 0600.
+/// The credentials of an enrolled device, stored in the state folder with mode 0600.
 package struct Credentials: Codable, Sendable {
-  /// Its public identifier.
+  /// The public identifier of the device.
   package var device: String
   package var name: String
   package var secret: String
-  /// Whose it is; nil where an earlier version has kept nothing of it.
+  /// The name of the device's user; nil if an earlier version stored none.
   package var person: String?
-  /// What it may do (``Role``).
+  /// The raw value of the device's ``Role``.
   package var role: String?
 
-  /// The credentials of a device that was enrolled here; nil when it was not.
+  /// Reads the credentials of a device that was enrolled on this machine; nil if there are none.
+  ///
+  /// - Throws: ``DeviceError`` when the file is damaged.
   package static func read(_ name: String, in folder: StateFolder) throws -> Credentials? {
     let path = path(of: name, in: folder)
     guard let data = FileManager.default.contents(atPath: path) else { return nil }
@@ -23,13 +25,15 @@ package struct Credentials: Codable, Sendable {
     return credentials
   }
 
-  /// The names of the devices that were enrolled here, in their order.
+  /// Returns the names of the devices that were enrolled on this machine, sorted.
   package static func names(in folder: StateFolder) -> [String] {
     let files = (try? FileManager.default.contentsOfDirectory(atPath: folder.devicesPath)) ?? []
     return files.filter { $0.hasSuffix(".json") }.map { String($0.dropLast(5)) }.sorted()
   }
 
-  /// Writes them where ``read(_:in:)`` finds them.
+  /// Writes the credentials to the file that ``read(_:in:)`` reads.
+  ///
+  /// - Throws: ``DeviceError`` when the file can't be written.
   package func save(in folder: StateFolder) throws {
     let path = Credentials.path(of: name, in: folder)
     let bytes = Array(try JSONEncoder().encode(self))
@@ -41,7 +45,7 @@ package struct Credentials: Codable, Sendable {
     }
   }
 
-  /// Forgets a device that the gateway has forgotten, and up to where it had received.
+  /// Deletes the credentials and the cursor of a device that the gateway has removed.
   package static func remove(_ name: String, from folder: StateFolder) {
     for path in [path(of: name, in: folder), folder.devicesPath + "/" + name + ".cursor"] {
       try? FileManager.default.removeItem(atPath: path)

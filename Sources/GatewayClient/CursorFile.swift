@@ -1,9 +1,9 @@
 import GatewayProtocol
 import Glibc
 
-/// The number of the last push that is this device's, and its numbering, on disk.
+/// The file with the number of the last push that this device has stored, and its numbering.
 ///
-/// Several processes may receive for one device; the highest number of all of them stands.
+/// Several processes may receive for one device; the file contains the highest number of all of them.
 final class CursorFile: Sendable {
   private let file: Int32
   private let path: String
@@ -16,7 +16,7 @@ final class CursorFile: Sendable {
 
   deinit { close(file) }
 
-  /// The number as it is now; 0 when there is none.
+  /// The number in the file; 0 if there is none.
   var place: NumberedPlace {
     var bytes = [UInt8](repeating: 0, count: 128)
     let count = unsafe pread(file, &bytes, bytes.count, 0)
@@ -27,9 +27,10 @@ final class CursorFile: Sendable {
     return NumberedPlace(epoch: epoch, seq: UInt64(digits) ?? 0)
   }
 
-  /// Writes the number, where the death of this process leaves it; ``sync()`` makes it outlive the machine.
+  /// Writes the number so that it survives the end of this process; ``sync()`` makes it survive a crash of the
+  /// machine.
   ///
-  /// A lower one than what stands there is ignored, as is one of another numbering.
+  /// A number that is not higher than the one in the file is ignored, as is one of another numbering.
   func write(_ place: NumberedPlace) throws {
     try withLock {
       let present = self.place
@@ -37,7 +38,7 @@ final class CursorFile: Sendable {
     }
   }
 
-  /// Has numbers be of this numbering from now on: of those of another none is here.
+  /// Changes the file to another numbering, with the number 0. The same numbering changes nothing.
   func begin(_ epoch: NumberingEpoch?) throws {
     try withLock {
       if place.epoch != epoch { try replace(with: NumberedPlace(epoch: epoch, seq: 0)) }
@@ -50,8 +51,8 @@ final class CursorFile: Sendable {
     try body()
   }
 
-  /// One write replaces it all: the number always has the same width, and what lies after the line's end is not read. An
-  /// earlier version reads the number alone.
+  /// Replaces the content with one write: the number always has the same width, and bytes after the end of the line
+  /// are not read. An earlier version reads only the number.
   private func replace(with place: NumberedPlace) throws {
     let digits = String(place.seq)
     let number = String(repeating: "0", count: 20 - digits.count) + digits

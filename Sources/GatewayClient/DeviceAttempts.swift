@@ -1,25 +1,27 @@
-/// What a device's attempts to connect have come to.
+/// The state of a device's attempts to connect.
 struct DeviceAttempts {
-  /// A gateway that starts again is back within seconds, and a device that waited for long is to find it soon.
+  /// The pauses between attempts. A restarted gateway is available within seconds, and the device has to reconnect
+  /// soon.
   var backoff = Backoff(first: .milliseconds(500), last: .seconds(15))
-  /// Whether the stream has ended because the device's secret was revoked.
+  /// True if the gateway ended the stream because the device's secret was revoked.
   var isRevoked = false
   private(set) var wasConnected = false
-  /// Attempts that are left when no gateway knows the device.
+  /// The number of remaining attempts after gateways refused the secret.
   private var left = 0
 
-  /// A gateway has welcomed the device.
+  /// Resets the state after a gateway has welcomed the device.
   mutating func noteConnected() {
     backoff.reset()
     (left, wasConnected) = (0, true)
   }
 
-  /// Whoever has replaced the secret needs a moment to write the new one down.
+  /// Allows ``DeviceSession/revokedAttempts`` more attempts: a process that replaced the secret may not have stored
+  /// it yet.
   mutating func noteRevoked() { (isRevoked, left) = (true, DeviceSession.revokedAttempts) }
 
-  /// No gateway knows the device.
+  /// Counts an attempt in which no gateway accepted the secret.
   ///
-  /// - Returns: whether that is to be believed.
+  /// - Returns: true if no further attempt is allowed.
   mutating func isLastRefusal() -> Bool {
     left -= 1
     return left <= 0

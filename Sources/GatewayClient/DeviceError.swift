@@ -1,9 +1,9 @@
-/// Why a device could not do what it was asked to, in words for the person.
+/// The failure of a device's operation, with a text for the user.
 package struct DeviceError: Error, Sendable, CustomStringConvertible {
   package enum Kind: Sendable {
-    /// There is no connection now.
+    /// The device is not connected.
     case unreachable
-    /// The gateway does not want it.
+    /// The gateway refused the operation.
     case refused
     /// A file of the device can't be read or written.
     case storage

@@ -2,7 +2,8 @@ package import GatewayProtocol
 package import PushPolicy
 
 extension DeviceEvent {
-  /// What whole lines of a gateway say; pushes in a row are one event, those up to `place` are none.
+  /// Returns the events for complete lines of a gateway. Consecutive pushes become one event; pushes up to `place`
+  /// are left out.
   package static func events(in bytes: [UInt8], after place: NumberedPlace, parser: JSONParser) -> [DeviceEvent] {
     var events: [DeviceEvent] = []
     var batch = PushBatch()
@@ -25,7 +26,7 @@ extension DeviceEvent {
         guard seq == 0 || seq > last else { continue }
         last = max(last, seq)
       }
-      // Its numbers are those of pushes that did not come here.
+      // Numbers of another numbering can't be compared with `place`.
       if case .welcome(let welcome) = line, welcome.epoch != place.epoch { last = 0 }
       events += DeviceEvent.events(of: line)
     }
@@ -33,7 +34,7 @@ extension DeviceEvent {
     return events
   }
 
-  /// What a line says that is no push.
+  /// Returns the events for a line that is no push.
   private static func events(of line: GatewayLine) -> [DeviceEvent] {
     switch line {
     case .welcome(let welcome):

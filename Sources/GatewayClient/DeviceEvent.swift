@@ -2,13 +2,13 @@ package import GatewayProtocol
 package import PushPolicy
 package import Queues
 
-/// What happens on a device's stream.
+/// An event of a device's stream.
 package enum DeviceEvent: Sendable {
-  /// The next attempt to connect begins; the first one is not told.
+  /// The next attempt to connect begins; not sent for the first one.
   case connecting
-  /// The gateway calls itself so, and speaks this version of the protocol.
+  /// The gateway sent its name and the version of the protocol that it supports.
   case connected(gateway: String, version: Int)
-  /// The connection was lost, or could not be made; the next attempt comes after the pause.
+  /// The connection was lost or could not be established; the next attempt follows after the pause.
   case disconnected(reason: String, retryIn: Duration)
   case apps([DeviceApp])
   case preferences(Preferences)
@@ -16,31 +16,34 @@ package enum DeviceEvent: Sendable {
   case retract(id: String)
   /// The push was answered on another screen.
   case answeredElsewhere(id: String, GivenAnswer)
-  /// The sender of this push of an app has taken it back.
+  /// The app's sender has retracted this push.
   case takenBack(id: String, topic: String)
-  /// The gateway has an answer to the push: the one that counts, or nil where there was nothing to answer.
+  /// The gateway has processed an answer to the push. `action` is the answer that is in effect, or nil if there was
+  /// nothing to answer.
   case answered(id: String, action: String?)
-  /// The gateway numbers pushes so, and these are the others that have them, too. The session's own.
+  /// The gateway sent its numbering, and the other gateways with the device's pushes. Used only by the session.
   case served(epoch: NumberingEpoch?, gateways: [GatewayAddress])
-  /// Pushes are numbered anew from here on: what came before is stored with its own numbers, then
-  /// ``DeviceSession/begin(_:)`` is called. What is here already may come again with another number.
+  /// Later pushes belong to another numbering.
+  ///
+  /// The receiver stores all earlier pushes with their own numbers, then calls ``DeviceSession/begin(_:)``. Pushes
+  /// that the device already has may arrive again with other numbers.
   case renumbered(NumberingEpoch?)
-  /// Nothing waits at the gateway. The session's own.
+  /// No push is pending at the gateway. Used only by the session.
   case caughtUp
-  /// The gateway ends the stream, for this reason; these take the device. The session's own.
+  /// The gateway ends the stream for this reason; the device can use these other gateways. Used only by the session.
   case ended(reason: String, gateways: [GatewayAddress])
   /// The gateway has dropped pushes, of which the last one has the number `last`.
   case gap(dropped: Int, last: UInt64)
-  /// A push can't be read here; 0 when its number can't be read either.
+  /// The device can't read a push; `seq` is 0 when its number can't be read either.
   case unreadable(seq: UInt64)
-  /// The gateway can't read a push of this topic that it has stored, and does not send it.
+  /// The gateway can't read a stored push of this topic, and does not send it.
   case undeliverable(topic: String)
-  /// The person typed a line, where lines are asked for.
+  /// The user typed a line at a prompt.
   case typed(String)
 }
 
 extension DeviceEvent {
-  /// What a person is told of a push that can't be shown, in a line; nil for anything else.
+  /// A line for the user about a push that can't be shown; nil for other events.
   package var wordsOfLoss: String? {
     switch self {
     case .unreadable(let seq):
@@ -52,18 +55,18 @@ extension DeviceEvent {
   }
 }
 
-/// What happened on a device's stream and was not looked at yet: the stream's reader waits while too much is in here.
+/// The queue of a device's unprocessed events; the reader of the stream suspends while the queue is full.
 package typealias DeviceEvents = BoundedQueue<DeviceEvent>
 
 extension DeviceEvents {
-  /// Bytes of pushes from which on the sender waits.
+  /// The size of pushes in bytes from which on the sender suspends.
   package static var maximumSize: Int { 4 << 20 }
 
   package convenience init() { self.init(capacity: Self.maximumSize) { $0.size } }
 }
 
 extension DeviceEvent {
-  /// What it counts in a queue, in bytes.
+  /// The weight of the event in a queue, in bytes.
   fileprivate var size: Int {
     if case .pushes(let batch) = self { return batch.bytes.count }
     return 0

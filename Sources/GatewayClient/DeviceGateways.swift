@@ -1,15 +1,14 @@
 package import GatewayProtocol
 
-/// The gateways that a device may receive from: all of them have its pushes.
+/// The gateways from which a device may receive: all of them have its pushes.
 package struct DeviceGateways: Sendable {
-  /// The addresses that are known without a gateway's help, asked for before each attempt: a gateway that restarts may
-  /// have another port.
+  /// Returns the configured addresses. Called before each attempt, because a restarted gateway may have another port.
   let addresses: @Sendable () throws -> [GatewayAddress]
-  /// What gateways told at an earlier time.
+  /// The addresses that gateways reported in an earlier run.
   let remembered: [GatewayAddress]
-  /// Keeps what a gateway tells, for the next time.
+  /// Stores the addresses that a gateway reports, for the next run.
   let remember: @Sendable ([GatewayAddress]) -> Void
-  /// How one is reached, and whom to trust there.
+  /// Returns the endpoint of an address, with the certificates to trust.
   let endpoint: @Sendable (GatewayAddress) throws -> Client.Endpoint
 
   package init(

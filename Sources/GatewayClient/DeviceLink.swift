@@ -1,17 +1,17 @@
 /// A device's stream on a connection, as ``DeviceSession`` needs it.
 protocol DeviceLink: Sendable {
-  /// Lines of the gateway with their ends, one or more at a time; finishes with the stream, throws when the connection
-  /// is lost. What was read is to be ``taken(_:)``.
+  /// The lines of the gateway with their ends, one or more per element; finishes with the stream, throws when the
+  /// connection is lost. The size of each element has to be passed to ``taken(_:)``.
   var lines: AsyncThrowingStream<[UInt8], any Error> { get }
-  /// Says that this many bytes of lines are no longer held.
+  /// Reports that lines of `size` bytes were released.
   func taken(_ size: Int)
   /// Sends a line.
   func send(_ line: String)
-  /// Says that no more lines come; the gateway then ends its side.
+  /// Ends the device's side of the stream; the gateway then ends its own.
   func finish()
-  /// Sends a request of the device besides its stream, and waits for the answer.
+  /// Sends a request of the device outside its stream, and returns the response.
   func post(_ path: String, _ body: [UInt8]) async throws -> Client.Answer
-  /// Hangs up.
+  /// Closes the connection.
   func close()
 }
 
@@ -23,6 +23,8 @@ struct ClientLink: DeviceLink {
 
   var lines: AsyncThrowingStream<[UInt8], any Error> { stream.lines }
 
+  /// Connects to a gateway and opens the stream.
+  ///
   /// - Throws: ``ClientError``.
   static func connect(
     to endpoint: Client.Endpoint, _ credentials: Credentials, pingInterval: Duration?

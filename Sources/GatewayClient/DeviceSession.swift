@@ -5,64 +5,64 @@ package import PushPolicy
 import Queues
 import Synchronization
 
-/// A device's connection to its gateway, or to one of several that share its pushes: reconnects for ever, from where it
-/// was.
+/// A device's session with its gateway, or with one of several that share its pushes. It reconnects without a limit
+/// and continues after the last stored push.
 ///
-/// A push is the device's when it is on disk here; its receiver sees to that, then ``store(_:)`` and ``acknowledge(_:)``.
+/// The receiver stores each push on disk, then calls ``store(_:)`` and ``acknowledge(_:)``.
 package final class DeviceSession: Sendable {
   private let gateways: DeviceGateways
   private let connect: @Sendable (GatewayAddress) async throws -> any DeviceLink
-  /// Waits between attempts.
+  /// Suspends between attempts.
   private let sleep: @Sendable (Duration) async -> Void
-  /// The Focus that was on from the beginning, if somebody said so.
+  /// The Focus that was on at the start; nil: not specified.
   package let focus: String?
   private let route: Mutex<GatewayRoute>
   private let cursor: CursorFile
   private let numbers: Mutex<DeviceNumbers>
-  /// The silent switch and the Focus that the gateway is told; without a Focus nothing is said of it.
+  /// The silent switch and the Focus that are sent to the gateway; a nil Focus is not sent.
   private let circumstances: Mutex<(isSilent: Bool, focus: String?)>
   private let link = Mutex<(any DeviceLink)?>(nil)
   private let broadcasts = Mutex(BroadcastInbox())
-  /// Whether the gateway that is connected says when it has an answer.
+  /// True if the connected gateway confirms answers.
   private let confirmsAnswers = Mutex(false)
   private let failure = Mutex<ClientError?>(nil)
   private let unreached = Mutex<(any Error)?>(nil)
   private let finishing = Mutex(false)
-  /// Whether there are acknowledgements that the gateway may not have read. Its welcome confirms the number in the hello, and its
-  /// goodbye everything that was sent.
+  /// True while there are acknowledgements that the gateway may not have read. Its welcome confirms the number in the
+  /// hello, and its goodbye confirms everything that was sent.
   private let unconfirmed = Mutex(false)
   private let end = Mutex(End())
   private let queue = Mutex<DeviceEvents?>(nil)
 
-  /// The end of the events, and the tasks that wait for it.
+  /// The end of the events, and the tasks that are suspended until then.
   private struct End {
     var isReached = false
     var waiting: [CheckedContinuation<Void, Never>] = []
-    /// Brings the end about when the gateway does not.
+    /// The task that ends the events when the gateway does not.
     var limit: Task<Void, Never>?
   }
 
-  /// How long the gateway has to end its side after ``finish()``. It does so at once when it has read everything that was sent; the
-  /// limit only ends a hang.
+  /// The time that the gateway has to end its side after ``finish()``. It does so as soon as it has read everything
+  /// that was sent; the limit only ends a hang.
   private static let finishLimit = Duration.seconds(10)
-  /// The pause between two attempts, while there is one.
+  /// The pause between two attempts; nil while there is none.
   private let pause = Mutex<Task<Void, Never>?>(nil)
 
-  /// Why this has given up: the gateway does not know the device, or is not the one to trust, and trying again would
-  /// help nobody.
+  /// The reason why the session gave up: the gateway does not accept the device's secret, or is not the trusted one,
+  /// and a retry can't help.
   package var permanentFailure: ClientError? { failure.withLock { $0 } }
   package var isRefused: Bool { permanentFailure != nil }
 
-  /// Why no gateway could be reached, while none has been since the beginning.
+  /// The reason why no gateway could be reached; nil after the first connection.
   package var beginningFailure: (any Error)? { unreached.withLock { $0 } }
 
-  /// The number up to which pushes are stored here.
+  /// The number up to which pushes are stored on this machine.
   package var cursorValue: UInt64 { cursor.place.seq }
 
   /// - Parameters:
-  ///   - folder: where the cursor is kept.
-  ///   - pingInterval: how often the gateway is asked for a sign of life; nil: every half minute.
-  ///   - focus: the Focus that is on, which the gateway is told.
+  ///   - folder: the folder of the cursor.
+  ///   - pingInterval: the interval of PINGs; nil: half a minute.
+  ///   - focus: the Focus that is on, which is sent to the gateway.
   /// - Throws: ``DeviceError`` when the cursor can't be written.
   package convenience init(
     _ credentials: Credentials, folder: StateFolder, gateways: DeviceGateways, pingInterval: Duration? = nil,
@@ -72,7 +72,7 @@ package final class DeviceSession: Sendable {
       name: credentials.name, folder: folder, gateways: gateways, focus: focus,
       sleep: { try? await Task.sleep(for: $0) },
       connect: { address in
-        // They may have been replaced since the attempt before.
+        // The credentials may have been replaced since the previous attempt.
         let credentials = (try? Credentials.read(credentials.name, in: folder)) ?? credentials
         return try await ClientLink.connect(
           to: try gateways.endpoint(address), credentials, pingInterval: pingInterval)
@@ -80,9 +80,9 @@ package final class DeviceSession: Sendable {
   }
 
   /// - Parameters:
-  ///   - name: the device's, under which its cursor is kept.
-  ///   - sleep: waits between attempts.
-  ///   - connect: makes an attempt.
+  ///   - name: the name of the device, under which its cursor is stored.
+  ///   - sleep: suspends between attempts.
+  ///   - connect: makes one attempt.
   /// - Throws: ``DeviceError`` when the cursor can't be written.
   init(
     name: String, folder: StateFolder, gateways: DeviceGateways, focus: String? = nil,
@@ -100,7 +100,7 @@ package final class DeviceSession: Sendable {
     numbers = Mutex(DeviceNumbers(after: cursor.place))
   }
 
-  /// Says that the receiver has everything up to this number, also when the cursor is behind.
+  /// Records that the receiver has everything up to this number, even if the cursor is behind.
   ///
   /// - Throws: ``DeviceError`` when the cursor can't be written.
   package func resume(after place: NumberedPlace) throws {
@@ -108,7 +108,7 @@ package final class DeviceSession: Sendable {
     if place.seq > 0 { try cursor.write(place) }
   }
 
-  /// What happens, until this side has finished.
+  /// Starts the session and returns its events, which end after ``finish()``.
   package func events() -> DeviceEvents {
     let queue = DeviceEvents()
     self.queue.withLock { $0 = queue }
@@ -116,10 +116,11 @@ package final class DeviceSession: Sendable {
     return queue
   }
 
-  /// How often a device whose secret was revoked tries again: whoever has replaced it needs a moment to write it down.
+  /// The number of attempts after the device's secret was revoked: a process that replaced it may not have stored it
+  /// yet.
   static let revokedAttempts = 4
 
-  /// Connects again and again, until this side has finished or no gateway will have the device.
+  /// Connects again and again, until this side has finished or no gateway accepts the device.
   private func receive(into queue: DeviceEvents) async {
     var attempts = DeviceAttempts()
     while !finishing.withLock({ $0 }) {
@@ -130,7 +131,7 @@ package final class DeviceSession: Sendable {
       let isNextAtOnce = !attempts.isRevoked && route.withLock { $0.hasUntried }
       let pause = isNextAtOnce ? .zero : attempts.backoff.next()
       await queue.send(.disconnected(reason: reason, retryIn: pause))
-      // Trying again would help nobody.
+      // A retry can't help.
       if isRefused { break }
       if !isNextAtOnce {
         await wait(pause)
@@ -143,7 +144,7 @@ package final class DeviceSession: Sendable {
 
   /// Connects to the next gateway and receives from it.
   ///
-  /// - Returns: why that is over, in words for the person.
+  /// - Returns: the reason why the stream ended, for the user.
   private func attempt(_ queue: DeviceEvents, _ attempts: inout DeviceAttempts) async -> String {
     attempts.isRevoked = false
     do {
@@ -163,7 +164,9 @@ package final class DeviceSession: Sendable {
     }
   }
 
-  /// - Returns: what the person is told of it.
+  /// Records a failed attempt.
+  ///
+  /// - Returns: the reason, for the user.
   private func note(_ error: ClientError, _ attempts: inout DeviceAttempts) -> String {
     if !attempts.wasConnected, case .unreachable = error.kind { unreached.withLock { $0 = error } }
     let isUnknown = if case .refused(status: 401) = error.kind { true } else { false }
@@ -172,7 +175,7 @@ package final class DeviceSession: Sendable {
       return route.isRefusedEverywhere
     }
     guard isUnknown else {
-      // One that was trusted before may be in the middle of a change.
+      // A gateway that was trusted before may be changing its certificate.
       if isForGood, !attempts.wasConnected { failure.withLock { $0 = error } }
       return error.description
     }
@@ -181,7 +184,7 @@ package final class DeviceSession: Sendable {
     return reason
   }
 
-  /// Waits until the next attempt is due, or ``retry()``.
+  /// Suspends until the next attempt is due, or until ``retry()``.
   private func wait(_ time: Duration) async {
     let task = Task { await sleep(time) }
     pause.withLock { $0 = task }
@@ -189,10 +192,12 @@ package final class DeviceSession: Sendable {
     pause.withLock { $0 = nil }
   }
 
-  /// Connects now, if the next attempt is waited for.
+  /// Connects now, if the session pauses before the next attempt.
   package func retry() { pause.withLock { $0 }?.cancel() }
 
-  /// - Returns: why the gateway has ended the stream, if it said so.
+  /// Connects to an address and receives from it.
+  ///
+  /// - Returns: the reason why the gateway ended the stream; nil if it sent none.
   private func receive(
     _ queue: DeviceEvents, from address: GatewayAddress, connected: () -> Void
   ) async throws -> String? {
@@ -200,7 +205,7 @@ package final class DeviceSession: Sendable {
     let link = try await connect(address)
     defer { link.close() }
     self.link.withLock { $0 = link }
-    // What is being stored just now is sent once more, and passed over below.
+    // A push that is being stored at this moment is sent again, and filtered below.
     link.send(hello.text)
     guard !finishing.withLock({ $0 }) else { return nil }
     var isWelcome = false
@@ -215,7 +220,7 @@ package final class DeviceSession: Sendable {
         case .served: isWelcome = true
         case .ended(let reason, _):
           end = reason
-          // The gateway says so when it has read everything up to this side's end.
+          // The gateway sends this after it has read everything up to the end of this side.
           if isWelcome, reason == "goodbye" { unconfirmed.withLock { $0 = false } }
         default: break
         }
@@ -225,7 +230,7 @@ package final class DeviceSession: Sendable {
     return end
   }
 
-  /// Does what is to be done about an event here, and hands on what is the receiver's.
+  /// Handles the session's part of an event, and passes the event to the receiver.
   private func take(_ event: DeviceEvent, _ link: any DeviceLink, _ parser: JSONParser, _ queue: DeviceEvents) async {
     switch event {
     case .connected(_, let version):
@@ -233,16 +238,16 @@ package final class DeviceSession: Sendable {
     case .served(let epoch, let others): return await begin(epoch, others, queue)
     case .caughtUp: return route.withLock { $0.noteCaughtUp() }
     case .ended(_, let others): return route.withLock { $0.recommend(others) }
-    // It is told apart from those that were stored here, which are acknowledged.
+    // An unreadable push is reported separately from stored ones, which are acknowledged.
     case .unreadable(let seq) where seq > 0:
       numbers.withLock { $0.receive(seq) }
       link.send(DeviceLine.undeliverable(seq: seq).text)
-    // The person sees it at most once.
+    // The user sees a broadcast at most once.
     case .pushes(let batch):
       numbers.withLock { $0.receive(batch.lastSeq) }
       let news = broadcasts.withLock { $0.take(batch, parser: parser) }
-      // The next broadcast replaces this one, so it is acknowledged on arrival; before the receiver has it, because a receiver
-      // of a fixed number of pushes ends the stream with the last.
+      // The next broadcast replaces this one, so it is acknowledged on arrival. The acknowledgement comes before the
+      // receiver has the push, because a receiver of a fixed number of pushes ends the stream with the last one.
       if !news.acknowledgements.isEmpty { unconfirmed.withLock { $0 = true } }
       for acknowledgement in news.acknowledgements { link.send(acknowledgement.text) }
       if !news.batch.lines.isEmpty { await queue.send(.pushes(news.batch)) }
@@ -252,9 +257,9 @@ package final class DeviceSession: Sendable {
     await queue.send(event)
   }
 
-  /// The gateway says which numbering it uses, and which others there are.
+  /// Handles the gateway's numbering and its list of other gateways.
   private func begin(_ epoch: NumberingEpoch?, _ others: [GatewayAddress], _ queue: DeviceEvents) async {
-    // It has read the hello, with the number of everything that was stored then.
+    // The gateway has read the hello, which contained the number of everything stored at that time.
     unconfirmed.withLock { $0 = false }
     let isNew = numbers.withLock { $0.welcome(epoch) }
     let stored = cursor.place
@@ -264,7 +269,7 @@ package final class DeviceSession: Sendable {
       unconfirmed.withLock { $0 = true }
       send(.acknowledge(seq: seq))
     }
-    // A gateway that has just begun may not know of the others yet.
+    // A gateway that has just started may not have the addresses of the others yet.
     guard !others.isEmpty || epoch == nil else { return }
     let news = route.withLock { $0.learn(others) ? $0.told : nil }
     if let news { gateways.remember(others.isEmpty ? [] : news) }
@@ -280,26 +285,26 @@ package final class DeviceSession: Sendable {
 
   // MARK: From the device
 
-  /// Says that the receiver has stored what it was handed before ``DeviceEvent/renumbered(_:)``, and takes numbers for
-  /// those of the new numbering from now on.
+  /// Records that the receiver has stored all pushes before ``DeviceEvent/renumbered(_:)``. Later numbers belong to
+  /// the new numbering.
   package func begin(_ epoch: NumberingEpoch?) throws {
     try cursor.begin(epoch)
     numbers.withLock { $0.begin(epoch) }
   }
 
-  /// Writes that everything up to `seq` is the device's: from now on the death of this process repeats nothing.
+  /// Records in the cursor that the device has everything up to `seq`: the end of this process then repeats no push.
   package func store(_ seq: UInt64) throws {
     if seq > 0 { try cursor.write(NumberedPlace(epoch: numbers.withLock { $0.epoch }, seq: seq)) }
   }
 
-  /// Returns when what was stored is on disk; the gateway is told.
+  /// Acknowledges everything up to `seq` after the cursor is on disk.
   package func acknowledge(_ seq: UInt64) throws {
     guard seq > 0 else { return }
     try cursor.sync()
     sendAcknowledgement(seq)
   }
 
-  /// Tells the gateway that everything up to `seq` is on disk, for a receiver that keeps its own record.
+  /// Acknowledges everything up to `seq`, for a receiver that keeps its own record on disk.
   package func sendAcknowledgement(_ seq: UInt64) {
     if seq > 0 { unconfirmed.withLock { $0 = true } }
     switch numbers.withLock({ $0.store(seq, at: .now) }) {
@@ -319,36 +324,36 @@ package final class DeviceSession: Sendable {
 
   // MARK: From the person
 
-  /// Tells the gateway what was presented.
+  /// Reports the parts of a push that were presented.
   package func presented(_ id: String, _ parts: [Part]) {
     if let id = APNSID(id) { send(.presented(id: id, parts: parts)) }
   }
 
-  /// Tells the gateway what the person answered, who repeats it until the gateway has said ``DeviceEvent/answered``.
+  /// Sends the user's answer to a push. The caller repeats it until ``DeviceEvent/answered`` arrives.
   ///
-  /// - Returns: false when nothing more will be heard of it: the gateway is of an earlier version, or the id is none.
+  /// - Returns: false when no confirmation will arrive: the gateway has an earlier version, or the id is invalid.
   package func answer(_ id: String, _ action: String) -> Bool {
     guard let id = APNSID(id) else { return false }
     send(.answer(id: id, action: action))
     return confirmsAnswers.withLock { $0 }
   }
 
-  /// Tells the gateway, now and at every reconnect, whether the silent switch is on and which Focus; empty for none.
+  /// Sends the silent switch and the Focus, now and at every reconnect; an empty Focus means none.
   package func set(silent isSilent: Bool, focus: String) {
     circumstances.withLock { $0 = (isSilent, focus) }
     send(.state(isSilent: isSilent, focus: focus.isEmpty ? .off : .on(focus)))
   }
 
-  /// Changes choices at the gateway, which tells every device of the person.
+  /// Changes preferences at the gateway, which sends them to every device of the user.
   ///
-  /// - Throws: ``DeviceError`` in words for the person.
+  /// - Throws: ``DeviceError`` with a text for the user.
   package func change(_ request: PreferencesRequest) async throws {
     try await post("/v1/device/preferences", request, otherwise: "the choices can't be saved now")
   }
 
-  /// Tells the gateway that a push was an advertisement.
+  /// Reports a push as an advertisement.
   ///
-  /// - Throws: ``DeviceError`` in words for the person.
+  /// - Throws: ``DeviceError`` with a text for the user.
   package func report(_ ad: AdReportRequest) async throws {
     try await post("/v1/device/ads/reports", ad, otherwise: "it can't be reported now")
   }
@@ -362,9 +367,10 @@ package final class DeviceSession: Sendable {
     }
   }
 
-  /// Ends this side in good order: the gateway reads everything that was sent before this, and ends its side.
+  /// Ends this side of the stream: the gateway reads everything that was sent before, and ends its side.
   ///
-  /// The events end with the gateway's side, with the connection, or at a limit; without a connection they end at once.
+  /// The events end with the gateway's side, with the connection, or at a time limit; without a connection they end
+  /// at once.
   package func finish() {
     let isFirst = finishing.withLock { isFinishing in
       defer { isFinishing = true }
@@ -377,7 +383,7 @@ package final class DeviceSession: Sendable {
     if isFirst { limitEnd() }
   }
 
-  /// Has the events end at the limit.
+  /// Schedules the end of the events at the time limit.
   private func limitEnd() {
     end.withLock { end in
       guard !end.isReached else { return }
@@ -405,9 +411,10 @@ package final class DeviceSession: Sendable {
     for continuation in waiting { continuation.resume() }
   }
 
-  /// Waits for the end of the events after ``finish()``: until the gateway has ended its side, the connection is lost, or the limit.
+  /// Suspends until the end of the events after ``finish()``: until the gateway has ended its side, the connection is
+  /// lost, or the time limit.
   ///
-  /// - Returns: whether the gateway has read all acknowledgements.
+  /// - Returns: true if the gateway has read all acknowledgements.
   package func waitUntilFinished() async -> Bool {
     await withCheckedContinuation { continuation in
       let isReached = end.withLock { end in

@@ -1,24 +1,24 @@
 package import GatewayProtocol
 
-/// Which gateway a device tries next: one of those that were named, and of those that a gateway told of.
+/// The order in which a device tries gateways: the configured ones, and those reported by a gateway.
 ///
-/// A value, without I/O and without a clock. A round tries each address once, one right after another; then comes a
-/// pause, and the next round. What a round has tried is forgotten when a stream has caught up: a gateway that takes
-/// connections and ends them is no reason to try all of them without a pause.
+/// A value, without I/O and without a clock. A round tries each address once, one after another; a pause and the next
+/// round follow. When a stream has caught up, the round starts again with this gateway marked as tried. A gateway
+/// that accepts connections and ends them therefore does not cause attempts at all others without a pause.
 package struct GatewayRoute: Sendable {
   private var named: [GatewayAddress] = []
-  /// What the gateways told, and where that was.
+  /// The addresses that gateways reported, and the address of the reporting gateway.
   private(set) var told: [GatewayAddress]
   private var tried: Set<GatewayAddress> = []
-  /// Where the last gateway sends its devices.
+  /// The gateways that the last gateway recommended when it ended the stream.
   private var recommended: [GatewayAddress] = []
   private var generator: any RandomNumberGenerator & Sendable
-  /// How many of the round refused for good.
+  /// The number of permanent refusals in this round.
   private var refusalCount = 0
   /// The address that was tried last.
   package private(set) var current: GatewayAddress?
 
-  /// - Parameter told: what was remembered of an earlier time.
+  /// - Parameter told: the addresses that were reported in an earlier run.
   package init(
     told: [GatewayAddress] = [], generator: any RandomNumberGenerator & Sendable = SystemRandomNumberGenerator()
   ) {
@@ -26,17 +26,19 @@ package struct GatewayRoute: Sendable {
     self.generator = generator
   }
 
-  /// All addresses that there are, those that were named first.
+  /// All addresses, configured ones first.
   var known: [GatewayAddress] { named + told.filter { !named.contains($0) } }
 
-  /// Whether there is one that the round has not tried.
+  /// True if the round has an untried address.
   var hasUntried: Bool { known.contains { !tried.contains($0) } }
 
-  /// Whether every gateway of the round has refused for good.
+  /// True if every gateway of the round has refused permanently.
   var isRefusedEverywhere: Bool { refusalCount > 0 && refusalCount == tried.count && !hasUntried }
 
-  /// The address to try: the first one at first, where the last gateway recommends one of those, else any that the round
-  /// has not tried, so that the devices of a gateway that dies spread over the others.
+  /// Returns the address to try.
+  ///
+  /// The first attempt uses the first address. Later ones use a random untried one, preferably one that the last
+  /// gateway recommended, so that the devices of a failed gateway spread over the others.
   ///
   /// - Returns: nil when no address is known.
   mutating func next(named: [GatewayAddress]) -> GatewayAddress? {
@@ -50,31 +52,31 @@ package struct GatewayRoute: Sendable {
     return next
   }
 
-  /// The gateway that is connected tells of the others.
+  /// Takes the other gateways that the connected gateway reports.
   ///
-  /// - Returns: whether that is news, which is to be remembered.
+  /// - Returns: true if the addresses have changed and have to be stored.
   mutating func learn(_ others: [GatewayAddress]) -> Bool {
     let news = (current.map { [$0] } ?? []) + others.filter { $0 != current }
     defer { told = news }
     return Set(news) != Set(told)
   }
 
-  /// The gateway ends its streams, and sends its devices to others.
+  /// Takes the gateways that a gateway recommends when it ends its streams.
   mutating func recommend(_ others: [GatewayAddress]) {
     recommended = others.filter { $0 != current }
     told += recommended.filter { !told.contains($0) }
   }
 
-  /// The gateway that was tried will not have this device, as things are.
+  /// Counts a permanent refusal of the gateway that was tried.
   mutating func noteRefusal() { refusalCount += 1 }
 
-  /// The stream has sent what waited.
+  /// Starts a round after the stream has sent all pending pushes.
   mutating func noteCaughtUp() {
     beginRound()
     if let current { tried.insert(current) }
   }
 
-  /// Everything may be tried again.
+  /// Starts a round in which every address is untried.
   mutating func beginRound() {
     (tried, recommended, refusalCount) = ([], [], 0)
   }

@@ -1,11 +1,11 @@
-/// Pushes as the gateway sent them, one line each with its end, in order.
+/// Pushes in the order and form in which the gateway sent them, one line each with its end.
 package struct PushBatch: Sendable {
   package var bytes: [UInt8] = []
   package var lines: [(seq: UInt64, end: Int)] = []
 
   package init() {}
 
-  /// The highest number; 0 when none of them is stored.
+  /// The highest number; 0 when none of the pushes is stored.
   package var lastSeq: UInt64 { lines.reduce(0) { max($0, $1.seq) } }
 
   package mutating func append(_ line: ArraySlice<UInt8>, seq: UInt64) {
@@ -20,7 +20,7 @@ package struct PushBatch: Sendable {
     lines += batch.lines.map { ($0.seq, $0.end + start) }
   }
 
-  /// The first `count` lines.
+  /// Returns the first `count` lines.
   package func prefix(_ count: Int) -> PushBatch {
     guard count < lines.count else { return self }
     var batch = PushBatch()
@@ -29,7 +29,7 @@ package struct PushBatch: Sendable {
     return batch
   }
 
-  /// Each line, without its end.
+  /// The lines without their ends.
   package var contents: [ArraySlice<UInt8>] {
     var contents: [ArraySlice<UInt8>] = []
     forEachLine { contents.append($1) }

@@ -1,21 +1,21 @@
 package import PushCore
 package import PushPolicy
 
-/// What a device says on its stream (design §4). Unknown lines are no lines.
+/// A line that a device sends on its stream (design §4). Lines of unknown types are ignored.
 package enum DeviceLine: Equatable {
-  /// The version of the protocol that the device speaks, and where it is; in the numbering of this epoch.
+  /// The version of the device's protocol, and the last number that it has, in the numbering of this epoch.
   case hello(
     version: Int = DeviceProtocol.unversioned, cursor: UInt64, epoch: NumberingEpoch? = nil, isSilent: Bool,
     focus: String? = nil)
   case acknowledge(seq: UInt64)
-  /// The device has a channel's message of this number.
+  /// The device has the message of a channel with this number.
   case acknowledgeBroadcast(ChannelID, number: UInt64)
-  /// The device can't read the push of this number.
+  /// The device can't read the push with this number.
   case undeliverable(seq: UInt64)
-  /// Each part once, in the order of ``PushPolicy/Part``.
+  /// The presented parts of a push, each once, in the order of ``PushPolicy/Part``.
   case presented(id: APNSID, parts: [Part])
   case answer(id: APNSID, action: String)
-  /// What has changed; nil leaves it as it is.
+  /// Changes of the silent switch and the Focus; nil for an unchanged one.
   case state(isSilent: Bool?, focus: FocusReport? = nil)
 
   /// A device's Focus, or none.
@@ -24,7 +24,7 @@ package enum DeviceLine: Equatable {
     case on(String)
   }
 
-  /// Reads a line; nil for one that is unknown or no JSON.
+  /// Reads a line; nil for an unknown type or invalid JSON.
   package init?(_ line: Span<UInt8>, parser: JSONParser) {
     if let seq = DeviceLine.acknowledged(line) {
       self = .acknowledge(seq: seq)
@@ -66,14 +66,15 @@ package enum DeviceLine: Equatable {
     self = parsed
   }
 
-  /// What a line begins with that acknowledges, before its number and `}`.
+  /// The beginning of an acknowledgement line; its number and `}` follow.
   package static let acknowledgementHead: StaticString = #"{"type":"ack","seq":"#
 
-  /// The number in a line that acknowledges, as `pushcli` writes it: nearly every line is one, and needs no parser.
+  /// Returns the number of an acknowledgement line in the form that `pushcli` writes. Nearly every line is one, so
+  /// this avoids the parser.
   private static func acknowledged(_ line: Span<UInt8>) -> UInt64? {
     let head = acknowledgementHead
     let start = head.utf8CodeUnitCount
-    // 18 digits are no overflow; a number does not begin with 0 unless it is 0.
+    // 18 digits can't overflow; only the number 0 begins with 0.
     guard line.count > start + 1, line.count <= start + 19, line[line.count - 1] == UInt8(ascii: "}"),
       line[start] != UInt8(ascii: "0"),
       unsafe line.withUnsafeBytes({ unsafe $0.starts(with: UnsafeBufferPointer(start: head.utf8Start, count: start)) })
@@ -111,7 +112,7 @@ extension DeviceLine {
     }
   }
 
-  /// A line of this type; its members are JSON already. The empty Focus is none.
+  /// Returns a line of this type; the values of its members are JSON already. An empty Focus means none.
   private func object(_ type: String, _ members: [(name: String, value: String)], _ focus: String? = nil) -> String {
     let all = [("type", quoted(type))] + members + (focus.map { [("focus", quoted($0))] } ?? [])
     return "{" + all.map { "\"\($0)\":\($1)" }.joined(separator: ",") + "}"
@@ -125,7 +126,7 @@ extension DeviceLine {
 }
 
 extension DeviceLine.FocusReport {
-  /// Reads the name of a Focus; null and the empty name are none, and any other value says nothing.
+  /// Reads the name of a Focus; null and the empty name mean none; nil for any other value.
   fileprivate init?(_ element: JSONElement) {
     if let name = element.string {
       self = name.isEmpty ? .off : .on(name)
@@ -136,7 +137,7 @@ extension DeviceLine.FocusReport {
     }
   }
 
-  /// The Focus that is on.
+  /// The name of the Focus that is on; nil for none.
   package var name: String? {
     switch self {
     case .off: nil

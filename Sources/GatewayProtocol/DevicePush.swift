@@ -1,7 +1,7 @@
 package import Foundation
 package import PushPolicy
 
-/// An app that is registered on the device.
+/// An app for which the device is registered.
 package struct DeviceApp: Sendable, Equatable {
   package var topic: String
   package var name: String
@@ -15,48 +15,48 @@ package struct DeviceApp: Sendable, Equatable {
 
 /// One push as the gateway delivered it.
 package struct DevicePush: Sendable, Equatable {
-  /// Its place in this device's mailbox; 0 for one that passes through and was never stored.
+  /// Its number in this device's mailbox; 0 for a push that was never stored.
   package var seq: UInt64
   package var id: String
   package var app: DeviceApp
   package var received: Date
-  /// A later push of the app with the same one replaces this; empty for none.
+  /// The `apns-collapse-id`; empty for none. A later push of the app with the same id replaces this one.
   package var collapseID: String
-  /// What groups pushes of one conversation; empty for none.
+  /// The thread id that groups pushes of one conversation; empty for none.
   package var threadID: String
-  /// What policy lets through.
+  /// The presentation that the policy allows.
   package var presentation: Presentation
-  /// What the sender asked for.
+  /// The parts that the sender requested.
   package var asked: [Part]
-  /// How loud its sender wants its sound, from 0 to 1: a share of the person's own volume (S5).
+  /// The volume of the sound that the sender requests, from 0 to 1: a fraction of the user's own volume (S5).
   package var soundVolume = 1.0
-  /// How much its sender wants it to interrupt.
+  /// The interruption level that the sender requests.
   package var level: InterruptionLevel
-  /// The gateway's own JSON.
+  /// The line of JSON as the gateway sent it.
   package var line: [UInt8]
 
   package var topic: String { app.topic }
 
-  /// The topic of digests, which come from the gateway itself: no app of the home screen.
+  /// The topic of summaries, which the gateway itself sends: not an app of the home screen.
   package static let digestTopic = "summary"
 
-  /// What the sender sent, as JSON: the gateway puts it last, and the mark before it can't occur within a string.
+  /// The sender's payload as JSON: the gateway writes it last, and the marker before it can't occur within a string.
   package var payload: String {
     let mark = Array(#","payload":"#.utf8)
     guard let place = line.firstRange(of: mark) else { return "{}" }
     return String(decoding: line[place.upperBound...].dropLast(), as: UTF8.self)
   }
 
-  /// The first link of the payload outside of its texts: under `url` or `link`, else the first one that there is.
+  /// The first link of the payload outside its texts: under `url` or `link`, else the first one by name.
   package var link: String? {
     let links = links
     return links["url"] ?? links["link"] ?? links.min { $0.key < $1.key }?.value
   }
 
-  /// The address of its picture, which `send --image` gives.
+  /// The address of its image, which `send --image` sets.
   package var image: String? { links["image"] }
 
-  /// The links of the payload outside of its texts.
+  /// The links of the payload outside its texts, by name.
   private var links: [String: String] {
     var links: [String: String] = [:]
     try? JSONParser().parse(Array(payload.utf8).span) { root in
@@ -67,7 +67,7 @@ package struct DevicePush: Sendable, Equatable {
     return links
   }
 
-  /// Whether `text` leads to a page and holds nothing that a terminal could take for a command.
+  /// Returns true if `text` is an HTTP address without bytes that a terminal could interpret as a command.
   private static func isLink(_ text: String) -> Bool {
     (text.hasPrefix("https://") || text.hasPrefix("http://")) && text.utf8.count <= 2_000
       && text.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F }
@@ -75,7 +75,7 @@ package struct DevicePush: Sendable, Equatable {
 }
 
 extension DeviceApp {
-  /// From an element of `welcome`.
+  /// Reads an app from an element of `welcome`.
   package init(_ element: JSONElement) {
     topic = element["topic"]?.string ?? ""
     name = element["name"]?.string ?? topic
@@ -84,7 +84,7 @@ extension DeviceApp {
 }
 
 extension DevicePush {
-  /// Reads a `push` line; nil for anything else.
+  /// Reads a `push` line; nil for any other line.
   package init?(line: some Collection<UInt8>, parser: JSONParser) {
     let bytes = Array(line)
     let parsed = try? parser.parse(bytes.span) { DevicePush($0, line: bytes) }
@@ -92,7 +92,7 @@ extension DevicePush {
     self = push
   }
 
-  /// Reads a `push` object, which stands in `line`.
+  /// Reads a `push` object, whose complete line is `line`.
   package init?(_ root: JSONElement, line bytes: [UInt8]) {
     guard root["type"]?.string == "push", let seq = root["seq"]?.integer, let id = root["id"]?.string,
       let topic = root["topic"]?.string
@@ -108,7 +108,7 @@ extension DevicePush {
     level = aps?["interruption-level"]?.string.flatMap(InterruptionLevel.init) ?? .active
   }
 
-  /// The parts that a payload's `aps` asks for.
+  /// Returns the parts that a payload's `aps` requests.
   private static func parts(askedIn aps: JSONElement?) -> [Part] {
     func isThere(_ element: JSONElement?) -> Bool {
       if let element { element.kind != .null } else { false }
@@ -121,12 +121,12 @@ extension DevicePush {
 }
 
 extension Presentation {
-  /// From the `presentation` of a push.
+  /// Reads the `presentation` of a push.
   fileprivate init(_ element: JSONElement?) {
     self.init(
       badge: element?["badge"]?.integer, sound: element?["sound"]?.string.map { SoundPresentation(name: $0) })
     if let alert = element?["alert"] { self.alert = AlertPresentation(alert) }
-    // The wire has the old spelling.
+    // Earlier gateways send the British spelling.
     if let center = element?["center"] { self.center = AlertPresentation(center) }
     if let center = element?["centre"] { self.center = AlertPresentation(center) }
     budget = element?["budget"]?.count

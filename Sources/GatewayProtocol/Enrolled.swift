@@ -1,13 +1,13 @@
-/// What a device gets to know at enrollment, once.
+/// The result of an enrollment, which a device receives once.
 package struct Enrolled: Codable {
   package var device: String
   package var secret: String
   package var name: String
-  /// Whose it is; nil where that is not said.
+  /// The name of the device's user; nil if the gateway does not send it.
   package var person: String?
-  /// What it may do; nil where that is not said.
+  /// The role of the device; nil if the gateway does not send it.
   package var role: String?
-  /// What it reads by the link that it came by; nil where it came by none.
+  /// The channel whose link the device used to enroll; nil: none.
   package var channel: JoinedChannel?
 
   package init(

@@ -1,7 +1,7 @@
 import PushCore
 package import PushPolicy
 
-/// Where a gateway is reached over TLS.
+/// The address of a gateway's TLS listener.
 package struct GatewayAddress: Hashable, Sendable, CustomStringConvertible {
   /// A name, or an address without brackets.
   package var host: String
@@ -9,7 +9,8 @@ package struct GatewayAddress: Hashable, Sendable, CustomStringConvertible {
 
   package init(host: String, port: Int) { (self.host, self.port) = (host, port) }
 
-  /// Reads `HOST:PORT` as ends of the protocol write it: printable characters of ASCII, an IPv6 address in brackets.
+  /// Reads `HOST:PORT` as the lines of the protocol contain it: printable ASCII characters, an IPv6 address in
+  /// brackets.
   package init?(line text: String) {
     guard text.utf8.count <= Limits.maximumAddressSize, text.utf8.allSatisfy({ (0x21..<0x7F).contains($0) }),
       let colon = text.lastIndex(of: ":"), let port = Int(text[text.index(after: colon)...]),
@@ -29,7 +30,7 @@ package struct GatewayAddress: Hashable, Sendable, CustomStringConvertible {
 }
 
 extension GatewayAddress {
-  /// The addresses in an array of a line, each once; what is none is passed over, as is what goes beyond
+  /// Returns the addresses in an array of a line, each once. Invalid elements are ignored, as are those beyond
   /// ``Limits/maximumGateways``.
   package static func addresses(_ element: JSONElement?) -> [GatewayAddress] {
     var addresses: [GatewayAddress] = []

@@ -1,48 +1,48 @@
 import PushCore
 package import PushPolicy
 
-/// What a gateway says on a device's stream (design §4). Unknown lines are no lines.
+/// A line that a gateway sends on a device's stream (design §4). Lines of unknown types are ignored.
 package enum GatewayLine: Equatable, Sendable {
   case welcome(Welcome)
-  /// A push, of which only the number is read, 0 for one that is never stored: who shows it reads on with
-  /// ``DevicePush/init(line:parser:)``.
+  /// A push, of which only the number is read; 0 for one that is never stored. ``DevicePush/init(line:parser:)``
+  /// reads the rest.
   case push(seq: UInt64)
-  /// A push that can't be read; 0 when its number can't be read either.
+  /// A push that can't be read; `seq` is 0 when its number can't be read either.
   case unreadablePush(seq: UInt64)
-  /// Nothing waits after the push of this number.
+  /// No push is pending after the push with this number.
   case caughtUp(seq: UInt64)
-  /// The mailbox's cap drove these out.
+  /// These pushes were evicted by the mailbox's limit.
   case gap(from: UInt64, to: UInt64, dropped: Int)
-  /// The push is not to be shown any longer.
+  /// The push has to be removed from the screen.
   case retract(id: String)
-  /// The same, because it was answered on another screen.
+  /// The push has to be removed from the screen, because it was answered on another one.
   case answeredElsewhere(id: String, GivenAnswer)
-  /// The sender of this push of an app has taken it back: nothing of it is to be shown.
+  /// The app's sender has retracted this push: nothing of it may be shown.
   case takenBack(id: String, topic: String)
-  /// This answer to the push counts, and the gateway keeps it; nil: what was answered is not there to be answered.
+  /// The gateway has stored this answer to the push; nil: the push can't be answered.
   case answered(id: String, action: String?)
-  /// A stored push of this topic can't be read by the gateway, and is not sent.
+  /// The gateway can't read a stored push of this topic, and does not send it.
   case undeliverable(id: String, topic: String)
-  /// The person's choices have changed.
+  /// The user's preferences have changed.
   case preferences(Preferences)
-  /// The gateway ends the stream; these take the device now.
+  /// The gateway ends the stream; the device can use these other gateways.
   case bye(reason: String, gateways: [GatewayAddress] = [])
 
   /// The gateway's first line.
   package struct Welcome: Equatable, Sendable {
-    /// The version of the protocol that the gateway speaks (``DeviceProtocol``).
+    /// The version of the protocol that the gateway supports (``DeviceProtocol``).
     package var version: Int
-    /// What the gateway calls itself.
+    /// The gateway's name.
     package var gateway: String
-    /// The device's name; empty when the gateway does not say it.
+    /// The device's name; empty when the gateway does not send it.
     package var device: String
-    /// All apps that the device is registered for, in their order.
+    /// All apps for which the device is registered, in their order.
     package var apps: [DeviceApp]
-    /// The person's choices; nil when they can't be read here.
+    /// The user's preferences; nil when they can't be read.
     package var preferences: Preferences?
-    /// The numbering that `seq` of this stream belongs to.
+    /// The numbering of `seq` in this stream.
     package var epoch: NumberingEpoch?
-    /// The other gateways that serve the device as well as this one.
+    /// The other gateways that also serve the device.
     package var gateways: [GatewayAddress]
 
     package init(
@@ -55,9 +55,10 @@ package enum GatewayLine: Equatable, Sendable {
     }
   }
 
-  /// Reads a line, without its end; nil for one that is unknown or no JSON.
+  /// Reads a line without its end; nil for an unknown type or invalid JSON.
   ///
-  /// - Parameter parser: One that takes ``JSONParser/maximumLineDepth`` levels, since a line holds a payload.
+  /// - Parameter parser: a parser that accepts ``JSONParser/maximumLineDepth`` levels, since a line contains a
+  ///   payload.
   package init?(_ line: Span<UInt8>, parser: JSONParser) {
     let found: GatewayLine?
     do {
@@ -79,14 +80,14 @@ package enum GatewayLine: Equatable, Sendable {
     }
   }
 
-  /// Choices are read by their own decoder, which knows what is missing and what is new; they come seldom.
+  /// Reads preferences with their own decoder, which handles missing and unknown members; they are rarely sent.
   private static func choices(in line: Span<UInt8>) -> Preferences? {
     struct Choices: Decodable { var preferences: Preferences? }
     let bytes = unsafe line.withUnsafeBufferPointer { unsafe Array($0) }
     return try? decodeJSON(Choices.self, from: bytes, maximumDepth: JSONParser.maximumLineDepth).preferences
   }
 
-  /// Reads everything but choices.
+  /// Reads everything except preferences.
   private init?(_ root: JSONElement, in line: Span<UInt8>) {
     switch root["type"]?.string {
     case "push":
@@ -128,9 +129,9 @@ package enum GatewayLine: Equatable, Sendable {
     }
   }
 
-  /// The number of a push whose line can't be read, as its first bytes say it; 0 for one that says none.
+  /// Returns the number of a push whose line can't be read, from its first bytes; 0 if they contain none.
   ///
-  /// - Returns: nil when the line does not begin as a push does.
+  /// - Returns: nil when the line does not begin like a push.
   private static func numberOfPush(_ line: Span<UInt8>) -> UInt64? {
     let head = Array(#"{"type":"push""#.utf8)
     let mark = Array(#","seq":"#.utf8)
@@ -148,6 +149,6 @@ package enum GatewayLine: Equatable, Sendable {
 }
 
 extension JSONElement {
-  /// An integer brought between 0 and 2⁵³: what is counted in it can be added up, and no number ends the process.
+  /// An integer clamped between 0 and 2⁵³, so that sums of such counts can't overflow and no number traps.
   package var count: Int? { integer.map { min(max($0, 0), 1 << 53) } }
 }

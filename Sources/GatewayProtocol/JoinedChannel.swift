@@ -1,19 +1,19 @@
-/// A device's request to read a channel by its link.
+/// A device's request to subscribe to a channel by its link.
 package struct JoinChannelRequest: Codable, Sendable {
-  /// The code.
+  /// The code of the invitation.
   package var invitation: String
 
   package init(invitation: String) { self.invitation = invitation }
 }
 
-/// A channel that a device reads by a link.
+/// A channel to which a device subscribes by a link.
 package struct JoinedChannel: Codable, Sendable, Equatable {
-  /// Base64.
+  /// The id in base64.
   package var id: String
-  /// Its app.
+  /// The topic of its app.
   package var topic: String
   package var environment: String
-  /// Whether the device read it before; then the link was not used.
+  /// True if the device was already subscribed; the use of the link is then not counted.
   package var isKnown: Bool
 
   package init(id: String, topic: String, environment: String, isKnown: Bool) {

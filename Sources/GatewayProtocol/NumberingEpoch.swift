@@ -1,14 +1,16 @@
 import PushCore
 import PushPolicy
 
-/// The name of a numbering of pushes. A number means nothing to a gateway of another one.
+/// The name of a numbering of pushes. A gateway of another numbering can't interpret its numbers.
 ///
-/// A gateway that is alone on its database has none. A cell has one from when it was made.
+/// A gateway with its own database has none. A cluster has one from its creation on.
 package struct NumberingEpoch: Hashable, Sendable, CustomStringConvertible {
   package let description: String
 
-  /// - Returns: nil for what is no name: 1 to ``Limits/maximumEpochSize`` printable characters of ASCII, without spaces,
-  ///   quotes and backslashes.
+  /// Reads a name.
+  ///
+  /// - Returns: nil for an invalid name. A name has 1 to ``Limits/maximumEpochSize`` printable ASCII characters,
+  ///   without spaces, quotes and backslashes.
   package init?(_ text: String) {
     guard (1...Limits.maximumEpochSize).contains(text.utf8.count),
       text.utf8.allSatisfy({ (0x21..<0x7F).contains($0) && !"\"\\".utf8.contains($0) })
@@ -22,7 +24,7 @@ package struct NumberingEpoch: Hashable, Sendable, CustomStringConvertible {
   }
 }
 
-/// A number of a push, and in which numbering it is one: as a stream of events names its events.
+/// A number of a push with its numbering, in the form of the event ids of a stream of events.
 package struct NumberedPlace: Equatable, Sendable, CustomStringConvertible {
   package var epoch: NumberingEpoch?
   package var seq: UInt64

@@ -1,12 +1,12 @@
-/// Where the APIs are that both ends name.
+/// The paths of the APIs that both ends use.
 package enum Paths {
   /// The streams of devices.
   package static let deviceStream: StaticString = "/v1/device/stream"
-  /// The same with the beginning of a query.
+  /// The streams of devices, with the beginning of a query.
   package static let deviceStreamQuery: StaticString = "/v1/device/stream?"
   /// Pushes to a device token, which follows.
   package static let devicePush: StaticString = "/3/device/"
-  /// Pushes that were sent, to be taken back: a device token and an `apns-id` follow. Apple has no such path.
+  /// Retractions of sent pushes: a device token and an `apns-id` follow. Apple has no such path.
   package static let pushes: StaticString = "/v1/pushes/"
   /// Broadcasts to a channel of an app, whose bundle id follows.
   package static let broadcast: StaticString = "/4/broadcasts/apps/"

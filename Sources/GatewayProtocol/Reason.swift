@@ -1,6 +1,6 @@
-/// The reasons of the provider API (reference §3.3, §8.3); the raw value is what goes over the wire.
+/// The reasons of the provider API (reference §3.3, §8.3). The raw value is the text on the wire.
 ///
-/// Client libraries know these and no others: none is ever invented. Nothing else in the project spells a reason.
+/// Client libraries support only these, so the project adds none. No other part of the project contains their texts.
 package enum Reason: String, Sendable, CaseIterable {
   case badCollapseId = "BadCollapseId"
   case badDeviceToken = "BadDeviceToken"
@@ -19,20 +19,20 @@ package enum Reason: String, Sendable, CaseIterable {
   case badChannelId = "BadChannelId"
   case badRequestParams = "BadRequestParams"
   case badRequestPayload = "BadRequestPayload"
-  /// As it was seen on the wire.
+  /// The spelling that was observed on the wire.
   case broadcastFeatureNotEnabled = "BroadcastFeatureNotEnabled"
   case cannotCreateChannelConfig = "CannotCreateChannelConfig"
   case channelNotRegistered = "ChannelNotRegistered"
-  /// As Apple's documentation spells ``broadcastFeatureNotEnabled``; only sent when a setting asks for it.
+  /// The spelling of ``broadcastFeatureNotEnabled`` in Apple's documentation; only sent when a setting selects it.
   case featureNotEnabled = "FeatureNotEnabled"
   case missingChannelId = "MissingChannelId"
   case missingChannelQueueSize = "MissingChannelQueueSize"
   case missingPushType = "MissingPushType"
   case badCertificate = "BadCertificate"
   case badCertificateEnvironment = "BadCertificateEnvironment"
-  /// As Apple's documentation spells ``badEnvironmentKeyInToken``; only sent when a setting asks for it.
+  /// The spelling of ``badEnvironmentKeyInToken`` in Apple's documentation; only sent when a setting selects it.
   case badEnvironmentKeyIdInToken = "BadEnvironmentKeyIdInToken"
-  /// As it was seen on the wire.
+  /// The spelling that was observed on the wire.
   case badEnvironmentKeyInToken = "BadEnvironmentKeyInToken"
   case expiredProviderToken = "ExpiredProviderToken"
   case forbidden = "Forbidden"
@@ -51,13 +51,13 @@ package enum Reason: String, Sendable, CaseIterable {
   case serviceUnavailable = "ServiceUnavailable"
   case shutdown = "Shutdown"
 
-  /// The HTTP status that goes with it.
+  /// The HTTP status of a response with this reason.
   package var status: Int { row.status }
 
-  /// What its receiver can do about it, in one clause; nil where the reason says it all.
+  /// A remedy for the sender, in one clause; nil if the reason is sufficient.
   package var advice: String? { row.advice }
 
-  /// Whether the request lacks a valid provider token or certificate.
+  /// True if the request lacks a valid provider token or certificate.
   package var isAboutCredential: Bool {
     switch self {
     case .badCertificate, .badCertificateEnvironment, .badEnvironmentKeyIdInToken, .badEnvironmentKeyInToken,
@@ -68,7 +68,7 @@ package enum Reason: String, Sendable, CaseIterable {
     }
   }
 
-  /// The table: a reason is a case above and a row here.
+  /// The status and the advice of each reason.
   private var row: (status: Int, advice: String?) {
     switch self {
     case .badCollapseId: (400, "expected at most 64 bytes")

@@ -1,6 +1,6 @@
 package import Foundation
 
-/// Times as the gateway writes them: RFC 3339 in UTC, with milliseconds.
+/// Times in the form that the gateway writes: RFC 3339 in UTC, with milliseconds.
 package enum Timestamp {
   /// Reads `2026-11-21T14:03:09.123Z`; nil for another form.
   package static func date(_ text: some Collection<UInt8>) -> Date? {

@@ -1,18 +1,18 @@
 package import PushPolicy
 
-/// A request for an app, or for a change of one.
+/// A request to add or change an app.
 package struct AppRequest: Codable, Sendable {
   package var topic: String
   package var name: String
-  /// One emoji or two letters; nil: as it was, or the name's initials.
+  /// One emoji or two letters; nil: unchanged, or the initials of the name.
   package var icon: String?
-  /// `enforce` or `report`; nil: as it was, or `enforce`.
+  /// `enforce` or `report`; nil: unchanged, or `enforce`.
   package var policyMode: String?
-  /// Whether payloads that break the schema of `aps` are refused; nil: as it was, or not.
+  /// True if payloads that violate the schema of `aps` are refused; nil: unchanged, or false.
   package var strict: Bool?
-  /// `off`, `report`, `hold` or `refuse`; nil: as it was, or `refuse`.
+  /// `off`, `report`, `hold` or `refuse`; nil: unchanged, or `refuse`.
   package var ads: String?
-  /// The team whose keys may push to it; nil: as it was, or the only one that there is.
+  /// The team whose keys may push to the app; nil: unchanged, or the only team.
   package var team: String?
 
   package init(
@@ -35,12 +35,12 @@ package struct AppRequest: Codable, Sendable {
   }
 }
 
-/// An event type of an app, and what its alerts offer.
+/// A notification category of an app with the actions that its alerts offer.
 package struct CategoryRecord: Codable, Sendable {
-  /// As payloads name it.
+  /// The `category` of payloads.
   package var category: String
   package var actions: [AlertAction]
-  /// In a request: after how many seconds the category ends, as a question's does; nil: it stays.
+  /// In a request: the time in seconds after which the category expires, as for a question; nil: never.
   package var validSeconds: Int?
 
   package init(category: String, actions: [AlertAction], validSeconds: Int? = nil) {
@@ -53,13 +53,13 @@ package struct CategoryRecord: Codable, Sendable {
   }
 }
 
-/// A person's report as a device sends it.
+/// A user's report of advertising as a device sends it.
 package struct AdReportRequest: Codable, Sendable {
   /// The `apns-id`.
   package var id: String
   /// The app's topic.
   package var topic: String
-  /// What the device showed.
+  /// The text that the device showed.
   package var text: String?
 
   package init(id: String, topic: String, text: String?) {
@@ -69,19 +69,19 @@ package struct AdReportRequest: Codable, Sendable {
   }
 }
 
-/// A person's report as commands print it.
+/// A user's report of advertising as commands print it.
 package struct AdReportRecord: Codable, Sendable {
-  /// Its place in the list, for reading on; nil from a gateway that says none.
+  /// Its number in the list, for reading on; nil from a gateway that sends none.
   package var number: Int64?
-  /// RFC 3339, UTC.
+  /// The time of the report, RFC 3339, UTC.
   package var at: String
   package var device: String?
   package var topic: String?
   /// The `apns-id`.
   package var id: String
-  /// What the device showed.
+  /// The text that the device showed.
   package var text: String?
-  /// What the detector makes of the text now: `pass`, `hold` or `refuse`.
+  /// The detector's current verdict on the text: `pass`, `hold` or `refuse`.
   package var outcome: String?
 
   package init(

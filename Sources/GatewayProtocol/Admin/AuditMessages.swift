@@ -1,16 +1,16 @@
-/// Something that an administrator asked of a gateway.
+/// A request of an administrator to a gateway.
 package struct AuditRecord: Codable, Sendable {
-  /// Increasing.
+  /// The number of the record, increasing.
   package var number: Int64
-  /// RFC 3339, UTC.
+  /// The time of the request, RFC 3339, UTC.
   package var at: String
   package var method: String
   package var path: String
-  /// The beginning of what was sent with it.
+  /// The beginning of the request's body.
   package var body: String?
-  /// That of the answer; nil when the gateway ended before it answered.
+  /// The status of the response; nil when the gateway ended before it responded.
   package var status: Int?
-  /// Who asked: the user of the admin socket, or a name with the kind of credential and the role; nil from an earlier version.
+  /// The user of the admin socket, or a name with the kind of credential and the role; nil from an earlier version.
   package var who: String?
 
   package init(number: Int64, at: String, method: String, path: String, body: String?, status: Int?, who: String?) {
@@ -20,7 +20,7 @@ package struct AuditRecord: Codable, Sendable {
   }
 }
 
-/// What a database took on the disk, in bytes, before and after it was compacted.
+/// The size of a database on disk in bytes, before and after it was compacted.
 package struct CompactRecord: Codable, Sendable {
   package var before: Int
   package var after: Int

@@ -1,9 +1,9 @@
 /// A request for a provider's certificate.
 package struct CertificateRequest: Codable, Sendable {
   package var topic: String
-  /// Further topics, besides the one above and those of ``kinds``.
+  /// Topics in addition to ``topic`` and those of ``kinds``.
   package var topics: [String]
-  /// Kinds of push besides plain ones: `voip`, `complication`, ….
+  /// Kinds of push in addition to plain ones: `voip`, `complication`, ….
   package var kinds: [String]
   /// `development`, `production`, or nil for both.
   package var environment: String?
@@ -22,9 +22,9 @@ package struct CertificateRequest: Codable, Sendable {
 package struct ServerCertificateRequest: Codable, Sendable {
   package var names: [String]
   package var addresses: [String]
-  /// Whether the gateway itself is to use it, from the next connection on.
+  /// True if the gateway itself uses the certificate, from the next connection on.
   package var isInstalled: Bool
-  /// Whether the names that the present one has stay; nothing is issued where it has all that are asked for.
+  /// True if the names of the present certificate are kept; if it has all requested names, none is issued.
   package var keeps: Bool
 
   package init(names: [String], addresses: [String], isInstalled: Bool, keeps: Bool = false) {
@@ -48,9 +48,9 @@ package struct ServerCertificateRequest: Codable, Sendable {
   }
 }
 
-/// A step of a rollover of the gateway's authority.
+/// A step of a rollover of the gateway's CA.
 package struct RolloverRequest: Codable, Sendable {
-  /// Whether the next authority is put into force, and not made.
+  /// True if the step puts the next CA into effect; false if it creates the next CA.
   package var isLast: Bool
 
   package init(isLast: Bool) { self.isLast = isLast }
@@ -58,22 +58,22 @@ package struct RolloverRequest: Codable, Sendable {
   package enum CodingKeys: String, CodingKey { case isLast = "finish" }
 }
 
-/// Which authorities a gateway has, by their fingerprints.
+/// The fingerprints of a gateway's CAs.
 package struct RolloverRecord: Codable, Sendable {
   package var authority: String?
-  /// The one that takes over; nil when no rollover goes on.
+  /// The CA that takes over; nil when no rollover is in progress.
   package var next: String?
 
   package init(authority: String?, next: String?) { (self.authority, self.next) = (authority, next) }
 }
 
-/// A certificate that was made. The key is told this once and not kept.
+/// A certificate that was created. The key is sent only here and not stored.
 package struct CreatedCertificate: Codable, Sendable {
   /// The first 16 hex digits of its SHA-256.
   package var id: String
-  /// PEM.
+  /// The certificate as PEM.
   package var certificate: String
-  /// PEM; empty where the certificate was installed, with its key.
+  /// The key as PEM; empty if the certificate was installed with its key.
   package var key: String
 
   package init(id: String, certificate: String, key: String) {
@@ -83,16 +83,16 @@ package struct CreatedCertificate: Codable, Sendable {
   }
 }
 
-/// A certificate of a provider as it is listed.
+/// A provider's certificate as lists show it.
 package struct CertificateRecord: Codable, Sendable {
   /// The first 16 hex digits of its SHA-256.
   package var id: String
   package var topic: String?
   package var topics: [String]
   package var environments: [String]
-  /// RFC 3339, UTC.
+  /// The end of its validity, RFC 3339, UTC.
   package var expires: String?
-  /// RFC 3339, UTC; nil while it is good.
+  /// The time at which it was revoked, RFC 3339, UTC; nil if it is not revoked.
   package var revoked: String?
 
   package init(
@@ -108,7 +108,7 @@ package struct CertificateRecord: Codable, Sendable {
   }
 }
 
-/// A request that a certificate be good no longer: one by its id, or any by its PEM.
+/// A request to revoke a certificate: one by its id, or any by its PEM.
 package struct RevocationRequest: Codable, Sendable {
   package var id: String?
   package var certificate: String?

@@ -1,11 +1,11 @@
 /// A request for channels.
 package struct ChannelRequest: Codable, Sendable {
   package var topic: String
-  /// nil: the gateway's.
+  /// `development` or `production`; nil: the gateway's environment.
   package var environment: String?
-  /// 0 none, 1 the most recent message.
+  /// The storage of messages: 0 for none, 1 for the most recent message.
   package var storagePolicy: Int
-  /// How many, all of one kind.
+  /// The number of channels, all with the same settings.
   package var count: Int
 
   package init(topic: String, environment: String?, storagePolicy: Int, count: Int) {
@@ -21,21 +21,21 @@ package struct ChannelRequest: Codable, Sendable {
   }
 }
 
-/// A channel as it is listed.
+/// A channel as lists show it.
 package struct ChannelRecord: Codable, Sendable {
-  /// Base64.
+  /// The id in base64.
   package var id: String
   package var topic: String
   package var environment: String
-  /// 0 none, 1 the most recent message.
+  /// The storage of messages: 0 for none, 1 for the most recent message.
   package var storagePolicy: Int
-  /// Devices that subscribe.
+  /// The number of subscribed devices.
   package var subscriptions: Int
-  /// Streams of those that are open now.
+  /// The number of open streams of subscribed devices.
   package var connected: Int
-  /// Messages that were stored so far.
+  /// The number of messages that were stored so far.
   package var published: Int
-  /// Whether a message waits for devices that connect.
+  /// True if a stored message exists for devices that connect.
   package var isStored: Bool
 
   package init(
@@ -59,7 +59,7 @@ package struct ChannelRecord: Codable, Sendable {
   }
 }
 
-/// Whether an app may broadcast.
+/// The permission of an app to send broadcasts.
 package struct BroadcastFeature: Codable, Sendable {
   package var topic: String
   package var isOn: Bool
@@ -75,10 +75,10 @@ package struct BroadcastFeature: Codable, Sendable {
   }
 }
 
-/// A request that devices subscribe to a channel.
+/// A request to subscribe devices to a channel.
 package struct ChannelSubscriptionRequest: Codable, Sendable {
   package var devices: [String]
-  /// All devices of a batch besides.
+  /// A batch whose devices are also subscribed.
   package var batch: String?
 
   package init(devices: [String], batch: String? = nil) {
@@ -90,7 +90,7 @@ package struct ChannelSubscriptionRequest: Codable, Sendable {
 /// A request for a link of a channel.
 package struct ShareRequest: Codable, Sendable {
   package var validSeconds: Int
-  /// How often it may be used.
+  /// The number of times that the link may be used.
   package var uses: Int
 
   package init(validSeconds: Int, uses: Int) { (self.validSeconds, self.uses) = (validSeconds, uses) }

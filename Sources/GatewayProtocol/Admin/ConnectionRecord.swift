@@ -1,11 +1,11 @@
-/// A live connection as it is listed.
+/// An open connection as lists show it.
 package struct ConnectionRecord: Codable, Sendable {
-  /// Counted from the start of the gateway.
+  /// The number of the connection since the start of the gateway.
   package var number: Int
   /// The peer's address; nil on the admin socket.
   package var address: String?
   package var environment: String
-  /// Streams that are open.
+  /// The number of open streams.
   package var streams: Int
 
   package init(number: Int, address: String? = nil, environment: String, streams: Int) {

@@ -1,22 +1,22 @@
-/// A device as it is listed.
+/// A device as lists show it.
 package struct DeviceRecord: Codable, Sendable {
-  /// Its public identifier.
+  /// The public identifier.
   package var device: String
   package var name: String
-  /// nil from a gateway that knows no roles.
+  /// The role; nil from a gateway without roles.
   package var role: String?
   package var person: String
-  /// Topics it is registered for, each once.
+  /// The topics for which the device is registered, each once.
   package var apps: [String]
-  /// The same with their environments; nil from a gateway of an earlier version.
+  /// The same topics with their environments; nil from a gateway of an earlier version.
   package var registrations: [Registrations]?
-  /// Pushes that wait for it; in a cell as far as the gateway that is asked knows.
+  /// The number of pending pushes; in a cluster, as far as the answering gateway can determine it.
   package var waiting: Int
-  /// Streams it has open now.
+  /// The number of open streams of the device.
   package var streams: Int
-  /// When it was last connected, RFC 3339, UTC; nil: never.
+  /// The time of the last connection, RFC 3339, UTC; nil: never.
   package var lastSeen: String?
-  /// What it last reported: whether its silent switch is on, and the Focus that is.
+  /// The last reported state of the silent switch.
   package var silent: Bool?
   package var focus: String?
 
@@ -42,7 +42,7 @@ package struct DeviceRecord: Codable, Sendable {
     case lastSeen = "last_seen"
   }
 
-  /// An app that a device is registered for.
+  /// An app for which a device is registered.
   package struct Registrations: Codable, Sendable, Equatable {
     package var topic: String
     /// `development`, `production`, or both.
@@ -55,9 +55,9 @@ package struct DeviceRecord: Codable, Sendable {
 /// A request for a registration.
 package struct RegistrationRequest: Codable, Sendable {
   package var topic: String
-  /// nil: the gateway's.
+  /// `development` or `production`; nil: the gateway's environment.
   package var environment: String?
-  /// How long a new token is good for; nil: until it is unregistered.
+  /// The time in seconds for which a new token is valid; nil: until it is unregistered.
   package var validSeconds: Int?
 
   package init(topic: String, environment: String?, validSeconds: Int? = nil) {
@@ -72,9 +72,9 @@ package struct RegistrationRequest: Codable, Sendable {
   }
 }
 
-/// A registration as it is listed.
+/// A registration as lists show it.
 package struct RegistrationRecord: Codable, Sendable {
-  /// 64 hex digits.
+  /// The device token as 64 hex digits.
   package var token: String
   package var topic: String
   package var environment: String
@@ -99,13 +99,13 @@ package struct PreferencesRequest: Codable, Sendable {
   }
 }
 
-/// A request for many devices at once, each with a person of its own and registered for one app.
+/// A request for many devices at once, each with a user of its own and registered for one app.
 package struct BatchRequest: Codable, Sendable {
-  /// What their names begin with; `-` and a number follow.
+  /// The prefix of their names; `-` and a number follow.
   package var name: String
-  /// The number of the first.
+  /// The number of the first device.
   package var first: Int
-  /// How many.
+  /// The number of devices.
   package var count: Int
   package var topic: String
 
@@ -117,10 +117,10 @@ package struct BatchRequest: Codable, Sendable {
   }
 }
 
-/// One device of a batch. Its secret is told this once and kept only as a hash.
+/// One device of a batch. The secret is sent only here and stored only as a hash.
 package struct BatchDevice: Codable, Sendable {
   package var secret: String
-  /// 64 hex digits.
+  /// The device token as 64 hex digits.
   package var token: String
 
   package init(secret: String, token: String) {

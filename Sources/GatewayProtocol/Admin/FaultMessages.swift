@@ -1,11 +1,11 @@
-/// A fault as people write it: in a scenario file, on the command line, over the admin socket (docs/faults.md).
+/// A fault as written in a scenario file, on the command line, or over the admin socket (docs/faults.md).
 ///
-/// Selectors that are absent fit everything. ``Fault`` is what is left of it when it has been checked.
+/// A selector that is nil matches everything. ``Fault`` is the validated form.
 package struct FaultRule: Codable, Sendable, Equatable {
   /// How lists and logs name it; a second one of the same name takes the place of the first.
   package var name: String
 
-  /// The bundle id of what is pushed to.
+  /// The bundle id of the app that receives the push.
   package var app: String?
   /// The device token, in hex.
   package var token: String?
@@ -14,36 +14,36 @@ package struct FaultRule: Codable, Sendable, Equatable {
   /// The peer's address, as `127.0.0.1`, or the connection's number.
   package var connection: String?
 
-  /// A reason of the table, which is answered with its status, unless ``status`` says another.
+  /// A reason of ``Reason``, which is sent with its status, unless ``status`` has another.
   package var reason: String?
-  /// An HTTP status; without a reason it is answered with no body.
+  /// An HTTP status; without a reason the response has no body.
   package var status: Int?
-  /// Seconds that the answer, or the other effect, is late.
+  /// The delay of the response, or of the other effect, in seconds.
   package var delay: Double?
   /// RST_STREAM with this code: a name of RFC 9113 §7 or a number.
   package var reset: String?
   /// GOAWAY with this reason, while the request is in flight.
   package var goaway: String?
-  /// Ends the connection with a TCP reset.
+  /// True to end the connection with a TCP reset.
   package var drop: Bool?
-  /// Reads and writes no more, and keeps the socket.
+  /// True to stop reading and writing, but keep the socket.
   package var halfOpen: Bool?
-  /// Gives no flow control credit for bodies.
+  /// True to give no flow-control credit for bodies.
   package var stall: Bool?
-  /// Streams that the peer may have open.
+  /// The maximum number of streams that the peer may have open.
   package var streams: Int?
-  /// Requests a second; more get `TooManyRequests`.
+  /// The maximum number of requests per second; further ones get `TooManyRequests`.
   package var throttle: Int?
-  /// Unregisters the device token, and says so.
+  /// True to unregister the device token, and answer accordingly.
   package var unregister: Bool?
 
-  /// How often it strikes at most.
+  /// The maximum number of times that the fault is injected.
   package var count: Int?
-  /// How many of a hundred requests it strikes.
+  /// The percentage of matching requests into which the fault is injected.
   package var rate: Double?
-  /// Makes the choice of a rate the same every time.
+  /// The seed that makes the selection of ``rate`` reproducible.
   package var seed: UInt64?
-  /// For how many seconds it is there.
+  /// The time in seconds for which the fault is in effect.
   package var seconds: Double?
 
   package init(name: String) { self.name = name }
@@ -57,19 +57,19 @@ package struct FaultRule: Codable, Sendable, Equatable {
   }
 }
 
-/// A fault as it is listed.
+/// A fault as lists show it.
 package struct FaultRecord: Codable, Sendable {
-  /// As it was set.
+  /// The rule, unchanged.
   package var rule: FaultRule
-  /// What it does, in words.
+  /// A description of the effect.
   package var does: String
-  /// How often it struck.
+  /// The number of times that the fault was injected.
   package var strikes: Int
-  /// Whether it may strike again.
+  /// True if the fault may be injected again.
   package var isActive: Bool
-  /// How often it still strikes; nil: any number of times.
+  /// The number of remaining injections; nil: unlimited.
   package var left: Int?
-  /// How long it is still there; nil: until it is cleared.
+  /// The remaining time in seconds; nil: until the fault is cleared.
   package var secondsLeft: Double?
 
   package init(

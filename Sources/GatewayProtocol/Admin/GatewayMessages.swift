@@ -1,27 +1,27 @@
 /// A request for a backup.
 package struct BackupRequest: Codable, Sendable {
-  /// Absolute: the gateway has a working folder of its own.
+  /// The absolute path of the backup: the gateway has another working folder.
   package var path: String
 
   package init(path: String) { self.path = path }
 }
 
-/// A request for another level of the log.
+/// A request for another log level.
 package struct LogLevelRequest: Codable, Sendable {
-  /// One of swift-log's; nil: what the settings say.
+  /// A level of swift-log; nil: the configured level.
   package var level: String?
-  /// How long it holds; nil: until the gateway ends.
+  /// The time in seconds for which the level is in effect; nil: until the gateway ends.
   package var seconds: Int?
 
   package init(level: String?, seconds: Int?) { (self.level, self.seconds) = (level, seconds) }
 }
 
-/// The level of the log that is in force.
+/// The log level in effect.
 package struct LogLevelRecord: Codable, Sendable {
   package var level: String
-  /// What the settings say.
+  /// The configured level.
   package var configured: String
-  /// Until when it holds, RFC 3339, UTC; nil: until it is changed.
+  /// The time until which the level is in effect, RFC 3339, UTC; nil: until it is changed.
   package var until: String?
 
   package init(level: String, configured: String, until: String?) {
@@ -29,20 +29,20 @@ package struct LogLevelRecord: Codable, Sendable {
   }
 }
 
-/// A gateway's state.
+/// The state of a gateway.
 package struct GatewayStatus: Codable, Sendable {
-  /// `HOST:PORT` of every listener.
+  /// The `HOST:PORT` of every listener.
   package var listening: [String]
   package var environment: String
-  /// RFC 3339, UTC.
+  /// The start time, RFC 3339, UTC.
   package var started: String
   /// Every listener with its environment.
   package var listeners: [ListenerRecord] = []
-  /// `HOST:PORT` of where HTTP/1.1 is served; older gateways do not say it.
+  /// The `HOST:PORT` of every HTTP/1.1 listener; nil from an earlier version.
   package var http: [String]?
-  /// The gateway's process, to measure it from outside.
+  /// The id of the gateway's process, for measurements from outside.
   package var pid: Int32
-  /// The fingerprint of the authority that clients see (`AuthorityFingerprint`); older gateways do not say it.
+  /// The fingerprint of the gateway's CA (`AuthorityFingerprint`); nil from an earlier version.
   package var authority: String?
 
   package init(
@@ -58,9 +58,9 @@ package struct GatewayStatus: Codable, Sendable {
     self.pid = pid
   }
 
-  /// A listener as it is listed.
+  /// A listener as lists show it.
   package struct ListenerRecord: Codable, Sendable {
-    /// `HOST:PORT`.
+    /// The address as `HOST:PORT`.
     package var address: String
     /// `development`, `production` or `by-name`.
     package var environment: String
@@ -85,9 +85,9 @@ package struct SettingsRecord: Codable, Sendable {
 package struct SettingRecord: Codable, Sendable, Equatable {
   package var name: String
   package var value: String
-  /// `flag`, `environment`, `file` or `default`.
+  /// The source of the value: `flag`, `environment`, `file` or `default`.
   package var origin: String
-  /// `reload` or `restart`: what puts another value into effect.
+  /// The action that puts another value into effect: `reload` or `restart`.
   package var change: String
 
   package init(name: String, value: String, origin: String, change: String) {
@@ -95,11 +95,11 @@ package struct SettingRecord: Codable, Sendable, Equatable {
   }
 }
 
-/// What came of reading a gateway's settings again.
+/// The result of a reload of a gateway's settings.
 package struct ReloadRecord: Codable, Sendable, Equatable {
-  /// Settings that have another value now.
+  /// The settings that have another value now.
   package var changed: [String]
-  /// Settings that get another value when the gateway starts again.
+  /// The settings that get another value when the gateway restarts.
   package var waiting: [String]
 
   package init(changed: [String], waiting: [String]) { (self.changed, self.waiting) = (changed, waiting) }
@@ -110,7 +110,7 @@ package struct ReloadRecord: Codable, Sendable, Equatable {
   }
 }
 
-/// What a refused request says (RFC 9457).
+/// The body of a refused request (RFC 9457).
 package struct ProblemRecord: Codable, Sendable {
   package var status: Int
   package var title: String

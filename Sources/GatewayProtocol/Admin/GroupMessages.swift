@@ -1,18 +1,18 @@
 /// A request for a group, or for more members of one.
 package struct GroupRequest: Codable, Sendable {
   package var name: String
-  /// The names of persons.
+  /// The names of users.
   package var members: [String]
 
   package init(name: String, members: [String]) { (self.name, self.members) = (name, members) }
 }
 
-/// A group as it is listed.
+/// A group as lists show it.
 package struct GroupSummary: Codable, Sendable {
   package var name: String
-  /// How many members it has.
+  /// The number of members.
   package var members: Int
-  /// The apps that it is registered for.
+  /// The apps for which the group is registered.
   package var topics: [String]
 
   package init(name: String, members: Int, topics: [String]) {
@@ -20,12 +20,12 @@ package struct GroupSummary: Codable, Sendable {
   }
 }
 
-/// A group with all that is known of it.
+/// A group with its members and registrations.
 package struct GroupRecord: Codable, Sendable {
-  /// A person of it.
+  /// A user in the group.
   package struct Member: Codable, Sendable {
     package var person: String
-    /// The names of the person's devices; of those that are registered for an app, where that was asked for.
+    /// The names of the user's devices; only those registered for an app, if the request names an app.
     package var devices: [String]
 
     package init(person: String, devices: [String]) { (self.person, self.devices) = (person, devices) }

@@ -1,6 +1,6 @@
 /// A team.
 package struct TeamRecord: Codable, Sendable {
-  /// 10 characters.
+  /// The team id: 10 characters.
   package var id: String
 
   package init(id: String) { self.id = id }
@@ -13,13 +13,13 @@ package struct KeyRequest: Codable, Sendable {
   package var team: String
   /// `development`, `production`, or nil for both.
   package var environment: String?
-  /// Empty for every topic.
+  /// The topics to which the key may push; empty for every topic.
   package var topics: [String]
-  /// The key it is rotated with.
+  /// The key with which it is rotated.
   package var related: String?
-  /// Its id, when there is a key already, whose public half follows.
+  /// The id of an existing key, whose public half is in ``pem``.
   package var id: String?
-  /// PEM, public or private; nil: a new one is made. A private half is not kept.
+  /// A public or private key as PEM; nil: a new one is created. A private half is not stored.
   package var pem: String?
 
   package init(
@@ -34,12 +34,12 @@ package struct KeyRequest: Codable, Sendable {
   }
 }
 
-/// A key that was made. The private half is told this once and not kept.
+/// A key that was created. The private half is sent only here and not stored.
 package struct CreatedKey: Codable, Sendable {
-  /// 10 characters.
+  /// The key id: 10 characters.
   package var id: String
   package var team: String
-  /// PEM, as a `.p8` file holds it; nil for a key that was there already.
+  /// The private key as PEM, as in a `.p8` file; nil for an existing key.
   package var privateKey: String?
 
   package init(id: String, team: String, privateKey: String? = nil) {
@@ -55,15 +55,15 @@ package struct CreatedKey: Codable, Sendable {
   }
 }
 
-/// A key as it is listed.
+/// A key as lists show it.
 package struct KeyRecord: Codable, Sendable {
   package var id: String
   package var team: String
   /// `development`, `production` or `both`.
   package var environment: String
-  /// nil for every topic.
+  /// The topics to which the key may push; nil for every topic.
   package var topics: [String]?
-  /// The key it is rotated with.
+  /// The key with which it is rotated.
   package var related: String?
 
   package init(id: String, team: String, environment: String, topics: [String]? = nil, related: String? = nil) {

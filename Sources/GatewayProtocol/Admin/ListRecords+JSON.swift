@@ -1,7 +1,7 @@
 import PushPolicy
 
-// A million of them are written in seconds, which Foundation's encoder takes half a minute for. The keys are in the same
-// order, that of their bytes.
+// Direct writers: a million records take seconds, but half a minute with Foundation's encoder. The keys are in the
+// same order, that of their bytes.
 
 extension DeviceRecord {
   /// Appends this as one JSON object.

@@ -2,32 +2,32 @@ package import PushPolicy
 
 /// One row of the delivery log as commands print it.
 package struct LogRecord: Codable, Sendable {
-  /// Its place in the log, for reading on.
+  /// The row's number in the log, for reading on.
   package var number: Int64
-  /// RFC 3339, UTC.
+  /// The time of the event, RFC 3339, UTC.
   package var at: String
-  /// What happened (design §1).
+  /// The delivery event (design §1).
   package var event: String
   /// The `apns-id`.
   package var id: String
-  /// The `apns-unique-id`, in the row of acceptance.
+  /// The `apns-unique-id`, in the row of the acceptance.
   package var uniqueID: String?
-  /// The status that the real service's console has for it, if it has one (reference §9.1).
+  /// The status that the real service's console shows for the event, if it has one (reference §9.1).
   package var status: String?
   package var device: String?
   package var topic: String?
-  /// The rule, the parts or the action that it is about, in words.
+  /// The rule, the parts or the action of the event, as text.
   package var detail: String?
-  /// The same in facts; nil from a gateway that only has words.
+  /// The same as structured data; nil from a gateway that only sends text.
   package var details: DeliveryDetail?
-  /// The trace that the push belongs to, in the row that says so.
+  /// The trace id of the push, in the row that contains it.
   package var traceID: String?
-  /// The push's title and texts, a line each, where the person lets whoever asks find it by them.
+  /// The push's title and texts, a line each, if the user's preferences allow searching for them.
   package var text: String?
   /// In a cell: the gateway that wrote the row, and whose number it has.
   package var gateway: String?
 
-  /// What it is about, also where there are only words.
+  /// The structured details; parsed from ``detail`` if the gateway only sent text.
   package var facts: DeliveryDetail { details ?? DeliveryDetail(words: detail ?? "", of: event) }
 
   package init(
@@ -50,15 +50,15 @@ package struct LogRecord: Codable, Sendable {
   }
 }
 
-/// The newest rows of the delivery log that were asked for, the oldest first.
+/// The newest matching rows of the delivery log, the oldest first.
 ///
-/// As JSON it is an array of them, but in a cell an object that says besides which gateways have not answered.
+/// As JSON it is an array of rows; in a cluster it is an object that also lists the gateways that have not answered.
 package struct LogRows: Codable, Sendable {
-  /// Where the rows lie in the logs of a cell, and which are missing.
+  /// The positions of the rows in the logs of a cluster, and the gateways whose rows are missing.
   package struct Cell: Codable, Sendable {
-    /// What `before` is for the rows that come before these.
+    /// The value of `before` that requests the preceding rows.
     package var before: String
-    /// What `after` is for the rows that come after these.
+    /// The value of `after` that requests the following rows.
     package var after: String
     /// The gateways that have not answered, whose rows are missing.
     package var unanswered: [String]
@@ -69,7 +69,7 @@ package struct LogRows: Codable, Sendable {
   }
 
   package var rows: [LogRecord]
-  /// nil from a gateway that is alone.
+  /// The positions in a cluster; nil from a single gateway.
   package var cell: Cell?
 
   package init(rows: [LogRecord], cell: Cell? = nil) { (self.rows, self.cell) = (rows, cell) }
@@ -93,48 +93,48 @@ package struct LogRows: Codable, Sendable {
     try cell.encode(to: encoder)
   }
 
-  /// What `before` is for the rows that come before these; nil where there are none.
+  /// The value of `before` that requests the preceding rows; nil if there are no rows.
   package var before: String? { rows.first.map { cell?.before ?? "\($0.number)" } }
 
-  /// What `after` is for the rows that come after these.
+  /// The value of `after` that requests the following rows.
   package var after: String { cell?.after ?? "\(rows.last?.number ?? 0)" }
 
   private enum CodingKeys: String, CodingKey { case rows }
 }
 
-/// Rows of the delivery log, the oldest first, and where to read on.
+/// Rows of the delivery log, the oldest first, and the position of the next page.
 package struct LogPage: Codable, Sendable {
   package var rows: [LogRecord]
-  /// What the next page is after, at a gateway that is alone.
+  /// The value of `after` for the next page of a single gateway.
   package var next: Int64
-  /// The same in a cell.
+  /// The value of `after` for the next page in a cluster.
   package var position: String?
-  /// In a cell: the gateways that have not answered, whose rows come later.
+  /// In a cluster: the gateways that have not answered, whose rows come later.
   package var unanswered: [String]?
 
   package init(rows: [LogRecord], next: Int64, position: String? = nil, unanswered: [String]? = nil) {
     (self.rows, self.next, self.position, self.unanswered) = (rows, next, position, unanswered)
   }
 
-  /// What the next page is after, wherever it was asked for.
+  /// The value of `after` for the next page, of a single gateway or a cluster.
   package var after: String { position ?? "\(next)" }
 }
 
-/// Where so many of the newest rows of the delivery log begin.
+/// The position before the newest rows of the delivery log.
 package struct LogStart: Codable, Sendable {
-  /// What the first of them is after, at a gateway that is alone.
+  /// The value of `after` that requests the rows from a single gateway.
   package var after: Int64
-  /// The same in a cell, where rows up to it are those before.
+  /// The same position in a cluster; it also marks the end of the preceding rows.
   package var position: String?
-  /// In a cell: the gateways that have not answered.
+  /// In a cluster: the gateways that have not answered.
   package var unanswered: [String]?
 
   package init(after: Int64, position: String? = nil, unanswered: [String]? = nil) {
     (self.after, self.position, self.unanswered) = (after, position, unanswered)
   }
 
-  /// What `after` is for the first of them.
+  /// The value of `after` that requests the rows.
   package var firstAfter: String { position ?? "\(after)" }
-  /// What `before` is for the rows that come before them; nil where there are none.
+  /// The value of `before` that requests the preceding rows; nil if there are none.
   package var before: String? { position ?? (after > 0 ? "\(after + 1)" : nil) }
 }

@@ -1,7 +1,7 @@
-/// A person as they are listed.
+/// A user as lists show it.
 package struct PersonRecord: Codable, Sendable {
   package var name: String
-  /// The names of their devices.
+  /// The names of the user's devices.
   package var devices: [String]
 
   package init(name: String, devices: [String]) {
@@ -10,7 +10,7 @@ package struct PersonRecord: Codable, Sendable {
   }
 }
 
-/// A request for another name.
+/// A request for another name of a user.
 package struct PersonRequest: Codable, Sendable {
   package var name: String
 
@@ -20,9 +20,9 @@ package struct PersonRequest: Codable, Sendable {
 /// A request for an invitation.
 package struct InvitationRequest: Codable, Sendable {
   package var validSeconds: Int
-  /// Whose device it is for; nil: a new person's.
+  /// The user whose device may enroll; nil: a new user.
   package var person: String?
-  /// nil: `device`.
+  /// The role of the device; nil: `device`.
   package var role: String?
 
   package init(validSeconds: Int, person: String? = nil, role: String? = nil) {
@@ -37,20 +37,20 @@ package struct InvitationRequest: Codable, Sendable {
   }
 }
 
-/// An invitation as it is listed.
+/// An invitation as lists show it.
 package struct InvitationRecord: Codable, Sendable {
-  /// 16 hex digits.
+  /// The id: 16 hex digits.
   package var id: String
-  /// nil: a new person's.
+  /// The user whose device may enroll; nil: a new user.
   package var person: String?
   package var role: String
-  /// RFC 3339, UTC.
+  /// The time at which it expires, RFC 3339, UTC.
   package var expires: String
-  /// How often it may still be used.
+  /// The number of times that it may still be used.
   package var uses: Int
-  /// The broadcast channel that it is a link of, in base64; nil: of none.
+  /// The broadcast channel to which it is a link, in base64; nil: none.
   package var channel: String?
-  /// The channel's app; nil where there is none any longer.
+  /// The channel's app; nil if the channel does not exist any longer.
   package var topic: String?
 
   package init(
@@ -66,7 +66,7 @@ package struct InvitationRecord: Codable, Sendable {
   }
 }
 
-/// An invitation that was made. The code is told this once and kept only as a hash.
+/// An invitation that was created. The code is sent only here and stored only as a hash.
 package struct CreatedInvitation: Codable, Sendable {
   package var code: String
   package var id: String

@@ -1,14 +1,14 @@
-/// A push that is to be delivered later, as it is listed.
+/// A scheduled push as lists show it.
 package struct ScheduledRecord: Codable, Sendable {
   /// The `apns-id`.
   package var id: String
-  /// When it is delivered, RFC 3339, UTC.
+  /// The scheduled time of delivery, RFC 3339, UTC.
   package var at: String
   package var device: String?
   package var topic: String?
-  /// When it was accepted, RFC 3339, UTC.
+  /// The time at which the push was accepted, RFC 3339, UTC.
   package var accepted: String
-  /// Where it stands, for reading on after it.
+  /// The position in the list, for reading on.
   package var place: String
 
   package init(id: String, at: String, device: String?, topic: String?, accepted: String, place: String) {

@@ -1,10 +1,10 @@
-/// A request for a token of an administrator.
+/// A request for an administrator's token.
 package struct AdministratorTokenRequest: Codable, Sendable {
-  /// Whose, or what it is for.
+  /// The name of its owner or purpose.
   package var name: String
   /// `reader`, `operator` or `admin`.
   package var role: String
-  /// How long it is good.
+  /// The number of days for which the token is valid.
   package var days: Int
 
   package init(name: String, role: String, days: Int) {
@@ -12,15 +12,15 @@ package struct AdministratorTokenRequest: Codable, Sendable {
   }
 }
 
-/// A token of an administrator as it is listed.
+/// An administrator's token as lists show it.
 package struct AdministratorTokenRecord: Codable, Sendable {
   package var name: String
   package var role: String
-  /// RFC 3339, UTC.
+  /// The time at which it was created, RFC 3339, UTC.
   package var created: String
-  /// RFC 3339, UTC.
+  /// The time at which it expires, RFC 3339, UTC.
   package var expires: String
-  /// The hour in which it was last shown, RFC 3339, UTC; nil: never.
+  /// The hour of its last use, RFC 3339, UTC; nil: never.
   package var lastUsed: String?
 
   package init(name: String, role: String, created: String, expires: String, lastUsed: String?) {
@@ -34,14 +34,14 @@ package struct AdministratorTokenRecord: Codable, Sendable {
   }
 }
 
-/// A token of an administrator that was made. It is told this once; the gateway keeps its hash.
+/// An administrator's token that was created. It is sent only here; the gateway stores its hash.
 package struct CreatedAdministratorToken: Codable, Sendable {
   package var token: String
   package var name: String
   package var role: String
-  /// RFC 3339, UTC.
+  /// The time at which it expires, RFC 3339, UTC.
   package var expires: String
-  /// Whether the gateway lets anybody in with one, now (`remote_admin`).
+  /// True if the gateway currently accepts such tokens (`remote_admin`).
   package var isUsable: Bool
 
   package init(token: String, name: String, role: String, expires: String, isUsable: Bool) {

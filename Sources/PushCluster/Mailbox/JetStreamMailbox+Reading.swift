@@ -52,7 +52,7 @@ extension JetStreamMailbox {
     var isComplete = false
     var isOverfull = false
 
-    /// Returns the pending pushes without those that the gap reports as dropped, even if their deletion failed.
+    /// Returns the pending pushes without the entries that the gap reports as dropped, even if their deletion failed.
     func pending(_ gap: MailboxGap?) -> PendingPushes {
       PendingPushes(gap: gap, entries: entries.filter { $0.seq > gap?.to ?? 0 }, isComplete: isComplete)
     }

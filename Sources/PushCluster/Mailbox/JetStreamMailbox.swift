@@ -136,7 +136,7 @@ package final class JetStreamMailbox: Sendable {
     }
   }
 
-  /// Returns the number of cached pending pushes: those that this gateway accepted, or read for a stream.
+  /// Returns the number of cached pending pushes, which this gateway accepted, or read for a stream.
   package func waitingCount(for device: DeviceID) -> Int { state.withLock { $0.boxes[device]?.count ?? 0 } }
 
   /// Returns the numbers of stored pushes; a push that has just left may still be counted.
@@ -231,7 +231,7 @@ package final class JetStreamMailbox: Sendable {
     }
   }
 
-  /// Queues an operation of a device and starts those that may run; called on the queue.
+  /// Queues an operation of a device and starts the operations that may run; called on the queue.
   func take(_ turn: PerDeviceQueue.Turn, of device: DeviceID) {
     for start in change(device, { $0.turns.add(turn) }) { start() }
   }
@@ -255,7 +255,7 @@ extension JetStreamMailbox.State {
   /// Removes devices from the cache while it is too large; their pushes are read from the stream when needed.
   mutating func forgetSome() {
     guard known > JetStreamMailbox.maximumKnown || boxes.count > JetStreamMailbox.maximumKnown else { return }
-    // Chosen first: as long as they are looked at, a change would copy all of them.
+    // Selected first: a change during the iteration would copy the whole cache.
     for (device, count) in boxes.prefix(1000).filter(\.value.isIdle).map({ ($0.key, $0.value.count) }) {
       boxes[device] = nil
       known -= count

@@ -122,7 +122,9 @@ struct MailboxCache {
     return forget(through: gap.to)
   }
 
-  /// - Returns: what was known of it.
+  /// Removes the pushes up to a number from the cache.
+  ///
+  /// - Returns: the removed pushes that were cached.
   private mutating func forget(through seq: UInt64) -> [Left] {
     let left = numbers.take(through: seq).compactMap { number in pushes[number].map { Left(seq: number, push: $0) } }
     for one in left { forget(one.seq) }

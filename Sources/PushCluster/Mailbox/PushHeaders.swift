@@ -16,7 +16,7 @@ enum PushHeaders {
       ("Received", "\(push.received)"), ("Expires", "\(push.expires)"), ("Priority", "\(push.priority)"),
     ]
     if push.isSenderID { headers.append(("Sender-Id", "1")) }
-    // Any text, which a header can't carry as it is.
+    // The collapse id is any text, which a header can't contain unencoded.
     if !push.collapseID.isEmpty { headers.append(("Collapse-Id", Base64URL.encode(Array(push.collapseID.utf8)))) }
     return headers
   }
