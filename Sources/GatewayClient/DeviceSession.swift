@@ -322,7 +322,7 @@ package final class DeviceSession: Sendable {
     if let seq = numbers.withLock({ $0.acknowledge(at: .now) }) { send(.acknowledge(seq: seq)) }
   }
 
-  // MARK: From the person
+  // MARK: From the user
 
   /// Reports the parts of a push that were presented.
   package func presented(_ id: String, _ parts: [Part]) {

@@ -3,7 +3,7 @@ package import PushPolicy
 /// The version of the lines between devices and gateways (``DeviceLine``, ``GatewayLine``).
 ///
 /// Each end sends its version in its first line, `hello` or `welcome`, and neither refuses the other. An end ignores
-/// unknown members and types of lines, and works without those that an older end does not send.
+/// unknown members and types of lines, and works without lines that an older end does not send.
 ///
 /// The number increases when an end may send something only to an end that supports it; the line is then sent only to
 /// an end of this version or a later one.

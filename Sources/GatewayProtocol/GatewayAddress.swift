@@ -30,7 +30,7 @@ package struct GatewayAddress: Hashable, Sendable, CustomStringConvertible {
 }
 
 extension GatewayAddress {
-  /// Returns the addresses in an array of a line, each once. Invalid elements are ignored, as are those beyond
+  /// Returns the addresses in an array of a line, each once. Invalid elements are ignored, as are addresses beyond
   /// ``Limits/maximumGateways``.
   package static func addresses(_ element: JSONElement?) -> [GatewayAddress] {
     var addresses: [GatewayAddress] = []

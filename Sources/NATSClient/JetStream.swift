@@ -172,7 +172,7 @@ package struct JetStream: Sendable {
     }
   }
 
-  // MARK: Asking
+  // MARK: Requests
 
   // These are members, because a type inside a function crashes the compiler of Swift 6.3 when another module inlines
   // it.

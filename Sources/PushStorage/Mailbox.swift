@@ -153,9 +153,9 @@ package struct StoreError: Error, CustomStringConvertible {
 ///   read finds a push and misses an earlier pending one. Numbers may have holes. A hole costs a live stream one
 ///   read, unless the delivered entry names the number before it (``MailboxEntry/previous``). Operations are applied
 ///   in the order of the calls, so a caller whose later append was answered sees the earlier ones.
-/// - **Duplicates**: An id that the sender chose is stored once for a device and an app while its push is pending,
-///   and until ``Limits/duplicateWindow`` after the push was received, even if the push has left. This also holds for
-///   concurrent appends of two threads. The storage backend may forget the oldest ids beyond
+/// - **Duplicates**: An id that the sender chose is stored once for a device and an app while its push is pending.
+///   The id also stays known until ``Limits/duplicateWindow`` after the push was received, even if the push has left.
+///   This also holds for concurrent appends of two threads. The storage backend may forget the oldest ids beyond
 ///   ``Limits/maximumRecentIDs``.
 /// - **Collapse**: A push with a collapse id atomically replaces the pending push of the same device, app and
 ///   collapse id, and comes after all pending pushes. When the outcome is reported, no read finds the replaced push.

@@ -215,7 +215,7 @@ package final class MailboxEngine: Sendable {
   }
 }
 
-// MARK: Before the index is there
+// MARK: Before the index is read
 
 extension MailboxEngine {
   /// The operations that arrived before the index was read, in their order.

@@ -357,7 +357,7 @@ package struct MailboxIndex: Sendable {
     recent.forget(now: now).map(RowChange.delete)
   }
 
-  // MARK: Inside
+  // MARK: Implementation
 
   /// Returns the index of a device's box, which is created if there is none.
   private mutating func boxOf(_ device: DeviceID) -> [DeviceID: Box].Index {

@@ -81,7 +81,7 @@ package struct RegistrationTables: Sendable {
 
   package init() {}
 
-  // MARK: Persons
+  // MARK: Users
 
   package func person(_ id: PersonID) -> Person? { place(of: id).flatMap { persons[$0].map(person) } }
 
@@ -385,7 +385,7 @@ package struct RegistrationTables: Sendable {
     tokensByBytes.find(token.hash) { tokens[$0]?.token == token }
   }
 
-  // MARK: Reading all at a start
+  // MARK: Loading at start
 
   /// Reserves memory for numbers of records.
   package mutating func reserve(persons: Int = 0, devices: Int = 0, tokens: Int = 0) {

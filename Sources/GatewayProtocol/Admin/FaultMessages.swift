@@ -2,7 +2,7 @@
 ///
 /// A selector that is nil matches everything. ``Fault`` is the validated form.
 package struct FaultRule: Codable, Sendable, Equatable {
-  /// How lists and logs name it; a second one of the same name takes the place of the first.
+  /// The name in lists and logs; a second rule of the same name replaces the first.
   package var name: String
 
   /// The bundle id of the app that receives the push.

@@ -24,7 +24,7 @@ package struct LogRecord: Codable, Sendable {
   package var traceID: String?
   /// The push's title and texts, a line each, if the user's preferences allow searching for them.
   package var text: String?
-  /// In a cell: the gateway that wrote the row, and whose number it has.
+  /// In a cluster: the gateway that wrote the row and numbered it.
   package var gateway: String?
 
   /// The structured details; parsed from ``detail`` if the gateway only sent text.

@@ -139,7 +139,7 @@ package final class Membership: Sendable {
     if isNew { tell() }
   }
 
-  // MARK: Asking
+  // MARK: Requests
 
   /// Answers requests of other gateways to this one.
   package func answer(
@@ -169,7 +169,7 @@ package final class Membership: Sendable {
     return answer.flatMap { $0.body.isEmpty ? nil : $0.body }
   }
 
-  // MARK: Telling all
+  // MARK: Messages to all gateways
 
   /// Calls `body` for messages from other gateways to all gateways.
   package func hear(_ what: String, _ body: @escaping @Sendable (NATSMessage) -> Void) throws {

@@ -137,7 +137,7 @@ extension JetStreamMailbox {
     }
   }
 
-  // MARK: The cap
+  // MARK: The limit
 
   private func gap(of device: DeviceID, after seq: UInt64) async throws -> MailboxGap? {
     let found = try await engine.lastMessage(streams.stream(of: device), subject: streams.gap(of: device))

@@ -93,7 +93,7 @@ extension JetStreamMailbox {
     }
   }
 
-  // MARK: Taking out
+  // MARK: Removing
 
   /// Deletes pushes, and reports the removal of pushes that still existed. A push that can't be deleted stays
   /// pending.

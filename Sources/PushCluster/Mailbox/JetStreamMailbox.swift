@@ -180,7 +180,7 @@ package final class JetStreamMailbox: Sendable {
     state.withLock { MailboxBacklog(waiting: $0.known, oldest: nil, uncommitted: $0.inFlight.count) }
   }
 
-  // MARK: What is known
+  // MARK: The cache
 
   /// The result of ``learn(_:_:)``.
   enum ReadResult {
