@@ -1,8 +1,7 @@
 /// The pace of a device's acknowledgements: immediate for a few pushes, and a few per second while more arrive.
 ///
-/// One acknowledgement covers everything up to a number, and costs both sides as much as a push. A delay has an
-/// effect only if the connection is lost before: the gateway then sends pushes again, and the device drops
-/// duplicates.
+/// One acknowledgement covers everything up to a number, and costs both sides as much as a push. A delay has an effect
+/// only if the connection is lost before: the gateway then sends pushes again, and the device drops duplicates.
 package struct AcknowledgementPace: Sendable {
   /// The action that stored pushes require.
   package enum Turn: Sendable, Equatable {
@@ -15,8 +14,8 @@ package struct AcknowledgementPace: Sendable {
 
   /// The average interval between two acknowledgements, unless ``maximumPushes`` are unacknowledged.
   package static let interval = Duration.milliseconds(200)
-  /// The number of acknowledgements that may follow each other immediately after a pause, so that manual tests show
-  /// no delay.
+  /// The number of acknowledgements that may follow each other immediately after a pause, so that manual tests
+  /// show no delay.
   package static let burst = 5
   /// The number of pushes that are acknowledged immediately: they count against the mailbox's limit.
   package static let maximumPushes: UInt64 = 64

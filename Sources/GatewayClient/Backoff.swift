@@ -1,5 +1,5 @@
-/// The pauses between failed attempts, with full jitter, so that clients that failed together do not reconnect
-/// together.
+/// The pauses between failed attempts, with full jitter, so that clients that failed together do not
+/// reconnect together.
 ///
 /// Each pause is random between ``shortest`` and a bound, which doubles from the first to the last.
 package struct Backoff: Sendable {

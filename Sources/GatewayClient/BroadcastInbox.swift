@@ -5,8 +5,8 @@ import PushPolicy
 /// The broadcasts that this device has received: a gateway sends a stored one again until the device acknowledges it.
 struct BroadcastInbox {
   private var numbers: [ChannelID: UInt64] = [:]
-  /// The numbers of the channels before ``numbers`` was full. When it is full again, these are dropped, and a
-  /// broadcast that the gateway sends again for one of them is shown twice. No honest gateway has that many channels.
+  /// The numbers of the channels before ``numbers`` was full. When it is full again, these are dropped, and a broadcast
+  /// that the gateway sends again for one of them is shown twice. No honest gateway has that many channels.
   private var formerNumbers: [ChannelID: UInt64] = [:]
 
   /// The number of remembered channels.

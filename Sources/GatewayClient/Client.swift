@@ -10,8 +10,8 @@ import Synchronization
 package final class Client: Sendable {
   /// The address of a gateway, and the credentials for it.
   package enum Endpoint: Sendable {
-    /// TLS with a file of trusted certificates, and an optional client certificate. The remedy is appended to the
-    /// error when no trusted certificate has issued the gateway's.
+    /// TLS with a file of trusted certificates, and an optional client certificate. The remedy is appended to the error
+    /// when no trusted certificate has issued the gateway's.
     case tls(host: String, port: Int, trustPath: String, identity: ClientIdentity? = nil, remedy: String? = nil)
     /// TLS with the fingerprint of the trusted CA, for a first connection.
     case pinned(host: String, port: Int, AuthorityPin)
@@ -44,8 +44,8 @@ package final class Client: Sendable {
 
   /// Connects to a gateway.
   ///
-  /// - Parameter pingInterval: the interval of PINGs. The connection is closed when the gateway sends nothing for
-  ///   twice that time, and pending requests fail. nil: ``Limits/pingInterval``.
+  /// - Parameter pingInterval: the interval of PINGs. The connection is closed when the gateway sends nothing for twice
+  ///   that time, and pending requests fail. nil: ``Limits/pingInterval``.
   /// - Throws: ``ClientError`` when no gateway answers, or when it is not the trusted one.
   package static func connect(to endpoint: Endpoint, pingInterval: Duration? = nil) async throws -> Client {
     let loop = MultiThreadedEventLoopGroup.singleton.next()
@@ -219,8 +219,8 @@ package struct ClientError: Error, CustomStringConvertible {
 package final class LineStream: Sendable {
   /// The lines of the gateway, without their ends; finishes with the stream, throws when the connection is lost.
   ///
-  /// If lines are gathered, each element is one line or more with their ends, and has to be passed to ``taken(_:)``
-  /// by size.
+  /// If lines are gathered, each element is one line or more with their ends, and has to be passed to
+  /// ``taken(_:)`` by size.
   package let lines: AsyncThrowingStream<[UInt8], any Error>
   private let writer: NIOLoopBound<StreamReference>
   private let backlog: ReaderBacklog

@@ -27,8 +27,7 @@ final class CursorFile: Sendable {
     return NumberedPlace(epoch: epoch, seq: UInt64(digits) ?? 0)
   }
 
-  /// Writes the number so that it survives the end of this process; ``sync()`` makes it survive a crash of the
-  /// machine.
+  /// Writes the number so that it survives the end of this process; ``sync()`` makes it survive a crash of the machine.
   ///
   /// A number that is not higher than the one in the file is ignored, as is one of another numbering.
   func write(_ place: NumberedPlace) throws {
@@ -51,8 +50,8 @@ final class CursorFile: Sendable {
     try body()
   }
 
-  /// Replaces the content with one write: the number always has the same width, and bytes after the end of the line
-  /// are not read. An earlier version reads only the number.
+  /// Replaces the content with one write: the number always has the same width, and bytes after the end of the line are
+  /// not read. An earlier version reads only the number.
   private func replace(with place: NumberedPlace) throws {
     let digits = String(place.seq)
     let number = String(repeating: "0", count: 20 - digits.count) + digits

@@ -2,8 +2,8 @@ package import GatewayProtocol
 package import PushPolicy
 
 extension DeviceEvent {
-  /// Returns the events for complete lines of a gateway. Consecutive pushes become one event; pushes up to `place`
-  /// are left out.
+  /// Returns the events for complete lines of a gateway. Consecutive pushes become one event; pushes up to
+  /// `place` are left out.
   package static func events(in bytes: [UInt8], after place: NumberedPlace, parser: JSONParser) -> [DeviceEvent] {
     var events: [DeviceEvent] = []
     var batch = PushBatch()

@@ -25,8 +25,8 @@ package enum DeviceEvent: Sendable {
   case served(epoch: NumberingEpoch?, gateways: [GatewayAddress])
   /// Later pushes belong to another numbering.
   ///
-  /// The receiver stores all earlier pushes with their own numbers, then calls ``DeviceSession/begin(_:)``. Pushes
-  /// that the device already has may arrive again with other numbers.
+  /// The receiver stores all earlier pushes with their own numbers, then calls ``DeviceSession/begin(_:)``. Pushes that
+  /// the device already has may arrive again with other numbers.
   case renumbered(NumberingEpoch?)
   /// No push is pending at the gateway. Used only by the session.
   case caughtUp

@@ -2,11 +2,11 @@ import GatewayProtocol
 
 /// The numbers of the pushes that a device has received and stored, in its gateways' numbering. A value, without I/O.
 ///
-/// The receiver processes pushes in order, so it may store numbers of the previous numbering while the stream has
-/// those of the next one. Such numbers are never sent to a gateway, because they would refer to other pushes.
+/// The receiver processes pushes in order, so it may store numbers of the previous numbering while the stream has those
+/// of the next one. Such numbers are never sent to a gateway, because they would refer to other pushes.
 struct DeviceNumbers {
-  /// The last number that was passed to the receiver, or of the receiver's own record, which may be ahead of the
-  /// cursor after a crash.
+  /// The last number that was passed to the receiver, or of the receiver's own record, which may be ahead of the cursor
+  /// after a crash.
   private(set) var received: NumberedPlace
   /// The numbering of the pushes that the receiver stores.
   private(set) var epoch: NumberingEpoch?

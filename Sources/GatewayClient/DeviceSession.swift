@@ -5,8 +5,8 @@ package import PushPolicy
 import Queues
 import Synchronization
 
-/// A device's session with its gateway, or with one of several that share its pushes. It reconnects without a limit
-/// and continues after the last stored push.
+/// A device's session with its gateway, or with one of several that share its pushes. It reconnects without a limit and
+/// continues after the last stored push.
 ///
 /// The receiver stores each push on disk, then calls ``store(_:)`` and ``acknowledge(_:)``.
 package final class DeviceSession: Sendable {
@@ -116,8 +116,8 @@ package final class DeviceSession: Sendable {
     return queue
   }
 
-  /// The number of attempts after the device's secret was revoked: a process that replaced it may not have stored it
-  /// yet.
+  /// The number of attempts after the device's secret was revoked: a process that replaced it may not have
+  /// stored it yet.
   static let revokedAttempts = 4
 
   /// Connects again and again, until this side has finished or no gateway accepts the device.
@@ -285,8 +285,8 @@ package final class DeviceSession: Sendable {
 
   // MARK: From the device
 
-  /// Records that the receiver has stored all pushes before ``DeviceEvent/renumbered(_:)``. Later numbers belong to
-  /// the new numbering.
+  /// Records that the receiver has stored all pushes before ``DeviceEvent/renumbered(_:)``. Later numbers belong to the
+  /// new numbering.
   package func begin(_ epoch: NumberingEpoch?) throws {
     try cursor.begin(epoch)
     numbers.withLock { $0.begin(epoch) }
@@ -369,8 +369,8 @@ package final class DeviceSession: Sendable {
 
   /// Ends this side of the stream: the gateway reads everything that was sent before, and ends its side.
   ///
-  /// The events end with the gateway's side, with the connection, or at a time limit; without a connection they end
-  /// at once.
+  /// The events end with the gateway's side, with the connection, or at a time limit; without a connection
+  /// they end at once.
   package func finish() {
     let isFirst = finishing.withLock { isFinishing in
       defer { isFinishing = true }

@@ -3,8 +3,8 @@ package import GatewayProtocol
 /// The order in which a device tries gateways: the configured ones, and those reported by a gateway.
 ///
 /// A value, without I/O and without a clock. A round tries each address once, one after another; a pause and the next
-/// round follow. When a stream has caught up, the round starts again with this gateway marked as tried. A gateway
-/// that accepts connections and ends them therefore does not cause attempts at all others without a pause.
+/// round follow. When a stream has caught up, the round starts again with this gateway marked as tried. A gateway that
+/// accepts connections and ends them therefore does not cause attempts at all others without a pause.
 package struct GatewayRoute: Sendable {
   private var named: [GatewayAddress] = []
   /// The addresses that gateways reported, and the address of the reporting gateway.

@@ -69,8 +69,8 @@ package enum DeviceLine: Equatable {
   /// The beginning of an acknowledgement line; its number and `}` follow.
   package static let acknowledgementHead: StaticString = #"{"type":"ack","seq":"#
 
-  /// Returns the number of an acknowledgement line in the form that `pushcli` writes. Nearly every line is one, so
-  /// this avoids the parser.
+  /// Returns the number of an acknowledgement line in the form that `pushcli` writes. Nearly every line is one, so this
+  /// avoids the parser.
   private static func acknowledged(_ line: Span<UInt8>) -> UInt64? {
     let head = acknowledgementHead
     let start = head.utf8CodeUnitCount

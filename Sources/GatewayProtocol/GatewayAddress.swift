@@ -9,8 +9,8 @@ package struct GatewayAddress: Hashable, Sendable, CustomStringConvertible {
 
   package init(host: String, port: Int) { (self.host, self.port) = (host, port) }
 
-  /// Reads `HOST:PORT` as the lines of the protocol contain it: printable ASCII characters, an IPv6 address in
-  /// brackets.
+  /// Reads `HOST:PORT` as the lines of the protocol contain it: printable ASCII characters, an IPv6
+  /// address in brackets.
   package init?(line text: String) {
     guard text.utf8.count <= Limits.maximumAddressSize, text.utf8.allSatisfy({ (0x21..<0x7F).contains($0) }),
       let colon = text.lastIndex(of: ":"), let port = Int(text[text.index(after: colon)...]),

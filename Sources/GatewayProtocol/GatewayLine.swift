@@ -57,8 +57,7 @@ package enum GatewayLine: Equatable, Sendable {
 
   /// Reads a line without its end; nil for an unknown type or invalid JSON.
   ///
-  /// - Parameter parser: a parser that accepts ``JSONParser/maximumLineDepth`` levels, since a line contains a
-  ///   payload.
+  /// - Parameter parser: a parser that accepts ``JSONParser/maximumLineDepth`` levels, since a line contains a payload.
   package init?(_ line: Span<UInt8>, parser: JSONParser) {
     let found: GatewayLine?
     do {

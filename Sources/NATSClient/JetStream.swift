@@ -162,8 +162,8 @@ package struct JetStream: Sendable {
     }
   }
 
-  /// Sends a request that only the leader of the cluster answers; it fails on a broker without a connection to the
-  /// leader.
+  /// Sends a request that only the leader of the cluster answers; it fails on a broker without a connection
+  /// to the leader.
   package func requireLeader() async throws(JetStreamError) { _ = try await account() }
 
   private func account() async throws(JetStreamError) -> Account {
@@ -174,8 +174,8 @@ package struct JetStream: Sendable {
 
   // MARK: Requests
 
-  // These are members, because a type inside a function crashes the compiler of Swift 6.3 when another module inlines
-  // it.
+  // These are members, because a type inside a function crashes the compiler of Swift 6.3 when another
+  // module inlines it.
 
   private struct Purge: Encodable {
     var filter: String?

@@ -3,8 +3,8 @@ import PushCore
 import PushPolicy
 import Synchronization
 
-/// The readers of JetStream's answers. The size of an answer is limited to ``maximumSize`` bytes; a larger one is
-/// refused.
+/// The readers of JetStream's answers. The size of an answer is limited to ``maximumSize`` bytes; a larger
+/// one is refused.
 enum JetStreamReplies {
   static let maximumSize = 32 << 20
   private static let parser = Mutex(JSONParser())

@@ -246,8 +246,8 @@ package final class NATSConnection: NATSTransport {
       closed: {
         inTurn { connection in
           connection.lost()
-          // The library gives up on a connection after a refusal, which may be temporary, so a new connection is
-          // opened.
+          // The library gives up on a connection after a refusal, which may be temporary, so a new
+          // connection is opened.
           connection.pump.asyncAfter(deadline: .now() + .milliseconds(500)) { [weak connection] in
             guard let connection, connection.engine.epoch == epoch else { return }
             connection.open(isFirst: false, skipsServer: false)

@@ -32,8 +32,8 @@ final class NATSHandles: @unchecked Sendable {
 
   /// Opens the connection.
   ///
-  /// - Parameter isPatient: true if the library keeps trying when no broker is reachable, and calls back when one is
-  ///   connected.
+  /// - Parameter isPatient: true if the library keeps trying when no broker is reachable, and calls back when
+  ///   one is connected.
   /// - Returns: the reason why there is no connection; ``NATSError/disconnected`` while the library keeps trying.
   func open(
     _ options: NATSOptions, servers: [String], isPatient: Bool, _ callbacks: NATSLibrary.Callbacks

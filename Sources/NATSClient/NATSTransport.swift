@@ -8,8 +8,8 @@ package protocol NATSTransport: Sendable {
     _ subject: String, headers: [(name: String, value: String)], _ body: [UInt8], timeout: Duration,
     completion: @escaping @Sendable (Result<NATSMessage, NATSError>) -> Void)
 
-  /// Sends a request that several messages answer. The last one has a ``NATSMessage/status`` and is part of the
-  /// result. `timeout` is the maximum time between two messages.
+  /// Sends a request that several messages answer. The last one has a ``NATSMessage/status`` and is part of the result.
+  /// `timeout` is the maximum time between two messages.
   func requestMany(
     _ subject: String, _ body: [UInt8], timeout: Duration,
     completion: @escaping @Sendable (Result<[NATSMessage], NATSError>) -> Void)

@@ -1,6 +1,6 @@
 /// An open hash table that finds a record's number by its key; it needs 8 bytes for each record and a third more. The
-/// caller computes the hash of a key; a random key is its own hash. An entry contains 32 bits of the hash, so a
-/// search compares hardly any record in vain, and growing the table compares none.
+/// caller computes the hash of a key; a random key is its own hash. An entry contains 32 bits of the hash, so a search
+/// compares hardly any record in vain, and growing the table compares none.
 ///
 /// The table consists of parts that grow one by one, because pushes are delayed while a part grows.
 package struct HashIndex: Sendable {

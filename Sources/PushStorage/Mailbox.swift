@@ -44,8 +44,7 @@ package final class StoredPush: Sendable {
 
 /// A push with its number in its device's mailbox.
 package struct MailboxEntry: Sendable {
-  /// The number, increasing from 1 for each device; gaps occur. 0: a push that was never stored (`apns-expiration:
-  /// 0`).
+  /// The number, increasing from 1 for each device; gaps occur. 0: a push that was never stored (`apns-expiration: 0`).
   package var seq: UInt64
   /// The number of the preceding push that may be pending, as far as the storage backend can determine it. A stream
   /// that was sent everything up to `previous` has missed no push.
@@ -64,13 +63,12 @@ package struct MailboxEntry: Sendable {
 
 /// The result of one append.
 package enum AppendOutcome: Sendable {
-  /// The push is on stable storage. `replaced` is the id of the push with the same collapse id that this one
-  /// replaced.
+  /// The push is on stable storage. `replaced` is the id of the push with the same collapse id that this one replaced.
   case queued(seq: UInt64, replaced: APNSID?)
   /// The push is on stable storage, but the mailbox has not read all pending pushes yet.
   ///
-  /// Before the first read it gets its number, or is dropped as a duplicate. An open stream reads it with the pending
-  /// pushes.
+  /// Before the first read it gets its number, or is dropped as a duplicate. An open stream reads it with the
+  /// pending pushes.
   case deferred
   /// The same id for the same token, received less than ``Limits/duplicateWindow`` ago or still pending: stored once.
   case duplicate
@@ -146,44 +144,44 @@ package struct StoreError: Error, CustomStringConvertible {
 /// The durable queue of every device. ``SQLiteMailbox`` is one storage backend; others have to pass
 /// `MailboxConformance`.
 ///
-/// - **Durability**: The mailbox reports an outcome when the push is durable as ``DurabilityLevel`` defines it, and
-///   not before. From then on a read finds the push until it leaves. A storage backend whose reads may lag documents
-///   that, and its router repeats such reads.
-/// - **Order**: A device's numbers increase in the order of appends, and pending pushes are read in that order: no
-///   read finds a push and misses an earlier pending one. Numbers may have holes. A hole costs a live stream one
-///   read, unless the delivered entry names the number before it (``MailboxEntry/previous``). Operations are applied
-///   in the order of the calls, so a caller whose later append was answered sees the earlier ones.
-/// - **Duplicates**: An id that the sender chose is stored once for a device and an app while its push is pending.
-///   The id also stays known until ``Limits/duplicateWindow`` after the push was received, even if the push has left.
-///   This also holds for concurrent appends of two threads. The storage backend may forget the oldest ids beyond
+/// - **Durability**: The mailbox reports an outcome when the push is durable as ``DurabilityLevel`` defines it, and not
+///   before. From then on a read finds the push until it leaves. A storage backend whose reads may lag documents that,
+///   and its router repeats such reads.
+/// - **Order**: A device's numbers increase in the order of appends, and pending pushes are read in that order: no read
+///   finds a push and misses an earlier pending one. Numbers may have holes. A hole costs a live stream one read,
+///   unless the delivered entry names the number before it (``MailboxEntry/previous``). Operations are applied in the
+///   order of the calls, so a caller whose later append was answered sees the earlier ones.
+/// - **Duplicates**: An id that the sender chose is stored once for a device and an app while its push is pending. The
+///   id also stays known until ``Limits/duplicateWindow`` after the push was received, even if the push has left. This
+///   also holds for concurrent appends of two threads. The storage backend may forget the oldest ids beyond
 ///   ``Limits/maximumRecentIDs``.
-/// - **Collapse**: A push with a collapse id atomically replaces the pending push of the same device, app and
-///   collapse id, and comes after all pending pushes. When the outcome is reported, no read finds the replaced push.
-/// - **Limit**: The number of entries of a device is limited. The oldest entries are evicted, and readers receive
-///   their count in one ``MailboxGap`` until the device has acknowledged the end of the gap.
+/// - **Collapse**: A push with a collapse id atomically replaces the pending push of the same device, app and collapse
+///   id, and comes after all pending pushes. When the outcome is reported, no read finds the replaced push.
+/// - **Limit**: The number of entries of a device is limited. The oldest entries are evicted, and readers receive their
+///   count in one ``MailboxGap`` until the device has acknowledged the end of the gap.
 /// - **Start**: A mailbox that was just opened may still be reading its pending pushes. It stores new pushes and
 ///   reports ``AppendOutcome/deferred``. Other operations take effect in the order of the calls when all pushes were
 ///   read; reads are delayed until then.
-/// - **Removals**: The mailbox reports each entry that leaves without an acknowledgement once, to the function that
-///   was passed to the storage backend's initializer.
-/// - **Threads**: Every method may be called on any thread. Only ``pending(for:after:limit:)`` is delayed by a disk
-///   or a network.
+/// - **Removals**: The mailbox reports each entry that leaves without an acknowledgement once, to the function that was
+///   passed to the storage backend's initializer.
+/// - **Threads**: Every method may be called on any thread. Only ``pending(for:after:limit:)`` is delayed by a
+///   disk or a network.
 package protocol Mailbox: Sendable {
   /// Stores pushes and then calls `completion` once, with one outcome for each push, in order.
   ///
-  /// Completions are called one after another in the order of appends, on a thread of the mailbox, which they must
-  /// not block. A refusal may be reported immediately, on the caller's thread.
+  /// Completions are called one after another in the order of appends, on a thread of the mailbox, which they must not
+  /// block. A refusal may be reported immediately, on the caller's thread.
   func append(_ pushes: [StoredPush], completion: @escaping @Sendable ([AppendOutcome]) -> Void)
 
   /// Returns the pending pushes of a device above `seq`, oldest first, at most `limit` entries.
   ///
-  /// A `seq` above all numbers that were given out means that the mailbox is older than the device's state, for
-  /// example after a restore of a backup. Numbers then continue after `seq`, also the numbers of pending pushes.
+  /// A `seq` above all numbers that were given out means that the mailbox is older than the device's state, for example
+  /// after a restore of a backup. Numbers then continue after `seq`, also the numbers of pending pushes.
   func pending(for device: DeviceID, after seq: UInt64, limit: Int) async throws -> PendingPushes
 
-  /// Removes everything up to `seq`; the disk follows later. No caller depends on the write to the disk, because a
-  /// device reports its position when it reconnects. After the return, no read of the same storage backend finds
-  /// these pushes.
+  /// Removes everything up to `seq`; the disk follows later. No caller depends on the write to the disk, because
+  /// a device reports its position when it reconnects. After the return, no read of the same storage backend
+  /// finds these pushes.
   ///
   /// Idempotent. A number that was never given out acknowledges nothing, and the number of a replaced push does not
   /// acknowledge the push that replaced it.
@@ -202,8 +200,8 @@ package protocol Mailbox: Sendable {
   /// `completion` once.
   ///
   /// After that call, no read finds the removed pushes. `isDurable` is true when the removal is durable: not even a
-  /// crash restores any of them. It is false when the store refused, so that they may return when the storage backend
-  /// is reopened.
+  /// crash restores any of them. It is false when the store refused, so that they may return when the storage
+  /// backend is reopened.
   func purge(_ devices: [DeviceID], app: AppID?, completion: @escaping @Sendable (_ isDurable: Bool) -> Void)
 
   /// Removes the pending pushes with an id, of one app or of all apps, and then calls `completion` once, as
@@ -217,18 +215,18 @@ package protocol Mailbox: Sendable {
   /// Removes the pushes that have expired at `now`, in seconds since 1970.
   func expire(now: Int64)
 
-  /// Returns true if a push is a retry of one that is pending or has left recently, as far as is known here without a
-  /// read.
+  /// Returns true if a push is a retry of one that is pending or has left recently, as far as is known here
+  /// without a read.
   func knows(_ push: StoredPush) -> Bool
 
   /// The reason why no push can be stored now; nil while pushes can be stored.
   var problem: HealthProblem? { get }
 
-  /// Returns the number of pending pushes of a device, as far as this gateway can determine it. The value is for
-  /// display.
+  /// Returns the number of pending pushes of a device, as far as this gateway can determine it. The value
+  /// is for display.
   ///
-  /// A gateway that shares the mailbox with others may miss the pushes that they accepted for a device without a
-  /// stream here.
+  /// A gateway that shares the mailbox with others may miss the pushes that they accepted for a device without
+  /// a stream here.
   func waitingCount(for device: DeviceID) -> Int
 
   /// Returns the numbers of pending pushes of devices, including pushes that other gateways accepted. The values are
@@ -245,8 +243,7 @@ extension Mailbox {
     Dictionary(devices.map { ($0, waitingCount(for: $0)) }) { first, _ in first }
   }
 
-  /// The default for a storage backend whose removals come after its acknowledgements: no push has left in another
-  /// way.
+  /// The default for a storage backend whose removals come after its acknowledgements: no push has left in another way.
   package func acknowledge(_ device: DeviceID, through seq: UInt64, replaceable: [UInt64]) -> [UInt64] {
     acknowledge(device, through: seq)
     return []

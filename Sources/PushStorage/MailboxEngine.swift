@@ -10,13 +10,12 @@ package enum MailboxOperation: Sendable {
   /// Removes the pushes with an id; calls back with true when the removal is on disk, with false if it is not.
   case retract(APNSID, AppID?, [DeviceID], @Sendable (Bool) -> Void)
   case discard(DeviceID, UInt64)
-  /// Calls ``MailboxIndex/advance(_:past:)``; calls back with true when the change is on disk, with false if it is
-  /// not.
+  /// Calls ``MailboxIndex/advance(_:past:)``; calls back with true when the change is on disk, with false if it is not.
   case advance(DeviceID, past: UInt64, @Sendable (Bool) -> Void)
   case expire(Int64)
 
-  /// True if a caller depends on the effect. An acknowledgement may be applied later, before the next append at the
-  /// latest.
+  /// True if a caller depends on the effect. An acknowledgement may be applied later, before the next append
+  /// at the latest.
   package var isAwaited: Bool {
     switch self {
     case .append, .advance, .purge, .retract, .discard, .expire: true
@@ -49,8 +48,7 @@ package struct MailboxTransaction {
 /// One writer calls it, one iteration after another; readers look at ``index`` at any time. A simulation drives it as
 /// the SQLite mailbox does, with a disk that fails on purpose.
 package final class MailboxEngine: Sendable {
-  /// The changes that are not on disk yet. No caller depends on them: a device reports its position when it
-  /// reconnects.
+  /// The changes that are not on disk yet. No caller depends on them: a device reports its position when it reconnects.
   package struct PendingWrites {
     package fileprivate(set) var changes: [MailboxIndex.RowChange] = []
     package fileprivate(set) var devices: Set<DeviceID> = []
@@ -86,8 +84,8 @@ package final class MailboxEngine: Sendable {
     index.withLock { $0.claim(device, through: seq, replaceable) }
   }
 
-  /// Runs one iteration of the writer: applies the operations and, if an operation appends or `isDue` is true,
-  /// commits them with all `unsettled` changes.
+  /// Runs one iteration of the writer: applies the operations and, if an operation appends or `isDue` is true, commits
+  /// them with all `unsettled` changes.
   ///
   /// - Parameter commit: returns when the transaction is on disk; throws when nothing of it is.
   /// - Returns: the error of a failed commit, or nil; after a failure `unsettled` still contains its changes.
@@ -271,8 +269,8 @@ extension MailboxEngine {
     }
   }
 
-  /// Runs one iteration without an index: commits the appended pushes without numbers, and keeps all other operations
-  /// for later.
+  /// Runs one iteration without an index: commits the appended pushes without numbers, and keeps all other
+  /// operations for later.
   ///
   /// - Parameter commit: returns when the transaction is on disk; throws when nothing of it is.
   /// - Returns: the error of a failed commit, or nil.
@@ -303,12 +301,12 @@ extension MailboxEngine {
     return failure
   }
 
-  /// Applies the backlog to the index that was read, commits the resulting changes, and makes all of them visible at
-  /// once.
+  /// Applies the backlog to the index that was read, commits the resulting changes, and makes all of them
+  /// visible at once.
   ///
   /// - Parameter commit: returns when the transaction is on disk; throws when nothing of it is.
-  /// - Returns: the error of a failed commit, or nil. After a failure nothing is visible, and this has to be called
-  ///   again.
+  /// - Returns: the error of a failed commit, or nil. After a failure nothing is visible, and this has to
+  ///   be called again.
   package func adopt(_ backlog: inout Backlog, commit: (MailboxTransaction) throws -> Void) -> (any Error)? {
     guard var read = backlog.index.take() else { preconditionFailure("the index was read") }
     let now = clock()
@@ -327,8 +325,7 @@ extension MailboxEngine {
     }
     backlog.elements = []
     backlog.unsettled.changes += read.forgetRecent(now: now)
-    // Reports removals before the commit: a crash may follow the commit, and reporting twice is better than not at
-    // all.
+    // Reports removals before the commit: a crash may follow the commit, and reporting twice is better than not at all.
     if !backlog.removals.isEmpty { removed(backlog.removals) }
     backlog.removals = []
     var transaction = MailboxTransaction(changes: backlog.unsettled.changes)

@@ -2,8 +2,8 @@ package import PushCore
 
 /// The in-memory index of pending pushes: for every device its entries in order, without their payloads.
 ///
-/// The table on disk has no secondary index (an append costs 2 µs without one, 11 µs with one). This index replaces
-/// it and is rebuilt by one scan at start.
+/// The table on disk has no secondary index (an append costs 2 µs without one, 11 µs with one). This index replaces it
+/// and is rebuilt by one scan at start.
 ///
 /// A value: the writer stages a batch here, commits it on disk, then confirms it here.
 package struct MailboxIndex: Sendable {
@@ -237,8 +237,8 @@ package struct MailboxIndex: Sendable {
 
   // MARK: Removing
 
-  /// Records that a device has received everything up to `seq`. An entry up to `seq` that leaves from now on leaves
-  /// by the acknowledgement that follows, which the acknowledging caller reports.
+  /// Records that a device has received everything up to `seq`. An entry up to `seq` that leaves from now on leaves by
+  /// the acknowledgement that follows, which the acknowledging caller reports.
   ///
   /// - Returns: the numbers of `replaceable` that have left in another way before.
   package mutating func claim(_ device: DeviceID, through seq: UInt64, _ replaceable: [UInt64]) -> [UInt64] {
@@ -267,8 +267,8 @@ package struct MailboxIndex: Sendable {
     }
   }
 
-  /// Continues a device's numbers after one that the device reports and that was never given out: the gateway's disk
-  /// is older than the device's, for example after a restore of a backup. Pending pushes get new numbers, so that the
+  /// Continues a device's numbers after one that the device reports and that was never given out: the gateway's disk is
+  /// older than the device's, for example after a restore of a backup. Pending pushes get new numbers, so that the
   /// device accepts them.
   package mutating func advance(_ device: DeviceID, past seq: UInt64) -> [RowChange] {
     change(boxOf(device)) { index, box in
@@ -370,8 +370,7 @@ package struct MailboxIndex: Sendable {
   /// Changes a box and the shared state. The box keeps its index in the table: removing and reinserting it would cost
   /// two searches and the closing of a hole.
   ///
-  /// - Parameter isChecked: true if the invariants are checked; false while rows are read, because they may be
-  ///   damaged.
+  /// - Parameter isChecked: true if the invariants are checked; false while rows are read, because they may be damaged.
   private mutating func change<Result>(
     _ place: [DeviceID: Box].Index, isChecked: Bool = true, _ body: (inout MailboxIndex, inout Box) -> Result
   ) -> Result {
@@ -472,8 +471,8 @@ extension MailboxIndex.Box {
 // MARK: Invariants
 
 extension MailboxIndex {
-  /// Returns a description of the first broken invariant; nil if all are intact. It checks all boxes and entries, for
-  /// a simulation.
+  /// Returns a description of the first broken invariant; nil if all are intact. It checks all boxes and entries,
+  /// for a simulation.
   package func brokenInvariant() -> String? {
     let waiting = boxes.values.reduce(0) { $0 + $1.count }
     if ages.count != waiting { return "\(waiting) wait, and \(ages.count) are counted in all" }
@@ -494,8 +493,8 @@ extension MailboxIndex {
 extension MailboxIndex.Box {
   /// Returns a description of the first broken invariant; nil if all are intact.
   ///
-  /// - Parameter limit: the number of entries up to which all are checked. Of longer queues only the ends are
-  ///   checked, since a debug build checks after each change.
+  /// - Parameter limit: the number of entries up to which all are checked. Of longer queues only the ends are checked,
+  ///   since a debug build checks after each change.
   package func brokenInvariant(limit: Int = 16) -> String? {
     if durableSeq > lastSeq { return "\(durableSeq) is on disk, and \(lastSeq) the last" }
     if acknowledged > durableSeq { return "\(acknowledged) is acknowledged, and \(durableSeq) on disk" }

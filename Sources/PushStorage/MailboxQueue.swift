@@ -102,9 +102,9 @@ package struct RecentIDs: Sendable {
       (self.device, self.app, self.id) = (device, app, id)
     }
 
-    /// 16 bytes that differ if the ids of one device and app differ. The hashes of device and app are mixed in, so
-    /// the marks of other devices and apps differ except with a probability of 2⁻¹²⁸. The hashes are secret to this
-    /// process.
+    /// 16 bytes that differ if the ids of one device and app differ. The hashes of device and app are mixed in,
+    /// so the marks of other devices and apps differ except with a probability of 2⁻¹²⁸. The hashes are secret
+    /// to this process.
     fileprivate var mark: RecentMarks.Mark {
       var (first, second) = (Hasher(), Hasher())
       first.combine(device.row)

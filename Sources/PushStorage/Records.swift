@@ -10,8 +10,7 @@ package final class App: Sendable, Codable {
   package let name: String
   /// One emoji, or two letters.
   package let icon: String
-  /// The handling of a policy violation in a provider's request: the push is refused, or the violation is only
-  /// logged.
+  /// The handling of a policy violation in a provider's request: the push is refused, or the violation is only logged.
   package let policyMode: PolicyMode
   /// True if a payload whose `aps` violates the schema is refused, instead of being reported.
   package let isStrict: Bool
@@ -19,8 +18,8 @@ package final class App: Sendable, Codable {
   package let ads: AdMode
   /// The team whose keys may push to the app; nil: the keys of every team.
   package let team: String?
-  /// The JSON members that name the app in lines to devices, `"topic":…,"app":{…}`: made once, and written with each
-  /// push.
+  /// The JSON members that name the app in lines to devices, `"topic":…,"app":{…}`: made once, and written
+  /// with each push.
   package let lineMembers: [UInt8]
 
   package enum CodingKeys: String, CodingKey {

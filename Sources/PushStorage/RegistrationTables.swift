@@ -397,8 +397,8 @@ package struct RegistrationTables: Sendable {
     tokensByBytes.reserve(tokens)
   }
 
-  /// Moves the tokens of other tables here and links them to the devices of these tables. The other tables contain
-  /// only tokens, and are empty afterwards; nothing is copied.
+  /// Moves the tokens of other tables here and links them to the devices of these tables. The other tables contain only
+  /// tokens, and are empty afterwards; nothing is copied.
   package mutating func take(tokensOf other: inout RegistrationTables) {
     swap(&tokens, &other.tokens)
     swap(&tokensByBytes, &other.tokensByBytes)

@@ -5,15 +5,15 @@ package import PushPolicy
 /// Teams, keys, apps, users, devices, tokens and certificates. ``SQLiteRegistrations`` is one storage backend; others
 /// have to pass `RegistrationsConformance`.
 ///
-/// A change is durable, as the storage backend guarantees, when its call returns. Later reads through the same
-/// storage backend include it.
+/// A change is durable, as the storage backend guarantees, when its call returns. Later reads through the same storage
+/// backend include it.
 ///
-/// Reads never suspend for a disk or a network, because every push is checked on the hot path: a storage backend
-/// keeps the data in memory. A storage backend that shares its data with other gateways may lag behind them by a time
-/// that its own documentation states.
+/// Reads never suspend for a disk or a network, because every push is checked on the hot path: a storage backend keeps
+/// the data in memory. A storage backend that shares its data with other gateways may lag behind them by a time that
+/// its own documentation states.
 ///
-/// ``unregister(_:topic:now:)`` keeps a token with its time, for the reason `Unregistered`. The token is forgotten
-/// only for a new one of a device that has had ``Limits/maximumDeviceTokens``.
+/// ``unregister(_:topic:now:)`` keeps a token with its time, for the reason `Unregistered`. The token is forgotten only
+/// for a new one of a device that has had ``Limits/maximumDeviceTokens``.
 package protocol Registrations: AnyObject, Sendable {
   /// Calls `listener` after every change, on any thread.
   func onChange(_ listener: @escaping @Sendable (RegistrationChange) -> Void)
@@ -22,8 +22,8 @@ package protocol Registrations: AnyObject, Sendable {
 
   /// Returns a token's registration and its app, if the gateway ever issued the token.
   func registration(_ token: DeviceToken) -> (Registration, App)?
-  /// A number that changes whenever a key or an app changes, so that cached verifications end with the data that they
-  /// depend on.
+  /// A number that changes whenever a key or an app changes, so that cached verifications end with the data that
+  /// they depend on.
   var keyGeneration: UInt64 { get }
   func key(_ id: String) -> ProviderKey?
   func app(_ id: AppID) -> App?
@@ -57,8 +57,8 @@ package protocol Registrations: AnyObject, Sendable {
   func categories(of app: AppID) -> [String: [AlertAction]]
   /// Returns a device as lists show it; nil if the device does not exist.
   func listed(_ device: DeviceID) -> ListedDevice?
-  /// Returns one page of the devices, in the order of the bytes of their names, without devices that were removed
-  /// since.
+  /// Returns one page of the devices, in the order of the bytes of their names, without devices that were
+  /// removed since.
   func listDevices(_ page: ListPage) async throws -> [DeviceID]
   /// Returns one page of the users, in the order of the bytes of their names.
   func listPersons(_ page: ListPage) async throws -> [PersonID]
@@ -99,15 +99,15 @@ package protocol Registrations: AnyObject, Sendable {
   func removeCategory(_ app: AppID, _ category: String) async throws
   /// Removes the categories that have expired at `now`, in seconds since 1970.
   func expireCategories(now: Int64) async throws
-  /// Enrolls a device. Without `person`, a user with the device's name is created. A refused enrollment changes
-  /// nothing and leaves the invitation unused.
+  /// Enrolls a device. Without `person`, a user with the device's name is created. A refused enrollment changes nothing
+  /// and leaves the invitation unused.
   ///
   /// - Returns: the device and its secret, which is stored only as a hash.
   func enroll(
     name: String, person: String?, by warrant: EnrollmentAuthorization
   ) async throws -> (device: Device, secret: String)
-  /// Removes a device. Its secret becomes invalid, and its tokens end at `now`, in milliseconds since 1970. Its
-  /// number is not given out again.
+  /// Removes a device. Its secret becomes invalid, and its tokens end at `now`, in milliseconds since 1970. Its number
+  /// is not given out again.
   ///
   /// - Returns: the apps for which the device was registered.
   func remove(_ device: DeviceID, now: Int64) async throws -> [AppID]
@@ -146,11 +146,10 @@ package protocol Registrations: AnyObject, Sendable {
   ///
   /// - Returns: the invitation and its secret, which is stored only as a hash.
   func invite(_ terms: InvitationTerms) async throws -> (secret: String, invitation: Invitation)
-  /// Returns the invitations that may still be used at `now`, in seconds since 1970, in the order of their
-  /// expiration.
+  /// Returns the invitations that may still be used at `now`, in seconds since 1970, in the order of their expiration.
   func invitations(now: Int64) async throws -> [Invitation]
-  /// Returns the invitation of a long secret that may still be used at `now`, in seconds since 1970; nil for any
-  /// other secret. A long secret can't be guessed, so a call counts as no attempt.
+  /// Returns the invitation of a long secret that may still be used at `now`, in seconds since 1970; nil for any other
+  /// secret. A long secret can't be guessed, so a call counts as no attempt.
   func invitation(sharedSecret: String, now: Int64) async throws -> Invitation?
   /// Uses the invitation of a secret once, for a device that is already enrolled.
   func redeem(_ secret: String, now: Int64) async throws
@@ -169,8 +168,8 @@ package protocol Registrations: AnyObject, Sendable {
   ) async throws -> [EnrolledDevice]
   /// Removes the devices of a batch, their users and their tokens.
   ///
-  /// - Returns: the devices, whose pending pushes have no recipient any longer, and the apps for which they were
-  ///   registered.
+  /// - Returns: the devices, whose pending pushes have no recipient any longer, and the apps for which they
+  ///   were registered.
   func remove(batch name: String) async throws -> [(device: DeviceID, app: AppID)]
 }
 

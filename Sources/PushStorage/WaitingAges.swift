@@ -4,8 +4,8 @@ import PushCore
 /// The number of pending pushes and the age of the oldest one, updated with each arrival and removal.
 ///
 /// Times are counted in slots of four seconds, which limits the cost and the memory. A push is pending for at most
-/// ``Limits/maximumLifetime``; a push whose time is further from the others, after a wrong clock, is counted without
-/// its time.
+/// ``Limits/maximumLifetime``; a push whose time is further from the others, after a wrong clock, is counted
+/// without its time.
 package struct WaitingAges: Sendable {
   private static let slotBits: Int64 = 12
   private static let maximumSlots = (Limits.maximumLifetime * 1000) >> Int(slotBits)

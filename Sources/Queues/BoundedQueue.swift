@@ -10,8 +10,8 @@ package final class BoundedQueue<Element: Sendable>: Sendable {
     var elements: [Element] = []
     /// The total weight of ``elements``.
     var weight = 0
-    /// The suspended senders with the elements that they sent while ``elements`` were full; nil for a sender that
-    /// only asked for space.
+    /// The suspended senders with the elements that they sent while ``elements`` were full; nil for a sender that only
+    /// asked for space.
     var waiting: [(element: Element?, sender: CheckedContinuation<Void, Never>)] = []
     var taker: CheckedContinuation<Void, Never>?
     var isNudged = false
@@ -86,8 +86,8 @@ package final class BoundedQueue<Element: Sendable>: Sendable {
     taker?.resume()
   }
 
-  /// Suspends until there is an element, and takes all urgent ones, then the first others if `elementsAreWelcome` is
-  /// true.
+  /// Suspends until there is an element, and takes all urgent ones, then the first others if
+  /// `elementsAreWelcome` is true.
   ///
   /// - Returns: The elements; an empty array after ``nudge()`` if there were none; nil after ``finish()`` when the
   ///   queue is empty.

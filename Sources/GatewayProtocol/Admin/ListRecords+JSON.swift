@@ -1,7 +1,7 @@
 import PushPolicy
 
-// Direct writers: a million records take seconds, but half a minute with Foundation's encoder. The keys are in the
-// same order, that of their bytes.
+// Direct writers: a million records take seconds, but half a minute with Foundation's encoder. The keys are in the same
+// order, that of their bytes.
 
 extension DeviceRecord {
   /// Appends this as one JSON object.

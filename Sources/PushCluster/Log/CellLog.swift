@@ -94,8 +94,8 @@ package final class CellLog: ReplicationLog {
 
   /// Starts following the log from the replica's position.
   ///
-  /// Returns when the replica has all entries that the log had at the call; retries while the cluster elects its
-  /// leader.
+  /// Returns when the replica has all entries that the log had at the call; retries while the cluster
+  /// elects its leader.
   package func start() async throws {
     let position = try await store.replicaPosition()
     let subscription = try engine.transport.subscribe(CellLog.live, queue: nil) { [weak self] in self?.take($0) }
@@ -304,8 +304,8 @@ package final class CellLog: ReplicationLog {
     return last
   }
 
-  /// Returns the end of the log as far as it was read. Only incomplete parts may lie between the replica's position
-  /// and the end.
+  /// Returns the end of the log as far as it was read. Only incomplete parts may lie between the replica's
+  /// position and the end.
   ///
   /// - Throws: ``ReplicationConflict`` while an entry that was read is being applied.
   private func end(behind position: UInt64) throws(ReplicationConflict) -> UInt64 {

@@ -7,8 +7,8 @@ package import PushStorage
 /// offline for long, starts with a snapshot and needs no earlier entries of the log.
 ///
 /// The pieces of a snapshot have the subjects `cell.snapshot.NAME.NUMBER`. After the last one, the message
-/// `cell.snapshot.NAME.end` describes all of them. A snapshot without that message, for example of a killed gateway,
-/// is never read. Two snapshots are kept.
+/// `cell.snapshot.NAME.end` describes all of them. A snapshot without that message, for example of a killed gateway, is
+/// never read. Two snapshots are kept.
 package struct CellSnapshots: Sendable {
   static let stream = "CELL_SNAPSHOTS"
   private static let pieceSize = 512 << 10
@@ -44,8 +44,8 @@ package struct CellSnapshots: Sendable {
 
   /// Stores a snapshot of a replica. Then it deletes older snapshots except one, and the log before that one.
   ///
-  /// A gateway that lacks data that later versions have shared stores no snapshot: a gateway that started with it
-  /// would never receive that data.
+  /// A gateway that lacks data that later versions have shared stores no snapshot: a gateway that started with it would
+  /// never receive that data.
   ///
   /// - Parameter folder: the folder of the temporary file, which is removed afterwards.
   package func write(_ store: SQLiteStore, in folder: String) async throws {

@@ -1,5 +1,5 @@
-/// The parts of a log entry that is larger than a message: several consecutive messages. A value, fed in the order of
-/// the log.
+/// The parts of a log entry that is larger than a message: several consecutive messages. A value, fed in the
+/// order of the log.
 struct Chunks {
   /// The header with the number of the part and the number of all parts, as `2/3`.
   static let header = "Entry-Part"

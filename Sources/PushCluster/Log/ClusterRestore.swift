@@ -6,9 +6,9 @@ package import PushStorage
 
 /// Fills a new cluster with a backup of a single gateway or of another cluster.
 ///
-/// The gateways' shared data becomes the cluster's first snapshot, and pending pushes are stored in its mailboxes
-/// with new numbers. Until the restore is complete, no gateway starts with the cluster. An interrupted restore
-/// removes its data, or the next attempt does.
+/// The gateways' shared data becomes the cluster's first snapshot, and pending pushes are stored in its mailboxes with
+/// new numbers. Until the restore is complete, no gateway starts with the cluster. An interrupted restore removes its
+/// data, or the next attempt does.
 package struct ClusterRestore: Sendable {
   private let engine: JetStream
   private let logger: Logger

@@ -16,8 +16,8 @@ extension JetStreamMailbox {
     try backup.finish(highest)
   }
 
-  /// Saves one stream. Answers may come from replicas that lag, so the stream was read completely only when a mark
-  /// that this function stores at the end was read.
+  /// Saves one stream. Answers may come from replicas that lag, so the stream was read completely only when a mark that
+  /// this function stores at the end was read.
   ///
   /// - Returns: the mark's number.
   private func save(_ partition: Int, into backup: BackupMailbox) async throws -> UInt64 {
@@ -98,8 +98,7 @@ extension JetStreamMailbox {
     return problem?.problem ?? "the brokers refused it, or did not answer for \(environment.patience): try again"
   }
 
-  /// Forgets the cached pushes, so that the size of a backup does not determine the memory; no device reads them
-  /// here.
+  /// Forgets the cached pushes, so that the size of a backup does not determine the memory; no device reads them here.
   private func forget() {
     state.withLock { state in
       state.boxes = state.boxes.filter { !$0.value.isIdle }
@@ -112,8 +111,8 @@ extension JetStreamMailbox {
     await withCheckedContinuation { continuation in append(pushes) { continuation.resume(returning: $0) } }
   }
 
-  /// Stores the gaps of a backup with numbers below all pushes of the stream, so that devices receive a gap before
-  /// the pending pushes.
+  /// Stores the gaps of a backup with numbers below all pushes of the stream, so that devices receive a gap before the
+  /// pending pushes.
   private func fillGaps(from backup: RestoredBackup) async throws {
     var device = Int64.min
     while true {

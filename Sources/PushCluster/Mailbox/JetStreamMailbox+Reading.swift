@@ -22,8 +22,8 @@ extension JetStreamMailbox {
     }
   }
 
-  /// Returns the devices that have a pending push, or may have one: devices for which the cluster can't answer are
-  /// included.
+  /// Returns the devices that have a pending push, or may have one: devices for which the cluster can't
+  /// answer are included.
   ///
   /// One request covers many devices, and devices without pushes add almost no cost.
   package func havingPushes(_ devices: some Sequence<DeviceID>) async -> [DeviceID] {

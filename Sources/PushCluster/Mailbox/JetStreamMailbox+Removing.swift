@@ -66,8 +66,8 @@ extension JetStreamMailbox {
     }
   }
 
-  /// Verifies a claimed acknowledgement against the stream, and deletes all acknowledged pushes, including pushes
-  /// that this gateway has not cached.
+  /// Verifies a claimed acknowledgement against the stream, and deletes all acknowledged pushes, including pushes that
+  /// this gateway has not cached.
   func sweep(_ device: DeviceID) async throws {
     let (partition, stream) = (partition(of: device), streams.stream(of: device))
     if change(device, { $0.claimed }) > 0 {
@@ -95,8 +95,7 @@ extension JetStreamMailbox {
 
   // MARK: Removing
 
-  /// Deletes pushes, and reports the removal of pushes that still existed. A push that can't be deleted stays
-  /// pending.
+  /// Deletes pushes, and reports the removal of pushes that still existed. A push that can't be deleted stays pending.
   ///
   /// - Returns: the removals of pushes that existed, and true for `isDurable` if none exists any longer.
   @discardableResult

@@ -2,8 +2,7 @@ import NATSClient
 import PushCore
 
 extension JetStreamMailbox {
-  /// Creates or updates the streams, and reads the ids of removed pushes; retries while the cluster elects its
-  /// leader.
+  /// Creates or updates the streams, and reads the ids of removed pushes; retries while the cluster elects its leader.
   package func start() async throws {
     let end = environment.now() + environment.startTime
     do { try hearOfOthers() } catch { throw JetStreamError.link(error) }

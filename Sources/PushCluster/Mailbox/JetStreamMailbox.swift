@@ -15,8 +15,8 @@ import Synchronization
 ///   gateway that stored or read the first one.
 /// - An acknowledged, replaced, dropped or retracted push is a message that is deleted: the gateway that deletes it
 ///   reports its removal.
-/// - This gateway caches the pushes that it stored, read or received live, up to a limit; it reads others from the
-///   stream.
+/// - This gateway caches the pushes that it stored, read or received live, up to a limit; it reads others
+///   from the stream.
 package final class JetStreamMailbox: Sendable {
   struct State {
     var boxes: [DeviceID: MailboxCache] = [:]
@@ -184,8 +184,8 @@ package final class JetStreamMailbox: Sendable {
 
   /// The result of ``learn(_:_:)``.
   enum ReadResult {
-    /// The push is cached if it is pending. `isDue` is true unless it has left or expired; it is then sent to the
-    /// device.
+    /// The push is cached if it is pending. `isDue` is true unless it has left or expired; it is then sent
+    /// to the device.
     case new(isDue: Bool)
     /// The push has the id of a cached pending push, which another gateway may have removed.
     case retry(of: UInt64)
@@ -262,8 +262,8 @@ extension JetStreamMailbox.State {
     }
   }
 
-  /// Removes the expirations of pushes that have left, once these are the majority: else each would stay until its
-  /// time.
+  /// Removes the expirations of pushes that have left, once these are the majority: else each would stay
+  /// until its time.
   mutating func forgetWhatLeft() {
     guard expiringCount > 2 * known + 10_000 else { return }
     expiring = expiring.compactMapValues { [boxes] items in

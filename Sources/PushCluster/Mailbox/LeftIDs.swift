@@ -40,8 +40,8 @@ struct LeftIDs: Sendable {
   /// Adds an id.
   ///
   /// - Parameters:
-  ///   - dueBy: the time until which the id is kept, in seconds since 1970; at most ``Limits/duplicateWindow`` from
-  ///     now.
+  ///   - dueBy: the time until which the id is kept, in seconds since 1970; at most
+  ///     ``Limits/duplicateWindow`` from now.
   ///   - now: the time in seconds since 1970.
   /// - Returns: false when the id is known, or its time has passed.
   mutating func insert(_ key: RecentIDs.Key, dueBy: Int64, now: Int64) -> Bool {

@@ -138,8 +138,7 @@ struct MailboxCache {
   }
 }
 
-/// The order of operations for one device: appends run concurrently, and an operation on all pending pushes runs
-/// alone.
+/// The order of operations for one device: appends run concurrently, and an operation on all pending pushes runs alone.
 struct PerDeviceQueue {
   enum Turn {
     case append(@Sendable () -> Void)

@@ -3,8 +3,8 @@ import PushCore
 
 /// The names of streams and subjects of a cluster's mailboxes.
 ///
-/// A device belongs to one stream permanently, and has one subject in it: its pushes have the stream's sequence
-/// numbers.
+/// A device belongs to one stream permanently, and has one subject in it: its pushes have the stream's
+/// sequence numbers.
 struct MailboxStreams: Sendable {
   let partitions: Int
 

@@ -4,8 +4,8 @@ import PushStorage
 
 /// A push as a message in a stream: all fields except the payload are headers.
 enum PushHeaders {
-  /// The time in seconds that the stream keeps a message after its push has expired, so that a gateway can report the
-  /// expiration.
+  /// The time in seconds that the stream keeps a message after its push has expired, so that a gateway can report
+  /// the expiration.
   static let spareTime: Int64 = 3600
 
   static func write(_ push: StoredPush, now: Int64) -> [(name: String, value: String)] {

@@ -1,5 +1,5 @@
-/// The numbers of pending pushes in increasing order, which is mostly the order of arrival and removal. Some numbers
-/// of pushes that have left may remain.
+/// The numbers of pending pushes in increasing order, which is mostly the order of arrival and removal. Some numbers of
+/// pushes that have left may remain.
 struct WaitingNumbers {
   private var numbers: [UInt64] = []
   /// The index of the first number that was not taken.
