@@ -9,6 +9,8 @@ struct FairLine<Source: Hashable, Element> {
   /// Every source with elements, once, in the order in which they are served.
   private var sources: Deque<Source> = []
 
+  var isEmpty: Bool { sources.isEmpty }
+
   mutating func append(_ element: Element, from source: Source) {
     if elements[source] == nil { sources.append(source) }
     elements[source, default: []].append(element)

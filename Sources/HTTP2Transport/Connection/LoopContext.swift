@@ -134,6 +134,8 @@ import PushCore
   private var handshakes = FairLine<UnauthenticatedConnections.Source, Connection>()
   /// True if the processing of handshakes is scheduled, at the end of this iteration or after a pause.
   private var isHandshakeDue = false
+  /// The end of the pause after the last handshakes.
+  private var nextHandshakes = NIODeadline.distantPast
   /// The time for handshakes in one iteration of the loop; at most one handshake exceeds it.
   private static let handshakeShare = TimeAmount(Limits.handshakeShare)
 
@@ -141,11 +143,20 @@ import PushCore
   /// handshakes of two iterations the loop reads the data of all its connections.
   func awaitHandshake(_ connection: Connection) {
     handshakes.append(connection, from: connection.source)
+    scheduleHandshakes()
+  }
+
+  /// Schedules the processing of handshakes: after the events that this iteration has already collected, or at the end
+  /// of the pause. Without queued handshakes no timer runs, because each timer wakes the loop.
+  private func scheduleHandshakes() {
     guard !isHandshakeDue else { return }
     isHandshakeDue = true
     let this = NIOLoopBound(self, eventLoop: eventLoop)
-    // Runs after the events that this iteration of the loop has already collected.
-    eventLoop.execute { this.value.continueHandshakes() }
+    if eventLoop.now < nextHandshakes {
+      eventLoop.scheduleTask(deadline: nextHandshakes) { this.value.continueHandshakes() }
+    } else {
+      eventLoop.execute { this.value.continueHandshakes() }
+    }
   }
 
   /// Continues handshakes for a bounded time, then pauses; while other connections send requests, the pause is as
@@ -155,22 +166,19 @@ import PushCore
     var spent = TimeAmount.zero
     isHandshakeDue = false
     while spent < LoopContext.handshakeShare, let connection = handshakes.popFirst() {
-      isHandshakeDue = true
       connection.continueHandshake()
       spent = eventLoop.now - began
     }
-    guard isHandshakeDue else { return }
-    let this = NIOLoopBound(self, eventLoop: eventLoop)
-    eventLoop.scheduleTask(in: isShared ? max(spent, LoopContext.turnTime) : LoopContext.turnTime) {
-      this.value.continueHandshakes()
-    }
+    nextHandshakes = began + spent + (isShared ? max(spent, LoopContext.turnTime) : LoopContext.turnTime)
+    if !handshakes.isEmpty { scheduleHandshakes() }
   }
 
   // MARK: Closing
 
   /// The connections with closed sockets whose streams are not ended yet.
   private var leaving: Deque<Connection> = []
-  /// The number of connections that can still be released before the loop reads from its sockets.
+  /// The number of connections that can still be released before a timer, so before the loop reads from its sockets.
+  /// The timer runs only after a whole slice, because each timer wakes the loop.
   private var closingsLeft = Limits.closingSlice
   private var isClosingDue = false
 
@@ -182,7 +190,7 @@ import PushCore
     } else {
       leaving.append(connection)
     }
-    scheduleClosings()
+    if closingsLeft == 0 { scheduleClosings() }
   }
 
   private func scheduleClosings() {
@@ -199,7 +207,7 @@ import PushCore
       closingsLeft -= 1
       connection.takeApart()
     }
-    if closingsLeft < Limits.closingSlice { scheduleClosings() }
+    if closingsLeft == 0 { scheduleClosings() }
   }
 
   // MARK: Time
