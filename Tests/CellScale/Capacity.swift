@@ -1,23 +1,24 @@
-/// What there is to use, and what of it was measured elsewhere: docs/cluster.md has it from `bench/cell`.
+/// The available resources of a cluster and the costs that the simulation doesn't measure. The costs come from
+/// `bench/cell`, as docs/cluster.md reports them.
 enum Capacity {
-  /// Pushes a second at the peak.
+  /// Pushes per second at peak load.
   static let pushes = 10_000.0
-  /// Milliseconds of a processor in a second that each gateway has.
+  /// Processor time of one gateway, in milliseconds per second.
   static let gatewayProcessor = 1_000.0
-  /// And all three brokers together: a core each.
+  /// Processor time of all three brokers together, in milliseconds per second: one core for each broker.
   static let brokerProcessor = 3_000.0
-  /// Gigabytes of each gateway.
+  /// Memory of one gateway, in gigabytes.
   static let gatewayMemory = 8.0
-  /// Seconds that a start, or coming back, may take.
+  /// The maximum duration of a start or of a recovery, in seconds.
   static let patience = 60.0
 
   // MARK: Measured on real gateways and brokers
 
-  /// Microseconds of the gateways' processors for a push, with HTTP/2 and TLS, and of the brokers'.
+  /// Processor time for one push in microseconds: of the gateways, with HTTP/2 and TLS, and of the brokers.
   static let (gatewayPush, brokerPush) = (151.0, 221.0)
-  /// Kilobytes of a device that is connected, at its gateway.
+  /// Memory of one connected device at its gateway, in kilobytes.
   static let device = 34.0
-  /// Microseconds of the brokers' processors for a look at a mailbox of 625 that are looked at together, one of ten of which
-  /// has a push: three brokers, 100,000 of them by `cell-scale looks`, on two cores.
+  /// Processor time of the brokers for a look at one mailbox, in microseconds. A look covers 625 mailboxes, of which
+  /// one in ten has a push. Measured with `cell-scale looks` on two cores: three brokers, 100,000 mailboxes.
   static let brokerLook = 3.2
 }

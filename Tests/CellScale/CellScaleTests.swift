@@ -1,12 +1,14 @@
 import PushTesting
 import Testing
 
-/// The scale simulation of `make simulate-scale`, small: what it counts is the same for each device and push.
+/// A small run of the scale simulation of `make simulate-scale`: the counts per device and per push are those of a
+/// large run.
 @Suite(.timeLimit(.minutes(5))) struct CellScaleTests {
   @Test func `a small cell costs for each device and push what a large one does`() async throws {
     let size = ScaleSize.small
     let run = try await ScaleRun(size)
-    // A push is stored, told where its device is, and deleted; who has neither sender nor device hears nothing.
+    // Each push is stored, announced to the gateway of its device, and deleted. Gateways with neither the sender nor
+    // the device receive no message.
     #expect(run.sent.traffic[.push].sent == size.pushes)
     #expect(run.sent.traffic[.live].received == size.pushes)
     #expect(run.sent.traffic[.delete].sent == size.pushes)

@@ -1,35 +1,35 @@
 import Foundation
 import Glibc
 
-/// What something cost.
+/// The cost of a repeated operation.
 struct Measurement: Sendable {
-  /// How often it was done.
+  /// The number of repetitions.
   var count: Int
   var seconds = 0.0
-  /// Of a processor, at all gateways together: what runs below HTTP.
+  /// Processor time of all gateways together, without HTTP.
   var gatewaySeconds = 0.0
-  /// Of a processor, in the model of the brokers.
+  /// Processor time of the modeled brokers.
   var modelSeconds = 0.0
-  /// How much larger the process became, in bytes.
+  /// The growth of the process, in bytes.
   var memory = 0
   var traffic = Traffic()
 
-  /// Microseconds of a gateway's processor for one.
+  /// Processor time of a gateway per repetition, in microseconds.
   var microseconds: Double { gatewaySeconds * 1e6 / Double(max(1, count)) }
 
   func each(_ kind: Traffic.Kind) -> Traffic.Count { traffic[kind] }
-  /// Of a number for all, what it is for one.
+  /// Returns the share of one repetition in a total.
   func each(_ number: Int) -> Double { Double(number) / Double(max(1, count)) }
 }
 
-/// Seconds of a processor that this process has taken.
+/// Returns the processor time of this process, in seconds.
 func processSeconds() -> Double {
   var time = timespec()
   _ = unsafe clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time)
   return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
 }
 
-/// The memory that this process has now, in bytes.
+/// Returns the resident memory of this process, in bytes.
 func residentSize() -> Int {
   let text = (try? String(contentsOfFile: "/proc/self/statm", encoding: .utf8)) ?? ""
   let pages = text.split(separator: " ").dropFirst().first.flatMap { Int($0) } ?? 0

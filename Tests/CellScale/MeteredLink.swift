@@ -2,12 +2,13 @@ import NATSClient
 import NATSTesting
 import Synchronization
 
-/// A gateway's link to the engine that counts what goes over it, and the time that its gateway takes on the engine's thread.
+/// A gateway's link to the modeled broker. It counts the messages, and the processor time of the gateway's code on the
+/// model's thread.
 final class MeteredLink: NATSTransport {
   private let model: ModelLink
   private let counts = Mutex(Traffic())
   private let nanoseconds = Atomic<UInt64>(0)
-  /// Deletions that were answered.
+  /// The number of deletions that were answered.
   let deleted = Tally()
 
   init(_ model: ModelLink) { self.model = model }
@@ -23,7 +24,7 @@ final class MeteredLink: NATSTransport {
     }
   }
 
-  /// Without the few bytes of the protocol's own.
+  /// Returns the size of a message in bytes, without the few bytes of the NATS protocol itself.
   private static func size(_ subject: String, _ headers: [(name: String, value: String)], _ body: [UInt8]) -> Int {
     subject.utf8.count + headers.reduce(0) { $0 + $1.name.utf8.count + $1.value.utf8.count + 4 } + body.count
   }

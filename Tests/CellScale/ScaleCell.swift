@@ -10,7 +10,7 @@ import Synchronization
 @testable import PushGateway
 @testable import PushStorage
 
-/// A cell of many gateways and modeled devices over the model of the engine: each step is done and measured.
+/// A cluster of many gateways and modeled devices on a model of JetStream. Each method does one step and measures it.
 final class ScaleCell: Sendable {
   let size: ScaleSize
   let engine = ModelEngine(isReliable: true)
@@ -42,7 +42,7 @@ final class ScaleCell: Sendable {
     gateways.reduce(engine.processorTime) { $0 - $1.link.processorTime }
   }
 
-  /// Does something so many times, and says what it cost.
+  /// Runs an operation that consists of `count` repetitions, and returns its cost.
   func measure(_ count: Int, _ body: () async throws -> Void) async rethrows -> Measurement {
     let (start, memory, traffic) = (ContinuousClock.now, residentSize(), traffic)
     let (processor, model) = (processSeconds(), modelTime)
@@ -59,7 +59,7 @@ final class ScaleCell: Sendable {
 
   // MARK: Devices
 
-  /// Connects devices to gateways, so many at a time; returns when each has what waited for it.
+  /// Connects devices to gateways, `size.wave` at a time. Returns when each device has received its pending pushes.
   func connect(_ some: Range<Int>, to gateway: @escaping @Sendable (Int) -> ScaleGateway) async {
     var next = some.lowerBound
     while next < some.upperBound {
@@ -73,7 +73,7 @@ final class ScaleCell: Sendable {
     }
   }
 
-  /// What brokers' side of so many subscriptions takes in the model, so that it can be told from what a gateway has.
+  /// Measures the broker's cost of subscriptions in the model, so that it can be separated from the cost of a gateway.
   func measureSubscriptions(_ count: Int) async throws -> Measurement {
     let link = engine.connect()
     defer { link.close() }
@@ -93,8 +93,8 @@ final class ScaleCell: Sendable {
 
   // MARK: Pushes
 
-  /// Sends pushes to devices by chance that are connected, through several gateways at once; returns when they have them, and
-  /// the brokers have them no longer.
+  /// Sends pushes to random connected devices, through several gateways at once. Returns when the devices have received
+  /// them and the brokers have deleted them.
   func send(_ count: Int, to some: Range<Int>, through senders: [ScaleGateway]) async -> Measurement {
     let (delivered, deleted) = (tallies.delivered.count, deletions)
     return await measure(count) {
@@ -109,7 +109,7 @@ final class ScaleCell: Sendable {
     }
   }
 
-  /// Sends each device one, of which none is connected.
+  /// Sends one push to each device, while none of them is connected.
   func sendOneEach(_ some: Range<Int>, through senders: [ScaleGateway]) async {
     await withTaskGroup(of: Void.self) { group in
       for (place, sender) in senders.enumerated() {
@@ -120,7 +120,7 @@ final class ScaleCell: Sendable {
 
   private var deletions: Int { gateways.reduce(0) { $0 + $1.link.deleted.count } }
 
-  /// Lets what is under way go on.
+  /// Lets operations that are in progress continue.
   func settle() async {
     engine.flush()
     await Task.yield()
@@ -142,13 +142,13 @@ final class ScaleCell: Sendable {
     samplePush(to: DeviceID(row: Int64(device + 1)), payload: payload)
   }
 
-  /// 200 bytes.
+  /// A payload of 200 bytes.
   private static let payload =
     #"{"aps":{"alert":{"title":"Simulated","body":"\#(String(repeating: "x", count: 140))"}}}"#
 
   // MARK: Again
 
-  /// Rounds in which a gateway looks for what nobody told of.
+  /// Runs rounds in which a gateway looks for pushes that were not announced to it.
   func look(at gateway: ScaleGateway, devices count: Int, rounds: Int) async -> Measurement {
     await measure(count) {
       for _ in 0..<rounds { await gateway.router.look() }

@@ -5,16 +5,16 @@ import NIOCore
 @testable import PushGateway
 @testable import PushStorage
 
-/// What devices have done, all together.
+/// Counts over all devices.
 final class ScaleTallies: Sendable {
   let caughtUp = Tally()
   let delivered = Tally()
   let broadcasts = Tally()
 }
 
-/// A device that is connected: its stream's own state machine, without a socket. It has what it is sent at once.
+/// A connected device: the state machine of its stream, without a socket. It receives at once.
 ///
-/// Everything happens on its loop, so that nothing of it is protected.
+/// All calls happen on its event loop, so its state has no lock.
 final class ScaleDevice: LiveSubscription, BroadcastReceiver, @unchecked Sendable {
   let id: DeviceID
   private let loop: any EventLoop
@@ -27,7 +27,7 @@ final class ScaleDevice: LiveSubscription, BroadcastReceiver, @unchecked Sendabl
     (self.id, self.loop, self.tallies) = (id, loop, tallies)
   }
 
-  /// Connects to a gateway, where it goes on with what it has.
+  /// Connects to a gateway and continues after the last push that it has received.
   func connect(to gateway: ScaleGateway) {
     let cursor = state.cursor
     state = DeviceStreamState()
@@ -62,7 +62,7 @@ final class ScaleDevice: LiveSubscription, BroadcastReceiver, @unchecked Sendabl
     if let action = state.performed(found, hasCapacity: true) { perform(action) }
   }
 
-  // MARK: Told by the router
+  // MARK: Called by the router
 
   func deliver(_ entry: MailboxEntry) {
     if let action = state.stored(entry, hasCapacity: true) { perform(action) }

@@ -7,7 +7,7 @@ import PushTesting
 @testable import PushGateway
 @testable import PushStorage
 
-/// What a gateway of a cell is below HTTP: its link, its mailbox, its router, its channels.
+/// A gateway of a cluster without its HTTP layer: link, mailbox, router and channels.
 final class ScaleGateway: Sendable {
   let link: MeteredLink
   let mailbox: JetStreamMailbox
@@ -15,12 +15,13 @@ final class ScaleGateway: Sendable {
   let channels = LiveChannels()
   let peers: Membership
 
-  /// The clock of the peers stands still: on a busy machine a gateway that is late would count as absent.
+  /// The clock of the peers stands still: on a busy machine, a late gateway would count as absent.
   private static let start = ContinuousClock.now
 
   init(_ engine: ModelEngine, number: Int, _ size: ScaleSize) {
     link = MeteredLink(engine.connect())
-    // The model loses no answer: a request that is sent again, because the machine is busy, would be counted twice.
+    // The model loses no answer. With a short timeout, a busy machine would send a request again, which would be
+    // counted twice.
     mailbox = JetStreamMailbox(
       JetStream(link, timeout: .seconds(60)), partitions: size.partitions, replicas: 3, cap: 10_000, logger: .silent,
       now: { TestClock.start }, removed: { _ in })
@@ -32,7 +33,7 @@ final class ScaleGateway: Sendable {
       now: { ScaleGateway.start })
   }
 
-  /// Ends it as `kill -9` does.
+  /// Ends the gateway as `kill -9` does.
   func kill() {
     router.stop()
     mailbox.close()

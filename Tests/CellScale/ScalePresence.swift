@@ -7,7 +7,7 @@ import PushTesting
 @testable import PushGateway
 @testable import PushStorage
 
-/// A gateway's part in a cell as far as others are asked what devices they have.
+/// The part of a gateway's cluster interface that asks other gateways which devices are connected.
 private final class PresenceCell: GatewayCell {
   private let peers: Membership
 
@@ -15,7 +15,7 @@ private final class PresenceCell: GatewayCell {
 
   var gateway: ClusterMember { ClusterMember(id: peers.own.id, process: peers.own.id, name: peers.own.id) }
 
-  /// All of them: none has left, however late a busy machine makes its announcements.
+  /// All other gateways: none has left, however late a busy machine delivers its announcements.
   var others: [ClusterMember] {
     peers.others.map { ClusterMember(id: $0.peer.id, process: $0.peer.id, name: $0.peer.id) }
   }
@@ -27,7 +27,7 @@ private final class PresenceCell: GatewayCell {
   }
 
   func ask(_ gateway: ClusterMember, _ name: String, _ question: [UInt8], within time: Duration) async -> [UInt8]? {
-    // The answers are counted, and none is late beside a busy machine.
+    // The answers are counted: the timeout is long enough for a busy machine.
     await peers.ask(gateway.id, name, question, within: .seconds(60))
   }
 
@@ -50,7 +50,7 @@ extension ScaleCell {
       cell: PresenceCell(gateway.peers))
   }
 
-  /// Gateways tell of themselves; returns when each knows all others.
+  /// Announces the gateways to each other. Returns when each gateway has the announcements of all others.
   func meet() async throws {
     for gateway in gateways {
       let cell = PresenceCell(gateway.peers)
@@ -60,14 +60,14 @@ extension ScaleCell {
     while gateways.contains(where: { $0.peers.others.count < gateways.count - 1 }) { await settle() }
   }
 
-  /// Each gateway tells once of itself, as it does each second.
+  /// Announces each gateway once, as happens every second.
   func tell() async -> Measurement {
     await measure(1) {
       for (number, gateway) in gateways.enumerated() { gateway.peers.announce(["gateway-\(number):1"]) }
     }
   }
 
-  /// A person looks at so many devices.
+  /// Lists devices with their presence, as one user does.
   func list(_ count: Int) async -> (found: Int, Measurement) {
     let asked = devices.prefix(count).map(\.id)
     let presence = presence(gateways[0])
@@ -78,7 +78,7 @@ extension ScaleCell {
     return (found, measured)
   }
 
-  /// A broadcast reaches every stream that is open.
+  /// Sends a broadcast to every open stream.
   func broadcast() async throws -> Measurement {
     let channel = ChannelID.random()
     await withCheckedContinuation { continuation in

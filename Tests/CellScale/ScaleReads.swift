@@ -5,14 +5,16 @@ import PushTesting
 @testable import PushCore
 @testable import PushStorage
 
-/// Reads of mailboxes at real brokers, whose processors somebody looks at meanwhile: what the model can't say.
+/// Reads of mailboxes at real brokers. The processor time of the brokers, which the model can't give, is observed from
+/// outside meanwhile.
 enum ScaleReads {
-  /// How mailboxes are asked for what they have: each for its pushes and its gap, or many at once for whether they have any.
+  /// The kind of read: the pushes and the gap of each mailbox, or one question to many mailboxes whether they have any
+  /// push.
   enum Way: String { case reads, looks }
 
-  /// - Parameter count: how many mailboxes are read, each once, 64 at a time, or looked at, ten thousand at a time, after a
-  ///   push was stored for one of ten.
-  /// - Returns: seconds that it took.
+  /// - Parameter count: The number of mailboxes. For `reads`, each is read once, 64 at a time. For `looks`, ten
+  ///   thousand are looked at at a time, after a push was stored for one in ten.
+  /// - Returns: The duration in seconds.
   static func run(_ servers: [String], count: Int, _ way: Way) async throws -> Double {
     let link = try await NATSConnection.connect(NATSOptions(servers: servers, name: "scale"))
     defer { link.close() }

@@ -7,9 +7,9 @@ import PushTesting
 @testable import PushCore
 @testable import PushStorage
 
-/// What gateways share beside mailboxes, in replicas of as many devices as there are.
+/// The shared data of the gateways other than mailboxes, in replicas with all devices of the simulation.
 final class ScaleReplica: Sendable {
-  /// One gateway's.
+  /// The replica of one gateway.
   private final class Member: Sendable {
     let store: SQLiteStore
     let log: CellLog
@@ -23,20 +23,20 @@ final class ScaleReplica: Sendable {
     }
   }
 
-  /// What was seen.
+  /// The measurements of the replicas.
   struct Results: Sendable {
-    /// In bytes.
+    /// The size of a snapshot in bytes.
     var snapshotSize = 0
-    /// Storing a snapshot, taking it over, and reading it into memory.
+    /// The costs of storing a snapshot, of applying it to a new replica and of loading it into memory.
     var stored = Measurement(count: 0)
     var taken = Measurement(count: 0)
     var loaded = Measurement(count: 0)
-    /// Registrations through the log: at who registers and who takes over, together.
+    /// Registrations through the log: the cost at the registering gateway and at a follower together.
     var registered = Measurement(count: 0)
-    /// One broadcast to all that subscribe, and what they acknowledge.
+    /// One broadcast to all subscribers, and its acknowledgements.
     var published = Measurement(count: 0)
     var acknowledged = Measurement(count: 0)
-    /// The part of taking over in the time for one acknowledgement: a follower's, in seconds for one.
+    /// The follower's share of the time of an acknowledgement, in seconds per acknowledgement.
     var acknowledgementsTaken = Measurement(count: 0)
   }
 
@@ -69,7 +69,7 @@ final class ScaleReplica: Sendable {
 
   // MARK: Snapshots
 
-  /// A replica with all devices, of which a snapshot is stored, as a restore does.
+  /// Returns a replica with all devices, and stores a snapshot of it, as a restore does.
   private func fill(_ results: inout Results) async throws -> Member {
     let engine = JetStream(cell.gateways[0].link)
     let store = try await CellStore.open(folder.file("first"), of: identity, engine: engine, durability: .normal)
@@ -97,7 +97,7 @@ final class ScaleReplica: Sendable {
     return try Member(store, log)
   }
 
-  /// A gateway that comes new.
+  /// Returns the replica of a gateway that joins the cluster.
   private func take(_ results: inout Results) async throws -> Member {
     let gateway = cell.gateways[1]
     var store: SQLiteStore?

@@ -1,10 +1,10 @@
 import Foundation
 
-/// What a run showed, as text.
+/// The text of the results of a run.
 struct ScaleReport {
   private let run: ScaleRun
   private var size: ScaleSize { run.size }
-  /// Devices of one gateway.
+  /// The number of devices per gateway.
   private var share: Double { Double(size.devices) / Double(size.gateways) }
 
   init(_ run: ScaleRun) { self.run = run }
@@ -59,10 +59,10 @@ struct ScaleReport {
 
   // MARK: What is used
 
-  /// What something uses of what there is.
+  /// The use of one resource.
   private struct Use {
     var name: String
-    /// What does not grow with devices, and what does.
+    /// The part that is independent of the number of devices, and the part that is proportional to it.
     var fixed = 0.0
     var growing: Double
     var capacity: Double
@@ -100,7 +100,8 @@ struct ScaleReport {
     ]
   }
 
-  /// Gigabytes of one gateway: streams and the replica. What is remembered of pushes takes another, at most.
+  /// Gigabytes of one gateway for streams and the replica. The memory for remembered pushes is at most one gigabyte
+  /// more.
   private var memory: Double { (share * Capacity.device * 1000 + Double(run.replica.loaded.memory)) / 1e9 }
 
   private var used: [String] {

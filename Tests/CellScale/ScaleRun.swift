@@ -5,7 +5,7 @@ import PushTesting
 @testable import PushCore
 @testable import PushStorage
 
-/// A simulation from its beginning to its end, and what it showed.
+/// One complete simulation and its results.
 struct ScaleRun: Sendable {
   var size: ScaleSize
   var replica = ScaleReplica.Results()
@@ -14,14 +14,15 @@ struct ScaleRun: Sendable {
   var looked = Measurement(count: 0)
   var lookedInTurn = Measurement(count: 0)
   var sent = Measurement(count: 0)
-  /// Messages to the gateways that had neither the sender nor the device of a push.
+  /// Messages to gateways that had neither the sender nor the device of a push.
   var strangers = 0
   var told = Measurement(count: 0)
   var listed = Measurement(count: 0)
   var found = 0
   var broadcast = Measurement(count: 0)
   var returned = Measurement(count: 0)
-  /// Microseconds for a push that a gateway remembers, before and after so many are known that others are forgotten.
+  /// Microseconds per push that a gateway remembers: below the limit, and at the limit, where each new push evicts an
+  /// older one.
   var remembering: (before: Double, after: Double) = (0, 0)
 
   init(_ size: ScaleSize, say: @Sendable (String) -> Void = { _ in }) async throws {
@@ -55,7 +56,7 @@ struct ScaleRun: Sendable {
 
   private mutating func push(_ cell: ScaleCell) async throws {
     sent = await cell.send(size.pushes, to: 0..<size.devices, through: cell.gateways)
-    // To the devices of the first gateway, through the second: nobody else has anything to do.
+    // The pushes go to the devices of the first gateway, through the second. The other gateways have no part in them.
     let before = cell.gateways.dropFirst(2).map { $0.link.traffic.total }
     _ = await cell.send(
       min(1_000, size.pushes), to: size.devices(of: 0), through: [cell.gateways[1]])
@@ -70,7 +71,7 @@ struct ScaleRun: Sendable {
     broadcast = try await cell.broadcast()
   }
 
-  /// A gateway is told of pushes that are acknowledged at others, of which it never hears.
+  /// Announces pushes to a gateway that are acknowledged at other gateways, without a notice to this gateway.
   private static func remember(_ size: ScaleSize) -> (before: Double, after: Double) {
     let gateway = ScaleGateway(ModelEngine(isReliable: true), number: 0, size)
     defer { gateway.kill() }
@@ -89,7 +90,7 @@ struct ScaleRun: Sendable {
     return (before, learn())
   }
 
-  /// The last gateway ends; a push comes for each of its devices, and they come to the others.
+  /// Ends the last gateway. A push is sent to each of its devices, and the devices connect to the other gateways.
   private mutating func lose(_ cell: ScaleCell) async {
     let devices = size.devices(of: size.gateways - 1)
     cell.gateways[size.gateways - 1].kill()

@@ -1,19 +1,19 @@
-/// How large the cell is that is simulated.
+/// The size of the simulated cluster.
 struct ScaleSize: Sendable {
   var gateways = 10
   var devices = 1_000_000
-  /// How many pushes are sent to connected devices.
+  /// The number of pushes to connected devices.
   var pushes = 100_000
-  /// How many changes go through the cell's log.
+  /// The number of changes in the log of the cluster.
   var changes = 2_000
   var partitions = 16
-  /// How many devices are connected at a time.
+  /// The number of devices that connect at a time.
   var wave = 2_000
 
-  /// What tests run.
+  /// The size for tests.
   static let small = ScaleSize(gateways: 3, devices: 1_500, pushes: 600, changes: 50, wave: 200)
 
-  /// Devices of the gateway with this number.
+  /// Returns the numbers of the devices of one gateway.
   func devices(of gateway: Int) -> Range<Int> {
     let share = devices / gateways
     return gateway * share..<(gateway == gateways - 1 ? devices : (gateway + 1) * share)

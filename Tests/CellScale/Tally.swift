@@ -1,6 +1,6 @@
 import Synchronization
 
-/// A count that somebody waits for.
+/// A counter with a task that awaits a value.
 final class Tally: Sendable {
   private struct State {
     var count = 0
@@ -20,7 +20,7 @@ final class Tally: Sendable {
     waiter?.resume()
   }
 
-  /// Returns when the count is so high; one may wait at a time.
+  /// Returns when the counter has reached `target`. At most one task may wait at a time.
   func reach(_ target: Int) async {
     await withCheckedContinuation { continuation in
       let isThere = state.withLock { state in

@@ -1,14 +1,14 @@
 import PushCluster
 
-/// What goes between a gateway and the brokers, by kind.
+/// The messages between gateways and brokers, counted by kind.
 struct Traffic: Sendable {
   enum Kind: Int, CaseIterable, Sendable {
     case subscribe, push, live, delete, purge, page, gap, info, log, snapshot, peers, other
 
-    /// - Parameter isMany: whether several messages answer it.
+    /// - Parameter isMany: True if the request has several messages as its answer.
     init(_ subject: String, isMany: Bool = false) {
       if isMany {
-        // A gateway reads on in the cell's log whenever something was added, also while other things are measured.
+        // A gateway continues to read the cluster's log after each addition, also during other measurements.
         self = subject.hasSuffix("." + CellLog.stream) ? .log : .page
       } else {
         self = Kind.beginnings.first { subject.hasPrefix($0.text) }?.kind ?? .other
@@ -23,7 +23,7 @@ struct Traffic: Sendable {
   }
 
   struct Count: Sendable {
-    /// Messages from the gateway, and to it.
+    /// Messages sent by the gateway, and messages received by it.
     var sent = 0
     var received = 0
     var bytes = 0

@@ -1,8 +1,8 @@
 import Glibc
 
-/// The fuzzer's program: `fuzz TARGET [what libFuzzer takes]`. It is built by scripts/fuzz alone.
+/// The program of the fuzzer: `fuzz TARGET [options of libFuzzer]`. Only scripts/fuzz builds it.
 @main struct Fuzz {
-  // libFuzzer calls on one thread.
+  // Not isolated: libFuzzer calls on one thread only.
   nonisolated(unsafe) private static var run: ([UInt8]) -> Void = { _ in }
 
   static func main() throws {
@@ -15,7 +15,7 @@ import Glibc
     }
     unsafe run = try target.prepare()
     var arguments = [CommandLine.arguments[0], "-max_len=\(target.maximumSize)"] + CommandLine.arguments.dropFirst(2)
-    // The last one given holds, so that a smaller size can be asked for.
+    // libFuzzer uses the last value of an option, so the caller can set a smaller size.
     arguments.removeAll { $0.isEmpty }
     var pointers = unsafe arguments.map { unsafe strdup($0) } + [nil]
     var count = CInt(arguments.count)
@@ -30,7 +30,7 @@ import Glibc
   }
 }
 
-/// libFuzzer as a library.
+/// The entry point of libFuzzer as a library.
 @_silgen_name("LLVMFuzzerRunDriver")
 private func runLibFuzzer(
   _ count: UnsafeMutablePointer<CInt>,

@@ -1,12 +1,13 @@
 import Foundation
 import Testing
 
-/// What `make fuzz` begins with, and what it found (Tests/FuzzCorpus): no input ends the process, in ordinary builds, too.
+/// Runs the initial inputs and earlier findings of `make fuzz` (Tests/FuzzCorpus) in ordinary builds too: no input ends
+/// the process.
 @Suite(.timeLimit(.minutes(5))) struct FuzzCorpusTests {
   private static let folder = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../FuzzCorpus")
     .standardized
 
-  /// The inputs of a target.
+  /// Returns the input files of a target.
   private static func inputs(_ target: String) throws -> [URL] {
     try FileManager.default.contentsOfDirectory(at: folder.appending(path: target), includingPropertiesForKeys: nil)
       .sorted { $0.path < $1.path }
@@ -17,7 +18,7 @@ import Testing
     #expect(Set(folders) == Set(FuzzTarget.all.map(\.name)))
   }
 
-  /// In a process of its own, since a target may take all tasks of a process upon itself.
+  /// Runs in its own process, because a target may replace the executor of all tasks of its process.
   @Test(arguments: FuzzTarget.all.map(\.name)) func `no input ends the process`(_ name: String) async throws {
     #expect(try !Self.inputs(name).isEmpty)
     await #expect(processExitsWith: .success) { [name = name as String] in

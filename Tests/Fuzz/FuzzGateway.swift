@@ -10,8 +10,8 @@ import Synchronization
 @testable import PushGateway
 @testable import PushStorage
 
-/// A whole gateway on a loop in memory, on the thread that calls it: every route, real registrations, and a mailbox
-/// without a disk.
+/// A complete gateway on an embedded event loop, on the calling thread: all routes, real registrations, and a mailbox
+/// in memory.
 final class FuzzGateway {
   static let topic = "com.example.news"
   static let team = "TEAM000001"
@@ -26,7 +26,7 @@ final class FuzzGateway {
   let faults = FaultTable()
   private let clock: FuzzClock
   private let store: SQLiteStore
-  /// What an input may name: `{token}` and the like.
+  /// The placeholders for an input, such as `{token}`, with their values.
   private(set) var names: [(name: [UInt8], value: [UInt8])] = []
 
   init() throws {
@@ -72,7 +72,7 @@ final class FuzzGateway {
     try? store.close()
   }
 
-  /// An app, a provider's key, two devices and a channel.
+  /// Registers an app, a provider's key, two devices and a channel.
   private func furnish() throws {
     let (services, key) = (services, try ES256Key.generate())
     let found = Mutex<[String: String]>([:])
@@ -101,7 +101,7 @@ final class FuzzGateway {
     names = found.withLock { $0 }.map { (Array("{\($0)}".utf8), Array($1.utf8)) }
   }
 
-  /// Replaces what stands for something of this gateway.
+  /// Replaces the placeholders in an input by the values of this gateway.
   func filled(_ bytes: some Collection<UInt8>) -> [UInt8] {
     var filled: [UInt8] = []
     var rest = Array(bytes)[...]
@@ -115,25 +115,25 @@ final class FuzzGateway {
     return filled + rest
   }
 
-  /// Connects a peer, has `body` send, and hangs up.
+  /// Connects a peer, lets `body` send bytes, and closes the connection.
   func connect(_ options: ConnectionOptions, _ body: (FuzzPeer) throws -> Void) throws {
     let peer = try FuzzPeer(self, options)
     try body(peer)
     try peer.close()
     faults.clear()
-    // What waits for its time has its time.
+    // Long enough for all timers of the connection.
     loop.advanceTime(by: .seconds(60))
     settle()
     precondition(context.connections.isEmpty, "a connection that is over stays")
   }
 
-  /// Does all that can be done now.
+  /// Runs all work that can be done without waiting.
   func settle() {
     repeat { loop.run() } while SerialTasks.run()
   }
 }
 
-/// A peer of a ``FuzzGateway``, which sends bytes.
+/// The peer of a connection to a ``FuzzGateway``. It sends bytes.
 final class FuzzPeer {
   let connection: Connection
   private let gateway: FuzzGateway
@@ -151,7 +151,7 @@ final class FuzzPeer {
     channel.connect(to: try SocketAddress(ipAddress: "127.0.0.1", port: 1), promise: nil)
   }
 
-  /// Sends bytes and waits until the gateway has no more to say.
+  /// Sends bytes and returns when the gateway has no more work for them.
   func send(_ bytes: [UInt8]) throws {
     guard channel.isActive else { return }
     try channel.writeInbound(ByteBuffer(bytes: bytes))
@@ -160,7 +160,7 @@ final class FuzzPeer {
 
   private func settle() {
     gateway.settle()
-    // What a disk has to answer is waited for.
+    // Operations of the disk end on other threads.
     while connection.runningRequests > 0 {
       if !SerialTasks.run() { SerialTasks.wait() }
       gateway.settle()
@@ -169,7 +169,7 @@ final class FuzzPeer {
     precondition(connection.session.brokenInvariant() == nil, connection.session.brokenInvariant() ?? "")
   }
 
-  /// Lets time pass.
+  /// Advances the clock of the loop.
   func wait(_ time: TimeAmount) {
     gateway.loop.advanceTime(by: time)
     settle()
@@ -177,27 +177,27 @@ final class FuzzPeer {
 
   fileprivate func close() throws {
     settle()
-    // finish() would end the timers of the gateway's loop as well.
+    // `finish()` would also end the timers of the gateway's loop.
     channel.close(promise: nil)
     settle()
   }
 
   // MARK: Frames
 
-  /// The next stream that a client may open.
+  /// Returns the number of the next stream that a client may open.
   func nextStream() -> UInt32 {
     defer { lastStream += 2 }
     return lastStream
   }
 
-  /// A frame (RFC 9113 §4.1).
+  /// Returns a frame (RFC 9113 §4.1).
   static func frame(_ kind: UInt8, flags: UInt8, stream: UInt32, _ payload: [UInt8]) -> [UInt8] {
     let size = payload.count
     return [UInt8(size >> 16 & 255), UInt8(size >> 8 & 255), UInt8(size & 255), kind, flags]
       + (0..<4).map { UInt8(stream >> (24 - 8 * UInt32($0)) & 255) } + payload
   }
 
-  /// A field as HPACK has it without a table and without Huffman's code (RFC 7541 §6.2.2).
+  /// Returns a field in HPACK: a literal without indexing and without Huffman coding (RFC 7541 §6.2.2).
   static func field(_ name: [UInt8], _ value: [UInt8]) -> [UInt8] { [0] + literal(name) + literal(value) }
 
   private static func literal(_ bytes: [UInt8]) -> [UInt8] {
@@ -211,7 +211,7 @@ final class FuzzPeer {
   }
 }
 
-/// A clock that moves when it is told to.
+/// A clock that only the test advances.
 final class FuzzClock: Sendable {
   private let time: Atomic<Int64>
 
@@ -222,9 +222,9 @@ final class FuzzClock: Sendable {
 }
 
 extension Logger {
-  /// Says nothing.
+  /// Discards all messages.
   static let silent = Logger(label: "fuzz") { _ in SwiftLogNoOpLogHandler() }
-  /// Traps at what only a fault of the gateway brings about, as an answer 500.
+  /// Traps on a message at the level `error`: only a fault of the gateway causes one, such as an answer 500.
   static let trap = Logger(label: "fuzz") { _ in TrappingLog() }
 }
 

@@ -3,7 +3,7 @@ import Synchronization
 @testable import PushCore
 @testable import PushStorage
 
-/// The mailbox's engine with rows in memory, which is done with everything when it returns.
+/// The logic of the mailbox with rows in memory. Each call has completed when it returns.
 final class FuzzMailbox: Mailbox {
   private struct State {
     var operations: [MailboxOperation] = []
@@ -63,7 +63,7 @@ final class FuzzMailbox: Mailbox {
     return PendingPushes(gap: gap, entries: entries, isComplete: isComplete)
   }
 
-  /// One after another, also what is asked for while one is done.
+  /// Runs operations in order. An operation that is submitted during another one runs after it.
   private func submit(_ operation: MailboxOperation) {
     let isFirst = state.withLock { state in
       state.operations.append(operation)

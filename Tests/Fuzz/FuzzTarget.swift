@@ -1,11 +1,11 @@
-/// What takes bytes from outside, as the fuzzer and the tests call it: it returns, whatever the bytes are, and traps where
-/// something is not as it must be.
+/// A function that takes bytes from outside, for the fuzzer and the tests. It returns for any bytes, and traps if a
+/// condition is violated.
 struct FuzzTarget: Sendable {
-  /// Also the folder of its inputs in `Tests/FuzzCorpus`.
+  /// The name, also of the folder with its inputs in `Tests/FuzzCorpus`.
   let name: String
-  /// Bytes of the longest input that the fuzzer makes.
+  /// The maximum size in bytes of an input from the fuzzer.
   let maximumSize: Int
-  /// Makes what it needs, once, and returns what is called with each input.
+  /// Prepares the target once, and returns the function to call with each input.
   let prepare: @Sendable () throws -> ([UInt8]) -> Void
 
   init(_ name: String, maximumSize: Int = 1024, _ prepare: @escaping @Sendable () throws -> ([UInt8]) -> Void) {
@@ -14,7 +14,7 @@ struct FuzzTarget: Sendable {
     self.prepare = prepare
   }
 
-  /// Every target, from what is read first to what is read last.
+  /// All targets, in the order in which the gateway and the client read such data.
   static let all: [FuzzTarget] = [
     payload, detector, choices, quietHours, token, certificate, deviceLine, gatewayLine, terminalText, keys, json,
     configuration, faultFile, session, requests, stream, client,

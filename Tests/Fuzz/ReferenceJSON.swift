@@ -1,6 +1,6 @@
 import Glibc
 
-/// A JSON value as a slow and plain reader reads it (RFC 8259), to compare with.
+/// A JSON value as a slow, simple reader parses it (RFC 8259). The tests compare the parser with it.
 indirect enum ReferenceJSON: Equatable {
   case null
   case bool(Bool)
@@ -15,7 +15,7 @@ indirect enum ReferenceJSON: Equatable {
     var value: ReferenceJSON
   }
 
-  /// Reads one value of at most `maximumDepth` levels; nil when `bytes` are none.
+  /// Reads one value of at most `maximumDepth` levels. Nil if `bytes` are no such value.
   init?(_ bytes: [UInt8], maximumDepth: Int) {
     guard String(validating: bytes, as: UTF8.self) != nil else { return nil }
     var reader = ReferenceReader(bytes: bytes, maximumDepth: maximumDepth)
@@ -24,7 +24,7 @@ indirect enum ReferenceJSON: Equatable {
   }
 }
 
-/// Goes through the bytes, one after another.
+/// The reader: a position in the bytes.
 private struct ReferenceReader {
   let bytes: [UInt8]
   let maximumDepth: Int
@@ -137,7 +137,7 @@ private struct ReferenceReader {
     return UInt32(String(decoding: digits, as: UTF8.self), radix: 16)
   }
 
-  /// - Returns: whether there was a digit.
+  /// - Returns: True if there was at least one digit.
   private mutating func digits() -> Bool {
     let start = place
     while let byte = next, (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) { place += 1 }

@@ -1,7 +1,7 @@
 import NATSClient
 import Synchronization
 
-/// Brokers that answer, one after another, what an input says; then nobody answers.
+/// Brokers that answer requests with the messages of an input, in order. After the last message they do not answer.
 final class ScriptedTransport: NATSTransport {
   private struct Subscription: EngineSubscription {
     func cancel() {}
@@ -14,7 +14,8 @@ final class ScriptedTransport: NATSTransport {
 
   let link = LinkState.connected(server: "script")
 
-  /// Messages of a text: lines of headers, an empty line, and what it carries; `---` on a line ends each.
+  /// Returns the messages of a text. Each message consists of lines with headers, an empty line and a body, and ends at
+  /// a line `---`.
   static func messages(_ bytes: [UInt8]) -> [NATSMessage] {
     let lines = bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
     return lines.split(separator: Array("---".utf8)[...], omittingEmptySubsequences: true).prefix(64).map(message)
@@ -30,7 +31,7 @@ final class ScriptedTransport: NATSTransport {
     return NATSMessage(subject: "script", headers: headers, body: body)
   }
 
-  /// Tells all who listen.
+  /// Passes a message to all subscriptions.
   func tell(_ message: NATSMessage) { for handler in handlers.withLock({ $0 }) { handler(message) } }
 
   // MARK: NATSTransport
@@ -43,7 +44,7 @@ final class ScriptedTransport: NATSTransport {
     completion(next.map { .success($0) } ?? .failure(.closed))
   }
 
-  /// What comes up to a status.
+  /// Answers with the messages up to the next status message.
   func requestMany(
     _ subject: String, _ body: [UInt8], timeout: Duration,
     completion: @escaping @Sendable (Result<[NATSMessage], NATSError>) -> Void

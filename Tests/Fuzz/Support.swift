@@ -1,7 +1,7 @@
 import Foundation
 import Synchronization
 
-/// A folder in memory for the files that a target needs.
+/// A folder in memory for the files of a target.
 final class FuzzFolder: Sendable {
   let path: String
 
@@ -17,13 +17,13 @@ final class FuzzFolder: Sendable {
   func file(_ name: String) -> String { path + "/" + name }
 }
 
-/// All tasks of the process on the thread that asks for it, in their order: an input takes the same ways each time, and its
-/// tasks are over before the next one begins.
+/// An executor that runs all tasks of the process in order, on the thread that calls it. An input takes the same path
+/// each time, and its tasks end before the next input begins.
 enum SerialTasks {
   private static let jobs = Mutex<[UnownedJob]>([])
   private static let arrived = DispatchSemaphore(value: 0)
 
-  /// Runs jobs where they were asked for.
+  /// Adds jobs to the queue of ``SerialTasks``.
   private final class Executor: TaskExecutor {
     func enqueue(_ job: consuming ExecutorJob) { SerialTasks.add(UnownedJob(job)) }
   }
@@ -32,7 +32,7 @@ enum SerialTasks {
   private typealias Original = @convention(thin) (UnownedJob) -> Void
   private typealias Hook = @convention(thin) (UnownedJob, Original) -> Void
 
-  /// From now on no task runs but here: for a process that does nothing else.
+  /// Redirects all tasks of the process to this executor, until the process ends. For a process with no other purpose.
   static let begin: Void = {
     guard let symbol = unsafe dlsym(dlopen(nil, 0), "swift_task_enqueueGlobal_hook") else {
       fatalError("this Swift has no hook for tasks")
@@ -45,9 +45,9 @@ enum SerialTasks {
     arrived.signal()
   }
 
-  /// Runs what can go on.
+  /// Runs the jobs that are ready.
   ///
-  /// - Returns: whether there was anything.
+  /// - Returns: True if there was at least one job.
   @discardableResult
   static func run() -> Bool {
     var isAny = false
@@ -58,12 +58,12 @@ enum SerialTasks {
     return isAny
   }
 
-  /// Waits until a task can go on, as when a disk has answered.
+  /// Blocks until a job is ready, for example after the disk has answered.
   static func wait() {
     precondition(arrived.wait(timeout: .now() + 300) == .success, "an answer does not come")
   }
 
-  /// Runs a task to its end.
+  /// Runs a task until it ends.
   static func finish(_ body: @escaping @Sendable () async throws -> Void) throws {
     begin
     let result = Mutex<Result<Void, any Error>?>(nil)

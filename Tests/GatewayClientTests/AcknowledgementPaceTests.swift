@@ -8,7 +8,7 @@ import Testing
 
   func after(_ milliseconds: Int) -> ContinuousClock.Instant { start + .milliseconds(milliseconds) }
 
-  /// Tells of one push after another until the pace says to wait; the number that waits, and until when.
+  /// Stores pushes until the pace defers one. Returns the number of that push and the end of its delay.
   mutating func exhaust(at time: Int) -> (seq: UInt64, until: ContinuousClock.Instant)? {
     for seq in 1...20 as ClosedRange<UInt64> {
       switch pace.store(seq, at: after(time)) {

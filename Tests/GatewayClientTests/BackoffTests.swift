@@ -3,7 +3,7 @@ import Testing
 @testable import GatewayClient
 
 @Suite struct BackoffTests {
-  /// Gives the highest or the lowest number.
+  /// A generator that returns only the highest or the lowest number.
   private struct Constant: RandomNumberGenerator {
     var value: UInt64
     func next() -> UInt64 { value }

@@ -27,7 +27,7 @@ import Testing
     #expect(inbox.judge(line(a, 3), parser: parser) == .new(acknowledgement: acknowledgement(a, 3)))
   }
 
-  /// A hostile gateway makes channels up.
+  /// The limit protects against a hostile gateway that invents channels.
   @Test func `no more channels are remembered than there may be, and the latest are`() {
     var inbox = BroadcastInbox()
     let parser = JSONParser()

@@ -7,7 +7,7 @@ import Testing
 
 @testable import GatewayClient
 
-/// A client of a gateway that is a session in memory, and does what the test says.
+/// A client and a gateway that consists of a session in memory. The test controls the gateway.
 @Suite struct ClientTests {
   private final class Pair {
     let core: ClientCore
@@ -28,7 +28,7 @@ import Testing
       try run()
     }
 
-    /// Carries bytes to and fro until both are silent.
+    /// Transfers bytes in both directions until neither side sends more.
     func run() throws {
       var hasMoved = true
       while hasMoved {
@@ -47,7 +47,7 @@ import Testing
       }
     }
 
-    /// Begins an answer with 200.
+    /// Begins an answer with status 200.
     func answer() throws -> HTTP2Stream {
       let id = try #require(gateway.heads.last)
       let stream = try #require(gateway.session.stream(id))
@@ -93,7 +93,7 @@ import Testing
     let rest = isEnding ? 1 : Limits.maximumHeaderListSize + 1
     try pair.write([UInt8](repeating: 0x20, count: rest), ending: isEnding, on: stream)
     #expect(Self.isOver(result))
-    // The gateway hears of it, and the connection serves others.
+    // The gateway receives the end of the stream, and the connection serves other requests.
     if !isEnding { #expect(!pair.gateway.closings.isEmpty) }
     pair.core.request("GET", "/v1/health", [], body: []) { result = $0 }
     try pair.run()

@@ -5,7 +5,7 @@ import Testing
 @testable import GatewayClient
 
 @Suite struct DeviceEventsTests {
-  /// With one place for a waiting sender, one of two was lost and the receiver hung.
+  /// Regression: with room for one waiting sender, the second of two senders was lost and the receiver hung.
   @Test func `each of several senders goes on when the queue is taken from`() async {
     let queue = DeviceEvents()
     var full = PushBatch()

@@ -6,7 +6,7 @@ import Testing
 
 @testable import GatewayClient
 
-/// A session with a cell: several gateways, and a numbering with a name.
+/// A session with a cluster: several gateways, and a named numbering epoch.
 extension DeviceSessionTests {
   private static func welcome(_ epoch: String?, _ gateways: String = "") -> String {
     let numbering = epoch.map { #""epoch":"\#($0)","# } ?? ""
@@ -81,7 +81,7 @@ extension DeviceSessionTests {
       #expect(await events.next() == nil)
       #expect(session.isRefused)
     }
-    // One that is away may know it.
+    // A gateway that is unreachable may have the device's registration.
     try await run([Self.unreachable, refusal, refusal], ports: [1, 2]) { session, events, gateway in
       await events.skip(3)
       #expect(!session.isRefused)
@@ -106,7 +106,7 @@ extension DeviceSessionTests {
       #expect(gateway.tried.withLock { $0 } == [1, 3])
       second.say(Self.welcome("cell-1", #""g:1","g:2""#))
       await events.skip(3)
-      // It is the same list, told by another.
+      // Another gateway sent the same list of addresses.
       #expect(gateway.remembered.withLock { $0 } == [Self.addresses([1, 2, 3])])
     }
   }
@@ -117,10 +117,10 @@ extension DeviceSessionTests {
       await events.skip(1)
       _ = await link.hear()
       #expect(gateway.tried.withLock { $0 } == [1, 2] && gateway.pauses.withLock { $0.isEmpty })
-      // A gateway that is alone has no others.
+      // A gateway without a cluster has no other gateways.
       link.say(Self.welcome, push(1))
       await events.skip(3)
-      // The addresses are kept before the first push is read.
+      // The addresses are stored before the first push is read.
       #expect(await events.pushes() == [1])
       #expect(gateway.remembered.withLock { $0 } == [[]])
     }
@@ -146,7 +146,7 @@ extension DeviceSessionTests {
         return
       }
       #expect(await events.pushes() == [4, 9])
-      // What came before is still being stored, and is none of this gateway's business.
+      // The pushes of the previous epoch are still being stored. Their numbers have no meaning for this gateway.
       try session.store(58)
       try session.acknowledge(58)
       try session.begin(NumberingEpoch("cell-1"))

@@ -8,9 +8,9 @@ import Testing
 
 @testable import GatewayClient
 
-/// A device's session with a gateway that is a script: no socket, and no time passes.
+/// A device's session with a scripted gateway: no socket, and no real time passes.
 @Suite(.timeLimit(.minutes(5))) struct DeviceSessionTests {
-  /// What a gateway hears of a session, and what the test has it say.
+  /// A link that records the lines and requests of a session and sends the lines that the test gives.
   final class ScriptedLink: DeviceLink {
     let lines: AsyncThrowingStream<[UInt8], any Error>
     private let speaker: AsyncThrowingStream<[UInt8], any Error>.Continuation
@@ -20,12 +20,12 @@ import Testing
     private let answer: Client.Answer
     private let end: End
 
-    /// What the gateway does when the device has ended its side.
+    /// The reaction of the gateway when the device has ended its side.
     enum End {
       case goodbye, loss, nothing
     }
 
-    /// - Parameter answer: to every request besides the stream.
+    /// - Parameter answer: The answer to every request other than the stream.
     init(answer: Client.Answer = Client.Answer(status: 200, body: []), end: End = .goodbye) {
       self.end = end
       (lines, speaker) = AsyncThrowingStream.makeStream()
@@ -41,7 +41,7 @@ import Testing
       return answer
     }
 
-    /// The device has ended its side: a gateway ends its own.
+    /// The device has ended its side of the stream. The gateway reacts as `end` says.
     func finish() {
       hears.finish()
       switch end {
@@ -66,19 +66,19 @@ import Testing
     }
     func lose() { speaker.finish(throwing: ClientError(.unreachable, "the connection was lost")) }
 
-    /// The next line of the device; nil when it has ended its side.
+    /// Returns the next line of the device, or nil when the device has ended its side.
     func hear() async -> String? {
       var iterator = heard.makeAsyncIterator()
       return await iterator.next()
     }
   }
 
-  /// Hands out links, or failures, one for each attempt, and notes the pauses in between.
+  /// Returns one link or failure per connection attempt, and records the pauses between attempts.
   final class ScriptedGateway: Sendable {
     private let attempts: Mutex<[Result<ScriptedLink, ClientError>]>
     private let never = AsyncStream<Void>.makeStream()
     let pauses = Mutex<[Duration]>([])
-    /// The ports that were tried.
+    /// The ports of all connection attempts.
     let tried = Mutex<[Int]>([])
     let remembered = Mutex<[[GatewayAddress]]>([])
 
@@ -88,7 +88,7 @@ import Testing
       tried.withLock { $0.append(address.port) }
       let next = attempts.withLock { $0.isEmpty ? nil : $0.removeFirst() }
       guard let next else {
-        // The script is over: nothing happens any more.
+        // The script has ended: the connection attempt stays pending.
         for await _ in never.stream {}
         throw ClientError(.unreachable, "the test is over")
       }
@@ -126,12 +126,13 @@ import Testing
     ports.map { GatewayAddress(host: "g", port: $0) }
   }
 
-  /// Picks the first of what there is. It is not 0, which the standard library rejects for ever where it would be biased.
+  /// A generator that selects the first element. Its value is 1: the standard library rejects 0 for ever where 0 would
+  /// be biased.
   private struct Lowest: RandomNumberGenerator {
     func next() -> UInt64 { 1 }
   }
 
-  /// Events one by one.
+  /// A reader that returns events one by one.
   final class Events {
     private let queue: DeviceEvents
     private var waiting: [DeviceEvent] = []
@@ -147,7 +148,7 @@ import Testing
 
     private static func isAttempt(_ event: DeviceEvent) -> Bool { if case .connecting = event { true } else { false } }
 
-    /// The numbers of the next event, which has pushes.
+    /// Returns the sequence numbers of the next event, which must be one with pushes.
     func pushes() async -> [UInt64] {
       guard case .pushes(let batch)? = await next() else {
         Issue.record("pushes are expected")
@@ -210,7 +211,7 @@ import Testing
       #expect(await second.hear() == Self.hello(1))
       #expect(gateway.pauses.withLock { $0 } == [pause, other])
       #expect(first.isClosed && !second.isClosed && !session.isRefused)
-      // The second one is with the receiver already, which is just storing it.
+      // The receiver already has push 2 and is storing it.
       second.say(Self.welcome, push(2), push(3))
       await events.skip(3)
       #expect(await events.pushes() == [3])
@@ -297,7 +298,7 @@ import Testing
           #expect(reason.contains(number == 0 ? "revoked" : "does not know this device"))
         }
       }
-      // It is over: nobody asks again.
+      // The session has ended: there is no further attempt.
       #expect(session.isRefused)
       #expect(await events.next() == nil)
       #expect(gateway.pauses.withLock { $0.count } == 2 + DeviceSession.revokedAttempts)
@@ -319,7 +320,7 @@ import Testing
       #expect(await events.pushes() == [3])
       #expect(await link.hear() == #"{"type":"undeliverable","seq":1}"#)
       link.hangUp()
-      // Nothing else was said.
+      // The device sent no other line.
       #expect(await link.hear() == nil)
     }
   }
@@ -342,13 +343,13 @@ import Testing
     }
   }
 
-  /// `subscribe --count` ends the stream with the last push: an acknowledgement after it would be lost.
+  /// `subscribe --count` ends the stream with the last push: a later acknowledgement would be lost.
   @Test func `a broadcast is acknowledged before the receiver takes it`() async throws {
     let link = ScriptedLink()
     let channel = ChannelID.random()
     try await run([.success(link)]) { _, events, _ in
       _ = await link.hear()
-      // Fills the queue of events: what follows is delivered only when the receiver takes this.
+      // The event fills the queue: the next push is delivered only when the receiver has taken this event.
       let long = String(repeating: "x", count: DeviceEvents.maximumSize)
       link.say(#"{"type":"push","seq":1,"id":"x","topic":"t","payload":{"text":"\#(long)"}}"#)
       link.say(#"{"type":"push","seq":0,"channel":"\#(channel)","number":4,"id":"x","topic":"t","payload":{}}"#)
@@ -415,7 +416,7 @@ import Testing
       #expect(await events.pushes() == [2])
       link.say(push(3))
       _ = await events.pushes()
-      // The third is taken after its event is in line, which the two before it are not.
+      // A push is reported as taken after its event is queued: push 3 may not be reported yet, but 1 and 2 are.
       #expect(link.takenSize >= push(1).utf8.count + push(2).utf8.count + 2)
     }
   }
@@ -469,7 +470,7 @@ import Testing
       session.sendAcknowledgement(1)
       session.finish()
       #expect(await link.hear() == #"{"type":"ack","seq":1}"#)
-      // The limit, which a test does not wait for.
+      // The end of the time limit, for which the test does not wait.
       if end == .nothing { session.giveUp() }
       #expect(await session.waitUntilFinished() == isConfirmed)
       #expect(await events.next() == nil)

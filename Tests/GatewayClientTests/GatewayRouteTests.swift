@@ -4,7 +4,7 @@ import Testing
 @testable import GatewayClient
 
 @Suite struct GatewayRouteTests {
-  /// A generator with a seed (xorshift).
+  /// A seeded generator of random numbers (xorshift).
   private struct Seeded: RandomNumberGenerator {
     var state: UInt64
     mutating func next() -> UInt64 {

@@ -3,7 +3,7 @@ import Testing
 @testable import GatewayProtocol
 
 @Suite struct ReasonTests {
-  /// Reference §3.3 and §8.3.
+  /// The reasons and their statuses (reference §3.3 and §8.3).
   static let table: [String: Int] = [
     "BadCollapseId": 400, "BadDeviceToken": 400, "BadExpirationDate": 400, "BadMessageId": 400, "BadPriority": 400,
     "BadTopic": 400, "DeviceTokenNotForTopic": 400, "DuplicateHeaders": 400, "IdleTimeout": 400,

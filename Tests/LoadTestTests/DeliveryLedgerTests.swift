@@ -3,7 +3,7 @@ import Testing
 @testable import LoadTest
 
 @Suite struct DeliveryLedgerTests {
-  /// A ledger in which provider 1 has sent `count` pushes to device 2.
+  /// Returns a ledger in which provider 1 has sent `count` pushes to device 2.
   private func ledger(sent count: Int) -> DeliveryLedger {
     var ledger = DeliveryLedger(providers: 2, devices: 3)
     for number in 0..<count { #expect(ledger.send(provider: 1, device: 2) == UInt32(number)) }

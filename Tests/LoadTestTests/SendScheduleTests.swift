@@ -26,7 +26,7 @@ import Testing
   @Test func `a ramp begins after the warm-up, which has its first rate`() {
     let schedule = SendSchedule(pace: .ramp(from: 100, to: 300), warmUp: 2, duration: 4)
     #expect(schedule.due(at: 2) == 200)
-    // The mean of 100 and 300 for four seconds.
+    // The mean of 100 and 300, for four seconds.
     #expect(schedule.due(at: 6) == 200 + 800)
   }
 

@@ -4,11 +4,12 @@ import Testing
 @testable import NATSClient
 @testable import PushCore
 
-/// What JetStream does, and a model of it; each check begins with an engine that has one stream.
+/// The behavior of JetStream that the gateway depends on, for real brokers and for their model. Each check begins with
+/// an account that has one stream.
 struct EngineConformance {
   typealias Check = @Sendable (JetStream) async throws -> Void
 
-  /// Every check, by its name.
+  /// All checks by name.
   static let checks: [(name: String, run: Check)] = [
     ("what is published is numbered, and known again by its id", { try await numbering($0) }),
     ("messages are read one by one, and in batches", { try await reading($0) }),
@@ -23,7 +24,7 @@ struct EngineConformance {
     ("messages that are not stored reach who listens", { try await passing($0) }),
   ]
 
-  /// Runs one check on an engine.
+  /// Runs one check over a connection.
   static func run(_ name: String, on transport: any NATSTransport) async throws {
     let check = try #require(checks.first { $0.name == name }, "there is no such check")
     let stream = JetStream.patient(transport)
@@ -143,7 +144,7 @@ struct EngineConformance {
     #expect(
       try await stream.publish("s.b", headers: id, [1])
         == PublishAcknowledgement(stream: "S", sequence: 1, isDuplicate: true))
-    // A broker that is alone compares before it looks for the id; several do it the other way round.
+    // A single broker compares the sequence before it looks up the id. Several brokers do so in the other order.
     for header in ["Nats-Expected-Last-Sequence", "Nats-Expected-Last-Subject-Sequence"] {
       do {
         _ = try await stream.publish("s.a", headers: id + [(name: header, value: "9")], [])
@@ -161,7 +162,7 @@ struct EngineConformance {
     let headers = [(name: "Nats-Rollup", value: "sub"), ("Nats-Expected-Last-Subject-Sequence", "3")]
     #expect(try await stream.publish("s.a", headers: headers, [5]).sequence == 5)
     #expect(try await stream.streamInfo("S", subjects: ">")?.state.subjects == ["s.a": 1, "s.b": 1])
-    // The number that is expected is that of the subject, and of the stream.
+    // The expected number refers to the subject, or to the stream.
     for header in ["Nats-Expected-Last-Subject-Sequence", "Nats-Expected-Last-Sequence"] {
       do {
         _ = try await stream.publish("s.a", headers: [(header, "4")], [])

@@ -8,7 +8,7 @@ import Testing
 
 @Suite(.timeLimit(.minutes(5)), .enabled(if: BrokerCluster.isAvailable, "no nats-server found: set NATS_SERVER"))
 struct NATSConnectionTests {
-  /// Answers with what it was sent, with its headers.
+  /// Answers each message with its own headers and body.
   private func echo(_ connection: NATSConnection, _ subject: String) throws {
     _ = try connection.subscribe(subject, queue: nil) { message in
       guard let reply = message.reply else { return }

@@ -3,13 +3,14 @@ import Glibc
 package import NATSClient
 import Synchronization
 
-/// Real NATS servers on free ports of this machine. Their processes and files end with the test process, also when it is killed.
+/// Real NATS servers on free ports of this machine. Their processes and files end with the test process, also if it is
+/// killed.
 ///
 /// Most tests share one server through ``account()``. A test that kills a server starts its own with ``start(count:)``.
 ///
 /// The binary is `$NATS_SERVER`, or `nats-server` of the `PATH` or of `~/.cache/pushgateway`.
 package final class BrokerCluster: Sendable {
-  /// The path of the binary; nil: tests that need it are skipped.
+  /// The path of the binary. If it is nil, tests that need a server are skipped.
   package static let binary: String? = {
     let environment = ProcessInfo.processInfo.environment
     let named = environment["NATS_SERVER"].map { [$0] } ?? []
@@ -29,14 +30,14 @@ package final class BrokerCluster: Sendable {
     processes = Mutex(Array(repeating: nil, count: ports.count))
   }
 
-  /// Starts servers, as a cluster if there are several; each accepts connections when this returns.
+  /// Starts servers, as a cluster if there are several. Returns when each accepts connections.
   package static func start(count: Int = 1) async throws -> BrokerCluster {
     try await start(count: count, accounts: "")
   }
 
   private static func start(count: Int, accounts: String) async throws -> BrokerCluster {
     for _ in 0..<4 {
-      // Another process may take a port between the choice and the start.
+      // Another process may take a port between its selection and the start.
       do { return try await attempt(count: count, accounts: accounts) } catch let error as Missing {
         guard error.log.contains("address already in use") else { throw error }
       }
@@ -71,12 +72,12 @@ package final class BrokerCluster: Sendable {
     for process in processes.withLock({ $0 }) { process?.end(keepingFiles: false) }
   }
 
-  /// Their addresses.
+  /// The addresses of the servers.
   package var addresses: [String] { ports.map { "nats://127.0.0.1:\($0)" } }
 
   package var options: NATSOptions { NATSOptions(servers: addresses, name: "test") }
 
-  /// Starts a server that was not started, or killed; it accepts connections when this returns.
+  /// Starts a server that has not been started or that was killed. Returns when it accepts connections.
   package func start(_ index: Int) async throws {
     guard let binary = BrokerCluster.binary else { throw Missing(log: "there is no nats-server") }
     let process = try BrokerProcess(binary: binary, folder: folder, configuration: "n\(index).conf")
@@ -84,12 +85,12 @@ package final class BrokerCluster: Sendable {
     try await process.waitUntilReady()
   }
 
-  /// Ends a server as a power failure would; its files stay. The process has ended when this returns.
+  /// Ends a server as a power failure does, and keeps its files. Returns when the process has ended.
   package func kill(_ index: Int) async {
     await processes.withLock { $0[index].take() }?.kill()
   }
 
-  /// A server did not start.
+  /// The error if a server did not start.
   package struct Missing: Error { let log: String }
 
   // MARK: One server for all tests
@@ -118,7 +119,7 @@ package final class BrokerCluster: Sendable {
     }
   }
 
-  /// Returns an account of the server that all tests of this process share: streams and subjects of its own.
+  /// Returns an account of the server that all tests of this process share, with its own streams and subjects.
   package static func account() async throws -> NATSOptions { try await Shared.one.account() }
 }
 
@@ -131,7 +132,7 @@ private final class BrokerProcess: Sendable {
     var waiters: [CheckedContinuation<Void, Never>] = []
   }
 
-  /// The pipe to the shell that owns the server.
+  /// The pipe to the shell that owns the server process.
   @safe private struct Lifeline: @unchecked Sendable {
     private let pipe: UnsafeMutablePointer<FILE>
 
@@ -146,7 +147,7 @@ private final class BrokerProcess: Sendable {
       unsafe self.pipe = pipe
     }
 
-    /// Closes the pipe after an optional word, and waits for the shell. Blocks.
+    /// Writes `word` to the pipe, which may be empty, closes it, and waits for the shell. Blocks.
     func close(_ word: String) {
       _ = unsafe fputs(word, pipe)
       _ = unsafe pclose(pipe)
@@ -159,7 +160,7 @@ private final class BrokerProcess: Sendable {
   init(binary: String, folder: String, configuration: String) throws {
     let log = "\(folder)/\(configuration)-\(UUID().uuidString.prefix(8)).log"
     guard unsafe mkfifo(log, 0o600) == 0 else { throw BrokerCluster.Missing(log: "mkfifo \(log) failed") }
-    // The end of the pipe without a word means that nobody needs the files: the test is over, or its process has ended.
+    // End of file without a word means that the files are no longer needed: the test or its process has ended.
     let command = """
       trap '' INT
       '\(binary)' -c '\(folder)/\(configuration)' >'\(log)' 2>&1 & server=$!
@@ -172,7 +173,7 @@ private final class BrokerProcess: Sendable {
     Thread.detachNewThread { [self] in read(log) }
   }
 
-  /// Reads what the server writes until it ends, on a thread of its own.
+  /// Reads the output of the server until it ends, on its own thread.
   private func read(_ path: String) {
     let file = FileHandle(forReadingAtPath: path)
     var rest = ""
@@ -210,14 +211,14 @@ private final class BrokerProcess: Sendable {
     }
   }
 
-  /// - Throws: ``BrokerCluster/Missing`` with the end of the log if the server ended before.
+  /// - Throws: ``BrokerCluster/Missing`` with the end of the log if the server ended early.
   func waitUntilReady() async throws {
     await wait { $0.isReady || $0.hasEnded }
     let (isReady, log) = state.withLock { ($0.isReady, $0.log) }
     guard isReady else { throw BrokerCluster.Missing(log: log.joined(separator: "\n")) }
   }
 
-  /// Kills the process and returns when it has ended.
+  /// Kills the process. Returns when it has ended.
   func kill() async {
     end(keepingFiles: true)
     await wait { $0.hasEnded }
@@ -230,11 +231,11 @@ private final class BrokerProcess: Sendable {
   }
 }
 
-/// Ports that this process has handed out: none comes twice.
+/// The ports that this process has used. Each is used once.
 private let handedOut = Mutex<Set<UInt16>>([])
 
-/// Ports that nobody has now, none of those that the system gives to connections and listeners by itself: those might go to
-/// somebody else until a broker takes them.
+/// Returns free ports outside of the range that the system assigns automatically: another process could get such a port
+/// before the broker opens it.
 private func freePorts(count: Int) throws -> [UInt16] {
   var ports: [UInt16] = []
   for port in (UInt16(10_000)..<32_000).shuffled() where ports.count < count {
@@ -268,7 +269,7 @@ private func withSocket(_ port: UInt16, _ body: (Int32, UnsafePointer<sockaddr>,
 }
 
 extension NATSConnection {
-  /// Returns when the connection has no server.
+  /// Returns when the connection has lost its server.
   package func waitUntilDisconnected() async {
     let states = AsyncStream<LinkState>.makeStream()
     onLink { states.continuation.yield($0) }

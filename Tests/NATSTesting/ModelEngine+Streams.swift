@@ -2,12 +2,14 @@ import Foundation
 import NATSClient
 import PushCore
 
-// What streams and their API do with a message.
+// The streams and their API.
 
 extension ModelEngine.State {
   typealias Done = (answers: [NATSMessage]?, published: [NATSMessage])
 
-  /// - Returns: nil answers when it is for no stream and no API.
+  /// Processes a message to a stream or to the API.
+  ///
+  /// - Returns: Nil answers if the message is for neither a stream nor the API.
   mutating func take(_ message: NATSMessage, now: Duration) -> Done {
     for name in streams.keys { streams[name]?.expire(now) }
     if message.subject.hasPrefix("$JS.API.") {
@@ -21,7 +23,7 @@ extension ModelEngine.State {
   // MARK: Storing
 
   private mutating func publish(_ message: NATSMessage, in name: String, _ now: Duration) -> Done {
-    // Without a leader nobody listens, or nobody answers.
+    // Without a leader, the request has no responder or gets no answer.
     if now < electedAt { return (happens(0.5) ? nil : [], []) }
     if message.reply != nil, happens(faults.lostWrites) {
       return ([PublishAnswer(name, (streams[name]?.lastSequence ?? 0) + 1).message], [])
@@ -51,7 +53,7 @@ extension ModelEngine.State {
     return [NATSMessage(subject: subject, headers: message.headers + added, body: body)]
   }
 
-  /// Keeps what a replica that lags has.
+  /// Keeps the state of a stream, for reads from a replica that lags.
   private mutating func note(_ name: String, _ now: Duration) {
     guard faults.staleReads > 0, let stream = streams[name] else { return }
     past[name, default: []].append((now, stream))
@@ -151,7 +153,7 @@ extension ModelEngine.State {
     return [found.map { direct($0, stream, []) } ?? status(404, "Message Not Found")]
   }
 
-  /// Brokers hand out 1,024 messages at most.
+  /// Brokers return at most 1,024 messages.
   private func batch(_ stream: ModelStream, _ subject: String, _ get: Get) -> [NATSMessage] {
     let all = stream.numbers(of: subject, from: get.seq ?? 1)
     guard !all.isEmpty else { return [status(404, "No Results")] }
@@ -187,7 +189,7 @@ extension ModelEngine.State {
   }
 }
 
-// MARK: What is asked and answered
+// MARK: Requests and answers
 
 private struct Get: Decodable {
   var seq: UInt64?
@@ -292,7 +294,7 @@ private func status(
   NATSMessage(subject: "", headers: [("Status", "\(status)"), ("Description", description)] + headers)
 }
 
-/// As RFC 3339 has it; a model begins in 1970.
+/// Returns a time as in RFC 3339. The time of the model begins in 1970.
 private func timeText(_ time: Duration) -> String {
   Date(timeIntervalSince1970: Double(time.components.seconds)).formatted(.iso8601)
 }

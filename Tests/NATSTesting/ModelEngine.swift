@@ -4,10 +4,10 @@ import NATSClient
 import PushCore
 import Synchronization
 
-/// A model of a cluster of NATS with JetStream, in memory: what ``JetStream`` asks for, and the messages of core NATS.
+/// A model of a NATS cluster with JetStream, in memory: the requests of ``JetStream`` and the messages of core NATS.
 ///
-/// In a ``SimulatedTime`` it does what a cluster does that fails, by chance from a seed: answers and messages are late, lost,
-/// repeated and in another order. Without one all is done at once, in order, by a thread of its own.
+/// With a ``SimulatedTime`` it behaves like a failing cluster, at random from a seed: answers and messages are late,
+/// lost, repeated or reordered. Without it, all work is done at once and in order, on its own thread.
 package final class ModelEngine: Sendable {
   struct Subscription: Sendable {
     var subject: String
@@ -17,7 +17,7 @@ package final class ModelEngine: Sendable {
     var handler: @Sendable (NATSMessage) -> Void
   }
 
-  /// Where an answer goes.
+  /// The receiver of an answer.
   enum Answering {
     case one(@Sendable (Result<NATSMessage, NATSError>) -> Void)
     case many(@Sendable (Result<[NATSMessage], NATSError>) -> Void, [NATSMessage])
@@ -34,19 +34,19 @@ package final class ModelEngine: Sendable {
     var random: SplitMix64
     var faults: ModelFaults
     var streams: [String: ModelStream] = [:]
-    /// What replicas that lag may have, by stream.
+    /// Earlier states of each stream that a lagging replica may have.
     var past: [String: [(time: Duration, stream: ModelStream)]] = [:]
     var subscriptions = ModelSubscriptions()
     var waiting: [Int: Answering] = [:]
     var last = 0
-    /// No stream has a leader until then.
+    /// The time until which no stream has a leader.
     var electedAt = Duration.zero
-    /// When the last message of each link arrives: what was asked first is done first.
+    /// The arrival time of the last message of each link: requests of a link are processed in order.
     var arrivals: [Int: Duration] = [:]
     var level: Int? = 1
-    /// Of every message that was ever stored, unless it is reliable.
+    /// The ids of all messages that were ever stored. Empty if the model is reliable.
     var storedIDs: Set<String> = []
-    /// Whether nothing is ever lost.
+    /// True if no message is ever lost.
     let isReliable: Bool
 
     mutating func number() -> Int {
@@ -69,15 +69,15 @@ package final class ModelEngine: Sendable {
   private let time: SimulatedTime?
   private let clock: @Sendable () -> Duration
   private let queue = DispatchQueue(label: "pushgateway.test.engine")
-  /// Whether nothing is ever lost, and no time is simulated: then it costs less.
+  /// True if no message is ever lost and no time is simulated, which costs less.
   let isReliable: Bool
-  /// How long an answer is waited for that another client has to give, where it is reliable.
+  /// The timeout for an answer that another client has to give, in a reliable model.
   private static let patience = Duration.seconds(2)
   private let timeUsed = Atomic<UInt64>(0)
 
   /// - Parameters:
-  ///   - isReliable: nothing is ever lost, so that millions of messages can be sent.
-  ///   - clock: by which messages grow old, where time is not simulated.
+  ///   - isReliable: True if no message is ever lost, so that millions of messages can be sent.
+  ///   - clock: The clock for the age of messages if time is not simulated.
   package init(
     _ time: SimulatedTime? = nil, seed: UInt64 = 0, faults: ModelFaults = .none, isReliable: Bool = false,
     clock: @escaping @Sendable () -> Duration = { .zero }
@@ -88,10 +88,11 @@ package final class ModelEngine: Sendable {
     state = Mutex(State(random: SplitMix64(state: seed), faults: faults, isReliable: isReliable))
   }
 
-  /// The time of a processor that its thread has taken, with what clients do on it: where it is reliable.
+  /// The processor time of the model's thread, including the code of its clients on that thread. Measured in a reliable
+  /// model only.
   package var processorTime: Duration { .nanoseconds(Int64(timeUsed.load(ordering: .relaxed))) }
 
-  /// Its clock.
+  /// The current time of the model.
   var now: Duration { time?.now ?? clock() }
 
   func after(_ delay: Duration, _ body: @escaping @Sendable () -> Void) {
@@ -107,45 +108,45 @@ package final class ModelEngine: Sendable {
     queue.asyncAfter(deadline: .now() + .milliseconds(Int(delay / .milliseconds(1))), execute: body)
   }
 
-  /// Waits until everything that was sent has arrived, where it is no simulation.
+  /// Waits until all sent messages have arrived. For a model without simulated time.
   package func flush() { for _ in 0..<4 { queue.sync {} } }
 
-  /// What happens from now on.
+  /// Sets the faults from now on.
   package func set(_ faults: ModelFaults) { state.withLock { $0.faults = faults } }
 
-  /// As a broker says it; nil: one before 2.11.
+  /// Sets the API level that the brokers report. Nil: a broker before version 2.11.
   package func set(level: Int?) { state.withLock { $0.level = level } }
 
-  /// Takes the leader from every stream, for so long.
+  /// Leaves every stream without a leader for the given time.
   package func elect(for time: Duration) { state.withLock { [now] in $0.electedAt = now + time } }
 
-  /// Ends every broker and starts it again.
+  /// Restarts every broker.
   package func restart() {
     state.withLock { [now] state in
       for name in state.streams.keys { state.streams[name]?.restart(now) }
     }
   }
 
-  /// A client of its own.
+  /// Returns a new client connection.
   package func connect() -> ModelLink { ModelLink(self, number: state.withLock { $0.number() }) }
 
-  /// Whether a message of this id was stored, whatever became of it.
+  /// Returns true if a message with this id was ever stored, even if it was deleted since.
   package func hasStored(_ id: String) -> Bool { state.withLock { $0.storedIDs.contains(id) } }
 
-  /// How many messages a subject has.
+  /// Returns the number of messages of a subject.
   package func count(of subject: String) -> Int {
     state.withLock { $0.streams.values.reduce(0) { $0 + $1.numbers(of: subject, from: 0).count } }
   }
 
-  // MARK: What arrives
+  // MARK: Arriving messages
 
-  /// A message of a client: a stream stores it, the API answers it, or whoever listens gets it.
+  /// Processes a message of a client: a stream stores it, the API answers it, or subscribers receive it.
   func take(_ message: NATSMessage) {
     guard message.subject.hasPrefix("_INBOX.") else {
       let (answers, published) = state.withLock { [now] state in state.take(message, now: now) }
       for message in published { deliver(message) }
       if let answers {
-        // Who listens to a subject gets what is sent there, also where a stream stores it.
+        // Subscribers of a subject receive its messages, even if a stream stores them.
         if !message.subject.hasPrefix("$JS.") { deliver(message) }
         return answers.isEmpty ? () : answer(message.reply, answers)
       }
@@ -156,13 +157,13 @@ package final class ModelEngine: Sendable {
     answer(message.subject, [message])
   }
 
-  /// - Returns: whether somebody listens.
+  /// - Returns: True if there is a subscriber.
   @discardableResult
   private func deliver(_ message: NATSMessage) -> Bool {
     let (all, isHeard) = state.withLock { state in state.listeners(of: message.subject) }
     for (delay, listener) in all {
       after(delay) { [self] in
-        // It may have been canceled meanwhile.
+        // The subscription may have been canceled since.
         state.withLock { $0.subscriptions[listener]?.handler }?(message)
       }
     }
@@ -206,7 +207,7 @@ package final class ModelEngine: Sendable {
 }
 
 extension ModelEngine.State {
-  /// Who gets a message, and when; of a queue one does.
+  /// Returns the subscriptions that receive a message, with their delays. One member of each queue group receives it.
   mutating func listeners(of subject: String) -> (all: [(Duration, Int)], isHeard: Bool) {
     let all = subscriptions.matching(subject)
     var listeners = all.filter { $0.value.queue == nil }.map(\.key)
@@ -222,7 +223,7 @@ extension ModelEngine.State {
   }
 }
 
-/// What the processor has done for this thread, in nanoseconds.
+/// Returns the processor time of this thread, in nanoseconds.
 package func threadTime() -> UInt64 {
   var time = timespec()
   _ = unsafe clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)

@@ -1,39 +1,39 @@
-/// What a ``ModelEngine`` does to its clients, each with a probability for one request.
+/// The faults of a ``ModelEngine``. Each probability is for one request.
 package struct ModelFaults: Sendable {
-  /// It never arrives.
+  /// The request never arrives.
   package var lostRequests = 0.0
-  /// It is done, and nobody is told.
+  /// The request is done, and its answer is lost.
   package var lostAnswers = 0.0
-  /// It is done, and said to be unavailable.
+  /// The request is done, and the answer reports that the service is unavailable.
   package var doubtfulRefusals = 0.0
-  /// A message of a subscription comes twice.
+  /// A message of a subscription arrives twice.
   package var repeats = 0.0
   /// A message of a subscription is lost.
   package var losses = 0.0
-  /// A replica answers that lags behind its leader.
+  /// A replica that lags behind its leader answers.
   package var staleReads = 0.0
-  /// How old is at most what it hands out.
+  /// The maximum age of the data of a lagging replica.
   package var staleness = Duration.milliseconds(300)
-  /// How long anything is on its way at most; of several each takes its own time.
+  /// The maximum delay of a message. Each message has its own delay.
   package var delay = Duration.zero
-  /// Something is on its way for longer than anybody waits.
+  /// A message is delayed beyond every timeout.
   package var longDelays = 0.0
   package var longDelay = Duration.seconds(4)
 
-  // Engines that are none, for tests of tests.
+  // Faults that no JetStream has, to test the tests.
 
-  /// Knows no message by its id.
+  /// Duplicates are stored: no id is remembered.
   package var forgetsIDs = false
-  /// Acknowledges now and then what it has not stored.
+  /// The probability that a message is acknowledged but not stored.
   package var lostWrites = 0.0
-  /// Says of what it deletes that it is gone, and has it.
+  /// The probability that a deletion is confirmed but not done.
   package var keepsDeleted = 0.0
 
   package static let none = ModelFaults()
 
   package init() {}
 
-  /// All that a cluster does when it fails.
+  /// All faults of a real cluster.
   package static let all = {
     var faults = ModelFaults()
     faults.lostRequests = 0.03

@@ -49,7 +49,7 @@ package final class ModelLink: NATSTransport {
     send(NATSMessage(subject: subject, reply: reply, headers: headers, body: body))
   }
 
-  /// What was sent first arrives first, if it does.
+  /// Sends a message. Messages that arrive do so in the order in which they were sent.
   private func send(_ message: NATSMessage) {
     let message = NATSMessage(
       subject: message.subject, reply: message.reply, headers: message.headers.filter { !$0.value.isEmpty },
@@ -99,7 +99,7 @@ package final class ModelLink: NATSTransport {
 
   package var link: LinkState { state.withLock { $0.link } }
 
-  /// Cuts it off, or connects it again.
+  /// Disconnects the link or connects it again.
   package func set(_ link: LinkState) {
     let listeners = state.withLock { state in
       state.link = link

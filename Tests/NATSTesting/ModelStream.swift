@@ -1,7 +1,7 @@
 import Foundation
 import NATSClient
 
-/// A stream of ``ModelEngine``: a value, so that what a replica had a moment ago is a copy.
+/// A stream of ``ModelEngine``. It is a value, so the earlier state of a replica is a copy.
 struct ModelStream: Sendable {
   struct Message: Sendable {
     var sequence: UInt64
@@ -14,7 +14,7 @@ struct ModelStream: Sendable {
     func header(_ name: String) -> String? { headers.first { $0.name == name }?.value }
   }
 
-  /// An error as JetStream says it.
+  /// An error in the form of JetStream.
   struct Refusal: Error {
     var status: Int
     var code: Int
@@ -28,23 +28,23 @@ struct ModelStream: Sendable {
   struct Stored {
     var sequence: UInt64
     var isDuplicate = false
-    /// The number of the message that was the last of the subject before.
+    /// The number of the previous last message of the subject.
     var previous: UInt64 = 0
   }
 
   var configuration: StreamConfiguration { didSet { patterns = configuration.subjects.map(SubjectPattern.init) } }
   private var patterns: [SubjectPattern]
   private var messages: [UInt64: Message] = [:]
-  /// Of all messages, and of those of each subject.
+  /// The numbers of all messages, and of the messages of each subject.
   private var all = NumberLine()
   private var bySubject: [String: NumberLine] = [:]
   private var size = 0
   private(set) var lastSequence: UInt64
   private var known: [String: (sequence: UInt64, time: Duration)] = [:]
-  /// The ids that are known, the oldest first, and which of them is the first that may still be.
+  /// The remembered ids, the oldest first, and the index of the first that may still be remembered.
   private var knownOrder: [String] = []
   private var firstKnown = 0
-  /// Nothing ends before this.
+  /// No message expires before this time.
   private var nextEnd: Duration?
 
   init(_ configuration: StreamConfiguration) {
@@ -61,7 +61,7 @@ struct ModelStream: Sendable {
 
   func last(of filter: String) -> Message? { numbers(of: filter, from: 0).last.flatMap { messages[$0] } }
 
-  /// The numbers of what a subject has, or all subjects that a filter names.
+  /// Returns the sequence numbers of the messages of a subject, or of all subjects that match a filter.
   func numbers(of filter: String, from sequence: UInt64) -> ArraySlice<UInt64> {
     let pattern = SubjectPattern(filter)
     if pattern.isPlain { return bySubject[filter]?.from(sequence) ?? [] }
@@ -72,7 +72,7 @@ struct ModelStream: Sendable {
 
   // MARK: Storing
 
-  /// - Parameter isForgetful: a fault that is planted: no message is known by its id.
+  /// - Parameter isForgetful: True for an injected fault: duplicates are stored, because no id is remembered.
   mutating func store(
     _ subject: String, _ headers: [(name: String, value: String)], _ body: [UInt8], now: Duration,
     isForgetful: Bool = false
@@ -81,7 +81,7 @@ struct ModelStream: Sendable {
     let id = value("Nats-Msg-Id")
     let first = isForgetful ? nil : id.flatMap { known[$0] }
     let last = bySubject[subject]?.last ?? 0
-    // A broker that is alone compares before it looks for the id; several do it the other way round.
+    // A single broker compares the sequence before it looks up the id. Several brokers do so in the other order.
     if first == nil || configuration.replicas == 1 {
       try expect(value("Nats-Expected-Last-Sequence"), lastSequence)
       try expect(value("Nats-Expected-Last-Subject-Sequence"), last)
@@ -151,7 +151,7 @@ struct ModelStream: Sendable {
     if bySubject[message.subject]?.count == 0 { bySubject[message.subject] = nil }
   }
 
-  /// - Returns: how many went.
+  /// - Returns: The number of removed messages.
   mutating func purge(filter: String?, keep: Int?, below sequence: UInt64?) -> Int {
     var due = numbers(of: filter ?? ">", from: 0)
     if let sequence { due = due.prefix { $0 < sequence } }
@@ -160,7 +160,7 @@ struct ModelStream: Sendable {
     return due.count
   }
 
-  /// What has come to its end goes, and ids beyond the window are forgotten.
+  /// Removes expired messages, and forgets ids that are older than the duplicate window.
   mutating func expire(_ now: Duration) {
     if let nextEnd, nextEnd <= now {
       for message in messages.values { if let end = end(of: message), end <= now { drop(message.sequence) } }
@@ -188,7 +188,7 @@ struct ModelStream: Sendable {
 
   private var window: Duration { configuration.duplicateWindow.map { .nanoseconds($0) } ?? .seconds(120) }
 
-  /// A broker that starts knows the ids of what is stored, and of nothing that has left.
+  /// Restarts the broker. It then remembers the ids of stored messages only, not those of removed ones.
   mutating func restart(_ now: Duration) {
     (known, knownOrder, firstKnown) = ([:], [], 0)
     for number in all.from(0) {
@@ -197,7 +197,7 @@ struct ModelStream: Sendable {
     }
   }
 
-  // MARK: What is said of it
+  // MARK: Information about a stream
 
   private struct Info: Encodable {
     struct State: Encodable {
@@ -219,7 +219,7 @@ struct ModelStream: Sendable {
     var state: State
   }
 
-  /// - Parameter subjects: of what the counts are told.
+  /// - Parameter subjects: The filter of the subjects whose message counts are included.
   func info(subjects: String?) -> any Encodable {
     let counted = subjects.map { filter in
       let pattern = SubjectPattern(filter)

@@ -1,9 +1,9 @@
-/// Who listens to what, in a ``ModelEngine``.
+/// The subscriptions of a ``ModelEngine``.
 struct ModelSubscriptions: Sendable {
   private var all: [Int: ModelEngine.Subscription] = [:]
-  /// Those to one subject.
+  /// Subscriptions to one subject, by subject.
   private var plain: [String: [Int]] = [:]
-  /// Those with wildcards.
+  /// Subscriptions with wildcards.
   private var wild: Set<Int> = []
 
   subscript(number: Int) -> ModelEngine.Subscription? { all[number] }

@@ -1,14 +1,14 @@
-/// Increasing numbers, of which mostly the first leave.
+/// A sequence of increasing numbers, for removals mostly at its beginning.
 struct NumberLine: Sendable {
   private var numbers: [UInt64] = []
-  /// What comes before has left.
+  /// The index of the first number that has not been removed.
   private var start = 0
 
   var count: Int { numbers.count - start }
   var first: UInt64? { start < numbers.count ? numbers[start] : nil }
   var last: UInt64? { start < numbers.count ? numbers.last : nil }
 
-  /// Those from a number on.
+  /// Returns the numbers that are at least `number`.
   func from(_ number: UInt64) -> ArraySlice<UInt64> { numbers[place(number)...] }
 
   mutating func add(_ number: UInt64) { numbers.append(number) }
@@ -27,7 +27,7 @@ struct NumberLine: Sendable {
     }
   }
 
-  /// Where the first is that is not below a number.
+  /// Returns the index of the first number that is at least `number`.
   private func place(_ number: UInt64) -> Int {
     var (low, high) = (start, numbers.count)
     while low < high {

@@ -1,10 +1,10 @@
 package import Dispatch
 import Synchronization
 
-/// Time of a simulation: it goes on when everything that can be done has been done.
+/// The time of a simulation. It advances when all work of the current time has been done.
 ///
-/// All work runs on one queue, in the order in which it was begun, so that the same seed gives the same run: tasks that
-/// prefer this executor, queues whose target is ``queue``, and what was asked for later.
+/// All work runs on one queue, in the order in which it was started, so that a seed determines the run: tasks that
+/// prefer this executor, queues whose target is ``queue``, and delayed calls.
 package final class SimulatedTime: TaskExecutor {
   private struct Event {
     var due: Duration
@@ -13,17 +13,18 @@ package final class SimulatedTime: TaskExecutor {
 
   private struct State {
     var now = Duration.zero
-    /// By time, the first last; of two of the same time the earlier one comes first.
+    /// The delayed calls by descending time. Of two with the same time, the one that was added earlier is called first.
     var events: [Event] = []
     var isRunning = false
   }
 
-  /// Where everything happens.
+  /// The queue for all work.
   package let queue = DispatchQueue(label: "pushgateway.test.time")
   private let state = Mutex(State())
   private let start = ContinuousClock.now
 
-  /// A task that goes on needs a few turns of the queue until what it does is seen; in so many nothing has come.
+  /// The number of queue iterations without new work after which time advances. A task that resumes needs several
+  /// iterations until its effects are visible.
   private static let quietTurns = 8
 
   package init() {}
@@ -33,11 +34,11 @@ package final class SimulatedTime: TaskExecutor {
     queue.async { unsafe job.runSynchronously(on: self.asUnownedTaskExecutor()) }
   }
 
-  /// Since it began.
+  /// The time since the simulation began.
   package var now: Duration { state.withLock { $0.now } }
   package var instant: ContinuousClock.Instant { start + now }
 
-  /// Calls `body` so much later, on the queue.
+  /// Calls `body` on the queue after `delay`.
   package func after(_ delay: Duration, _ body: @escaping @Sendable () -> Void) {
     state.withLock { state in
       let due = state.now + max(.zero, delay)
@@ -50,7 +51,7 @@ package final class SimulatedTime: TaskExecutor {
     await withCheckedContinuation { continuation in after(time) { continuation.resume() } }
   }
 
-  /// Runs a simulation; when this returns, time stands still.
+  /// Runs a simulation. When it returns, time stands still.
   package func run(_ body: @escaping @Sendable () async throws -> Void) async throws {
     state.withLock { $0.isRunning = true }
     turn(0)

@@ -1,9 +1,9 @@
-/// A subject with wildcards, as NATS has them: `*` is one token, `>` at the end is one or more.
+/// A NATS subject with wildcards: `*` matches one token, `>` at the end matches one or more.
 struct SubjectPattern: Sendable {
   private let tokens: [Substring]
-  /// What comes before the first wildcard.
+  /// The text before the first wildcard.
   private let beginning: String
-  /// Whether it is one subject.
+  /// True if the pattern has no wildcard.
   let isPlain: Bool
 
   init(_ text: String) {
@@ -13,7 +13,7 @@ struct SubjectPattern: Sendable {
     beginning = isPlain ? text : plain.joined(separator: ".") + (plain.isEmpty ? "" : ".")
   }
 
-  /// What the wildcards `*` stand for; nil: it does not match.
+  /// Returns the tokens that the wildcards `*` match, or nil if the subject doesn't match.
   func wildcards(in subject: String) -> [Substring]? {
     let parts = subject.split(separator: ".", omittingEmptySubsequences: false)
     var found: [Substring] = []
@@ -30,7 +30,7 @@ struct SubjectPattern: Sendable {
     return subject.hasPrefix(beginning) && wildcards(in: subject) != nil
   }
 
-  /// What a subject becomes where it is published again: `{{wildcard(1)}}` is the first wildcard's.
+  /// Returns the subject under which a message is republished: `{{wildcard(1)}}` is the token of the first wildcard.
   func mapped(_ subject: String, to destination: String) -> String? {
     guard let wildcards = wildcards(in: subject) else { return nil }
     return destination.split(separator: ".").map { token in

@@ -4,7 +4,7 @@ import Testing
 @testable import PushCore
 
 @Suite struct Base64URLTests {
-  // RFC 4648 §10, and the places where the two alphabets differ.
+  // RFC 4648 §10, and bytes for which the two alphabets differ.
   static let samples: [([UInt8], String)] = [
     ([], ""), (Array("f".utf8), "Zg"), (Array("fo".utf8), "Zm8"), (Array("foo".utf8), "Zm9v"),
     (Array("foob".utf8), "Zm9vYg"), (Array("fooba".utf8), "Zm9vYmE"), (Array("foobar".utf8), "Zm9vYmFy"),

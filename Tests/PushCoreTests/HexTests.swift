@@ -19,7 +19,7 @@ import Testing
     var random = SplitMix64(state: 3)
     let signs = Array("0123456789abcdefABCDEF/:@`gG \u{7F}".utf8) + [0, 0x80, 0xFF, 0xB0, 0xE1]
     for _ in 0..<20_000 {
-      // Mostly digits, so that most are whole.
+      // Mostly digits, so that most of the texts are valid.
       let text = (0..<8).map { _ in
         Int.random(in: 0..<12, using: &random) > 0
           ? signs[Int.random(in: 0..<22, using: &random)] : signs.randomElement(using: &random) ?? 0

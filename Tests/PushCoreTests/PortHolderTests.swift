@@ -3,7 +3,8 @@ import Testing
 @testable import PushCore
 
 @Suite struct PortHolderTests {
-  /// Of a machine that listens on 127.0.0.1:2197, 10.0.0.2:443 and 0.0.0.0:22, and has a connection on port 2197.
+  /// The table of a machine that listens on 127.0.0.1:2197, 10.0.0.2:443 and 0.0.0.0:22, and has a connection on port
+  /// 2197.
   private static let table = """
       sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode
        0: 0100007F:0895 00000000:0000 0A 00000000:00000000 00:00000000 00000000  1000        0 111 1 0000000000000000 100 0 0 10 0

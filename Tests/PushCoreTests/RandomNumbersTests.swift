@@ -17,7 +17,7 @@ import Testing
       numbers.insert(random.next())
       numbers.insert(other.next())
     }
-    // 4,000 numbers of 64 bits: two that are equal come once in 10¹² runs.
+    // 4,000 numbers of 64 bits: two are equal in one of 10¹² runs.
     #expect(numbers.count == 4_000)
   }
 

@@ -11,7 +11,7 @@ import Testing
     #expect([bucket.take(at: 1499)] == [false])
     #expect([bucket.take(at: 1500)] == [true])
     #expect([bucket.take(at: 1501)] == [false])
-    // However long nothing was taken, there is no more than a burst.
+    // The bucket never holds more than a burst, however long it was unused.
     #expect((0..<4).map { _ in bucket.take(at: 1_000_000) } == [true, true, true, false])
   }
 
@@ -34,7 +34,7 @@ import Testing
     var bucket = TokenBucket(rate, at: 1000)
     bucket.owe(5, at: 1000)
     #expect([bucket.take(at: 2499), bucket.take(at: 2500), bucket.take(at: 2501)] == [false, true, false])
-    // 50 bursts of 3, at 2 a second.
+    // 50 bursts of 3, at 2 per second.
     for count in [Int.max, 1000] { bucket.owe(count, at: 3000) }
     #expect([bucket.take(at: 78_499), bucket.take(at: 78_500)] == [false, true])
     #expect([bucket.isFull(at: 79_000), bucket.isFull(at: 1_000_000)] == [false, true])

@@ -7,7 +7,7 @@ import Testing
 @testable import PushGateway
 @testable import PushStorage
 
-/// Mistakes that are planted in a state: each is found by an assertion, and not by what follows from it later.
+/// Errors that are injected into a state. An assertion finds each of them directly, before it has further effects.
 @Suite struct InvariantsTests {
   static func entry(_ seq: UInt64, collapse: String = "", isRemoved: Bool = false) -> MailboxIndex.Entry {
     MailboxIndex.Entry(
@@ -15,7 +15,7 @@ import Testing
       collapseID: collapse, isRemoved: isRemoved)
   }
 
-  /// A box in which 3, 4 and 5 wait, unless there are others, and 2 was acknowledged.
+  /// Returns a box with the pending pushes 3, 4 and 5, unless given others, and with 2 acknowledged.
   static func box(
     _ entries: [MailboxIndex.Entry] = [entry(3), entry(4), entry(5)],
     _ change: (inout MailboxIndex.Box) -> Void = { _ in }

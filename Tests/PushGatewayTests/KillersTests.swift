@@ -6,14 +6,15 @@ import Testing
 @testable import PushGateway
 @testable import PushStorage
 
-/// Every route, field and line takes the inputs that once ended a process (Tests/Killers). A process that ends fails the run.
+/// Every route, field and line accepts the inputs that once ended a process (Tests/Killers). If the process ends, the
+/// run fails.
 @Suite(.timeLimit(.minutes(5))) struct KillersTests {
   @Test func `the corpus is there`() {
     #expect(Killers.documents.count > 100)
     #expect(Killers.numbers.count > 40)
   }
 
-  /// Routes with what their parameters are, for a request.
+  /// Returns the routes with parameters for a request.
   static func paths(_ router: Router, _ device: TestDevice) -> [(method: String, path: String)] {
     router.routes.map { route in
       let parts = route.pattern.map { part in

@@ -7,7 +7,7 @@ import Testing
 @testable import PushGateway
 
 @Suite struct LimitLogTests {
-  /// Keeps what is logged.
+  /// Collects the lines of a logger.
   final class Lines: Sendable {
     let lines = Mutex<[String]>([])
 

@@ -7,7 +7,8 @@ import Logging
 @testable import PushGateway
 @testable import PushStorage
 
-// What gateways of a cell read of each other and of brokers. An input is messages (ScriptedTransport).
+// Messages that a gateway of a cluster reads from other gateways and from brokers. An input consists of messages
+// (`ScriptedTransport`).
 
 private let device = DeviceID(row: 1)
 
@@ -38,7 +39,7 @@ extension FuzzTarget {
     _ = JetStreamReplies.headers(Data(message.body))
   }
 
-  /// Messages of a mailbox, as they are told and as they are read; and what devices acknowledge of them.
+  /// Messages of a mailbox, both announced and read, and their acknowledgements by devices.
   static let cellMailbox = FuzzTarget("cell-mailbox", maximumSize: 900) {
     { bytes in
       let messages = ScriptedTransport.messages(bytes)
@@ -58,7 +59,8 @@ extension FuzzTarget {
       JetStream(ScriptedTransport(messages)), partitions: 1, replicas: 1, cap: 2,
       logger: Logger(label: "fuzz") { _ in SwiftLogNoOpLogHandler() }, now: { 1_700_000_000 }, removed: { _ in },
       environment: {
-        // Ids of pushes that have left are written a second later: never here, where brokers may refuse them for ever.
+        // The ids of delivered pushes are written one second later. Here that never happens, because the brokers may
+        // refuse the write each time.
         var environment = MailboxEnvironment(after: { delay, body in if delay < .seconds(1) { body() } })
         environment.patience = .zero
         return environment
@@ -74,7 +76,7 @@ extension FuzzTarget {
     }
   }
 
-  /// Entries of the cell's log, on their way into a replica.
+  /// Entries of the cluster's log that are applied to a replica.
   static let cellLog = FuzzTarget("cell-log", maximumSize: 600) {
     let database = try DamagedDatabase()
     return { bytes in
@@ -91,7 +93,7 @@ extension FuzzTarget {
     }
   }
 
-  /// What other gateways tell and answer.
+  /// Announcements and answers of other gateways.
   static let cellPeers = FuzzTarget("cell-peers", maximumSize: 400) {
     { bytes in
       let transport = ScriptedTransport([])
@@ -120,7 +122,7 @@ extension FuzzTarget {
     precondition(again?.records.count == passage.records.count, "what is read can be written")
   }
 
-  /// A snapshot of what a cell shares, and what the cell is.
+  /// A snapshot of the shared data of a cluster, and the identity of the cluster.
   static let cellSnapshot = FuzzTarget("cell-snapshot", maximumSize: 600) {
     let folder = try FuzzFolder()
     let path = folder.file("replica.sqlite")

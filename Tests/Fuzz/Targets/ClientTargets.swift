@@ -8,8 +8,8 @@ import PushPolicy
 @testable import PushCore
 
 extension FuzzTarget {
-  /// What a hostile gateway sends to a client that has asked for something and opened a device's stream. The first byte
-  /// says how large the pieces are in which the rest arrives, and whether it is frames or lines of the stream.
+  /// Data from a hostile gateway to a client that has sent a request and opened a device's stream. The first byte gives
+  /// the size of the pieces for the rest, and its format: frames, or lines of the stream.
   static let client = FuzzTarget("client", maximumSize: 700) {
     let loop = EmbeddedEventLoop()
     return { bytes in
@@ -32,16 +32,16 @@ extension FuzzTarget {
   }
 }
 
-/// A client's connection on a loop in memory.
+/// A client's connection on an embedded event loop.
 private final class FuzzedClient {
   private let loop: EmbeddedEventLoop
   private let channel: EmbeddedChannel
   private let context: LoopContext
-  /// How often the request was answered, and the stream ended.
+  /// The number of answers to the request and of ends of the stream.
   private var ends = 0
   private let connection: Connection
 
-  /// 200 on the stream (RFC 7541 §6.1).
+  /// A HEADERS frame with status 200 for the stream (RFC 7541 §6.1).
   let head = FuzzPeer.frame(1, flags: 4, stream: 3, [0x88])
 
   init(_ loop: EmbeddedEventLoop) throws {
@@ -62,7 +62,7 @@ private final class FuzzedClient {
     settle()
   }
 
-  /// Reads what comes, as a device does it.
+  /// Reads the lines of a stream as a device does.
   private static func read(_ stream: LineStream) async {
     let parser = JSONParser(maximumDepth: JSONParser.maximumLineDepth)
     var iterator = stream.lines.makeAsyncIterator()
@@ -89,7 +89,7 @@ private final class FuzzedClient {
     precondition(connection.session.brokenInvariant() == nil, connection.session.brokenInvariant() ?? "")
   }
 
-  /// Hangs up: whoever waits for an answer has it, once.
+  /// Closes the connection. Each pending request completes exactly once.
   func close() throws {
     _ = try? channel.finish(acceptAlreadyClosed: true)
     settle()

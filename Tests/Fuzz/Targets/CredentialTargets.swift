@@ -7,8 +7,8 @@ import PushPolicy
 @testable import PushStorage
 
 extension FuzzTarget {
-  /// A provider token. The first byte says what the rest is: the token itself, or its header and claims with NUL between
-  /// them, which are signed here.
+  /// A provider token. The first byte gives the format of the rest: the token, or its header and claims, separated by
+  /// NUL, which this target signs.
   static let token = FuzzTarget("token", maximumSize: 400) {
     let key = try ES256Key.generate()
     let folder = try FuzzFolder()
@@ -35,7 +35,8 @@ extension FuzzTarget {
     }
   }
 
-  /// A client's certificate or a key: the first byte says which, and whether the rest is PEM or DER to be dressed as such.
+  /// A client's certificate or a key. The first byte gives the kind and the format of the rest: PEM, or DER to be
+  /// encoded as PEM.
   static let certificate = FuzzTarget("certificate", maximumSize: 1000) {
     { bytes in
       guard let first = bytes.first else { return }
@@ -58,7 +59,8 @@ extension FuzzTarget {
   }
 }
 
-/// A token that nobody signed is refused; what is taken is remembered as itself.
+/// Checks that a token without a signature of the key is refused, and that the cache returns the same token for an
+/// accepted one.
 private func check(
   _ token: ArraySlice<UInt8>, isSigned: Bool, _ registrations: SQLiteRegistrations, _ parser: JSONParser
 ) {

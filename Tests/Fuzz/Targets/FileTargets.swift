@@ -4,7 +4,7 @@ import GatewayProtocol
 @testable import PushGateway
 
 extension FuzzTarget {
-  /// `config.yaml`.
+  /// A file `config.yaml`.
   static let configuration = FuzzTarget("configuration", maximumSize: 500) {
     let folder = try FuzzFolder()
     let path = folder.file("config.yaml")
@@ -19,7 +19,7 @@ extension FuzzTarget {
     }
   }
 
-  /// A scenario of faults.
+  /// A file with a scenario of faults.
   static let faultFile = FuzzTarget("fault-file", maximumSize: 500) {
     { bytes in
       do throws(FaultError) {

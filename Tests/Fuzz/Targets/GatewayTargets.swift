@@ -5,7 +5,7 @@ import PushCore
 @testable import PushGateway
 
 extension FuzzTarget {
-  /// A connection without TLS: the first byte says of whom, and how large the pieces are in which the rest arrives.
+  /// Bytes of a connection without TLS. The first byte gives the kind of peer and the size of the pieces for the rest.
   static let session = FuzzTarget("session", maximumSize: 500) {
     let gateways = FuzzGateways()
     return { bytes in
@@ -19,8 +19,9 @@ extension FuzzTarget {
     }
   }
 
-  /// Requests, as text: `METHOD PATH`, a line for each field, an empty line, the body. Behind each is 0x1E, or 0x1F, upon
-  /// which half a minute passes, or 0x1C, when its stream stays open. The first byte says who sends them.
+  /// Requests as text: `METHOD PATH`, a line for each field, an empty line, the body. Each ends with 0x1E, with 0x1F,
+  /// which advances the clock by half a minute, or with 0x1C, which keeps the stream open. The first byte gives the
+  /// sender.
   static let requests = FuzzTarget("requests", maximumSize: 600) {
     let gateways = FuzzGateways()
     return { bytes in
@@ -41,8 +42,8 @@ extension FuzzTarget {
     }
   }
 
-  /// A device's stream: 0x1E stands between the pieces of what it sends. Behind a piece of 0x1D are pushes for it, as
-  /// payloads.
+  /// Bytes of a device's stream, in pieces separated by 0x1E. After 0x1D, a piece has payloads of pushes for the
+  /// device.
   static let stream = FuzzTarget("device-stream", maximumSize: 500) {
     let gateways = FuzzGateways()
     return { bytes in
@@ -66,14 +67,14 @@ extension FuzzTarget {
   }
 }
 
-/// A gateway that is made anew from time to time, so that an input meets nearly what it met before.
+/// A gateway that is replaced after a number of inputs, so that the state before an input is nearly reproducible.
 private final class FuzzGateways {
   private var gateway: FuzzGateway?
   private var count = 0
-  /// Inputs that meet the same one.
+  /// The number of inputs for one gateway.
   private static let lifetime = 400
 
-  /// Connects a peer: its byte says whether it may use the admin socket, and what is served to it.
+  /// Connects a peer. Its byte `kind` gives the rights on the admin socket and the routes of the connection.
   func connect(_ kind: UInt8, _ body: (FuzzGateway, FuzzPeer) throws -> Void) {
     SerialTasks.begin
     count += 1
@@ -93,9 +94,9 @@ private final class FuzzGateways {
 }
 
 extension FuzzPeer {
-  /// Sends a request that is written as text.
+  /// Sends a request that is given as text.
   ///
-  /// - Returns: its stream.
+  /// - Returns: The number of its stream.
   @discardableResult
   fileprivate func send(request text: [UInt8], isEnding: Bool) throws -> UInt32 {
     let end = text.firstRange(of: [0x0A, 0x0A])
@@ -112,7 +113,7 @@ extension FuzzPeer {
     }
     let stream = nextStream()
     let hasBody = !body.isEmpty || !isEnding
-    // What does not fit into a frame is left out.
+    // Bytes that don't fit into one frame are omitted.
     var frames = FuzzPeer.frame(1, flags: hasBody ? 4 : 5, stream: stream, Array(head.prefix(16_384)))
     if !body.isEmpty {
       frames += FuzzPeer.frame(0, flags: isEnding ? 1 : 0, stream: stream, Array(body.prefix(16_384)))
@@ -123,7 +124,7 @@ extension FuzzPeer {
 }
 
 extension [UInt8] {
-  /// These bytes in pieces of a size.
+  /// Splits the bytes into pieces of a given size.
   fileprivate func pieces(of size: Int) -> [ArraySlice<UInt8>] {
     stride(from: 0, to: count, by: size).map { self[$0..<Swift.min($0 + size, count)] }
   }

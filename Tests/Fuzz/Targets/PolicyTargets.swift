@@ -3,7 +3,8 @@ import FoundationEssentials
 @testable import PushPolicy
 
 extension FuzzTarget {
-  /// A payload, as a provider sends it: what the parser takes is what a plain reader takes, and a decision keeps its rules.
+  /// A payload from a provider. The parser accepts the same payloads as the reference reader, and a decision obeys its
+  /// rules.
   static let payload = FuzzTarget("payload") {
     let parser = JSONParser()
     let lint = PayloadLint { $0.utf8.count }
@@ -18,7 +19,7 @@ extension FuzzTarget {
     }
   }
 
-  /// Texts of an alert, with NUL between them: the verdict has its evidence, and without that it is another.
+  /// Texts of an alert, separated by NUL. A verdict has evidence, and without the evidence the verdict is different.
   static let detector = FuzzTarget("detector", maximumSize: 400) {
     let detector = AdDetector()
     return { bytes in
@@ -36,7 +37,7 @@ extension FuzzTarget {
     }
   }
 
-  /// A person's choices: the first byte says how they are spelled, as JSON or as an assignment.
+  /// A user's preferences. The first byte gives their notation: JSON or an assignment.
   static let choices = FuzzTarget("choices", maximumSize: 600) {
     let parser = JSONParser()
     return { bytes in
@@ -51,7 +52,8 @@ extension FuzzTarget {
     }
   }
 
-  /// A window of quiet hours and a time: its text is read as it is written, and it holds for its length on its days.
+  /// A window of quiet hours and a time. The text of a window parses to the same window, which applies for its length
+  /// on its days.
   static let quietHours = FuzzTarget("quiet-hours", maximumSize: 80) {
     { bytes in
       let text = String(decoding: bytes.dropFirst(4), as: UTF8.self)
@@ -70,7 +72,7 @@ extension FuzzTarget {
   }
 }
 
-/// What simdjson reads is what a plain reader reads.
+/// Checks that simdjson and the reference reader return the same value.
 private func compare(_ bytes: [UInt8], _ parser: JSONParser) {
   let expected = ReferenceJSON(bytes, maximumDepth: JSONParser.maximumDepth)
   let found = try? parser.parse(bytes.span) { ReferenceJSON($0) }
@@ -78,7 +80,7 @@ private func compare(_ bytes: [UInt8], _ parser: JSONParser) {
 }
 
 extension ReferenceJSON {
-  /// What the parser has read.
+  /// Creates the value that the parser has read.
   init(_ element: JSONElement) {
     switch element.kind {
     case .null: self = .null
@@ -123,7 +125,7 @@ private func decide(_ notification: PushNotification, _ preferences: Preferences
   Policy.decide(notification, topic: "a", preferences: preferences, device: .init(), at: .utc(1_800_000_000))
 }
 
-/// What has the form can be read.
+/// Checks that preferences of the valid form can be decoded.
 private func check(choices bytes: [UInt8], _ parser: JSONParser) {
   guard hasForm(bytes, parser) else { return }
   guard let preferences = try? JSONDecoder().decode(Preferences.self, from: Data(bytes)) else {
@@ -136,7 +138,7 @@ private func hasForm(_ json: [UInt8], _ parser: JSONParser) -> Bool {
   (try? parser.parse(json.span) { PreferencesForm.everything.error(in: $0) == nil }) ?? false
 }
 
-/// What can be chosen can be written, has the form, and reads the same.
+/// Checks that decoded preferences can be encoded, have the valid form, and decode to the same value.
 private func check(_ preferences: Preferences, _ parser: JSONParser) {
   guard let json = try? JSONEncoder().encode(preferences) else { preconditionFailure("choices can be written") }
   precondition(hasForm(Array(json), parser), "what is written has the form: \(String(decoding: json, as: UTF8.self))")
@@ -151,11 +153,11 @@ private func check(_ preferences: Preferences, _ parser: JSONParser) {
   }
 }
 
-/// Minute by minute of a week, as a plain reader of the rule finds it.
+/// Compares the window with a direct evaluation of its rule at one minute of the week.
 private func check(_ window: QuietWindow, at moment: ZonedTime) {
   let local = moment.seconds + Int64(moment.offset(window.zone, moment.seconds))
   let minute = Int((local % 86_400 + 86_400) % 86_400) / 60
-  // 1 January 1970 was a Thursday; days begin with Monday.
+  // January 1, 1970 was a Thursday; the week begins on Monday.
   let day = Int(((local - Int64(minute) * 60) / 86_400 + 3) % 7 + 7) % 7
   let isAcross = window.to <= window.from
   let begins = minute >= window.from && (isAcross || minute < window.to) && window.days[day]

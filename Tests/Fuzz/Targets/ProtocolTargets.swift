@@ -6,19 +6,19 @@ import PushPolicy
 @testable import TerminalUI
 
 extension FuzzTarget {
-  /// A line of a device, as the gateway reads it.
+  /// A line from a device, as the gateway reads it.
   static let deviceLine = FuzzTarget("device-line", maximumSize: 300) {
     let parser = JSONParser(maximumDepth: JSONParser.maximumLineDepth)
     return { bytes in
       let line = DeviceLine(bytes.span, parser: parser)
-      // A blank in front takes the slow way, which must agree with the fast one.
+      // A leading space selects the slow parser, which must return the same value as the fast one.
       precondition(DeviceLine(([0x20] + bytes).span, parser: parser) == line, "both ways read a line alike")
       guard let line else { return }
       precondition(DeviceLine(Array(line.text.utf8).span, parser: parser) == line, "a line reads as it is written")
     }
   }
 
-  /// Lines of a hostile gateway, as `pushcli` reads and shows them.
+  /// Lines from a hostile gateway, as `pushcli` reads and shows them.
   static let gatewayLine = FuzzTarget("gateway-line", maximumSize: 800) {
     let parser = JSONParser(maximumDepth: JSONParser.maximumLineDepth)
     return { bytes in
@@ -46,7 +46,7 @@ extension FuzzTarget {
     }
   }
 
-  /// A text that a sender chose, on its way to a terminal.
+  /// A text of a sender, to be shown on a terminal.
   static let terminalText = FuzzTarget("terminal-text", maximumSize: 120) {
     { bytes in
       let text = String(decoding: bytes, as: UTF8.self)
@@ -70,7 +70,7 @@ extension FuzzTarget {
     }
   }
 
-  /// Bytes of a keyboard, or of what is pasted; NUL is a pause.
+  /// Bytes from a keyboard or a paste. NUL is a pause.
   static let keys = FuzzTarget("keys", maximumSize: 100) {
     { bytes in
       var parser = KeyParser()
@@ -80,27 +80,27 @@ extension FuzzTarget {
     }
   }
 
-  /// JSON for a terminal: the same value, and nothing that a terminal obeys.
+  /// JSON for a terminal: the value stays the same, and the text has no control characters.
   static let json = FuzzTarget("json-text", maximumSize: 300) {
     { bytes in
       let escaped = Sanitizer.escaped(json: bytes)
       let scalars = String(decoding: escaped, as: UTF8.self).unicodeScalars
       precondition(scalars.allSatisfy { $0 == "\n" || $0 == "\t" || !Sanitizer.isControl($0) })
-      // Between values a carriage return is a blank, and escaped it is none.
+      // Between values a carriage return is white space, but an escaped one is not.
       guard let value = ReferenceJSON(bytes, maximumDepth: 64), !bytes.contains(0x0D) else { return }
       precondition(ReferenceJSON(escaped, maximumDepth: 64) == value, "escaped JSON is the same value")
     }
   }
 }
 
-/// Nothing that a terminal obeys is in a text.
+/// Traps if a text has characters that control a terminal.
 private func requireHarmless(_ text: String, allowsLineBreaks: Bool = false) {
   precondition(
     text.unicodeScalars.allSatisfy { allowsLineBreaks && $0 == "\n" || !Sanitizer.isControl($0) },
     "a control reaches the terminal")
 }
 
-/// A push that was read can be shown.
+/// Checks that a push that was read can be shown.
 private func check(_ push: DevicePush?) {
   guard let push else { return }
   _ = push.payload

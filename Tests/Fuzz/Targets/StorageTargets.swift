@@ -5,7 +5,8 @@ import GRDB
 @testable import PushStorage
 
 extension FuzzTarget {
-  /// Rows that no gateway wrote. A change is table, column, row, kind of value and size, a byte each, and the value.
+  /// Rows that no gateway wrote. A change consists of table, column, row, kind of value and size, one byte each, and
+  /// the value.
   static let rows = FuzzTarget("rows", maximumSize: 120) {
     let database = try DamagedDatabase()
     return { bytes in
@@ -17,7 +18,7 @@ extension FuzzTarget {
     }
   }
 
-  /// A database's file, as the repair reads it page by page; the first byte says which page it begins with.
+  /// The file of a database, as the repair reads it page by page. The first byte gives the first page.
   static let pages = FuzzTarget("pages", maximumSize: 2048) {
     { bytes in
       guard let first = bytes.first else { return }
@@ -30,8 +31,8 @@ extension FuzzTarget {
     }
   }
 
-  /// A backup with changes: page, place in it (two bytes), size, bytes. One input of eight, by their sum, is
-  /// restored, which takes long.
+  /// A backup with changed bytes: page, offset in the page (two bytes), size, bytes. One in eight inputs, selected by
+  /// the sum of its bytes, is also restored, which takes long.
   static let backup = FuzzTarget("backup", maximumSize: 200) {
     let sample = try SampleBackup()
     return { bytes in
@@ -44,7 +45,7 @@ extension FuzzTarget {
   }
 }
 
-/// A database with some rows in every table, which takes any value in any column.
+/// A database with rows in every table. Its columns accept any value.
 final class DamagedDatabase {
   private let queue: DatabaseQueue
   private let columns: [(table: String, columns: [String])]
@@ -70,7 +71,7 @@ final class DamagedDatabase {
     try queue.read { try StoredRows.check($0) }
   }
 
-  /// Two rows that fit together in each table.
+  /// Two consistent rows for each table.
   private static let rows: [String] = [
     "team VALUES ('TEAM000001')",
     "key VALUES ('ABC123DEFG', 'TEAM000001', \(publicKey), 'development', '[\"a.b\"]', NULL)",
@@ -120,7 +121,7 @@ final class DamagedDatabase {
     8fb1333e31b7adbee2c181ba6f2afa383f91fb7edcc3a62746f93cc63200e62dfc6f0'
     """
 
-  /// Takes over what another gateway has changed, reads every row, and takes it back.
+  /// Applies changes of another gateway, reads every row, and rolls back.
   func apply(_ changes: [RowChange]) throws {
     try queue.writeWithoutTransaction { db in
       try db.execute(sql: "BEGIN")
@@ -130,7 +131,7 @@ final class DamagedDatabase {
     }
   }
 
-  /// Reads every row with changes, and takes them back.
+  /// Changes rows, reads every row, and rolls back.
   func check(_ bytes: [UInt8]) throws {
     try queue.writeWithoutTransaction { db in
       try db.execute(sql: "BEGIN")
@@ -143,7 +144,7 @@ final class DamagedDatabase {
         let column = names[Int(head[1]) % names.count]
         let content = Array(rest.prefix(Int(head[4])))
         rest = rest.dropFirst(content.count)
-        // SQLite itself keeps some values out, as a text out of a row's id.
+        // SQLite itself refuses some values, for example a text as the id of a row.
         let statement = try db.cachedStatement(sql: "UPDATE \(table) SET \(column) = ? WHERE rowid = ?")
         try? statement.execute(arguments: [DamagedDatabase.value(head[3], content), Int(head[2] & 1) + 1])
       }
@@ -163,7 +164,7 @@ final class DamagedDatabase {
   }
 }
 
-/// A backup, of which an input changes some bytes.
+/// A backup for inputs that change some of its bytes.
 private final class SampleBackup {
   private let folder = try! FuzzFolder()
   private let sample: [UInt8]
@@ -182,7 +183,7 @@ private final class SampleBackup {
     sample = Array(try Data(contentsOf: URL(fileURLWithPath: path)))
   }
 
-  /// Reads what it says of itself, and perhaps restores it: nothing is written outside of the folder that was named.
+  /// Reads the summary of the backup and restores some inputs. Nothing is written outside of the given folder.
   func read(_ bytes: [UInt8]) throws {
     try Data(changed(bytes[...])).write(to: URL(fileURLWithPath: path))
     _ = try Backup.summary(of: path)

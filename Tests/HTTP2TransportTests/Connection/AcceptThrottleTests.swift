@@ -5,7 +5,7 @@ import Testing
 @testable import HTTP2Transport
 
 @Suite struct AcceptThrottleTests {
-  /// Counts the accepts that get past the gate.
+  /// Counts the accepts that pass the throttle.
   private final class Accepts: ChannelOutboundHandler {
     typealias OutboundIn = Never
     var count = 0
@@ -13,7 +13,7 @@ import Testing
   }
 
   private final class Descriptors {
-    /// How many are left.
+    /// The number of free descriptors.
     var left = 64
     var asked: [Int] = []
   }
@@ -45,7 +45,7 @@ import Testing
     descriptors.left = 63
     channel.read()
     channel.read()
-    // One look for both.
+    // One query for both accepts.
     #expect(accepts.count == 0 && descriptors.asked == [64])
     channel.embeddedEventLoop.advanceTime(by: .milliseconds(99))
     #expect(descriptors.asked == [64])

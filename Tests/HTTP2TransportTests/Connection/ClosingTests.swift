@@ -6,7 +6,7 @@ import Testing
 @testable import HTTP2Transport
 @testable import PushCore
 
-/// Connections that end together are taken apart in slices.
+/// Connections that end at the same time are closed in slices.
 @Suite struct ClosingTests {
   let loop = EmbeddedEventLoop()
   let context: LoopContext
@@ -37,7 +37,7 @@ import Testing
     #expect(closed.value == 2 * size)
     loop.advanceTime(by: .microseconds(100))
     #expect(closed.value == 2 * size + 1 && context.connections.isEmpty)
-    // The next ones are taken apart at once again.
+    // Later connections are closed at once again.
     loop.advanceTime(by: .microseconds(200))
     let last = try connect(closed)
     last.pipeline.fireChannelInactive()

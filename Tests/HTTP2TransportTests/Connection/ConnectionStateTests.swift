@@ -4,7 +4,8 @@ import Testing
 
 @testable import HTTP2Transport
 
-/// Every event in every state. A table's line is an event, then for each state what is done and where that leads.
+/// Every event in every state. Each entry of the table has an event and, for each state, the next state with its
+/// actions.
 @Suite struct ConnectionStateTests {
   typealias Phase = ConnectionState.Phase
   typealias Event = ConnectionState.Event
@@ -14,15 +15,15 @@ import Testing
 
   static let handshaking = Phase.handshaking
   static let active = Phase.active
-  /// The process stops, and streams go on.
+  /// The process stops, and open streams continue.
   static let draining = Phase.draining(.init(reason: .shutdown))
-  /// All is answered, and the peer reads that.
+  /// All requests are answered, and the peer reads the answers.
   static let settling = Phase.draining(.init(reason: .shutdown, isSettling: true))
   static let drained = Phase.draining(.init(reason: .shutdown, isSettling: true, hasSentGoAway: true))
   /// The peer is refused.
   static let refusing = Phase.draining(.init(reason: reason, isRefusing: true))
   static let refused = Phase.draining(.init(reason: reason, isRefusing: true, hasSentGoAway: true))
-  /// What was read is not answered in time.
+  /// Not all data that was read is answered in time.
   static let said = Phase.draining(.init(reason: .shutdown, hasSentGoAway: true))
   static let closing = Phase.closing
   static let closed = Phase.closed
@@ -33,7 +34,7 @@ import Testing
     .close, .disconnected,
   ]
 
-  /// What leads into a state.
+  /// The events that lead to each state.
   static let ways: [(phase: Phase, hasTLS: Bool, events: [Event])] = [
     (handshaking, true, []), (active, true, [.established]), (draining, false, [.drain(.stop)]),
     (settling, false, [.drain(.stop), .idle]), (drained, false, [.drain(.stop), .idle, .settled]),
@@ -57,7 +58,8 @@ import Testing
   ]
   static func goAway(_ reason: CloseReason) -> [Action] { [.sendGoAway(reason), .flush] }
 
-  /// What an event leads to in each of the ``ways``; nil: it stays as it is, and nothing is done.
+  /// Returns the next state and the actions after an event, in the order of ``ways``. Nil: the state does not change
+  /// and there is no action.
   static func outcomes(_ event: Event) -> [(Phase, [Action])?] {
     switch event {
     case .connected: [(handshaking, [.startHandshakeTimeout]), nil, nil, nil, nil, nil, nil, nil, nil]
@@ -146,8 +148,8 @@ import Testing
     #expect(answers == ["+---", "----", "-+--", "-+--", "-+--", "-++-", "-++-", "---+", "---+"])
   }
 
-  /// A connection whose peer is refused while the process stops says GOAWAY once, with what came first, and a later
-  /// event never brings it back.
+  /// A connection whose peer is refused while the process stops sends GOAWAY once, with the first reason. No later
+  /// event makes it active again.
   @Test func `GOAWAY is sent once on every way through all events`() {
     func walk(_ state: ConnectionState, _ depth: Int, _ goAways: Int) {
       #expect(goAways <= 1)

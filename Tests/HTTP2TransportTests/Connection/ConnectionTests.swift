@@ -6,11 +6,12 @@ import Testing
 @testable import HTTP2Transport
 @testable import PushCore
 
-/// A connection without a socket: what ``ConnectionState`` decides is carried out.
+/// A connection without a socket performs the actions of ``ConnectionState``.
 @Suite struct ConnectionTests {
   let handler = StubHandler()
 
-  /// How often GOAWAY was sent after `checks` looks, of half the idle timeout each.
+  /// Returns the number of GOAWAY frames after `checks` idle checks. The interval of the checks is half the idle
+  /// timeout.
   private func goAways(
     of limit: Duration?, after checks: Int, before each: (ConnectionPair) throws -> Void = { _ in }
   ) throws -> Int {
@@ -24,7 +25,7 @@ import Testing
   }
 
   @Test func `a connection ends when nothing came within the idle timeout, and never without one`() throws {
-    // The first look finds the client's SETTINGS.
+    // The first check finds the client's SETTINGS.
     #expect(try goAways(of: .seconds(60), after: 2) == 0)
     #expect(try goAways(of: .seconds(60), after: 3) == 1)
     #expect(try goAways(of: nil, after: 1_000) == 0)
@@ -69,12 +70,13 @@ import Testing
     pair.connection.drain()
     try pair.wait(.seconds(1))
     #expect(pair.client.goAways.isEmpty)
-    // A request that crosses the drain is served too.
+    // A request that arrives after the drain began is served too.
     let late = try pair.request()
     for reference in waiting { reference.exchange?.respond(HeaderFields(status: 200), body: EmptyCollection()) }
     try pair.run()
     #expect(pair.statuses == [stream: "200", late: "200"])
-    // They are read before GOAWAY, at which clients forget what they have not looked at; meanwhile nothing more is taken.
+    // The client reads the answers before GOAWAY, because clients drop unread answers at GOAWAY. Until then the
+    // connection reads nothing more.
     #expect(pair.connection.isPaused)
     try pair.wait(.milliseconds(49))
     #expect(pair.client.goAways.isEmpty)
@@ -221,7 +223,7 @@ import Testing
     #expect(handler.limits == [.settingsTime])
   }
 
-  /// A window that overflows has the server reset the stream, whose request is at work (CVE-2025-8671).
+  /// An overflowing flow-control window makes the server reset a stream whose request is running (CVE-2025-8671).
   @Test func `who makes the gateway reset its streams is sent away`() throws {
     let pair = try ConnectionPair(handler)
     handler.onRequest = { _ in }
@@ -238,7 +240,7 @@ import Testing
     #expect(handler.limits == [.resets])
   }
 
-  /// Rapid reset (CVE-2023-44487), by somebody who has shown nothing.
+  /// Rapid reset (CVE-2023-44487) by an unauthenticated client.
   @Test func `a stranger resets so many streams, and a known peer more`() throws {
     for isKnown in [false, true] {
       let pair = try ConnectionPair(handler)
@@ -323,12 +325,13 @@ import Testing
     #expect(handler.limits.last == .unreadTime)
   }
 
-  // MARK: Streams that are over (RFC 9113 §5.1)
+  // MARK: Closed streams (RFC 9113 §5.1)
 
   static let streamClosed = HTTP2ErrorCode.streamClosed.rawValue
   static let protocolError = HTTP2ErrorCode.protocolError.rawValue
 
-  /// What comes on stream 1, which was answered, or reset by the peer, and then on stream 3, which never began.
+  /// The cases: a frame on stream 1, which was answered or which the peer reset, and then a frame on stream 3, which is
+  /// idle.
   @Test(
     arguments: [
       (.request(1), streamClosed),

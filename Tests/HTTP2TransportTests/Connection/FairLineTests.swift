@@ -3,7 +3,7 @@ import Testing
 @testable import HTTP2Transport
 
 @Suite struct FairLineTests {
-  /// The next elements, at most `count`.
+  /// Returns the next elements, at most `count`.
   private func next<Source, Element>(_ count: Int, of line: inout FairLine<Source, Element>) -> [Element] {
     var found: [Element] = []
     while found.count < count, let element = line.popFirst() { found.append(element) }
@@ -17,7 +17,7 @@ import Testing
     for number in 20...21 { line.append(number, from: "two") }
     let first = next(3, of: &line)
     #expect(first == [1, 10, 20])
-    // A source without elements has lost its place.
+    // A source without elements loses its position in the line.
     line.append(11, from: "one")
     let rest = next(100, of: &line)
     #expect(rest == [2, 21, 11, 3, 4])

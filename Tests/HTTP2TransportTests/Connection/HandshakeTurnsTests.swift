@@ -6,7 +6,7 @@ import Testing
 @testable import HTTP2Transport
 @testable import PushCore
 
-/// TLS handshakes go on at the end of a turn, and pause between two turns.
+/// TLS handshakes continue at the end of an event-loop iteration, with a pause between two iterations.
 @Suite struct HandshakeTurnsTests {
   let loop = EmbeddedEventLoop()
   let context: LoopContext
@@ -18,7 +18,7 @@ import Testing
     files = try TLSFiles()
   }
 
-  /// Both ends of a connection, whose bytes the test carries.
+  /// Both ends of a connection. The test transfers the bytes.
   final class Ends {
     let client: TLSConnection
     let server: TLSConnection
@@ -28,10 +28,10 @@ import Testing
       (self.client, self.server, self.channel) = (client, server, channel)
     }
 
-    /// Hands over what the client has to send.
+    /// Passes the client's outgoing bytes to the server.
     func send() throws { try channel.writeInbound(client.takeOutbound()) }
 
-    /// Whether the client got an answer, which it then takes.
+    /// Returns true if the client got bytes, and processes them.
     func receive() throws -> Bool {
       var hasReceived = false
       var scratch = [UInt8](repeating: 0, count: Limits.recordSize)
@@ -46,7 +46,7 @@ import Testing
       return hasReceived
     }
 
-    /// What the socket was told last: whether it is read.
+    /// The last setting of the socket's automatic reads.
     var isRead: Bool? {
       channel.options.last { $0.option is ChannelOptions.Types.AutoReadOption }?.value as? Bool
     }
@@ -106,7 +106,7 @@ import Testing
     try first.send()
     loop.run()
     try last.send()
-    // The time for the handshake is over, and the pause is not.
+    // The share for handshakes is used up, and the pause has not ended.
     loop.advanceTime(by: .microseconds(50))
     #expect(!first.channel.isActive && last.channel.isActive)
     #expect(try !last.receive())

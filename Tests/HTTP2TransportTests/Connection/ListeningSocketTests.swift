@@ -11,7 +11,7 @@ import Testing
 
   init() throws { folder = try TemporaryFolder() }
 
-  /// Whether a peer gets as far as the backlog.
+  /// Returns true if a client can connect up to the backlog.
   static func isReached(_ address: Listener.Address) -> Bool {
     guard
       let place = try? {
@@ -60,7 +60,7 @@ import Testing
     #expect(ListeningSocketTests.isReached(address))
     await next.close()
     await loops.shutdown()
-    // The listener had a copy of its own.
+    // The listener had its own descriptor.
     #expect(ListeningSocketTests.isReached(address))
     _ = consume socket
   }
@@ -77,7 +77,7 @@ import Testing
   }
 }
 
-/// Takes nothing.
+/// A handler that ignores all requests.
 private final class NoHandler: Handler {
   func receivedHead(of exchange: Exchange) {}
   func receivedRequest(_ exchange: Exchange) {}

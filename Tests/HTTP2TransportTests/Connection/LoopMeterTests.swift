@@ -5,7 +5,7 @@ import Testing
 @testable import HTTP2Transport
 @testable import PushCore
 
-/// What a loop counts of itself, without a socket.
+/// The metrics of an event loop, without a socket.
 @Suite struct LoopMeterTests {
   let loop = EmbeddedEventLoop()
   let context: LoopContext
@@ -46,7 +46,7 @@ import Testing
       largest = max(largest, turn)
       if second % 15 == 0 { #expect(connections.allSatisfy { visits[ObjectIdentifier($0)] == second / 15 }) }
     }
-    // 40 are an even share; the addresses of objects decide.
+    // An even share would be 40. The buckets depend on the addresses of the objects.
     #expect(largest < 200)
     #expect(count(context.meter.lag) == 60)
     #expect(count(context.meter.turns) == 0)
@@ -71,7 +71,7 @@ import Testing
     for connection in connections { context.add(connection) }
     loop.advanceTime(by: .seconds(1))
     #expect(visits.count == size)
-    // One that has ended meanwhile is left out.
+    // A connection that has ended since is skipped.
     let gone = try #require(connections.first { visits[ObjectIdentifier($0)] == nil })
     context.remove(gone)
     loop.advanceTime(by: .milliseconds(10))
@@ -93,7 +93,7 @@ import Testing
   @Test func `lag is the time that something waited for the loop`() {
     loop.advanceTime(by: .seconds(1))
     context.noteLag(since: loop.now - .milliseconds(30))
-    // A clock that was read on another thread may be ahead.
+    // The clock of another thread may be ahead.
     context.noteLag(since: loop.now + .milliseconds(30))
     let snapshot = context.meter.lag.snapshot
     #expect(snapshot.sum == 0.03)
@@ -107,7 +107,7 @@ import Testing
     meter.open(.remote, .stranger)
     meter.open(.adminSocket, .admin)
     meter.change(.stranger, to: .device)
-    // Strangers, providers, devices, administrators.
+    // Unauthenticated clients, providers, devices, administrators.
     #expect(meter.peers == [1, 0, 1, 1])
     meter.close(.remote, .device)
     #expect(meter.peers == [1, 0, 0, 1])

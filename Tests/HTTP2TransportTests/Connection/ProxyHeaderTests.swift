@@ -35,7 +35,7 @@ import Testing
   @Test func `anything else is refused at the first byte that differs`() {
     let wrong: [[UInt8]] = [
       [0x16], Array("PROXY TCP4".utf8), Self.signature.dropLast() + [0],
-      // Another version, another command, too short for its addresses, too long.
+      // Wrong version, wrong command, too short for its addresses, too long.
       Self.header(0x11, 0x11, Self.addresses4), Self.header(0x22, 0x11, Self.addresses4),
       Self.header(0x21, 0x11, Self.addresses4.dropLast()), Self.header(0x21, 0x21, Self.addresses4),
       Self.signature + [0x21, 0x11, 0x08, 0x01],
@@ -54,7 +54,7 @@ import Testing
     for text in ["", "localhost", "10.0.0", "10.0.0.1/8", "[::1]"] { #expect(IPAddress(text) == nil) }
   }
 
-  /// A reader in memory, which gives its place to a connection.
+  /// A reader of the proxy header in memory, which a connection then replaces.
   private struct Reading {
     let loop = EmbeddedEventLoop()
     let channel: EmbeddedChannel
@@ -81,7 +81,7 @@ import Testing
       _ = channel.connect(to: try SocketAddress(ipAddress: "127.0.0.1", port: 1))
     }
 
-    /// Whether the connection has sent its first frame.
+    /// True if the connection has sent its first frame.
     var isServing: Bool { (try? channel.readOutbound(as: ByteBuffer.self)) != nil }
   }
 
@@ -98,7 +98,7 @@ import Testing
       reading.loop.run()
       #expect(reading.result.origins == [.client(IPAddress("198.51.100.7"))] && reading.result.refusals == 0)
       #expect(reading.isServing && reading.channel.isActive)
-      // Its time is over, but it has come.
+      // The header arrived before the timeout, which has passed.
       reading.loop.advanceTime(by: .seconds(6))
       #expect(reading.channel.isActive)
     }

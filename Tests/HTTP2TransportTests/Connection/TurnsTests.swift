@@ -6,7 +6,8 @@ import Testing
 @testable import HTTP2Transport
 @testable import PushCore
 
-/// Whoever sends more than fits into a turn reads on when others had theirs.
+/// A connection that sends more than the share of an event-loop iteration continues after the other connections had
+/// their turn.
 @Suite struct TurnsTests {
   let loop = EmbeddedEventLoop()
   let context: LoopContext
@@ -14,7 +15,7 @@ import Testing
 
   init() { context = LoopContext(eventLoop: loop) }
 
-  /// A connection whose client has said its preface.
+  /// Returns a server connection that has received the client's preface.
   func connect(isKnown: Bool = false) throws -> EmbeddedChannel {
     let connection = try Connection(role: .server, loop: context, tls: nil, peer: .remote)
     if isKnown { connection.authenticated(as: .provider) }
@@ -26,13 +27,13 @@ import Testing
     return channel
   }
 
-  /// Sends a frame that nobody reads, of this size with its head.
+  /// Sends a frame of an unknown type. `size` includes its header.
   func send(_ size: Int, to channel: EmbeddedChannel) throws {
     let head = [UInt8(0), UInt8((size - 9) >> 8), UInt8((size - 9) & 255), 0x16, 0, 0, 0, 0, 0]
     try channel.writeInbound(ByteBuffer(bytes: head + [UInt8](repeating: 0, count: size - 9)))
   }
 
-  /// What its socket was told last: whether it is read; nil when it was told nothing.
+  /// Returns the last setting of the socket's automatic reads, or nil if it was never set.
   func reads(_ channel: EmbeddedChannel) -> Bool? {
     channel.options.last { $0.option is ChannelOptions.Types.AutoReadOption }?.value as? Bool
   }
@@ -54,11 +55,11 @@ import Testing
     #expect(channels.map(reads) == [false, false, false])
     loop.run()
     #expect(channels.map(reads) == [true, false, false])
-    // It has more: that ends a turn, and it comes last.
+    // The connection has more data: its turn ends, and it goes to the end of the line.
     try send(Limits.turnShare, to: channels[0])
     loop.run()
     #expect(channels.map(reads) == [false, true, false])
-    // There is nothing more to read, and the turns go on: a turn ended in the first 100 µs, and none in the next.
+    // There is no more data, and the loop continues: a turn ended in the first 100 µs, and none in the next.
     loop.advanceTime(by: .microseconds(100))
     #expect(channels.map(reads) == [false, true, false])
     loop.advanceTime(by: .microseconds(100))
@@ -76,7 +77,7 @@ import Testing
     #expect(reads(channels[1]) == true)
   }
 
-  /// How often its socket is read in one go; nil when it was told nothing.
+  /// Returns the maximum number of reads in one iteration of the socket, or nil if it was never set.
   func readsAtOnce(_ channel: EmbeddedChannel) -> UInt? {
     channel.options.last { $0.option is ChannelOptions.Types.MaxMessagesPerReadOption }?.value as? UInt
   }
@@ -101,7 +102,7 @@ import Testing
   @Test func `a request of a known peer that sends little makes turns small, and no other request does`() throws {
     let (modest, heavy) = (try connect(isKnown: true), try connect(isKnown: true))
     let stranger = try connect()
-    // An indexed :method, :scheme, :path and :authority (RFC 7541 appendix A), and nothing after it.
+    // Indexed :method, :scheme and :path (RFC 7541 appendix A), without further fields.
     func request(_ id: UInt8, _ channel: EmbeddedChannel) throws {
       try channel.writeInbound(ByteBuffer(bytes: [0, 0, 3, 1, 5, 0, 0, 0, id, 0x82, 0x86, 0x84]))
       loop.run()
@@ -114,7 +115,7 @@ import Testing
     context.scheduleTurnEnd()
     loop.run()
     #expect(!context.isShared)
-    // A frame that is no request.
+    // A frame that belongs to no request.
     try send(20, to: modest)
     loop.run()
     #expect(!context.isShared)

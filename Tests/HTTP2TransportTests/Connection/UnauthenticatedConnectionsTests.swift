@@ -6,7 +6,7 @@ import Testing
 @testable import PushCore
 
 @Suite struct UnauthenticatedConnectionsTests {
-  /// A ledger, its clock, and what it said and ended.
+  /// The records of unauthenticated connections, with a clock, the reported limits and the ended connections.
   final class Home: Sendable {
     let time = Mutex<Int64>(1000)
     let limits = Mutex<[TransportLimit]>([])
@@ -18,7 +18,7 @@ import Testing
         exceeded: { limit, _ in self.limits.withLock { $0.append(limit) } })
     }
 
-    /// Lets a connection be ended under a number, unless it is busy.
+    /// Registers the function that ends a connection; it records `number` unless the connection is busy.
     func attach(_ number: Int, to ticket: UnauthenticatedConnections.Ticket, isBusy: Bool = false) {
       ticket.attach {
         if isBusy { return }
@@ -75,7 +75,7 @@ import Testing
     home.wait(Int64(Limits.evictionAge))
     for number in 100..<104 { try admit(number) }
     #expect(home.met == .init(repeating: .strangerConnections, count: 4))
-    // What is at work is passed over.
+    // A busy connection is skipped.
     #expect(home.endedNumbers == [0, 2, 3])
   }
 

@@ -3,12 +3,12 @@ import Testing
 @testable import HTTP2Transport
 
 @Suite struct HeaderNameTests {
-  /// The token of a name given as text.
+  /// Returns the `HeaderName` of a text.
   func token(_ text: String) -> HeaderName? {
     unsafe Array(text.utf8).withUnsafeBytes { unsafe HeaderName($0) }
   }
 
-  /// Names that are sent only.
+  /// The names that are only sent.
   static let unread: Set<HeaderName> = [.scheme, .authority, .host, .contentLength, .contentType]
 
   @Test(arguments: HeaderName.allCases)

@@ -4,14 +4,14 @@ import Testing
 @testable import HTTP2Transport
 @testable import PushCore
 
-/// DATA on streams that are over (RFC 9113 §5.1), in whatever pieces the bytes come.
+/// DATA on closed streams (RFC 9113 §5.1), in pieces of any size.
 @Suite struct ClosedStreamDataTests {
   static let head = Frame(kind: .headers, flags: 4, stream: 1, payload: Frame.request(1).payload)
   static let reset = Frame(kind: .resetStream, flags: 0, stream: 1, payload: [0, 0, 0, 8])
   static let data = Frame(kind: .data, flags: 0, stream: 1, payload: Array("test".utf8))
   static let last = Frame(kind: .data, flags: 1, stream: 1, payload: Array("test".utf8))
 
-  /// A server that has met the client's preface, and answers when told to.
+  /// A server that has received the client's preface. It answers at the test's request.
   struct Server {
     let end: SessionEnd
     var scanner = FrameScanner(of: .server)
@@ -27,7 +27,7 @@ import Testing
       }
     }
 
-    /// What it says of errors: RST_STREAM, and GOAWAY.
+    /// Returns the error frames of the server: RST_STREAM and GOAWAY.
     mutating func errors() throws -> [Frame] {
       var bytes: [UInt8] = []
       while try end.session.send(into: &bytes, limit: bytes.count + 16_384) {}
@@ -54,7 +54,7 @@ import Testing
     server.end.onHead = { if isAnsweredFirst { try server.answer($0) } }
     server.end.onMessage = { if !isAnsweredFirst { try server.answer($0) } }
     try server.receive(Self.head.bytes, pieceSize: pieceSize)
-    // The answer goes out before the request has ended: then its end closes the stream, within the bytes that follow.
+    // If the answer is sent before the end of the request, that end closes the stream among the following bytes.
     if isAnsweredFirst { #expect(try server.errors().isEmpty) }
     try server.receive(Self.last.bytes + (isAnsweredFirst ? Self.data.bytes : []), pieceSize: pieceSize)
     if !isAnsweredFirst {

@@ -4,7 +4,7 @@ import Testing
 @testable import HTTP2Transport
 
 @Suite(.enabled(if: !PlainMalloc.isOn)) struct FrameBufferTests {
-  /// A client and a server whose frame buffer others share; each answers with a head and a body of its own.
+  /// Returns clients and servers that share one frame buffer. Each server answers with its own head and body.
   private func pairs(_ count: Int, sharing buffer: FrameBuffer) throws -> [SessionPair] {
     try (0..<count).map { number in
       let server = try SessionEnd(.server, pool: StreamPool(), frameBuffer: buffer)
@@ -20,7 +20,7 @@ import Testing
 
   private func body(_ number: Int) -> [UInt8] { [UInt8](repeating: UInt8(ascii: "a") + UInt8(number), count: 50_000) }
 
-  /// Takes what a session has to send, at most about `limit` bytes.
+  /// Returns the outgoing bytes of a session, about `limit` bytes at most.
   private func bytes(of end: SessionEnd, limit: Int) throws -> [UInt8] {
     var bytes: [UInt8] = []
     _ = try end.session.send(into: &bytes, limit: limit)
@@ -37,7 +37,7 @@ import Testing
       let request = try bytes(of: pair.client, limit: .max)
       try unsafe request.withUnsafeBytes { try unsafe pair.server.session.receive($0) }
     }
-    // One frame of each in turn, so that every frame is packed after one of another session.
+    // One frame of each session in turn, so that every frame is packed after one of another session.
     var isAnyLeft = true
     while isAnyLeft {
       isAnyLeft = false

@@ -12,7 +12,8 @@ import Testing
     Frame(kind: .continuation, flags: 255, stream: 3, payload: [1]),
   ]
 
-  /// What the walk finds when the bytes come in pieces of a size; each place is where the piece begins, or 0.
+  /// Returns the frame heads that the walk finds in pieces of a given size. Each start is relative to all bytes: the
+  /// start of its piece, or 0 for one piece.
   static func walk(pieceSize: Int) -> [FrameWalk.Head] {
     let bytes = [UInt8](repeating: 0, count: FrameWalk.prefaceSize) + frames.flatMap(\.bytes)
     var walk = FrameWalk()
@@ -40,7 +41,7 @@ import Testing
       #expect(head.kind == frame.kind.rawValue)
       #expect(head.flags == frame.flags)
       #expect(head.stream == frame.stream)
-      // Where it begins, or where the piece does that its end is in.
+      // The start of the head, or the start of the piece with the end of the head.
       let end = start + FrameWalk.headSize
       let piece = pieceSize == .max ? 0 : (end - 1) / pieceSize * pieceSize
       #expect(head.start == max(start, piece))

@@ -5,7 +5,7 @@ import Testing
 @testable import PushCore
 
 @Suite struct HTTP2SessionTests {
-  /// Takes a body as it arrives, and counts what it hears.
+  /// A consumer that collects a body and counts the calls.
   final class Recorder: StreamConsumer {
     var bytes: [UInt8] = []
     var hasEnded = false
@@ -26,7 +26,7 @@ import Testing
 
   static let noBody = [UInt8]()
 
-  /// Answers every message with a status and a body.
+  /// Answers every request with a status and a body.
   func answer(_ pair: SessionPair, _ status: Int = 200, _ body: [UInt8] = []) {
     pair.server.onMessage = { [unowned pair] stream in
       try pair.server.session.respond(HeaderFields(status: status), body: body, on: stream)
@@ -217,7 +217,7 @@ import Testing
       sizes += pair.serverFrames[known...].filter { $0.kind == .headers }.map(\.payload.count)
     }
     #expect(pair.client.messages.map { $0.fields[.apnsUniqueID] } == ["00000000", "00000001", "00000002"])
-    // What is indexed is a byte; a value that is not, is there each time.
+    // An indexed field takes one byte. A value that is not indexed is sent each time.
     #expect(sizes[1] == sizes[2])
     #expect(sizes[1] <= sizes[0] - 8)
     #expect(sizes[1] > 5)
@@ -318,7 +318,8 @@ import Testing
     #expect(client.settingsCount == 1)
   }
 
-  /// A request's fields besides one of the test's: `:method`, `:scheme`, `:authority`, `:path`, each with its 32 bytes.
+  /// The size of the fields of each request apart from those of the test: `:method`, `:scheme`, `:authority`, `:path`,
+  /// each with an overhead of 32 bytes.
   static let ownFieldsSize = (7 + 4) + (7 + 5) + (10 + 9) + (5 + 1) + 4 * 32
 
   @Test(arguments: [HeaderName.authorization, .accept], [0, 1])
@@ -339,7 +340,7 @@ import Testing
     #expect(pair.client.messages.last?.status == "200")
   }
 
-  /// 15 bytes after the first on the wire, 3,500 each once they are unpacked (RFC 7541 §7.3).
+  /// After the first occurrence, 15 bytes on the wire, each of which decodes to a field of 3,500 bytes (RFC 7541 §7.3).
   @Test func `fields that nobody reads count each time they come`() throws {
     let pair = try SessionPair()
     answer(pair)
@@ -373,7 +374,7 @@ import Testing
     let pair = try SessionPair()
     pair.server.answersExcessFields = true
     answer(pair, 431)
-    // 39 bytes each, and one on the wire.
+    // 39 bytes for each field, and one byte on the wire.
     let fields = [(HeaderName, String)](repeating: (.accept, "a"), count: Limits.maximumDroppedHeaderListSize / 39 + 1)
     _ = try pair.request(fields, path: "/v1/x", body: [1])
     _ = try pair.request(path: "/v1/y", body: [1])
@@ -464,7 +465,7 @@ import Testing
     let secret = [UInt8](repeating: 65, count: 5000)
     _ = try first.request([(.authorization, "bearer secret"), (.apnsID, "1")], body: secret, isEnding: false)
     try first.run()
-    // A few bytes are still to be sent when the stream ends.
+    // The stream ends before its last few bytes are sent.
     first.server.session.write(secret, ending: false, on: try #require(first.server.session.stream(1)))
     first.server.session.reset(try #require(first.server.session.stream(1)), .cancel)
     try first.run()

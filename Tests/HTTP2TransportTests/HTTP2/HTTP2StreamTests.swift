@@ -4,7 +4,7 @@ import Testing
 @testable import HTTP2Transport
 
 @Suite struct HTTP2StreamTests {
-  /// Reads what one frame of a size takes.
+  /// Reads the bytes of one frame of at most `size` bytes.
   func read(_ stream: HTTP2Stream, _ size: Int) -> (bytes: [UInt8], isEnd: Bool) {
     var frame = [UInt8](repeating: 0, count: size)
     let (count, isEnd) = unsafe frame.withUnsafeMutableBytes { unsafe stream.read(into: $0) }

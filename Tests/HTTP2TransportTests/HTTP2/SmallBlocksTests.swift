@@ -43,8 +43,8 @@ import Testing
 
   @Test func `a block that is larger than was asked for serves the size below it`() throws {
     var blocks = SmallBlocks()
-    // The C library makes one of 120 bytes so now and then: what would be left of a free block is too small to be one.
-    // It may do the same with these, so one that is as large as it should be is looked for.
+    // malloc sometimes returns 136 usable bytes for a request of 120, because the rest of a free block would be too
+    // small for a block. The same may happen to a request of 136, so the test takes a block of exactly that size.
     var others: [UnsafeMutableRawPointer] = unsafe []
     defer { while let other = unsafe others.popLast() { unsafe free(other) } }
     var block = try unsafe #require(malloc(136))

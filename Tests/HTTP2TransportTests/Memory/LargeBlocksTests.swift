@@ -35,7 +35,7 @@ import Testing
     let larger = unsafe try #require(buffers.resize(first, LargeBlocks.size + 1))
     #expect(unsafe !buffers.owns(larger))
     #expect(unsafe larger.load(as: UInt8.self) == 42)
-    // The block is free again, and what is small never takes it.
+    // The block is free again, and a small request does not take it.
     let small = unsafe try #require(buffers.resize(larger, 100))
     #expect(unsafe !buffers.owns(small))
     unsafe small.deallocate()

@@ -10,7 +10,7 @@ import Testing
 
   init() throws { files = try TLSFiles() }
 
-  /// A first connection, to a server that shows its authority as the gateway does.
+  /// Connects for the first time to a server that sends its certificate authority, as the gateway does.
   private func connect(_ pin: AuthorityPin, host: String = "localhost", trust: [String]) throws {
     let pair = try TLSPair(
       client: TLSConnection(client: .client(pin: pin), host: host),

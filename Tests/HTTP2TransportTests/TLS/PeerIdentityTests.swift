@@ -17,7 +17,7 @@ import Testing
       keyPath: try files.folder.write(issued.keyPEM, "client.key"))
   }
 
-  /// What the server learns of a client with this identity.
+  /// Returns the identity that the server reads from a client's certificate.
   func seen(_ identity: ClientIdentity?, _ files: TLSFiles, trust: [String]? = nil) throws -> PeerIdentity? {
     let pair = try TLSPair(
       client: TLSConnection(client: .client(trustPath: files.trust, identity: identity), host: "localhost"),
@@ -57,14 +57,14 @@ import Testing
     #expect(try seen(try issue(other), files)?.fault != nil)
     #expect(try seen(try issue(other), files, trust: [files.trust, other.trust])?.fault == nil)
     #expect(try seen(try issue(files, days: -1), files)?.fault == "certificate has expired")
-    // A server's certificate is for servers, and names no topic.
+    // A server certificate is not valid for clients and has no topic.
     let server = ClientIdentity(certificatePath: files.certificate, keyPath: files.key)
     #expect(try seen(server, files)?.fault != nil)
     #expect(try seen(server, files)?.topics == [])
   }
 
-  /// The signatures of such a chain would be computed with keys that the client has chosen for their cost. If
-  /// OpenSSL goes on to the signatures, the fault is "unable to verify the first certificate".
+  /// The client chooses the keys of such a chain, and with them the cost of checking its signatures. If OpenSSL checked
+  /// the signatures, the fault would be "unable to verify the first certificate".
   @Test func `a chain without a trusted end is left before its signatures are looked at`() throws {
     let (files, other) = (try TLSFiles(), try TLSFiles())
     #expect(try seen(try issue(other), files)?.fault == "unable to get local issuer certificate")
@@ -108,7 +108,7 @@ import Testing
       PeerIdentity.der(topics: [("a", "app")]) == [0x30, 10, 0x0C, 1, 0x61, 0x30, 5, 0x0C, 3] + Array("app".utf8))
   }
 
-  /// OpenSSL would ask for it on the terminal.
+  /// Without the check, OpenSSL would ask for the password on the terminal.
   @Test func `an encrypted certificate is refused, and nobody is asked for its password`() {
     let pem = """
       -----BEGIN CERTIFICATE-----

@@ -21,7 +21,7 @@ import Testing
     #expect(pair.server.isEstablished)
   }
 
-  /// A client that trusts what is in a file connects to a server at a host.
+  /// Connects a client that trusts the certificates of a file to a server at a host.
   private func connect(trusting path: String, host: String) throws {
     let pair = try TLSPair(
       client: TLSConnection(client: .client(trustPath: path), host: host),
@@ -33,7 +33,7 @@ import Testing
   @Test(arguments: ["push.example.com", "192.0.2.1", "localhost"])
   func `one certificate that is trusted by itself is taken under any name`(_ host: String) throws {
     try connect(trusting: files.certificate, host: host)
-    // Beside another certificate, or by its authority, under its own names alone.
+    // The server is trusted together with another certificate, or through its CA, but only under its own names.
     let both = files.folder.file("both.pem")
     let others = try TLSFiles()
     let pems = [files.certificate, others.certificate].compactMap { FileManager.default.contents(atPath: $0) }
@@ -46,7 +46,7 @@ import Testing
       let error = #expect(throws: TLSError.self) { try connect(trusting: path, host: host) }
       #expect(error?.kind == .untrusted)
     }
-    // And no other certificate, also of the same authority.
+    // Another certificate is not trusted, even of the same CA.
     let error = #expect(throws: TLSError.self) { try connect(trusting: others.certificate, host: host) }
     #expect(error?.kind == .untrusted)
   }
@@ -80,7 +80,7 @@ import Testing
     try TLSPair.send([UInt8](repeating: 7, count: 1000), by: pair.client)
     #expect(unsafe BIO_new_file("/nowhere/at/all", "r") == nil)
     #expect(ERR_peek_error() != 0)
-    // In pieces, so that OpenSSL has to ask for more, which it tells from an error by the queue.
+    // In pieces, so that OpenSSL asks for more bytes. It distinguishes that from an error by its error queue.
     try pair.run(pieceSize: 100)
     #expect(pair.atServer == [UInt8](repeating: 7, count: 1000))
   }

@@ -21,12 +21,12 @@ import Testing
     }
   }
 
-  /// The handshake of a bare client of OpenSSL, with memory BIOs, and a server.
+  /// Performs a handshake between a plain OpenSSL client with memory BIOs and a server.
   ///
   /// - Parameters:
-  ///   - configure: makes the client offer what a test says.
-  ///   - read: what is asked of the client when the handshake is done.
-  /// - Returns: nil when the handshake failed.
+  ///   - configure: Sets the offers of the client.
+  ///   - read: Reads a value from the client after the handshake.
+  /// - Returns: Nil if the handshake failed.
   func handshake<Value>(
     _ configure: (_ client: OpaquePointer?) -> Void, read: (_ client: OpaquePointer?) -> Value
   ) throws -> Value? {
@@ -62,7 +62,7 @@ import Testing
     return server.isEstablished ? unsafe read(client) : nil
   }
 
-  /// The cipher that a server agrees on with a client of TLS 1.2 that offers some; nil when there is none.
+  /// Returns the cipher that a server selects from the offers of a TLS 1.2 client, or nil if there is none.
   func cipher(offering ciphers: String) throws -> String? {
     try unsafe handshake { client in
       unsafe SSL_set_cipher_list(client, ciphers)
@@ -84,7 +84,7 @@ import Testing
     #expect(try cipher(offering: offered) == selected)
   }
 
-  /// A share of a finite field costs the server a hundred times what one of a curve does.
+  /// A finite-field key share costs the server a hundred times as much as one of an elliptic curve.
   @Test(arguments: [
     ("X25519", true), ("P-256", true), ("P-384", true), ("ffdhe2048", false), ("ffdhe8192", false), ("P-521", false),
     ("X448", false), ("ffdhe8192:P-256", true),
@@ -100,9 +100,9 @@ import Testing
     #expect(isDone == (isTaken ? true : nil))
   }
 
-  /// The protocol that is selected of those that a client offers; nil offers nothing.
+  /// Returns the protocol that the server selects from the client's ALPN offers. With nil, the client offers none.
   ///
-  /// - Returns: nil when the handshake failed.
+  /// - Returns: Nil if the handshake failed.
   func selected(offering protocols: [String]?) throws -> String? {
     try unsafe handshake { client in
       guard let protocols else { return }
@@ -158,7 +158,7 @@ import Testing
     }
   }
 
-  /// Writes a copy of the server's certificate whose time is moved, signed by itself.
+  /// Writes a self-signed copy of the server's certificate with another period of validity. Returns its path.
   func certificate(from start: Int, to end: Int) throws -> String {
     let pem = try #require(try? files.authority.issueServer(names: ["localhost"], addresses: []))
     let key = try ES256Key(privatePEM: pem.keyPEM)

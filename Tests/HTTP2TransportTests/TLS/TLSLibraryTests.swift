@@ -5,7 +5,8 @@ import PushCore
 import Testing
 
 @Suite struct TLSLibraryTests {
-  /// What OpenSSL does at its own end is told to those who ask with `OPENSSL_atexit`, so the first process ends otherwise.
+  /// OpenSSL calls the functions of `OPENSSL_atexit` during its own cleanup, so the first process, which does that
+  /// cleanup, exits with code 3.
   @Test func `OpenSSL stays whole while a process ends`() async {
     await #expect(processExitsWith: .exitCode(3)) {
       OPENSSL_atexit { _exit(3) }

@@ -44,7 +44,7 @@ import Testing
       certificatePath: files.certificate, keyPath: files.key, ticketKeys: clock.keys)
     let client = try TLSContext.client(trustPath: files.trust)
     var session: TLSSession?
-    // A connection that is gone without a word spoils its session.
+    // A connection that ends without a close_notify invalidates its session.
     var pairs: [TLSPair] = []
     for isResumed in [false, true, true, false] {
       let connection = try TLSConnection(client: client, host: "localhost")

@@ -53,7 +53,7 @@ import Testing
     let pem = try own.issueServer(names: ["localhost"], addresses: []).certificatePEM
     #expect(CertificateAuthority.hasIssued(pem, authorities: own.certificatePEM))
     #expect(CertificateAuthority.hasIssued(pem, authorities: other.certificatePEM + own.certificatePEM))
-    // Of the same name, with another key.
+    // A CA of the same name with another key.
     #expect(!CertificateAuthority.hasIssued(pem, authorities: other.certificatePEM))
     #expect(!CertificateAuthority.hasIssued(pem, authorities: []))
     #expect(!CertificateAuthority.hasIssued([], authorities: own.certificatePEM))

@@ -11,7 +11,7 @@ import Testing
   init() throws { key = try ES256Key.generate() }
 
   @Test func `a signature is raw and verifies in both forms`() throws {
-    // Often enough that r or s begins with a zero byte, or the raw form with 0x30.
+    // Enough rounds for an r or s that begins with a zero byte, and for a raw form that begins with 0x30.
     for round in 0..<300 {
       let message = message + [UInt8(truncatingIfNeeded: round), UInt8(round >> 8)]
       let raw = try key.signature(of: message)
@@ -72,7 +72,7 @@ import Testing
     #expect(String(decoding: pem, as: UTF8.self).hasPrefix("-----BEGIN PRIVATE KEY-----\n"))
     let base64 = String(decoding: pem, as: UTF8.self).split(separator: "\n").dropFirst().dropLast().joined()
     let der = try #require(Data(base64Encoded: base64))
-    // Apple's files have as many bytes: the curve is inside, too.
+    // Apple's files have this size too: they contain the curve twice.
     #expect(der.count == 150)
     #expect(der.ranges(of: [0x06, 0x08, 0x2A, 0x86, 0x48, 0xCE, 0x3D, 0x03, 0x01, 0x07]).count == 2)
     let read = try ES256Key(privatePEM: pem)
@@ -80,7 +80,7 @@ import Testing
     #expect(key.verifies(try read.signature(of: message), of: message))
   }
 
-  /// A P-256 key whose public half is compressed.
+  /// A P-256 key with a compressed public key.
   static let compressed = """
     -----BEGIN PRIVATE KEY-----
     MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgXfNaht3vdt8jhpi2

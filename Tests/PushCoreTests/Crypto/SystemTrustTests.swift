@@ -23,7 +23,7 @@ import Testing
     #expect(!SystemTrust.verifies(certificateFile: certificate, trustPath: other))
     #expect(!SystemTrust.verifies(certificateFile: certificate, trustPath: folder.path + "/nothing.pem"))
     #expect(!SystemTrust.verifies(certificateFile: folder.path + "/nothing.pem", trustPath: own))
-    // What a server shows besides its certificate proves nothing.
+    // Certificates that a server sends after its own do not make it trusted.
     let chain = try file("chain.pem", issued.certificatePEM + authority.certificatePEM)
     #expect(SystemTrust.verifies(certificateFile: chain, trustPath: own))
     #expect(!SystemTrust.verifies(certificateFile: chain, trustPath: other))

@@ -10,12 +10,12 @@ import Testing
 @testable import PushGateway
 @testable import PushStorage
 
-/// Who may do what: every route, asked with every credential.
+/// The access rights: every route, requested with every credential.
 ///
-/// The routes are those that the gateway has, so that a new one needs its row in docs/access.md; what a credential must not
-/// open is said here a second time, so that the page can't be written anew with a hole in it.
+/// The routes are those of the gateway, so a new route needs a row in docs/access.md. The test repeats the restrictions
+/// of each credential, so that a change of the page alone can't remove one.
 @Suite(.timeLimit(.minutes(5))) struct AccessTests {
-  /// What somebody shows.
+  /// The credential of a request.
   enum Credential: String, CaseIterable {
     case nothing
     /// A key of another team.
@@ -34,27 +34,27 @@ import Testing
     case operatorToken = "operator's token"
     case adminToken = "admin's token"
     case operatorDevice = "operator's device"
-    /// An admin's token, where `remote_admin` is off.
+    /// An admin's token on a gateway with `remote_admin` off.
     case off = "admin's token, remote_admin off"
   }
 
-  /// A route, with what a request of it holds.
+  /// A route, with the content of a request to it.
   struct Route {
     var method: String
-    /// With `{…}` for what it leaves open.
+    /// The path with its parameters as `{…}`.
     var pattern: String
     var path: String
     var fields: [(Client.Field, String)] = []
     var body = "{}"
-    /// Who may.
+    /// The required role.
     var role: Role?
-    /// Whether it is served on the admin socket alone.
+    /// True if only the admin socket serves the route.
     var isForSocket = false
 
     var name: String { "\(method) \(pattern)" }
   }
 
-  /// What the provider API serves (docs/provider-api.md, docs/broadcast.md).
+  /// Returns the routes of the provider API (docs/provider-api.md, docs/broadcast.md).
   static func providerRoutes(_ device: TestDevice, _ channel: ChannelID, _ other: ChannelID) -> [Route] {
     let topic = SampleRequest.topic
     let named: [(Client.Field, String)] = [(.apnsChannelID, channel.description)]
@@ -89,12 +89,13 @@ import Testing
     ]
   }
 
-  /// Routes of a table, on things that there are not: whoever may ask is told so.
+  /// Returns the routes of a router, with parameters of objects that do not exist. An authorized request gets that
+  /// answer.
   static func routes(_ router: Router, _ role: Role?) -> [Route] {
     router.routes.map { route in
       let pattern = "/" + route.pattern.joined(separator: "/")
       let path = route.pattern.map { $0.hasPrefix("{") ? "com.example.none" : String($0) }.joined(separator: "/")
-      // From elsewhere nobody enrolls who has no invitation.
+      // A remote client can't enroll a device without an invitation.
       let special: [String: Role?] = ["POST /v1/devices": .admin]
       return Route(
         method: route.method, pattern: pattern, path: "/" + path,
@@ -102,8 +103,8 @@ import Testing
     }
   }
 
-  /// Routes of administrators. What is a credential, or makes or ends one, takes the role admin, and so does a path of the
-  /// gateway's machine; what changes anything else takes an operator, and so do texts that persons have reported.
+  /// Returns the routes of the admin API. A route needs the role `admin` if it concerns credentials or a path on the
+  /// gateway's machine. Other changes need an operator, as do the texts of users' reports.
   static func adminRoutes(_ router: Router) -> [Route] {
     let credentials = [
       "/admin/v1/keys", "/admin/v1/keys/{id}", "/admin/v1/teams/{id}", "/admin/v1/apps/{topic}",
@@ -126,7 +127,7 @@ import Testing
     }
   }
 
-  /// What comes of a request, as the page has it: whether it was let in.
+  /// Returns the outcome of a request in the notation of the page: yes if the request was authorized.
   static func outcome(_ answer: Client.Answer) -> String {
     struct Refusal: Decodable { var reason: String? }
     let reason = (try? decodeJSON(Refusal.self, from: answer.body))?.reason
@@ -139,7 +140,7 @@ import Testing
     }
   }
 
-  /// Whether a credential is of a role.
+  /// Returns true if a credential has the role of a route.
   static func holds(_ credential: Credential, _ route: Route) -> Bool {
     switch route.role {
     case nil: true
@@ -149,7 +150,7 @@ import Testing
     }
   }
 
-  /// Whether a credential from elsewhere is of a role that administers, or of a greater one.
+  /// Returns true if a remote credential has an administrative role, or a greater one.
   static func administers(_ credential: Credential, _ role: Role?) -> Bool {
     switch credential {
     case .readerToken: role == .reader
@@ -198,7 +199,7 @@ import Testing
       try await registrations.removeKey("REVOKED001")
       _ = try await registrations.remove(gone.id, now: 1)
 
-      // The same gateway as others reach it.
+      // The same gateway on a socket for remote clients.
       let path = gateway.folder.file("outside")
       let outside = try await Listener.listen(
         on: .unix(path: path), tls: nil, options: ConnectionOptions(peer: .remote), loops: gateway.loops)
@@ -208,7 +209,7 @@ import Testing
       }
       let routes =
         AccessTests.providerRoutes(device, channels[0], channels[1])
-        // Everybody may ask how the gateway is.
+        // Health routes need no credential.
         + AccessTests.routes(Router(HealthAPI(services).routes), nil)
         + AccessTests.routes(Router(gateway.admin.certificates?.publicRoutes ?? []), nil)
         + AccessTests.routes(DeviceAPI(services: services).router, .device) + stream
@@ -220,7 +221,7 @@ import Testing
           let outcome: String
           services.remote.set(isOn: credential != .off)
           if route.role == .device, AccessTests.holds(credential, route), route.path == "\(Paths.deviceStream)" {
-            // Its answer does not end.
+            // The answer of this route does not end.
             let client = try await Client.connect(to: .admin(path: path))
             _ = try await client.stream(route.method, route.path, shown[credential] ?? [])
             client.close()

@@ -5,7 +5,7 @@ import Testing
 @testable import HTTP2Transport
 @testable import PushCore
 
-/// What a peer is: the listener's word, and never what is not known of it.
+/// The properties of a peer come from the listener. Unknown ones are never assumed.
 @Suite(.timeLimit(.minutes(5))) struct AdminPeerTests {
   @Test(
     arguments: [(1000, 1000, true), (0, 1000, true), (1001, 1000, false), (1000, 0, false), (0, 0, true)]

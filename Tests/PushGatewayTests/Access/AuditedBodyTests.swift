@@ -8,7 +8,7 @@ import Testing
 @testable import PushStorage
 
 @Suite(.timeLimit(.minutes(5))) struct AuditedBodyTests {
-  /// As long as a line of PEM.
+  /// A text with the length of a line of PEM.
   private static let line = String(repeating: "k", count: 64)
 
   private static func kept(_ body: String) -> String {

@@ -10,14 +10,14 @@ import Testing
 @testable import PushGateway
 @testable import PushStorage
 
-/// The admin API as others reach it who do not come by the admin socket.
+/// The admin API for clients that do not use the admin socket.
 @Suite(.timeLimit(.minutes(5))) struct RemoteAdministrationTests {
-  /// A gateway, and how it is reached from elsewhere.
+  /// A gateway with a socket for remote clients.
   private struct Outside {
     let gateway: TestGateway
     let path: String
 
-    /// Makes a token, and says what field shows it.
+    /// Creates an administrator token and returns its header field.
     func token(_ name: String, _ role: Role, days: Int64 = 1) async throws -> (Client.Field, String) {
       let text = AdministratorTokenText.make(fingerprint: "0123456789ABCDEF")
       let clock = gateway.services.clock
@@ -27,7 +27,7 @@ import Testing
       return (.authorization, "bearer " + text)
     }
 
-    /// Enrolls a device of a role.
+    /// Enrolls a device with a role. Returns its header field.
     func device(_ name: String, _ role: Role) async throws -> (Client.Field, String) {
       let code = try await gateway.registrations.invite(InvitationTerms(role: role, expires: .max)).secret
       let enrolled = try await gateway.registrations.enroll(
@@ -45,7 +45,7 @@ import Testing
       return try await client.request(method, path, fields, body: Array(body.utf8))
     }
 
-    /// The trail, but for what tests asked themselves.
+    /// Returns the records of the audit trail, without those of the test's own requests.
     func trail() async throws -> [AuditTrail.Record] {
       try await gateway.services.audit.records(before: nil, limit: 1000)
     }
@@ -143,7 +143,7 @@ import Testing
       for fields in [[], [(Client.Field.authorization, "bearer pga-none")]] {
         #expect(try await outside.ask("POST", "/admin/v1/invitations", fields, body: body).status == 401)
       }
-      // Reading is not written down.
+      // Read requests are not recorded.
       #expect(try await outside.ask("GET", "/admin/v1/ads/reports", [who[1].1]).status == 403)
       let trail = try await outside.trail()
       #expect(trail.map(\.who) == who.map(\.3))

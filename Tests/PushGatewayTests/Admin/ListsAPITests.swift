@@ -29,7 +29,7 @@ import Testing
           .init(topic: "com.example.mail", environments: ["production"]),
           .init(topic: SampleRequest.topic, environments: ["development", "production"]),
         ])
-      // It is written by hand, as an encoder would do it.
+      // `appendJSON` is written by hand. Its output must equal that of the encoder.
       var written: [UInt8] = []
       record.appendJSON(to: &written)
       #expect(written == controlJSON(record))

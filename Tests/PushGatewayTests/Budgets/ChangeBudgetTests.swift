@@ -11,7 +11,7 @@ import Testing
 @testable import PushGateway
 @testable import PushStorage
 
-/// Changes that come too fast, and tables that would only grow.
+/// The limits for frequent changes and for the size of tables.
 @Suite(.timeLimit(.minutes(5))) struct ChangeBudgetTests {
   private func change(_ client: Client, _ device: TestDevice, at path: String = "", _ body: String) async throws
     -> Client.Answer
@@ -139,7 +139,7 @@ import Testing
     let (device, _) = try await registrations.enroll(name: "phone", person: nil)
     let (other, _) = try await registrations.enroll(name: "tablet", person: nil)
     func register(_ device: DeviceID, at now: Int64) async throws -> DeviceToken {
-      // Over at once: the next registration makes another token.
+      // The registration expires at once, so that the next one creates a new token.
       try await registrations.register(
         device, topic: SampleRequest.topic, environment: .development, expires: now, now: now
       ).token
@@ -194,7 +194,7 @@ import Testing
     let store = try SQLiteStore(path: folder.file("push.sqlite"), durability: .normal)
     let text = String(repeating: "x", count: 2 << 20)
     var largest = 0
-    // No push among it, and a third more than the limit.
+    // Reports without a push, a third more than the limit.
     for number in 0..<22 {
       try await store.pool.write { db in
         try db.execute(
@@ -236,7 +236,7 @@ import Testing
     for minute in 0..<60 { _ = TimeZones.zone(named: "GMT+01" + (minute < 10 ? "0\(minute)" : "\(minute)")) }
     #expect(TimeZones.zone(named: "Europe/Berlin")?.identifier == "Europe/Berlin")
     #expect(TimeZones.cachedCount <= before + TimeZone.knownTimeZoneIdentifiers.count)
-    // Other tests ask for zones meanwhile, but for none of these.
+    // Other tests look up time zones at the same time, but not these.
     #expect(TimeZones.cachedCount - before < 60)
   }
 }

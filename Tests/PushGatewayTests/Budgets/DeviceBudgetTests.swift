@@ -9,14 +9,14 @@ import Testing
 @testable import PushGateway
 @testable import PushStorage
 
-/// One device that wants more than its share.
+/// The limits for a single device.
 @Suite(.timeLimit(.minutes(5))) struct DeviceBudgetTests {
   private func rows(_ gateway: TestGateway, _ events: Set<DeliveryEvent>) async throws -> [DeliveryLog.Row] {
     await gateway.services.answers.settle()
     return try await gateway.rows(.init(events: events, limit: 100_000)).map(\.row)
   }
 
-  /// Sends pushes and waits until the device has them.
+  /// Sends pushes and waits until the device has received them.
   private func push(_ count: Int, _ gateway: TestGateway, _ client: Client, _ device: TestDevice, _ stream: TestStream)
     async throws -> [APNSID]
   {
@@ -36,7 +36,7 @@ import Testing
       _ = try await stream.lines(upTo: "caught-up")
       let id = try await push(1, gateway, client, device, stream)[0]
       let rate = Limits.deviceReports
-      // As long as a line may be, and each part ten times.
+      // A line of about the maximum length, with each part ten times.
       let parts = String(repeating: #""alert","badge","sound","\#(String(repeating: "x", count: 300))","#, count: 40)
       let line = #"{"type":"presented","id":"\#(id)","parts":[\#(parts)"alert"]}"#
       #expect(line.utf8.count > 10_000 && line.utf8.count < Limits.maximumLineSize)
@@ -87,7 +87,7 @@ import Testing
       try await settle(stream)
       #expect(try await rows(gateway, [.closed]).map(\.id) == Array(ids.prefix(left)))
       gateway.clock.advance(seconds: 1)
-      // Nothing was acknowledged: it has them all once more.
+      // Nothing was acknowledged, so the device receives all pushes again.
       let again = try await TestStream.open(client, device)
       _ = try await again.lines(upTo: "caught-up")
       for id in ids.dropFirst(left) { again.send(#"{"type":"answer","id":"\#(id)","action":"view"}"#) }
@@ -127,7 +127,7 @@ import Testing
       #expect(try await search(other).status == 200)
       gateway.services.budgets.endSearch(device.id)
       #expect(try await search(device).status == 200)
-      // Also a search that fails is over.
+      // A search that fails also ends.
       #expect(try await search(device, "?since=x").status == 400)
       #expect(try await search(device).status == 200)
     }

@@ -3,7 +3,7 @@ import Testing
 
 @testable import PushGateway
 
-/// What brokers say of their disks.
+/// The sync interval in the reports of brokers.
 struct BrokerReportTests {
   @Test(arguments: [
     (#"{"server_name":"n1","jetstream":{"config":{"sync_interval":120000000000}}}"#, SyncInterval.every(seconds: 120)),

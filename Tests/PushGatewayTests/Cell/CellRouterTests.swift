@@ -42,7 +42,7 @@ import Testing
       (DeviceID(row: row), RouterConformance.Stream(loop: loop, timeLimit: .seconds(300)))
     }
     try await loop.submit { for (device, stream) in streams { _ = router.attach(device, stream, loop: loop) } }.get()
-    // Each is looked after soon, since what it read may have been old.
+    // All mailboxes are read again soon, because an earlier read may have been stale.
     for _ in 0..<3 { await router.look() }
     var faults = ModelFaults.none
     faults.losses = 1

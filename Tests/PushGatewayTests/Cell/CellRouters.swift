@@ -9,10 +9,11 @@ import Synchronization
 @testable import PushGateway
 @testable import PushStorage
 
-/// The routers of a cell's gateways on a model of the engine, as one: streams open at each in turn.
+/// The routers of a cluster's gateways on a model of JetStream, as one router: each stream is attached to the next
+/// gateway in turn.
 ///
-/// What is delivered comes from the engine, which publishes again what it stores. Whoever sent it is answered behind that, so
-/// that what the sender does next comes later.
+/// Deliveries come from the model, which republishes the messages that it stores. The sender's call returns after that,
+/// so that the next operation of the sender happens later.
 final class CellRouters: PushRouter {
   private struct State {
     var attached = 0
@@ -57,7 +58,7 @@ final class CellRouters: PushRouter {
   func areConnected(_ entries: [MailboxEntry]) -> [Bool] { routers[0].areConnected(entries) }
   func resync() { for router in routers { router.resync() } }
 
-  // MARK: What is handed over
+  // MARK: Deliveries
 
   func deliver(_ entries: [MailboxEntry]) {
     for entry in entries {

@@ -14,7 +14,7 @@ import Testing
     return try Configuration(state: folder.path, flags: [:], file: path, environment: [:])
   }
 
-  /// The example with the `#` in front of every setting's line removed.
+  /// The example, with the `#` before every setting removed.
   let uncommented = Configuration.example(schema: "x.json").replacing(/(?m)^#([a-z_]+: )/) { $0.1 }
 
   @Test func `as it is, the example sets nothing`() throws {

@@ -195,7 +195,7 @@ import Testing
     _ = try configuration(flags: [name: value])
   }
 
-  /// What is wrong in the file, behind its path.
+  /// Invalid files, and their errors, which follow the path.
   static let wrongFiles: [(yaml: String, words: String)] = [
     ("\n\nmailbox_cpa: 1\n", "unknown setting mailbox_cpa (PATH, line 3): did you mean mailbox_cap?"),
     ("mailbox-cap: 1\n", "unknown setting mailbox-cap (PATH, line 1): did you mean mailbox_cap?"),

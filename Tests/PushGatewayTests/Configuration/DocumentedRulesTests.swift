@@ -2,16 +2,16 @@ import Foundation
 import PushPolicy
 import Testing
 
-/// The tables of `docs/rules.md` against the rules of the policy and of `lint`.
+/// Compares the tables of `docs/rules.md` with the rules of the policy and of `lint`.
 @Suite struct DocumentedRulesTests {
   private struct Row {
     var code: String
-    /// The example as it stands on the page, with its backticks.
+    /// The example as written on the page, with its backticks.
     var example: String
     var effect: String
   }
 
-  /// The rows of the tables whose first column is a code.
+  /// Returns the rows of the tables with a code in the first column.
   private func rows() throws -> [Row] {
     let page = URL(filePath: #filePath).appending(path: "../../../../docs/rules.md").standardized
     return try String(contentsOf: page, encoding: .utf8).split(separator: "\n").compactMap { line in
@@ -23,7 +23,7 @@ import Testing
 
   @Test func `docs-rules has a row for each rule, and no other`() throws {
     let codes = try rows().map(\.code)
-    // Pages refer to N8, the defaults; no decision and no finding quotes it.
+    // Pages refer to N8, the defaults. No decision and no finding cites it.
     let expected = Set(Rule.allCases.map(\.rawValue)).union(LintRule.allCases.map(\.rawValue)).union(["N8"])
     #expect(Set(codes) == expected)
     #expect(codes.count == expected.count, "a rule has two rows")

@@ -15,7 +15,8 @@ import Testing
   @Test func `a remembered verdict is what the detector says`() {
     var verdicts = AdVerdicts()
     let detector = AdDetector()
-    // More texts than places, so that many share one; what differs in the button alone is another alert.
+    // There are more texts than entries of the cache, so that many share one. Alerts that differ in the button only are
+    // different.
     let alerts =
       (0..<600).flatMap { number in
         [

@@ -25,7 +25,7 @@ import Testing
     #expect(taken(by: "2001:db8::1") == 3)
     for host in 2..<40 { #expect(taken(by: "2001:db8::\(host)") == 0) }
     #expect(taken(by: "2001:db8:0:1::1") == 3)
-    // One of IPv4, however it is written.
+    // An IPv4 address counts as one, in either notation.
     #expect(taken(by: "192.0.2.9") == 3)
     #expect(taken(by: "::ffff:192.0.2.9") == 0)
   }

@@ -25,7 +25,7 @@ import Testing
     let messages = [message(1), message(2)]
     let presentations = [Presentation(badge: 1), Presentation(), Presentation(alert: .init(body: "Goal"))]
     let cases = messages.flatMap { message in presentations.map { (message, $0) } }
-    // Each follows each other one.
+    // Each case follows each other case.
     for before in cases {
       for (message, presentation) in cases {
         _ = lines.line(of: before.0, before.0.push(to: 1), app: app, presentation: before.1)

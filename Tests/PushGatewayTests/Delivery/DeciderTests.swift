@@ -6,35 +6,35 @@ import Testing
 @testable import PushGateway
 @testable import PushStorage
 
-/// What is decided of one push for one device. The rules are the policy's (`PushPolicyTests`); here is what they are
-/// asked with, and what follows from their answer.
+/// The decision about one push for one device. `PushPolicyTests` has the tests of the policy's rules. These tests cover
+/// the arguments of the policy and the effects of its results.
 @Suite struct DeciderTests {
   static let topic = "com.example.news"
   /// Friday 08:00 UTC.
   static let now = TestClock.start
   static let alert = #"{"aps":{"alert":{"title":"T","body":"B"},"badge":3,"sound":"default"}}"#
 
-  /// One push in one situation, and what is expected of it.
+  /// A push in one situation, and the expected decision.
   struct Situation: CustomTestStringConvertible {
     var testDescription: String
     var payload = alert
     var app = App(id: 1, topic: topic, name: "News", icon: "📰", policyMode: .enforce)
     var preferences = Preferences()
     var device = Policy.DeviceState()
-    /// How long ago the push was accepted, in seconds.
+    /// The time since the push was accepted, in seconds.
     var age: Int64 = 0
     var isCatchingUp = false
     var recentAlerts = 0
     var actions: [AlertAction] = []
 
-    /// `b`, `s`, `a`, or `c` for an alert that is in the notification center only.
+    /// The presented parts: `b`, `s`, `a`, or `c` for an alert that is in the notification center only.
     var parts = "bsa"
-    /// The detail of the log's row `suppressed`.
+    /// The detail of the row `suppressed` in the log.
     var suppressed: String?
-    /// The detail of the log's row `transmitted`.
+    /// The detail of the row `transmitted` in the log.
     var asked = "badge sound alert"
     var hold: Deferral?
-    /// nil: as an alert is that is shown.
+    /// True if the alert counts for the budget. Nil: it counts if it is shown.
     var isAlertCounted: Bool?
 
     init(_ description: String, _ change: (inout Situation) -> Void) {

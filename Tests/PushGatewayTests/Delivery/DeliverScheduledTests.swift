@@ -6,7 +6,7 @@ import Testing
 @testable import PushGateway
 @testable import PushStorage
 
-/// Scheduled pushes whose time has come, and a mailbox that refuses some of them.
+/// Scheduled pushes that are due, and a mailbox that refuses some of them.
 @Suite(.timeLimit(.minutes(5))) struct DeliverScheduledTests {
   private func add(
     _ number: Int, to device: DeviceID, of app: AppID, at time: Int64, _ services: Services
@@ -29,7 +29,7 @@ import Testing
   }
 
   @Test func `the copies for groups are stored in parts that the mailbox takes`() async throws {
-    // As much as the mailbox would take of one commit, in proportion.
+    // The limit is proportional to that of the real mailbox for one commit.
     let mailbox = RefusingMailbox(limit: 2 * Limits.groupCopiesAtOnce)
     try await TestGateway.run(mailbox: mailbox) { gateway in
       for number in 0..<41 { _ = try await gateway.enroll("phone-\(number)", person: "ada") }

@@ -8,7 +8,7 @@ import Testing
 @testable import PushGateway
 @testable import PushStorage
 
-/// What is held comes as one digest, whatever happens in between.
+/// Deferred pushes are delivered as one summary, in spite of events in between.
 @Suite(.timeLimit(.minutes(5))) struct DigestTests {
   static let topic = SampleRequest.topic
 
@@ -26,7 +26,7 @@ import Testing
     return stream
   }
 
-  /// The next push, past lines of other types.
+  /// Returns the next push. Skips lines of other types.
   func push(_ stream: TestStream) async throws -> TestLine {
     while let line = try await stream.next() { if line.type == "push" { return line } }
     throw CancellationError()
@@ -84,7 +84,7 @@ import Testing
       gateway.clock.advance(seconds: 86_400)
       Summaries(gateway.services).deliverDue()
       await eventually { gateway.services.mailbox.waitingCount(for: device.id) == 2 }
-      // The device never acknowledged: it gets both again, and nothing is held a second time.
+      // The device acknowledged neither push: it receives both again, and neither is deferred a second time.
       for _ in 0..<2 {
         let again = try await TestStream.open(try await gateway.client(), device)
         let lines = try await again.lines(upTo: "caught-up").filter { $0.type == "push" }
@@ -124,7 +124,7 @@ import Testing
         let stream = try await open(gateway, device)
         try await send(gateway, device, "title")
         _ = try await push(stream)
-        // What is to come now comes now; what the person does not want any more does not come.
+        // A push that is now to be delivered immediately is delivered. A push with alerts turned off is not.
         try await choose(gateway, device, device.id == one.id ? "delivery=now" : "alert=off")
         if device.id == one.id { #expect(titles(try await push(stream)) == ["title"]) }
         gateway.clock.advance(seconds: 86_400)
@@ -201,14 +201,14 @@ import Testing
       #expect(presentation(line)["budget"] as? Int == 20)
       #expect(((presentation(line)["centre"] as? [String: Any])?["body"] as? String) == "25")
       let id = try #require((line.json["id"] as? String).flatMap { APNSID($0) })
-      // The row is written after the line.
+      // The row is written after the line is sent.
       var suppressed: [String] = []
       try await eventually {
         suppressed = try await gateway.rows(.init(id: id, events: [.suppressed])).map(\.row.detail.words)
         return !suppressed.isEmpty
       }
       #expect(suppressed == ["alert A8 budget"])
-      // What is time-sensitive comes through, and counts for nothing; so does a question.
+      // A time-sensitive push and a question are delivered, and do not count.
       let app = try gateway.registrations.app(topic: Self.topic).id
       try await gateway.registrations.putCategory(
         app, "ASK-1", [AlertAction(id: "yes", title: "Yes")], expires: gateway.clock.seconds + 60)
@@ -230,7 +230,7 @@ import Testing
     let kept = conditions.alerts(on: DeviceID(row: 0), at: 0)
     kept.note(.number(1), of: 1, at: 0)
     for row in 1...999 { conditions.alerts(on: DeviceID(row: Int64(row)), at: 0).note(.number(row), of: 1, at: 0) }
-    // Those whose hour is not over stay, and so does who is still counted for.
+    // Devices stay for an hour after their last alert, and while an alert still counts.
     _ = conditions.alerts(on: DeviceID(row: 1000), at: 1000)
     #expect(conditions.count == 1001)
     for row in 1001...2002 { _ = conditions.alerts(on: DeviceID(row: Int64(row)), at: 3_600_000) }
@@ -249,7 +249,7 @@ import Testing
       _ = try await gateway.push(
         try await gateway.client(), to: device.token, [(.apnsExpiration, "\(gateway.clock.seconds + 60)")])
       _ = try await push(stream)
-      // The answer is kept before it counts.
+      // The answer is stored before it counts.
       await eventually { gateway.services.held.count == 1 }
       gateway.clock.advance(seconds: 86_400)
       Summaries(gateway.services).deliverDue()

@@ -9,7 +9,8 @@ import Testing
 @testable import PushStorage
 
 @Suite(.timeLimit(.minutes(5))) struct DispatcherTests {
-  /// Counts the answered pushes when the rows of a push are made, after the tasks that the loop had before.
+  /// A router that counts the answered pushes at the time when the log rows of a push are created, after the earlier
+  /// tasks of the loop.
   private final class CountingRouter: PushRouter {
     private let registry = DeviceStreamRegistry()
     private let loop = Mutex<(any EventLoop)?>(nil)

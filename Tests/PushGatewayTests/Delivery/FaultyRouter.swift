@@ -6,35 +6,35 @@ import Synchronization
 @testable import PushGateway
 @testable import PushStorage
 
-/// A router with a fault that is planted: what is held against ``RouterConformance`` has to be found out by it.
+/// A router with an injected fault, which the checks of ``RouterConformance`` have to detect.
 final class FaultyRouter: PushRouter {
   enum Fault: CaseIterable {
-    /// A stream is known only when two deliveries have gone by since it attached.
+    /// A stream is attached only after two further deliveries.
     case attachesLate
-    /// Nothing that was stored is told.
+    /// Stored pushes are not delivered.
     case losesDeliveries
-    /// Of what was stored every other delivery is lost, the first to begin with.
+    /// Every other stored push is lost, beginning with the first.
     case losesEveryOther
-    /// What is never stored comes twice.
+    /// A push that is never stored is delivered twice.
     case repeatsDeliveringNow
-    /// What is never stored comes also to the next stream of the device.
+    /// A push that is never stored is also delivered to the next stream of the device.
     case keepsWhatIsNeverStored
-    /// Says that a stream took what none did.
+    /// Reports that a stream took a push although none did.
     case claimsHandover
-    /// A stream that has gone is not forgotten.
+    /// A detached stream stays registered.
     case forgetsNobody
-    /// Only a device's first stream hears.
+    /// Only the first stream of a device receives pushes.
     case knowsOneStream
-    /// The newest comes first.
+    /// The newest push is delivered first.
     case reversesOrder
-    /// What is told arrives only when something else has been delivered.
+    /// A notice is delivered only after the next delivery of a push.
     case notifiesLate
-    /// What is told is told to all.
+    /// A notice is delivered to all streams, without its exception.
     case leavesNobodyOut
-    /// Nobody is asked to read again.
+    /// No stream is asked to read again.
     case neverResyncs
 
-    /// The check that has to find it, whichever others do.
+    /// The name of the check that has to detect the fault. Other checks may detect it too.
     var finder: String {
       switch self {
       case .attachesLate: "what was appended before attaching is found by reading"
@@ -56,7 +56,7 @@ final class FaultyRouter: PushRouter {
   private let losesNext = Mutex(true)
   private let pending = Mutex<[(device: DeviceID, notice: DeviceNotice, except: UInt64?)]>([])
   private let kept = Mutex<[StoredPush]>([])
-  /// Streams that are not known yet, and how many deliveries they still miss.
+  /// Streams that are not attached yet, and the number of deliveries that each still misses.
   private let late = Mutex<[(missing: Int, attach: @Sendable () -> Void)]>([])
 
   init(_ fault: Fault, _ registry: any PushRouter = DeviceStreamRegistry()) {
@@ -104,7 +104,7 @@ final class FaultyRouter: PushRouter {
     }
   }
 
-  /// A delivery has gone by.
+  /// Counts a delivery and attaches the streams that are due.
   private func attachLate() {
     let due = late.withLock { late in
       for index in late.indices { late[index].missing -= 1 }
@@ -126,7 +126,7 @@ final class FaultyRouter: PushRouter {
     return registry.deliverNow(push)
   }
 
-  /// Something has been delivered.
+  /// Sends the delayed notices after a delivery.
   private func notifyLate() {
     let pending = pending.withLock { pending in
       defer { pending = [] }

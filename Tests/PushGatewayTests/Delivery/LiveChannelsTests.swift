@@ -9,7 +9,7 @@ import Testing
 @testable import PushStorage
 
 @Suite(.timeLimit(.minutes(5))) struct LiveChannelsTests {
-  /// Counts what it is handed.
+  /// A receiver that records the numbers of its messages.
   private final class Receiver: BroadcastReceiver, Sendable {
     let numbers = Mutex<[UInt64]>([])
     func deliver(_ message: BroadcastMessage) { numbers.withLock { $0.append(message.number) } }
@@ -23,7 +23,7 @@ import Testing
       expires: 0, priority: 10, payload: [])
   }
 
-  /// Joins receivers to a channel, spread over the loops of a group.
+  /// Attaches receivers to a channel, on the loops of a group in turn.
   private static func join(
     _ live: LiveChannels, _ channel: ChannelID, _ receivers: [Receiver], _ group: MultiThreadedEventLoopGroup
   ) async throws {
@@ -65,14 +65,14 @@ import Testing
     try await group.shutdownGracefully()
   }
 
-  /// Notes that a byte has come.
+  /// A handler that records that a byte has arrived.
   private final class Arrival: ChannelInboundHandler, Sendable {
     typealias InboundIn = ByteBuffer
     let hasCome = Atomic<Bool>(false)
     func channelRead(context: ChannelHandlerContext, data: NIOAny) { hasCome.store(true, ordering: .relaxed) }
   }
 
-  /// A message that follows another.
+  /// The state of a sequence of messages that each cause the next one.
   private final class Chain: Sendable {
     let live = Mutex<LiveChannels?>(nil)
     let published = Atomic<Int>(0)
@@ -89,8 +89,8 @@ import Testing
     let chain = Chain()
     let (stream, ended) = AsyncStream.makeStream(of: Int.self)
     let channel = ChannelID.random()
-    // Each message follows the last one at once, until the byte is there; a loop that looked only at its tasks would
-    // never see it.
+    // Each message publishes the next one at once, until the byte has arrived. A loop that only ran its tasks would
+    // never read the byte.
     let endless = LiveChannels { message, _ in
       let count = chain.published.add(1, ordering: .relaxed).newValue
       if arrival.hasCome.load(ordering: .relaxed) || count == 100_000 {

@@ -20,7 +20,8 @@ import Testing
 
   @Test func `what is remembered is what the parser says`() throws {
     let parser = JSONParser()
-    // More than there are places, of many lengths, and such as differ in one byte that no sample sees.
+    // More texts than entries of the cache, of many lengths, some of which differ only in a byte that is not part of
+    // the sampled hash.
     let texts = (0..<400).map { number in
       let filling = String(repeating: "x", count: number % 50)
       return #"{"aps":{"alert":{"title":"\#(filling)","body":"\#(number)"},"badge":\#(number % 3)}}"#

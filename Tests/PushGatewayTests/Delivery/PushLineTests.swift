@@ -34,7 +34,7 @@ import Testing
     )
   }
 
-  /// Every line that the gateway writes, and what a device is to read in it.
+  /// Returns every line that the gateway writes, with the values that a device and a load-test device read from it.
   private func lines() throws -> [(written: [UInt8], read: GatewayLine, load: LoadLine?)] {
     let device = Device(id: 1, uuid: "u", name: "a\"b", person: PersonID(row: 1))
     let app = App(id: 1, topic: "com.example.news", name: "N\n", icon: "📰", policyMode: .enforce)
@@ -112,14 +112,14 @@ import Testing
 
   @Test func `each type of line is among those that are compared`() throws {
     let types = Set(try lines().map { TestLine($0.written).type })
-    // A new case of GatewayLine is to be named here, and its line above.
+    // A new case of GatewayLine needs an entry here, and its line in `lines()`.
     for line in try lines().map(\.read) {
       switch line {
       case .welcome, .push, .caughtUp, .gap, .retract, .answeredElsewhere, .takenBack, .answered, .undeliverable,
         .preferences,
         .bye:
         break
-      // No gateway writes one.
+      // The gateway never writes such a line.
       case .unreadablePush: Issue.record("a line can't be read: \(line)")
       }
     }

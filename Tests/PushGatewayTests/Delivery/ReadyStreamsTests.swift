@@ -8,7 +8,7 @@ import Testing
 @testable import PushStorage
 
 @Suite struct ReadyStreamsTests {
-  /// What all streams of a test were given, and when they were flushed.
+  /// The entries given to each stream of a test, and the flushes, in order.
   final class Record {
     var events: [String] = []
   }
@@ -56,7 +56,7 @@ import Testing
     loop.run()
     #expect(record.events.count == 2 * Limits.deliverySlice)
     record.events = []
-    // One that was served is ready again, behind those that wait.
+    // A stream that was served is ready again, after the pending streams.
     ready.add([(streams[0], push(2)), (streams[Limits.deliverySlice], push(2))])
     loop.run()
     #expect(record.events.isEmpty, "the next slice is due a moment later")

@@ -8,19 +8,19 @@ import Testing
 @testable import PushGateway
 @testable import PushStorage
 
-/// What every router has to do; each check begins with a fresh one.
+/// The requirements on every router. Each check begins with a new router.
 ///
-/// What is not to happen is known by what was handed over after it, and arrived: order is kept.
+/// A check proves that a delivery did not happen by a later delivery that arrived, because the router keeps the order.
 struct RouterConformance {
   let router: any PushRouter
-  /// Loops that streams live on; two, unless the machine has one core.
+  /// The event loops of the streams: two, or one on a machine with one core.
   let loops: [any EventLoop]
-  /// How long a check waits for what has to come.
+  /// The maximum time that a check waits for an event.
   let timeLimit: Duration
 
   typealias Check = @Sendable (RouterConformance) async throws -> Void
 
-  /// Every check, by its name.
+  /// All checks by name.
   static let checks: [(name: String, run: Check)] = [
     ("what is handed over after attaching is told", { try await $0.telling() }),
     ("what was appended before attaching is found by reading", { try await $0.readingAfterAttaching() }),
@@ -41,7 +41,7 @@ struct RouterConformance {
     try await check.run(RouterConformance(router: router, loops: loops, timeLimit: timeLimit))
   }
 
-  /// A stream that writes down what reaches it.
+  /// A stream that records its calls.
   final class Stream: LiveSubscription, Sendable {
     enum Event: Equatable {
       case stored(UInt64)
@@ -54,7 +54,7 @@ struct RouterConformance {
     private let timeLimit: Duration
     private let state = Mutex((events: [Event](), waiter: CheckedContinuation<Void, Never>?.none, isLate: false))
     var events: [Event] { state.withLock { $0.events } }
-    /// The numbers of what was stored.
+    /// The numbers of the stored pushes.
     var numbers: [UInt64] { events.compactMap { if case .stored(let seq) = $0 { seq } else { nil } } }
 
     init(loop: any EventLoop, timeLimit: Duration) {
@@ -77,21 +77,22 @@ struct RouterConformance {
       }?.resume()
     }
 
-    /// What a check waits for has not come.
+    /// The error if an expected event has not come in time.
     struct Missing: Error {
       let event: Event
-      /// What came.
+      /// The events that came.
       let events: [Event]
     }
 
-    /// Returns when an event has come. One task waits at a time.
+    /// Returns when an event has come. At most one task may wait at a time.
     ///
     /// - Throws: ``Missing`` after the time limit.
     func awaits(_ event: Event) async throws {
       state.withLock { $0.isLate = false }
       let limit = Task {
         try await Task.sleep(for: timeLimit)
-        // The mark is set together with the wakeup: a task that begins to wait afterwards finds it, whatever the clocks say.
+        // The mark is set together with the wakeup: a task that begins to wait later finds it, in any order of the
+        // timers.
         state.withLock { state in
           guard !Task.isCancelled else { return CheckedContinuation<Void, Never>?.none }
           state.isLate = true
@@ -135,7 +136,8 @@ struct RouterConformance {
     }
   }
 
-  /// Pushes come before a stream attaches, before it reads, and afterwards: it finds or is told each.
+  /// Pushes are stored before a stream attaches, before it reads, and after that. The stream reads or receives each of
+  /// them.
   private func readingAfterAttaching() async throws {
     let mailbox = MemoryMailbox(clock: TestClock(), removed: { _ in })
     var last: UInt64 = 0
@@ -166,7 +168,7 @@ struct RouterConformance {
     }
     try await other.awaits(.stored(1))
     #expect(other.events == [.stored(1)])
-    // It is kept nowhere: who comes later never hears of it.
+    // The push is not kept: a stream that attaches later does not receive it.
     let late = try await attach(1).stream
     router.deliver([entry(2)])
     try await late.awaits(.stored(2))
@@ -196,7 +198,7 @@ struct RouterConformance {
     router.resync()
     try await stays.awaits(.resync)
     #expect(gone.events == [.stored(1)])
-    // Once more is no error, and takes nobody else away.
+    // A second call is no error and detaches no other stream.
     try await gone.loop.submit { [router] in router.detach(1, number) }.get()
     router.deliver([entry(5)])
     try await stays.awaits(.stored(5))
@@ -223,13 +225,13 @@ struct RouterConformance {
     }
     for stream in streams {
       try await stream.awaits(.stored(200))
-      // Some may be repeated, and a device knows them by their numbers; none may overtake another.
+      // Pushes may be repeated, because a device recognizes them by their numbers. They may not be reordered.
       #expect(stream.numbers == stream.numbers.sorted())
       #expect(Set(stream.numbers) == Set(1...200))
     }
   }
 
-  /// A push that is replaced, its notice, and the push that replaces it.
+  /// A push that is replaced, the notice about it, and its replacement arrive in order.
   private func placingNotices() async throws {
     let stream = try await attach(1).stream
     for number in stride(from: 1, to: 60, by: 3) {

@@ -9,7 +9,7 @@ import Testing
 @testable import PushGateway
 @testable import PushStorage
 
-/// Pushes for a later time, from the request to the device.
+/// Scheduled pushes, from the request to the device.
 @Suite(.timeLimit(.minutes(5))) struct ScheduleTests {
   private func open(_ gateway: TestGateway, _ device: TestDevice) async throws -> TestStream {
     let stream = try await TestStream.open(try await gateway.client(), device)
@@ -17,7 +17,7 @@ import Testing
     return stream
   }
 
-  /// Sends a push for a time, in seconds from now.
+  /// Sends a push that is scheduled for `seconds` from now.
   private func send(
     _ gateway: TestGateway, to device: TestDevice, in seconds: Int64, _ fields: [(Client.Field, String)] = [],
     payload: String = #"{"aps":{"alert":"later"}}"#
@@ -27,7 +27,7 @@ import Testing
       [(.apnsDeliverAt, String(gateway.clock.seconds + seconds))] + fields, payload: payload)
   }
 
-  /// Moves the clock, and has what is due delivered.
+  /// Advances the clock and wakes the schedule.
   private func advance(_ gateway: TestGateway, _ seconds: Int64) {
     gateway.clock.advance(seconds: seconds)
     gateway.services.schedule.wake()
@@ -42,13 +42,13 @@ import Testing
       let id = try #require(answer.apnsID.flatMap { APNSID($0) })
       #expect(answer.apnsUniqueID != nil)
       advance(gateway, 3599)
-      // One that is sent now comes first.
+      // A push without a schedule is delivered first.
       _ = try await gateway.push(try await gateway.client(), to: device.token, payload: #"{"aps":{"alert":"now"}}"#)
       #expect(try await stream.next()?.text.contains("now") == true)
       advance(gateway, 1)
       let line = try #require(try await stream.next())
       #expect(line.text.contains("later") && line.json["id"] as? String == id.description)
-      // It was received when it was delivered: it has not waited.
+      // The time of receipt is the time of delivery, so no waiting time is counted.
       #expect(line.text.contains(#""received":"2027-01-15T09:00:00.000Z""#))
       await eventually { gateway.services.schedule.pushes.count == 0 }
       let rows = try await gateway.rows(.init(id: id))
@@ -74,7 +74,7 @@ import Testing
 
   @Test(
     arguments: [
-      // A time that has come is now.
+      // A time in the past means now.
       ("1799999999", nil), ("0", nil), ("1800000000", nil),
       ("1802592000", nil), ("1802592001", .badExpirationDate), ("999999999999999999", .badExpirationDate),
       ("", .badExpirationDate), ("-1", .badExpirationDate), ("1800000060.5", .badExpirationDate),
@@ -131,7 +131,7 @@ import Testing
       let away = try await send(gateway, to: device, in: 60, [(.apnsExpiration, "0")])
       advance(gateway, 60)
       let id = try #require(away.apnsID.flatMap { APNSID($0) })
-      // It has left the schedule before it is delivered.
+      // The push leaves the schedule before it is delivered.
       while try await gateway.events(of: id) == [.accepted] {}
       #expect(gateway.services.schedule.pushes.count == 0)
       #expect(try await gateway.events(of: id) == [.accepted, .dropped])
@@ -150,7 +150,7 @@ import Testing
         #expect(try await send(gateway, to: device, in: 60, [(.apnsID, SampleRequest.id)]).status == 200)
       }
       #expect(gateway.services.schedule.pushes.count == 1)
-      // As after a crash between the mailbox and the schedule: it is due once more.
+      // Simulates a crash between the commit of the mailbox and that of the schedule: the push is due again.
       let row = try #require(try await gateway.services.schedule.pushes.due(at: .max / 2, limit: 1).first)
       advance(gateway, 60)
       #expect(try await stream.next()?.json["id"] as? String == SampleRequest.id)

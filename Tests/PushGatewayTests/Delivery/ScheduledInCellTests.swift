@@ -7,9 +7,9 @@ import Testing
 @testable import PushGateway
 @testable import PushStorage
 
-/// Scheduled pushes of a cell, which every gateway finds to be due.
+/// Scheduled pushes of a cluster. Every gateway finds them due.
 @Suite(.timeLimit(.minutes(5))) struct ScheduledInCellTests {
-  /// A router without streams that counts what is handed over without being stored.
+  /// A router without streams that records the pushes of `deliverNow`.
   private final class CountingRouter: PushRouter {
     let handedOver = Mutex<[APNSID]>([])
 
@@ -42,7 +42,8 @@ import Testing
     self.members = members
   }
 
-  /// What each gateway delivers with, which share a router: what is handed over at either of them is counted there.
+  /// Returns the scheduled pushes and the use case of each gateway. The gateways share `router`, which counts their
+  /// deliveries together.
   private func deliver(to router: CountingRouter) throws -> [(scheduled: ScheduledPushes, run: DeliverScheduled)] {
     let mailbox = MemoryMailbox(clock: clock) { _ in }
     return try stores.enumerated().map { number, store in
@@ -81,7 +82,7 @@ import Testing
         payload: Array(#"{"aps":{"alert":"now or never"}}"#.utf8))
       try await schedule(push, at: gateways[0].scheduled)
       try await follow()
-      // The second one does not know yet that the first has delivered it.
+      // The second gateway has not yet been notified that the first delivered the pushes.
       #expect(await gateways[0].run() == .done)
       #expect(await gateways[1].run() == .done)
       #expect(router.handedOver.withLock { $0 } == (1...number).map(APNSID.number))

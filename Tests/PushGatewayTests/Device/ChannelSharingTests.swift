@@ -9,9 +9,9 @@ import Testing
 @testable import PushGateway
 @testable import PushStorage
 
-/// A channel that several people read by one link.
+/// A channel that several users read through one link.
 @Suite(.timeLimit(.minutes(5))) struct ChannelSharingTests {
-  /// A gateway with a channel, and a client of it.
+  /// Runs a test with a gateway that has a channel, and a client of the gateway.
   private func run(
     peer: Connection.Peer = .adminSocket, enrollment: EnrollmentPolicy = .openOnLoopback,
     _ body: (TestGateway, Client, ChannelID) async throws -> Void
@@ -34,7 +34,7 @@ import Testing
     try await client.request("POST", "/admin/v1/channels/\(escaped(channel))/shares", body: Array(body.utf8))
   }
 
-  /// A code of a link, made without the admin API.
+  /// Creates the code of a link without the admin API.
   private func link(_ gateway: TestGateway, _ channel: ChannelID, uses: Int = 3) async throws -> String {
     let terms = InvitationTerms(expires: gateway.clock.seconds + 600, uses: uses, channel: channel)
     let secret = try await gateway.registrations.invite(terms).secret
@@ -65,7 +65,7 @@ import Testing
       #expect(answer.status == 201 && made.uses == 3 && made.topic == SampleRequest.topic && made.role == "device")
       #expect(made.channel == channel.description && made.person == nil)
       #expect(try #require(InvitationCode(made.code)).isShared)
-      // One that is good once can't be guessed either.
+      // A code for a single use is also of the long kind, which can't be guessed.
       let single = try decoded(
         CreatedInvitation.self, try await share(client, channel, #"{"valid_seconds":600,"uses":1}"#))
       #expect(try #require(InvitationCode(single.code)).isShared)
@@ -118,7 +118,7 @@ import Testing
               id: channel.description, topic: SampleRequest.topic, environment: "production", isKnown: false))
         let device = try gateway.registrations.device(named: name)
         #expect(gateway.services.channels.subscriptions(of: device.id).map(\.channel) == [channel])
-        // In the channel's environment, whichever the listener's is.
+        // In the channel's environment, independent of the environment of the listener.
         #expect(gateway.registrations.registrations(of: device.id).map(\.0.environment) == [.production])
       }
       #expect(try await enroll(client, code, as: "cleo").status == 403)
@@ -157,7 +157,7 @@ import Testing
     try await run(peer: .remote) { gateway, client, channel in
       let device = try await gateway.enroll("phone")
       let code = try await link(gateway, channel)
-      // Registered, and no more.
+      // The device is registered, and has no subscription.
       _ = try await gateway.registrations.register(device.id, topic: SampleRequest.topic, environment: .production)
       #expect(try await join(client, code, device).status == 200)
       #expect(try await uses(gateway) == [2])
@@ -183,7 +183,7 @@ import Testing
     try await run(peer: .remote) { gateway, client, channel in
       let device = try await gateway.enroll("phone")
       let right = try await link(gateway, channel)
-      // A short one is not looked at: whether there is one like it is not to be found out here.
+      // A short code is refused without a lookup, so that this route does not reveal which short codes exist.
       let short = try await gateway.registrations.invite(InvitationTerms(expires: gateway.clock.seconds + 60)).secret
       let kinds: [InvitationCode.Kind] = [.shared, .once, .shared, .shared]
       for secret in [short] + kinds.map(InvitationCode.newSecret) {
@@ -200,7 +200,7 @@ import Testing
   @Test func `the links of a channel go with it, and one that is left is refused`() async throws {
     try await run { gateway, client, channel in
       let (code, device) = (try await link(gateway, channel), try await gateway.enroll("phone"))
-      // As it is when a link is made while its channel goes.
+      // The same state results when a link is created while its channel is deleted.
       try await gateway.services.channels.delete([channel], now: gateway.services.clock.milliseconds())
       for answer in [try await enroll(client, code, as: "ada"), try await join(client, code, device)] {
         let problem = try decoded(ProblemRecord.self, answer)

@@ -6,7 +6,7 @@ import Testing
 @testable import PushStorage
 
 @Suite struct DeviceStreamStateTests {
-  /// A state that has sent everything up to a number.
+  /// Returns a state that has sent everything up to a number.
   private func live(at cursor: UInt64) -> DeviceStreamState {
     var state = DeviceStreamState()
     _ = state.hello(cursor: cursor)
@@ -16,7 +16,7 @@ import Testing
     return state
   }
 
-  /// An action in a word, or nothing.
+  /// Returns an action in words, or an empty text for nil.
   private func word(_ action: DeviceStreamState.Action?) -> String {
     switch action {
     case nil: ""
@@ -33,7 +33,7 @@ import Testing
     var state = live(at: 3)
     #expect(word(state.stored(entry(4), hasCapacity: true)) == "send 4")
     #expect(word(state.resync()) == "read after 4")
-    // 5 was never told, 6 comes while the mailbox is read: both are sent once, in order.
+    // Push 5 was never announced, and 6 comes during the read of the mailbox: both are sent once, in order.
     #expect(word(state.stored(entry(6), hasCapacity: true)) == "")
     let first = PendingPushes(gap: nil, entries: [entry(5)], isComplete: true)
     #expect(state.found(first).map(word) == ["send 5"])
@@ -50,7 +50,7 @@ import Testing
     let both = PendingPushes(gap: nil, entries: [entry(4), entry(5)], isComplete: true)
     #expect(state.found(both).map(word) == ["send 4", "send 5"])
     #expect(word(state.performed(both, hasCapacity: true)) == "")
-    // One that was never given out, or has left, is missed once.
+    // A push that was not announced, or that has been removed, leads to one read.
     #expect(word(state.stored(entry(7), hasCapacity: true)) == "read after 5")
     let one = PendingPushes(gap: nil, entries: [entry(7)], isComplete: true)
     #expect(state.found(one).map(word) == ["send 7"])
@@ -64,10 +64,10 @@ import Testing
     }
     var state = live(at: 3)
     #expect(word(state.stored(entry(40, after: 3), hasCapacity: true)) == "send 40")
-    // The one before left meanwhile, and another that is older waits still.
+    // The preceding push was removed in the meantime, and an older one is still pending.
     #expect(word(state.stored(entry(50, after: 2), hasCapacity: true)) == "send 50")
     #expect(word(state.stored(entry(50, after: 2), hasCapacity: true)) == "")
-    // 60 was never told.
+    // Push 60 was never announced.
     #expect(word(state.stored(entry(70, after: 60), hasCapacity: true)) == "read after 50")
   }
 

@@ -141,7 +141,7 @@ import Testing
       while let line = try await lines.next(), TestLine(line).type != "caught-up" {}
       try await sleepy.sleep()
       let payload = ProviderAPITests.payload(size: 4096)
-      // A line holds the payload, the text of its alert once more, and less than 512 bytes.
+      // A line contains the payload, the text of its alert a second time, and less than 512 other bytes.
       let bound = Limits.maximumStreamBacklog + 2 * 4096 + 512
       for _ in 0..<200 {
         #expect(try await gateway.push(client, to: device.token, payload: payload).status == 200)
@@ -167,7 +167,7 @@ import Testing
       let stream = try await sleepy.stream(device)
       try await sleepy.sleep()
       stream.send(#"{"type":"hello","cursor":0}"#)
-      // The mailbox is read off the loop, so look until something was sent and nothing changes any more.
+      // The mailbox is read on another thread, so the test polls until bytes were sent and the size stays the same.
       var sizes: [Int] = []
       while sizes.last ?? 0 == 0 || Set(sizes.suffix(50)).count > 1 || sizes.count < 50 {
         sizes.append(try await gateway.outboundSizes().max() ?? 0)
@@ -210,7 +210,7 @@ import Testing
       let stream = try await TestStream.open(client, device)
       _ = try await stream.lines(upTo: "caught-up")
       var ids: [APNSID] = []
-      // Each is acknowledged while the next takes its place.
+      // Each push is acknowledged while the next one replaces it.
       for number in 1...100 {
         async let answer = gateway.push(client, to: device.token, [(.apnsCollapseID, "a")])
         if number > 1 { stream.acknowledge(UInt64(number - 1)) }
@@ -320,7 +320,7 @@ import Testing
       let payload = #"{"aps":{"badge":1,"sound":"default"}}"#
       _ = try await gateway.push(client, to: device.token, payload: payload)
       #expect(try await stream.next()?.text.contains(#""presentation":{"badge":1},"#) == true)
-      // The lines of a device are handled in order, and so are its requests behind them.
+      // The lines of a device are processed in order, and so are requests after them.
       stream.send(#"{"type":"state","silent":false}"#)
       _ = try await gateway.push(client, to: device.token, payload: payload)
       #expect(try await stream.next()?.text.contains(#""presentation":{"badge":1,"sound":"default"},"#) == true)
@@ -417,14 +417,15 @@ import Testing
       stream.finish()
       _ = try await stream.lines(upTo: "bye")
       await gateway.services.answers.settle()
-      // Closing writes what is in line.
+      // Closing the log writes its queued rows.
       try await gateway.endTurns()
       gateway.services.log.close()
       let answer = try await client.request(
         "GET", "/v1/device/log?id=" + SampleRequest.id.lowercased(), [device.authorization])
       let records = try JSONDecoder().decode([LogRecord].self, from: Data(answer.body))
       let rows = records.map { "\($0.event) \($0.detail ?? "-")" }
-      // An answer is logged by the thread that stores it, all else by the loop: their order within a millisecond is open.
+      // The thread that stores an answer logs it, and the loop logs all other events: within a millisecond their order
+      // is undefined.
       let answers = rows.filter { $0.hasPrefix("action") }
       #expect(answers == ["action REPLY"])
       #expect(

@@ -9,11 +9,11 @@ import Testing
 @testable import PushGateway
 @testable import PushStorage
 
-/// Who may become whom.
+/// The permissions to enroll devices for users.
 @Suite(.timeLimit(.minutes(5))) struct EnrollmentTests {
   static let peers: [Connection.Peer] = [.adminSocket, .loopback, .remote]
 
-  /// Whom a peer can enroll a device for: what the policy needs of it.
+  /// Returns the expected status if a peer enrolls a device for a user under a policy.
   static func expected(
     _ peer: Connection.Peer, _ policy: EnrollmentPolicy, person: String, invited: String?
   ) -> Int {
@@ -92,7 +92,7 @@ import Testing
   }
 }
 
-/// Who guesses.
+/// Guessed invitation codes.
 extension EnrollmentTests {
   private func invite(_ client: Client) async throws -> CreatedInvitation {
     let body = Array(#"{"valid_seconds":600,"person":"ada","role":"reader"}"#.utf8)

@@ -8,7 +8,7 @@ import Testing
 @testable import PushGateway
 @testable import PushStorage
 
-/// What a device reads of itself, from wherever it is.
+/// The requests of a device for its own data, over any listener.
 @Suite(.timeLimit(.minutes(5))) struct OwnReadingTests {
   private func read<Value: Decodable>(
     _ client: Client, _ path: String, as device: TestDevice

@@ -13,15 +13,15 @@ import Testing
 @testable import PushGateway
 @testable import PushStorage
 
-/// Whose word counts of a push: that of the device which was sent it.
+/// Only the device that was sent a push can make claims about it.
 @Suite(.timeLimit(.minutes(5))) struct OwnershipTests {
   static let question = #"{"aps":{"alert":{"title":"Deploy?"},"category":"DEPLOY"}}"#
 
-  /// A device, and what it says of the push of `me`.
+  /// A device, and a line of it about the push to `me`.
   struct Claim: Sendable, CustomTestStringConvertible {
     var device: String
     var line: String
-    /// What the log says of it; nothing where it is not believed.
+    /// The event in the log, or nil if the claim is refused.
     var event: DeliveryEvent?
 
     init(_ device: String, _ line: String, _ event: DeliveryEvent? = nil) {
@@ -30,14 +30,15 @@ import Testing
 
     var testDescription: String { "\(device): \(line)" }
 
-    /// The line, with the push's id.
+    /// Returns the line with the id of the push.
     func text(_ id: String) -> String { line.replacing("ID", with: id) }
   }
 
   static func answer(_ action: String) -> String { #"{"type":"answer","id":"ID","action":"\#(action)"}"# }
   static let presented = #"{"type":"presented","id":"ID","parts":["alert"]}"#
 
-  /// `me` is the device that the push went to, `mine` another of the same person, `mallory` another person's.
+  /// `me` is the device that received the push, `mine` is another device of the same user, and `mallory` a device of
+  /// another user.
   static let claims: [Claim] = [
     Claim("me", answer("approve"), .action), Claim("me", answer("view"), .viewed), Claim("me", answer("ok"), .closed),
     Claim("me", answer("close"), .closed), Claim("me", presented, .presented), Claim("me", answer("REPLY")),
@@ -46,7 +47,7 @@ import Testing
     Claim("mallory", answer("view")), Claim("mallory", answer("close")), Claim("mallory", presented),
   ]
 
-  /// Where the gateway finds what the device was sent.
+  /// The source in which the gateway finds that the device was sent the push.
   enum Place: CaseIterable { case stream, history, log }
 
   @Test(arguments: claims, Place.allCases)
@@ -79,7 +80,7 @@ import Testing
         _ = try await stream.lines(upTo: "caught-up")
       }
       stream.send(claim.text(SampleRequest.id))
-      // What is looked up keeps its order: when this one is in the log, so is the one before.
+      // Lookups keep their order: when this claim is in the log, so is the one before.
       try await gateway.say(stream, as: claim.device == "me" ? me : try #require(devices[claim.device]), client)
       let said = try await gateway.events(of: id).filter {
         [.action, .viewed, .closed, .presented].contains($0)
@@ -198,14 +199,14 @@ import Testing
     }
   }
 
-  /// Claims that are looked up on a loop of their own, and what became of them.
+  /// Claims that are looked up on their own loop, and their results.
   final class Claims: Sendable {
     let loop = MultiThreadedEventLoopGroup.singleton.next()
     let looked = Mutex(0)
     let accepted = Mutex(0)
     private let claims: NIOLoopBound<DeviceReports>
 
-    /// - Parameter known: whether a push of this number was sent.
+    /// - Parameter known: Returns true if a push with this id was sent.
     init(known: @escaping @Sendable (APNSID) -> Bool) async throws {
       let box = Mutex<(@Sendable () -> Void, @Sendable () -> Void)>(({}, {}))
       let loop = loop
@@ -223,7 +224,7 @@ import Testing
       }
     }
 
-    /// Makes claims at once, and returns when all have been dealt with.
+    /// Makes claims at once, and returns when all have been processed.
     func make(_ numbers: some Sequence<Int> & Sendable) async throws {
       try await loop.submit { [claims] in
         for number in numbers {
@@ -264,7 +265,7 @@ import Testing
         claims.value.add(DeviceClaim(id: .number(number), kind: .answered("view"), at: 0))
       }.get()
     }
-    /// Lets pauses pass until something holds.
+    /// Advances the clock of the loop by the pause between lookups until a condition is true.
     func untilPassed(_ condition: () async throws -> Bool) async throws {
       try await eventually {
         await loop.advanceTime(by: .seconds(2))
@@ -279,7 +280,7 @@ import Testing
     try await add(3)
     try await untilPassed { try await loop.submit { claims.value.isEmpty }.get() }
     #expect(Set(accepted.change { $0 }) == [.number(1), .number(2)] && refused.change { $0 } == [.number(3)])
-    // Away for good: the claim is dropped, and the device told nothing.
+    // The log stays unavailable: the claim is dropped, and the device gets no answer.
     isAway.change { $0 = true }
     try await add(1)
     try await untilPassed { try await loop.submit { claims.value.isEmpty }.get() }
@@ -332,7 +333,8 @@ import Testing
 }
 
 extension TestGateway {
-  /// Returns when the gateway has dealt with all that a stream's device has said: sends it a push, and has it say so.
+  /// Returns when the gateway has processed all earlier lines of a stream: sends the device a push and waits for its
+  /// claim.
   func say(_ stream: TestStream, as device: TestDevice, _ client: Client) async throws {
     let answer = try await push(client, to: device.token)
     let id = try #require(answer.apnsID.flatMap { APNSID($0) })

@@ -10,7 +10,7 @@ import Testing
 @testable import PushGateway
 @testable import PushStorage
 
-/// What ends when a device, a secret or a person goes.
+/// The effects of the removal of a device, a secret or a user.
 @Suite(.timeLimit(.minutes(5))) struct RevocationTests {
   static let revoked = #"{"type":"bye","reason":"revoked"}"#
 
@@ -33,7 +33,7 @@ import Testing
         #expect(try await stream.next()?.text == RevocationTests.revoked)
         #expect(try await stream.next() == nil)
       }
-      // A stream that had not begun does not begin.
+      // A stream that has not begun does not begin any more.
       silent.send(#"{"type":"hello","cursor":0}"#)
       var lines: [String] = []
       for try await line in silent.lines { lines.append(String(decoding: line, as: UTF8.self)) }
@@ -89,7 +89,7 @@ import Testing
       await gateway.services.mailbox.settle()
       #expect(gateway.services.mailbox.waitingCount(for: device.id) == 0)
       #expect(try await client.request("DELETE", "/admin/v1/devices/laptop").status == 404)
-      // Whoever takes the name takes nothing else.
+      // A new device with the same name gets no data of the old one.
       let next = try await gateway.enroll("laptop")
       #expect(next.id != device.id)
       let log = try await client.request("GET", "/v1/device/log", [next.authorization])
@@ -113,7 +113,7 @@ import Testing
         let report = try await client.request("POST", "/v1/device/ads/reports", [device.authorization], body: body)
         #expect(report.status == 204)
       }
-      // One that was removed before goes with the person all the same.
+      // Rows of a device that was removed earlier are removed together with the user.
       #expect(try await client.request("DELETE", "/admin/v1/devices/phone").status == 204)
       #expect(try await gateway.events(of: ids[0]).isEmpty == false)
       #expect(try await client.request("DELETE", "/admin/v1/persons/ada").status == 204)
@@ -134,7 +134,7 @@ import Testing
       let bob = try await gateway.enroll("laptop", person: "bob-the-builder")
       var marks: [DeviceID: [String: [UInt8]]] = [:]
       for (device, name) in [(ada, "ada-lovelace"), (bob, "bob-the-builder")] {
-        // Names are in what administrators asked for, which is kept.
+        // The audit trail keeps the names in administrators' requests.
         let choice = "chosen.by.\(name)"
         let answer = try await client.request(
           "PUT", "/v1/device/preferences/apps/" + choice, [device.authorization], body: Array(#"{"badge":false}"#.utf8))
@@ -143,7 +143,7 @@ import Testing
       }
       let stream = try await TestStream.open(client, ada)
       _ = try await stream.lines(upTo: "caught-up")
-      // Of both by turns, so that their rows share pages; half of Ada's are acknowledged, as is usual.
+      // The devices alternate, so that their rows share pages. Half of Ada's pushes are acknowledged, as is usual.
       for number in 0..<60 {
         for device in [ada, bob] {
           let text = "for-\(device.name)-\(number)-" + String(repeating: "x", count: number * 50)
@@ -167,7 +167,7 @@ import Testing
       }
       #expect(try await client.request("DELETE", "/admin/v1/persons/ada-lovelace").status == 204)
       #expect(try RevocationTests.found(marks[ada.id] ?? [:], in: gateway.folder) == [:])
-      // Others keep theirs.
+      // The data of the other user stays.
       #expect(
         try RevocationTests.found(marks[bob.id] ?? [:], in: gateway.folder).keys.sorted()
           == marks[bob.id]?.keys.sorted())
@@ -177,7 +177,7 @@ import Testing
   @Test(arguments: [true, false]) func `a private key that is imported is in no file`(_ isSound: Bool) async throws {
     try await TestGateway.run { gateway in
       let pem = String(decoding: try ES256Key.generate().privatePEM, as: UTF8.self)
-      // The beginning of every private half, in which JSON has nothing to escape.
+      // The first characters of every private key, which JSON doesn't escape.
       let secret = try #require(pem.split(separator: "\n").dropFirst().first).prefix(40)
       let request = KeyRequest(
         team: isSound ? TestGateway.team : "NOSUCHTEAM", environment: nil, topics: [], id: "ABC123DEFH", pem: pem)
@@ -188,7 +188,7 @@ import Testing
     }
   }
 
-  /// Which of these bytes are in which files of a folder.
+  /// Returns, for each mark, the files of a folder that contain it.
   private static func found(_ marks: [String: [UInt8]], in folder: TemporaryFolder) throws -> [String: [String]] {
     var found: [String: [String]] = [:]
     for name in try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted() where name.contains("sqlite")

@@ -8,9 +8,9 @@ import Testing
 @testable import PushGateway
 @testable import PushStorage
 
-/// What is left of a stream that has ended: nothing.
+/// A stream that has ended leaves no object behind.
 @Suite(.timeLimit(.minutes(5))) struct SubscriptionLifetimeTests {
-  /// Knows whether the stream that attached first is still in memory.
+  /// A router that observes if the first attached stream is still in memory.
   private final class WatchingRouter: PushRouter {
     private struct Watched: @unchecked Sendable { weak var subscription: (any LiveSubscription)? }
 
@@ -50,7 +50,8 @@ import Testing
       _ = try await stream.lines(upTo: "answered")
       stream.finish()
       _ = try await stream.lines(upTo: "bye")
-      // A task that read for it may release it last. The suite's limit ends this test if it never is.
+      // A task that read for the stream may release it last. If it stays in memory, the time limit of the suite fails
+      // this test.
       await eventually { !router.isAlive }
     }
   }

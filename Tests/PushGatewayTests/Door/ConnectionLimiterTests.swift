@@ -7,11 +7,11 @@ import Testing
 @testable import PushCore
 @testable import PushGateway
 
-/// How many connections of HTTP/1.1 there may be, and which one gives way.
+/// The limit for connections of HTTP/1.1, and the selection of the connection to close.
 @Suite struct ConnectionLimiterTests {
   static let remote = UnauthenticatedConnections.Source.network([10, 0, 0, 1])
 
-  /// A crowd, and the connections that it admitted, which are idle and have no sockets.
+  /// A limiter, and its accepted connections, which are idle and have no sockets.
   final class Fixture {
     let limits = LimitCounters()
     let crowd: ConnectionLimiter
@@ -56,7 +56,7 @@ import Testing
       #expect(fixture.admit(.loopback))
       #expect(fixture.crowd.count == Limits.maximumDoorConnections)
       #expect(fixture.refusals == 2)
-      // Its place is its address's again.
+      // The address may use the capacity again.
       for _ in 0..<Limits.maximumAddressStrangers { #expect(fixture.admit(ConnectionLimiterTests.remote)) }
     }
   }

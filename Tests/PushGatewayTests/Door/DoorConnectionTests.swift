@@ -8,9 +8,9 @@ import Testing
 @testable import PushCore
 @testable import PushGateway
 
-/// A connection of HTTP/1.1 on a loop in memory, whose clock a test turns.
+/// A connection of HTTP/1.1 on an event loop whose clock the test controls.
 @Suite(.timeLimit(.minutes(5))) struct DoorConnectionTests {
-  /// A connection, and what it says.
+  /// A connection, to which the test sends bytes and from which it reads the answers.
   struct Door {
     let channel: NIOAsyncTestingChannel
     let isClosed: Counter
@@ -31,7 +31,7 @@ import Testing
 
     func send(_ text: String) async throws { try await channel.writeInbound(ByteBuffer(string: text)) }
 
-    /// The next piece of what was answered.
+    /// Returns the next bytes of an answer.
     func next() async throws -> String {
       switch try await channel.waitForOutboundWrite(as: IOData.self) {
       case .byteBuffer(let buffer): String(buffer: buffer)
@@ -39,7 +39,7 @@ import Testing
       }
     }
 
-    /// What was answered, up to the end of a body that ends so.
+    /// Returns the text of an answer up to a body with the given end.
     func answer(upTo end: String) async throws -> String {
       var text = ""
       while !text.hasSuffix(end) { text += try await next() }
@@ -104,7 +104,7 @@ import Testing
   {
     try await TestGateway.run { gateway in
       let door = try await Door(gateway)
-      // The decoder throws what it finds at whoever writes into this channel.
+      // The decoder's error is also thrown to the writer of this channel.
       try? await door.send(text)
       let answer = try await door.next()
       #expect(answer.hasPrefix("HTTP/1.1 \(status) "), "\(answer)")
@@ -172,9 +172,9 @@ import Testing
       #expect(try await status(token, "") == "401")
       #expect(try await status(token, "authorization: bearer wrong\r\n") == "401")
       #expect(try await status(token, "authorization: bearer \(secret)\r\n") == "200")
-      // A page that a name server has sent here.
+      // The request of a web page whose host name resolves to this machine.
       #expect(try await status(nil, "", isLoopback: true) == "403")
-      // A file that went away is the gateway's own trouble, and its words are for the log alone.
+      // A missing file is a fault on the gateway's side. Its details are in the log only.
       #expect(try await status(MetricsToken(path: path + ".gone"), "authorization: bearer x\r\n") == "500")
     }
   }

@@ -4,7 +4,7 @@ import Testing
 @testable import HTTP2Transport
 @testable import PushGateway
 
-/// What is made of the head of a request of HTTP/1.1, without a socket.
+/// The checks of the head of an HTTP/1.1 request, without a socket.
 @Suite struct DoorRequestTests {
   func request(
     _ fields: [(String, String)] = [("host", "127.0.0.1:2198")], method: HTTPMethod = .GET, uri: String = "/metrics",
@@ -14,7 +14,7 @@ import Testing
       HTTPRequestHead(version: version, method: method, uri: uri, headers: HTTPHeaders(fields)), isLoopback: isLoopback)
   }
 
-  /// The status of a refusal; nil: the request is served.
+  /// Returns the status of a refusal, or nil if the request is served.
   func refusal(_ request: DoorRequest) -> Int? {
     if case .refused(let problem) = request { problem.status } else { nil }
   }

@@ -10,7 +10,7 @@ import Testing
 @testable import PushGateway
 @testable import PushStorage
 
-/// What a fault does to a request and its connection, without a socket.
+/// The effect of a fault on a request and its connection, without a socket.
 @Suite struct FaultInjectorTests {
   let table = FaultTable()
   let clock = TestClock()
@@ -20,7 +20,7 @@ import Testing
   let injector: FaultInjector
   let seen = Seen()
 
-  /// What became of the requests.
+  /// The outcomes of the requests.
   final class Seen {
     var served = 0
     var refused: [Rejection] = []

@@ -12,7 +12,7 @@ import Testing
     .init("GET", "/v1/things/{thing}/parts/{part}") { _ in Response(status: 204) },
   ])
 
-  /// What a request finds: its parameters and status, or the other methods, or nothing.
+  /// Returns the status of a match with its parameters, or with the other methods of the path.
   func find(_ method: String, _ path: String) async throws -> (status: Int, words: [String]) {
     switch RouterTests.router.match(method: method, path: path) {
     case .found(let route, let parameters):

@@ -8,9 +8,9 @@ import Testing
 @testable import PushGateway
 @testable import PushStorage
 
-/// Whether a gateway says that it is alive and ready, over HTTP/2.
+/// The liveness and readiness of a gateway over HTTP/2.
 @Suite(.timeLimit(.minutes(5))) struct HealthAPITests {
-  /// The status and the line that is answered.
+  /// Returns the status and the line of an answer.
   func ask(_ client: Client, _ path: String) async throws -> String {
     let answer = try await client.request("GET", path)
     return "\(answer.status) \(String(decoding: answer.body, as: UTF8.self))"
@@ -60,7 +60,7 @@ import Testing
     try await TestGateway.run { gateway in
       let client = try await gateway.client()
       #expect(await gateway.loops.answer(within: .seconds(60)))
-      // A connection, for the loop to have something to do with.
+      // A connection, so that the loop has work.
       #expect(try await client.request("GET", "/healthz").status == 200)
       let gate = DispatchSemaphore(value: 0)
       gateway.loops.forEachConnection { _ in gate.wait() }

@@ -63,7 +63,7 @@ import Testing
     #expect(names == sound)
     #expect(backups.problem?.problem.hasPrefix("the scheduled backup failed: ") == true)
     #expect(backups.problem?.since == now + 2 * 86_400)
-    // It is tried again ten minutes later, not at every look.
+    // The next attempt is ten minutes later, not at the next check.
     isBad.withLock { $0 = false }
     await backups.makeIfDue(at: now + 2 * 86_400 + 599)
     #expect(names == sound && backups.counts == (2, 1))

@@ -20,7 +20,7 @@ import Testing
     #expect(event.level < .warning || !event.advice.isEmpty, "the operator is to do something")
   }
 
-  /// Calls of a logger that name a level and no event, in a source.
+  /// Returns the calls of a logger in a source that have a level but no event.
   func unnamed(in source: Data) -> [String] {
     let calls = Logger.Level.allCases.map { "\($0)(" } + ["log(level:"]
     return ["ogger.", "ogger?."].flatMap { name in calls.map { name + $0 } }
@@ -41,7 +41,7 @@ import Testing
       if !file.lastPathComponent.hasPrefix("LoggedEvent") { all += source }
     }
     #expect(count > 300, "the sources were read")
-    // A row that nobody logs would be a promise.
+    // Every documented event must be logged somewhere.
     for event in LoggedEvent.allCases {
       let isLogged = ["log(.\(event),", " .\(event),", "(.\(event),", "LoggedEvent.\(event)"]
         .contains { all.range(of: Data($0.utf8)) != nil }

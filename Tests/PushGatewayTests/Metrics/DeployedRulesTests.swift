@@ -3,7 +3,7 @@ import Testing
 
 @testable import PushGateway
 
-/// The alerts and the dashboard in `deploy/` ask for metrics that there are.
+/// The metrics in the alerts and the dashboard of `deploy/` exist.
 @Suite struct DeployedRulesTests {
   static let folder = URL(filePath: #filePath).appending(path: "../../../../deploy").standardized
 
@@ -45,7 +45,7 @@ import Testing
     for panel in panels where panel.type != "row" {
       #expect(panel.targets?.isEmpty == false && panel.description?.isEmpty == false, "\(panel.title)")
     }
-    // What nobody looks at, nor is told of, need not be counted.
+    // Every metric with few exceptions is used in a panel or an alert.
     let expressions = panels.flatMap { $0.targets ?? [] }.map(\.expr).joined(separator: "\n")
     let unseen: Set = [
       "process_virtual_memory_bytes", "process_threads", "process_start_time_seconds", "pushgateway_build",

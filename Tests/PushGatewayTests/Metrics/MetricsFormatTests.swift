@@ -3,7 +3,7 @@ import Testing
 @testable import PushCore
 @testable import PushGateway
 
-/// OpenMetrics 1.0, as a text of values that a test makes.
+/// The format OpenMetrics 1.0, with values from the test.
 @Suite struct OpenMetricsTests {
   func text(_ metric: Metric, _ samples: MetricSample...) -> String {
     MetricsFormat.openMetrics.text(of: [(metric, samples)])

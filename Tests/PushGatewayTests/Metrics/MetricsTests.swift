@@ -9,9 +9,9 @@ import Testing
 @testable import PushGateway
 @testable import PushStorage
 
-/// The list of metrics, and that what happens to a gateway is counted there.
+/// The list of metrics, and the counting of events of a gateway.
 @Suite(.timeLimit(.minutes(5))) struct MetricsTests {
-  /// The lines of a gateway's metrics, by name and labels.
+  /// Returns the lines of a gateway's metrics by name and labels.
   func read(_ gateway: TestGateway) async throws -> [Substring: Substring] {
     let answer = try await gateway.client().request(
       "GET", "/admin/v1/metrics", [(.accept, "application/openmetrics-text")])
@@ -41,7 +41,7 @@ import Testing
     #expect(Set(Metric.all.map(\.name)).count == Metric.all.count)
     for metric in Metric.all {
       let isOurs = metric.name.hasPrefix("pushgateway_")
-      // What every monitor knows of a process has its own names.
+      // The metrics of a process have the usual names without our prefix.
       #expect(isOurs || metric.name.hasPrefix("process_"), "\(metric.name)")
       #expect(metric.name.utf8.allSatisfy { (0x61...0x7A).contains($0) || $0 == UInt8(ascii: "_") }, "\(metric.name)")
       #expect(!metric.name.hasSuffix("_total"))
@@ -54,11 +54,11 @@ import Testing
     try await TestGateway.run { gateway in
       for metric in Metric.all {
         let samples = metric.read(gateway.meters)
-        // There are no certificates in this test.
+        // The gateway of this test has no certificates.
         if metric.name.hasPrefix("pushgateway_certificate") { continue }
         #expect(!samples.isEmpty, "\(metric.name)")
         #expect(Set(samples.map(\.label)).count == samples.count)
-        // A loop's number is the only label that the list does not spell out.
+        // The number of a loop is the only label value that is not in the list.
         let values = metric.label.map { $0.values ?? ["0"] }
         #expect(samples.map(\.label) == (values ?? [nil]), "\(metric.name)")
       }
@@ -101,7 +101,7 @@ import Testing
       for event in ["accepted", "stored", "transmitted", "acknowledged"] {
         #expect(values[#"pushgateway_delivery_events_total{event="\#(event)"}"#[...]] == "1", "\(event)")
       }
-      // What was stored came back from the thread of the mailbox.
+      // The mailbox thread returned the result of each commit to the loop.
       #expect((values[#"pushgateway_loop_lag_seconds_count{loop="0"}"#].flatMap { Int($0) } ?? 0) > 0)
       #expect((values[#"pushgateway_loop_turn_seconds_count{loop="0"}"#].flatMap { Int($0) } ?? 0) > 0)
       for stage in ["accept_seconds", "transmit_seconds", "acknowledge_seconds"] {
@@ -127,7 +127,7 @@ import Testing
       gateway.clock.advance(seconds: 60)
       #expect(try await gateway.push(client, to: device.token).status == 200)
       var values = try await read(gateway)
-      // A push is answered a moment before it is no longer counted as uncommitted.
+      // The answer to a push is sent before the counter of uncommitted pushes decreases.
       while values["pushgateway_uncommitted_pushes"] != "0" { values = try await read(gateway) }
       #expect(values["pushgateway_mailbox_pushes"] == "2")
       #expect((55...60).contains(values["pushgateway_mailbox_oldest_age_seconds"].flatMap { Double($0) } ?? 0))
@@ -167,7 +167,7 @@ import Testing
       let body = [UInt8](repeating: UInt8(ascii: " "), count: Limits.maximumControlBodySize + 1)
       #expect(try await client.request("POST", "/admin/v1/teams", body: body).status == 413)
       let stream = try await TestStream.open(client, device)
-      // Of several frames, so that its end is not there when it is too long.
+      // A line in several frames: its end has not arrived when the line is found too long.
       stream.send(String(repeating: "x", count: 3 * Limits.maximumLineSize))
       #expect(try await stream.lines(upTo: "bye").last?.json["reason"] as? String == "line-too-long")
       let values = try await read(gateway)

@@ -4,7 +4,7 @@ import Testing
 @testable import PushCore
 @testable import PushGateway
 
-/// What the system says of a process.
+/// The values of `/proc` for a process.
 @Suite struct ProcessReadingsTests {
   @Test func `the fields are those of proc(5), whatever the program is called`() throws {
     let stat =

@@ -8,7 +8,7 @@ import Testing
 @testable import PushGateway
 @testable import PushStorage
 
-/// Tokens that are none, or one token in many spellings.
+/// Invalid tokens, and one token in several spellings.
 @Suite(.timeLimit(.minutes(5))) struct AuthenticationBudgetTests {
   private let key: ES256Key
   private let cache: ProviderTokenCache
@@ -46,7 +46,7 @@ import Testing
     }
     #expect(reason(wrong, "10.0.0.1", at: 0) == .tooManyRequests)
     #expect(reason(new, "10.0.0.1", at: 0) == .tooManyRequests)
-    // What was verified before costs nothing.
+    // A token that was verified before uses no budget.
     #expect(reason(known, "10.0.0.1", at: 0) == nil)
     #expect(reason(new, "10.0.0.2", at: 0) == nil)
     #expect(reason(wrong, nil, at: 0) == .invalidProviderToken)

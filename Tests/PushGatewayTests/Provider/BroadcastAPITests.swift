@@ -10,7 +10,7 @@ import Testing
 @testable import PushGateway
 @testable import PushStorage
 
-/// What a sender of broadcasts is told, without a socket.
+/// The answers to senders of broadcasts, without a socket.
 @Suite struct BroadcastAPITests {
   private static let topic = SampleRequest.topic
   private let clock = TestClock()
@@ -22,7 +22,7 @@ import Testing
   private let app: App
   private let key: ES256Key
 
-  /// Takes what a channel's stream would.
+  /// A receiver in place of a device's stream.
   private final class Receiver: BroadcastReceiver {
     var messages: [BroadcastMessage] = []
     func deliver(_ message: BroadcastMessage) { messages.append(message) }
@@ -77,7 +77,7 @@ import Testing
       app: app ?? self.app.id, environment: .development, policy: policy, now: clock.seconds * 1000)[0]
   }
 
-  /// An acceptable message to a channel, of which a test changes one thing.
+  /// Returns the fields of a valid message to a channel. Each test changes one of them.
   private func fields(_ channel: ChannelID) throws -> [(HeaderName, String)] {
     [
       (.authorization, "bearer " + (try TokenRecipe().text(by: key))), (.apnsChannelID, channel.description),
@@ -97,7 +97,7 @@ import Testing
     return (answer.status, reason, answer.fields, String(decoding: answer.body, as: UTF8.self))
   }
 
-  /// One change of an acceptable message, and why it is refused.
+  /// One change of a valid message, and the reason of its refusal.
   private struct Refusal: Sendable, CustomTestStringConvertible {
     var reason: Reason
     var name: HeaderName?
@@ -166,7 +166,7 @@ import Testing
     #expect(stranger.messages.isEmpty)
   }
 
-  /// The stream itself hears of it in its turn, with the other things that wait for it.
+  /// The stream itself is notified later, on its loop, after its queued messages.
   @Test func `a device that left a channel gets nothing of it from that moment on`() async throws {
     let device = try await services.registrations.enroll(name: "phone", person: "me").device
     let channel = try await channel(.none)

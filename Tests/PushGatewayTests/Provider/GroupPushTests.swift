@@ -11,7 +11,7 @@ import Testing
 
 /// Pushes to the token of a group.
 @Suite(.timeLimit(.minutes(5))) struct GroupPushTests {
-  /// A gateway with a group of two persons, the first of whom has two devices.
+  /// Runs a test with a gateway that has a group of two users. The first user has two devices.
   private func run(
     cap: Int = 10_000, mailbox: (any Mailbox)? = nil,
     _ body: (TestGateway, Client, _ token: String, [TestDevice]) async throws -> Void
@@ -159,7 +159,7 @@ import Testing
       let answer = try await gateway.takeBack(client, token, id)
       #expect(String(decoding: answer.body, as: UTF8.self) == #"{"result":"retracted"}"#)
       #expect(gateway.services.schedule.pushes.count == 0)
-      // It is of use to nobody else: a device's own pushes stay.
+      // The stored copy would be used by no other device. The device's own pushes stay.
       _ = try await gateway.push(client, to: devices[0].token, [(.apnsID, "00000000-0000-4000-8000-000000000abd")])
       #expect(gateway.services.mailbox.waitingCount(for: devices[0].id) == 1)
     }

@@ -9,11 +9,11 @@ import Testing
 @testable import PushStorage
 
 @Suite(.timeLimit(.minutes(5))) struct ProviderAPITests {
-  /// One request that is refused, and why.
+  /// A refused request and its reason.
   struct Refusal: Sendable {
     var reason: Reason
     var method = "POST"
-    /// The token in the path; nil: the device's.
+    /// The token in the path. Nil: the device's token.
     var path: String?
     var fields: [(Client.Field, String)] = []
     var withholds: [Client.Field] = []
@@ -55,14 +55,14 @@ import Testing
     .init(reason: .forbidden, payload: #"{"aps":{"badge":"3"}}"#),
   ]
 
-  /// A payload of exactly this many bytes.
+  /// Returns a payload of exactly this many bytes.
   static func payload(size: Int) -> String {
     #"{"aps":{"alert":""# + String(repeating: "x", count: size - 20) + #""}}"#
   }
 
   func text(_ answer: Client.Answer) -> String { String(decoding: answer.body, as: UTF8.self) }
 
-  /// Sends a request that is to be refused.
+  /// Sends a request that the gateway is to refuse.
   func send(_ refusal: Refusal, _ gateway: TestGateway, _ client: Client, _ token: String) async throws -> Client.Answer
   {
     let all = [try gateway.authorization(), (.apnsTopic, SampleRequest.topic)] + refusal.fields
@@ -346,9 +346,9 @@ import Testing
       let other = try gateway.authorization { $0.header = #"{"alg":"ES256","kid":"PRODUCTION"}"# }
       try note(try await client.request("POST", "/3/device/" + device.token, [other]))
     }
-    // Those that end a connection are provoked by Tests/Interop/test_reasons.py, together with all of these.
+    // Tests/Interop/test_reasons.py covers the reasons that end a connection, together with all of these.
     let endings: Set<Reason> = [.badCertificate, .badCertificateEnvironment, .idleTimeout, .shutdown]
-    // Those of channels are provoked by Tests/Interop/test_broadcast.py.
+    // Tests/Interop/test_broadcast.py covers the reasons for channels.
     let broadcast: Set<Reason> = [
       .badChannelId, .badRequestParams, .badRequestPayload, .broadcastFeatureNotEnabled, .cannotCreateChannelConfig,
       .channelNotRegistered, .featureNotEnabled, .missingChannelId, .missingChannelQueueSize, .missingPushType,
@@ -358,9 +358,9 @@ import Testing
     #expect(rest.filter { !provoked.contains($0) } == [])
   }
 
-  // MARK: What a connection is bound to (reference §4.2, §4.4)
+  // MARK: Keys and tokens of a connection (reference §4.2, §4.4)
 
-  /// Sends a push with a token of a key, made at `issued`, and returns the reason, empty for none.
+  /// Sends a push with a token of a key, made at `issued`. Returns the reason, or an empty text if there is none.
   func push(_ gateway: TestGateway, _ client: Client, _ device: TestDevice, key: String, issued: Int64) async throws
     -> String
   {
@@ -376,10 +376,10 @@ import Testing
 
   @Test(
     arguments: [
-      // Seconds that pass, and how much later than the first the second token was made.
+      // The seconds that pass, and the seconds between the times of the first and the second token.
       (0, 1, "TooManyProviderTokenUpdates"), (300, 300, "TooManyProviderTokenUpdates"),
       (1139, 1139, "TooManyProviderTokenUpdates"), (1140, 1140, ""), (1200, 1200, ""),
-      // The connection began with a token that was old already.
+      // The first token of the connection was old already.
       (60, 1200, ""), (1200, 60, ""), (0, -1200, "TooManyProviderTokenUpdates"),
     ] as [(Int64, Int64, String)])
   func `another token is accepted on a connection after twenty minutes`(
@@ -395,7 +395,7 @@ import Testing
       #expect(try await push(first, by: client) == "")
       gateway.clock.advance(seconds: wait)
       #expect(try await push(first + later, by: client) == reason)
-      // Neither a refused change nor the same token again changes anything.
+      // The state is the same after a refused change and after the same token again.
       if !reason.isEmpty { #expect(try await push(first, by: client) == "") }
       #expect(try await push(first + later, by: client) == reason)
       #expect(try await push(first + later, by: gateway.client()) == "")
@@ -428,7 +428,7 @@ import Testing
 
   @Test(
     arguments: [
-      // The first key, the second, what the second gets.
+      // The first key, the second key, and the result for the second.
       ("NEWSKEY001", "NEWSKEY002", ""), ("NEWSKEY002", "NEWSKEY001", ""),
       ("NEWSKEY001", "NEWSKEY003", "UnrelatedKeyIdInToken"), ("NEWSKEY001", "ABC123DEFG", "UnrelatedKeyIdInToken"),
       ("ABC123DEFG", "NEWSKEY001", "UnrelatedKeyIdInToken"), ("ABC123DEFG", "TEAMKEY002", ""),
@@ -484,7 +484,7 @@ import Testing
 
   @Test(
     arguments: [
-      // Type, suffix of the topic, priority, what a strict gateway says.
+      // Type, suffix of the topic, priority, and the answer of a strict gateway.
       ("alert", "", "10", ""), ("background", "", "5", ""), ("background", "", nil, ""),
       ("background", "", "10", "BadPriority"), ("voip", ".voip", "10", ""), ("voip", "", nil, "TopicDisallowed"),
       ("alert", ".voip", nil, "TopicDisallowed"), ("liveactivity", ".push-type.liveactivity", "5", ""),

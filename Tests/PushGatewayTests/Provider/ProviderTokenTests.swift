@@ -24,7 +24,7 @@ import Testing
       ProviderKey(id: "ABC123DEFG", team: "TEAM000001", publicKey: key, environment: nil, topics: nil))
   }
 
-  /// What a token is, or why it is none.
+  /// Returns the verified token, or the rejection.
   func verify(_ text: String) -> Result<ProviderToken, Rejection> {
     do throws(Rejection) {
       return .success(try cache.token(Array(text.utf8), parser: parser))
@@ -116,7 +116,7 @@ import Testing
   @Test func `one changed character anywhere is InvalidProviderToken`() throws {
     let text = Array(try TokenRecipe().text(by: key).utf8)
     for place in text.indices {
-      // The last character of a segment holds bits that say nothing.
+      // The last character of a segment has unused bits.
       if place + 1 == text.count || text[place + 1] == UInt8(ascii: ".") { continue }
       var forged = text
       forged[place] = text[place] == UInt8(ascii: "A") ? UInt8(ascii: "B") : UInt8(ascii: "A")

@@ -9,7 +9,7 @@ import Testing
 @testable import PushPolicy
 @testable import PushStorage
 
-/// Rows of the delivery log about refused pushes.
+/// The rows of refused pushes in the delivery log.
 @Suite(.timeLimit(.minutes(5))) struct RefusalRowsTests {
   private let provider = ProviderAPITests()
 

@@ -9,7 +9,7 @@ import Testing
 @testable import PushGateway
 @testable import PushStorage
 
-/// What a sender takes back: who may, and what becomes of it wherever it is.
+/// The retraction of pushes by their sender: its permissions and its effects in every state of a push.
 @Suite(.timeLimit(.minutes(5))) struct RetractionTests {
   private let id = APNSID(SampleRequest.id)
 
@@ -23,7 +23,7 @@ import Testing
         _ = try await gateway.push(client, to: device.token, [(.apnsID, SampleRequest.id)])
         _ = try await gateway.push(client, to: device.token)
       }
-      // Once is enough for all devices of the person, and twice is no error.
+      // One request retracts the push for all devices of the user. A second one is no error.
       for result in ["retracted", "already"] {
         let answer = try await gateway.takeBack(client, phone.token)
         #expect(answer.status == 200 && answer.apnsID == SampleRequest.id)
@@ -41,7 +41,7 @@ import Testing
       let by = DeliveryDetail.takenBack(by: "key ABC123DEFG of team \(TestGateway.team)")
       #expect(
         Set(rows.filter { $0.event == .retracted && $0.detail == by }.compactMap(\.device)) == [phone.id, tablet.id])
-      // The same id again is a retry of what was taken back.
+      // A push with the same id is a retry of the retracted push.
       let again = try await gateway.push(client, to: phone.token, [(.apnsID, SampleRequest.id)])
       #expect(again.status == 200)
       #expect(gateway.services.mailbox.waitingCount(for: phone.id) == 1)
@@ -58,7 +58,7 @@ import Testing
       _ = try await gateway.takeBack(client, device.token)
       let line = #"{"type":"retract","id":"\#(SampleRequest.id)","topic":"\#(SampleRequest.topic)"}"#
       #expect(try await stream.next()?.text == line)
-      // Its way to the mailbox was longer than that of who took it back.
+      // The push arrived at the mailbox after the request to retract it.
       let now = try #require(APNSID("00000000-0000-4000-8000-000000000abc"))
       _ = try await gateway.takeBack(client, device.token, now.description)
       #expect(try await stream.next()?.type == "retract")
@@ -91,7 +91,7 @@ import Testing
       _ = try await gateway.takeBack(client, device.token, held.id.description)
       #expect(gateway.services.held.count == 0)
       #expect(try await gateway.events(of: id).suffix(2) == [.dropped, .retracted])
-      // A crash may have kept a summary from being rid of it.
+      // After a crash, the pushes of a summary may still include a retracted one.
       gateway.services.held.hold(
         MailboxEntry(seq: 1, push: held), Deferral(by: .summary, until: .max),
         PushNotification(), nil)
@@ -133,7 +133,7 @@ import Testing
     }
   }
 
-  /// A request that is refused as a push would be.
+  /// A request that is refused for the same reasons as a push.
   struct Refusal: Sendable {
     var reason: Reason
     var method = "DELETE"
@@ -195,7 +195,7 @@ import Testing
 }
 
 extension TestGateway {
-  /// Takes a push back, as its sender.
+  /// Retracts a push as its sender.
   func takeBack(
     _ client: Client, _ token: String, _ id: String = SampleRequest.id, topic: String = SampleRequest.topic
   ) async throws -> Client.Answer {

@@ -7,18 +7,18 @@ import Testing
 @testable import PushGateway
 @testable import PushStorage
 
-/// An app is one team's: keys of others reach neither its devices nor its channels.
+/// An app belongs to one team: keys of other teams reach neither its devices nor its channels.
 @Suite(.timeLimit(.minutes(5))) struct TeamTests {
   static let other = "OTHERTEAM1"
 
-  /// Gives the sample app to a team.
+  /// Assigns the sample app to a team.
   func give(_ team: String?, in gateway: TestGateway) async throws {
     _ = try await gateway.registrations.putApp(
       topic: SampleRequest.topic, name: "News", icon: "N", policyMode: .enforce, isStrict: false, ads: .standard,
       team: team)
   }
 
-  /// The field of a token of the other team's key.
+  /// Returns the header field with a token of the other team's key.
   func authorization(_ gateway: TestGateway) throws -> (Client.Field, String) {
     try gateway.authorization { recipe in
       recipe.header = #"{"alg":"ES256","kid":"OTHERKEY01"}"#
@@ -32,7 +32,7 @@ import Testing
       ProviderKey(id: "OTHERKEY01", team: TeamTests.other, publicKey: gateway.key, environment: nil, topics: nil))
   }
 
-  /// The status and reason of a push.
+  /// Returns the status and reason of a push.
   func push(
     _ gateway: TestGateway, _ client: Client, _ token: String, as authorization: (Client.Field, String),
     topic: String = SampleRequest.topic, payload: String = #"{"aps":{"badge":1}}"#
@@ -120,7 +120,7 @@ import Testing
       #expect(refusal?.kind == .invalid)
       #expect(refusal?.description.contains("--team") == true)
       #expect(try await add("a.two", team: TeamTests.other) == TeamTests.other)
-      // What is not said stays as it was.
+      // A field that is not given keeps its value.
       #expect(try await add("a.two") == TeamTests.other)
       #expect(try await add("a.one", team: TeamTests.other) == TeamTests.other)
       #expect(try await add(SampleRequest.topic) == nil)

@@ -4,7 +4,7 @@ import Testing
 @testable import PushGateway
 
 @Suite struct CutOffWatchTests {
-  /// What is around the watch, and what it said.
+  /// The environment of the watch, and its reports.
   private final class Surroundings: Sendable {
     let state = Mutex(
       (isConnected: true, isOtherReady: false, isBackWhenAsked: false, questions: 0, changes: [Bool]()))

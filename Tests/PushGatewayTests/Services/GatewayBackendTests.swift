@@ -9,7 +9,7 @@ import Testing
 @testable import PushGateway
 @testable import PushStorage
 
-/// A gateway on another backend: its APIs know nothing of it.
+/// A gateway on another storage backend: the APIs do not depend on the backend.
 @Suite(.timeLimit(.minutes(5))) struct GatewayBackendTests {
   let clock = TestClock()
   let folder: TemporaryFolder
@@ -17,7 +17,7 @@ import Testing
 
   init() throws { folder = try TemporaryFolder() }
 
-  /// Everything in memory.
+  /// Returns a backend with all data in memory.
   func backend(
     _ router: any PushRouter = DeviceStreamRegistry(), epoch: String? = nil, gateways: [GatewayAddress] = [],
     onClose: @escaping @Sendable () -> Void = {}

@@ -27,7 +27,7 @@ import Testing
       ])
     #expect(numbers == [1, 2])
     line.end(copies: half)
-    // The fourth does not fit beside the third and the second.
+    // The fourth push does not fit together with the second and the third.
     #expect(numbers == [1, 2, 3])
     line.end(copies: half)
     #expect(numbers == [1, 2, 3, 4])

@@ -5,7 +5,7 @@ import Testing
 @testable import PushGateway
 
 @Suite struct SharedQuestionTests {
-  /// A question that is answered when the test says so, and a clock that the test moves.
+  /// A question that the test answers, and a clock that the test advances.
   final class Scene: Sendable {
     let asked = Mutex(0)
     let clock = Mutex(ContinuousClock.now)

@@ -5,12 +5,12 @@ import Synchronization
 @testable import PushGateway
 @testable import PushStorage
 
-/// Providers, a gateway and devices in one world with a clock, a network and a disk that fail, all from one seed.
+/// A simulation of providers, a gateway and devices, with a clock, a network and a disk that fail, all from one seed.
 ///
-/// The gateway's parts are the real ones: ``MailboxEngine`` and ``DeviceStreamState``. Everything else is small enough
-/// to be obviously right.
+/// The parts of the gateway are real: ``MailboxEngine`` and ``DeviceStreamState``. All other parts are simple enough to
+/// be obviously right.
 final class DeliverySimulation {
-  /// What must never happen, happened.
+  /// The error if an invariant is violated.
   struct Violation: Error, CustomStringConvertible {
     var description: String
   }
@@ -21,36 +21,37 @@ final class DeliverySimulation {
     case caughtUp
   }
 
-  /// An open stream: lines under way in both directions, each in order.
+  /// An open stream, with the lines in transit in both directions, in order.
   private struct Session {
     var state = DeviceStreamState()
     var toDevice: [Line] = []
     var acknowledgements: [UInt64] = []
-    /// A read of the mailbox that was begun and has not come back.
+    /// The position of a read of the mailbox that has not finished.
     var reading: UInt64?
-    /// What a read found, on its way to the stream.
+    /// The result of a read that has not arrived at the stream.
     var found: PendingPushes?
-    /// Where the device said it was: nothing up to here may be sent.
+    /// The cursor in the device's hello: the gateway may send only pushes after it.
     var hello: UInt64
-    /// Whether the device takes what it is sent.
+    /// True while the device accepts lines.
     var hasCapacity = true
   }
 
   private struct Device {
     let id: DeviceID
-    /// On the device's disk.
+    /// The cursor on the device's disk.
     var cursor: UInt64 = 0
-    /// What the person has seen, in order.
+    /// The pushes that the user has seen, in order.
     var seen: [APNSID] = []
     var session: Session?
-    /// What the gateway said that its cap dropped, by where each gap begins: it may be told again, grown.
+    /// The number of pushes that the limit dropped, by the start of each announced gap. A gap may be announced again
+    /// with a greater number.
     var announcedGaps: [UInt64: Int] = [:]
   }
 
   private struct Sent {
     var push: StoredPush
     var isAccepted = false
-    /// The number it was given when it was accepted; 0 before.
+    /// The sequence number from acceptance; 0 before.
     var seq: UInt64 = 0
   }
 
@@ -59,7 +60,7 @@ final class DeliverySimulation {
     var outcomes: [AppendOutcome]
   }
 
-  /// What the gateway's closures read and write.
+  /// The state that the gateway's closures read and write.
   private final class Ledger: Sendable {
     /// Seconds since 1970.
     let clock = Mutex<Int64>(1_800_000_000)
@@ -72,23 +73,23 @@ final class DeliverySimulation {
   private var disk = SimulatedDisk()
   private var engine: MailboxEngine
   private var unsettled = MailboxEngine.PendingWrites()
-  /// What came since a start that has not read all that waits; nil when it has.
+  /// The pushes since a start, until that start has read all stored pushes. Nil after that.
   private var backlog: MailboxEngine.Backlog?
-  /// What that start will have read.
+  /// The index that the read of that start will return, with its changes and removals.
   private var reading: (index: MailboxIndex, changes: [MailboxIndex.RowChange], removals: [MailboxRemoval])?
   private var operations: [MailboxOperation] = []
   private var devices: [Device]
   private var sent: [APNSID: Sent] = [:]
   private var order: [APNSID] = []
   private var fate = SimulatedDisk.Fate.kept
-  /// What happened, for whoever looks into a seed.
+  /// The events of a run, to examine a seed.
   private(set) var trace: [String] = []
   private let cap: Int
-  /// The latest time that the clock ever showed: what was over then is over, also if the clock goes back.
+  /// The latest time of the clock so far. A push that expired by then stays expired if the clock goes back.
   private var latest: Int64 = 1_800_000_000
 
   private let isTraced: Bool
-  /// Steps so far.
+  /// The number of steps so far.
   private var count = 0
 
   init(seed: UInt64, isTraced: Bool = false) {
@@ -100,7 +101,7 @@ final class DeliverySimulation {
     engine = makeEngine(MailboxIndex())
   }
 
-  /// Runs `steps` steps with faults, then lets everything come to rest, and checks what must hold.
+  /// Runs `steps` steps with faults, then runs without faults until nothing changes, and checks the invariants.
   func run(steps: Int) throws {
     for _ in 0..<steps { try step(faults: true) }
     fate = .kept
@@ -123,7 +124,7 @@ final class DeliverySimulation {
 
   private func step(faults: Bool) throws {
     try move(faults: faults)
-    // Each change of one device's queue is checked as it happens; the whole takes longer.
+    // The checks of one device's queue run after each change. The check of all queues takes longer.
     count += 1
     guard count % 16 == 0, let broken = engine.index.withLock({ $0.brokenInvariant() }) else { return }
     throw Violation(description: broken)
@@ -156,9 +157,9 @@ final class DeliverySimulation {
 
   private var now: Int64 { ledger.clock.withLock { $0 } }
 
-  /// Mostly forward a little, at times by hours, at times back.
+  /// Advances the clock: mostly a little, sometimes by hours, and sometimes back.
   private func passTime() {
-    // A retry that is under way while the clock leaps is no longer one.
+    // A retry in progress would leave the duplicate window if the clock advanced by hours.
     let canLeap = operations.isEmpty
     let change =
       switch Int.random(in: 0..<10, using: &random) {
@@ -191,7 +192,7 @@ final class DeliverySimulation {
     submit([push])
   }
 
-  /// A sender that got no answer, or whose connection was lost, sends again with the same id.
+  /// Sends a push again with the same id, as a sender does that lost its connection or got no answer.
   private func retry() {
     guard let id = order.suffix(20).randomElement(using: &random), let push = sent[id]?.push, push.isSenderID,
       latest - push.received / 1000 < Int64(Limits.duplicateWindow) - 30
@@ -209,7 +210,7 @@ final class DeliverySimulation {
 
   // MARK: Gateway
 
-  /// One turn of the mailbox's writer, and what follows from it.
+  /// One iteration of the mailbox's writer, with its effects.
   private func turn() throws {
     let (taken, fate) = (operations, fate)
     operations = []
@@ -250,7 +251,8 @@ final class DeliverySimulation {
     return engine.store(operations, in: &stored) { try disk.commit($0, fate: fate) }
   }
 
-  /// What waits has been read, if it was not: what came meanwhile gets its numbers, unless the disk fails.
+  /// Completes the read of the stored pushes after a start. The pushes since the start get their sequence numbers,
+  /// unless the disk fails.
   private func finishReading() {
     guard var stored = backlog else { return }
     if let read = reading { stored.take(read.index, changes: read.changes, removals: read.removals) }
@@ -284,7 +286,7 @@ final class DeliverySimulation {
     }
   }
 
-  /// A read of the mailbox, in two steps: what was found may be old when it arrives.
+  /// Reads the mailbox in two steps, so that the result may be stale when it arrives.
   private func readMailbox(_ index: Int) throws {
     guard var session = devices[index].session else { return }
     if let found = session.found {
@@ -312,7 +314,7 @@ final class DeliverySimulation {
     devices[index].session = session
   }
 
-  /// The process dies and is started again: what is not on disk is gone.
+  /// Ends the process and starts it again, without the state that is not on disk.
   private func crash() {
     note("crash")
     var (changes, removals): ([MailboxIndex.RowChange], [MailboxRemoval]) = ([], [])
@@ -323,7 +325,7 @@ final class DeliverySimulation {
     ledger.finished.withLock { $0 = [] }
     backlog = MailboxEngine.Backlog(nextRow: disk.nextRow)
     reading = (index, changes, removals)
-    // A short one is read at once; of a long one some crashes are left for later.
+    // A small backlog is read at once. A long one sometimes stays unread over several crashes.
     fate = .kept
     if Bool.random(using: &random) { finishReading() }
     for index in devices.indices { devices[index].session = nil }
@@ -351,7 +353,7 @@ final class DeliverySimulation {
     case .push(let entry):
       if entry.seq <= session.hello { throw Violation(description: "sent again what the device said it had") }
       note("device \(device.id.row) receives \(entry.seq) \(entry.push.id), has \(device.cursor)")
-      // The device stores the push and its number together, then acknowledges.
+      // The device stores the push together with its sequence number, and then acknowledges it.
       if entry.seq > device.cursor {
         device.cursor = entry.seq
         if device.seen.contains(entry.push.id) { throw Violation(description: "the person saw a push twice") }
@@ -363,7 +365,7 @@ final class DeliverySimulation {
     devices[index] = device
   }
 
-  /// Whether a push with the same collapse id was accepted after this one.
+  /// Returns true if a push with the same collapse id was accepted after this one.
   private func isReplaced(_ entry: MailboxEntry) -> Bool {
     let push = entry.push
     guard !push.collapseID.isEmpty else { return false }
@@ -379,7 +381,7 @@ final class DeliverySimulation {
     devices[index].session = session
   }
 
-  // MARK: What must hold
+  // MARK: Invariants
 
   private func checkRest() throws {
     let removed = ledger.removals.withLock { $0 }
@@ -399,8 +401,8 @@ final class DeliverySimulation {
     try checkGaps(removed)
   }
 
-  /// What the cap dropped lies in gaps that the devices were told of. What a crash brought back and something else
-  /// removed then was not the cap's.
+  /// Checks that pushes that the limit dropped are in announced gaps. A push that a crash brought back and that was
+  /// then removed for another reason is no such push.
   private func checkGaps(_ removed: [MailboxRemoval]) throws {
     var causes: [APNSID: RemovalCause] = [:]
     for removal in removed { causes[removal.id] = removal.cause }

@@ -2,10 +2,10 @@ import Foundation
 import Testing
 
 @Suite struct DeliverySimulationTests {
-  /// Seeds that once failed; they are run for ever.
+  /// Seeds that failed once. They are always run.
   private static let knownSeeds: [UInt64] = []
 
-  /// `PUSHGATEWAY_SEED=7` runs that seed alone; `PUSHGATEWAY_SEEDS=100000` runs that many.
+  /// The seeds of the run. `PUSHGATEWAY_SEED=7` runs that seed alone; `PUSHGATEWAY_SEEDS=100000` runs that many.
   private static var seeds: [UInt64] {
     let environment = ProcessInfo.processInfo.environment
     if let seed = environment["PUSHGATEWAY_SEED"].flatMap(UInt64.init) { return [seed] }

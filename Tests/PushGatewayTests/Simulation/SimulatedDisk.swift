@@ -3,20 +3,20 @@ import PushTesting
 @testable import PushCore
 @testable import PushStorage
 
-/// A disk that keeps whole transactions or nothing of them, fills up, and fails at the worst moment.
+/// A disk with atomic transactions that fills up and that fails at the worst moment.
 struct SimulatedDisk {
-  /// What becomes of the next commit.
+  /// The outcome of the next commit.
   enum Fate {
     case kept
-    /// The disk is full: nothing is kept, and the writer hears of it.
+    /// The disk is full: nothing is stored, and the writer gets an error.
     case full
-    /// The machine stops before the commit is complete: nothing of it is there afterwards.
+    /// The machine stops before the commit is complete: nothing of it is stored.
     case crashBefore
-    /// The machine stops after the commit is complete and before anybody hears of it.
+    /// The machine stops after the commit is complete and before its result is reported.
     case crashAfter
   }
 
-  /// The machine has stopped.
+  /// The error if the machine has stopped.
   struct Crash: Error {}
   struct Full: Error {}
 
@@ -54,10 +54,10 @@ struct SimulatedDisk {
     }
   }
 
-  /// The row of the next push after a start.
+  /// The row number of the first push after a start.
   var nextRow: Int64 { (rows.keys.max() ?? 0) + 1 }
 
-  /// What a start reads, as the SQLite mailbox does: nothing is changed by it.
+  /// Returns the index that a start reads, with the logic of the SQLite mailbox. It changes nothing on the disk.
   func rebuild(now: Int64, changes: inout [MailboxIndex.RowChange], removals: inout [MailboxRemoval]) -> MailboxIndex {
     var index = MailboxIndex()
     for state in states.values {
@@ -75,7 +75,7 @@ struct SimulatedDisk {
     return index
   }
 
-  /// The entry of a row, unless it is gone.
+  /// Returns the entry of a row, or nil if it was removed.
   func entry(_ row: Int64) -> MailboxEntry? {
     guard let row = rows[row], !row.isBlank else { return nil }
     return MailboxEntry(seq: row.seq, push: row.push)

@@ -7,7 +7,7 @@ import Testing
 @testable import PushCore
 @testable import PushGateway
 
-/// What becomes of the gateway's own certificates before they end.
+/// The renewal of the gateway's own certificates before they expire.
 @Suite struct CertificateRenewalTests {
   let temporary: TemporaryFolder
   var folder: StateFolder { StateFolder(temporary.file("state")) }
@@ -65,12 +65,12 @@ import Testing
     #expect(server.source.context === context)
     #expect(try server.renew(now: now))
     #expect(server.source.context !== context)
-    // What it has put there itself is no change that somebody else has made.
+    // The gateway's own renewal is not reported as a change by others.
     #expect(server.look() == nil)
     try folder.install(
       try folder.authority().issueServer(names: ["localhost"], addresses: [], lifetime: 86_400))
     #expect(try !server.renew(now: now + 3599))
-    // What somebody has put there is looked at soon.
+    // A certificate that was installed by other means is found at the next check.
     #expect(server.look() == .replaced)
     #expect(try server.renew(now: now + 3599))
     #expect(folder.ownNames?.names == ["localhost"])
@@ -130,7 +130,7 @@ import Testing
     let again = try await post(#"{"names":["A.example"],"addresses":["10.0.0.2"],"installed":true,"keeps":true}"#)
     #expect(again.status == 200 && again.created?.certificate == String(decoding: before, as: UTF8.self))
     #expect(again.created?.key == "" && certificate == before)
-    // Without the word those that are named take the place of all.
+    // Without `added`, the given names replace all others.
     #expect(try await post(#"{"names":["b.example"],"addresses":[],"installed":true}"#).status == 201)
     #expect(folder.ownNames?.names == ["localhost", "b.example"])
   }
@@ -181,7 +181,7 @@ import Testing
     #expect(CertificateAuthority.hasIssued(certificate, authorities: next))
     #expect(folder.ownNames == names)
     #expect(Array(FileManager.default.contents(atPath: folder.previousTrustPath) ?? Data()) == old)
-    // Key and certificate fit together.
+    // The key and the certificate match.
     let issued = try folder.authority().issueServer(names: ["a"], addresses: [])
     #expect(CertificateAuthority.hasIssued(issued.certificatePEM, authorities: next))
     _ = try ServerCertificate(folder, try configuration())
@@ -200,7 +200,7 @@ import Testing
     }
     let before = saved(left + ["ca-next.pem", "ca-next.key"])
     try folder.finishRollover()
-    // As it was before these were written.
+    // The state before these files were written.
     for (name, content) in before { try folder.write(Array(content), to: folder.path + "/" + name, mode: 0o600) }
     let previous = files.contents(atPath: folder.previousTrustPath)
     try folder.finishRollover()

@@ -6,7 +6,7 @@ import Testing
 @testable import PushGateway
 
 @Suite struct GatewayListenersTests {
-  /// What is to be listened on: entry, environment and the name of the socket that is there.
+  /// Returns the plan of the listeners: entry, environment and the name of the inherited socket.
   func plans(_ listen: String?, _ sockets: [InheritedSockets.Entry]) async throws -> [[String]] {
     let configuration = try Configuration(
       state: "/none", flags: listen.map { ["listen": $0] } ?? [:], file: nil, environment: [:])

@@ -53,14 +53,14 @@ import Testing
     #expect(certificate.look() == .replaced)
     #expect(certificate.source.context.certificatePEM != before)
     #expect(shown() == certificate.source.context.certificatePEM)
-    // A certificate whose key has not come yet.
+    // A certificate whose key has not been written yet.
     let (next, present) = (try state.authority().issueServer(names: ["push.example.com"], addresses: []), shown())
     try state.write(next.certificatePEM, to: pem, mode: 0o644)
     #expect(certificate.look() == .unusable("\(key) holds no private key for \(pem)"))
     #expect(shown() == present)
     try state.write(next.keyPEM, to: key, mode: 0o600)
     #expect(certificate.look() == .replaced)
-    // The gateway's own certificate is not one from elsewhere.
+    // The gateway's own certificate is not shown as an external one.
     certificate.use(try certificate.read(configuration), configuration)
     #expect(shown() == nil)
   }

@@ -42,7 +42,7 @@ import Testing
   }
 }
 
-/// A socket that takes datagrams.
+/// A socket that receives datagrams.
 private final class Datagrams {
   private let descriptor: Int32
 
@@ -61,7 +61,7 @@ private final class Datagrams {
 
   deinit { close(descriptor) }
 
-  /// The next one, which is there.
+  /// Returns the next datagram that has arrived.
   func next() -> String? {
     var bytes = [UInt8](repeating: 0, count: 4096)
     let size = unsafe recv(descriptor, &bytes, bytes.count, Int32(MSG_DONTWAIT))

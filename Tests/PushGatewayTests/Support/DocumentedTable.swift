@@ -3,10 +3,11 @@ import Testing
 
 /// A table of a page in `docs/` whose rows follow from the code.
 ///
-/// `PUSHGATEWAY_DOCS=write swift test --filter docs` writes what has changed: the names of these tests begin so.
+/// `PUSHGATEWAY_DOCS=write swift test --filter docs` writes the changed rows: the names of these tests begin with
+/// `docs`.
 struct DocumentedTable {
   var page: String
-  /// The table's first line, by which it is found.
+  /// The first line of the table, which identifies it.
   var header: String
 
   func expect(_ rows: [String]) throws {

@@ -3,8 +3,8 @@ import Synchronization
 @testable import PushCore
 @testable import PushStorage
 
-/// A mailbox that refuses an append of more than `limit` pushes, and each push for one of `refused`. With the limit 0 its disk is
-/// full, or it has the outcome that a test names.
+/// A mailbox that refuses an append of more than `limit` pushes, and each push for one of `refused`. With a limit of 0,
+/// appends fail as on a full disk, or with the outcome that a test sets.
 final class RefusingMailbox: Mailbox {
   let stored = Mutex<[StoredPush]>([])
   let refused = Mutex<Set<DeviceID>>([])

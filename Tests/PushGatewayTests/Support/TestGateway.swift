@@ -12,10 +12,10 @@ import Synchronization
 @testable import PushGateway
 @testable import PushStorage
 
-/// A gateway without TLS on a Unix socket, with one loop, whose parts and clock are in the hands of a test.
+/// A gateway without TLS on a Unix socket, with one event loop. The test controls its clock and parts.
 final class TestGateway: Sendable {
   static let team = "TEAM000001"
-  /// What codes of its invitations begin with.
+  /// The beginning of its invitation codes.
   static let authority = "0123456789ABCDEF"
 
   let folder: TemporaryFolder
@@ -33,7 +33,7 @@ final class TestGateway: Sendable {
   var registrations: any Registrations { services.registrations }
   var endpoint: Client.Endpoint { .admin(path: folder.file("socket")) }
 
-  /// Starts one; `mailbox` takes the place of the database's, `backend` of all that it keeps.
+  /// Starts a gateway. `mailbox` replaces the mailbox of the database, and `backend` replaces all storage.
   init(
     environment: Environment = .development, rateLimit: Int? = nil, cap: Int = 10_000, mailbox: (any Mailbox)? = nil,
     backend: GatewayBackend? = nil, provider: ProviderSettings = ProviderSettings(),
@@ -115,7 +115,7 @@ final class TestGateway: Sendable {
     try? store.close()
   }
 
-  /// Runs a test's body with a gateway, and stops it also when the body throws.
+  /// Runs a test with a gateway, and stops the gateway even if the body throws.
   static func run(
     environment: Environment = .development, rateLimit: Int? = nil, cap: Int = 10_000, mailbox: (any Mailbox)? = nil,
     backend: GatewayBackend? = nil, provider: ProviderSettings = ProviderSettings(),
