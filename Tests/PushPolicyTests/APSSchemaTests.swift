@@ -5,13 +5,13 @@ import Testing
 @Suite struct APSSchemaTests {
   func faults(_ json: String) throws -> [SchemaError] { try JSONParser().payload(Array(json.utf8).span).faults }
 
-  /// Values of every kind, as JSON.
+  /// JSON values of every kind.
   static let kinds: KeyValuePairs = [
     "null": "null", "bool": "true", "zero": "0", "one": "1", "two": "2", "fraction": "0.5", "string": #""x""#,
     "strings": #"["a","b"]"#, "mixed": #"["a",1]"#, "object": #"{"a":1}"#,
   ]
 
-  /// Every key of reference §6.2 to §6.4, and the kinds of values that are right for it.
+  /// Every key of reference §6.2 to §6.4, with the valid kinds of its value.
   static let keys: [(pointer: String, fits: Set<String>)] = {
     let (string, object): (Set<String>, Set<String>) = (["string"], ["object"])
     let number: Set<String> = ["zero", "one", "two", "fraction"]

@@ -41,7 +41,7 @@ import Testing
   ])
   func `JSON has no fault`(_ text: String) { #expect(fault(text) == nil) }
 
-  /// What one of the two takes and the other does not would be told wrongly.
+  /// Both parsers must accept the same documents: otherwise the error would be wrong.
   @Test(arguments: [
     "{\"aps\":{\"alert\":\"a\\u00e9b\",\"badge\":1.5e3,\"list\":[true,null,[]]}}", "[0,-0,10,\"\\\\\",\"é😀\"]",
   ])

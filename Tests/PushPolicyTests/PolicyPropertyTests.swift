@@ -1,7 +1,7 @@
 import PushPolicy
 import Testing
 
-/// What holds for every push, every person and every moment.
+/// Properties of the policy for any push, any user and any time.
 @Suite struct PolicyPropertyTests {
   struct World {
     var push: PushNotification
@@ -20,7 +20,7 @@ import Testing
         recentAlerts: recentAlerts, isCatchingUp: isCatchingUp)
     }
 
-    /// What the push asks for; a critical push asks for a sound by its level.
+    /// The parts that the push requests. A critical push requests a sound through its level.
     var asked: Set<Part> {
       var parts: Set<Part> = []
       if push.badge != nil { parts.insert(.badge) }
@@ -38,7 +38,7 @@ import Testing
     return parts
   }
 
-  /// Turns something off: a part, an app, a permission; or turns something on that holds back.
+  /// Changes that restrict a user's preferences: each turns a part, an app or a permission off, or a restriction on.
   static let restrictions: [@Sendable (inout Preferences) -> Void] =
     [
       { $0.notifications = false },

@@ -4,7 +4,7 @@ import Testing
 @Suite struct PolicyTests {
   let topic = "com.example.news"
 
-  /// A push that asks for all three parts.
+  /// A push that requests all three parts.
   let everything: PushNotification = {
     var notification = PushNotification()
     notification.badge = 0

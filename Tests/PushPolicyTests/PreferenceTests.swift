@@ -4,7 +4,7 @@ import Testing
 @testable import PushPolicy
 
 @Suite struct PreferenceTests {
-  /// Every choice of every scope: its values as a settings screen offers them.
+  /// Every preference of every scope, with the values that a settings screen offers.
   static let offered: [(name: String, app: String?, category: String?, values: [String])] =
     Preferences().choices.map { ($0.name, nil, nil, $0.values) }
     + AppPreferences().choices.map { ($0.name, "a", nil, $0.values) }
@@ -65,7 +65,7 @@ import Testing
     #expect(preferences.apps["a"]?.choices.compactMap(\.remark) == ["unlimited alerts an hour"])
   }
 
-  /// As the version before wrote it.
+  /// Preferences in the format of the previous version.
   @Test func `stored choices of the version before read as they were`() throws {
     let stored = """
       {"apps":{"a.b":{"notifications":true,"alert_budget":3,"sound":false,"delivery":"summary","badge":true,"alert":true,

@@ -4,7 +4,7 @@ import Testing
 @testable import PushPolicy
 
 @Suite struct PresentationTests {
-  /// Two spellings of the same names: what is written fast, and what is coded.
+  /// The names are in the code twice: in the fast writer and in the coding.
   @Test func `a presentation is coded as it is written, under the names that are documented`() throws {
     let presentation = Presentation(
       badge: 3, sound: SoundPresentation(name: "chime"),

@@ -1,7 +1,7 @@
 import PushPolicy
 import Testing
 
-/// Moments in Berlin of 2026: an hour east of UTC, and two from 29 March 01:00 UTC to 25 October 01:00 UTC.
+/// Returns a time in Berlin in 2026: UTC+1, and UTC+2 from March 29, 01:00 UTC to October 25, 01:00 UTC.
 func berlin(_ day: Int, _ month: Int, _ hour: Int, _ minute: Int = 0, second: Int = 0) -> ZonedTime {
   let daysBefore = [0, 31, 59, 90, 120, 151, 181, 212, 243, 273, 304, 334][month - 1]
   let seconds = 1_767_225_600 + Int64((daysBefore + day - 1) * 86_400 + hour * 3600 + minute * 60 + second)
@@ -27,7 +27,7 @@ func berlin(_ day: Int, _ month: Int, _ hour: Int, _ minute: Int = 0, second: In
   }
 
   @Test(arguments: [
-    // 5 January 2026 is a Monday.
+    // January 5, 2026 is a Monday.
     ("22:00-07:00 mon", 5, 23, true), ("22:00-07:00 mon", 6, 6, true), ("22:00-07:00 mon", 5, 6, false),
     ("22:00-07:00 mon", 6, 23, false), ("09:00-17:00 mon-fri", 9, 12, true), ("09:00-17:00 mon-fri", 10, 12, false),
     ("09:00-17:00 sat,sun", 11, 12, true), ("09:00-17:00 fri-mon", 12, 12, true),
@@ -46,12 +46,12 @@ func berlin(_ day: Int, _ month: Int, _ hour: Int, _ minute: Int = 0, second: In
 
   @Test func `when clocks change a window still begins and ends by the clock`() {
     let window = "02:30-03:30 Europe/Berlin"
-    // In spring 02:00 becomes 03:00: what is left of the window is half an hour.
+    // In spring 02:00 becomes 03:00, so half an hour of the window remains.
     #expect(!isQuiet(window, berlin(29, 3, 0, 59)))
     #expect(isQuiet(window, berlin(29, 3, 1, 0)))
     #expect(isQuiet(window, berlin(29, 3, 1, 29)))
     #expect(!isQuiet(window, berlin(29, 3, 1, 30)))
-    // In autumn 03:00 becomes 02:00, and the hour comes twice.
+    // In autumn 03:00 becomes 02:00, so the hour occurs twice.
     #expect(isQuiet(window, berlin(25, 10, 0, 30)))
     #expect(!isQuiet(window, berlin(25, 10, 1, 0)))
     #expect(isQuiet(window, berlin(25, 10, 1, 30)))
@@ -66,7 +66,7 @@ func berlin(_ day: Int, _ month: Int, _ hour: Int, _ minute: Int = 0, second: In
     ("08:00 Europe/Berlin", berlin(5, 1, 6, 59), berlin(5, 1, 7)),
     ("08:00 Europe/Berlin", berlin(28, 3, 7), berlin(29, 3, 6)),
     ("08:00 Europe/Berlin", berlin(24, 10, 6), berlin(25, 10, 7)),
-    // A time that is skipped comes when the clocks have changed; one that comes twice comes once.
+    // A skipped time is due when the clocks have changed. A time that occurs twice is due once.
     ("02:30 Europe/Berlin", berlin(28, 3, 12), berlin(29, 3, 1)),
     ("02:30 Europe/Berlin", berlin(24, 10, 12), berlin(25, 10, 0, 30)),
     ("02:30 Europe/Berlin", berlin(25, 10, 0, 30), berlin(26, 10, 1, 30)),

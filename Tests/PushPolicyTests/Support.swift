@@ -5,12 +5,12 @@ func payload(_ text: String) throws(PayloadError) -> ParsedPayload {
   try JSONParser().payload(Array(text.utf8).span)
 }
 
-/// Parses a payload of which only the inside of `aps` is given.
+/// Parses a payload with the given members of `aps`.
 func aps(_ members: String) throws(PayloadError) -> ParsedPayload {
   try payload(#"{"aps":{\#(members)}}"#)
 }
 
-/// SplitMix64: random numbers that are the same at every run.
+/// SplitMix64: a seeded generator of random numbers.
 struct SeededGenerator: RandomNumberGenerator {
   var state: UInt64
 

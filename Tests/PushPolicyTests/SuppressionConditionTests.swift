@@ -2,7 +2,7 @@ import Testing
 
 @testable import PushPolicy
 
-/// What keeps a push from interrupting (reference §7.4), each with and without.
+/// The conditions that suppress an interruption (reference §7.4), each with and without its effect.
 @Suite struct SuppressionConditionTests {
   static let topic = "com.example.news"
   static let levels = InterruptionLevel.allCases
@@ -20,7 +20,7 @@ import Testing
     return push
   }
 
-  /// A person who has allowed the app its levels.
+  /// Returns preferences that allow all levels for the app.
   static func preferences(_ change: (inout Preferences, inout AppPreferences) -> Void) -> Preferences {
     var preferences = Preferences()
     var app = AppPreferences()
@@ -42,7 +42,7 @@ import Testing
       received: received, recentAlerts: recent, isCatchingUp: catchingUp)
   }
 
-  /// The letters of the parts that are presented.
+  /// Returns the letters of the presented parts.
   func parts(_ decision: Decision) -> String {
     let presentation = decision.presentation
     return (presentation.badge == nil ? "" : "b") + (presentation.sound == nil ? "" : "s")
@@ -154,7 +154,7 @@ import Testing
   func `N8: a new app shows twenty alerts an hour, and what is time-sensitive or critical besides`(
     _ level: InterruptionLevel
   ) {
-    // Nothing is chosen, neither for the app nor for its levels.
+    // No preference is set, neither for the app nor for its levels.
     func decide(_ recent: Int, isQuestion: Bool = false, catchingUp: Bool = false) -> Decision {
       Policy.decide(
         Self.push(level), topic: Self.topic, preferences: Preferences(), device: .init(), at: noon,
@@ -165,7 +165,7 @@ import Testing
       for catchingUp in [false, true] {
         let decision = decide(recent, catchingUp: catchingUp)
         #expect(parts(decision) == (level <= .active ? "bc" : "bsa"))
-        // It is in the center, and in no digest.
+        // The alert is in the notification center, and in no summary.
         #expect(decision.presentation.held == nil)
         guard level == .active else { continue }
         #expect(decision.removed.map(\.description) == ["sound A8 budget", "alert A8 budget"])
@@ -200,7 +200,7 @@ import Testing
     #expect(allowance(nil, .active) == 20 && allowance(.standard, .passive) == 20)
     #expect(allowance(nil, .timeSensitive) == nil && allowance(nil, .critical) == nil)
     #expect(allowance(nil, .active, isQuestion: true) == nil)
-    // A number that the person chose is for all of them.
+    // A number that the user chose applies to all levels and to questions.
     #expect(allowance(3, .critical) == 3 && allowance(3, .active, isQuestion: true) == 3)
     #expect(allowance(.unlimited, .active) == nil)
   }

@@ -4,57 +4,57 @@ import Synchronization
 @testable import PushCore
 @testable import PushStorage
 
-/// A mailbox with a fault that is planted: what is held against ``MailboxConformance`` has to be found out by it.
+/// A mailbox with an injected fault, which the checks of ``MailboxConformance`` have to detect.
 final class ForgetfulMailbox: Mailbox {
   enum Fault: CaseIterable {
-    /// Answers for all, and keeps not the last of three or more.
+    /// Confirms all pushes of an append, but of three or more does not store the last.
     case losesAppends
-    /// What was purged waits still.
+    /// Purged pushes stay pending.
     case purgesNothing
-    /// What was acknowledged waits still.
+    /// Acknowledged pushes stay pending.
     case forgetsAcknowledgements
-    /// What was acknowledged waits until something is appended.
+    /// Acknowledged pushes stay pending until the next append.
     case acknowledgesLate
-    /// The newest comes first.
+    /// Reads return the newest push first.
     case reversesOrder
-    /// One more than was dropped is said to be.
+    /// The number of dropped pushes in a gap is one too high.
     case countsGapsWrongly
-    /// Devices are not told what the cap dropped.
+    /// Reads report no gap.
     case hidesGaps
-    /// Takes one more than was acknowledged.
+    /// An acknowledgement removes one push too many.
     case acknowledgesTooMuch
-    /// The outcomes of a batch are the wrong way round.
+    /// The outcomes of a batch are in reverse order.
     case reversesOutcomes
-    /// Of two completions the second comes first.
+    /// The second of two completions is called first.
     case swapsCompletions
-    /// Keeps one of the copies of a push.
+    /// Only one of the copies of a push is stored.
     case storesOneCopy
-    /// Knows no id again.
+    /// Retries are not recognized.
     case knowsNoRetries
-    /// Nothing replaces anything.
+    /// Collapse ids are ignored.
     case ignoresCollapseIDs
-    /// A purge takes also what the next append brings.
+    /// A purge also removes the pushes of the next append.
     case purgesLate
-    /// What was taken back stays.
+    /// Retracted pushes stay.
     case retractsNothing
-    /// What was taken back takes another app's with it.
+    /// A retraction also removes a push of another app.
     case retractsOtherApps
-    /// What a device can't read stays.
+    /// Discarded pushes stay.
     case discardsNothing
-    /// What has expired stays.
+    /// Expired pushes stay.
     case expiresNothing
-    /// Does not believe a device that knows more.
+    /// A device's cursor beyond the last sequence number is ignored.
     case disbelievesDevices
-    /// Has an outcome for nothing.
+    /// An append of no pushes has an outcome.
     case answersNothingWrongly
-    /// Knows an id only when its push has been read.
+    /// Retries are recognized only after their push has been read.
     case knowsRetriesLate
-    /// Nobody hears of what left.
+    /// Removals are not reported.
     case removesSilently
-    /// What waits is not there when it is opened again.
+    /// Pending pushes are lost when the mailbox is closed and opened again.
     case forgetsWhenClosed
 
-    /// The check that has to find it, whichever others do.
+    /// The name of the check that has to detect the fault. Other checks may detect it too.
     var finder: String {
       switch self {
       case .losesAppends: "a push comes back as it was"
@@ -84,13 +84,13 @@ final class ForgetfulMailbox: Mailbox {
 
   private let home: any Mailbox
   private let fault: Fault
-  /// Ids that ``Fault/knowsRetriesLate`` knows.
+  /// The ids that ``Fault/knowsRetriesLate`` recognizes.
   private let known = Mutex<Set<APNSID>>([])
-  /// The completion that ``Fault/swapsCompletions`` holds back.
+  /// The completion that ``Fault/swapsCompletions`` delays.
   private let held = Mutex<(@Sendable () -> Void)?>(nil)
-  /// What ``Fault/acknowledgesLate`` has yet to acknowledge.
+  /// The acknowledgements that ``Fault/acknowledgesLate`` has deferred.
   private let unacknowledged = Mutex<[(DeviceID, UInt64)]>([])
-  /// What ``Fault/purgesLate`` purges once more.
+  /// The purges that ``Fault/purgesLate`` repeats.
   private let purged = Mutex<[([DeviceID], AppID?)]>([])
 
   init(home: any Mailbox, fault: Fault) {
@@ -98,7 +98,7 @@ final class ForgetfulMailbox: Mailbox {
     self.fault = fault
   }
 
-  /// A home whose mailboxes all have a fault.
+  /// Returns a storage backend whose mailboxes all have a fault.
   static func home(_ fault: Fault) -> MailboxHome {
     @Sendable func opened(_ home: MailboxHome.Opened, _ clock: TestClock, _ cap: Int) -> MailboxHome.Opened {
       MailboxHome.Opened(

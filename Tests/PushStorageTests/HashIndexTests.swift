@@ -4,11 +4,11 @@ import Testing
 @testable import PushCore
 @testable import PushStorage
 
-/// The tables that take the place of dictionaries, against dictionaries.
+/// Compares the tables that replace dictionaries with dictionaries.
 @Suite struct HashIndexTests {
   @Test(arguments: [1, 2, 3]) func `it finds what a dictionary finds`(_ seed: UInt64) {
     var random = SplitMix64(state: seed)
-    // Few hashes, so that many share their place, their tag, or all of it.
+    // Few different hashes, so that many keys share their position, their tag or the complete hash.
     func hash(_ key: Int) -> UInt64 { UInt64(key % 7) << 32 | UInt64(key % 2) | (key % 3 == 0 ? 0xFFFF_FFFE << 32 : 0) }
     var (index, records, known) = (HashIndex(), Slab<Int>(), [Int: Int]())
     for _ in 0..<4000 {
@@ -26,7 +26,7 @@ import Testing
       }
     }
     #expect((0..<records.end).compactMap { records[$0] }.sorted() == known.keys.sorted())
-    // Numbers are given out again.
+    // Free numbers are used again.
     #expect(records.end <= 200)
   }
 

@@ -3,8 +3,8 @@ import PushTesting
 @testable import PushCore
 @testable import PushStorage
 
-/// A mailbox index with a disk made of dictionaries, which follows the writer's steps one by one and can crash
-/// between any two of them.
+/// A mailbox index with a disk in memory. It performs the writer's steps one by one and can crash between any two of
+/// them.
 struct IndexOnDisk {
   /// A row of the table, as ``SQLiteMailbox`` writes it.
   struct Row {
@@ -22,15 +22,15 @@ struct IndexOnDisk {
   var index = MailboxIndex()
   var now = TestClock.start
   var cap = 10_000
-  /// On disk.
+  /// The rows and states on the disk.
   private(set) var rows: [Int64: Row] = [:]
   private var states: [DeviceID: State] = [:]
-  /// Not yet on disk.
+  /// The changes that are not on the disk yet.
   private var changes: [MailboxIndex.RowChange] = []
   private var touched: Set<DeviceID> = []
   private(set) var removals: [MailboxRemoval] = []
 
-  /// The numbers that wait for a device.
+  /// Returns the sequence numbers of a device's pending pushes.
   func waiting(_ device: DeviceID = 1) -> [UInt64] {
     if let broken = index.boxes[device]?.brokenInvariant(limit: 64) { preconditionFailure(broken) }
     guard let box = index.boxes[device] else { return [] }
@@ -39,7 +39,7 @@ struct IndexOnDisk {
     return entries.map(\.seq)
   }
 
-  /// Stages, commits with all that is unsettled, confirms.
+  /// Stages pushes, commits them with all earlier changes, and confirms them.
   @discardableResult
   mutating func append(_ pushes: [StoredPush], isCommitted: Bool = true) -> [AppendOutcome] {
     forget()
@@ -77,7 +77,7 @@ struct IndexOnDisk {
     touched.insert(device)
   }
 
-  /// Lets time pass and removes what has expired.
+  /// Advances the time and removes expired pushes.
   mutating func expire(after seconds: Int64) -> [DeviceID] {
     now += seconds
     let devices = index.expire(now: now, changes: &changes, removals: &removals)
@@ -85,10 +85,10 @@ struct IndexOnDisk {
     return devices
   }
 
-  /// Forgets ids that are due.
+  /// Removes ids whose time has passed.
   mutating func forget() { changes += index.forgetRecent(now: now) }
 
-  /// Puts what is unsettled on disk.
+  /// Writes all changes to the disk.
   mutating func commit() {
     apply(changes)
     for device in touched {
@@ -99,7 +99,7 @@ struct IndexOnDisk {
     touched = []
   }
 
-  /// Loses everything that is not on disk, and starts again.
+  /// Drops all state that is not on the disk, and starts again.
   mutating func crash() {
     index = MailboxIndex()
     changes = []

@@ -6,19 +6,19 @@ import Testing
 @testable import PushCore
 @testable import PushStorage
 
-/// What every home of the mailbox has to do; each check begins with a fresh mailbox.
+/// The requirements on every storage backend of the mailbox. Each check begins with a new mailbox.
 struct MailboxConformance {
   let home: MailboxHome.Opened
   let clock: TestClock
 
   private var mailbox: any Mailbox { home.mailbox }
 
-  /// What the mailbox is opened with.
+  /// The limit with which the mailbox is opened.
   private static let cap = 300
 
   typealias Check = @Sendable (MailboxConformance) async throws -> Void
 
-  /// Every check, by its name.
+  /// All checks by name.
   static let checks: [(name: String, run: Check)] = [
     ("outcomes come in order", { try await $0.outcomesComeInOrder() }),
     ("completions come in order", { try await $0.completionsComeInOrder() }),
@@ -43,7 +43,7 @@ struct MailboxConformance {
     ("what leaves without an acknowledgement is told, with its cause", { try await $0.telling() }),
   ]
 
-  /// Runs one check on a home.
+  /// Runs one check on a storage backend.
   static func run(_ name: String, on home: MailboxHome) async throws {
     let clock = TestClock()
     let opened = try await home.open(clock, cap)
@@ -193,7 +193,7 @@ struct MailboxConformance {
     _ = await mailbox.append([
       samplePush(1), samplePush(2), samplePush(1, app: 2), samplePush(1, to: 2), samplePush(1, to: 3),
     ])
-    // What was appended before is taken out, what comes afterwards is a retry.
+    // Pushes that were appended before the retraction are removed. A later one is a retry.
     mailbox.append([samplePush(3)]) { _ in }
     for id in [1, 3, 9] {
       let isDurable = await withCheckedContinuation { continuation in
@@ -225,13 +225,13 @@ struct MailboxConformance {
     let told = home.removals.all.filter { $0.device != DeviceID(row: .max) }
     #expect(told.map(\.cause) == [.undeliverable])
     #expect(told.map(\.id) == [.number(2)])
-    // A retry of it is recognized, as of any other.
+    // A retry of a retracted push is recognized like any other.
     #expect(await mailbox.append([samplePush(2)]).map(\.seq) == [nil])
   }
 
   private func purgeKeepsItsPlace() async throws {
     for device in (1...20).map({ DeviceID(row: $0) }) {
-      // What comes while a commit runs joins the next one.
+      // Operations that are submitted during a commit join the next one.
       mailbox.append([samplePush(to: 1000)]) { _ in }
       mailbox.append([samplePush(to: device)]) { _ in }
       mailbox.purge([device], app: 1) { _ in }
@@ -265,18 +265,18 @@ struct MailboxConformance {
     #expect(mailbox.waitingCount(for: 1) == cap)
     #expect(try await mailbox.pending(for: 1, after: 4, limit: 1).gap?.dropped == 5)
     #expect(try await mailbox.pending(for: 1, after: 5, limit: 1).gap == nil)
-    // What a later push replaced left a hole, and was not dropped.
+    // A push that was replaced left a hole in the sequence numbers, but was not dropped.
     _ = await mailbox.append([samplePush(collapse: "a"), samplePush(collapse: "a")])
     let second = try await mailbox.pending(for: 1, after: 0, limit: 1)
     #expect(second.gap == MailboxGap(from: 1, to: 6, dropped: 6))
-    // Known to the device, so it is not told again.
+    // The device knows this gap, so it is not reported again.
     mailbox.acknowledge(1, through: 10)
     _ = await mailbox.append((0..<6).map { _ in samplePush() })
     let third = try await mailbox.pending(for: 1, after: 0, limit: .max)
     #expect(third.gap == MailboxGap(from: 11, to: 12, dropped: 2))
     #expect(third.entries.count == cap)
     #expect(home.removals.all.filter { $0.cause == .overflow }.count == 8)
-    // Another device has room of its own.
+    // Each device has its own limit.
     #expect(await mailbox.append([samplePush(to: 2)]).map(\.seq) == [1])
     #expect(try await mailbox.pending(for: 2, after: 0, limit: 1).gap == nil)
   }
@@ -311,7 +311,7 @@ struct MailboxConformance {
     mailbox.acknowledge(1, through: 2)
     await mailbox.settle()
     #expect(try await mailbox.waiting() == [3, 4])
-    // The successor can be replaced in its turn.
+    // The replacement can be replaced too.
     _ = await mailbox.append([samplePush(collapse: "a")])
     #expect(try await mailbox.waiting() == [3, 5])
   }

@@ -3,20 +3,20 @@ import Testing
 
 @testable import PushStorage
 
-/// A home of the mailbox, as tests open it. Every check of ``MailboxConformance`` runs on each.
+/// A storage backend of the mailbox for tests. Every check of ``MailboxConformance`` runs on each.
 struct MailboxHome: Sendable, CustomTestStringConvertible {
-  /// A mailbox that is open.
+  /// An open mailbox.
   struct Opened: Sendable {
     let mailbox: any Mailbox
-    /// What left without an acknowledgement since it was opened.
+    /// The pushes that were removed without an acknowledgement since the mailbox was opened.
     let removals: SQLiteHome.Removals
     let close: @Sendable () -> Void
-    /// The same mailbox, closed in good order and opened again.
+    /// Closes the mailbox in an orderly way and opens it again.
     let reopened: @Sendable () async throws -> Opened
   }
 
   let testDescription: String
-  /// Opens a fresh one, with a clock and a cap.
+  /// Opens a new mailbox with a clock and a limit.
   let open: @Sendable (TestClock, Int) async throws -> Opened
 
   static let all = [sqlite(.full), sqlite(.normal), memory]

@@ -12,7 +12,7 @@ import Testing
     mailbox.append([samplePush(1, collapse: "a"), samplePush(2, collapse: "b"), samplePush(3)])
     mailbox.append([samplePush(4, collapse: "a")])
     #expect(mailbox.removals.map(\.id) == [.number(1)])
-    // The device has all of them: of the first it is too late to say so.
+    // The device acknowledges all three. The first was removed before, by its replacement.
     #expect(mailbox.index.claim(1, through: 3, [1, 2]) == [1])
     mailbox.append([samplePush(5, collapse: "b")])
     #expect(mailbox.removals.map(\.id) == [.number(1)])
@@ -131,7 +131,7 @@ import Testing
     #expect(mailbox.waiting() == [2])
   }
 
-  // MARK: The cap
+  // MARK: The limit
 
   @Test mutating func `the cap drives the oldest out and remembers the gap`() {
     mailbox.cap = 3
@@ -313,7 +313,7 @@ import Testing
     #expect(mailbox.rows.count == 2)
     mailbox.crash()
     #expect(mailbox.waiting() == [2])
-    // Nor when the one that replaced it is gone, too.
+    // Also after the replacement was acknowledged.
     mailbox.acknowledge(2)
     mailbox.commit()
     mailbox.crash()

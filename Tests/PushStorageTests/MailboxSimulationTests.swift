@@ -4,9 +4,9 @@ import Testing
 @testable import PushCore
 @testable import PushStorage
 
-/// The mailbox against a plain model, with random operations from a seed.
+/// Compares the mailbox with a simple model in random operations from a seed.
 @Suite struct MailboxSimulationTests {
-  /// What a mailbox should do, in the plainest form.
+  /// The expected behavior of a mailbox, in its simplest form.
   struct Model {
     struct Entry: Equatable {
       var seq: UInt64
@@ -23,12 +23,12 @@ import Testing
     }
 
     var boxes: [DeviceID: Box] = [:]
-    /// When a retry of an id is no longer sure to be recognised.
+    /// The times after which a retry of an id may be stored again.
     var recognised: [String: Int64] = [:]
 
     static func key(_ push: StoredPush) -> String { "\(push.device.row) \(push.app.row) \(push.id)" }
 
-    /// Whether the push must be a duplicate; nil when both answers are right.
+    /// Returns true if the push must be a duplicate. Nil: both answers are right.
     func mustBeDuplicate(_ push: StoredPush, now: Int64) -> Bool? {
       guard push.isSenderID else { return false }
       if boxes[push.device]?.waiting.contains(where: { $0.app == push.app && $0.id == push.id }) == true { return true }
@@ -36,7 +36,7 @@ import Testing
       return now < end ? true : nil
     }
 
-    /// A push is on disk.
+    /// Adds a push that is on the disk.
     mutating func store(_ push: StoredPush, seq: UInt64) {
       boxes[push.device, default: Box()].waiting.append(
         Entry(seq: seq, app: push.app, id: push.id, collapseID: push.collapseID, expires: push.expires))
@@ -46,7 +46,7 @@ import Testing
       }
     }
 
-    /// Of pushes with one collapse id only the newest waits.
+    /// Removes all but the newest push of each collapse id.
     mutating func collapse(_ device: DeviceID) {
       guard let waiting = boxes[device]?.waiting else { return }
       boxes[device]?.waiting = waiting.filter { entry in
@@ -92,13 +92,13 @@ import Testing
     for seed in UInt64(1)...400 { try simulateIndex(seed: seed) }
   }
 
-  /// Runs one seed on the index with its steps of writing, crashing between any two.
+  /// Runs one seed on the index and its writer's steps, with crashes between any two steps.
   func simulateIndex(seed: UInt64) throws {
     var random = SplitMix64(state: seed)
     var mailbox = IndexOnDisk()
     mailbox.cap = Int.random(in: 2...8, using: &random)
     var model = Model()
-    /// The model as far as it is on disk.
+    /// The model of the state on the disk.
     var durable = Model()
     var highest: [DeviceID: UInt64] = [:]
     for step in 0..<120 {
@@ -159,7 +159,7 @@ import Testing
     for seed in UInt64(1)...12 { try await simulateDatabase(seed: seed) }
   }
 
-  /// Runs one seed on SQLite, which is closed, or left behind as after a crash, now and then.
+  /// Runs one seed on SQLite. The database is sometimes closed, and sometimes copied as after a crash.
   func simulateDatabase(seed: UInt64) async throws {
     var random = SplitMix64(state: seed)
     let cap = Int.random(in: 3...10, using: &random)
@@ -200,7 +200,7 @@ import Testing
         model.expire(now: home.clock.seconds)
       case 14: home = try home.reopened()
       default:
-        // An append carries everything before it to the disk.
+        // An append writes all earlier changes to the disk.
         await home.mailbox.settle()
         await home.mailbox.settle()
         home = try home.crashed()

@@ -6,15 +6,15 @@ import Testing
 @testable import PushCore
 @testable import PushStorage
 
-/// What every home of the registrations has to do; a home runs it fresh, and says how it is opened again.
+/// The requirements on every storage backend of the registrations. Each check begins with a new backend.
 struct RegistrationsConformance {
   let registrations: any Registrations
-  /// The same home as a later process finds it.
+  /// Opens the same storage as a later process does.
   let reopened: @Sendable () async throws -> any Registrations
 
   typealias Check = @Sendable (RegistrationsConformance) async throws -> Void
 
-  /// Every check, by its name.
+  /// All checks by name.
   static let checks: [(name: String, run: Check)] = [
     ("what was added is found, and found again later", { try await $0.keeping() }),
     ("a device keeps its token until it unregisters", { try await $0.registering() }),
@@ -50,7 +50,7 @@ struct RegistrationsConformance {
     ("removing a batch leaves every other device", { try await $0.removingBatches() }),
   ]
 
-  /// Runs one check on a home.
+  /// Runs one check on a storage backend.
   static func run(_ name: String, on home: RegistrationsHome) async throws {
     let check = try #require(checks.first { $0.name == name }, "there is no such check")
     try await check.run(try await home.open())
@@ -101,7 +101,7 @@ struct RegistrationsConformance {
     let production = try await registrations.register(device.id, topic: Self.topic, environment: .production)
     #expect(Set([first.token, other.token, production.token]).count == 3)
     #expect(registrations.registrations(of: device.id).count == 3)
-    // One whose time is over is not given out again.
+    // An expired token is not returned again.
     let short = try await registrations.register(
       device.id, topic: "com.example.mail", environment: .production, expires: 10, now: 5)
     let next = try await registrations.register(
@@ -131,7 +131,7 @@ struct RegistrationsConformance {
         told.withLock { $0.append(preferences.notifications) }
       }
     }
-    // Each adds one app, and none undoes another.
+    // Each call adds one app, and no call overwrites another.
     let home = registrations
     try await withThrowingTaskGroup(of: Void.self) { group in
       for number in 0..<20 {
@@ -179,7 +179,7 @@ struct RegistrationsConformance {
     #expect(told.withLock { $0 } == [[1, 2, 3]])
   }
 
-  /// Enrolls with a code.
+  /// Enrolls a device with an invitation code.
   private func enroll(
     _ name: String, _ person: String? = nil, with code: String, now: Int64, at home: (any Registrations)? = nil
   ) async throws -> Device {
@@ -199,7 +199,7 @@ struct RegistrationsConformance {
     }
     let (code, other, late) = (try await invite(), try await invite(), try await invite())
     await refused(.wrongCode) { _ = try await enroll("a", with: "another", now: 50) }
-    // What is refused for another reason leaves it as it was.
+    // An enrollment that is refused for another reason does not change the invitation.
     _ = try await registrations.enroll(name: "taken", person: nil)
     await refused(.forbidden) { _ = try await enroll("taken", with: code, now: 99) }
     await refused(.conflict) { _ = try await enroll("taken", "somebody", with: code, now: 99) }
@@ -211,7 +211,7 @@ struct RegistrationsConformance {
     await refused(.wrongCode) { _ = try await enroll("e", with: late, now: 100) }
   }
 
-  /// A secret that begins as another does, and is another.
+  /// Returns another secret that differs in the last character only.
   private func misread(_ secret: String, _ number: Int) -> String {
     let last = secret.hasSuffix("\(number)") ? "Z" : "\(number)"
     return secret.dropLast() + last
@@ -251,7 +251,7 @@ struct RegistrationsConformance {
     try await registrations.redeem(secret, now: 50)
     #expect(try await reopened().invitation(sharedSecret: secret, now: 50)?.terms.uses == 2)
     #expect(registrations.devices.isEmpty)
-    // Machines have the same names: that says so, and costs nothing.
+    // Devices often have the same names: the refusal reports that, and does not use up the link.
     _ = try await enroll("a", with: secret, now: 50)
     await refused(.conflict) { _ = try await enroll("a", with: secret, now: 50) }
     try await registrations.redeem(secret, now: 50)
@@ -322,7 +322,7 @@ struct RegistrationsConformance {
     #expect(try await reopened().invitations(now: 50) == [second])
   }
 
-  /// What is told of devices whose secrets go.
+  /// Returns a function that returns the reported devices with revoked secrets.
   private func revoked() -> @Sendable () -> [[DeviceID]] {
     let told = Told()
     registrations.onChange { if case .revokedDevices(let devices) = $0 { told.add(devices) } }
@@ -357,7 +357,7 @@ struct RegistrationsConformance {
       #expect(home.person(device.person)?.name == "ann")
       #expect(try await home.allDevices(of: device.person) == [device.id, other.id])
     }
-    // The name is free again, the number is not.
+    // The name is free again, but the number is not.
     let home = try await reopened()
     let (next, _) = try await home.enroll(name: "phone", person: nil)
     #expect(next.id != device.id)
@@ -432,7 +432,7 @@ struct RegistrationsConformance {
       #expect(try home.person(named: "Ann Lee").id == device.person)
       #expect(throws: RegistrationRefusal.self) { try home.person(named: "ann") }
     }
-    // An invitation goes with its person.
+    // An invitation is removed with its user.
     #expect(try await enroll("laptop", with: code, now: 1).person == device.person)
   }
 
@@ -444,7 +444,7 @@ struct RegistrationsConformance {
     await refused { try await $0.addTeam("short") }
     await refused { try await $0.removeKey("KEY0000009") }
     await refused { _ = try await $0.putApp(topic: "no topic", name: "x", icon: "x", policyMode: .enforce) }
-    // One sign each but for the first two: a letter with 100 accents.
+    // Each of these icons but the first two is one character: a letter with 100 accents.
     for icon in ["", "abc", "a" + String(repeating: "\u{301}", count: 100)] {
       await refused { _ = try await $0.putApp(topic: Self.topic, name: "x", icon: icon, policyMode: .enforce) }
     }
@@ -563,7 +563,7 @@ struct RegistrationsConformance {
     #expect(try await registrations.endRegistrations(for: app.id, now: 7) == [device.id])
     #expect(registrations.registration(tokens[0])?.0.unregistered == 7)
     #expect(registrations.registrations(of: device.id).map(\.0.token) == [mail])
-    // Once more, as after a crash.
+    // A repetition, as after a crash.
     #expect(try await registrations.endRegistrations(for: app.id, now: 8) == [device.id])
     #expect(try await registrations.registrationCount(of: app.id, now: 4) == 0)
     let generation = registrations.keyGeneration
@@ -705,7 +705,7 @@ struct RegistrationsConformance {
       #expect(home.person(named.person) != nil)
       #expect(home.devices(of: named.person) == [named.id])
       #expect(home.devices(of: phone.person) == [phone.id])
-      // Somebody has that person's name.
+      // Another user has the name of that user.
       #expect(home.person(phone.person)?.name == "load-0")
       #expect(home.device(secret: gone[0].secret) == nil)
       #expect(home.registration(gone[0].token) == nil)

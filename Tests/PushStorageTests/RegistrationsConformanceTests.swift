@@ -4,10 +4,10 @@ import Testing
 
 @testable import PushStorage
 
-/// A home of the registrations, as tests open it. Every check of ``RegistrationsConformance`` runs on each.
+/// A storage backend of the registrations for tests. Every check of ``RegistrationsConformance`` runs on each.
 struct RegistrationsHome: Sendable, CustomTestStringConvertible {
   let testDescription: String
-  /// Opens a fresh one.
+  /// Opens new registrations.
   let open: @Sendable () async throws -> RegistrationsConformance
 
   static let all = [sqlite(.full), sqlite(.normal), memory(), replicas()]
@@ -22,7 +22,7 @@ struct RegistrationsHome: Sendable, CustomTestStringConvertible {
     }
   }
 
-  /// Two replicas of a cell; opened again, they are another two.
+  /// Two replicas of a cluster. Opened again, they are two new replicas.
   static func replicas() -> RegistrationsHome {
     RegistrationsHome(testDescription: "two replicas") {
       let log = MemoryReplicationLog()

@@ -3,9 +3,9 @@ import Testing
 
 @testable import PushStorage
 
-/// How many pushes wait, and since when.
+/// The number and the ages of pending pushes.
 @Suite struct WaitingAgesTests {
-  /// A time in milliseconds since 1970, so many seconds after some.
+  /// Returns a time in milliseconds since 1970, `seconds` after a fixed time.
   func time(_ seconds: Int64) -> Int64 { 1_800_000_000_000 + seconds * 1000 }
 
   @Test func `nothing waits at first`() {

@@ -1,12 +1,12 @@
 import Foundation
 import Glibc
 
-/// A duplicate of a descriptor of this process, such as a child process holds between `fork` and `exec`; closed with the
-/// last reference.
+/// A duplicate of a descriptor of this process, as a child process has it between `fork` and `exec`. It is closed with
+/// the last reference.
 package final class HeldDescriptor: Sendable {
   private let file: Int32
 
-  /// Duplicates the descriptor of the file at `path`; nil when this process has no such file open.
+  /// Duplicates the descriptor of the file at `path`. Nil if this process has no such file open.
   package init?(of path: String) {
     let path = URL(filePath: path).resolvingSymlinksInPath().path()
     let numbers = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd")) ?? []

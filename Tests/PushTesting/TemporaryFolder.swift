@@ -1,6 +1,6 @@
 import Foundation
 
-/// A folder for one test, removed with its owner.
+/// A folder for one test. It is deleted together with this object.
 package final class TemporaryFolder: Sendable {
   package let path: String
 
@@ -12,10 +12,10 @@ package final class TemporaryFolder: Sendable {
 
   deinit { try? FileManager.default.removeItem(atPath: path) }
 
-  /// The path of a file in it.
+  /// Returns the path of a file in the folder.
   package func file(_ name: String) -> String { path + "/" + name }
 
-  /// The bytes of a file in it.
+  /// Returns the bytes of a file in the folder.
   package func read(_ name: String) throws -> [UInt8] { Array(try Data(contentsOf: URL(fileURLWithPath: file(name)))) }
 
   /// Writes a file and returns its path.

@@ -1,7 +1,7 @@
 package import PushCore
 import Synchronization
 
-/// A clock that stands still until a test moves it.
+/// A clock that only the test advances.
 package final class TestClock: Sendable {
   /// 2027-01-15 08:00:00 UTC.
   package static let start: Int64 = 1_800_000_000

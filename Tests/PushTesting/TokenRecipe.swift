@@ -1,6 +1,6 @@
 package import PushCore
 
-/// A provider token (reference §4), of which a test changes one thing.
+/// A provider token (reference §4). Each test changes one part of it.
 package struct TokenRecipe {
   package enum Signature { case raw, der }
   package enum Alphabet { case url, plainWithPadding }
@@ -12,7 +12,7 @@ package struct TokenRecipe {
 
   package init() {}
 
-  /// The token, signed.
+  /// Returns the signed token.
   package func text(by key: ES256Key) throws -> String {
     let head = encode(Array(header.utf8)) + "." + encode(Array(claims.utf8))
     let raw = try key.signature(of: Array(head.utf8))
@@ -27,7 +27,7 @@ package struct TokenRecipe {
   }
 }
 
-/// A raw signature as an ASN.1 SEQUENCE of two INTEGERs.
+/// Returns a raw signature as an ASN.1 SEQUENCE of two INTEGERs.
 package func der(fromRaw raw: [UInt8]) -> [UInt8] {
   func integer(_ bytes: ArraySlice<UInt8>) -> [UInt8] {
     var digits = Array(bytes.drop { $0 == 0 })

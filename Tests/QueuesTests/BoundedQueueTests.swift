@@ -30,7 +30,7 @@ import Testing
     for number in 0...3 {
       #expect(await queue.take() == [number])
       executor.run()
-      // Whose turn it is goes on, and nobody else.
+      // The next sender in the queue continues, and no other.
       #expect(senders.map(\.isDone) == (1...3).map { $0 <= number + 1 })
     }
     #expect(queue.waitingCount == 0)
@@ -106,7 +106,7 @@ import Testing
     #expect(sender.isDone)
     queue.post(4)
     #expect(await queue.take() == [1])
-    // Also where there is room now.
+    // Also when the queue has space.
     #expect(executor.start { await queue.send(3) }.isDone)
     #expect(await queue.take() == nil)
     #expect(await queue.take() == nil)

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// Runs its tasks only when a test says so: afterwards each of them is done, or waits for something else.
+/// An executor that runs its tasks only when the test calls it. After that, each task is done or waits.
 package final class ManualExecutor: TaskExecutor {
   private let jobs = Mutex<[UnownedJob]>([])
 
@@ -11,7 +11,7 @@ package final class ManualExecutor: TaskExecutor {
     jobs.withLock { $0.append(job) }
   }
 
-  /// Begins a task, and returns when it is done or waits.
+  /// Starts a task, and returns when it is done or waits.
   @discardableResult
   package func start(_ body: @escaping @Sendable () async -> Void) -> ManualTask {
     let task = ManualTask()
@@ -23,7 +23,7 @@ package final class ManualExecutor: TaskExecutor {
     return task
   }
 
-  /// Runs all that can go on, until nothing can.
+  /// Runs tasks until none can continue.
   package func run() {
     while let job = jobs.withLock({ $0.isEmpty ? nil : $0.removeFirst() }) {
       unsafe job.runSynchronously(on: asUnownedTaskExecutor())
@@ -35,7 +35,7 @@ package final class ManualExecutor: TaskExecutor {
 package final class ManualTask: Sendable {
   private let state = Atomic(false)
 
-  /// Whether it has come to its end.
+  /// True if the task has ended.
   package var isDone: Bool { state.load(ordering: .acquiring) }
 
   fileprivate func finish() { state.store(true, ordering: .releasing) }

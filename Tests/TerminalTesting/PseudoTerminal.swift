@@ -2,13 +2,13 @@ import Foundation
 import Glibc
 import Synchronization
 
-/// Both ends of a pseudo-terminal, and a thread that reads what is drawn, so that drawing never waits.
+/// Both ends of a pseudo-terminal. A thread reads the output, so that writes never block.
 package final class PseudoTerminal: Sendable {
   package let master: Int32
-  /// What a program takes for its terminal.
+  /// The end that a program uses as its terminal.
   package let slave: Int32
 
-  /// Gives `body` a pseudo-terminal. One at a time, since a process holds one terminal.
+  /// Calls `body` with a pseudo-terminal. One call at a time, because a process has one terminal.
   package static func use(_ body: (PseudoTerminal) async throws -> Void) async throws {
     await turns.begin()
     defer { turns.end() }
@@ -21,9 +21,9 @@ package final class PseudoTerminal: Sendable {
     var (master, slave): (Int32, Int32) = (-1, -1)
     guard unsafe openpty(&master, &slave, nil, nil, nil) == 0 else { throw POSIXError(.ENXIO) }
     (self.master, self.slave) = (master, slave)
-    // No child of another test keeps one of them open.
+    // A child process of another test must not keep an end open.
     for end in [master, slave] { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
-    // A descriptor of its own: this one ends with the slave, and what is typed afterwards must go to no other file.
+    // A separate descriptor: this one is closed with the slave, and later input must not go to another file.
     let reader = dup(master)
     guard reader >= 0 else { throw POSIXError(.EMFILE) }
     Thread.detachNewThread {
@@ -43,7 +43,7 @@ package final class PseudoTerminal: Sendable {
     _ = unsafe write(master, bytes, bytes.count)
   }
 
-  /// Replaces the slave by an input that has ended: end-of-file without a terminal's line discipline.
+  /// Replaces the slave by an input at end of file, without a terminal's line discipline.
   package func end() {
     let null = unsafe open("/dev/null", O_RDONLY)
     dup2(null, slave)
@@ -51,7 +51,7 @@ package final class PseudoTerminal: Sendable {
     type("x")
   }
 
-  /// How the terminal is set.
+  /// The settings of the terminal.
   package struct Attributes: Equatable {
     var local, input, output: tcflag_t
   }
@@ -63,7 +63,7 @@ package final class PseudoTerminal: Sendable {
   }
 }
 
-/// Lets one after the other go on.
+/// A lock that admits waiting tasks in order.
 private final class Turns: Sendable {
   private let state = Mutex((isTaken: false, waiting: [CheckedContinuation<Void, Never>]()))
 

@@ -2,7 +2,7 @@ import Testing
 
 @testable import TerminalUI
 
-/// A terminal that knows exactly what ``FramePainter`` sends, and stops the test at anything else.
+/// An emulator of exactly the sequences that ``FramePainter`` sends. Any other sequence fails the test.
 private struct Emulator {
   var size: Size
   var cells: [Cell]
@@ -53,7 +53,7 @@ private struct Emulator {
   }
 }
 
-/// SplitMix64.
+/// SplitMix64, a seeded generator of random numbers.
 private struct SeededGenerator: RandomNumberGenerator {
   private var state: UInt64
 
@@ -71,14 +71,14 @@ private struct SeededGenerator: RandomNumberGenerator {
 @Suite struct FramePainterTests {
   private static let size = Size(columns: 40, rows: 12)
 
-  /// Frames that differ from each other in a few places, with all that a frame can hold.
+  /// Returns frames that each differ from the last in a few cells, with all possible content.
   private static func frames(_ count: Int, seed: UInt64) -> [Frame] {
     var generator = SeededGenerator(seed: seed)
     let texts = ["News", "12,345", "你好世界", "👩‍💻 🇨🇱 e\u{301}", "a quiet line", "\u{E0B6}12\u{E0B4}", " ", "─┼─"]
     var frame = Frame(size: size)
     return (0..<count).map { index in
       var style = Style(isBold: Bool.random(using: &generator), isDim: Bool.random(using: &generator))
-      // What is faint and has a color of its own is not faint on the wire.
+      // A dim cell with its own color is not sent as dim.
       if Bool.random(using: &generator), !style.isDim {
         style.foreground = Color(.random(in: 100...255, using: &generator))
       }

@@ -40,7 +40,7 @@ import Testing
     let sender = executor.start {
       for _ in 0...Inbox<Int>.maximumMessages { await inbox.send(1) }
     }
-    // The last one does not fit.
+    // The last message does not fit into the inbox.
     #expect(inbox.waitingCount == 1 && !sender.isDone)
     inbox.close()
     executor.run()
@@ -52,7 +52,7 @@ import Testing
       taken += count
     }
     #expect(taken == Inbox<Int>.maximumMessages)
-    // Now there is room again.
+    // The inbox has space again.
     #expect(executor.start { await inbox.send(1) }.isDone)
     inbox.post(.input(.key(.escape)))
     #expect(await inbox.take().isEmpty)

@@ -5,7 +5,7 @@ import Testing
 
 @testable import TerminalUI
 
-/// A model that says what is typed.
+/// A model that reports the lines of its input.
 private struct Echo: LineModel {
   enum Effect: Sendable, Equatable {
     case heard(String)
@@ -39,7 +39,7 @@ private struct Echo: LineModel {
 }
 
 @Suite(.timeLimit(.minutes(5))) struct LineProgramTests {
-  /// Runs the model on an input; returns what it wrote and heard.
+  /// Runs the model on an input. Returns its output and the lines that it received.
   private func run(_ terminal: Terminal, whenHeard: @escaping @Sendable (String) -> Void = { _ in }) async -> (
     written: String, heard: [String]
   ) {
@@ -71,11 +71,11 @@ private struct Echo: LineModel {
   }
 
   @Test func `the end of a pipe is the end, after all that it held, more than is read ahead too`() async throws {
-    // Signals and their pipe are the process's: one at a time.
+    // Signals and their pipe belong to the process: one test at a time.
     try await PseudoTerminal.use { pseudo in
       var ends: [Int32] = [-1, -1]
       #expect(unsafe pipe(&ends) == 0)
-      // A child of another test must not keep the end that is written to.
+      // A child process of another test must not keep the writing end open.
       for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
       let count = 3 * LinePace.maximumLines
       let text = (1...count).map { "line \($0)\n" }.joined() + "and no end"

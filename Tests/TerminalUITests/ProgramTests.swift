@@ -5,7 +5,7 @@ import Testing
 
 @testable import TerminalUI
 
-/// A model that is no phone: it counts what is added and which keys are pressed.
+/// A model other than the phone: it adds numbers and counts keys.
 private struct Counter: ProgramModel, Equatable {
   enum Message: Sendable, Equatable {
     case input(TerminalInput)
@@ -46,7 +46,7 @@ private struct Counter: ProgramModel, Equatable {
   }
 }
 
-/// A model that is no phone, on a real pseudo-terminal.
+/// The program with a model other than the phone, on a real pseudo-terminal.
 @Suite(.timeLimit(.minutes(5))) struct ProgramTests {
   private func run(
     on pseudo: PseudoTerminal, _ inbox: Inbox<Counter.Message>, perform: @escaping EffectQueue<Counter>.Perform
@@ -92,7 +92,7 @@ private struct Counter: ProgramModel, Equatable {
           return turns == 1
         }
         if isFirst {
-          // The key goes through the loop although this turn ends only after it: the loop's end lets the sender go.
+          // The loop handles the key although this step ends only after it: the end of the loop resumes the sender.
           pseudo.type("q")
           await sender.value
         }

@@ -19,7 +19,7 @@ import Testing
     ("a\u{1B}]8;;https://example.com\u{1B}\\link\u{1B}]8;;\u{1B}\\b", "alinkb"),
     ("a\u{1B}Pq#0\u{1B}\\b\u{9D}0;t\u{9C}c\u{1B}_G\u{7}d", "abcd"), ("a\u{1B}\u{1B}[31mb", "ab"),
     ("a\u{301}\u{1B}[31m\u{302}b", "a\u{301}b"), ("\u{1B}[31m\u{1B}]0;é\u{7}é", "é"),
-    // Unfinished ones hide nothing that a terminal would show.
+    // An unfinished sequence hides no text that a terminal would show.
     ("a\u{1B}", "a"), ("a\u{1B}[", "a"), ("a\u{1B}[31", "a"), ("a\u{1B}[31\u{1B}[32mb", "ab"),
     ("a\u{1B}[3é", "aé"), ("a\u{1B}[3\nb", "a b"), ("a\u{1B}]0;title", "a0;title"),
     ("a\u{1B}]0;b\u{1B}]0;c\u{7}d", "a0;bd"), ("a\u{1B}]0;b\nc\u{7}d", "a0;b cd"),

@@ -83,7 +83,7 @@ import Testing
     #expect(spelled("╭─▸ Müller ◂ (12) ✓…", keepsLetters: true) == "+-> Müller < (12) x...")
     #expect(spelled("╭─▸ Müller ◂ 界x 😀", keepsLetters: false) == "+-> Muller < ? x ?")
     #expect(spelled("界x", keepsLetters: true) == "界x")
-    // What is cut ends in three points where they have room, else in one sign of its own.
+    // Truncated text ends in three dots where they fit, else in one ASCII character.
     #expect(spelled("Earth… 12", keepsLetters: true) == "Earth~ 12")
     #expect(spelled("Earth…   12 …", keepsLetters: true) == "Earth... 12 ...")
     #expect(spelled("An earthquake has str…", keepsLetters: true) == "An earthquake has str...")

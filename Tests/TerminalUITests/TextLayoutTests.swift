@@ -16,7 +16,7 @@ import Testing
     #expect(TextLayout.wrapped(text, columns: columns) == lines)
   }
 
-  /// A letter with several colors of skin is one cluster.
+  /// A letter with several skin-tone modifiers is one grapheme cluster.
   @Test func `a cluster that is wider than a line is replaced`() {
     let cluster = "d" + String(repeating: "\u{1F3FD}", count: 4)
     #expect(cluster.count == 1 && DisplayWidth.of(cluster) == 9)

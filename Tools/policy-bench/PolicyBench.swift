@@ -2,27 +2,27 @@ import CMallocCount
 import Glibc
 import PushPolicy
 
-/// Measures what one decision costs, in time and in allocations: `make bench-policy`.
+/// Measures the time and the allocations of one decision: `make bench-policy`.
 ///
-/// Ends with 1 when a decision with preferences at hand takes a microsecond or more, or the usual ones allocate; and when
-/// a verdict on advertising takes ten microseconds or more, or allocates.
+/// Exits with 1 if a decision with prepared preferences takes a microsecond or more, or if a usual one allocates. It
+/// also does so if a verdict on advertising takes ten microseconds or more, or allocates.
 @main
 struct PolicyBench {
-  /// A decision that is measured.
+  /// A measured decision.
   struct Case {
     var name: String
     var push: PushNotification
     var preferences: Preferences
     var device = Policy.DeviceState()
-    /// Whether it may allocate: only what removes something has to say so.
+    /// True if the decision may allocate: one that removes parts allocates their descriptions.
     var mayAllocate = false
   }
 
   static let rounds = 60
   static let count = 20_000
-  /// Nanoseconds, which no decision may take.
+  /// The limit for a decision, in nanoseconds.
   static let bound = 1000.0
-  /// Nanoseconds, which no verdict on advertising may take.
+  /// The limit for a verdict on advertising, in nanoseconds.
   static let verdictBound = 10_000.0
 
   static func main() {
@@ -58,7 +58,7 @@ struct PolicyBench {
     if hasFailed { exit(1) }
   }
 
-  /// A moment whose zones are an hour east of UTC; the gateway's rules of time zones are the caller's cost.
+  /// A time whose zones are all UTC+1: the lookup of the zone is the caller's cost.
   static let moment = ZonedTime(seconds: 1_800_000_000) { _, _ in 3600 }
 
   static let payload =
@@ -67,14 +67,15 @@ struct PolicyBench {
         .utf8)
     + Array(#""badge":3,"sound":"chime.caf","category":"TRAINS","thread-id":"berlin"},"train":{"id":"ICE 1043"}}"#.utf8)
 
-  /// Nanoseconds that this thread has had of a processor: what else runs on the machine counts little.
+  /// The processor time of this thread in nanoseconds, which other load on the machine affects little.
   static var processorTime: Int {
     var time = timespec()
     unsafe clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
     return time.tv_sec * 1_000_000_000 + time.tv_nsec
   }
 
-  /// Nanoseconds and allocations of one call: the best of several rounds, and the most allocations of any.
+  /// Returns the nanoseconds and allocations of one call: the minimum time and the maximum number of allocations of
+  /// several rounds.
   static func measure(_ body: () -> Int) -> (time: Double, allocations: Double) {
     var best = Double.infinity
     var most = 0.0
@@ -112,7 +113,7 @@ extension PolicyBench {
 
   static func notification(_ payload: String) -> PushNotification { notification(Array(payload.utf8)) }
 
-  /// A verdict that is measured, on a payload of about 200 bytes.
+  /// A measured verdict, on a payload of about 200 bytes.
   struct Verdict {
     var name: String
     var payload: String
@@ -142,7 +143,7 @@ extension PolicyBench {
       outcome: .refuse),
   ]
 
-  /// A person with many choices, none of which holds back this push now.
+  /// The preferences of a user with many settings, none of which suppresses this push now.
   static let busy: Preferences = {
     var preferences = Preferences()
     for number in 0..<50 { preferences.apps["com.example.app\(number)", default: .init()].parts.sound = false }

@@ -1,37 +1,37 @@
 import Foundation
 
-/// A text with what it is and where it is from.
+/// A text with its label and origin.
 struct Example {
   /// Title and body, or a body only.
   var texts: [String]
   var label: Label
   var language: String
   var kind: String
-  /// What one mistake on it costs, relative to others.
+  /// The cost of a mistake on this text, relative to others.
   var weight: Float = 1
-  /// Which part of the templates it is made of; nil for rows of the data folder.
+  /// The part of the templates that the text was made from. Nil for rows of the data folder.
   var fold: Int?
-  /// Where a row of the data folder is from; nil for own templates.
+  /// The source of a row of the data folder. Nil for texts from the project's templates.
   var source: Source?
 }
 
-/// All that the model learns from, and all that it is judged by.
+/// All texts for training and for evaluation.
 struct Corpus {
-  /// Own texts, and rows of the data folder's train.tsv whose source has a permissive licence.
+  /// Texts from the project's templates, and rows of the data folder's train.tsv whose source has a permissive license.
   private(set) var training: [Example] = []
-  /// Rows of the data folder's dev.tsv, of all sources: to judge by.
+  /// Rows of the data folder's dev.tsv, of all sources, for evaluation.
   private(set) var development: [Example] = []
-  /// Own texts that nothing is learned from.
+  /// Texts from the project's templates that are not used for training.
   private(set) var unseen: [Example] = []
 
-  /// The weight of fraud, which is like advertising but also like the alerts that it imitates.
+  /// The weight of fraud, which resembles both advertising and the alerts that it imitates.
   private static let scamWeight: Float = 0.25
-  /// How many texts are made of a template to learn from, and to judge by.
+  /// The weight of a template, and the number of texts per template for training and for evaluation.
   private static let templateWeight: Float = 2
   private static let expansions = 14
   private static let unseenExpansions = 4
 
-  /// Reads `train.tsv`, `dev.tsv` and their sources of `data`, and makes texts of the templates in `texts`.
+  /// Reads `train.tsv`, `dev.tsv` and their sources in `data`, and creates texts from the templates in `texts`.
   init(data: URL, texts: URL) throws {
     training = try Self.rows(data, "train").filter { $0.source?.isPermissive == true }
     development = try Self.rows(data, "dev")
@@ -50,7 +50,7 @@ struct Corpus {
         if template.fold == nil { unseen.append(example) } else { training.append(example) }
       }
       if template.fold != nil {
-        // A template weighs the same however many texts it makes.
+        // The weight of a template does not depend on the number of its texts.
         for index in (training.count - seen.count)..<training.count {
           training[index].weight = Float(Self.expansions) / Float(seen.count) * Self.templateWeight
         }
@@ -78,7 +78,7 @@ struct Corpus {
     }
   }
 
-  /// `examples`, and disguised copies of some.
+  /// Returns `examples` and disguised copies of some of them.
   static func disguised(_ examples: [Example], _ random: inout Random) -> [Example] {
     var result: [Example] = []
     for example in examples {

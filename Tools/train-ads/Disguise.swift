@@ -1,11 +1,11 @@
-/// Ways to hide what a text says from a program, and harmless oddities that look like them.
+/// Methods to hide the meaning of a text from a program, and harmless variations that look similar.
 ///
-/// Both kinds of text get them in training: a disguise alone proves nothing.
+/// Both ads and ordinary texts get them in training: a disguise alone proves nothing.
 enum Disguise: CaseIterable {
   case fullwidth, homoglyphs, zeroWidth, combining, spaced, punctuated, emojiBetween, leet, mathematical, traditional
   case capitals, emojiAround, fragments
 
-  /// Returns `text` so disguised.
+  /// Returns a disguised copy of `text`.
   func apply(to text: String, _ random: inout Random) -> String {
     let scalars = Array(text.unicodeScalars)
     var result = String.UnicodeScalarView()
@@ -52,7 +52,7 @@ enum Disguise: CaseIterable {
       let emoji = ["🔥", "🎉", "📦", "⚠️", "✅", "🚀", "💳", "🔔", "👋", "😊", "❗", "🎁", "⏰", "🙏", "😂"]
       return random.chance(1, of: 2) ? "\(random.pick(emoji)) \(text)" : "\(text) \(random.pick(emoji))"
     case .fragments:
-      // Some words in pieces, as if by a careless hand.
+      // Splits some words, as in careless writing.
       for (index, scalar) in scalars.enumerated() {
         result.append(scalar)
         let isInside =
@@ -64,7 +64,7 @@ enum Disguise: CaseIterable {
     return String(result)
   }
 
-  /// Words or all letters with something between.
+  /// Returns the text with a character between words or between all letters.
   private func between(_ scalars: [Unicode.Scalar], with signs: [Unicode.Scalar], _ random: inout Random) -> String {
     let sign = random.pick(signs)
     let isAll = random.chance(1, of: 3)
@@ -93,7 +93,7 @@ enum Disguise: CaseIterable {
 
   private static let homoglyphTable = table("aceopxyisjhkmtABCEHIKMOPTXY", "асеорхуіѕјһкмтАВСЕНІКМОРТХУ")
   private static let leetTable = table("oieastOIEAST", "013457013457")
-  /// Simplified to traditional, for characters that ads and alerts use.
+  /// Simplified to traditional characters, for those that ads and alerts use.
   private static let traditionalTable = table(
     "优惠领礼减满购买卖产车东门开关间电话费钱银贷赢奖场专属会员货质赠红买单满张图书语学习习课业务发动机时点击进来这个们为种后长风飞马鸟鱼龙网络经济当",
     "優惠領禮減滿購買賣產車東門開關間電話費錢銀貸贏獎場專屬會員貨質贈紅買單滿張圖書語學習習課業務發動機時點擊進來這個們為種後長風飛馬鳥魚龍網絡經濟當")

@@ -1,7 +1,7 @@
 import Foundation
 import PushPolicy
 
-/// What a model makes of texts that it has not seen, as tables for people.
+/// The results of a model on texts that it was not trained on, as tables for people.
 struct Evaluation {
   struct Scored {
     var example: Example
@@ -20,14 +20,15 @@ struct Evaluation {
     examples.map { Scored(example: $0, score: detector.assess($0.texts).score) }
   }
 
-  /// The score that `part` of `scores`, those of ordinary texts, reach.
+  /// Returns the score that the fraction `part` of `scores`, those of ordinary texts, reach.
   static func threshold(_ scores: [Double], falsePositives part: Double) -> Double {
     let sorted = scores.sorted(by: >)
     guard !sorted.isEmpty else { return 0 }
     return sorted[min(sorted.count - 1, Int(Double(sorted.count) * part))].nextUp
   }
 
-  /// A line of counts of one group: ordinary texts and those refused and held, ads and those refused, at fixed rates.
+  /// Returns a line with the counts of one group at fixed rates: ordinary texts with those refused and deferred, and
+  /// ads with those refused.
   func line(_ name: String, _ scored: [Scored]) -> String {
     let ok = scored.filter { $0.example.label == .ok }.map(\.score)
     let promo = scored.filter { $0.example.label == .promo }.map(\.score)
@@ -58,7 +59,7 @@ struct Evaluation {
     return ([title, "", Self.head, line("all", scored)] + lines).joined(separator: "\n") + "\n"
   }
 
-  /// The ordinary texts that score most and the ads that score least.
+  /// Returns the ordinary texts with the highest scores and the ads with the lowest.
   func mistakes(_ scored: [Scored], _ count: Int) -> String {
     let ok = scored.filter { $0.example.label == .ok }.sorted { $0.score > $1.score }.prefix(count)
     let promo = scored.filter { $0.example.label == .promo }.sorted { $0.score < $1.score }.prefix(count)

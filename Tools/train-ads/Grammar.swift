@@ -1,24 +1,25 @@
 import Foundation
 
-/// The project's own texts: templates with slots, by kind, from which texts are made.
+/// The project's own texts: templates with slots, by kind, from which texts are created.
 ///
-/// A file has sections, `[ok en bank]`: label, language, kind. A line is a template; `(a|b|)` is one of several, `{slot}` is
-/// filled, ` // ` divides a title from its body. A section `[slot name en]` lists what fills a slot, a line each.
-/// The slots of language `*` serve all. Of a file `judge….txt` nothing is ever learned.
+/// A file has sections such as `[ok en bank]`: label, language, kind. Each line is a template. `(a|b|)` stands for one
+/// of its alternatives, `{slot}` is replaced, and ` // ` separates a title from its body. A section `[slot name en]`
+/// lists the values of a slot, one per line. Slots of the language `*` are for all languages. Files `judge….txt` are
+/// never used for training.
 struct Grammar {
   struct Template {
     var label: Label
     var language: String
     var kind: String
     var text: String
-    /// Which of ``foldCount`` parts of its section it is in; nil when it is never learned from.
+    /// The part of its section, of ``foldCount``. Nil if the template is never used for training.
     var fold: Int?
   }
 
   private(set) var templates: [Template] = []
   private var slots: [String: [String]] = [:]
 
-  /// Into how many parts the templates are cut, each of which is judged by a model that learned from the others.
+  /// The number of parts of the templates. Each part is evaluated with a model that was trained on the others.
   static let foldCount = 5
 
   init(folder: URL) throws {
@@ -51,14 +52,14 @@ struct Grammar {
     }
   }
 
-  /// Makes a text of a template: a title, if it has one, and a body.
+  /// Creates a text from a template: a title, if it has one, and a body.
   func expand(_ template: Template, _ random: inout Random) -> [String] {
     var bytes = Array(template.text.utf8)[...]
     let text = String(decoding: sequence(&bytes, template.language, &random, depth: 0), as: UTF8.self)
     return text.components(separatedBy: " // ")
   }
 
-  /// Reads up to the end, or to the `|` or `)` that belongs to the choice outside.
+  /// Reads up to the end, or to the `|` or `)` that belongs to the enclosing alternatives.
   private func sequence(
     _ bytes: inout ArraySlice<UInt8>, _ language: String, _ random: inout Random, depth: Int
   ) -> [UInt8] {
@@ -132,7 +133,7 @@ struct Grammar {
     }
   }
 
-  /// Names of slots that templates use and nobody fills.
+  /// The names of slots that templates use and that have no values.
   var unknownSlots: Set<String> {
     let built: Set = ["n", "nn", "nnn", "nnnn", "off", "pct", "code", "id", "tail", "long", "time", "money", "price"]
     var unknown: Set<String> = []
@@ -147,12 +148,12 @@ struct Grammar {
   }
 }
 
-/// What a text is.
+/// The label of a text.
 enum Label: String {
   case promo, scam, ok
 }
 
-/// What went wrong, for people.
+/// An error with a message for people.
 struct TrainingError: Error, CustomStringConvertible {
   var description: String
 

@@ -1,4 +1,4 @@
-/// A small generator with a seed (SplitMix64), so that every run is the same run.
+/// A small seeded generator (SplitMix64), so that every run has the same result.
 struct Random: RandomNumberGenerator {
   private var state: UInt64
 
@@ -12,10 +12,10 @@ struct Random: RandomNumberGenerator {
     return mixed ^ mixed >> 31
   }
 
-  /// A number below `bound`, which is above 0.
+  /// Returns a number below `bound`, which is above 0.
   mutating func below(_ bound: Int) -> Int { Int((next() >> 33) % UInt64(bound)) }
 
-  /// True in `part` of `whole` cases.
+  /// Returns true in `part` of `whole` cases.
   mutating func chance(_ part: Int, of whole: Int) -> Bool { below(whole) < part }
 
   mutating func pick<Element>(_ elements: [Element]) -> Element { elements[below(elements.count)] }

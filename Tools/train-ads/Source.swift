@@ -1,4 +1,4 @@
-/// Where rows of the data folder come from, and what their authors allow.
+/// The source of rows of the data folder, and its license.
 enum Source: String {
   case bagisto, uci
   case blackFriday = "blackfriday_mrs"
@@ -15,7 +15,7 @@ enum Source: String {
   case vietSMS = "viet_sms"
   case chineseSpam = "zh_spam80w"
 
-  /// The licence that the source states for itself; nil for none, or for one that nobody has confirmed.
+  /// The license that the source states for itself. Nil if there is none, or if it is not confirmed.
   var licence: String? {
     switch self {
     case .ownTrain: "the project's own"
@@ -23,14 +23,15 @@ enum Source: String {
     case .spree: "BSD-3-Clause"
     case .prometheusAlerts: "CC BY 4.0"
     case .telegramRussian: "GPL-3.0"
-    // Its page says CC BY 4.0, the copies of it say nothing, and parts of it are from collections that say nothing.
+    // The source's page states CC BY 4.0 and its copies state nothing. Parts of it are from collections without a
+    // statement.
     case .uci, .uciTranslated: nil
     case .indoSMS, .nusEnglish, .nusChinese, .vietSMS, .chineseSpam: nil
     }
   }
 
-  /// Whether the embedded model may learn from it: its licence lets anyone use, change and pass on what is made of it, with no
-  /// more than its authors' names.
+  /// True if the embedded model may be trained on the source: its license permits anyone to use, change and
+  /// redistribute derived works, with attribution as the only condition.
   var isPermissive: Bool {
     switch licence {
     case nil, "GPL-3.0": false

@@ -1,12 +1,13 @@
 import Foundation
 import PushPolicy
 
-/// Trains, judges and times the advertising detector.
+/// Trains, evaluates and benchmarks the advertising detector.
 ///
-///     train-ads train DATA TEXTS MODEL      learns and writes the model
-///     train-ads evaluate DATA TEXTS [N]     prints tables for the embedded model, and its N worst mistakes of each kind
+///     train-ads train DATA TEXTS MODEL      trains the model and writes it
+///     train-ads evaluate DATA TEXTS [N]     prints tables for the embedded model, and its N worst mistakes of each
+///     kind
 ///     train-ads judge FILE                  prints the same for rows `label, language, kind, text` of a file
-///     train-ads bench DATA                  texts a second on one core
+///     train-ads bench DATA                  prints the number of texts per second on one core
 @main
 struct TrainAds {
   static func main() {
@@ -31,19 +32,20 @@ struct TrainAds {
     }
   }
 
-  /// What people wait for: of each, in each language, less than 1 % may be refused.
+  /// The kinds of texts that people depend on. Of each, in each language, less than 1 % may be refused.
   private static let neededKinds: Set = ["bank", "security", "delivery", "ops", "chat", "calendar", "subscription"]
 
   private static func train(_ corpus: Corpus, to file: URL) throws {
     var model = Trainer.train(corpus.training) { print($0) }
-    // Texts that a model has not seen: those of the other templates, and the development data of the sources it may use.
+    // Texts that the model was not trained on: those of the other templates, and the development data of the permissive
+    // sources.
     let scored =
       byFolds(corpus) + Evaluation(model).score(corpus.development.filter { $0.source?.isPermissive == true })
     let ordinary = scored.filter { $0.example.label == .ok }
     let needed = Dictionary(grouping: ordinary.filter { neededKinds.contains($0.example.kind) }) {
       "\($0.example.language) \($0.example.kind)"
     }
-    // What people need most may not pay for the others.
+    // The kinds that people depend on have their own limit, so that they do not compensate for others.
     func threshold(_ part: Double, inNeeded neededPart: Double) -> Float {
       let kinds = needed.values.map { Evaluation.threshold($0.map(\.score), falsePositives: neededPart) }
       return Float(max(Evaluation.threshold(ordinary.map(\.score), falsePositives: part), kinds.max() ?? 0))
@@ -57,7 +59,7 @@ struct TrainAds {
     print("\(bytes.count) bytes")
   }
 
-  /// The own texts, each judged by a model that learned from the other parts of the templates.
+  /// Returns the project's texts, each scored by a model that was trained on the other parts of the templates.
   private static func byFolds(_ corpus: Corpus) -> [Evaluation.Scored] {
     (0..<Grammar.foldCount).flatMap { fold in
       let model = Trainer.train(corpus.training.filter { $0.fold != fold }) { _ in }
@@ -65,7 +67,8 @@ struct TrainAds {
     }
   }
 
-  /// Each source of the data folder, judged by a model that learned from the others and the own texts.
+  /// Returns the texts of each source of the data folder, scored by a model that was trained on the other sources and
+  /// the project's texts.
   private static func bySources(_ corpus: Corpus) -> [Evaluation.Scored] {
     let sources = Set(corpus.development.map(\.kind)).sorted()
     return sources.flatMap { source in

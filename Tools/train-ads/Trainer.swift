@@ -1,7 +1,8 @@
 import PushPolicy
 
-/// Logistic regression over n-grams, concepts and pairs of concepts, in two rounds: over all n-grams, to find those worth
-/// their place, then over these alone. Single-threaded and in a fixed order, so that the result is always the same.
+/// Logistic regression over n-grams, concepts and pairs of concepts, in two rounds: over all n-grams, to select the
+/// most useful ones, then over these alone. It is single-threaded and in a fixed order, so that the result is
+/// reproducible.
 struct Trainer {
   /// An example as numbers.
   private struct Row {
@@ -23,7 +24,7 @@ struct Trainer {
     }
   }
 
-  /// N-grams of fewer texts are not learned.
+  /// The minimum number of texts with an n-gram. Rarer n-grams are ignored.
   private static let minimumFrequency = 3
   private static let bucketCount = 7_900
   private static let rate: Float = 0.12
@@ -56,7 +57,7 @@ struct Trainer {
     var bias: Float = -1
     learn(rows(), &grams, &concepts, &bias, rounds.first, &random, log)
 
-    // The n-grams that decide most: heavy ones, and often seen ones.
+    // The most useful n-grams: those with large weights, and frequent ones.
     let worth = known.indices.map {
       grams.values[$0].magnitude * Float(min(frequencies[known[$0]] ?? 0, 60)).squareRoot()
     }
@@ -124,7 +125,7 @@ struct Trainer {
     _ filled: [[UInt32]], _ places: [UInt32: Int32], _ grams: [Float], _ concepts: [Float], _ bias: Float
   ) -> AdModel {
     let weights = places.values.map { grams[Int($0)].magnitude }.sorted()
-    // A few very heavy n-grams must not coarsen the others.
+    // A few very large weights must not reduce the precision of the others.
     let gramScale = (weights.isEmpty ? 1 : weights[min(weights.count - 1, weights.count * 999 / 1000)]) / 127
     let conceptScale = (concepts[64...].map(\.magnitude).max() ?? 1) / 127
     let buckets = filled.map { lanes in
@@ -142,7 +143,8 @@ struct Trainer {
       pairs: concepts[64...].map { Int8(max(-127, min(127, ($0 / conceptScale).rounded()))) }, buckets: buckets)
   }
 
-  /// The logistic function, from arithmetic alone: the C library's `exp` may differ in its last bit between versions.
+  /// Returns the logistic function, computed with arithmetic only: the C library's `exp` may differ in its last bit
+  /// between versions.
   static func probability(_ score: Float) -> Float {
     let power = Double(max(-30, min(30, -score))) * 1.442_695_040_888_963_4
     let whole = power.rounded()
@@ -159,7 +161,7 @@ struct Trainer {
 }
 
 extension AdModel {
-  /// A model that knows nothing.
+  /// A model without any weights.
   static let blank = AdModel(
     signature: 0, gramScale: 0, conceptScale: 0, bias: 0, concepts: Array(repeating: 0, count: conceptCapacity),
     pairs: Array(repeating: 0, count: pairCount), buckets: [0])

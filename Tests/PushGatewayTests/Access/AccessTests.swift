@@ -150,7 +150,7 @@ import Testing
     }
   }
 
-  /// Returns true if a remote credential has an administrative role, or a greater one.
+  /// Returns true if a remote credential has an administrative role that includes `role`.
   static func administers(_ credential: Credential, _ role: Role?) -> Bool {
     switch credential {
     case .readerToken: role == .reader

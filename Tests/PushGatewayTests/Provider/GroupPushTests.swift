@@ -159,7 +159,7 @@ import Testing
       let answer = try await gateway.takeBack(client, token, id)
       #expect(String(decoding: answer.body, as: UTF8.self) == #"{"result":"retracted"}"#)
       #expect(gateway.services.schedule.pushes.count == 0)
-      // The stored copy would be used by no other device. The device's own pushes stay.
+      // The device's own pushes are stored as before.
       _ = try await gateway.push(client, to: devices[0].token, [(.apnsID, "00000000-0000-4000-8000-000000000abd")])
       #expect(gateway.services.mailbox.waitingCount(for: devices[0].id) == 1)
     }

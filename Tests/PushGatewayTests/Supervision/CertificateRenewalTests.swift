@@ -130,7 +130,7 @@ import Testing
     let again = try await post(#"{"names":["A.example"],"addresses":["10.0.0.2"],"installed":true,"keeps":true}"#)
     #expect(again.status == 200 && again.created?.certificate == String(decoding: before, as: UTF8.self))
     #expect(again.created?.key == "" && certificate == before)
-    // Without `added`, the given names replace all others.
+    // Without `keeps`, the given names replace those of the certificate.
     #expect(try await post(#"{"names":["b.example"],"addresses":[],"installed":true}"#).status == 201)
     #expect(folder.ownNames?.names == ["localhost", "b.example"])
   }

@@ -144,7 +144,7 @@ final class TestGateway: Sendable {
     return TestDevice(id: device.id, name: name, secret: secret, token: registration.token.hex)
   }
 
-  /// The field of a provider's token, made anew every half hour as a provider does it.
+  /// Returns the header field of a provider token. The token is new every half hour, as that of a provider.
   func authorization(_ change: (inout TokenRecipe) -> Void = { _ in }) throws -> (Client.Field, String) {
     var recipe = TokenRecipe()
     recipe.claims = #"{"iss":"\#(TestGateway.team)","iat":\#(clock.seconds / 1800 * 1800)}"#
@@ -156,7 +156,7 @@ final class TestGateway: Sendable {
     return (.authorization, value)
   }
 
-  /// Adds a key beside the first one, with the same private half.
+  /// Adds another key with the same private key as the first one.
   func addKey(_ id: String, environment: Environment? = nil, topics: Set<String>? = nil, related: String? = nil)
     async throws
   {
@@ -165,7 +165,7 @@ final class TestGateway: Sendable {
         id: id, team: TestGateway.team, publicKey: key, environment: environment, topics: topics, related: related))
   }
 
-  /// Sends a push that is acceptable as it is.
+  /// Sends a push that is valid without further fields.
   func push(
     _ client: Client, to token: String, _ fields: [(Client.Field, String)] = [],
     payload: String = #"{"aps":{"alert":"hello"}}"#
@@ -174,21 +174,22 @@ final class TestGateway: Sendable {
     return try await client.request("POST", "/3/device/" + token, all, body: Array(payload.utf8))
   }
 
-  /// What the delivery log says of a push, in order.
+  /// Returns the events of a push in the delivery log, in order.
   func events(of id: APNSID) async throws -> [DeliveryEvent] { try await rows(.init(id: id)).map(\.row.event) }
 
-  /// The newest rows of the delivery log that match, the oldest first; those of turns that have begun are among them.
+  /// Returns the newest matching rows of the delivery log, the oldest first. They include the rows of event-loop
+  /// iterations that have begun.
   func rows(_ query: DeliveryLog.Query) async throws -> [DeliveryLog.Record] {
     try await endTurns()
     return try await services.log.rows(query)
   }
 
-  /// Returns when every loop has ended its turn: it hands the rows of a turn to the delivery log then.
+  /// Returns when every loop has ended its current iteration. At its end, a loop passes its rows to the delivery log.
   func endTurns() async throws {
     for loop in loops.group.makeIterator() { try await loop.submit {}.get() }
   }
 
-  /// The bytes that wait on every open stream of the gateway.
+  /// Returns the sizes of the queued bytes of every open stream of the gateway.
   func outboundSizes() async throws -> [Int] {
     let loop = loops.group.next()
     return try await loop.submit { [loops] in
@@ -197,7 +198,7 @@ final class TestGateway: Sendable {
   }
 }
 
-/// A device as a test knows it.
+/// A device with its credentials.
 struct TestDevice: Sendable {
   var id: DeviceID
   var name: String
@@ -217,9 +218,9 @@ final class TestStream {
     lines = stream.lines.makeAsyncIterator()
   }
 
-  /// Opens one and says hello.
+  /// Opens a stream and sends hello.
   ///
-  /// - Parameter hello: in place of a line of these.
+  /// - Parameter hello: A line to send instead of the hello.
   static func open(
     _ client: Client, _ device: TestDevice, cursor: Int = 0, silent: Bool = false, hello: String? = nil
   ) async throws -> TestStream {
@@ -228,12 +229,12 @@ final class TestStream {
     return stream
   }
 
-  /// The next line, or nil at the stream's end.
+  /// Returns the next line, or nil at the end of the stream.
   func next(isolation: isolated (any Actor)? = #isolation) async throws -> TestLine? {
     try await lines.next(isolation: isolation).map(TestLine.init)
   }
 
-  /// The next lines up to one of this type, or up to the end.
+  /// Returns the next lines up to one of the given type, or up to the end.
   func lines(upTo type: String) async throws -> [TestLine] {
     var lines: [TestLine] = []
     while let line = try await next() {
@@ -262,7 +263,7 @@ struct TestLine {
   var seq: UInt64 { (json["seq"] as? NSNumber)?.uint64Value ?? 0 }
 }
 
-/// A client whose reading can be stopped, as a device's that has gone to sleep.
+/// A client whose reading can be stopped, as that of a sleeping device.
 final class SleepyClient: Sendable {
   private let channel: any Channel
   private let core: NIOLoopBound<ClientCore>
@@ -296,7 +297,7 @@ final class SleepyClient: Sendable {
     }
   }
 
-  /// Sends a request without a body, as it is given.
+  /// Sends a request without a body, with exactly these fields.
   func request(_ fields: [(HeaderName, String)]) async throws {
     try await core.eventLoop.submit { [core] in
       var head = HeaderFields()

@@ -1,6 +1,6 @@
 @testable import PushGateway
 
-/// What a check throws, or nil.
+/// Returns the rejection that a check throws, or nil.
 func rejection(_ check: () throws(Rejection) -> Void) -> Rejection? {
   do {
     try check()

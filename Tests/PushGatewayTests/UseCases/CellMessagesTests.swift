@@ -6,7 +6,7 @@ import Testing
 @testable import PushGateway
 @testable import PushStorage
 
-/// What gateways of a cell tell each other of devices that may move.
+/// The messages between gateways of a cluster about devices that may move.
 @Suite struct CellMessagesTests {
   private let hub = CellHub()
 
@@ -20,7 +20,7 @@ import Testing
     #expect(elsewhere.push(.number(1), of: 7) == nil && elsewhere.push(.number(2), of: 8) == nil)
     let push = try #require(elsewhere.push(.number(2), of: 7))
     #expect(push.app == 3 && push.category == "question")
-    // Nothing that is no such message ends it.
+    // Invalid messages have no effect.
     for text in ["", "{}", "[]", #"{"device":7,"app":3,"id":"x","category":"c","at":0}"#] {
       one.tell("sent", Array(text.utf8))
     }

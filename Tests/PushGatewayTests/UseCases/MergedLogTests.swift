@@ -6,14 +6,14 @@ import Testing
 @testable import PushGateway
 @testable import PushStorage
 
-/// The delivery logs of several gateways, read as one.
+/// The delivery logs of several gateways, merged.
 @Suite(.timeLimit(.minutes(5))) struct MergedLogTests {
   private let folder: TemporaryFolder
   private let hub = CellHub()
 
   init() throws { folder = try TemporaryFolder() }
 
-  /// A gateway of the cell, whose log has these rows.
+  /// Creates a gateway of the cluster with the given rows in its log.
   private func gateway(_ name: String, _ rows: [DeliveryLog.Row] = []) throws -> (log: DeliveryLog, cell: HubCell) {
     let log = DeliveryLog(path: folder.file(name), retention: 86_400 * 365 * 100, logger: .silent)
     log.append(rows)
@@ -50,7 +50,7 @@ import Testing
   }
 
   @Test func `pages towards the past and onwards leave nothing out and repeat nothing`() async throws {
-    // More than one answer of a gateway holds.
+    // More rows than one answer of a gateway can have.
     let count = Int64(LogQuestion.maximumLimit) * 2 + 77
     let (first, cell) = try gateway("a", (0..<count).map { row($0 * 3) })
     let (second, _) = try gateway("b", (0..<count).map { row($0 * 3 + 1) })
@@ -79,7 +79,7 @@ import Testing
     #expect((read == all) as Bool, "\(read.count) of \(all.count)")
   }
 
-  /// A gateway that starts logs the answers that its log lacks: it may have lost them.
+  /// A gateway that starts logs the answers that are missing in its log, because it may have lost them.
   @Test func `an answer that several gateways have logged is told once`() async throws {
     let answer = Answer(id: .number(1), person: PersonID(row: 1), action: "approve", device: 7, app: 3, at: 5)
     var other = answer
@@ -141,7 +141,7 @@ import Testing
     let (first, cell) = try gateway("a", [row(1)])
     let (second, _) = try gateway("b")
     defer { for log in [first, second] { log.close() } }
-    // Only the other gateway's report can end the wait in time.
+    // Only the report of the other gateway can end the wait in time.
     let merged = MergedLog(log: first, cell: cell, reader: nil, patience: .seconds(100), lookInterval: .seconds(3600))
     let before = try await merged.next(.init(id: .number(1)), after: nil)
     async let awaited = merged.next(
@@ -189,7 +189,7 @@ import Testing
   func `what is no place is none`(_ text: String) { #expect(LogPosition(text: text) == nil) }
 }
 
-/// What joins the cells of a test.
+/// The connection between the gateways of a test cluster.
 final class CellHub: Sendable {
   private struct State {
     var cells: [String: HubCell] = [:]
@@ -198,7 +198,7 @@ final class CellHub: Sendable {
 
   private let state = Mutex(State())
 
-  /// How many questions were asked, and how many messages told.
+  /// The number of questions and of messages.
   var questions: Int { state.withLock(\.questions) }
   var told: Int { state.withLock(\.told) }
 
@@ -216,12 +216,12 @@ final class CellHub: Sendable {
   fileprivate func noteTold() { state.withLock { $0.told += 1 } }
 }
 
-/// A gateway's part in a cell that lies in the memory of a test.
+/// A gateway's interface to a test cluster in memory.
 final class HubCell: GatewayCell {
   typealias Answer = @Sendable (_ question: [UInt8]) async -> [UInt8]
 
   let gateway: ClusterMember
-  /// Whether it answers nobody.
+  /// True while the gateway answers no questions.
   let isDeaf = Mutex(false)
   private let hub: CellHub
   private let answers = Mutex<[String: Answer]>([:])

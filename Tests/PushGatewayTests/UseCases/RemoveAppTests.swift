@@ -8,7 +8,7 @@ import Testing
 @testable import PushGateway
 @testable import PushStorage
 
-/// Apps and teams that are removed.
+/// The removal of apps and teams.
 @Suite(.timeLimit(.minutes(5))) struct RemoveAppTests {
   private static let topic = "com.example.trains"
   private static let path = "/admin/v1/apps/com.example.trains"
@@ -67,7 +67,7 @@ import Testing
       #expect(gateway.registrations.preferences(of: device.id).apps.isEmpty)
       let answer = try await push()
       #expect(String(decoding: answer.body, as: UTF8.self) == #"{"reason":"BadDeviceToken"}"#)
-      // What waits of another app stays.
+      // The pending push of another app stays.
       await services.mailbox.settle()
       #expect(services.mailbox.waitingCount(for: device.id) == 1)
       let again = try await addApp(gateway)

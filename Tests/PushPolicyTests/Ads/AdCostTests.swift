@@ -3,11 +3,12 @@ import Testing
 @testable import PushPolicy
 
 #if DEBUG
-  /// What a text costs grows with its size and no faster, whatever it says: steps are counted, not time.
+  /// The cost of a verdict is at most proportional to the size of the text, for any text. The tests count steps instead
+  /// of time.
   @Suite struct AdCostTests {
     private let detector = AdDetector()
 
-    /// Texts that make something look ahead or back as far as it can; each is repeated to a size.
+    /// Texts that cause the longest look-ahead or look-back of each part. Each is repeated to a size.
     static let patterns: [(name: String, text: String)] = [
       ("dots between letters", "a."), ("dots between words", "abc."), ("dots and digits", "1.a."),
       ("an end of a domain", "x.com."),
@@ -45,7 +46,7 @@ import Testing
       for size in [1, 2, 4, 8] {
         let text = Self.text(pattern, size: size << 10)
         let steps = cost { _ = detector.assess([text]) }
-        // Nine looks at each byte, at every size.
+        // At most nine steps per byte, at every size.
         #expect(steps <= 9 * text.utf8.count, "\(size) KB: \(steps)")
       }
     }
@@ -55,7 +56,7 @@ import Testing
     {
       let pattern = try #require(Self.patterns.first { $0.name == name }).text
       let text = Self.text(pattern, size: 2 << 10)
-      // An offer at each end makes an ad of most of them.
+      // The offers at both ends make an ad of most of the texts.
       let texts = [AdDetectorTests.ads[0] + " " + text, text + " " + AdDetectorTests.ads[4]]
       #expect(cost { _ = detector.explain(texts) } <= 400 * texts.reduce(0) { $0 + $1.utf8.count })
     }

@@ -2,11 +2,11 @@ import Testing
 
 @testable import PushPolicy
 
-/// Rule A9: no advertising in an alert, unless the person allowed it.
+/// Rule A9: no advertising in an alert, unless the user allowed it.
 struct AdDetectorTests {
   private let detector = AdDetector()
 
-  /// What every model must tell apart.
+  /// Ads that every model must detect.
   static let ads = [
     "Flash sale! Up to 70% off everything. Shop now before midnight",
     "Get 50% off your next order with code SAVE50. Limited time only, shop now!",
@@ -17,7 +17,7 @@ struct AdDetectorTests {
     "送您50元优惠券，今日有效，立即领取下单更优惠",
   ]
 
-  /// What sounds like an ad and is none, by kind.
+  /// Texts that resemble ads but are none, by kind.
   static let ordinary = [
     "bank": [
       "Your card ending 4410 was charged $84.12 at Verizon. Available balance $1,203.50",
@@ -72,7 +72,7 @@ struct AdDetectorTests {
     expectFlip(Disguises.all.map { $0.1(text) })
   }
 
-  /// Takes the named places out, and judges what is left.
+  /// Checks that the texts pass without the parts in the evidence.
   private func expectFlip(_ texts: [String]) {
     let evidence = detector.explain(texts)
     #expect(evidence.isEmpty == (detector.assess(texts).outcome == .pass))

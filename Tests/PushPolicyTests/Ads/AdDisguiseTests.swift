@@ -2,9 +2,9 @@ import Testing
 
 @testable import PushPolicy
 
-/// Ways to write a text so that people read it and programs do not.
+/// Spellings that people can read and that programs may misread.
 enum Disguises {
-  /// Name and how; all of them keep what is said.
+  /// Each disguise with its name and function. All keep the meaning of the text.
   static let all: [(String, @Sendable (String) -> String)] = [
     ("full-width", { text in map(text) { 0x21...0x7E ~= $0.value ? [$0.value + 0xFEE0] : [$0.value] } }),
     ("zero-width", { text in map(text) { [$0.value, 0x200B] } }),

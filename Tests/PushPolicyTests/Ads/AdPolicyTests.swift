@@ -1,7 +1,7 @@
 import PushPolicy
 import Testing
 
-/// What becomes of an alert that advertises, at delivery.
+/// The handling of an advertising alert at delivery.
 struct AdPolicyTests {
   let topic = "com.example.shop"
 

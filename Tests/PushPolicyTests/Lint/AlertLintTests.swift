@@ -1,7 +1,7 @@
 import PushPolicy
 import Testing
 
-/// A lint whose columns are characters, and two for each that is wide.
+/// Returns the findings of a lint for which a wide character has two columns and any other has one.
 func lint(_ payload: String) -> [LintFinding] {
   let lint = PayloadLint { text in text.reduce(0) { $0 + ($1.unicodeScalars.first!.value >= 0x1100 ? 2 : 1) } }
   return lint.findings(in: Array(payload.utf8))
@@ -14,7 +14,7 @@ func string(_ text: String) -> String {
 }
 
 @Suite struct AlertLintTests {
-  /// The rules that a title breaks, and its text as mended.
+  /// Returns the rules that a title violates, and the repaired text.
   func title(_ title: String, body: String = "") -> (rules: [LintRule], fix: String?) {
     let body = body.isEmpty ? "" : #","body":\#(string(body))"#
     let findings = lint(#"{"aps":{"alert":{"title":\#(string(title))\#(body)}}}"#)

@@ -3,7 +3,7 @@ import PushTesting
 @testable import PushCore
 @testable import PushStorage
 
-/// What a simulated cell was asked for and answered, and what must not be.
+/// The requests to a simulated cluster with their answers, and the invariants for them.
 struct CellLedger {
   struct Key: Hashable {
     var device: DeviceID
@@ -11,21 +11,21 @@ struct CellLedger {
     var id: APNSID
   }
 
-  /// A push that was handed to a gateway.
+  /// A push that was given to a gateway.
   struct Sent {
     var push: StoredPush
     var begun: Duration
     var ended: Duration?
-    /// Nil: nobody knows, since the gateway ended.
+    /// The outcome, or nil if it is unknown because the gateway ended.
     var outcome: AppendOutcome?
     var seq: UInt64?
 
     var key: Key { Key(device: push.device, app: push.app, id: push.id) }
-    /// Whether it may be in the stream.
+    /// True if the push may be in the stream.
     var mayBeStored: Bool { outcome?.isDuplicate != true }
   }
 
-  /// Something that takes pushes out.
+  /// An operation that removes pushes.
   struct Removing {
     var device: DeviceID
     var app: AppID?
@@ -40,18 +40,18 @@ struct CellLedger {
 
   private(set) var sent: [APNSID: Sent] = [:]
   var removing: [Removing] = []
-  /// What was told to have left, by gateway.
+  /// The reported removals, by gateway.
   private(set) var told: [Int: [MailboxRemoval]] = [:]
-  /// Up to where devices acknowledged, by gateway, and anywhere.
+  /// The highest acknowledged sequence numbers of each device, by gateway and over all gateways.
   private var acknowledged: [Int: [DeviceID: UInt64]] = [:]
   private(set) var acknowledgedAnywhere: [DeviceID: UInt64] = [:]
-  /// What the cap dropped, as it was read.
+  /// The ends of the gaps of each device, as they were read.
   private var gaps: [DeviceID: UInt64] = [:]
   private var restartedAt = Duration.seconds(-10_000)
-  /// What each number of a device is.
+  /// The push of each sequence number of a device.
   private var numbers: [DeviceID: [UInt64: APNSID]] = [:]
 
-  // MARK: What happens
+  // MARK: Events
 
   mutating func begin(_ push: StoredPush, at now: Duration) { sent[push.uniqueID] = Sent(push: push, begun: now) }
 
@@ -79,7 +79,7 @@ struct CellLedger {
 
   mutating func tell(_ removals: [MailboxRemoval], at gateway: Int) { told[gateway, default: []] += removals }
 
-  /// A gateway's memory is that of a new one.
+  /// Resets the state of a gateway to that of a new one.
   mutating func replace(_ gateway: Int) { (acknowledged[gateway], told[gateway]) = ([:], []) }
 
   private mutating func note(_ seq: UInt64, _ push: StoredPush) throws(Violation) {
@@ -93,9 +93,9 @@ struct CellLedger {
     sent[push.uniqueID]?.seq = seq
   }
 
-  // MARK: What is handed out
+  // MARK: Reads
 
-  /// What a gateway knew of before a read began.
+  /// The state that a gateway knew before a read began.
   struct Known {
     var acknowledged: UInt64
     var left: Set<Key>
@@ -103,7 +103,7 @@ struct CellLedger {
   }
 
   func known(_ device: DeviceID, at gateway: Int, now: Int64) -> Known {
-    // Of several pushes with one id it is not known which one left.
+    // If several pushes have one id, a removal does not identify the push.
     let stored = Dictionary(grouping: sent.values.filter { $0.push.device == device }, by: \.key)
     let left = (told[gateway] ?? []).map { Key(device: $0.device, app: $0.app, id: $0.id) }
     return Known(
@@ -142,7 +142,7 @@ struct CellLedger {
 
   // MARK: At the end
 
-  /// What was accepted, and nobody has, and nothing explains.
+  /// Returns the accepted pushes that were not found and whose absence has no explanation.
   func lost(_ device: DeviceID, found: Set<UInt64>, now: Int64) -> [Sent] {
     sent.values.filter { sent in
       guard sent.push.device == device, case .queued(let seq, _) = sent.outcome, !found.contains(seq) else {
@@ -164,7 +164,7 @@ struct CellLedger {
       guard other.push.uniqueID != push.uniqueID, other.push.device == push.device, other.push.app == push.app,
         other.mayBeStored
       else { return false }
-      // It took its place, or was there first.
+      // The other push replaced this one, or was stored before it with the same id.
       let isSuccessor =
         !push.collapseID.isEmpty && other.push.collapseID == push.collapseID && other.seq ?? .max > seq
       return isSuccessor || (push.isSenderID && other.push.id == push.id && other.seq ?? 0 < seq)

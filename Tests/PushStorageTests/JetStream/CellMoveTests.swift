@@ -9,7 +9,7 @@ import Testing
 @testable import PushCore
 @testable import PushStorage
 
-/// A gateway that was alone goes into a cell with all that it has, and out of it again.
+/// The move of a single gateway's data into a cluster, and back.
 @Suite(.timeLimit(.minutes(5)), .enabled(if: BrokerCluster.isAvailable, "no nats-server found: set NATS_SERVER"))
 struct CellMoveTests {
   private let folder: TemporaryFolder
@@ -36,7 +36,7 @@ struct CellMoveTests {
     samplePush(id, to: device, app: app, collapse: collapse, at: TestClock.start + Int64(id) / 100)
   }
 
-  /// A backup of the gateway that is alone.
+  /// Returns the path of a backup of the single gateway.
   private func backup() throws -> String {
     let path = folder.file("alone.backup")
     _ = try home.folder.write(Array("authority".utf8), "ca.pem")
@@ -62,13 +62,13 @@ struct CellMoveTests {
     return mailbox
   }
 
-  /// What a start of a gateway in the cell opens.
+  /// Opens the store of a gateway of the cluster, as a start does.
   private func replica(_ name: String = "replica") async throws -> SQLiteStore {
     try await CellStore.open(
       folder.file(name), of: try await CellIdentity.find(engine), engine: engine, durability: .normal)
   }
 
-  /// All rows that are shared and stay as they are, as text.
+  /// Returns all shared rows that a move does not change, as text.
   private func rows(_ store: SQLiteStore) throws -> [String] {
     try store.pool.read { db in
       try Schema.tables(db).filter { Schema.isShared($0) && !["cell_file", "digest", "held"].contains($0) }.sorted()
@@ -83,7 +83,7 @@ struct CellMoveTests {
   }
 
   @Test func `all of it moves, what waits once and in its order`() async throws {
-    // Two go for the cap; of those with the same collapse id one stays.
+    // The limit drops two pushes. Of those with the same collapse id one stays.
     _ = await home.mailbox.append((101...106).map { push($0, to: phone) })
     _ = await home.mailbox.append([
       push(201, to: phone, collapse: "é"), push(202, to: phone, collapse: "é"), push(301, to: tablet),
@@ -118,7 +118,7 @@ struct CellMoveTests {
     }
     #expect(numbers.0 == Int64(waiting.entries[1].seq) && numbers.1 == Int64(waiting.entries[2].seq))
 
-    // And out again.
+    // The move back to a single gateway.
     let seq = try #require(await cell.append([push(501, to: tablet)]).first?.seq)
     cell.acknowledge(phone, through: waiting.entries[0].seq)
     _ = try await cell.pending(for: phone, after: 0, limit: 1)
@@ -136,9 +136,10 @@ struct CellMoveTests {
       store: last, cap: 100, logger: .silent, now: { [clock] in clock.seconds }, removed: { _ in })
     defer { home.close() }
     let again = try await home.pending(for: phone, after: 0, limit: .max)
-    // A stream may show for a moment what was acknowledged just now.
+    // A stream may still return a push that was acknowledged just before.
     #expect(names(again).suffix(4) == names(before).suffix(4))
-    // A device that was away all the time says a number of the first gateway's: it is below all that come.
+    // A device that was not connected in the meantime sends a cursor of the first gateway. It is below all new sequence
+    // numbers.
     #expect(try await home.waiting(tablet, after: 7) == [seq])
     let next = try #require(await home.append([push(601, to: tablet)]).first?.seq)
     #expect(next > seq && (again.entries.last?.seq).map { next > $0 } == true)
@@ -197,14 +198,14 @@ struct CellMoveTests {
     _ = await home.mailbox.append((1...3).map { push($0, to: phone) })
     await home.mailbox.settle()
     let path = try backup()
-    // One that was killed when it had stored something.
+    // A restore that was killed after it had stored a push.
     _ = try await CellIdentity.beginFilling(engine, partitions: 2, replicas: 1)
     _ = await (try await mailbox()).append([push(9, to: phone)])
     let half = await #expect(throws: StoreError.self) {
       try await CellIdentity.find(engine, partitions: 2, replicas: 1)
     }
     #expect(half?.description.contains("is being restored into this cluster") == true)
-    // While it goes on, another waits for its end.
+    // While a restore runs, a second one fails.
     let answering = try CellIdentity.sayFilling(engine)
     let busy = await #expect(throws: StoreError.self) { try await fill(from: path) }
     #expect(busy?.description.contains("another restore into this cluster is running") == true)

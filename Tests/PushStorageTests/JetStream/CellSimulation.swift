@@ -6,16 +6,17 @@ import PushTesting
 @testable import PushCore
 @testable import PushStorage
 
-/// Two gateways of a cell, devices that move between them, and an engine that fails: random steps from a seed.
+/// A simulation of two gateways of a cluster, devices that move between them, and a failing model of JetStream: random
+/// steps from a seed.
 ///
-/// Everything happens on the queue of its time, so that nothing of it is protected.
+/// All work runs on the queue of the simulated time, so the state has no lock.
 final class CellSimulation: @unchecked Sendable {
   struct Plan {
     var faults = ModelFaults.all
     var steps = 150
-    /// What lies between a gateway and the engine.
+    /// Wraps the link between a gateway and the model.
     var transport: @Sendable (ModelLink) -> any NATSTransport = { $0 }
-    /// How far an acknowledgement goes that says `seq`.
+    /// Returns the sequence number that is acknowledged instead of `seq`.
     var acknowledges: @Sendable (UInt64) -> UInt64 = { $0 }
   }
 
@@ -24,7 +25,7 @@ final class CellSimulation: @unchecked Sendable {
     let mailbox: JetStreamMailbox
   }
 
-  /// What a device has.
+  /// The position of a device.
   private struct Device {
     var gateway = 0
     var cursor: UInt64 = 0
@@ -50,7 +51,7 @@ final class CellSimulation: @unchecked Sendable {
   private var held: [DeviceID: Device] = [:]
   private var inFlight = 0
   private var violation: CellLedger.Violation?
-  /// How many pushes were accepted.
+  /// The number of accepted pushes.
   private(set) var accepted = 0
 
   init(seed: UInt64, _ plan: Plan = Plan()) {
@@ -66,7 +67,7 @@ final class CellSimulation: @unchecked Sendable {
   func run() async throws { try await time.run { try await self.simulate() } }
 
   private func simulate() async throws {
-    // Nothing of it goes on when it has ended.
+    // No work of the gateways continues after the simulation.
     defer { for gateway in gateways { gateway.mailbox.close() } }
     for index in 0..<2 { gateways.append(try await open(index)) }
     for device in Self.devices { held[device] = Device() }
@@ -153,7 +154,7 @@ final class CellSimulation: @unchecked Sendable {
     }
   }
 
-  /// A device acknowledges what it has, or some of it; or a number that nobody has.
+  /// Acknowledges all or some of the pushes of a device, or a sequence number that does not exist.
   private func acknowledge() {
     let (device, gateway) = (anyDevice(), anyGateway())
     let mailbox = gateways[gateway].mailbox
@@ -164,7 +165,7 @@ final class CellSimulation: @unchecked Sendable {
     mailbox.acknowledge(device, through: plan.acknowledges(seq))
   }
 
-  /// A device reads on from what it has, at any gateway.
+  /// A device reads the pushes after its cursor, at any gateway.
   private func receive() async throws {
     let (device, gateway, limit) = (anyDevice(), anyGateway(), Int.random(in: 1...20, using: &random))
     held[device]?.gateway = gateway
@@ -175,7 +176,7 @@ final class CellSimulation: @unchecked Sendable {
 
   private func readAll() async throws { _ = try await read(anyDevice(), anyGateway(), after: 0, limit: .max) }
 
-  /// - Returns: nil when the cluster does not answer.
+  /// - Returns: Nil if the cluster does not answer.
   private func read(_ device: DeviceID, _ gateway: Int, after seq: UInt64, limit: Int) async throws -> PendingPushes? {
     let known = ledger.known(device, at: gateway, now: seconds)
     let mailbox = gateways[gateway].mailbox
@@ -189,10 +190,10 @@ final class CellSimulation: @unchecked Sendable {
     held[device]?.take(entry.seq)
   }
 
-  /// A stream takes what it is told, when it has missed nothing before.
+  /// A stream accepts an announced push if it has received all pushes before it.
   private func live(_ message: NATSMessage, _ device: DeviceID, _ gateway: Int, _ mailbox: JetStreamMailbox) {
     var known = ledger.known(device, at: gateway, now: seconds)
-    // What is told may come again: the device knows its number.
+    // A push may be announced again: the device recognizes its sequence number.
     known.acknowledged = 0
     guard gateways.indices.contains(gateway), gateways[gateway].mailbox === mailbox,
       let entry = mailbox.entry(live: message, of: device)
@@ -217,7 +218,7 @@ final class CellSimulation: @unchecked Sendable {
         mailbox.purge([device], app: app) { continuation.resume(returning: $0) }
       }
     }
-    // What failed may have been done in part, and be done yet.
+    // An operation that failed may be done in part, or completed later.
     if isDone { ledger.removing[index].ended = time.now }
   }
 
@@ -226,7 +227,7 @@ final class CellSimulation: @unchecked Sendable {
     for gateway in gateways { gateway.mailbox.expire(now: seconds) }
   }
 
-  /// A gateway ends in the midst of everything, and another takes its place; devices come back and say what they have.
+  /// Ends a gateway during its work and starts another one in its place. Its devices reconnect with their cursors.
   private func replace() async throws {
     let index = anyGateway()
     gateways[index].mailbox.close()
@@ -244,7 +245,8 @@ final class CellSimulation: @unchecked Sendable {
 
   // MARK: The end
 
-  /// The engine fails no longer: what was accepted is there, or is explained, at every gateway and at a new one.
+  /// Checks, without further faults of the model, that each accepted push is found or explained, at every gateway and
+  /// at a new one.
   private func finish() async throws {
     var faults = plan.faults
     (faults.lostRequests, faults.lostAnswers, faults.doubtfulRefusals, faults.staleReads) = (0, 0, 0, 0)
@@ -266,7 +268,7 @@ final class CellSimulation: @unchecked Sendable {
       guard let pending = try await read(device, gateway, after: 0, limit: .max) else {
         throw CellLedger.Violation("an engine that does not fail does not answer")
       }
-      // What ends while this is read is read by some.
+      // Pushes that expire during these reads are found by only some of them.
       found.append(pending.entries.filter { $0.push.expires > TestClock.start + end }.map(\.seq))
     }
     guard let first = found.first, found.allSatisfy({ $0 == first }) else {

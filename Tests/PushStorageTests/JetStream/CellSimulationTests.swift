@@ -5,12 +5,12 @@ import Testing
 
 @testable import PushStorage
 
-/// The mailbox of a cell over a model of the engine that delays, repeats, reorders and loses.
+/// The mailbox of a cluster on a model of JetStream that delays, repeats, reorders and loses messages.
 ///
-/// A seed gives the same run with `SWIFT_DETERMINISTIC_HASHING=1`: what is looked at in the order of a set is then, too.
+/// With `SWIFT_DETERMINISTIC_HASHING=1` a seed determines the run: without it, the iteration order of sets differs.
 @Suite(.timeLimit(.minutes(5))) struct CellSimulationTests {
-  /// `PUSHGATEWAY_SEED=7` runs that seed alone; `PUSHGATEWAY_SEEDS` runs a hundredth of so many, since each takes longer than
-  /// one of a gateway alone.
+  /// The seeds of the run. `PUSHGATEWAY_SEED=7` runs that seed alone; `PUSHGATEWAY_SEEDS` runs a hundredth of that
+  /// number, because each takes longer than one of a single gateway.
   private static var seeds: [UInt64] {
     let environment = ProcessInfo.processInfo.environment
     if let seed = environment["PUSHGATEWAY_SEED"].flatMap(UInt64.init) { return [seed] }
@@ -36,19 +36,19 @@ import Testing
     }
   }
 
-  /// What is wrong with an engine or a gateway on purpose.
+  /// An injected fault of the model or of a gateway.
   enum Plant: CaseIterable {
-    /// The engine knows no message by its id.
+    /// The model does not recognize duplicates by their ids.
     case forgetsIDs
-    /// The engine acknowledges what it has not stored.
+    /// The model acknowledges messages that it has not stored.
     case losesWrites
-    /// The engine says that something is gone, and has it.
+    /// The model confirms deletions that it has not done.
     case keepsDeleted
-    /// The gateway takes an answer that does not come for a refusal.
+    /// The gateway treats a timeout as a refusal.
     case takesSilenceForRefusal
-    /// The gateway takes every acknowledgement of a push for the first.
+    /// The gateway treats every confirmation of a publish as that of a new message.
     case overlooksDuplicates
-    /// The gateway acknowledges more than the device did.
+    /// The gateway acknowledges more pushes than the device did.
     case acknowledgesTooMuch
 
     var plan: CellSimulation.Plan {

@@ -10,10 +10,10 @@ import Testing
 @testable import PushCore
 @testable import PushStorage
 
-/// How a gateway comes to what a cell shares when the log does not have all of it any longer.
+/// The initial state of a gateway that joins a cluster after the log has dropped its first entries.
 @Suite(.timeLimit(.minutes(5)), .enabled(if: BrokerCluster.isAvailable, "no nats-server found: set NATS_SERVER"))
 struct CellSnapshotTests {
-  /// How often a snapshot was due.
+  /// The number of times that a snapshot was due.
   private final class Due: Sendable {
     let count = Mutex(0)
   }
@@ -65,13 +65,13 @@ struct CellSnapshotTests {
     try await addTeams(25..<30, store)
     try await snapshots.write(store, in: folder.path)
     try await addTeams(30..<33, store)
-    // What the older of two has is in the log no longer.
+    // The log no longer has the entries before the older of two snapshots.
     #expect(try await engine.streamInfo(CellLog.stream)?.state.firstSequence == 26)
     let (other, otherLog) = try await join("two")
     defer { otherLog.stop() }
     #expect(try teams(other) == expected(33))
     #expect(try await other.replicaPosition() == 33)
-    // It is a gateway like the others.
+    // The new gateway has the same functions as the others.
     try await addTeams(33..<34, other)
     try await log.catchUp()
     #expect(try teams(store) == expected(34))
@@ -84,12 +84,12 @@ struct CellSnapshotTests {
     try await addTeams(0..<5, store)
     try await snapshots.write(store, in: folder.path)
     try await addTeams(5..<8, store)
-    // The beginning of another one, as a gateway leaves it that is killed meanwhile.
+    // The beginning of a second snapshot, as a gateway leaves it that is killed while it writes.
     for number in 0..<3 { _ = try await engine.publish("cell.snapshot.half.\(number)", Array("half".utf8)) }
     let (other, otherLog) = try await join("two")
     defer { otherLog.stop() }
     #expect(try teams(other) == expected(8))
-    // The next one is whole, with or without it.
+    // The next snapshot is complete, in spite of that.
     try await snapshots.write(other, in: folder.path)
     let (third, thirdLog) = try await join("three")
     defer { thirdLog.stop() }

@@ -10,9 +10,9 @@ import Testing
 @testable import PushCore
 @testable import PushStorage
 
-/// Gateways of an earlier and a later version in one cell, as in an upgrade of one after the other.
+/// Gateways of an earlier and a later version in one cluster, as during a rolling upgrade.
 @Suite(.timeLimit(.minutes(5))) struct CellVersionsTests {
-  /// As the next version might have it: another column, and another table.
+  /// A possible schema of the next version: another column and another table.
   private static let later = {
     var migrator = Schema.migrator
     migrator.registerMigration("later") { db in
@@ -106,7 +106,7 @@ import Testing
   @Test func `one that has left out nothing keeps its replica when it is upgraded`() async throws {
     let old = try await join("old")
     try await run("INSERT INTO team VALUES ('T1')", old)
-    // A mark that is a replica's own.
+    // A table that only this replica has.
     try await old.store.pool.write { try $0.execute(sql: "CREATE TABLE grdb_mark (id)") }
     try leave(old)
     let upgraded = try await join("old", Self.later)
@@ -140,7 +140,7 @@ import Testing
     let error = await #expect(throws: StoreError.self) { try await join("old") }
     #expect(error?.description.hasPrefix("this cluster was upgraded to a newer version") == true)
     #expect(try ReplicaFile(folder.file("old")) == nil)
-    // Nor is a later version's replica lost to an earlier program.
+    // An earlier version refuses the replica of a later one, and does not delete it.
     try leave(new)
     await #expect(throws: StoreError.self) { try await join("new") }
     #expect(try await text(teams, try await join("new", Self.later)) == ["T1 red"])

@@ -4,9 +4,9 @@ import Synchronization
 @testable import PushCore
 @testable import PushStorage
 
-/// A mailbox whose numbers have holes, as one without: the first push of a device that is seen is 1.
+/// A mailbox that renumbers the pushes of another one without holes: the first push of a device gets 1.
 final class DenseNumbers: Mailbox {
-  /// Which numbers a device's pushes have.
+  /// The original sequence numbers of each device's pushes.
   final class Table: Sendable {
     private let numbers = Mutex<[DeviceID: [UInt64]]>([:])
 

@@ -1,13 +1,13 @@
 import NATSClient
 import NATSTesting
 
-/// A client that misunderstands the engine, or changes what it is asked for.
+/// A link with a fault of the client: it misreads answers or changes requests.
 final class FaultyTransport: NATSTransport {
   typealias Answer = Result<NATSMessage, NATSError>
 
   private let inner: ModelLink
   private let answer: @Sendable (_ subject: String, Answer) -> Answer
-  /// What is not asked, and is answered so.
+  /// Returns the error for a request that is not sent, or nil to send it.
   private let refusal: @Sendable (_ subject: String) -> NATSError?
 
   init(

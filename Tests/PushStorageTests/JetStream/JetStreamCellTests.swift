@@ -7,16 +7,16 @@ import Testing
 @testable import PushCore
 @testable import PushStorage
 
-/// What several gateways do on the same streams, and what a broker's failure does to them.
+/// The operations of several gateways on the same streams, and the effects of a broker's failure.
 @Suite(.timeLimit(.minutes(5)), .enabled(if: BrokerCluster.isAvailable, "no nats-server found: set NATS_SERVER"))
 struct JetStreamCellTests {
-  /// A gateway's mailbox, and what it told of.
+  /// A gateway's mailbox with its reported removals.
   private struct Gateway: Sendable {
     let mailbox: JetStreamMailbox
     let removals = SQLiteHome.Removals()
     let connection: NATSConnection
 
-    /// - Parameter answerTime: the time after which a request without an answer is sent again.
+    /// - Parameter answerTime: The timeout after which a request is sent again.
     init(
       _ broker: NATSOptions, _ clock: TestClock, cap: Int = 1000, partitions: Int = 2, replicas: Int = 1,
       answerTime: Duration = .seconds(120)
@@ -28,7 +28,7 @@ struct JetStreamCellTests {
       try await mailbox.start()
     }
 
-    /// Waits until the broker has done what was asked for before.
+    /// Waits until the broker has completed earlier requests.
     func waitUntil(_ isDone: () async throws -> Bool) async throws {
       while try await !isDone() { await mailbox.settle() }
     }
@@ -52,7 +52,7 @@ struct JetStreamCellTests {
     #expect(numbers.count == 5)
     #expect(try await other.mailbox.waiting() == numbers)
     #expect(await other.mailbox.append([samplePush(1)]).map(\.isDuplicate) == [true])
-    // It was never read nor stored there.
+    // The third gateway has neither read nor stored the pushes.
     let third = try await Gateway(broker, clock)
     third.mailbox.acknowledge(1, through: numbers[2])
     #expect(try await third.mailbox.waiting() == Array(numbers[3...]))
@@ -103,7 +103,7 @@ struct JetStreamCellTests {
     }
     #expect((one.removals.all + other.removals.all).filter { $0.cause == .overflow }.count == 20)
     for gateway in [one, other] { #expect(await gateway.mailbox.waitingCounts(of: [1, 2]) == [1: 20, 2: 0]) }
-    // Each has told of drops; the device says at one of them that it knows.
+    // Both gateways have reported dropped pushes. The device acknowledges the gap at one of them.
     one.mailbox.acknowledge(1, through: numbers[30])
     try await other.waitUntil { try await other.mailbox.pending(for: 1, after: 0, limit: .max).gap == nil }
     try await other.waitUntil { await other.mailbox.waitingCounts(of: [1]) == [1: 9] }
@@ -117,7 +117,7 @@ struct JetStreamCellTests {
     let seq = try #require(await gateway.mailbox.append([samplePush(1)]).first?.seq)
     let stored = try #require(
       try await engine.message("MB_00\(gateway.mailbox.partition(of: 1))", sequence: seq))
-    // As another gateway would store it, when the stream knows the id no longer.
+    // A second copy, as another gateway would store it after the stream has forgotten the id.
     let headers = stored.headers.filter { !$0.name.hasPrefix("Nats-") }
     _ = try await engine.publish(subject, headers: headers, stored.body)
     #expect(try await gateway.stored(1) == 2)
@@ -146,7 +146,7 @@ struct JetStreamCellTests {
     #expect(entries.map(\.previous) == [0, numbers[0], numbers[1]])
     #expect(entries.map(\.push.id) == [1, 2, 4].map(APNSID.number))
     #expect(entries.first?.push.collapseID == "é")
-    // Known from then on, so that it is found when it is acknowledged.
+    // The gateway has read the pushes since, so it can find them when they are acknowledged.
     #expect(other.mailbox.waitingCount(for: 1) == 3)
     other.mailbox.acknowledge(1, through: numbers[1])
     try await other.waitUntil { try await other.stored(1) == 1 }
@@ -170,9 +170,9 @@ struct JetStreamCellTests {
     #expect(await gateway.mailbox.append((1...50).map { samplePush($0) }).allSatisfy(\.isDuplicate))
   }
 
-  /// Appends in batches for three devices.
+  /// Appends pushes for three devices, in batches.
   ///
-  /// - Returns: the ids of those that were stored.
+  /// - Returns: The ids of the stored pushes.
   private func appended(
     _ count: Int, from number: Int, _ gateway: Gateway, round: @Sendable (Int) async -> Void = { _ in }
   ) async -> [APNSID] {
@@ -197,7 +197,7 @@ struct JetStreamCellTests {
     async let second = appended(total / 2, from: 10_001, other)
     let queued = await first + second
     #expect(queued.count == total)
-    // A replica may lag, and a read may be lost as well.
+    // A replica may lag, and a read may fail.
     let mailbox = other.mailbox
     var found: [APNSID] = []
     while found.count < queued.count {

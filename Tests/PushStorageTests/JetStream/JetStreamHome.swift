@@ -7,9 +7,9 @@ import Synchronization
 @testable import PushCore
 @testable import PushStorage
 
-/// Mailboxes of JetStream: on a real broker, each in an account of its own, or each on a model of the engine.
+/// Mailboxes on JetStream: on a real broker, each in its own account, or each on its own model.
 enum JetStreamHome {
-  /// Why a check of ``MailboxConformance`` can't be passed on streams.
+  /// The checks of ``MailboxConformance`` that can't pass on streams, with the reasons.
   static let exceptions: [String: String] = [
     "a retry is stored once": "the stream forgets ids after 300 s of its own clock, which no test can move",
     "numbers begin after one that the device knows":
@@ -21,7 +21,7 @@ enum JetStreamHome {
     return try await open(engine, clock, cap, DenseNumbers.Table())
   }
 
-  /// What the checks of ``MailboxConformance`` can't have on the model either.
+  /// The checks of ``MailboxConformance`` that can't pass on the model.
   static let modelExceptions = exceptions.filter { $0.key == "numbers begin after one that the device knows" }
 
   static let model = MailboxHome(testDescription: "model") { clock, cap in
@@ -47,7 +47,7 @@ enum JetStreamHome {
 }
 
 extension MailboxEnvironment {
-  /// Tries as long as a loaded machine may need for an election.
+  /// An environment with timeouts that are long enough for an election on a loaded machine.
   static var patient: MailboxEnvironment {
     var environment = MailboxEnvironment()
     (environment.patience, environment.startTime) = (.seconds(300), .seconds(300))

@@ -8,14 +8,14 @@ import Testing
 @testable import PushCore
 @testable import PushStorage
 
-/// Retries of pushes that have left, with brokers that were started again meanwhile, on a model of them.
+/// Retries of removed pushes after a restart of all brokers, on a model.
 @Suite(.timeLimit(.minutes(5))) struct LeftIDsTests {
   private let clock = TestClock()
   private let engine: ModelEngine
 
   init() { engine = ModelEngine { [clock] in .seconds(clock.seconds) } }
 
-  /// A gateway that tells at once what has left.
+  /// Returns the mailbox of a gateway that publishes the ids of removed pushes at once.
   private func gateway() async throws -> JetStreamMailbox {
     let environment = MailboxEnvironment(after: { _, body in DispatchQueue.global().async(execute: body) })
     let mailbox = JetStreamMailbox(
@@ -27,7 +27,7 @@ import Testing
 
   private var count: Int { engine.count(of: "mb.000.1") }
 
-  /// Until the ids are in the stream.
+  /// Waits until the ids are in the stream.
   private func untilTold() async { await eventually { engine.count(of: "slot.000.left.*") > 0 } }
 
   @Test func `a retry of what was acknowledged is known at each gateway when all brokers were started again`()
@@ -44,7 +44,7 @@ import Testing
       #expect(await gateway.append([samplePush(1)]).map(\.isDuplicate) == [true])
     }
     #expect(count == 0 && other.knows(samplePush(1)) && !other.knows(samplePush(1, to: 2)))
-    // Another id is none, nor is the same for another device.
+    // Neither another id nor the same id for another device is a duplicate.
     #expect(await one.append([samplePush(2), samplePush(1, to: 2)]).map(\.isDuplicate) == [false, false])
     clock.advance(seconds: Int64(Limits.duplicateWindow))
     #expect(await one.append([samplePush(1, at: clock.seconds)]).map(\.isDuplicate) == [false])
@@ -87,7 +87,7 @@ import Testing
     func key(_ number: Int) -> RecentIDs.Key { RecentIDs.Key(device: 1, app: 1, id: .number(number)) }
     let isNew = [(1, 200), (1, 200), (2, 100)].map { left.insert(key($0.0), dueBy: $0.1, now: 100) }
     #expect(isNew == [true, false, false])
-    // However late somebody says, it is no longer than the window.
+    // An id is remembered no longer than the duplicate window, however late its given time is.
     _ = left.insert(key(3), dueBy: .max, now: 100)
     #expect(left.contains(key(1), now: 199) && !left.contains(key(1), now: 200))
     #expect(left.contains(key(3), now: 399) && !left.contains(key(3), now: 400))

@@ -5,9 +5,9 @@ import Testing
 @testable import NATSClient
 @testable import PushCore
 
-/// What gateways of a cell know of each other.
+/// The information of gateways of a cluster about each other.
 @Suite struct MembershipTests {
-  /// Hands messages on within the process, on the thread of whoever sends them.
+  /// A transport within the process. It delivers messages on the thread of the sender.
   private final class Transport: NATSTransport {
     private struct Listener {
       var subject: String

@@ -9,9 +9,9 @@ import Testing
 @testable import PushCore
 @testable import PushStorage
 
-/// The log of a cell on a model of the engine.
+/// The log of a cluster on a model of JetStream.
 @Suite(.timeLimit(.minutes(5))) struct ModelCellLogTests {
-  /// How often something happened.
+  /// A counter of events.
   private final class Count: Sendable {
     private let value = Mutex(0)
     func next() -> Int {
@@ -64,7 +64,7 @@ import Testing
       members.append((store, log))
     }
     defer { for member in members { member.log.stop() } }
-    // As a disk that has no room for a while.
+    // A disk that is full for a while.
     let isFull = Mutex(true)
     members[1].store.replica.onChange(of: ["team"]) { _, _ in
       if isFull.withLock({ $0 }) { throw DatabaseError(resultCode: .SQLITE_FULL) }

@@ -7,7 +7,7 @@ import Testing
 @testable import PushCore
 @testable import PushStorage
 
-/// What two gateways of a cell must not do to each other, on a model of the engine.
+/// The interactions of two gateways of a cluster, on a model of JetStream.
 @Suite(.timeLimit(.minutes(5))) struct ModelCellTests {
   private struct Gateway: Sendable {
     let mailbox: JetStreamMailbox
@@ -37,7 +37,7 @@ import Testing
   @Test func `an acknowledgement takes also what another gateway stored before`() async throws {
     let (one, other) = try await pair()
     let first = try #require(await one.mailbox.append([samplePush()]).first?.seq)
-    // From now on this gateway has looked for what others stored.
+    // From now on this gateway has read the pushes that others stored.
     one.mailbox.acknowledge(1, through: first)
     await eventually { engine.count(of: "mb.000.1") == 0 }
     _ = await other.mailbox.append([samplePush(), samplePush()])
@@ -60,7 +60,7 @@ import Testing
     #expect(try await gateway.mailbox.waiting() == [seq])
   }
 
-  /// The stream knows an id no longer, and the push that had it was acknowledged at another gateway.
+  /// Sets up a push that was acknowledged at another gateway and whose id the stream has forgotten.
   private func acknowledgedElsewhere(_ one: Gateway, _ other: Gateway) async throws {
     let first = try #require(await one.mailbox.append([samplePush(1)]).first?.seq)
     other.mailbox.acknowledge(1, through: first)

@@ -3,7 +3,7 @@ import Testing
 @testable import PushCluster
 
 @Suite struct OrderedCompletionsTests {
-  /// What a batch is: it has its ticket, and the call has it.
+  /// A batch. Both its ticket and its call refer to it.
   private final class Batch: @unchecked Sendable {
     let ticket: OrderedCompletions.Ticket
     init(_ ticket: OrderedCompletions.Ticket) { self.ticket = ticket }

@@ -8,7 +8,7 @@ import Testing
 @testable import PushCore
 @testable import PushStorage
 
-/// What a gateway of a cell keeps of pushes in memory.
+/// The pushes that a gateway of a cluster keeps in memory.
 @Suite(.timeLimit(.minutes(5))) struct RememberedPushesTests {
   private let mailbox = JetStreamMailbox(
     .patient(ModelEngine().connect()), partitions: 1, replicas: 3, cap: 100, logger: .silent,
@@ -51,7 +51,7 @@ import Testing
     var box = MailboxCache()
     for seq: UInt64 in [5, 9, 2, 7] { _ = box.learn(seq, samplePush(to: 1)) }
     _ = box.remove(5)
-    // It could not be deleted, and is read again.
+    // Push 5 could not be deleted, and is read again.
     box.takeBack(5)
     _ = box.learn(5, samplePush(to: 1))
     _ = box.remove(7)

@@ -23,7 +23,7 @@ import Testing
       at: time)
   }
 
-  /// The files as they are now, opened: what a process that dies here leaves behind.
+  /// Opens a copy of the current files, as they are after a crash of the process.
   private func crashed() throws -> (answers: Answers, folder: TemporaryFolder) {
     let copy = try TemporaryFolder()
     for name in ["push.sqlite", "push.sqlite-wal"] where FileManager.default.fileExists(atPath: folder.file(name)) {
@@ -64,7 +64,7 @@ import Testing
     _ = try await answers.taken(answer(1, "view", by: 2))
     for number in 2..<(2 + Limits.rememberedAnswers) { _ = try await answers.taken(answer(number, "view", by: 2)) }
     #expect(try await !answers.taken(answer(1, "view")).isFirst)
-    // One's own old ones are forgotten.
+    // Old answers of the same user are removed.
     #expect(try await answers.taken(answer(1, "view", by: 2)).isFirst)
     #expect(try await answers.answers(since: 0).count == 1 + Limits.rememberedAnswers)
   }
@@ -87,7 +87,7 @@ import Testing
 }
 
 extension Answers {
-  /// Keeps an answer, and returns when that is on disk.
+  /// Stores an answer, and returns when it is on the disk.
   fileprivate func taken(_ answer: Answer) async throws -> Taken {
     let taken = try await withCheckedThrowingContinuation { continuation in
       take(answer) { continuation.resume(with: $0) }

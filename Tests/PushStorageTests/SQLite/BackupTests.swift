@@ -21,11 +21,11 @@ import Testing
     let summary = try Backup.write(home.store, folder, to: file, now: Date(timeIntervalSince1970: 0))
     #expect(summary.created == "1970-01-01T00:00:00Z")
     #expect(summary.files == 2)
-    // The sixth, which waits for a device of its own, is settle()'s.
+    // Three of the five pushes, and the push that `settle()` appended for another device.
     #expect(summary.waiting == 4)
     let mode = try FileManager.default.attributesOfItem(atPath: file)[.posixPermissions] as? NSNumber
     #expect(mode?.intValue == 0o600)
-    // What comes later is not in it.
+    // Later pushes are not in the backup.
     _ = await home.mailbox.append([samplePush(9)])
     home.mailbox.close()
 
@@ -41,7 +41,7 @@ import Testing
       store: store, cap: 100, logger: .silent, now: { clock.seconds }, removed: { _ in })
     defer { mailbox.close() }
     #expect(try await mailbox.waiting() == [3, 4, 5])
-    // The device has seen number 6, which this gateway never gave out: numbers go on after it.
+    // The device has received number 6, which this gateway has not used: its numbers continue after 6.
     #expect(try await mailbox.pending(for: 1, after: 6, limit: 10).entries.map(\.seq) == [7, 8, 9])
   }
 

@@ -107,7 +107,7 @@ import Testing
     async let one = try? create()
     async let other = try? create()
     #expect(await [one, other].compactMap(\.self).count == 1)
-    // Another environment has its own.
+    // Each environment has its own limit.
     _ = try await channels.create(app: app, environment: .production, policy: .none, now: now)
     await #expect(throws: PushStorage.Channels.Failure.self) { try await create() }
   }

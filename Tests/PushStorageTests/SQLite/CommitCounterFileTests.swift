@@ -6,7 +6,7 @@ import Testing
 @testable import PushStorage
 
 @Suite struct CommitCounterFileTests {
-  /// The files of a gateway that was killed, with its write-ahead log as `damage` leaves it.
+  /// Returns a copy of the files of a killed gateway, with its write-ahead log as changed by `damage`.
   private func killed(_ home: SQLiteHome, _ damage: (inout Data) -> Void) throws -> TemporaryFolder {
     let copy = try TemporaryFolder()
     for name in ["push.sqlite", "push.sqlite-wal", "push.sqlite.commits"] {

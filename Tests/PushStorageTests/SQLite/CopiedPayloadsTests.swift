@@ -6,15 +6,15 @@ import Testing
 @testable import PushCore
 @testable import PushStorage
 
-/// Copies of one push for several devices, whose payload is stored once.
+/// Copies of one push for several devices. Their payload is stored once.
 @Suite(.timeLimit(.minutes(5))) struct CopiedPayloadsTests {
-  /// A way in which copies leave.
+  /// The kind of removal of the copies.
   enum Way: CaseIterable { case acknowledged, purged, retracted, discarded }
 
   private static let words = "Platform seven"
   private static let payload = #"{"aps":{"alert":"\#(words)"},"n":"\#(String(repeating: "x", count: 3000))"}"#
 
-  /// A copy of a push for each device, all with one array of bytes, as the copies of a push to a group.
+  /// Returns a copy of a push for each device. All share one array of bytes, as the copies of a push to a group do.
   private func copies(
     _ id: Int, to devices: ClosedRange<Int64>, isSenderID: Bool = false, collapse: String = "",
     payload: String = CopiedPayloadsTests.payload
@@ -28,7 +28,7 @@ import Testing
     }
   }
 
-  /// The payloads that wait for a device.
+  /// Returns the payloads of a device's pending pushes.
   private func payloads(_ mailbox: SQLiteMailbox, _ device: Int64) async throws -> [String] {
     let pending = try await mailbox.pending(for: DeviceID(row: device), after: 0, limit: 100)
     return pending.entries.map { String(decoding: $0.push.payload, as: UTF8.self) }
@@ -49,7 +49,7 @@ import Testing
     case .retracted: mailbox.retract(.number(7), app: nil, from: devices) { _ in }
     case .discarded: for device in devices { mailbox.discard(device, seq: 1) }
     }
-    // What changed reaches the disk with the next append at the latest.
+    // Changes are on the disk after the next append at the latest.
     _ = await mailbox.append([samplePush(100 + devices.count, to: 99)])
   }
 
@@ -74,7 +74,7 @@ import Testing
   @Test func `each row of a push that goes to one device has its own payload`() async throws {
     let home = try SQLiteHome()
     defer { home.mailbox.close() }
-    // The same text, as of a sender that sends it to one device after another; and an id that several pushes have.
+    // The same text, as from a sender that sends it to one device after another, and an id that several pushes share.
     _ = await home.mailbox.append((1...40).flatMap { copies($0, to: Int64($0)...Int64($0)) })
     _ = await home.mailbox.append(copies(50, to: 1...1) + copies(50, to: 2...2, payload: "{}"))
     #expect(try payloadCount(home) == 0)
@@ -209,7 +209,7 @@ import Testing
 
   // MARK: Damage
 
-  /// A database with forty copies and three other pushes, closed, in a folder of its own.
+  /// Returns a folder with a closed database that has forty copies and three other pushes.
   private func closedDatabase() async throws -> TemporaryFolder {
     let (home, folder) = (try SQLiteHome(), try TemporaryFolder())
     _ = await home.mailbox.append([samplePush(1)] + copies(7, to: 1...40) + [samplePush(2), samplePush(3, to: 2)])

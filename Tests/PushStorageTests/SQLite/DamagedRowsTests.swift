@@ -6,12 +6,13 @@ import Testing
 @testable import PushCore
 @testable import PushStorage
 
-/// Rows with values that no gateway writes: nothing traps, the error names the repair, and the repair keeps the others.
+/// Rows with values that no gateway writes: no read traps, the error names the repair, and the repair keeps the other
+/// rows.
 @Suite(.timeLimit(.minutes(5))) struct DamagedRowsTests {
-  /// A table, and how its row of a number is written.
+  /// A table with the SQL for its rows.
   struct Table: Sendable, CustomTestStringConvertible {
     let name: String
-    /// What tells the first row from the others.
+    /// The condition for the first row.
     let first: String
     let row: @Sendable (Int) -> String
     var testDescription: String { name }
@@ -88,14 +89,14 @@ import Testing
     },
   ]
 
-  /// What is put into every column, each into a row of its own after the first.
+  /// The values for every column. Each is written to its own row, after the first row.
   private static let values = [
     "-1", "-9223372036854775808", "9223372036854775807", "9007199254740993", "1.5", "9e999", "'text'", "x'00'",
     "CAST(x'5BFF' AS TEXT)", "'\(String(repeating: "[", count: 513))'", "NULL",
   ]
 
   let folder: TemporaryFolder
-  /// A database with rows in every table, which takes any value in any column.
+  /// A database with rows in every table. Its columns accept any value.
   let sample: String
 
   init() throws {
@@ -122,7 +123,7 @@ import Testing
     try queue.close()
   }
 
-  /// A copy of the sample with values in a column, in the rows after the first.
+  /// Returns a copy of the sample with the values in a column, in the rows after the first.
   private func copy(
     with values: some Sequence<(offset: Int, element: String)>, in column: String, of table: Table
   ) throws -> String {
@@ -131,7 +132,7 @@ import Testing
     try FileManager.default.copyItem(atPath: sample, toPath: path)
     try Self.change(path) { db in
       for (place, value) in values {
-        // SQLite itself keeps some values out, as a text out of a row's id.
+        // SQLite itself refuses some values, for example a text as the id of a row.
         try? db.execute(sql: "UPDATE \(table.name) SET \(column) = \(value) WHERE rowid = \(place + 2)")
       }
     }
@@ -163,7 +164,7 @@ import Testing
         }
       }
     }
-    // Reports are read when somebody asks for them.
+    // Reports are read on request only.
     #expect((errors > 0) == (table.name != "ad_report"))
   }
 
@@ -250,7 +251,7 @@ private let publicKey = """
   fb1333e31b7adbee2c181ba6f2afa383f91fb7edcc3a62746f93cc63200e62dfc6f0'
   """
 
-/// Ten characters.
+/// Returns an identifier of ten characters.
 private func identifier(_ word: String, _ number: Int) -> String {
   let digits = String(number)
   return word + String(repeating: "0", count: 6 - digits.count) + digits

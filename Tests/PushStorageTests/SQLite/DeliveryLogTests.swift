@@ -43,7 +43,7 @@ import Testing
     #expect(read.map(\.app) == rows.map(\.app))
     #expect(read.dropLast().map(\.detail) == rows.dropLast().map(\.detail))
     #expect(read.last?.detail.words.utf8.count == 65_535)
-    // A batch that was cut off gives what is whole.
+    // A truncated batch returns its complete rows.
     #expect(LogBatch.rows(Array(batch.bytes.prefix(200))).count < rows.count)
   }
 
@@ -71,7 +71,7 @@ import Testing
     let rest = LogBatch.bytes(batch.bytes, without: [2], onlyTexts: true)
     check(rest ?? [], ["Platform 4\nBoards at 14:03", nil, nil, nil, nil, cut])
     #expect(LogBatch.bytes(batch.bytes, without: [7], onlyTexts: true) == nil)
-    // A batch that was cut off, or damaged, gives what makes sense.
+    // A truncated or damaged batch returns the rows that can be decoded.
     for size in 0..<min(600, batch.bytes.count) { _ = LogBatch.rows(Array(batch.bytes.prefix(size))) }
     for place in 0..<300 {
       var damaged = Array(batch.bytes.prefix(300))
@@ -92,7 +92,7 @@ import Testing
     _ = try await log.rows(.init())
     #expect(log.problem?.part == "delivery-log")
     try await other.writeWithoutTransaction { try $0.execute(sql: "ROLLBACK") }
-    // Nothing happens that could be logged: the log tries by itself.
+    // Without an event to log, the log retries automatically.
     await eventually { log.problem == nil }
     log.append([row(2)])
     #expect(try await log.rows(.init()).map(\.row.at) == [1002])
@@ -112,7 +112,8 @@ import Testing
     #expect(read[0].detail == .held(3) && read[1].detail.words.utf8.count == 65_515)
   }
 
-  /// What the hot events have is one byte behind the fixed part: the log of a push must not grow unseen.
+  /// The details of frequent events take one byte after the fixed part: the size of a push's rows must not grow
+  /// unnoticed.
   @Test func `the usual details are one byte, and none is none`() throws {
     for (detail, size) in [
       (.nothing, 47), (.fact(.fromStorage), 48), (.asked(try #require(RequestedPresentation("badge sound alert"))), 48),
@@ -124,7 +125,7 @@ import Testing
     }
   }
 
-  /// One row of each event, as the version before wrote it.
+  /// One row of each event in the format of the previous version.
   @Test func `rows of the version before are read as facts`() throws {
     let stored: [(DeliveryEvent, UInt8, String, DeliveryDetail)] = [
       (.accepted, 0, "", .nothing), (.accepted, 0, "3 held", .held(3)),
@@ -245,7 +246,7 @@ import Testing
     defer { log.close() }
     for start in stride(from: 0, to: 300, by: 100) {
       log.append((start..<start + 100).map { row($0, device: $0.isMultiple(of: 3) ? 2 : 1, app: $0 > 250 ? 7 : 1) })
-      // Each part is a batch of its own.
+      // Each part becomes its own batch.
       _ = try await log.rows(.init(limit: 1))
     }
     func times(_ query: DeliveryLog.Query) async throws -> [Int] {
@@ -281,7 +282,7 @@ import Testing
         sql: "INSERT INTO batch (first, last, rows) VALUES (?, ?, ?)",
         arguments: [batch.first, batch.last, Data(batch.bytes)])
     }
-    // As a crash leaves them: nothing has been moved yet.
+    // The files after a crash: no rows have been moved yet.
     for suffix in ["", "-wal"] { try FileManager.default.copyItem(atPath: old + suffix, toPath: copy + suffix) }
     let log = try log()
     log.append([row(5)])
@@ -319,12 +320,12 @@ import Testing
     let maximum = 16 << 20
     let second = DeliveryLog(
       path: path, retention: 86_400 * 365 * 100, maximumSize: Int64(maximum), logger: .silent)
-    // Each of these has the writer look once more.
+    // Each call makes the writer check the size again.
     while try size() > maximum { await second.settle() }
     let kept = try await second.rows(.init(limit: 1000)).map(\.row.at)
     #expect(kept.max() == 1599 && kept.count > 100 && kept.min()! > 1000)
     #expect(Set(kept).count == kept.count && kept.count == Int(kept.max()! - kept.min()!) + 1)
-    // It stays so, whatever comes.
+    // The size stays below the limit when more rows are added.
     for part in 0..<8 {
       var batch = LogBatch()
       for number in 0..<50 { batch.append(row(1000 + part * 50 + number, .accepted, detail: detail)) }
@@ -332,7 +333,7 @@ import Testing
       await second.settle()
     }
     while try size() > maximum { await second.settle() }
-    // Other settings hold at once.
+    // Changed settings take effect at once.
     second.keep(retention: 60, maximumSize: nil)
     while try await !second.rows(.init()).isEmpty { await second.settle() }
     second.close()
@@ -362,7 +363,7 @@ import Testing
       ])
   }
 
-  /// Hands what is logged to a test.
+  /// A log handler that passes messages to a test.
   struct LineKeeper: LogHandler {
     var take: @Sendable (Logger.Metadata) -> Void
     var metadata: Logger.Metadata = [:]
@@ -419,7 +420,7 @@ import Testing
     defer { log.close() }
     for number in 0..<3 {
       log.append([row(number)])
-      // Each is a record of its own.
+      // Each becomes its own record.
       _ = try await log.rows(.init(limit: 1))
     }
     func found(atMost size: Int) async throws -> [Int64] {

@@ -7,11 +7,11 @@ import Synchronization
 @testable import PushCore
 @testable import PushStorage
 
-/// A disk under SQLite itself: it keeps what was synced, and of what was not, whatever its seed says.
+/// A disk below the real SQLite: it keeps synced writes, and keeps unsynced ones at random from its seed.
 ///
-/// `@unchecked Sendable`: everything that changes is behind the mutex.
+/// `@unchecked Sendable`: all mutable state is behind the mutex.
 @safe final class FaultyDisk: @unchecked Sendable {
-  /// A file's bytes that are on disk for sure, and the writes since the last sync, any of which may be lost or torn.
+  /// The bytes of a file that are durable, and the writes since the last sync, each of which may be lost or torn.
   private struct File {
     enum Change {
       case write([UInt8], offset: Int)
@@ -37,7 +37,7 @@ import Synchronization
   private struct State {
     var files: [String: File] = [:]
     var random: SplitMix64
-    /// How many more operations fail.
+    /// The number of further operations that fail.
     var failures = 0
     var untilStop: Int
   }
@@ -46,10 +46,10 @@ import Synchronization
   private let stop: @Sendable ([String: [UInt8]]) -> Void
   private let everyOperations: Int
 
-  /// Watches a folder, whose files are as they are now.
+  /// Watches a folder. Its files begin with their current content.
   ///
-  /// - Parameter stopped: receives the files that a machine that stops now would find, after about every `operations` operations.
-  ///   No other operation happens during the call.
+  /// - Parameter stopped: Receives the files as they would be found after a power failure at that moment, after about
+  ///   every `operations` operations. No other operation happens during the call.
   init(folder: String, seed: UInt64, operations: Int, stopped: @escaping @Sendable ([String: [UInt8]]) -> Void) throws {
     var random = SplitMix64(state: seed)
     var files: [String: File] = [:]
@@ -70,16 +70,16 @@ import Synchronization
     unsafe faulty_watch(folder, hook, Unmanaged.passUnretained(self).toOpaque())
   }
 
-  /// Ends the watch; files that are open go on without it.
+  /// Ends the watch. Open files continue without it.
   func release() { faulty_watch(nil, nil, nil) }
 
-  /// Lets the next operations fail: writes as on a full disk, syncs as on a broken one.
+  /// Lets the next `count` operations fail: writes as on a full disk, syncs as on a broken one.
   func fail(_ count: Int) { state.withLock { $0.failures = count } }
 
-  /// Writes to a file since its last sync.
+  /// Returns the number of writes to a file since its last sync.
   func unsyncedWrites(of name: String) -> Int { state.withLock { $0.files[name]?.pending.count ?? 0 } }
 
-  /// Bytes of a file that are on disk for sure.
+  /// Returns the number of durable bytes of a file.
   func durableSize(of name: String) -> Int { state.withLock { $0.files[name]?.durable.count ?? 0 } }
 
   private func performed(_ operation: faulty_operation, _ name: String, _ data: [UInt8], _ offset: Int) -> Int32 {
@@ -87,7 +87,8 @@ import Synchronization
       state.untilStop -= 1
       if state.untilStop == 0 {
         state.untilStop = Int.random(in: 1...everyOperations, using: &state.random)
-        // Under the lock: no thread can sync, and so have a push accepted, between the image and what the sender knows by then.
+        // The lock is held: no thread can sync, and so have a push accepted, between the image and the record of the
+        // sender's state.
         stop(FaultyDisk.image(of: state.files, using: &state.random))
       }
       if state.failures > 0 {
@@ -107,7 +108,7 @@ import Synchronization
     }
   }
 
-  /// Each write since the last sync is there, is not, or is torn between two sectors.
+  /// Returns the files with each write since the last sync present, missing, or torn between two sectors.
   private static func image(of files: [String: File], using random: inout SplitMix64) -> [String: [UInt8]] {
     files.mapValues { file in
       var bytes = file.durable

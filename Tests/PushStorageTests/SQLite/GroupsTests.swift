@@ -57,7 +57,7 @@ import Testing
       #expect(groups.registration(kept.token)?.unregistered == 9)
       #expect(groups.registration(ended.token)?.unregistered == 7)
     }
-    // A group that is made anew is another one: what was sent to the former is not its own.
+    // A group that is created again is a new one: the pushes to the old one do not belong to it.
     #expect(try await groups.add("ops", []).id > ops.id)
   }
 
@@ -83,7 +83,7 @@ import Testing
     let ops = try await groups.add("ops", [person(1), person(2)])
     let address = ops.address(in: .development)
     try await note(1, [1, 2], address)
-    // Sent again after one more had come.
+    // The push is sent again after a further member joined.
     _ = try await groups.add("ops", [person(3)])
     try await note(1, [2, 3], address)
     #expect(try await groups.persons(of: .number(1), app: 1, at: address) == [person(1), person(2), person(3)])
@@ -98,7 +98,7 @@ import Testing
       let taken = try await take(later, 1, action, by: 3, isPick: isPick)
       #expect(!taken.isFirst && taken.counting.action == "approve" && taken.counting.person == person(2))
     }
-    // Another's answer to another push of the same id, of whoever was sent it otherwise.
+    // A user outside the group, and a push of another app with the same id, have their own answers.
     #expect(try await take(later, 1, "deny", by: 9).persons == [person(9)])
     #expect(try await take(later, 1, "deny", by: 8, app: 2).isFirst)
     try await groups.trim(now: Limits.answerRetention * 1000 + 6)
@@ -113,11 +113,11 @@ import Testing
     if isGroupRemoved { try await groups.remove(ops, now: 6) } else { try await groups.remove(person(1), from: ops) }
     #expect(try await takenOrNot(answers, 1, "approve", by: 1) == nil)
     #expect(try await answers.answers(since: 0).isEmpty)
-    // An alert is closed by its person alone, member or not.
+    // A closed alert counts for its user alone, member or not.
     #expect(try await take(answers, 1, "close", by: 1, isPick: false).persons == [person(1)])
     guard !isGroupRemoved else { return }
     #expect(try await take(answers, 1, "deny", by: 2).isFirst)
-    // Back in the group, what the others have answered counts.
+    // After the user has joined again, the answers of the others count.
     _ = try await groups.add("ops", [person(1)])
     #expect(try await take(answers, 1, "approve", by: 1).counting.action == "deny")
   }

@@ -7,7 +7,7 @@ import Testing
 @testable import PushCore
 @testable import PushStorage
 
-/// A mailbox that accepts before it has read what waits.
+/// A mailbox that accepts pushes before it has read the stored ones.
 @Suite(.timeLimit(.minutes(5))) struct LateMailboxTests {
   let folder: TemporaryFolder
   let clock = TestClock()
@@ -15,7 +15,7 @@ import Testing
 
   init() throws { folder = try TemporaryFolder() }
 
-  /// Opens the mailbox; what waits is read when `gate` is opened.
+  /// Opens the mailbox. It reads the stored pushes when `gate` is signaled.
   private func open(_ gate: DispatchSemaphore? = nil, cap: Int = 10_000) throws -> SQLiteMailbox {
     let (clock, removals) = (clock, removals)
     return try SQLiteMailbox(
@@ -23,7 +23,7 @@ import Testing
       removed: { removals.add($0) }, rowsReadAtOnce: gate == nil ? 1000 : 0, willRead: { gate?.wait() })
   }
 
-  /// A mailbox in which some pushes waited, and then one that has not read them.
+  /// Returns a mailbox that has not yet read the given stored pushes, with its gate.
   private func late(
     _ pushes: [StoredPush], cap: Int = 10_000
   ) async throws -> (mailbox: SQLiteMailbox, gate: DispatchSemaphore) {
@@ -70,7 +70,7 @@ import Testing
     gate.signal()
     mailbox.close()
     let clock = clock
-    // Read late once more, and then at once.
+    // Once with a late read again, and then with a read at once.
     for round in 0..<2 {
       let second = DispatchSemaphore(value: 0)
       let reopened = try SQLiteMailbox(

@@ -8,7 +8,7 @@ import Testing
 @testable import PushPolicy
 @testable import PushStorage
 
-/// Registrations that are asked before all of them have been read.
+/// Lookups of registrations before all of them have been read.
 @Suite(.timeLimit(.minutes(5))) struct LateRegistrationsTests {
   let folder: TemporaryFolder
   let path: String
@@ -21,14 +21,14 @@ import Testing
 
   private func open() throws -> SQLiteRegistrations { try SQLiteRegistrations(store: try SQLiteStore(path: path)) }
 
-  /// Opens what has to be read later, when the gate is opened.
+  /// Opens registrations that are read when the gate is signaled.
   private func late(failed: @escaping @Sendable (StoreError) -> Void = { _ in }) throws -> SQLiteRegistrations {
     let gate = gate
     return try SQLiteRegistrations(
       store: try SQLiteStore(path: path), rowsReadAtOnce: 0, willRead: { gate.wait() }, failed: failed)
   }
 
-  /// Everything that can be looked up, as texts.
+  /// Returns the results of all lookups, as texts.
   private func lookUp(_ home: SQLiteRegistrations, secrets: [String], tokens: [DeviceToken]) throws -> [String] {
     var lines: [String] = []
     for row in Int64(1)...5 {
@@ -78,7 +78,7 @@ import Testing
     let before = try open()
     let (phone, _) = try await before.enroll(name: "phone", person: "anna")
     let home = try late()
-    // A team, a key or an app is nobody's who has to be read.
+    // Teams, keys and apps have no owner that is still to be read, so this change does not wait.
     let app = try await home.putApp(topic: "a.b", name: "A", icon: "🐝", policyMode: .enforce)
     let hasEnded = Mutex(false)
     async let token = {

@@ -7,14 +7,14 @@ import Testing
 @testable import PushCore
 @testable import PushStorage
 
-/// The delivery log never decides whether pushes are delivered.
+/// The delivery log never affects the delivery of pushes.
 @Suite(.timeLimit(.minutes(5))) struct LogFileTests {
   let folder: TemporaryFolder
   private var path: String { folder.file("log.sqlite") }
 
   init() throws { folder = try TemporaryFolder() }
 
-  /// What the file told of itself.
+  /// The losses that the file reported.
   private final class Losses: Sendable {
     let all = Mutex<[LogFile.Loss]>([])
     var count: Int { all.withLock(\.count) }

@@ -5,7 +5,7 @@ import Testing
 @testable import PushCore
 @testable import PushStorage
 
-/// Rows of a delivery log on their way to another gateway.
+/// Rows of a delivery log in the format for other gateways.
 @Suite struct LogPassageTests {
   private let records: [DeliveryLog.Record] = (1...100).map { (number: Int) -> DeliveryLog.Record in
     let app: AppID? = number.isMultiple(of: 2) ? AppID(row: 3) : nil

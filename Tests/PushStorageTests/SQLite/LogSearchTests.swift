@@ -8,7 +8,7 @@ import Testing
 @testable import PushCore
 @testable import PushStorage
 
-/// What is found in the delivery log, what is read for it, and who is told of what is new.
+/// Searches in the delivery log: their results, the data that is read for them, and the notification about new rows.
 @Suite(.timeLimit(.minutes(5))) struct LogSearchTests {
   let folder: TemporaryFolder
   private var path: String { folder.file("log.sqlite") }
@@ -17,7 +17,7 @@ import Testing
 
   private func log() -> DeliveryLog { DeliveryLog(path: path, retention: 86_400 * 365 * 100, logger: .silent) }
 
-  /// Rows of pushes, two of each, for ten devices and three apps.
+  /// Returns two rows for each push, for ten devices and three apps.
   private func rows(_ numbers: Range<Int>) -> [DeliveryLog.Row] {
     numbers.flatMap { number in
       [DeliveryEvent.accepted, .stored].map { event in
@@ -29,11 +29,11 @@ import Testing
     }
   }
 
-  /// A log of some groups, and some batches that are in none.
+  /// Fills a log with some groups of batches, and some batches outside of a group.
   private func fill(_ log: DeliveryLog, pushes: Int = 20_000) async throws {
     for start in stride(from: 0, to: pushes, by: 500) {
       log.append(rows(start..<start + 500))
-      // Each part is a batch of its own.
+      // Each part becomes its own batch.
       _ = try await log.rows(.init(limit: 1))
     }
   }
@@ -60,9 +60,9 @@ import Testing
     #expect(try await found("gleis v") == ["Zug\nGLEIS VIER"])
     #expect(try await found("bus").isEmpty)
     #expect(try await found("train") { $0 == DeviceID(row: 0) ? .all : .none }.isEmpty)
-    // A text that was kept while senders did not find it is not theirs later.
+    // A text that was stored while senders had no access to it stays inaccessible to them.
     #expect(try await found("train") { _ in .forSenders } == ["\ntrain"])
-    // Who may not read them is told none, also where nothing is looked for.
+    // Without the right to read texts a search returns none, even without a search text.
     let rows = try await log.rows(DeliveryLog.Query())
     #expect(rows.count == 3 && rows.allSatisfy { $0.text == nil })
     try await log.eraseTexts(of: [DeviceID(row: 1)])
@@ -159,7 +159,7 @@ import Testing
     #expect(try query("SELECT min(last_batch) >= \(left[0]) FROM batch_group") == [1])
     while try file.trim(before: .max) {}
     #expect(try query("SELECT count(*) FROM batch_group") == [0])
-    // Numbers begin anew.
+    // The numbers begin again.
     let second = log()
     defer { second.close() }
     second.append(rows(0..<1))
@@ -224,7 +224,7 @@ import Testing
     #expect(before.records.map(\.row.event) == [.accepted, .stored])
     let query = DeliveryLog.Query(id: .number(1), events: [.viewed], after: before.next)
     async let awaited = log.nextPage(query, within: .seconds(60))
-    // Others' rows, and other events of the same push, end no wait.
+    // Rows of other pushes, and other events of the same push, do not end the wait.
     log.append(rows(2..<5) + rows(1..<2))
     log.append([.init(at: 5, event: .viewed, id: .number(1), device: 1, app: 1)])
     let after = try #require(try await awaited)
@@ -309,7 +309,7 @@ import Testing
       }
       let batch = rows(0..<2000)
       for _ in 0..<25 {
-        // As fast as it is taken, and no faster: what a gateway does beyond that is dropped without any search, too.
+        // Appends no faster than the writer takes rows: more rows than that would be dropped even without a search.
         await eventually { log.waitingCount <= Limits.maximumLogBacklog / 2 }
         log.append(batch)
       }
@@ -330,7 +330,7 @@ import Testing
     configuration.readonly = true
     let reader = try DatabaseQueue(path: path, configuration: configuration)
     let count = try await reader.read { db in
-      // The writer waits for this, and writes then.
+      // The writer waits for this read, and then writes.
       log.append(self.rows(10..<11))
       return try Int.fetchOne(db, sql: "SELECT count(*) FROM batch")
     }

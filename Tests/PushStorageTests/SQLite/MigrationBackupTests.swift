@@ -37,7 +37,7 @@ import Testing
     _ migration: String
   ) throws {
     try makeDatabase(after: migration)
-    // A cell's has none.
+    // A replica of a cluster has no such backup.
     try DatabaseQueue(path: folder.databasePath).write { db in
       if try db.tableExists("replica") { try db.execute(sql: "DELETE FROM replica") }
     }

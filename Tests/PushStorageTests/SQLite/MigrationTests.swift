@@ -49,7 +49,7 @@ import Testing
     #expect(found.count == 3 && found.allSatisfy { $0 == team })
   }
 
-  // MARK: Beside an earlier version
+  // MARK: Compatibility with the previous version
 
   @Test(arguments: migrations.drop { $0 != "replica" }.dropFirst())
   func `a version since cells lives in one cell with the version before it`(_ migration: String) throws {
@@ -87,7 +87,8 @@ import Testing
     return try obstacles(before, after)
   }
 
-  /// Why gateways with two schemas can't be in one cell: what the earlier writes has to be a row of the later, too.
+  /// Returns the reasons why gateways with two schemas can't be in one cluster: each row of the earlier schema must be
+  /// valid in the later one.
   private func obstacles(_ before: DatabaseQueue, _ after: DatabaseQueue) throws -> [String] {
     let (old, new) = (try before.read(description), try after.read(description))
     let gone = old.columns.keys.filter { new.columns[$0] == nil }.map { "\($0) is gone" }
@@ -111,8 +112,8 @@ import Testing
 
   private typealias Description = (tables: Set<String>, columns: [String: Column], rules: [String: String?])
 
-  /// Tables, columns, and what else a row has to be, with the table of which it says so (nil: of several): unique, referring
-  /// to a row that stays, changed by nobody else.
+  /// Returns the tables, columns and constraints of a database. A constraint has the name of its table, or nil if it
+  /// concerns several: uniqueness, references to permanent rows, no changes by triggers.
   private func description(_ db: Database) throws -> Description {
     var (columns, rules): ([String: Column], [String: String?]) = ([:], [:])
     let tables = try tables(db)
@@ -135,7 +136,7 @@ import Testing
 
   // MARK: Reading
 
-  /// Every table but the migrator's, with its columns and rows.
+  /// Returns every table except that of the migrator, with its columns and rows.
   private func contents(_ db: Database) throws -> [String: (columns: [String], rows: [Row])] {
     var contents: [String: (columns: [String], rows: [Row])] = [:]
     for table in try tables(db) {
@@ -149,7 +150,7 @@ import Testing
     try Row.fetchAll(db, sql: "SELECT \(columns.joined(separator: ", ")) FROM \(table) ORDER BY rowid")
   }
 
-  /// Columns and indexes of every table, one a line.
+  /// Returns the columns and indexes of every table, one per line.
   private func shape(_ db: Database) throws -> [String] {
     try tables(db).flatMap { table in
       let columns = try db.columns(in: table).map {

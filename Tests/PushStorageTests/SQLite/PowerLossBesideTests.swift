@@ -6,17 +6,17 @@ import Testing
 @testable import PushCore
 @testable import PushStorage
 
-/// What is promised beside the mailbox, on real SQLite over a disk that loses and tears everything that was not synced:
-/// answers, unregistrations, and what administrators asked for.
+/// The durability guarantees apart from the mailbox, on real SQLite over a disk that loses and tears unsynced writes:
+/// answers, unregistrations, and administrators' requests.
 ///
-/// In the suite of the mailbox: there is one such disk at a time.
+/// In the suite of the mailbox, because only one such disk can exist at a time.
 extension PowerLossTests {
-  /// What a promise is about.
+  /// The kind of a guarantee.
   enum Kind: CaseIterable, Sendable { case answer, purge, audit }
 
-  /// What has been promised at some moment.
+  /// The confirmed operations at some moment.
   struct Promised: Sendable {
-    /// The action that counts, by push.
+    /// The answer that counts, by push.
     var answers: [APNSID: String] = [:]
     var purged: Set<APNSID> = []
     var audited: Set<Int64> = []
@@ -39,7 +39,7 @@ extension PowerLossTests {
     #expect(images > 10 * Self.seeds.count)
   }
 
-  /// A promise that goes out before the disk has it.
+  /// The tests detect a confirmation that is sent before the data is on the disk.
   @Test(arguments: Kind.allCases)
   func `a promise that comes too early is found out`(_ early: Kind) async throws {
     var found: Set<Kind> = []
@@ -49,9 +49,9 @@ extension PowerLossTests {
     #expect(found == [early])
   }
 
-  /// Answers, purges and asks for a while; returns what the machine would find at many moments.
+  /// Runs random answers, purges and requests. Returns images of the disk at many moments.
   ///
-  /// - Parameter early: what is promised before it is done.
+  /// - Parameter early: The kind that is confirmed before it is done.
   private static func run(seed: UInt64, early: Kind?) async throws -> [PromiseImage] {
     let (temporary, clock) = (try TemporaryFolder(), TestClock())
     do { _ = try SQLiteStore(path: temporary.file("push.sqlite")) }
@@ -100,7 +100,7 @@ extension PowerLossTests {
     return images.withLock { $0 }
   }
 
-  /// Starts on what the machine finds; returns the promises that do not hold.
+  /// Starts with an image and returns the kinds of violated guarantees.
   private static func broken(_ image: PromiseImage) async throws -> Set<Kind> {
     let temporary = try TemporaryFolder()
     for (name, bytes) in image.files { _ = try temporary.write(bytes, name) }

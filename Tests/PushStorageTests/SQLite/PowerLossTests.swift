@@ -7,14 +7,14 @@ import Testing
 @testable import PushCore
 @testable import PushStorage
 
-/// The mailbox on real SQLite over a disk that loses and tears everything that was not synced.
+/// The mailbox on real SQLite over a disk that loses and tears unsynced writes.
 @Suite(.serialized, .timeLimit(.minutes(5))) struct PowerLossTests {
-  /// What the sender and the device know at some moment.
+  /// The state that the sender and the device know at some moment.
   struct Known: Sendable {
-    /// Accepted pushes: 200 went out.
+    /// The accepted pushes, which were answered with 200.
     var accepted: [StoredPush] = []
     var numbers: [RecentIDs.Key: UInt64] = [:]
-    /// Submitted, whatever became of them.
+    /// The submitted pushes, with any outcome.
     var submitted: [RecentIDs.Key: StoredPush] = [:]
     var acknowledged: [DeviceID: UInt64] = [:]
   }
@@ -24,7 +24,8 @@ import Testing
     var known: Known
   }
 
-  /// `PUSHGATEWAY_SEED=7` runs that seed alone; `PUSHGATEWAY_SEEDS` runs a thousandth of that number.
+  /// The seeds of the run. `PUSHGATEWAY_SEED=7` runs that seed alone; `PUSHGATEWAY_SEEDS` runs a thousandth of that
+  /// number.
   static var seeds: [UInt64] {
     let environment = ProcessInfo.processInfo.environment
     if let seed = environment["PUSHGATEWAY_SEED"].flatMap(UInt64.init) { return [seed] }
@@ -66,7 +67,7 @@ import Testing
     #expect(try reader.read { try Int.fetchOne($0, sql: "SELECT count(*) FROM team") } == 1)
   }
 
-  /// Appends and acknowledges for a while; returns what the machine would find at many moments.
+  /// Runs random appends and acknowledgements. Returns images of the disk at many moments.
   private static func run(seed: UInt64) async throws -> [Image] {
     let (temporary, clock) = (try TemporaryFolder(), TestClock())
     do { _ = try SQLiteStore(path: temporary.file("push.sqlite")) }
@@ -89,7 +90,7 @@ import Testing
         number += 1
         let collapse = ["", "", "", "a"].randomElement(using: &random) ?? ""
         let payload = #"{"n":"\#(String(repeating: "x", count: .random(in: 0...3000, using: &random)))"}"#
-        // To one of the devices, or a copy to each.
+        // One push to one of the devices, or a copy to each.
         let devices: [DeviceID] = [[1], [2], [1, 2]].randomElement(using: &random) ?? [1]
         return devices.map { samplePush(number, to: $0, collapse: collapse, payload: payload) }
       }
@@ -119,7 +120,7 @@ import Testing
     return images.withLock { $0 }
   }
 
-  /// Starts on what the machine finds.
+  /// Starts with an image and checks the mailbox.
   private static func check(_ image: Image, _ words: String) async throws {
     let temporary = try TemporaryFolder()
     for (name, bytes) in image.files { _ = try temporary.write(bytes, name) }
@@ -162,7 +163,7 @@ import Testing
             isAcknowledged || isReplaced || isReplacedAndAcknowledged, "\(words): accepted \(push.id) (\(seq)) is lost")
         }
       }
-      // What was accepted is a retry now, and what comes has a number of its own.
+      // An accepted push is now a duplicate, and a new push gets a new sequence number.
       if let push = known.accepted.last(where: { $0.device == device }) {
         let outcome = await home.mailbox.append([push]).first
         try #require(outcome?.isDuplicate == true, "\(words): a retry of \(push.id) is stored again")
@@ -172,6 +173,6 @@ import Testing
 }
 
 extension StoredPush {
-  /// What tells it from others, also from its copies.
+  /// The key that distinguishes the push from others, including its copies.
   fileprivate var key: RecentIDs.Key { RecentIDs.Key(device: device, app: app, id: id) }
 }

@@ -10,7 +10,7 @@ import Testing
 
   init() throws { queue = try DatabaseQueue() }
 
-  /// What a statement without parameters makes of a value, in SQL.
+  /// Reads the value of an SQL expression with a statement without parameters.
   private func read<Value>(_ sql: String, _ body: (PreparedStatement) throws -> Value) throws -> Value {
     try queue.read { db in
       let statement = try PreparedStatement(db, "SELECT \(sql) AS amount")
@@ -20,7 +20,7 @@ import Testing
     }
   }
 
-  /// What is said of a value that is damaged; nil when it is not.
+  /// Returns the error about a damaged value, or nil if the value is valid.
   private func words(_ sql: String, _ body: (PreparedStatement) throws -> Void) -> String? {
     do {
       try read(sql, body)
@@ -67,7 +67,7 @@ import Testing
       try db.execute(sql: "CREATE TABLE thing (value)")
       let insert = try PreparedStatement(db, "INSERT INTO thing VALUES (?)")
       insert.bind(1)
-      // There is no second one.
+      // There is no second row.
       insert.bind(2)
       #expect(throws: DatabaseError.self) { try insert.run() }
       insert.bind(text: "three")
@@ -76,7 +76,7 @@ import Testing
     }
   }
 
-  /// Nobody reads the memory.
+  /// The memory is never read.
   @Test func `bytes that SQLite can't take are an error`() throws {
     let size = 1 << 31
     let flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE

@@ -1,16 +1,18 @@
 import PushTesting
 
-/// Databases as released versions wrote them. They never change: a version that was out there must come over whole.
+/// Databases as released versions wrote them. They never change: the data of every released version must be migrated
+/// completely.
 ///
-/// A new migration gets an element of ``steps``: its statements as they are then, and a row of whatever is new.
+/// A new migration adds an element to ``steps``: its statements at that time, and a row for each new table or column.
 enum ReleasedSchemas {
-  /// What a version added, in statements of its own: the name of its migration, its schema, one of everything new.
+  /// The additions of one version in their own statements: the name of the migration, the schema, and a row for each
+  /// addition.
   struct Step: Sendable {
     var migration: String
     var dump: String
   }
 
-  /// A database as the version left it that had this migration and none after it.
+  /// Returns a database of the version that had this migration and none after it.
   static func dump(after migration: String) -> String {
     let end = steps.firstIndex { $0.migration == migration } ?? steps.count - 1
     let names = steps[1...].prefix(end).map { "INSERT INTO grdb_migrations VALUES ('\($0.migration)');" }
@@ -247,7 +249,7 @@ enum ReleasedSchemas {
         """),
   ]
 
-  /// Version 0.1.0, with one of everything.
+  /// Version 0.1.0, with a row in every table.
   static let version1 = """
     CREATE TABLE grdb_migrations (identifier TEXT NOT NULL PRIMARY KEY);
     INSERT INTO grdb_migrations VALUES ('1');

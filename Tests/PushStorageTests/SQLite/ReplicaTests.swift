@@ -8,7 +8,7 @@ import Testing
 @testable import PushCore
 @testable import PushStorage
 
-/// What two gateways of a cell have, beside the registrations, whose conformance runs on two replicas.
+/// The shared data of two gateways of a cluster, except the registrations, whose conformance tests run on two replicas.
 @Suite(.timeLimit(.minutes(5))) struct ReplicaTests {
   private let folder: TemporaryFolder
   private let log = MemoryReplicationLog()
@@ -28,7 +28,7 @@ import Testing
 
   private func follow() async throws { for member in members { try await member.catchUp() } }
 
-  /// All rows that are shared, as text.
+  /// Returns all shared rows as text.
   private func rows(_ store: SQLiteStore) throws -> [String] {
     try store.pool.read { db in
       try Schema.tables(db).filter(Schema.isShared).sorted().flatMap { table in

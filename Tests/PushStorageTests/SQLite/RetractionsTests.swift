@@ -36,7 +36,7 @@ import Testing
           .init(id: .number(2), person: person(2), app: nil, at: 7),
         ])
     }
-    // What was whichever app's was this app's, too.
+    // A retraction for all apps includes this app.
     #expect(try await !retractions.add(.number(2), app: 3, from: [person(2)], at: 8))
   }
 

@@ -5,7 +5,7 @@ import Testing
 @testable import PushCore
 @testable import PushStorage
 
-/// Rows that are not as they were written, on pages that are sound.
+/// Rows that differ from their checksum, on valid pages.
 @Suite(.timeLimit(.minutes(5))) struct RowChecksumTests {
   let folder: TemporaryFolder
   let path: String
@@ -20,7 +20,7 @@ import Testing
       store: store ?? SQLiteStore(path: path), cap: 100, logger: .silent, now: { 1_700_000_000 }, removed: { _ in })
   }
 
-  /// A mailbox's file with three pushes.
+  /// Creates the file of a mailbox with three pushes.
   private func fill() async throws {
     let mailbox = try open()
     _ = await mailbox.append((1...3).map { samplePush($0) })
@@ -28,7 +28,7 @@ import Testing
   }
 
   private func change(_ sql: String) throws {
-    // What was closed lets go of the file a moment later.
+    // A closed connection releases the file a moment later.
     var configuration = GRDB.Configuration()
     configuration.busyMode = .timeout(30)
     try DatabaseQueue(path: path, configuration: configuration).writeWithoutTransaction { try $0.execute(sql: sql) }
@@ -81,7 +81,7 @@ import Testing
     let found = try await mailbox.pending(for: 1, after: 0, limit: 10)
     #expect(found.entries.map(\.push.payload.isEmpty) == [false, true, false])
     #expect(mailbox.problem?.problem.contains("is damaged") == true)
-    // It stores on.
+    // The mailbox continues to store pushes.
     #expect(await mailbox.append([samplePush(4)]).map(\.seq) == [4])
     mailbox.close()
     let report = try DatabaseRepair.repair(path: path, stamp: "now")

@@ -25,7 +25,7 @@ import Testing
     #expect(try await home.mailbox.pending(for: 2, after: 0, limit: 1000).entries.map(\.seq) == seqs(of: 2))
   }
 
-  /// Rows go into the table in groups, and the rest one by one.
+  /// Rows are inserted in groups, and the rest one by one.
   @Test(arguments: [1, 15, 16, 17, 33])
   func `every column of every row of a batch comes back, whatever its size`(_ count: Int) async throws {
     var home = try SQLiteHome()
@@ -111,7 +111,7 @@ import Testing
     let size = try await home.store.pool.write { try Int.fetchOne($0, sql: "PRAGMA page_count") ?? 0 }
     try await home.store.pool.write { try $0.execute(sql: "PRAGMA max_page_count = \(size)") }
     let large = String(repeating: "x", count: 9000)
-    // Who is refused finds the reason; a second later the mailbox may have tried the disk by itself.
+    // The problem is set when an append is refused. A second later, the mailbox may have retried automatically.
     let (seqs, found) = await withCheckedContinuation { continuation in
       home.mailbox.append([samplePush(1, payload: large)]) { outcomes in
         continuation.resume(returning: (outcomes.map(\.seq), home.mailbox.problem))
@@ -122,7 +122,7 @@ import Testing
     #expect(problem.problem.hasSuffix("the disk is full: free some space"))
     #expect(problem.since == home.clock.seconds)
     try await home.store.pool.write { try $0.execute(sql: "PRAGMA max_page_count = 1000000") }
-    // Nobody sends: the mailbox tries by itself.
+    // Without appends, the mailbox retries automatically.
     await eventually { home.mailbox.problem == nil }
     #expect(await home.mailbox.append([samplePush(1, payload: large)]).compactMap(\.seq).count == 1)
   }

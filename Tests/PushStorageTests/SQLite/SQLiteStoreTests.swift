@@ -35,13 +35,13 @@ import Testing
     let store = try SQLiteStore(path: path, durability: .normal)
     try store.pool.writeWithoutTransaction { db in
       try db.execute(sql: "CREATE TABLE filling (bytes BLOB)")
-      // Half as many pages more than it may have.
+      // One and a half times the maximum number of pages.
       for _ in 0..<Limits.maximumDatabaseLogPages * 3 / 2 / 64 {
         try db.execute(sql: "INSERT INTO filling VALUES (zeroblob(?))", arguments: [64 * 4096])
       }
     }
     let size = try FileManager.default.attributesOfItem(atPath: path + "-wal")[.size] as? Int ?? 0
-    // A page has a head in the log; the last transaction may go beyond.
+    // Each page in the log has a header, and the last transaction may exceed the limit.
     #expect(size > 4096 && size <= (Limits.maximumDatabaseLogPages + 2 * 64) * (4096 + 24))
   }
 
@@ -65,7 +65,7 @@ import Testing
     }
     try await store.pool.write { try $0.execute(sql: "INSERT INTO team VALUES ('TEAM000009')") }
     async let isEmpty = store.emptyLog()
-    // Whoever writes goes on meanwhile.
+    // Writers continue in the meantime.
     for number in 0..<5 {
       try await store.pool.write { try $0.execute(sql: "INSERT INTO team VALUES ('TEAM00001\(number)')") }
     }
@@ -131,7 +131,7 @@ import Testing
     #expect(!app.isStrict)
     #expect(registrations.certificates.count == (migration == "1" ? 0 : 2))
     #expect(app.policyMode == .report)
-    // Dumps of later versions have later devices, too.
+    // The dumps of later versions have further devices.
     let later = Set(["console", "tablet"])
     #expect(registrations.devices.map(\.name).filter { !later.contains($0) } == ["laptop", "phone"])
     #expect(registrations.preferences(of: 1).parts.badge == false)
@@ -172,7 +172,7 @@ import Testing
     }
   }
 
-  /// The next who writes would pay for what a batch leaves in the log.
+  /// The pages of a batch that stay in the log would delay the next writer.
   @Test func `a batch of devices is in the file itself, not in its log`() async throws {
     let store = try SQLiteStore(path: path)
     let registrations = try SQLiteRegistrations(store: store)

@@ -84,7 +84,7 @@ import Testing
     }
     await #expect(throws: StoreError.self) { try await add(push(2, at: 1000)) }
     #expect((scheduled.count, scheduled.next) == (1, 5000))
-    // A commit that fails comes after the time was noted.
+    // The commit fails after the due time was noted.
     try await store.pool.write { try $0.execute(sql: "DROP TRIGGER full; DELETE FROM scheduled") }
     #expect(scheduled.next == 5000)
     try await scheduled.refresh()
@@ -102,7 +102,7 @@ import Testing
   }
 
   @Test func `an app, a team and all together have a bound, and what leaves makes room`() async throws {
-    // As many as there may be, without the time that it takes to accept them.
+    // The maximum number of rows, without the time to accept each of them.
     try await store.pool.write { db in
       try db.execute(
         sql: """
@@ -115,7 +115,7 @@ import Testing
     #expect(full.count == Limits.maximumScheduled)
     #expect(try await add(push(1, at: 1, app: 77, team: nil), to: full) == .full)
     try await full.remove([Int64(Limits.maximumScheduled)])
-    // There is room again, and none for an app or a team that has as many as it may.
+    // The table has space again, but not for an app or a team that has its maximum.
     #expect(try await add(push(2, at: 1, app: 3, team: nil), to: full) == .full)
     #expect(try await add(push(3, at: 1, app: 77, team: "TEAM1"), to: full) == .full)
     #expect(try await add(push(4, at: 1, app: 77, team: "TEAM9"), to: full) == .stored)

@@ -6,7 +6,7 @@ import Testing
 @testable import PushCore
 @testable import PushStorage
 
-/// The room that a database takes on the disk, and what others do to its files.
+/// The size of a database on the disk, and changes of its files by others.
 @Suite(.timeLimit(.minutes(5))) struct StoreRoomTests {
   private func size(_ path: String) throws -> Int {
     try #require(FileManager.default.attributesOfItem(atPath: path)[.size] as? Int)
@@ -24,7 +24,7 @@ import Testing
     defer { home.mailbox.close() }
     try await fill(home)
     try await home.mailbox.purge([1], app: nil)
-    // All of it, also while the mailbox moves the log by itself.
+    // Empties the log completely, even while the mailbox checkpoints it automatically.
     #expect(try await home.store.emptyLog())
     let full = try size(home.store.path)
     #expect(full > 15 << 20)
@@ -85,7 +85,7 @@ import Testing
           arguments: [String(repeating: "x", count: 2 << 20)])
       }
     }
-    // As a backup does, which reads one moment from beginning to end.
+    // A long read transaction, as that of a backup.
     var configuration = GRDB.Configuration()
     (configuration.readonly, configuration.allowsUnsafeTransactions) = (true, true)
     let reader = try DatabaseQueue(path: store.path, configuration: configuration)
@@ -115,7 +115,7 @@ import Testing
     let problem = try #require(watch.problem)
     #expect(problem.part == "database" && problem.since == 7)
     #expect(problem.problem.contains("push.sqlite\(suffix) was deleted or replaced"))
-    // Nothing more is promised, and what was promised is where the words say.
+    // No further push is accepted, and the accepted ones are in the file that the message names.
     let outcome = await home.mailbox.append([samplePush(4)])
     #expect(outcome.allSatisfy { if case .unavailable = $0 { true } else { false } })
     let copy = try TemporaryFolder()

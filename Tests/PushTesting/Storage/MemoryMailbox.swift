@@ -3,7 +3,7 @@ package import PushCore
 package import PushStorage
 import Synchronization
 
-/// The contract of the mailbox as a plain model: everything in memory, nothing shared with the real one, so that each is a
+/// The contract of the mailbox as a simple model in memory. It shares no code with the real one, so that each is a
 /// check on the other.
 package final class MemoryMailbox: Mailbox {
   fileprivate struct Box: Sendable {
@@ -21,7 +21,8 @@ package final class MemoryMailbox: Mailbox {
 
   fileprivate struct State: Sendable {
     fileprivate var boxes: [DeviceID: Box] = [:]
-    /// Ids of senders, and until when they are known though their push waits no longer, in seconds since 1970.
+    /// The ids of senders, and the time in seconds since 1970 until which they are remembered after their push was
+    /// removed.
     fileprivate var known: [Key: Int64] = [:]
   }
 
@@ -29,7 +30,7 @@ package final class MemoryMailbox: Mailbox {
   private let cap: Int
   private let clock: TestClock
   private let removed: @Sendable ([MailboxRemoval]) -> Void
-  /// Everything happens here, one thing after another.
+  /// The queue for all operations, in order.
   private let queue = DispatchQueue(label: "memory mailbox")
 
   package convenience init(cap: Int = 10_000, clock: TestClock, removed: @escaping @Sendable ([MailboxRemoval]) -> Void)
@@ -44,7 +45,7 @@ package final class MemoryMailbox: Mailbox {
     self.removed = removed
   }
 
-  /// What a later process would find, if memory were a disk.
+  /// Returns the mailbox that a later process would open if the memory were a disk.
   package func reopened(removed: @escaping @Sendable ([MailboxRemoval]) -> Void) -> MemoryMailbox {
     queue.sync { MemoryMailbox(state.withLock { $0 }, cap: cap, clock: clock, removed: removed) }
   }

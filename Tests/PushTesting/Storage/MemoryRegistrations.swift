@@ -3,82 +3,82 @@ package import PushPolicy
 package import PushStorage
 import Synchronization
 
-/// The contract of the registrations as a plain model in memory, which shares nothing with the real ones. A fault may be
-/// planted: what is held against ``RegistrationsConformance`` has to be found out by it.
+/// The contract of the registrations as a simple model in memory. It shares no code with the real ones. An injected
+/// fault must be detected by the checks of ``RegistrationsConformance``.
 package final class MemoryRegistrations: Registrations {
   package enum Fault: CaseIterable {
-    /// Nothing is there when it is opened again.
+    /// All data is lost when the registrations are opened again.
     case forgetsWhenClosed
-    /// Every registration has a token of its own.
+    /// Every registration gets a new token.
     case givesNewTokens
-    /// Takes whatever comes.
+    /// Invalid values are accepted.
     case acceptsAnything
     /// A category belongs to every app.
     case sharesCategories
-    /// A question leaves its category behind.
+    /// The category of a question is not removed.
     case keepsQuestions
-    /// The devices of a batch are one person's.
+    /// The devices of a batch belong to one user.
     case sharesPersons
-    /// A token that ended was never there.
+    /// Ended tokens are unknown.
     case forgetsTokens
-    /// A change of choices may undo the one before.
+    /// A change of preferences may revert the change before.
     case undoesChoices
-    /// Verified tokens are believed after their key has gone.
+    /// Verified tokens stay valid after their key has been removed.
     case keepsGeneration
-    /// Nobody hears of a revoked certificate.
+    /// The revocation of a certificate is not reported.
     case revokesSilently
-    /// A code is good for ever.
+    /// A code never expires.
     case redeemsTwice
-    /// The beginning of a secret is enough.
+    /// The beginning of a secret is accepted.
     case readsHalfSecrets
-    /// Tokens lead to the app as it was.
+    /// Tokens refer to the original version of the app.
     case answersOldApps
-    /// What was enrolled before a name was taken stays.
+    /// The devices that were enrolled before a conflict of names stay.
     case enrollsHalfBatches
-    /// Whatever begins with the batch's name goes.
+    /// All devices whose name begins with that of the batch are removed.
     case removesTooMuch
     /// A second report of a push counts.
     case repeatsReports
-    /// A device may join any person.
+    /// A device may join any user.
     case joinsAnybody
-    /// A refused enrollment uses its invitation up.
+    /// A refused enrollment uses up its invitation.
     case usesUpInvitations
-    /// A link for many is good once.
+    /// A link for several uses works once.
     case usesUpLinks
-    /// A device that is there already uses a link for nothing.
+    /// The enrollment of an existing device uses up a link.
     case redeemsForNothing
-    /// A link of a channel outlasts it.
+    /// A link of a channel remains after the channel is deleted.
     case keepsLinks
-    /// A link that is good once has a secret that can be guessed.
+    /// A link for a single use has a secret that can be guessed.
     case shortensLinks
-    /// A link of a channel may be somebody's, and give a role.
+    /// A link of a channel may have a user and a role.
     case grantsByLink
-    /// However often somebody guesses, an invitation stays good.
+    /// Failed guesses never invalidate an invitation.
     case letsGuess
-    /// One that was taken back is still good.
+    /// A revoked invitation stays valid.
     case keepsInvitations
-    /// When a device was connected is not kept.
+    /// The time of the last connection of a device is not stored.
     case forgetsSeen
-    /// Two persons may have one name.
+    /// Two users may have the same name.
     case sharesNames
-    /// A secret is good for ever.
+    /// A secret never expires.
     case keepsSecrets
-    /// Nobody hears of a device that was removed.
+    /// The removal of a device is not reported.
     case removesSilently
-    /// The tokens of a device that was removed were never there.
+    /// The tokens of a removed device are unknown.
     case forgetsRemovedTokens
-    /// What a person has reported outlasts the person.
+    /// The reports of a user remain after the user is removed.
     case keepsReports
-    /// An app is every team's.
+    /// An app belongs to every team.
     case forgetsTeams
-    /// A team goes, whatever it has.
+    /// A team with apps or keys can be removed.
     case removesOwners
-    /// The number of an app that was removed is given out again.
+    /// The number of a removed app is used again.
     case reusesNumbers
-    /// A page of a list begins with the row that the one before ended with.
+    /// A page of a list begins with the last row of the page before.
     case repeatsRows
 
-    /// The check that has to find it, whichever others do.
+    /// The name of the check that has to detect the fault. Other checks may detect it too.
     package var finder: String {
       switch self {
       case .forgetsWhenClosed: "what was added is found, and found again later"
@@ -125,17 +125,17 @@ package final class MemoryRegistrations: Registrations {
     var keys: [String: ProviderKey] = [:]
     var generation: UInt64 = 0
     var apps: [AppID: App] = [:]
-    /// Numbers of apps that are gone.
+    /// The numbers of removed apps.
     var formerApps: [AppID] = []
-    /// Apps as they were first, for ``Fault/answersOldApps``.
+    /// The original versions of apps, for ``Fault/answersOldApps``.
     var oldApps: [AppID: App] = [:]
     var categories: [AppID: [String: [AlertAction]]] = [:]
-    /// When categories of questions end, in seconds since 1970.
+    /// The end times of the categories of questions, in seconds since 1970.
     var questions: [AppID: [String: Int64]] = [:]
     var persons: [PersonID: Person] = [:]
-    /// Devices that are gone, with their persons.
+    /// The removed devices with their users.
     var former: [DeviceID: PersonID] = [:]
-    /// Choices before the last change, for ``Fault/undoesChoices``.
+    /// The preferences before the last change, for ``Fault/undoesChoices``.
     var oldChoices: [PersonID: Preferences] = [:]
     var devices: [(device: Device, secret: String)] = []
     var registrations: [Registration] = []
@@ -160,7 +160,7 @@ package final class MemoryRegistrations: Registrations {
     self.fault = fault
   }
 
-  /// What a later process would find, if memory were a disk.
+  /// Returns the registrations that a later process would open if the memory were a disk.
   package func reopened() -> MemoryRegistrations {
     MemoryRegistrations(fault == .forgetsWhenClosed ? State() : look { $0 }, fault)
   }
@@ -544,7 +544,7 @@ package final class MemoryRegistrations: Registrations {
       _ = try changed.stored()
       state.oldChoices[person] = current
       state.persons[person]?.preferences = changed
-      // Told under the lock, so that listeners hear of changes in their order.
+      // Listeners are notified under the lock, so that they receive the changes in order.
       notify(.preferences(person, changed))
       return changed
     }

@@ -1,7 +1,7 @@
 package import PushStorage
 import Synchronization
 
-/// The log of a cell as a list in memory, for replicas in one process.
+/// The log of a cluster as a list in memory, for replicas in one process.
 package final class MemoryReplicationLog: Sendable {
   private let entries = Mutex<[ChangeSet]>([])
 
@@ -9,7 +9,7 @@ package final class MemoryReplicationLog: Sendable {
 
   package var count: Int { entries.withLock { $0.count } }
 
-  /// Makes a database a replica of this log's cell.
+  /// Makes a database a replica of this log's cluster.
   package func join(_ store: SQLiteStore) async throws -> Member {
     if try ReplicaFile(store.path) == nil { try await store.becomeReplica(of: "cell") }
     let member = Member(log: self, store: store)
@@ -18,7 +18,7 @@ package final class MemoryReplicationLog: Sendable {
     return member
   }
 
-  /// One replica's way to the log.
+  /// The access of one replica to the log.
   package final class Member: ReplicationLog {
     fileprivate let log: MemoryReplicationLog
     private let store: SQLiteStore

@@ -4,7 +4,7 @@ package import Logging
 package import PushStorage
 import Synchronization
 
-/// A mailbox in a database in a folder of its own.
+/// A mailbox in a database in its own folder.
 package struct SQLiteHome {
   package let folder: TemporaryFolder
   package let clock: TestClock
@@ -14,7 +14,7 @@ package struct SQLiteHome {
   package let mailbox: SQLiteMailbox
   package let removals: Removals
 
-  /// What left without an acknowledgement.
+  /// The pushes that were removed without an acknowledgement.
   package final class Removals: Sendable {
     private let list = Mutex<[MailboxRemoval]>([])
     package init() {}
@@ -36,13 +36,13 @@ package struct SQLiteHome {
       store: store, cap: cap, logger: .silent, now: { clock.seconds }, removed: { removals.add($0) })
   }
 
-  /// The same database, closed in good order and opened again.
+  /// Closes the database in an orderly way and opens it again.
   package func reopened() throws -> SQLiteHome {
     mailbox.close()
     return try SQLiteHome(folder: folder, clock: clock, cap: cap, durability: durability)
   }
 
-  /// A copy of the files as they are now, opened: what a process that dies here leaves behind.
+  /// Opens a copy of the current files, as they are after a crash of the process.
   package func crashed() throws -> SQLiteHome {
     let copy = try TemporaryFolder()
     for name in ["push.sqlite", "push.sqlite-wal"] where FileManager.default.fileExists(atPath: folder.file(name)) {
@@ -54,6 +54,6 @@ package struct SQLiteHome {
 }
 
 extension Logger {
-  /// Says nothing.
+  /// Discards all messages.
   package static let silent = Logger(label: "tests") { _ in SwiftLogNoOpLogHandler() }
 }

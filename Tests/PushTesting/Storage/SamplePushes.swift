@@ -2,7 +2,7 @@ package import PushCore
 package import PushStorage
 
 extension APNSID {
-  /// A readable id for a test.
+  /// Returns a readable id for a test.
   package static func number(_ number: Int) -> APNSID {
     let digits = String(number, radix: 16)
     let text = "00000000-0000-4000-8000-" + String(repeating: "0", count: 12 - digits.count) + digits
@@ -19,7 +19,7 @@ extension AppID: ExpressibleByIntegerLiteral {
   package init(integerLiteral value: Int64) { self.init(row: value) }
 }
 
-/// A push of a test. Without an id it has one of ours, which no retry repeats.
+/// Returns a push for a test. Without an id it has one of the gateway, which no retry repeats.
 package func samplePush(
   _ id: Int? = nil, to device: DeviceID = 1, app: AppID = 1, collapse: String = "", at now: Int64 = TestClock.start,
   lifetime: Int64 = 3600, payload: String = #"{"aps":{"alert":"hello"}}"#
@@ -32,13 +32,13 @@ package func samplePush(
 }
 
 extension AppendOutcome {
-  /// The number it got.
+  /// The sequence number of the push, if it was queued.
   package var seq: UInt64? {
     guard case .queued(let seq, _) = self else { return nil }
     return seq
   }
 
-  /// The id that it replaced.
+  /// The id of the push that this one replaced.
   package var replaced: APNSID? {
     guard case .queued(_, let replaced) = self else { return nil }
     return replaced
@@ -56,15 +56,15 @@ extension AppendOutcome {
 }
 
 extension Mailbox {
-  /// Appends and waits for the outcomes.
+  /// Appends pushes and waits for their outcomes.
   package func append(_ pushes: [StoredPush]) async -> [AppendOutcome] {
     await withCheckedContinuation { continuation in append(pushes) { continuation.resume(returning: $0) } }
   }
 
-  /// Waits until everything asked for so far has been done: operations keep their order.
+  /// Waits until all earlier operations have been done, because operations keep their order.
   package func settle() async { _ = await append([samplePush(to: DeviceID(row: .max), lifetime: 1)]) }
 
-  /// The numbers that wait for a device.
+  /// Returns the sequence numbers of a device's pending pushes.
   package func waiting(_ device: DeviceID = 1, after seq: UInt64 = 0) async throws -> [UInt64] {
     try await pending(for: device, after: seq, limit: .max).entries.map(\.seq)
   }

@@ -3,8 +3,8 @@ package import PushPolicy
 package import PushStorage
 import Synchronization
 
-/// The registrations of a cell of two gateways: each change is made at the one that did not make the last, and looked up at
-/// the other.
+/// The registrations of a cluster of two gateways. Changes alternate between the gateways, and lookups use the other
+/// one.
 package final class TwoReplicas: Registrations {
   private struct Gateway {
     var registrations: SQLiteRegistrations
@@ -25,7 +25,7 @@ package final class TwoReplicas: Registrations {
     return TwoReplicas(gateways)
   }
 
-  /// Where the last change was not made.
+  /// The gateway that did not make the last change.
   private var reader: SQLiteRegistrations { gateways[(changes.load(ordering: .relaxed) + 1) % 2].registrations }
 
   private func change<Value>(_ body: (SQLiteRegistrations) async throws -> Value) async throws -> Value {
@@ -35,14 +35,14 @@ package final class TwoReplicas: Registrations {
       try await gateways[(number + 1) % 2].member.catchUp()
       return value
     } catch {
-      // What was refused may have changed something all the same: a try is counted.
+      // An operation that was refused may have changed something: an attempt is counted.
       try await gateways[(number + 1) % 2].member.catchUp()
       throw error
     }
   }
 
   package func onChange(_ listener: @escaping @Sendable (RegistrationChange) -> Void) {
-    // Each gateway tells of every change.
+    // Each gateway reports every change.
     gateways[0].registrations.onChange(listener)
   }
 

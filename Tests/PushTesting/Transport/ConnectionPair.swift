@@ -2,17 +2,17 @@ package import HTTP2Transport
 package import NIOCore
 package import NIOEmbedded
 
-/// A server's connection and its client in memory: no socket, and a loop whose time the test moves.
+/// A server's connection and its client in memory, without a socket, on an event loop whose clock the test controls.
 package final class ConnectionPair {
   package let loop = EmbeddedEventLoop()
   package let context: LoopContext
   package let channel: EmbeddedChannel
   package let connection: Connection
   package let client: SessionEnd
-  /// What the server sent so far, beyond its first SETTINGS.
+  /// The frames that the server has sent after its first SETTINGS.
   package private(set) var frames: [Frame] = []
   private var scanner = FrameScanner(of: .server)
-  /// Whether nothing of the client's session is sent: the test writes bytes of its own.
+  /// True if no bytes of the client's session are sent, because the test writes its own bytes.
   private let isMute: Bool
 
   package init(_ handler: any Handler, options: ConnectionOptions = ConnectionOptions(), isMute: Bool = false) throws {
@@ -27,7 +27,7 @@ package final class ConnectionPair {
     frames = []
   }
 
-  /// Carries bytes to and fro until both are silent.
+  /// Transfers bytes in both directions until neither side sends more.
   package func run() throws {
     var hasMoved = true
     while hasMoved {
@@ -47,24 +47,24 @@ package final class ConnectionPair {
     }
   }
 
-  /// Sends bytes as they are.
+  /// Sends bytes unchanged.
   package func write(_ bytes: [UInt8]) throws {
     if channel.isActive { try channel.writeInbound(ByteBuffer(bytes: bytes)) }
   }
 
-  /// The codes of each GOAWAY (RFC 9113 §6.8) and of each RST_STREAM (§6.4).
+  /// The error codes of all GOAWAY frames (RFC 9113 §6.8) and of all RST_STREAM frames (§6.4).
   package var goAwayCodes: [UInt32] { frames.filter { $0.kind == .goAway }.map { $0.number(at: 4) } }
   package var resetCodes: [UInt32] { frames.filter { $0.kind == .resetStream }.map { $0.number(at: 0) } }
 
-  /// Lets time pass.
+  /// Advances the clock of the loop.
   package func wait(_ time: TimeAmount) throws {
     loop.advanceTime(by: time)
     try run()
   }
 
-  /// Sends a request; one with a body that does not end stays incomplete.
+  /// Sends a request. With a body that does not end, it stays incomplete.
   ///
-  /// - Returns: the stream's number.
+  /// - Returns: The number of the stream.
   @discardableResult
   package func request(
     _ path: String = "/3/device/ab", method: String = "POST", _ fields: [(HeaderName, String)] = [],
@@ -77,17 +77,17 @@ package final class ConnectionPair {
     head.append(.path, path.utf8)
     for (name, value) in fields { head.append(name, value.utf8) }
     let stream = try client.session.request(head, hasBody: body != nil)
-    // A stream that is over has no number any more.
+    // The number is read first, because a closed stream has none.
     let id = stream.id
     if let body { client.session.write(body, ending: isEnding, on: stream) }
     try run()
     return id
   }
 
-  /// The status of each answer that the client has got, by its stream.
+  /// The status of each answer that the client has received, by stream.
   package var statuses: [Int32: String] { Dictionary(client.messages.map { ($0.stream, $0.status ?? "") }) { $1 } }
 
-  /// The values that the server announced for a setting (RFC 9113 §6.5.2).
+  /// Returns the values that the server announced for a setting (RFC 9113 §6.5.2).
   package func announced(_ setting: UInt16) -> [Int] {
     frames.filter { $0.kind == .settings }.flatMap { frame in
       frame.payload.pieces(of: 6).compactMap { entry in
@@ -99,16 +99,16 @@ package final class ConnectionPair {
   }
 }
 
-/// A handler that does what a test says, and answers 200 unless it says otherwise.
+/// A handler that calls a function of the test. By default it answers 200.
 package final class StubHandler: Handler {
   package var onRequest: (Exchange) -> Void = { $0.respond(HeaderFields(status: 200), body: EmptyCollection()) }
   package var began = 0
   package var refusal: CloseReason?
-  /// What is kept of a body.
+  /// The maximum number of bytes of a body that are kept.
   package var maximumBodySize = 0
-  /// Whether too many fields are answered.
+  /// True if requests with too many fields are answered.
   package var answersExcessFields = false
-  /// The limits that were met.
+  /// The reported limits.
   package var limits: [TransportLimit] = []
   package var heads: [Int32] = []
 

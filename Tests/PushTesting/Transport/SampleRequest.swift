@@ -1,7 +1,7 @@
 package import HTTP2Transport
 package import PushCore
 
-/// An acceptable request of a provider, of which a test changes one thing.
+/// A valid request of a provider. Each test changes one field.
 package struct SampleRequest {
   package static let topic = "com.example.news"
   package static let id = "0f8fad5b-d9cb-469f-A165-70867728950E"
@@ -14,7 +14,7 @@ package struct SampleRequest {
 
   package init() {}
 
-  /// The request with one field replaced, or left out for nil.
+  /// Returns the request with one field replaced, or removed if `value` is nil.
   package func with(_ name: HeaderName, _ value: String?) -> SampleRequest {
     var changed = self
     changed.fields.removeAll { $0.name == name }
@@ -30,23 +30,23 @@ package struct SampleRequest {
 }
 
 extension Message {
-  /// Keeps a field given as text.
+  /// Adds a field that is given as text.
   package func keep(_ name: HeaderName, _ value: String) {
     unsafe Array(value.utf8).withUnsafeBytes { unsafe append(name, $0) }
   }
 
-  /// Takes a piece of the body.
+  /// Appends bytes to the body.
   package func keepBody(_ bytes: [UInt8]) {
     _ = unsafe bytes.withUnsafeBytes { unsafe appendBody($0) }
   }
 }
 
 extension DeviceToken {
-  /// Reads 64 hex digits.
+  /// Reads a token from 64 hex digits.
   package init?(hex text: String) { self.init(hex: Array(text.utf8).span) }
 }
 
 extension PushType {
-  /// Reads a header's value.
+  /// Reads the value of a header field.
   package init?(named text: String) { self.init(Array(text.utf8).span) }
 }

@@ -1,7 +1,7 @@
 package import HTTP2Transport
 import PushCore
 
-/// A frame as it crossed the wire (RFC 9113 §4.1).
+/// A frame of the connection (RFC 9113 §4.1).
 package struct Frame: Equatable {
   package enum Kind: UInt8 {
     case data, headers, priority, resetStream, settings, pushPromise, ping, goAway, windowUpdate, continuation
@@ -16,33 +16,33 @@ package struct Frame: Equatable {
     (self.kind, self.flags, self.stream, self.payload) = (kind, flags, stream, payload)
   }
 
-  /// Whether a DATA or HEADERS frame ends its stream.
+  /// True if a DATA or HEADERS frame ends its stream.
   package var endsStream: Bool { (kind == .data || kind == .headers) && flags & 1 != 0 }
 }
 
 extension Frame {
-  /// Four bytes of the payload as a number.
+  /// Returns four bytes of the payload as a number.
   package func number(at place: Int) -> UInt32 { payload[place..<place + 4].reduce(0) { $0 << 8 | UInt32($1) } }
 
-  /// The frame's bytes.
+  /// The bytes of the frame.
   package var bytes: [UInt8] {
     let size = payload.count
     let head = [UInt8(size >> 16 & 255), UInt8(size >> 8 & 255), UInt8(size & 255), kind.rawValue, flags]
     return head + (0..<4).map { UInt8(truncatingIfNeeded: stream >> (24 - 8 * $0)) } + payload
   }
 
-  /// What a client says first: the preface, and SETTINGS with nothing in them.
+  /// The first bytes of a client: the preface and an empty SETTINGS frame.
   package static let preface =
     Array("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".utf8)
     + Frame(kind: .settings, flags: 0, stream: 0, payload: []).bytes
 
-  /// A whole request for `/`, without a field that HPACK would remember.
+  /// Returns a complete request for `/`, without a field that HPACK would add to its table.
   package static func request(_ stream: Int32) -> Frame {
     Frame(kind: .headers, flags: 5, stream: stream, payload: [0x82, 0x87, 0x84, 0x01, 0x01, 0x61])
   }
 }
 
-/// Cuts the bytes of one direction into frames.
+/// Splits the bytes of one direction into frames.
 package struct FrameScanner {
   private var rest: [UInt8] = []
   private var prefaceSize: Int
@@ -66,7 +66,7 @@ package struct FrameScanner {
   }
 }
 
-/// A message that arrived whole.
+/// A message that was received completely.
 package struct ReceivedMessage {
   package var stream: Int32
   package var fields: [HeaderName: String]
@@ -76,7 +76,7 @@ package struct ReceivedMessage {
   package var status: String? { fields[.status] }
 }
 
-/// One end of a pair: a session and all that its owner heard.
+/// One end of a pair: a session and the calls to its delegate.
 package final class SessionEnd: HTTP2SessionDelegate {
   package let session: HTTP2Session
   package let pool: StreamPool
@@ -86,12 +86,12 @@ package final class SessionEnd: HTTP2SessionDelegate {
   package var settingsCount = 0
   package var pongs = 0
   package var goAways: [(last: Int32, debugData: [UInt8])] = []
-  /// How much of a body is kept.
+  /// The maximum number of bytes of a body that are kept.
   package var maximumBodySize = Int.max
   package var onHead: (HTTP2Stream) throws -> Void = { _ in }
   package var onMessage: (HTTP2Stream) throws -> Void = { _ in }
   package private(set) var failure: (any Error)?
-  /// The limits that the peer met.
+  /// The limits that the peer reached.
   package var exceeded: [TransportLimit] = []
   package var answersExcessFields = false
 
@@ -138,25 +138,25 @@ package final class SessionEnd: HTTP2SessionDelegate {
   }
 }
 
-/// A client's and a server's session joined in memory: no socket, no loop.
+/// A client's and a server's session connected in memory, without socket and event loop.
 package final class SessionPair {
   package let client: SessionEnd
   package let server: SessionEnd
-  /// What the server sent so far.
+  /// All frames from the server.
   package private(set) var serverFrames: [Frame] = []
-  /// What the client sent so far.
+  /// All frames from the client.
   package private(set) var clientFrames: [Frame] = []
   private var serverScanner = FrameScanner(of: .server)
   private var clientScanner = FrameScanner(of: .client)
 
-  /// Joins two ends, lets them exchange SETTINGS, and keeps the frames.
+  /// Connects two ends, exchanges SETTINGS, and keeps the frames.
   package init(client: SessionEnd, server: SessionEnd) throws {
     self.client = client
     self.server = server
     try run()
   }
 
-  /// Joins them and lets them exchange SETTINGS.
+  /// Connects a new client and a new server, and exchanges SETTINGS.
   package init(serverPool: StreamPool = StreamPool()) throws {
     client = try SessionEnd(.client, pool: StreamPool())
     server = try SessionEnd(.server, pool: serverPool)
@@ -165,7 +165,7 @@ package final class SessionPair {
     clientFrames = []
   }
 
-  /// Carries bytes to and fro, in pieces of `pieceSize`, until both are silent.
+  /// Transfers bytes in both directions, in pieces of `pieceSize`, until neither side sends more.
   package func run(pieceSize: Int = .max) throws {
     var hasMoved = true
     while hasMoved {
@@ -188,7 +188,7 @@ package final class SessionPair {
     }
   }
 
-  /// Opens a stream with a request; without a body it ends at once.
+  /// Opens a stream with a request. Without a body the request ends at once.
   package func request(
     _ fields: [(HeaderName, String)] = [], path: String = "/", body: [UInt8]? = nil, isEnding: Bool = true
   ) throws -> HTTP2Stream {
@@ -211,7 +211,7 @@ package final class SessionPair {
 }
 
 extension [UInt8] {
-  /// These bytes in pieces of a size.
+  /// Splits the bytes into pieces of a given size.
   package func pieces(of size: Int) -> [ArraySlice<UInt8>] {
     var pieces: [ArraySlice<UInt8>] = []
     var rest = self[...]

@@ -2,7 +2,7 @@ package import HTTP2Transport
 import NIOCore
 package import PushCore
 
-/// Files of an authority and of a server's certificate that it issued.
+/// The files of a certificate authority and of a server certificate that it issued.
 package struct TLSFiles {
   package let folder: TemporaryFolder
   package let authority: CertificateAuthority
@@ -20,7 +20,7 @@ package struct TLSFiles {
   }
 }
 
-/// A client's and a server's TLS connection joined in memory.
+/// A client's and a server's TLS connection connected in memory.
 package final class TLSPair {
   package let client: TLSConnection
   package let server: TLSConnection
@@ -42,7 +42,7 @@ package final class TLSPair {
       server: TLSConnection(server: .server(certificatePath: files.certificate, keyPath: files.key)))
   }
 
-  /// Carries ciphertext to and fro, in pieces of `pieceSize`, until both are silent.
+  /// Transfers ciphertext in both directions, in pieces of `pieceSize`, until neither side sends more.
   package func run(pieceSize: Int = .max) throws {
     while client.outbound.readableBytes > 0 || server.outbound.readableBytes > 0 {
       serverProgress = try TLSPair.carry(from: client, to: server, pieceSize, into: &atServer) ?? serverProgress

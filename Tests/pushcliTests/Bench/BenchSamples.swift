@@ -2,7 +2,7 @@ import LoadTest
 
 @testable import pushcli
 
-/// A result as a test might have found it.
+/// An example of a result.
 enum BenchSamples {
   static var result: LoadResult {
     var result = LoadResult(loadProcess: process(pid: 2, share: 0.4, streams: nil))

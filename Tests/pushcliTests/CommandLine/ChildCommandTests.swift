@@ -4,7 +4,7 @@ import Testing
 @testable import pushcli
 
 @Suite struct ChildCommandTests {
-  /// Runs a script whose streams are passed on to a pipe, and returns what came out of it.
+  /// Runs a script whose streams are forwarded to a pipe, and returns the output of the pipe.
   private func run(_ script: String, _ streams: [[Int32]]) throws -> (ChildCommand.Result, String) {
     let pipe = try ChildOutput.pipe()
     defer { close(pipe.reading) }

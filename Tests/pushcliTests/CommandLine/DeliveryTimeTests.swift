@@ -4,13 +4,13 @@ import Testing
 @testable import pushcli
 
 @Suite struct DeliveryTimeTests {
-  /// Sunday 2026-03-29 00:30 in Berlin, whose clocks go from 2:00 to 3:00 that night.
+  /// Sunday, March 29, 2026, 00:30 in Berlin. The clocks change from 2:00 to 3:00 that night.
   private static let now = Date(timeIntervalSince1970: 1_774_740_600)
   private static let berlin = TimeZone(identifier: "Europe/Berlin")!
 
   @Test(
     arguments: [
-      // The next time of day to come, in the sender's zone.
+      // The next occurrence of a time of day, in the sender's time zone.
       ("18:00", "2026-03-29 18:00:00 +02:00 (Europe/Berlin)"), ("00:29", "2026-03-30 00:29:00 +02:00 (Europe/Berlin)"),
       ("1:59", "2026-03-29 01:59:00 +01:00 (Europe/Berlin)"), ("02:30", "2026-03-29 03:00:00 +02:00 (Europe/Berlin)"),
       ("18:00:30 Asia/Kolkata", "2026-03-29 18:00:30 +05:30 (Asia/Kolkata)"), ("18:00Z", "2026-03-29 18:00:00 +00:00"),

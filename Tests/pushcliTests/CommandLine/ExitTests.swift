@@ -5,7 +5,7 @@ import Testing
 @testable import pushcli
 
 @Suite struct ExitTests {
-  /// `PUSHGATEWAY_DOCS=write swift test --filter docs` writes what has changed.
+  /// `PUSHGATEWAY_DOCS=write swift test --filter docs` writes the changed rows.
   @Test func `docs: the table of README is that of the exit codes`() throws {
     let path = URL(filePath: #filePath).appending(path: "../../../../README.md").standardized
     var lines = try String(contentsOf: path, encoding: .utf8).split(separator: "\n", omittingEmptySubsequences: false)

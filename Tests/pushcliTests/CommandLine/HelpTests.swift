@@ -4,7 +4,7 @@ import Testing
 @testable import pushcli
 
 @Suite struct HelpTests {
-  /// A command and all below it.
+  /// Returns a command and all its subcommands.
   private func all(_ command: any ParsableCommand.Type) -> [any ParsableCommand.Type] {
     [command] + command.configuration.subcommands.flatMap(all)
   }

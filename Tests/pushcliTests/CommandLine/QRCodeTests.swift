@@ -7,7 +7,7 @@ import Testing
     let lines = try #require(QRCode("https://gateway.example:2197/join#CODE")).lines
     let width = try #require(lines.first).count
     #expect(lines.allSatisfy { $0.count == width } && lines.count == (width + 1) / 2)
-    // Version 3 has 29 modules.
+    // A QR code of version 3 has 29 modules.
     #expect(width == 29 + 8)
     #expect(lines[0] == String(repeating: "█", count: width))
     #expect(lines[2].hasPrefix("████ ▄▄▄▄▄ █"))

@@ -4,7 +4,7 @@ import Testing
 @testable import pushcli
 
 @Suite struct PayloadSourceTests {
-  /// `notes.txt` is a file.
+  /// Returns the source of the payload, if `notes.txt` is an existing file.
   private func source(
     _ words: [String], file: String? = nil, options: [String] = [], input: StandardInput = .none
   ) throws -> PayloadSource {
@@ -22,7 +22,7 @@ import Testing
   func `what stands after the options is a message, or a payload by its name`(
     _ words: [String], _ expected: PayloadSource
   ) throws {
-    // Whatever standard input is, it is not touched.
+    // Standard input is not read, whatever it is.
     for input in [StandardInput.none, .piped, .shared] { #expect(try source(words, input: input) == expected) }
   }
 

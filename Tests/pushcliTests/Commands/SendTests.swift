@@ -6,14 +6,14 @@ import Testing
 
 @testable import pushcli
 
-/// What the command `send` makes of its options, and of what comes back, without a gateway.
+/// The requests and results of the command `send`, without a gateway.
 @Suite struct SendTests {
   private static let now = Date(timeIntervalSince1970: 1_800_000_000)
   private static let token = String(repeating: "ab", count: 32)
 
   private func send(_ options: String...) throws -> Send { try Send.parse(options) }
 
-  /// The fields of a push, as `name: value`.
+  /// Returns the fields of a push as `name: value`.
   private func head(_ send: Send, topic: String = "com.example.news") throws -> (path: String, fields: [String]) {
     let head = try send.head(token: Self.token, topic: topic, id: "NEW", now: Self.now)
     return (head.path, head.fields.map { "\($0): \($1)" })
@@ -137,7 +137,7 @@ import Testing
     #expect(Send.exit(status, reason) == exit)
   }
 
-  /// Where the events lead: nil while the push is under way.
+  /// Returns the result of the command after these events, or nil while the push is not complete.
   private func outcome(_ awaited: Send.Awaited, _ events: [String]) -> String? {
     var progress = DeliveryProgress(awaited: awaited)
     do {
@@ -172,7 +172,7 @@ import Testing
     arguments: [
       ([.sound, .alert], [removal(.sound, .n4), removal(.alert, .n4)], true),
       ([.badge, .alert], [removal(.badge, .n5), removal(.alert, .a9)], true),
-      // The sound is gone; what decides is that nobody sees the alert.
+      // The sound is removed too, but the result depends on the alert, which is not shown.
       ([.sound, .alert], [removal(.sound, .n7), removal(.alert, .n5)], true),
       ([.sound, .alert], [removal(.sound, .n7), removal(.alert, .n7)], false),
       ([.sound, .alert], [removal(.sound, .n6), removal(.alert, .a8)], false),
@@ -190,7 +190,7 @@ import Testing
     _ = try progress.take("transmitted", .asked(RequestedPresentation(push, on: .init())))
     guard isOver else {
       #expect(try !progress.take("suppressed", .removed(removed)))
-      // What was kept back is found in the center.
+      // A suppressed alert can be found in the notification center.
       #expect(try progress.take("viewed"))
       return
     }

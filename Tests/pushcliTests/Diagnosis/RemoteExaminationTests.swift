@@ -3,7 +3,7 @@ import Testing
 
 @testable import pushcli
 
-/// Where a gateway elsewhere is, and what it answers over HTTP/1.1.
+/// The location of a remote gateway, and its answers over HTTP/1.1.
 @Suite struct RemoteExaminationTests {
   typealias Place = RemoteExamination.Place
 

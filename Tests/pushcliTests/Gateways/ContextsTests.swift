@@ -123,10 +123,10 @@ import Testing
     #expect(found.address == address && found.others == [second, third])
     #expect(contexts[third]?.name == "cell")
     #expect(contexts.known(at: second, trustedBy: ours)?.name == "cell")
-    // Whoever the system trusts may tell of anybody.
+    // A server that the system trusts could claim to be any gateway.
     #expect(contexts.known(at: second, trustedBy: nil) == nil)
     #expect(contexts.known(at: second, trustedBy: Array("THEIRS".utf8)) == nil)
-    // One that was joined there comes first.
+    // A context of its own for that address has precedence.
     _ = try contexts.add("other", second, authority: Array("THEIRS".utf8))
     #expect(contexts[second]?.name == "other" && contexts[third]?.name == "cell")
     found.remember([])

@@ -5,7 +5,7 @@ import Testing
 
 @testable import pushcli
 
-/// Standard output as a file: what a crash leaves in it is counted, completed or taken away.
+/// Standard output as a file: an incomplete line after a crash is counted, completed or removed.
 @Suite struct LineOutputTests {
   /// An open file with some contents.
   private struct OpenFile {

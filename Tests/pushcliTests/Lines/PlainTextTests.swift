@@ -31,7 +31,7 @@ import Testing
   func `the paragraph and the screens have the same content (L7)`(_ alert: AlertPresentation) {
     let payload = #"{"aps":{"alert":{"title":"…"},"thread-id":"quakes"},"url":"https://example.com/quake"}"#
     let push = Sample.push(1, badge: 37, alert: alert, payload: payload)
-    // Home and alert, its sheet if it has one, the center, and the app that View opens.
+    // The home screen with the alert, its sheet if it has one, the notification center, and the app that View opens.
     var phone = Sample.phone(size: Size(columns: 200, rows: 60), [.push(push)])
     var shown: [String] = []
     for key in alert.sheetChoices.count > 1 ? "vc c2\u{1}" : " c2\u{1}" {

@@ -6,7 +6,7 @@ import Testing
 @testable import pushcli
 
 @Suite struct JournalSocketTests {
-  /// A socket as the journal has it; what it was sent.
+  /// A socket in place of the journal's, and the messages that it received.
   final class Journal {
     let path = "/tmp/pushcli-journal-\(UUID().uuidString)"
     private let descriptor = socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue), 0)

@@ -43,7 +43,7 @@ import Testing
     #expect(logfmt.filter { $0 == 10 }.count == 1 && json.filter { $0 == 10 }.count == 1)
     let object = try #require(JSONSerialization.jsonObject(with: Data(json)) as? [String: String])
     #expect(object["msg"] == text && object["k"] == text)
-    // A field's name is another's text, too, at worst.
+    // The name of a field may contain text from outside.
     entry.fields = [.init(name: "a b=\"\n", value: "x")]
     #expect(entry.logfmt.hasSuffix(" a_b___=x"))
   }

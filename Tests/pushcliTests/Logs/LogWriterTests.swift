@@ -8,11 +8,11 @@ import Testing
 @testable import pushcli
 
 @Suite(.timeLimit(.minutes(5))) struct LogWriterTests {
-  /// What was written, and what the clock says.
+  /// The written entries, and a clock.
   final class Reader: Sendable {
     let entries = Mutex<[LogEntry]>([])
     let time = Mutex<Int64>(1000)
-    /// Held while nobody reads.
+    /// Locked while the output blocks.
     let stuck = Mutex(())
 
     var messages: [String] { entries.withLock { $0.map(\.message) } }
@@ -34,7 +34,7 @@ import Testing
     LogEntry(at: time, level, event: event, message, fields: [.init(name: "limit", value: limit)])
   }
 
-  /// Runs `body` on a thread of its own, which may block.
+  /// Runs `body`, which may block, on its own thread.
   private func onThread(_ body: @escaping @Sendable () -> Void) async {
     await withCheckedContinuation { continuation in
       Thread.detachNewThread {
@@ -89,7 +89,7 @@ import Testing
     let reader = Reader()
     let writer = reader.writer()
     reader.stuck.withLock { _ in
-      // The thread holds the first ones; so many more wait.
+      // The thread has the first lines, and the given number of further lines is queued.
       writer.write(entry("first", .debug, event: "push"))
       writer.flush(within: .milliseconds(0))
       for _ in 0..<(Limits.maximumWaitingLogLines * 3) { writer.write(entry("x", .debug, event: "push")) }

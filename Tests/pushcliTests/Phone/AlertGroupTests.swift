@@ -6,7 +6,7 @@ import Testing
 
 @testable import pushcli
 
-/// A burst is humane: several alerts of an app are one, and many are put away at once.
+/// A burst of alerts: several alerts of an app are shown as one, and can be closed together.
 @Suite struct AlertGroupTests {
   private func news(_ seqs: ClosedRange<UInt64>) -> [PhoneMessage] {
     seqs.map { .push(Sample.push($0, alert: Sample.dinner)) }
@@ -34,7 +34,7 @@ import Testing
   @Test func `View of several opens their app, where all are listed`() {
     var phone = Sample.phone(news(1...2) + [.push(Sample.push(3, alert: Sample.done))])
     let effects = phone.press("v")
-    // One that can only be acknowledged is.
+    // An alert with an OK button only is acknowledged.
     #expect(
       effects.prefix(3) == [
         .answer(id: "push-1", action: "view"), .answer(id: "push-2", action: "view"),
@@ -54,7 +54,7 @@ import Testing
     #expect(phone.selectedEntry?.push.id == "push-3" && phone.state.unreadCount == 2)
     phone.press(.down)
     #expect(phone.selectedEntry?.push.id == "push-2" && phone.state.unreadCount == 1)
-    // Whoever opens the app itself has all of it.
+    // Opening the app itself marks all as read.
     phone.press(.escape)
     phone.press(.return)
     #expect(phone.state.unreadCount == 0)
@@ -65,7 +65,7 @@ import Testing
     let effects = phone.update(.push(Sample.push(3, alert: Sample.dinner)), now: Sample.now)
     #expect(effects.last == .awaitReadiness(3, .milliseconds(500)))
     #expect(phone.view(size: phone.size).text.contains("3 Notifications"))
-    // One more in that time asks for no time of its own: a burst never keeps the keys away.
+    // A further alert in that period does not extend it: a burst never blocks the keys for longer.
     #expect(
       !phone.update(.push(Sample.push(4, alert: Sample.dinner)), now: Sample.now).contains {
         if case .awaitReadiness = $0 { true } else { false }
@@ -135,7 +135,7 @@ import Testing
     #expect(phone.sheet?.choices[0].isDestructive == true)
     var other = phone
     #expect(phone.press("3") == closed(1...3) + [.presented(id: "push-4", parts: [.alert])])
-    // One that has come since stays.
+    // An alert that came later stays.
     other.happens(.push(Sample.push(5, Sample.mail, alert: Sample.dinner)))
     other.press("1")
     #expect(other.alerts.map(\.id) == ["push-5"])

@@ -6,7 +6,8 @@ import Testing
 @testable import pushcli
 
 @Suite struct CenterTests {
-  /// Two of a thread and one alone in News, one in Mail; all answered, Mail the newest app but one.
+  /// A phone with two alerts of a thread and a single one in News, and one in Mail. All are answered, and the newest is
+  /// not from Mail.
   private var center: PhoneModel {
     Sample.phone(ScreenTests.answered + [.key(.character("2"))])
   }

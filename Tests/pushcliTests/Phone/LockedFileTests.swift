@@ -4,7 +4,7 @@ import Testing
 
 @testable import pushcli
 
-/// The lock of a file that another process has; here another open file of this process stands for it.
+/// A file that another process has locked. In the tests another open file of this process has the lock.
 @Suite(.timeLimit(.minutes(5))) struct LockedFileTests {
   private let folder: String
 
@@ -34,7 +34,7 @@ import Testing
     let (own, other) = (try open(), try open())
     #expect(other.lock())
     #expect(await own.wait(atMost: .zero) == false)
-    // The thread waits on: nothing else takes the lock for this file.
+    // The thread still waits: no other caller locks this file.
     #expect(!own.lock())
     async let next = own.wait(atMost: .seconds(600))
     other.unlock()

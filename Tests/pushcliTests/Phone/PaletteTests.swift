@@ -5,7 +5,7 @@ import Testing
 @testable import pushcli
 
 @Suite struct PaletteTests {
-  /// The relative luminance of a color (WCAG 2.2).
+  /// Returns the relative luminance of a color (WCAG 2.2).
   private func luminance(_ components: [Int]) -> Double {
     let linear = components.map { component -> Double in
       let value = Double(component) / 255
@@ -26,7 +26,7 @@ import Testing
     #expect(Color(16).components == [0, 0, 0] && Color(7).components == nil)
   }
 
-  /// Black and white, and what is popular in place of them.
+  /// Black and white, and common alternatives to them.
   static let backgrounds: [(Palette, [[Int]])] = [
     (.dark, [[0, 0, 0], [30, 30, 30], [40, 44, 52], [0, 43, 54]]), (.light, [[255, 255, 255], [253, 246, 227]]),
   ]

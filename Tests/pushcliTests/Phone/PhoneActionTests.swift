@@ -6,7 +6,7 @@ import Testing
 
 @testable import pushcli
 
-/// What the person does on the phone besides answering: searching, undoing, writing, trying again.
+/// The actions of the user on the phone other than answers: search, undo, compose, retry.
 @Suite struct PhoneActionTests {
   private func labels(_ phone: PhoneModel) -> Set<String> { Set(phone.keyBindings.map(\.label)) }
 
@@ -14,7 +14,7 @@ import Testing
 
   @Test func `only what can be done with what is selected is offered`() {
     var phone = Sample.phone(ScreenTests.answered + [.key(.character("2"))])
-    // An app's row.
+    // The row of an app.
     #expect(!labels(phone).contains("o") && !labels(phone).contains("y") && labels(phone).contains("d"))
     phone.press(.end)
     #expect(!labels(phone).contains("o") && labels(phone).contains("y") && !labels(phone).contains("m"))
@@ -216,7 +216,7 @@ import Testing
     #expect(phone.draft?.title == "cv")
   }
 
-  // MARK: What is drawn
+  // MARK: Drawing
 
   @Test func `a terminal of few signs gets an ASCII drawing with initials, at every size`() {
     for (encodesUTF8, colors) in [(true, 8), (false, 256)] {

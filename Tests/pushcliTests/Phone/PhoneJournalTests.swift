@@ -20,7 +20,7 @@ import Testing
 
   private func write(_ bytes: some Sequence<UInt8>) throws { try Data(bytes).write(to: URL(filePath: path)) }
 
-  /// One change of each kind, and the state that they lead to.
+  /// One change of each kind, for the resulting state.
   private var changes: [PhoneChange] {
     var preferences = Preferences()
     preferences.apps["com.example.news"] = AppPreferences()

@@ -8,7 +8,7 @@ import Testing
 
 @testable import pushcli
 
-/// The phone on a real pseudo-terminal.
+/// The full-screen client on a real pseudo-terminal.
 @Suite(.timeLimit(.minutes(5))) struct PhoneProgramTests {
   private static let connected = PhoneMessage.connection(.connected(gateway: "localhost"))
 

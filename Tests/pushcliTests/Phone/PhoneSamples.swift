@@ -5,9 +5,9 @@ import TerminalUI
 
 @testable import pushcli
 
-/// Apps, pushes and a clock to make tests from.
+/// Apps, pushes and a clock for tests.
 enum Sample {
-  /// Friday, 14 November 2025, 14:05 UTC.
+  /// Friday, November 14, 2025, 14:05 UTC.
   static let now = Date(timeIntervalSince1970: 1_763_129_100)
 
   static let news = DeviceApp(topic: "com.example.news", name: "News", icon: "📰")
@@ -20,7 +20,7 @@ enum Sample {
     body: "A strong earthquake has struck off the coast of northern Chile. Tsunami warnings are in force."
   )
   static let dinner = AlertPresentation(title: "Dinner at Eight?", body: "", buttons: ["Close", "Reply"])
-  /// Asks for one of three actions.
+  /// An alert with three actions.
   static let deploy: AlertPresentation = {
     var alert = AlertPresentation(title: "Deploy to Production?", body: "Build 4711 has passed its tests.")
     alert.offer([
@@ -31,7 +31,7 @@ enum Sample {
   }()
   static let done = AlertPresentation(title: "Backup Finished", body: "", buttons: ["OK"])
 
-  /// A push two minutes ago, read from its line; its id is `push-` and its `seq`.
+  /// Returns a push of two minutes ago, read from its line. Its id is `push-` and its `seq`.
   static func push(
     _ seq: UInt64,
     _ app: DeviceApp = news,
@@ -61,7 +61,7 @@ enum Sample {
     return push
   }
 
-  /// A connected phone with three apps after `messages`, which happen now.
+  /// Returns a connected phone with three apps after `messages`, all at ``Sample/now``.
   static func phone(size: Size = Size(columns: 80, rows: 24), _ messages: [PhoneMessage] = []) -> PhoneModel {
     var phone = PhoneModel(device: "studio")
     phone.timeZone = TimeZone(secondsFromGMT: 0)!
@@ -74,7 +74,7 @@ enum Sample {
 }
 
 extension PhoneModel {
-  /// ``update(_:now:)`` at ``Sample/now``; an alert that appears is seen before anything else happens.
+  /// Calls ``update(_:now:)`` at ``Sample/now``, and marks a new alert as seen.
   @discardableResult
   mutating func happens(_ message: PhoneMessage) -> [PhoneEffect] {
     let effects = update(message, now: Sample.now)
@@ -82,7 +82,7 @@ extension PhoneModel {
     return effects.filter { if case .awaitReadiness = $0 { false } else { true } }
   }
 
-  /// The effects of what happens, without what is stored.
+  /// Returns the effects of a message, except those that save.
   @discardableResult
   mutating func effects(_ message: PhoneMessage) -> [PhoneEffect] {
     happens(message).filter { if case .save = $0 { false } else { true } }

@@ -59,7 +59,7 @@ import Testing
       phone.effects(.connection(.connected(gateway: "localhost"))) == [
         .answer(id: "push-1", action: "close"), .answer(id: "push-2", action: "close"),
       ])
-    // A gateway that was killed meanwhile has one of them, and another device's answer to the other.
+    // A gateway that was killed in the meantime has one of the answers, and another device's answer to the other push.
     let due = phone.effects(.connection(.connected(gateway: "localhost")))
     #expect(due.count == 2 && phone.effects(.answersDue) == due)
     #expect(phone.effects(.answered(id: "push-2", action: "close")) == [])
@@ -130,9 +130,9 @@ import Testing
     #expect(!phone.state.settings.isSilent)
   }
 
-  // MARK: Keys that were meant for something else
+  // MARK: Keys pressed before an alert appeared
 
-  /// A phone on which an alert has only just appeared, after `messages`.
+  /// Returns a phone on which an alert has just appeared, after `messages`.
   private func surprised(_ messages: [PhoneMessage] = []) -> (phone: PhoneModel, effects: [PhoneEffect]) {
     var phone = Sample.phone(messages)
     let effects = phone.update(.push(Sample.push(9, alert: Sample.dinner)), now: Sample.now)
@@ -146,7 +146,7 @@ import Testing
       #expect(phone.update(.key(key), now: Sample.now) == [])
     }
     #expect(phone.alerts.count == 1 && !phone.isHelpShown && phone.focusedButton == nil)
-    // That of another alert.
+    // The readiness of another alert.
     phone.happens(.alertReady(7))
     #expect(phone.press("v") == [])
     phone.happens(.alertReady(1))
@@ -164,7 +164,7 @@ import Testing
     #expect(phone.press("c") == [.answer(id: "push-2", action: "close")])
     let effects = phone.update(.push(Sample.push(3, alert: Sample.done)), now: Sample.now)
     #expect(effects.last == .awaitReadiness(3, .milliseconds(500)))
-    // Answered elsewhere, and the next one appears.
+    // The alert is answered on another device, and the next one appears.
     phone.happens(.push(Sample.push(4, Sample.mail, alert: Sample.done)))
     let next = phone.update(.retract(id: "push-3"), now: Sample.now)
     #expect(next.last == .awaitReadiness(4, .milliseconds(500)))
@@ -271,14 +271,16 @@ import Testing
     history.place.screen = .home
     phone.record(.settings(DeviceSettings(isSilent: true)))
     #expect(phone.happens(.input(.tick)) == [.save(.settings(DeviceSettings(isSilent: true)))])
-    // The history is from before that, and the other screen has closed the alert, and read and cleared others.
+    // The history is older than the alert's answer here. On the other screen, the alert was closed and others were read
+    // and cleared.
     history.apply(.answered(ordinal: 2, isRead: false))
     history.apply(.cleared([1]))
     let count = phone.unconfirmedCount - 1
     #expect(phone.effects(.stored(count: count, history: history)) == [])
     #expect(phone.alerts.isEmpty && phone.state.entries.map(\.ordinal) == [2] && !phone.state.entries[0].isRead)
     #expect(phone.screen == .center && phone.state.settings.isSilent)
-    // All of its own are in there now; the other screen has turned the switch and given the mouse back.
+    // The history now has all changes of this screen. On the other screen, the switch was changed and the mouse turned
+    // off.
     history.apply(.settings(DeviceSettings(usesMouse: false)))
     #expect(
       phone.effects(.stored(count: count + 1, history: history)) == [
@@ -323,7 +325,7 @@ import Testing
         "Answered “Approve” by ann — Build 4711 has passed its tests.",
         "Answered “gone” on laptop — Build 4711 has passed its tests.", "",
       ])
-    // One that was closed here, unread, and answered by another of the group later.
+    // An alert that was closed here, unread, and answered by another member of the group later.
     phone.happens(.push(Sample.push(4, alert: Sample.deploy)))
     phone.record(.answered(ordinal: 4, isRead: false))
     phone.happens(.answeredElsewhere(id: "push-4", GivenAnswer(action: "close", device: "studio")))

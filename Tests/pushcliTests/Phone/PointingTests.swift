@@ -6,9 +6,9 @@ import Testing
 
 @testable import pushcli
 
-/// The mouse does what keys do, and is never required.
+/// The mouse has the functions of keys, and is never required.
 @Suite struct PointingTests {
-  /// Where `text` stands on the screen.
+  /// Returns the position of `text` on the screen.
   private func place(_ text: String, _ phone: PhoneModel) throws -> (column: Int, row: Int) {
     let frame = phone.view(size: phone.size)
     for row in 0..<phone.size.rows {

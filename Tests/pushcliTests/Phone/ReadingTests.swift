@@ -6,9 +6,9 @@ import Testing
 
 @testable import pushcli
 
-/// Everything that was sent can be read, on the smallest screen too.
+/// All received text can be read, even on the smallest screen.
 @Suite struct ReadingTests {
-  /// Texts as long as a payload of 4 KB can have them; each ends in a word of its own.
+  /// Texts of the maximum length in a payload of 4 KB. Each ends in a unique word.
   static let longest = [
     String(repeating: "界", count: 1_300) + "終了", String(repeating: "x", count: 3_900) + "LASTWORD",
     String(repeating: "\n", count: 1_900) + "LASTWORD", String(repeating: "ab\n", count: 1_200) + "LASTWORD",
@@ -17,7 +17,7 @@ import Testing
 
   private func last(_ text: String) -> String { text.hasPrefix("界") ? "終了" : "LASTWORD" }
 
-  /// What is on screen, without the breaks of lines.
+  /// Returns the text of the screen without line breaks.
   private func joined(_ phone: PhoneModel) -> String {
     phone.view(size: phone.size).text.filter { !" \n│".contains($0) }
   }
@@ -36,7 +36,7 @@ import Testing
         phone.press(.pageUp)
         #expect(!joined(phone).contains(last(text)))
         phone.press(.end)
-        // The end stays in sight when the size changes.
+        // The end stays visible when the size changes.
         for other in Self.sizes.reversed() {
           phone.happens(.resized(other))
           #expect(joined(phone).contains(last(text)), "\(other)")

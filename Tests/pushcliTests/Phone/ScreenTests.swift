@@ -6,9 +6,9 @@ import Testing
 
 @testable import pushcli
 
-/// Screens as text, compared with the files in `Screens/`, which were looked at before they were kept.
+/// Compares screens as text with the files in `Screens/`, which were reviewed when they were added.
 ///
-/// With `PUSHGATEWAY_SCREENS=write` the files are written anew: look at what git says has changed.
+/// With `PUSHGATEWAY_SCREENS=write` the files are written again: review the changes with git.
 @Suite struct ScreenTests {
   static let badges: [PhoneMessage] = [
     .push(Sample.push(1, badge: 3)), .push(Sample.push(2, Sample.mail, badge: 128)),
@@ -181,7 +181,7 @@ import Testing
     }
   }
 
-  /// Expects that an alert or a sheet is there as a whole: a closed box above the keys, with all that can be picked.
+  /// Checks that an alert or a sheet is complete: a closed box above the row of keys, with all its buttons.
   private func checkModal(_ size: Size, _ messages: [PhoneMessage]) {
     let model = Sample.phone(size: size, messages)
     let alert = model.alerts.first
@@ -208,7 +208,7 @@ import Testing
       #expect(frame[right, row].character.map { "│┤".contains($0) } == true, place)
     }
     let inside = (top + 1..<bottom).map(row)
-    // A long one may be cut.
+    // A long title may be truncated.
     for title in titles.map({ $0.prefix(20) }) {
       #expect(inside.contains { $0.contains(title) }, "\(title) is missing: \(place)")
     }
@@ -220,7 +220,8 @@ import Testing
     #expect(frame.count(where: { $0 == "(" }) == 1)
   }
 
-  /// The cells of the first app's tile and its badge at 80×24: 8×3 cells from column 3, row 2, the badge on its corner.
+  /// Returns the cells of the first app's tile and its badge at 80×24: 8×3 cells from column 3, row 2, with the badge
+  /// on its corner.
   private func tile(hasHalfCircles: Bool, isSelected: Bool) -> Frame {
     let size = Size(columns: 80, rows: 24)
     var phone = Sample.phone(size: size, [.push(Sample.push(1, badge: 3))] + (isSelected ? [] : [.key(.right)]))
@@ -236,7 +237,7 @@ import Testing
       for row in 2...4 {
         for column in 3..<11 where !(row == 2 && column > 8) { #expect(frame[column, row].style.background == color) }
       }
-      // An outline is seen round the selected one; round others where there are no colors.
+      // The selected tile has a visible outline. Without colors, the others have one too.
       #expect((frame[3, 4].style.foreground == color) == !isSelected)
       #expect(frame[3, 4].character == (isSelected ? "┗" : "╰"))
     }
@@ -251,10 +252,10 @@ import Testing
     let oval = tile(hasHalfCircles: true, isSelected: true)
     #expect((9...11).map { oval[$0, 2].character } == ["\u{E0B6}", "3", "\u{E0B4}"])
     #expect([9, 11].allSatisfy { oval[$0, 2].style.foreground == palette.badge })
-    // The left end lies on the tile, the right one beside it.
+    // The left end is over the tile, the right one next to it.
     #expect(oval[9, 2].style.background == oval[5, 3].style.background && oval[11, 2].style.background == nil)
     #expect(oval[10, 2].style == Style(foreground: palette.badgeInk, background: palette.badge, isBold: true))
-    // Behind an alert it is of the same shape and dim; where there is no color for that, nothing is filled.
+    // Behind an alert, the badge has the same shape and is dim. Without a color for that, nothing is filled.
     var receded = oval
     receded.recede(palette.receded)
     #expect((9...11).map { receded[$0, 2].character } == ["\u{E0B6}", "3", "\u{E0B4}"])

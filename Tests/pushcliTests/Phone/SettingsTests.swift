@@ -11,7 +11,7 @@ import Testing
     phone.settings?.groups(phone.state).flatMap(\.rows).first { $0.key == key }
   }
 
-  /// Selects a row and turns its value on.
+  /// Selects a row and changes its value.
   private func turn(_ phone: inout PhoneModel, _ key: SettingsRow.Key, _ turn: Key = .return) {
     let rows = SettingsTable.groups(phone.state).flatMap(\.rows)
     phone.press(.home)

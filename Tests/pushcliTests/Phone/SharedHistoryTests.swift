@@ -8,7 +8,7 @@ import Testing
 
 @testable import pushcli
 
-/// Screens of one device, which share its history.
+/// Several screens of one device, which share its history.
 @Suite struct SharedHistoryTests {
   private let folder: String
 
@@ -73,7 +73,7 @@ import Testing
     try first.receive([push(1)], of: nil)
     try second.refresh()
     _ = second.takeNews()
-    // What stands at the end of the old file, in the short one, and after it.
+    // Changes at the end of the old file, in the compacted file, and after it.
     try first.receive([push(2)], of: nil)
     try first.append([.read([1])])
     try first.compact()
@@ -117,7 +117,7 @@ import Testing
     try second.receive([again], of: NumberingEpoch("cell-1"))
     try first.receive([push(59)], of: nil)
     new.seq = 4
-    // Its sender may use an id again, for another push.
+    // The sender may use an id again, for another push.
     var reused = push(57)
     (reused.seq, reused.received) = (5, reused.received + 600)
     try second.receive([again, new, reused], of: NumberingEpoch("cell-1"))
@@ -185,7 +185,7 @@ import Testing
       let index = Int.random(in: screens.indices, using: &random)
       switch Int.random(in: 0..<10, using: &random) {
       case 0 where screens.count < 3: screens.append(try TestScreen(folder))
-      // What was on its way is lost with it, and only that.
+      // Unsaved changes are lost with the screen, but no others.
       case 1 where screens.count > 1: screens.remove(at: index)
       case 2: try screens[index].journal.compact()
       case 3, 4:
@@ -197,7 +197,7 @@ import Testing
       default: try screens[index].refresh()
       }
     }
-    // A screen that reads what another has saved may have something to save itself.
+    // A screen that reads the changes of another may have changes to save itself.
     repeat {
       for index in screens.indices { try screens[index].save() }
       for index in screens.indices { try screens[index].refresh() }
@@ -213,7 +213,7 @@ import Testing
     #expect(sent.isEmpty || state.app(Sample.news.topic)?.badge == sent.count - 1)
   }
 
-  /// A screen without a terminal, whose changes are saved when the test says so.
+  /// A screen without a terminal. The test controls when its changes are saved.
   private struct TestScreen {
     let journal: PhoneJournal
     var phone: PhoneModel

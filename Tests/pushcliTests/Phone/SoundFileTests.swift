@@ -12,7 +12,7 @@ import Testing
 
   private func littleEndian(_ value: Int, _ count: Int) -> [UInt8] { bigEndian(value, count).reversed() }
 
-  /// A WAV file's beginning: one byte a sample, so many of them a second.
+  /// Returns the duration of a WAV file with this header. A sample has one byte, at `rate` samples per second.
   private func wave(rate: Int, dataSize: Int, fileSize: Int) -> Double? {
     var bytes = Array("RIFF".utf8) + littleEndian(0, 4) + Array("WAVELIST".utf8) + littleEndian(3, 4) + [1, 2, 3, 0]
     bytes += Array("fmt ".utf8) + littleEndian(16, 4) + littleEndian(1, 2) + littleEndian(1, 2)

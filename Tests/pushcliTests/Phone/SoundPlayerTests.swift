@@ -29,7 +29,7 @@ import Testing
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
     defer { try? FileManager.default.removeItem(at: folder) }
     let second = try #require(BuiltInSounds.file("bell"))
-    // The format holds for as much as the header says: 31 seconds.
+    // The duration follows from the size in the header: 31 seconds.
     let size = UInt32(31 * 2 * 22_050)
     let long = second.prefix(40) + (0..<4).map { UInt8(truncatingIfNeeded: size >> (8 * $0)) }
     for name in ["mine.wav", "bell.oga"] { try Data(second).write(to: folder.appending(path: name)) }
@@ -59,7 +59,7 @@ import Testing
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
     defer { try? FileManager.default.removeItem(at: folder) }
     let program = folder.appending(path: "aplay")
-    // It plays until a line comes.
+    // The player runs until a line arrives in the pipe.
     let pipe = "\(folder.path())/end"
     try #require(unsafe mkfifo(pipe, 0o600) == 0)
     let end = try #require(FileHandle(forUpdatingAtPath: pipe))

@@ -1,11 +1,12 @@
 import Foundation
 import TerminalUI
 
-/// A frame as a drawing: what the program draws, and nothing that depends on the fonts of whoever looks at it but letters.
+/// A frame as an SVG drawing: the output of the program, in shapes that do not depend on the viewer's fonts except for
+/// letters.
 struct Picture {
   let frame: Frame
   let scheme: PictureScheme
-  /// Signs that are neither letters nor known as shapes: a picture has none.
+  /// Characters that are neither letters nor known shapes. A picture must have none.
   var unknownSigns: [Character] {
     frame.cells.compactMap(\.character).filter {
       $0 != " " && !Self.isLetter($0) && !PictureSigns.isLine($0) && PictureSigns.filled[$0] == nil
@@ -13,13 +14,13 @@ struct Picture {
     }
   }
 
-  /// What fonts everywhere have: ASCII and Latin letters, and a few signs between words.
+  /// Returns true for characters that all fonts have: ASCII and Latin letters, and some punctuation.
   static func isLetter(_ character: Character) -> Bool {
     character.isASCII || "·…–—“”‹›×".contains(character)
       || character.unicodeScalars.allSatisfy { (0xC0...0x17F).contains($0.value) }
   }
 
-  /// A run of letters of one style in a row.
+  /// A sequence of letters of one style in a row.
   struct Run: Equatable {
     var column: Int
     var row: Int
@@ -27,7 +28,7 @@ struct Picture {
     var style: Style
   }
 
-  /// Everything, from behind to the front.
+  /// All elements, from back to front.
   var elements: [String] { backgrounds + ovals.map(drawn) + lines + signs + icons + runs.map(drawn) }
 
   // MARK: Backgrounds
@@ -35,7 +36,7 @@ struct Picture {
   private var backgrounds: [String] {
     let inOvals = Set(ovals.flatMap { oval in (oval.columns).map { oval.row * frame.size.columns + $0 } })
     var colors = frame.cells.map(\.style.background)
-    // An oval lies on what is beneath it.
+    // The background of an oval is that of the cell below.
     for index in inOvals.sorted(by: >) {
       let below = index + frame.size.columns
       colors[index] = below < colors.count ? colors[below] : nil
@@ -79,7 +80,7 @@ struct Picture {
 
   // MARK: Lines, signs and icons
 
-  /// All colors that something is drawn in, each once.
+  /// All text colors, each once.
   private var inks: [String] {
     var seen: Set<String> = []
     return frame.cells.map { scheme.ink($0.style) }.filter { seen.insert($0).inserted }
@@ -89,7 +90,7 @@ struct Picture {
     inks.flatMap { ink in
       PictureSigns.lines(frame.size) { column, row in
         let cell = frame[column, row]
-        // What has the color of its background is not seen.
+        // A character in the color of its background is invisible.
         guard scheme.ink(cell.style) == ink, PictureScheme.hex(cell.style.background) != ink else { return nil }
         return cell.character
       }.map { path, width in
@@ -139,7 +140,7 @@ struct Picture {
 
   // MARK: Letters
 
-  /// One for what stands together in one style: a blank between two words is part of it, more are not.
+  /// The runs of all rows. A run may contain single spaces between words.
   var runs: [Run] {
     var result: [Run] = []
     for row in 0..<frame.size.rows {
@@ -166,12 +167,12 @@ struct Picture {
     return result
   }
 
-  /// Whether a letter has another color than what is behind it.
+  /// Returns true if the color of a letter differs from that of its background.
   private func isSeen(_ cell: Cell) -> Bool {
     cell.style.background == nil || cell.style.background != cell.style.foreground
   }
 
-  /// Its letters take their columns, whatever the font's are.
+  /// Returns the SVG of a run, with its letters at their columns in any font.
   private func drawn(_ run: Run) -> String {
     let (x, y) = (run.column * PictureCell.width, run.row * PictureCell.height + PictureCell.baseline)
     let text = run.text.replacing("&", with: "&amp;").replacing("<", with: "&lt;").replacing(">", with: "&gt;")

@@ -1,13 +1,13 @@
 import TerminalUI
 
-/// A picture as a file: windows with what is drawn in them, at rest or moving.
+/// A picture as an SVG file: windows with their content, static or animated.
 struct PictureFile {
-  /// A terminal's window.
+  /// The window of a terminal.
   struct Window {
     var size: Size
-    /// What it shows, one after the other; each as long as the next begins.
+    /// The frames in order, each until the next begins.
     var scenes: [(begin: Double, frame: Frame)]
-    /// Which of them is there where nothing moves.
+    /// The index of the frame that a static view shows.
     var still = 0
   }
 
@@ -15,10 +15,10 @@ struct PictureFile {
   private static let gap = 10
   private static let font = "ui-monospace,SFMono-Regular,Menlo,Consolas,'DejaVu Sans Mono','Liberation Mono',monospace"
 
-  /// What it is a picture of, in words.
+  /// The description of the picture.
   var title: String
   var windows: [Window]
-  /// Seconds from beginning to beginning; 0 for what does not move.
+  /// The period of the animation in seconds; 0 for a static picture.
   var duration = 0.0
 
   init(title: String, frame: Frame) {
@@ -30,7 +30,7 @@ struct PictureFile {
     (self.title, self.windows, self.duration) = (title, windows, duration)
   }
 
-  /// The outer size of a window.
+  /// Returns the outer size of a window.
   private func outer(_ window: Window) -> (width: Int, height: Int) {
     (
       window.size.columns * PictureCell.width + 2 * Self.margin,
@@ -75,10 +75,10 @@ struct PictureFile {
     return ([head, "<title>\(title)</title>"] + style + body + ["</svg>", ""]).joined(separator: "\n")
   }
 
-  /// Where nothing moves, one scene of each window is shown.
+  /// Without animation, one scene of each window is shown.
   private static let base = ".scene{opacity:0}.still{opacity:1}"
 
-  /// Shows a scene from its beginning to that of the next one.
+  /// Returns the CSS rule that shows a scene until the next one begins.
   private func rule(_ name: String, _ window: Window, _ number: Int) -> String {
     let begin = percent(window.scenes[number].begin)
     let isLast = number == window.scenes.count - 1

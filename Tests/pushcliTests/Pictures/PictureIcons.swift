@@ -1,6 +1,6 @@
-/// The icons of the apps in the pictures, drawn: whoever looks at a picture has other emoji, or none.
+/// The icons of the apps in the pictures, as drawings: the viewer's emoji may differ or be missing.
 ///
-/// Each has 18 by 18 units, which are two cells, and is seen on dark and on light.
+/// Each has 18 by 18 units, the size of two cells, and is visible on dark and on light backgrounds.
 enum PictureIcons {
   static let shapes: [Character: String] = [
     "📰": """

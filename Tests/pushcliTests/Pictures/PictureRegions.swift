@@ -1,9 +1,9 @@
 import TerminalUI
 
-/// The parts of a frame that have one background each, as outlines: a part is painted as one shape, so nothing shines
-/// through between its cells.
+/// The regions of a frame with one background each, as outlines: a region is painted as one shape, so that no gaps show
+/// between its cells.
 struct PictureRegions {
-  /// Of one part, going round it: corners in cells.
+  /// The outline of one region: its corners in cell coordinates.
   struct Outline: Equatable {
     var color: Color?
     var corners: [Corner]
@@ -18,8 +18,8 @@ struct PictureRegions {
   /// The background of each cell, row by row.
   let colors: [Color?]
 
-  /// From the outside in: what lies in a hole of another part comes after it. The terminal's own background is left out
-  /// where it reaches the edge.
+  /// The outlines from the outside in: a region in a hole of another one comes after it. Regions of the default
+  /// background that reach the edge are omitted.
   var outlines: [Outline] {
     var result: [Outline] = []
     var isTaken = Array(repeating: false, count: colors.count)
@@ -37,7 +37,7 @@ struct PictureRegions {
     return row == 0 || column == 0 || row == size.rows - 1 || column == size.columns - 1
   }
 
-  /// The cells of one color that hang together with this one.
+  /// Returns the connected cells of one color that include this one.
   private func part(from index: Int) -> Set<Int> {
     var (found, rest): (Set<Int>, [Int]) = ([index], [index])
     while let cell = rest.popLast() {
@@ -51,7 +51,7 @@ struct PictureRegions {
     return found
   }
 
-  /// Goes clockwise round the outside of a part, from its first cell's top left corner.
+  /// Returns the corners along the outside of a region, clockwise, from the top left corner of its first cell.
   private func corners(of part: Set<Int>, from index: Int) -> [Corner] {
     func isInside(_ column: Int, _ row: Int) -> Bool {
       (0..<size.columns).contains(column) && (0..<size.rows).contains(row)

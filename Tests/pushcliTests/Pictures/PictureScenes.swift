@@ -5,7 +5,7 @@ import TerminalUI
 
 @testable import pushcli
 
-/// What the pictures show: a phone that is told what a gateway would tell it, and answered as a person would.
+/// The content of the pictures: a phone that receives the messages of a gateway and the input of a user.
 struct PictureScenes {
   let appearance: Appearance
 
@@ -40,7 +40,7 @@ struct PictureScenes {
     AlertAction(id: "yes", title: "Deploy"), AlertAction(id: "no", title: "Wait"),
   ])
 
-  /// Every picture of this appearance.
+  /// All pictures for this appearance.
   var files: [(name: String, file: PictureFile)] {
     let answered: [PhoneMessage] = [
       .push(Sample.push(4, Self.trains, alert: Self.train)), .key(.character("c")),
@@ -73,7 +73,7 @@ struct PictureScenes {
     PictureFile(title: title, frame: phone(size, messages).view(size: size))
   }
 
-  /// A phone with five apps and some badges, in a terminal that draws half-circles, on ``Sample/now``.
+  /// Returns a phone with five apps and some badges, in a terminal that draws half-circles, at ``Sample/now``.
   private func phone(_ size: Size, _ messages: [PhoneMessage]) -> PhoneModel {
     var phone = PhoneModel(device: "me")
     (phone.timeZone, phone.wantedAppearance) = (TimeZone(secondsFromGMT: 0)!, appearance)
@@ -86,22 +86,22 @@ struct PictureScenes {
     return phone
   }
 
-  // MARK: The moving one
+  // MARK: The animation
 
   private static let columns = 76
-  /// What is typed by whoever asks, and what it prints.
+  /// The command of the sender, and its output.
   private static let command = [
     "$ pushcli ask --to me/com.example.builds --title \"Deploy to Production?\" \\",
     "    --body \"Build 4711 is green.\" --action yes=Deploy --action no=Wait",
   ]
 
-  /// A question that is asked below, arrives above, and is answered.
+  /// A question that is asked in the lower window, appears in the upper one, and is answered.
   private var moving: PictureFile {
     let size = Size(columns: Self.columns, rows: 16)
     var phone = phone(size, [])
     var scenes = [(begin: 0.0, frame: phone.view(size: size))]
     func show(_ begin: Double) { scenes.append((begin, phone.view(size: size))) }
-    // No key counts for it until it was seen.
+    // Keys have no effect on the alert until it has been seen.
     _ = phone.update(.push(Sample.push(4, Self.builds, alert: Self.asked)), now: Sample.now)
     show(3.6)
     if let attention = phone.attention { _ = phone.update(.alertReady(attention.number), now: Sample.now) }
@@ -115,7 +115,7 @@ struct PictureScenes {
       windows: [.init(size: size, scenes: scenes, still: 2), asking], duration: 10)
   }
 
-  /// The terminal of whoever asks.
+  /// The terminal of the sender.
   private var asking: PictureFile.Window {
     let size = Size(columns: Self.columns, rows: 4)
     func frame(_ lines: [String], isTyping: Bool) -> Frame {

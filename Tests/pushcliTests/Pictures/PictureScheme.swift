@@ -1,6 +1,6 @@
 import TerminalUI
 
-/// What a picture is drawn with for one appearance: the window of a terminal on a page of that kind.
+/// The colors of a picture for one appearance: the window of a terminal on a page of that appearance.
 struct PictureScheme: Sendable {
   var appearance: Appearance
   var window: String
@@ -11,7 +11,7 @@ struct PictureScheme: Sendable {
   static let light = PictureScheme(appearance: .light, window: "#ffffff", border: "#d0d7de", text: "#1f2328")
   static let all = [dark, light]
 
-  /// A color as SVG spells it; nil where it is the terminal's own.
+  /// Returns a color in SVG notation, or nil for the terminal's default color.
   static func hex(_ color: Color?) -> String? {
     color?.components.map { "#" + $0.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined() }
   }
@@ -19,11 +19,11 @@ struct PictureScheme: Sendable {
   func ink(_ style: Style) -> String { Self.hex(style.foreground) ?? text }
 }
 
-/// The measures of a cell in a picture, in units of SVG. All are whole, so that nothing falls between two pixels.
+/// The dimensions of a cell in a picture, in SVG units. All are whole numbers, so that edges align with pixels.
 enum PictureCell {
   static let width = 9
   static let height = 18
   static let fontSize = 15
-  /// From the top of a cell to the foot of its letters.
+  /// The distance from the top of a cell to the baseline of its letters.
   static let baseline = 14
 }

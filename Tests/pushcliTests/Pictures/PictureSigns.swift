@@ -1,8 +1,8 @@
 import TerminalUI
 
-/// Lines and signs that fonts draw each in its own way, drawn as shapes: what they join stays joined.
+/// Lines and symbols as shapes: fonts draw them differently, and shapes stay connected.
 enum PictureSigns {
-  /// Which halves of a cell's middle lines a sign of a box has.
+  /// The halves of a cell's center lines that a box-drawing character consists of.
   private struct Arms: OptionSet {
     let rawValue: Int
     static let left = Arms(rawValue: 1)
@@ -19,13 +19,13 @@ enum PictureSigns {
     "━": [.left, .right], "┃": [.up, .down], "┏": [.right, .down], "┓": [.left, .down], "┗": [.right, .up],
     "┛": [.left, .up],
   ]
-  /// Round corners, by where the line comes from and where it goes.
+  /// The paths of rounded corners.
   private static let round: [Character: String] = [
     "╭": "M9 8.5a4.5 4.5 0 0 0-4.5 4.5V18", "╮": "M0 8.5a4.5 4.5 0 0 1 4.5 4.5V18",
     "╰": "M9 8.5a4.5 4.5 0 0 1-4.5-4.5V0", "╯": "M0 8.5a4.5 4.5 0 0 0 4.5-4.5V0",
   ]
 
-  /// Signs that are filled, and those that are drawn with a pen, in a cell of 9 by 18.
+  /// Filled symbols and stroked ones, in a cell of 9 by 18 units.
   static let filled: [Character: String] = [
     "▸": "M2 4.5v9l5.5-4.5z", "◂": "M7 4.5v9L1.5 9z", "●": "M1 9a3.5 3.5 0 1 0 7 0a3.5 3.5 0 1 0-7 0z",
     "▏": "M0 1h1.5v16H0z", "\u{E0B6}": "M9 0a9 9 0 0 0 0 18z", "\u{E0B4}": "M0 0a9 9 0 0 1 0 18z",
@@ -40,8 +40,8 @@ enum PictureSigns {
     light[character] != nil || heavy[character] != nil || round[character] != nil
   }
 
-  /// The lines of one color in a frame, as the paths of the thin and of the heavy ones: a line is one stroke from end to
-  /// end.
+  /// Returns the lines of one color in a frame as two paths, one for thin and one for heavy lines. Each line is one
+  /// stroke from end to end.
   static func lines(_ size: Size, _ sign: (_ column: Int, _ row: Int) -> Character?) -> [(path: String, width: Int)] {
     var thin = strokes(size, 0.5, { sign($0, $1).flatMap { light[$0] } ?? [] })
     for row in 0..<size.rows {
@@ -54,7 +54,8 @@ enum PictureSigns {
     return [(thin, 1), (thick, 2)].filter { !$0.0.isEmpty }
   }
 
-  /// - Parameter shift: how far a line lies above and left of the middle of its cell: half a unit keeps a thin one sharp.
+  /// - Parameter shift: The distance of a line above and to the left of the center of its cell: half a unit keeps a
+  ///   thin line sharp.
   private static func strokes(_ size: Size, _ shift: Double, _ arms: (Int, Int) -> Arms) -> String {
     var path = ""
     let middle = (x: 5 - shift, y: 9 - shift)
@@ -73,7 +74,7 @@ enum PictureSigns {
     return path
   }
 
-  /// From where to where there is a line, along a row or a column.
+  /// Returns the start and end of each line along a row or a column.
   private static func runs(
     _ places: Range<Int>, _ arms: (Int) -> Arms, _ before: Arms, _ after: Arms, _ middle: Double, _ length: Double
   ) -> [(Double, Double)] {
@@ -90,14 +91,14 @@ enum PictureSigns {
   }
 }
 
-/// The little that is needed of SVG's paths.
+/// The required part of SVG paths.
 enum PicturePath {
-  /// A number as short as it can be told.
+  /// Returns the shortest notation of a number.
   static func text(_ number: Double) -> String {
     number == number.rounded() ? String(Int(number)) : String(number)
   }
 
-  /// A path that begins with `M` and goes on from there, in another cell: what is absolute moves along.
+  /// Returns a path that begins with `M`, moved to another cell: only absolute coordinates change.
   static func moved(_ path: String, column: Int, row: Int) -> String {
     let (x, y) = (Double(column * PictureCell.width), Double(row * PictureCell.height))
     return words(of: path).map { command, numbers in
@@ -113,7 +114,7 @@ enum PicturePath {
     }.joined()
   }
 
-  /// The commands of a path with their numbers.
+  /// Returns the commands of a path with their numbers.
   private static func words(of path: String) -> [(Character, [Double])] {
     var words: [(Character, String)] = []
     for character in path {

@@ -6,9 +6,10 @@ import Testing
 
 @testable import pushcli
 
-/// The pictures of README and docs, compared with the files in `docs/pictures`, which were looked at before they were kept.
+/// Compares the pictures of README and docs with the files in `docs/pictures`, which were reviewed when they were
+/// added.
 ///
-/// `make pictures` writes them anew (`PUSHGATEWAY_PICTURES=write`): look at what has changed, in a browser.
+/// `make pictures` writes them again (`PUSHGATEWAY_PICTURES=write`): review the changes in a browser.
 @Suite struct PictureTests {
   private static let root = URL(filePath: #filePath).deletingLastPathComponent()
     .appending(path: "../../..").standardizedFileURL
@@ -98,7 +99,7 @@ import Testing
   }
 }
 
-/// Whether a text is well-formed XML.
+/// A check that a text is well-formed XML.
 private final class XMLCheck {
   let isWellFormed: Bool
 

@@ -6,7 +6,7 @@ import Testing
 
 @testable import pushcli
 
-/// Settings, the switch, the connection and a push that is written, in lines.
+/// Settings, the silent switch, the connection and composing in the line-based client.
 @Suite struct PlainActionTests {
   private var open: PlainTalk { PlainTalk([.preferences(ScreenTests.category)]) }
 
@@ -120,7 +120,7 @@ import Testing
     #expect(talk.happens(.notice("No room")) == "No room\n")
   }
 
-  // MARK: A push that is written
+  // MARK: Composing a push
 
   @Test func `a push is written line by line`() {
     var talk = open
@@ -128,7 +128,7 @@ import Testing
     #expect(talk.type("compose").hasPrefix("compose for which app?"))
     #expect(talk.type("compose mail").hasSuffix("To which device? An empty line: studio\n"))
     #expect(talk.type("") == "Title?\n")
-    // What comes meanwhile is told, and what is typed goes on being the text.
+    // Events in the meantime are printed, and the input remains the text of the push.
     talk.happens(.push(Sample.push(1, alert: Sample.done)))
     #expect(talk.type("1") == "Message? An empty line: none\n")
     #expect(talk.type("quit") == "To studio: 1, quit. send or cancel?\n")

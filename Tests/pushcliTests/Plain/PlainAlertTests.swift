@@ -6,7 +6,8 @@ import Testing
 
 @testable import pushcli
 
-/// Alerts in lines: what comes, what is asked, and that no line answers what came while it was typed.
+/// Alerts in the line-based client: the output, the questions, and that no line answers an alert that appeared while it
+/// was typed.
 @Suite struct PlainAlertTests {
   private func alert(_ seq: UInt64, _ app: DeviceApp = Sample.news, title: String = "Train") -> PhoneMessage {
     .push(Sample.push(seq, app, alert: AlertPresentation(title: title, body: "")))
@@ -61,7 +62,7 @@ import Testing
     #expect(talk.answers == [.answer(id: "push-1", action: "a")])
   }
 
-  // MARK: Lines that were typed before
+  // MARK: Lines typed before an alert
 
   @Test(arguments: ["close", "1", "view", "c", "answer 1"])
   func `no line is for an alert that has only just appeared`(_ line: String) {
@@ -84,7 +85,7 @@ import Testing
     #expect(talk.happens(alert(2, Sample.mail)).hasSuffix("Mail, Train: answer 1 Close  2 View?\n"))
     #expect(talk.type("1").hasPrefix("News, 14:03:\n"))
     #expect(talk.plain.phone.alerts.count == 1)
-    // An empty line asks anew, and then numbers are for that.
+    // An empty line prints the question again, and numbers then refer to it.
     #expect(talk.type("") == "Mail, Train: 1 Close  2 View?\n")
     talk.type("1")
     #expect(talk.answers == [.answer(id: "push-2", action: "close")])
@@ -171,7 +172,7 @@ import Testing
     #expect(talk.effects == [.quit])
   }
 
-  // MARK: Many at once
+  // MARK: Bursts
 
   @Test func `of a burst the first are told, and the number of the rest`() {
     var talk = PlainTalk()
@@ -179,7 +180,7 @@ import Testing
     for seq in 1...100 as ClosedRange<UInt64> { text += talk.happensJustNow(alert(seq, title: "Number \(seq)")) }
     #expect(text.contains("\nNumber 5\n") && !text.contains("\nNumber 6\n"))
     #expect(text.split(separator: "\n").count < 30)
-    // It may go on, so that the next pause is awaited.
+    // The burst may continue, so the next pause is awaited.
     #expect(talk.happensJustNow(.paused) == "" && talk.effects.contains(.awaitPause))
     #expect(
       talk.happensJustNow(.paused)

@@ -6,7 +6,7 @@ import Testing
 
 @testable import pushcli
 
-/// The center, search, and a push, in lines.
+/// The notification center, search, and a push in the line-based client.
 @Suite struct PlainListTests {
   /// Three answered alerts of two apps.
   private var answered: PlainTalk {

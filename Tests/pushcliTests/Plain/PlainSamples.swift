@@ -5,14 +5,14 @@ import TerminalUI
 
 @testable import pushcli
 
-/// A phone in lines, and its clock: what happens, what is said, what is wanted done.
+/// A line-based client with its clock, for its output and its effects.
 struct PlainTalk {
   var plain: PlainPhone
   var now = Sample.now
-  /// Of the last that happened, without what is stored.
+  /// The effects of the last message, except those that save.
   var effects: [PhoneEffect] = []
 
-  /// A connected phone with three apps.
+  /// Creates a connected client with three apps.
   init(_ messages: [PhoneMessage] = []) {
     var phone = PhoneModel(device: "studio")
     phone.timeZone = TimeZone(secondsFromGMT: 0)!
@@ -25,7 +25,7 @@ struct PlainTalk {
     for message in start + messages { happens(message) }
   }
 
-  /// What is said when something happens; keys count for what it shows only after ``settle()``.
+  /// Returns the output for a message. Input refers to it only after ``settle()``.
   @discardableResult
   mutating func happensJustNow(_ message: PhoneMessage) -> String {
     effects = plain.update(message, now: now).filter { if case .save = $0 { false } else { true } }
@@ -34,7 +34,7 @@ struct PlainTalk {
     return output
   }
 
-  /// What is said when something happens, and a second passes.
+  /// Returns the output for a message, and advances the clock by a second.
   @discardableResult
   mutating func happens(_ message: PhoneMessage) -> String {
     let output = happensJustNow(message)
@@ -42,7 +42,7 @@ struct PlainTalk {
     return output
   }
 
-  /// A second passes.
+  /// Advances the clock by a second.
   mutating func settle() {
     now += 1
     let kept = effects
@@ -50,10 +50,10 @@ struct PlainTalk {
     if kept.contains(.awaitPause) { _ = plain.update(.paused, now: now) }
   }
 
-  /// What is said to a line.
+  /// Returns the output for a line of input.
   @discardableResult
   mutating func type(_ line: String) -> String { happens(.input(.line(line))) }
 
-  /// What is done with pushes, without the rest.
+  /// The effects that answer pushes.
   var answers: [PhoneEffect] { effects.filter { if case .answer = $0 { true } else { false } } }
 }

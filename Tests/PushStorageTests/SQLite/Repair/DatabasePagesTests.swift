@@ -6,7 +6,7 @@ import Testing
 @testable import PushStorage
 
 @Suite(.timeLimit(.minutes(5))) struct DatabasePagesTests {
-  /// A file of empty pages with a header.
+  /// Returns a file of empty pages with a header.
   private func file(pageSize: Int, count: Int) -> [UInt8] {
     var bytes = [UInt8](repeating: 0, count: pageSize * count)
     bytes.replaceSubrange(0..<16, with: Array("SQLite format 3\0".utf8))
@@ -35,7 +35,7 @@ import Testing
     bytes[header] = 13
     let cells = 10_000
     (bytes[header + 3], bytes[header + 4]) = (UInt8(cells >> 8), UInt8(cells & 0xFF))
-    // One cell of 30,000 bytes, for all: its size, its row, and a record of one blob.
+    // A single cell of 30,000 bytes for all pointers: its size, its row, and a record of one blob.
     let offset = 30_000
     for number in 0..<cells {
       bytes[header + 8 + 2 * number] = UInt8(offset >> 8)

@@ -7,7 +7,7 @@ import Testing
 @testable import PushStorage
 
 @Suite(.timeLimit(.minutes(5))) struct DatabaseRepairTests {
-  /// A state folder with everything that a gateway keeps, closed.
+  /// A state folder of a stopped gateway, with all kinds of data.
   struct Sample {
     let temporary: TemporaryFolder
     var folder: StateFolder { StateFolder(temporary.path) }
@@ -39,7 +39,7 @@ import Testing
       bytes = Array(try Data(contentsOf: URL(fileURLWithPath: StateFolder(temporary.path).databasePath)))
     }
 
-    /// Puts a file in the database's place, with nothing beside it.
+    /// Replaces the database by a file, and removes the files next to it.
     func place(_ bytes: [UInt8]) throws {
       for name in try FileManager.default.contentsOfDirectory(atPath: folder.path) where name.hasPrefix("pushgateway") {
         try FileManager.default.removeItem(atPath: folder.path + "/" + name)
@@ -47,7 +47,7 @@ import Testing
       try Data(bytes).write(to: URL(fileURLWithPath: folder.databasePath))
     }
 
-    /// The payloads that wait, and the registrations, as a start finds them.
+    /// Returns the pending payloads and the registrations, as a start reads them.
     func opened() throws -> (payloads: [[UInt8]], registrations: SQLiteRegistrations) {
       let store = try SQLiteStore(path: folder.databasePath)
       let mailbox = try SQLiteMailbox(
@@ -76,13 +76,13 @@ import Testing
         bytes[place] = .random(in: 0...255, using: &random)
       }
       try sample.place(bytes)
-      // A page of an index, or one that is free, may be found sound or be of no consequence.
+      // A page of an index or a free page may pass the check, or have no effect.
       let report = try sample.folder.repair()
       let (payloads, registrations) = try sample.opened()
       let lost = pages.leaf(page).rows.count
       #expect(Set(payloads).isSubset(of: sample.pushes), "page \(page)")
       #expect(Set(payloads).count == payloads.count, "page \(page)")
-      // An overflow page takes the one push with it whose payload goes on there.
+      // An overflow page loses the one push whose payload continues on it.
       #expect(payloads.count >= sample.pushes.count - max(lost, 1), "page \(page)")
       let isKept = registrations.registration(sample.token) != nil
       #expect(isKept || lost > 0 || pages.kind(of: page) == .other, "page \(page)")
@@ -104,7 +104,7 @@ import Testing
     #expect(registrations.key("ABC123DEFG")?.topics == ["a.b"])
   }
 
-  /// A start drops pushes that nobody is registered for.
+  /// A start drops the pushes to devices without a registration.
   @Test func `a device whose registration is lost is registered anew for what waits`() async throws {
     let sample = try await Sample(pushCount: 20)
     let store = try SQLiteStore(path: sample.folder.databasePath)
