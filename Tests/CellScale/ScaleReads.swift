@@ -6,7 +6,7 @@ import PushTesting
 @testable import PushStorage
 
 /// Reads of mailboxes at real brokers. The processor time of the brokers, which the model can't give, is observed from
-/// outside meanwhile.
+/// outside at the same time.
 enum ScaleReads {
   /// The kind of read: the pushes and the gap of each mailbox, or one question to many mailboxes whether they have any
   /// push.

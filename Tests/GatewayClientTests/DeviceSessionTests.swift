@@ -41,7 +41,7 @@ import Testing
       return answer
     }
 
-    /// The device has ended its side of the stream. The gateway reacts as `end` says.
+    /// The device has ended its side of the stream. The gateway reacts as in `end`.
     func finish() {
       hears.finish()
       switch end {

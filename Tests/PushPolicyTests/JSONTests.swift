@@ -74,7 +74,7 @@ import Testing
         return Array(
           (String(repeating: opening, count: levels) + inner + String(repeating: closing, count: levels)).utf8)
       }
-      // In turn, so that neither leaves anything behind.
+      // The parses alternate, so that the state that one leaves would affect the other.
       for _ in 0..<3 {
         try parser.parse(deep(maximum).span) { _ in }
         #expect(throws: JSONSyntaxError.self) { try parser.parse(deep(maximum + 1).span) { _ in } }
@@ -101,7 +101,7 @@ import Testing
   }
 }
 
-/// What an element reads as, type by type.
+/// The values of an element by type.
 struct Values: Equatable {
   var boolean: Bool?
   var integer: Int?

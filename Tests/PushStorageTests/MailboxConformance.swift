@@ -269,7 +269,7 @@ struct MailboxConformance {
     _ = await mailbox.append([samplePush(collapse: "a"), samplePush(collapse: "a")])
     let second = try await mailbox.pending(for: 1, after: 0, limit: 1)
     #expect(second.gap == MailboxGap(from: 1, to: 6, dropped: 6))
-    // The device knows this gap, so it is not reported again.
+    // The device has acknowledged this gap, so it is not reported again.
     mailbox.acknowledge(1, through: 10)
     _ = await mailbox.append((0..<6).map { _ in samplePush() })
     let third = try await mailbox.pending(for: 1, after: 0, limit: .max)

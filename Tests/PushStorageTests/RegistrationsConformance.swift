@@ -705,7 +705,7 @@ struct RegistrationsConformance {
       #expect(home.person(named.person) != nil)
       #expect(home.devices(of: named.person) == [named.id])
       #expect(home.devices(of: phone.person) == [phone.id])
-      // Another user has the name of that user.
+      // This user has the name of a removed device, and stays.
       #expect(home.person(phone.person)?.name == "load-0")
       #expect(home.device(secret: gone[0].secret) == nil)
       #expect(home.registration(gone[0].token) == nil)

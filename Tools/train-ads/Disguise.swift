@@ -93,7 +93,7 @@ enum Disguise: CaseIterable {
 
   private static let homoglyphTable = table("aceopxyisjhkmtABCEHIKMOPTXY", "асеорхуіѕјһкмтАВСЕНІКМОРТХУ")
   private static let leetTable = table("oieastOIEAST", "013457013457")
-  /// Simplified to traditional characters, for those that ads and alerts use.
+  /// Simplified to traditional characters, for the words of ads and alerts.
   private static let traditionalTable = table(
     "优惠领礼减满购买卖产车东门开关间电话费钱银贷赢奖场专属会员货质赠红买单满张图书语学习习课业务发动机时点击进来这个们为种后长风飞马鸟鱼龙网络经济当",
     "優惠領禮減滿購買賣產車東門開關間電話費錢銀貸贏獎場專屬會員貨質贈紅買單滿張圖書語學習習課業務發動機時點擊進來這個們為種後長風飛馬鳥魚龍網絡經濟當")

@@ -4,8 +4,7 @@ import PushPolicy
 /// Trains, evaluates and benchmarks the advertising detector.
 ///
 ///     train-ads train DATA TEXTS MODEL      trains the model and writes it
-///     train-ads evaluate DATA TEXTS [N]     prints tables for the embedded model, and its N worst mistakes of each
-///     kind
+///     train-ads evaluate DATA TEXTS [N]     prints tables for the embedded model, and its N worst mistakes of each kind
 ///     train-ads judge FILE                  prints the same for rows `label, language, kind, text` of a file
 ///     train-ads bench DATA                  prints the number of texts per second on one core
 @main

@@ -106,7 +106,7 @@ import Testing
     try first.send()
     loop.run()
     try last.send()
-    // The share for handshakes is used up, and the pause has not ended.
+    // The handshake timeout has passed, and the pause between two iterations has not.
     loop.advanceTime(by: .microseconds(50))
     #expect(!first.channel.isActive && last.channel.isActive)
     #expect(try !last.receive())

@@ -6,8 +6,8 @@ import Testing
 @testable import HTTP2Transport
 @testable import PushCore
 
-/// A connection that sends more than the share of an event-loop iteration continues after the other connections had
-/// their turn.
+/// A connection that sends more than its share of an event-loop iteration continues after the other connections had
+/// their share.
 @Suite struct TurnsTests {
   let loop = EmbeddedEventLoop()
   let context: LoopContext
@@ -55,11 +55,11 @@ import Testing
     #expect(channels.map(reads) == [false, false, false])
     loop.run()
     #expect(channels.map(reads) == [true, false, false])
-    // The connection has more data: its turn ends, and it goes to the end of the line.
+    // The connection has more data: its share of the iteration ends, and it goes to the end of the line.
     try send(Limits.turnShare, to: channels[0])
     loop.run()
     #expect(channels.map(reads) == [false, true, false])
-    // There is no more data, and the loop continues: a turn ended in the first 100 µs, and none in the next.
+    // There is no more data, and the iterations continue: one ended in the first 100 µs, and none ends in the next.
     loop.advanceTime(by: .microseconds(100))
     #expect(channels.map(reads) == [false, true, false])
     loop.advanceTime(by: .microseconds(100))

@@ -37,7 +37,7 @@ import Testing
       let request = try bytes(of: pair.client, limit: .max)
       try unsafe request.withUnsafeBytes { try unsafe pair.server.session.receive($0) }
     }
-    // One frame of each session in turn, so that every frame is packed after one of another session.
+    // One frame of each session after the other, so that every frame is packed after one of another session.
     var isAnyLeft = true
     while isAnyLeft {
       isAnyLeft = false

@@ -12,8 +12,8 @@ import Testing
     Frame(kind: .continuation, flags: 255, stream: 3, payload: [1]),
   ]
 
-  /// Returns the frame heads that the walk finds in pieces of a given size. Each start is relative to all bytes: the
-  /// start of its piece, or 0 for one piece.
+  /// Returns the frame heads that the walk finds in pieces of a given size. The start of each head is its offset in all
+  /// bytes, or that of the last piece of the head if it is split.
   static func walk(pieceSize: Int) -> [FrameWalk.Head] {
     let bytes = [UInt8](repeating: 0, count: FrameWalk.prefaceSize) + frames.flatMap(\.bytes)
     var walk = FrameWalk()

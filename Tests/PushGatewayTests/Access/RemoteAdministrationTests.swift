@@ -45,7 +45,7 @@ import Testing
       return try await client.request(method, path, fields, body: Array(body.utf8))
     }
 
-    /// Returns the records of the audit trail, without those of the test's own requests.
+    /// Returns the records of the audit trail. The test's own preparations are not recorded there.
     func trail() async throws -> [AuditTrail.Record] {
       try await gateway.services.audit.records(before: nil, limit: 1000)
     }

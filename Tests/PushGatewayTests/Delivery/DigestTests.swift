@@ -230,7 +230,7 @@ import Testing
     let kept = conditions.alerts(on: DeviceID(row: 0), at: 0)
     kept.note(.number(1), of: 1, at: 0)
     for row in 1...999 { conditions.alerts(on: DeviceID(row: Int64(row)), at: 0).note(.number(row), of: 1, at: 0) }
-    // Devices stay for an hour after their last alert, and while an alert still counts.
+    // Devices stay for an hour after their last alert, and while their counter is still in use.
     _ = conditions.alerts(on: DeviceID(row: 1000), at: 1000)
     #expect(conditions.count == 1001)
     for row in 1001...2002 { _ = conditions.alerts(on: DeviceID(row: Int64(row)), at: 3_600_000) }

@@ -20,7 +20,7 @@ import Testing
     #expect(first.part == "disk" && first.since == 2 && first.problem.hasPrefix("only 999 bytes free"))
     #expect(look(100, at: 3)?.since == 2)
     #expect(look(nil, at: 4)?.since == 2)
-    // A short change of the free space by a temporary file is not reported.
+    // A small increase, as after the removal of a temporary file, does not end the warning.
     #expect(look(1100, at: 5) != nil)
     #expect(look(1125, at: 6) == nil)
     #expect(look(5000, at: 7) == nil)

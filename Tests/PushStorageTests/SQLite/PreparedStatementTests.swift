@@ -67,7 +67,7 @@ import Testing
       try db.execute(sql: "CREATE TABLE thing (value)")
       let insert = try PreparedStatement(db, "INSERT INTO thing VALUES (?)")
       insert.bind(1)
-      // There is no second row.
+      // There is no second parameter.
       insert.bind(2)
       #expect(throws: DatabaseError.self) { try insert.run() }
       insert.bind(text: "three")

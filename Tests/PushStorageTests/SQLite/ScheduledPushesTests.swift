@@ -84,7 +84,7 @@ import Testing
     }
     await #expect(throws: StoreError.self) { try await add(push(2, at: 1000)) }
     #expect((scheduled.count, scheduled.next) == (1, 5000))
-    // The commit fails after the due time was noted.
+    // Simulates a commit that fails after its due time was noted.
     try await store.pool.write { try $0.execute(sql: "DROP TRIGGER full; DELETE FROM scheduled") }
     #expect(scheduled.next == 5000)
     try await scheduled.refresh()

@@ -82,7 +82,7 @@ extension PhoneModel {
     return effects.filter { if case .awaitReadiness = $0 { false } else { true } }
   }
 
-  /// Returns the effects of a message, except those that save.
+  /// Returns the effects of a message without the effect `save`.
   @discardableResult
   mutating func effects(_ message: PhoneMessage) -> [PhoneEffect] {
     happens(message).filter { if case .save = $0 { false } else { true } }

@@ -271,8 +271,8 @@ import Testing
     history.place.screen = .home
     phone.record(.settings(DeviceSettings(isSilent: true)))
     #expect(phone.happens(.input(.tick)) == [.save(.settings(DeviceSettings(isSilent: true)))])
-    // The history is older than the alert's answer here. On the other screen, the alert was closed and others were read
-    // and cleared.
+    // The history does not have that change. On the other screen, the alert was closed, and other entries were read and
+    // cleared.
     history.apply(.answered(ordinal: 2, isRead: false))
     history.apply(.cleared([1]))
     let count = phone.unconfirmedCount - 1

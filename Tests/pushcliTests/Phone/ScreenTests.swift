@@ -237,7 +237,7 @@ import Testing
       for row in 2...4 {
         for column in 3..<11 where !(row == 2 && column > 8) { #expect(frame[column, row].style.background == color) }
       }
-      // The selected tile has a visible outline. Without colors, the others have one too.
+      // The outline of the selected tile is visible, those of others only without colors.
       #expect((frame[3, 4].style.foreground == color) == !isSelected)
       #expect(frame[3, 4].character == (isSelected ? "┗" : "╰"))
     }

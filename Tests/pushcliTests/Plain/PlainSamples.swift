@@ -9,7 +9,7 @@ import TerminalUI
 struct PlainTalk {
   var plain: PlainPhone
   var now = Sample.now
-  /// The effects of the last message, except those that save.
+  /// The effects of the last message without the effect `save`.
   var effects: [PhoneEffect] = []
 
   /// Creates a connected client with three apps.
