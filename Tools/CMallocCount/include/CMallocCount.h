@@ -1,4 +1,4 @@
 #pragma once
 
-/// How often this process has asked for memory so far. Linking this target puts a count before glibc's allocator.
+/// Returns the number of allocations of this process so far. This target replaces glibc's allocator by one that counts.
 unsigned long malloc_count(void);
