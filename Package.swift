@@ -7,76 +7,107 @@ let fuzzLibraries = Context.environment["PUSHGATEWAY_FUZZ"]?.split(separator: " 
 /// Whether this is a build of `make sanitize` (scripts/sanitize).
 let isSanitizing = Context.environment["PUSHGATEWAY_SANITIZE"] != nil
 
-/// What is ours then counts which ways its inputs take, and checks what debug builds check. In a build of `make sanitize` it
-/// has no memory of its own.
-let examined: [SwiftSetting] =
-  fuzzLibraries != nil
-  ? [.unsafeFlags(["-sanitize=fuzzer", "-assert-config", "Debug"])]
-  : isSanitizing ? [.define("PLAIN_MALLOC")] : []
+/// Whether this is a build of `make simulate-scale`.
+let isScale = Context.environment["PUSHGATEWAY_SCALE"] != nil
 
 /// What `make build` calls this version (scripts/version); other builds have the version of the sources.
 let version = Context.environment["PUSHGATEWAY_VERSION"]
 
-/// Every Swift target states what it uses, says `unsafe` where it is, and compiles without a warning.
-var strict: [SwiftSetting] = [
-  .enableUpcomingFeature("ExistentialAny"),
-  .enableUpcomingFeature("MemberImportVisibility"),
-  .enableUpcomingFeature("InternalImportsByDefault"),
-  .strictMemorySafety(),
-  .treatAllWarnings(as: .error),
-  // Debug builds and the tests check exclusive access at run time; it cost 6 % of what accepting a push costs.
-  .unsafeFlags(["-enforce-exclusivity=unchecked"], .when(configuration: .release)),
-]
-strict += examined
+/// The settings of every Swift target, and more: each target states what it uses, says `unsafe` where it is, and compiles
+/// without a warning.
+func settings(_ more: [SwiftSetting] = []) -> [SwiftSetting] {
+  var settings: [SwiftSetting] = [
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+    .strictMemorySafety(),
+    .treatAllWarnings(as: .error),
+    // Debug builds and the tests check exclusive access at run time; it cost 6 % of what accepting a push costs.
+    .unsafeFlags(["-enforce-exclusivity=unchecked"], .when(configuration: .release)),
+  ]
+  if fuzzLibraries != nil {
+    // What is ours then counts which ways its inputs take, and checks what debug builds check.
+    settings.append(.unsafeFlags(["-sanitize=fuzzer", "-assert-config", "Debug"]))
+  } else if isSanitizing {
+    // What is ours then has no memory of its own.
+    settings.append(.define("PLAIN_MALLOC"))
+  }
+  return settings + more
+}
 
-/// Settings of targets that a push crosses in small steps: other targets specialize and inline their functions, which saves 7 % of
+/// So that the compiler keeps a JSONElement from outliving its document, and a field's bytes from outliving their message.
+let lifetimes: SwiftSetting = .enableExperimentalFeature("Lifetimes")
+
+/// A setting of targets that a push crosses in small steps: other targets specialize and inline their functions, which saves 7 % of
 /// the instructions. (-cross-module-optimization looks at `public` declarations only, and here are none.) Of all other targets
 /// this would save nothing, and a release build would take two minutes more.
-let inlined = strict + [.unsafeFlags(["-enable-cmo-everything"], .when(configuration: .release))]
-
-/// What takes bytes from outside, as targets of a fuzzer (docs/fuzzing.md): tests replay their inputs, `make fuzz` looks for
-/// more.
-let fuzzDependencies: [Target.Dependency] = [
-  "GatewayClient", "GatewayProtocol", "HTTP2Transport", "NATSClient", "PushCluster", "PushCore", "PushGateway",
-  "PushPolicy", "PushStorage", "TerminalUI", .product(name: "Logging", package: "swift-log"),
-  .product(name: "NIOCore", package: "swift-nio"),
-  .product(name: "NIOEmbedded", package: "swift-nio"), .product(name: "GRDB", package: "GRDB.swift"),
-]
-let fuzz: Target =
-  if let fuzzLibraries {
-    .executableTarget(
-      name: "fuzz", dependencies: fuzzDependencies, path: "Tests/Fuzz", exclude: ["FuzzCorpusTests.swift"],
-      swiftSettings: strict, linkerSettings: [.unsafeFlags(fuzzLibraries)])
-  } else {
-    .testTarget(
-      name: "FuzzTests", dependencies: fuzzDependencies + (isSanitizing ? ["CWatchedMutex"] : []), path: "Tests/Fuzz",
-      exclude: ["Fuzz.swift"], swiftSettings: strict)
-  }
-
-/// A cell of many gateways in a simulation: tests run a small one, `make simulate-scale` builds this with optimization and runs
-/// a large one.
-let scaleDependencies: [Target.Dependency] = [
-  "NATSClient", "NATSTesting", "PushCluster", "PushCore", "PushGateway", "PushStorage", "PushTesting",
-  .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOPosix", package: "swift-nio"),
-]
-let scale: Target =
-  Context.environment["PUSHGATEWAY_SCALE"] != nil
-  ? .executableTarget(
-    name: "cell-scale", dependencies: scaleDependencies, path: "Tests/CellScale", exclude: ["CellScaleTests.swift"],
-    swiftSettings: strict)
-  : .testTarget(
-    name: "CellScaleTests", dependencies: scaleDependencies, path: "Tests/CellScale", exclude: ["ScaleProgram.swift"],
-    swiftSettings: strict)
+let inlined: SwiftSetting = .unsafeFlags(["-enable-cmo-everything"], .when(configuration: .release))
 
 /// Optimizing across modules, each target defines the same specializations of the standard library for itself: one of them
 /// is linked.
 let oneOfEach: LinkerSetting = .unsafeFlags(["-Xlinker", "-z", "-Xlinker", "muldefs"], .when(configuration: .release))
 
+/// The packages of the products that targets name among their dependencies.
+let packages = [
+  "ArgumentParser": "swift-argument-parser", "Atomics": "swift-atomics", "DequeModule": "swift-collections",
+  "GRDB": "GRDB.swift", "GRDBSQLite": "GRDB.swift", "Histogram": "hdrhistogram-swift", "Logging": "swift-log",
+  "NIOCore": "swift-nio", "NIOEmbedded": "swift-nio", "NIOHTTP1": "swift-nio", "NIOPosix": "swift-nio",
+  "RealModule": "swift-numerics", "SystemPackage": "swift-system", "Yams": "Yams",
+]
+
+func dependencies(_ names: [String]) -> [Target.Dependency] {
+  names.map { name in packages[name].map { .product(name: name, package: $0) } ?? .byName(name: name) }
+}
+
+func library(
+  _ name: String, _ names: [String] = [], path: String? = nil, _ more: SwiftSetting..., linker: [LinkerSetting] = []
+) -> Target {
+  .target(
+    name: name, dependencies: dependencies(names), path: path, swiftSettings: settings(more), linkerSettings: linker)
+}
+
+func program(
+  _ name: String, _ names: [String], path: String? = nil, exclude: [String] = [], linker: [LinkerSetting] = []
+) -> Target {
+  .executableTarget(
+    name: name, dependencies: dependencies(names), path: path, exclude: exclude, swiftSettings: settings(),
+    linkerSettings: linker)
+}
+
+func tests(_ name: String, _ names: [String], path: String? = nil, exclude: [String] = []) -> Target {
+  .testTarget(
+    name: name, dependencies: dependencies(names), path: path, exclude: exclude, swiftSettings: settings())
+}
+
+/// A cell of many gateways in a simulation: tests run a small one, `make simulate-scale` builds this with optimization and runs
+/// a large one.
+let scaleNames = [
+  "NATSClient", "NATSTesting", "PushCluster", "PushCore", "PushGateway", "PushStorage", "PushTesting", "NIOCore",
+  "NIOPosix",
+]
+let scale =
+  isScale
+  ? program("cell-scale", scaleNames, path: "Tests/CellScale", exclude: ["CellScaleTests.swift"])
+  : tests("CellScaleTests", scaleNames, path: "Tests/CellScale", exclude: ["ScaleProgram.swift"])
+
+/// What takes bytes from outside, as targets of a fuzzer (docs/fuzzing.md): tests replay their inputs, `make fuzz` looks for
+/// more.
+let fuzzNames = [
+  "GatewayClient", "GatewayProtocol", "HTTP2Transport", "NATSClient", "PushCluster", "PushCore", "PushGateway",
+  "PushPolicy", "PushStorage", "TerminalUI", "Logging", "NIOCore", "NIOEmbedded", "GRDB",
+]
+let fuzz =
+  if let fuzzLibraries {
+    program(
+      "fuzz", fuzzNames, path: "Tests/Fuzz", exclude: ["FuzzCorpusTests.swift"], linker: [.unsafeFlags(fuzzLibraries)])
+  } else {
+    tests(
+      "FuzzTests", fuzzNames + (isSanitizing ? ["CWatchedMutex"] : []), path: "Tests/Fuzz", exclude: ["Fuzz.swift"])
+  }
+
 let package = Package(
   name: "PushGateway",
-  products: [
-    .executable(name: "pushcli", targets: ["pushcli"])
-  ],
+  products: [.executable(name: "pushcli", targets: ["pushcli"])],
   dependencies: [
     // Exact versions, so that what was tested is what is built; Package.resolved is not kept.
     .package(url: "https://github.com/apple/swift-nio", exact: "2.101.2"),
@@ -97,256 +128,110 @@ let package = Package(
     .systemLibrary(name: "CQRencode", providers: [.apt(["libqrencode-dev"])]),
     .systemLibrary(name: "CNats", pkgConfig: "libnats", providers: [.apt(["libnats-dev"])]),
     .systemLibrary(name: "CSQLiteSession", providers: [.apt(["libsqlite3-dev"])]),
-    .target(
-      name: "CSimdjson",
-      linkerSettings: [.linkedLibrary("simdjson")]
-    ),
+    .target(name: "CSimdjson", linkerSettings: [.linkedLibrary("simdjson")]),
     .target(name: "CAdModel", exclude: ["ad-model.bin"]),
-    .target(
-      name: "PushPolicy",
-      dependencies: ["CAdModel", "CSimdjson"],
-      // So that the compiler keeps a JSONElement from outliving its document.
-      swiftSettings: inlined + [.enableExperimentalFeature("Lifetimes")],
-      linkerSettings: [oneOfEach]
-    ),
+    library("PushPolicy", ["CAdModel", "CSimdjson"], inlined, lifetimes, linker: [oneOfEach]),
     .target(
       name: "CVersion", cSettings: version.map { [.define("PUSHGATEWAY_VERSION", to: "\"\($0)\"")] } ?? []),
     // The vocabulary, and small values: identifiers, texts of them, random numbers, the clock, keys and certificates.
-    .target(
-      name: "PushCore",
-      dependencies: ["COpenSSL", "CVersion", "PushPolicy", .product(name: "Logging", package: "swift-log")],
-      swiftSettings: inlined + [.enableExperimentalFeature("Lifetimes")]
-    ),
+    library("PushCore", ["COpenSSL", "CVersion", "PushPolicy", "Logging"], inlined, lifetimes),
     // HTTP/2 over TLS, of a server and a client: sessions without I/O, and the connections that carry them.
-    .target(
-      name: "HTTP2Transport",
-      dependencies: [
-        "CNGHTTP2",
-        "COpenSSL",
-        "PushCore",
-        .product(name: "NIOCore", package: "swift-nio"),
-        .product(name: "NIOPosix", package: "swift-nio"),
-        .product(name: "Atomics", package: "swift-atomics"),
-        .product(name: "DequeModule", package: "swift-collections"),
-      ],
-      // So that the compiler keeps a field's bytes from outliving their message.
-      swiftSettings: inlined + [.enableExperimentalFeature("Lifetimes")]
-    ),
+    library(
+      "HTTP2Transport", ["CNGHTTP2", "COpenSSL", "PushCore", "NIOCore", "NIOPosix", "Atomics", "DequeModule"], inlined,
+      lifetimes),
     // What both ends spell: the lines of devices, the messages of the control plane, where they go.
-    .target(
-      name: "GatewayProtocol",
-      dependencies: ["PushCore", "PushPolicy"],
-      swiftSettings: inlined + [.enableExperimentalFeature("Lifetimes")]
-    ),
+    library("GatewayProtocol", ["PushCore", "PushPolicy"], inlined, lifetimes),
     // What must not be lost: the mailbox, registrations, channels, the delivery log, and their homes in SQLite.
-    .target(
-      name: "PushStorage",
-      dependencies: [
-        "CSQLiteSession",
-        "PushCore",
-        "PushPolicy",
-        .product(name: "DequeModule", package: "swift-collections"),
-        .product(name: "Logging", package: "swift-log"),
-        .product(name: "GRDB", package: "GRDB.swift"),
-        .product(name: "GRDBSQLite", package: "GRDB.swift"),
-      ],
-      swiftSettings: inlined + [.enableExperimentalFeature("Lifetimes")]
-    ),
+    library(
+      "PushStorage", ["CSQLiteSession", "PushCore", "PushPolicy", "DequeModule", "Logging", "GRDB", "GRDBSQLite"],
+      inlined, lifetimes),
     // Messages to and from a cluster of NATS, and what its JetStream is asked for.
-    .target(
-      name: "NATSClient",
-      dependencies: ["CNats", "PushCore", "PushPolicy"],
-      swiftSettings: strict + [.enableExperimentalFeature("Lifetimes")]
-    ),
+    library("NATSClient", ["CNats", "PushCore", "PushPolicy"], lifetimes),
     // What gateways share over NATS JetStream: mailboxes, and the log of all else.
-    .target(
-      name: "PushCluster",
-      dependencies: [
-        "NATSClient", "PushCore", "PushStorage", .product(name: "DequeModule", package: "swift-collections"),
-        .product(name: "Logging", package: "swift-log"),
-      ],
-      swiftSettings: strict + [.enableExperimentalFeature("Lifetimes")]
-    ),
+    library("PushCluster", ["NATSClient", "PushCore", "PushStorage", "DequeModule", "Logging"], lifetimes),
     // The gateway: the APIs, delivery, faults, and what builds, starts and stops all of it.
-    .target(
-      name: "PushGateway",
-      dependencies: [
-        "GatewayClient",
-        "GatewayProtocol",
-        "HTTP2Transport",
-        "NATSClient",
-        "PushCluster",
-        "PushCore",
-        "PushPolicy",
-        "PushStorage",
-        .product(name: "NIOCore", package: "swift-nio"),
-        .product(name: "NIOHTTP1", package: "swift-nio"),
-        .product(name: "NIOPosix", package: "swift-nio"),
-        .product(name: "DequeModule", package: "swift-collections"),
-        .product(name: "Logging", package: "swift-log"),
-        .product(name: "Yams", package: "Yams"),
-      ],
-      swiftSettings: strict + [.enableExperimentalFeature("Lifetimes")]
-    ),
+    library(
+      "PushGateway",
+      [
+        "GatewayClient", "GatewayProtocol", "HTTP2Transport", "NATSClient", "PushCluster", "PushCore", "PushPolicy",
+        "PushStorage", "NIOCore", "NIOHTTP1", "NIOPosix", "DequeModule", "Logging", "Yams",
+      ], lifetimes),
     // The other end: a connection to a gateway, and a device's stream on it.
-    .target(
-      name: "GatewayClient",
-      dependencies: [
-        "GatewayProtocol",
-        "HTTP2Transport",
-        "PushCore",
-        "PushPolicy",
-        "Queues",
-        .product(name: "NIOCore", package: "swift-nio"),
-        .product(name: "NIOPosix", package: "swift-nio"),
-      ],
-      swiftSettings: strict + [.enableExperimentalFeature("Lifetimes")]
-    ),
+    library(
+      "GatewayClient",
+      ["GatewayProtocol", "HTTP2Transport", "PushCore", "PushPolicy", "Queues", "NIOCore", "NIOPosix"], lifetimes),
     // What `pushcli bench` does to a gateway.
-    .target(
-      name: "LoadTest",
-      dependencies: [
-        "GatewayClient",
-        "GatewayProtocol",
-        "HTTP2Transport",
-        "PushCore",
-        .product(name: "NIOCore", package: "swift-nio"),
-        .product(name: "NIOPosix", package: "swift-nio"),
-        .product(name: "DequeModule", package: "swift-collections"),
-        .product(name: "RealModule", package: "swift-numerics"),
-        .product(name: "Histogram", package: "hdrhistogram-swift"),
-      ],
-      swiftSettings: strict + [.enableExperimentalFeature("Lifetimes")]
-    ),
+    library(
+      "LoadTest",
+      [
+        "GatewayClient", "GatewayProtocol", "HTTP2Transport", "PushCore", "NIOCore", "NIOPosix", "DequeModule",
+        "RealModule", "Histogram",
+      ], lifetimes),
     // The phone's sounds, embedded: scripts/sounds.
     .target(name: "CSounds", exclude: ["wav"]),
     // One bounded queue for all that waits between tasks.
-    .target(name: "Queues", swiftSettings: strict),
-    .target(name: "TerminalUI", dependencies: ["Queues"], swiftSettings: strict),
-    .executableTarget(
-      name: "pushcli",
-      dependencies: [
-        "CQRencode",
-        "CSounds",
-        "GatewayClient",
-        "GatewayProtocol",
-        "HTTP2Transport",
-        "LoadTest",
-        "PushCore",
-        "PushGateway",
-        "PushPolicy",
-        "PushStorage",
-        "Queues",
-        "TerminalUI",
-        .product(name: "ArgumentParser", package: "swift-argument-parser"),
-        .product(name: "Logging", package: "swift-log"),
-      ],
-      swiftSettings: strict
-    ),
+    library("Queues"),
+    library("TerminalUI", ["Queues"]),
+    program(
+      "pushcli",
+      [
+        "CQRencode", "CSounds", "GatewayClient", "GatewayProtocol", "HTTP2Transport", "LoadTest", "PushCore",
+        "PushGateway", "PushPolicy", "PushStorage", "Queues", "TerminalUI", "ArgumentParser", "Logging",
+      ]),
     // Programs of developers, no part of the product. What a decision costs: make bench-policy.
     .target(name: "CMallocCount", path: "Tools/CMallocCount"),
-    .executableTarget(
-      name: "policy-bench",
-      dependencies: ["CMallocCount", "PushPolicy"],
-      path: "Tools/policy-bench",
-      swiftSettings: strict
-    ),
-    .executableTarget(
-      name: "train-ads",
-      dependencies: ["PushPolicy"],
-      path: "Tools/train-ads",
-      exclude: ["Texts"],
-      swiftSettings: strict
-    ),
-    .testTarget(name: "PushPolicyTests", dependencies: ["PushPolicy"], swiftSettings: strict),
+    program("policy-bench", ["CMallocCount", "PushPolicy"], path: "Tools/policy-bench"),
+    program("train-ads", ["PushPolicy"], path: "Tools/train-ads", exclude: ["Texts"]),
+    tests("PushPolicyTests", ["PushPolicy"]),
     // A disk that fails, under SQLite.
     .target(name: "CFaultyDisk", path: "Tests/CFaultyDisk", linkerSettings: [.linkedLibrary("sqlite3")]),
     // What tests of several targets need: samples, pairs of peers without a socket, a storage backend in memory, a clock.
-    .target(
-      name: "PushTesting",
-      dependencies: [
-        "HTTP2Transport", "PushCore", "PushPolicy", "PushStorage", .product(name: "GRDB", package: "GRDB.swift"),
-        .product(name: "Logging", package: "swift-log"), .product(name: "NIOCore", package: "swift-nio"),
-        .product(name: "NIOEmbedded", package: "swift-nio"),
-      ],
-      path: "Tests/PushTesting",
-      swiftSettings: strict
-    ),
+    library(
+      "PushTesting",
+      ["HTTP2Transport", "PushCore", "PushPolicy", "PushStorage", "GRDB", "Logging", "NIOCore", "NIOEmbedded"],
+      path: "Tests/PushTesting"),
     // Brokers that tests start, and a model of them.
-    .target(
-      name: "NATSTesting", dependencies: ["NATSClient", "PushCore", "PushTesting"], path: "Tests/NATSTesting",
-      swiftSettings: strict
-    ),
-    .testTarget(
-      name: "NATSClientTests", dependencies: ["NATSClient", "NATSTesting", "PushCore", "PushTesting"],
-      swiftSettings: strict),
-    .testTarget(name: "PushCoreTests", dependencies: ["PushCore", "PushTesting"], swiftSettings: strict),
-    .testTarget(
-      name: "HTTP2TransportTests",
-      dependencies: [
-        "CNGHTTP2", "COpenSSL", "HTTP2Transport", "PushCore", "PushTesting",
-        .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOEmbedded", package: "swift-nio"),
-      ],
-      swiftSettings: strict
-    ),
-    .testTarget(
-      name: "PushStorageTests",
-      dependencies: [
+    library("NATSTesting", ["NATSClient", "PushCore", "PushTesting"], path: "Tests/NATSTesting"),
+    tests("NATSClientTests", ["NATSClient", "NATSTesting", "PushCore", "PushTesting"]),
+    tests("PushCoreTests", ["PushCore", "PushTesting"]),
+    tests(
+      "HTTP2TransportTests",
+      ["CNGHTTP2", "COpenSSL", "HTTP2Transport", "PushCore", "PushTesting", "NIOCore", "NIOEmbedded"]),
+    tests(
+      "PushStorageTests",
+      [
         "CFaultyDisk", "NATSClient", "NATSTesting", "PushCluster", "PushCore", "PushPolicy", "PushStorage",
-        "PushTesting",
-        .product(name: "GRDB", package: "GRDB.swift"), .product(name: "GRDBSQLite", package: "GRDB.swift"),
-      ],
-      swiftSettings: strict
-    ),
-    .testTarget(
-      name: "LoadTestTests",
-      dependencies: [
-        "HTTP2Transport", "LoadTest", "PushCore", "PushPolicy", "PushTesting",
-        .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOEmbedded", package: "swift-nio"),
-      ],
-      swiftSettings: strict
-    ),
-    .testTarget(
-      name: "PushGatewayTests",
-      dependencies: [
+        "PushTesting", "GRDB", "GRDBSQLite",
+      ]),
+    tests(
+      "LoadTestTests",
+      ["HTTP2Transport", "LoadTest", "PushCore", "PushPolicy", "PushTesting", "NIOCore", "NIOEmbedded"]),
+    tests(
+      "PushGatewayTests",
+      [
         "GatewayClient", "GatewayProtocol", "HTTP2Transport", "LoadTest", "NATSClient", "NATSTesting", "PushCluster",
-        "PushCore", "PushGateway", "PushPolicy", "PushStorage", "PushTesting",
-        .product(name: "SystemPackage", package: "swift-system"),
-        .product(name: "NIOEmbedded", package: "swift-nio"), .product(name: "NIOHTTP1", package: "swift-nio"),
-      ],
-      swiftSettings: strict
-    ),
+        "PushCore", "PushGateway", "PushPolicy", "PushStorage", "PushTesting", "SystemPackage", "NIOEmbedded",
+        "NIOHTTP1",
+      ]),
     // A terminal for tests.
-    .target(name: "TerminalTesting", path: "Tests/TerminalTesting", swiftSettings: strict),
-    .testTarget(
-      name: "GatewayProtocolTests",
-      dependencies: ["GatewayProtocol", "PushCore", "PushPolicy"],
-      swiftSettings: strict
-    ),
-    .testTarget(
-      name: "GatewayClientTests",
-      dependencies: [
+    library("TerminalTesting", path: "Tests/TerminalTesting"),
+    tests("GatewayProtocolTests", ["GatewayProtocol", "PushCore", "PushPolicy"]),
+    tests(
+      "GatewayClientTests",
+      [
         "GatewayClient", "GatewayProtocol", "HTTP2Transport", "PushCore", "PushPolicy", "PushTesting", "Queues",
-        "TaskTesting", .product(name: "NIOCore", package: "swift-nio"),
-        .product(name: "NIOEmbedded", package: "swift-nio"),
-      ],
-      swiftSettings: strict
-    ),
+        "TaskTesting", "NIOCore", "NIOEmbedded",
+      ]),
     // Tasks that run when a test says so.
-    .target(name: "TaskTesting", path: "Tests/TaskTesting", swiftSettings: strict),
-    .testTarget(name: "QueuesTests", dependencies: ["Queues", "TaskTesting"], swiftSettings: strict),
-    .testTarget(
-      name: "TerminalUITests", dependencies: ["TaskTesting", "TerminalTesting", "TerminalUI"], swiftSettings: strict),
-    .testTarget(
-      name: "pushcliTests",
-      dependencies: [
+    library("TaskTesting", path: "Tests/TaskTesting"),
+    tests("QueuesTests", ["Queues", "TaskTesting"]),
+    tests("TerminalUITests", ["TaskTesting", "TerminalTesting", "TerminalUI"]),
+    tests(
+      "pushcliTests",
+      [
         "pushcli", "GatewayClient", "GatewayProtocol", "LoadTest", "PushCore", "PushGateway", "PushPolicy",
-        "PushTesting",
-        "Queues", "TerminalTesting", "TerminalUI", .product(name: "ArgumentParser", package: "swift-argument-parser"),
-      ],
-      exclude: ["Phone/Screens"],
-      swiftSettings: strict
-    ),
+        "PushTesting", "Queues", "TerminalTesting", "TerminalUI", "ArgumentParser",
+      ], exclude: ["Phone/Screens"]),
     scale,
     fuzz,
   ] + (isSanitizing ? [.target(name: "CWatchedMutex", path: "Tests/Sanitize/CWatchedMutex")] : []),
