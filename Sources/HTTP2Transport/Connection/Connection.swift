@@ -236,10 +236,24 @@ package final class Connection: ChannelInboundHandler {
 
   /// Continues the handshake with the buffered bytes.
   func continueHandshake() {
-    guard let buffer = handshakeBytes.take(), context != nil, !state.isClosing, !isFrozen else { return }
+    guard let buffer = handshakeBytes.take() else { return }
+    guard context != nil else { return endHandshake(with: buffer) }
+    guard !state.isClosing, !isFrozen else { return }
     receive(buffer)
     setAutoRead()
     flushIfNeeded()
+  }
+
+  /// Processes the last bytes of a handshake whose peer has closed the connection: they show for the log why it failed.
+  private func endHandshake(with buffer: ByteBuffer) {
+    do {
+      _ = try unsafe buffer.withUnsafeReadableBytes { bytes in
+        try unsafe tls?.receive(bytes, scratch: loop.scratch) { _ -> Result<Void, HTTP2Error> in .success(()) }
+      }
+    } catch {
+      failure = failure ?? error
+    }
+    leave()
   }
 
   /// Flushes after all received data is processed: immediate responses leave at once, so that the next connection of
@@ -258,10 +272,15 @@ package final class Connection: ChannelInboundHandler {
 
   package func channelInactive(context: ChannelHandlerContext) {
     handle(.disconnected)
-    if let tls, !tls.isEstablished, session.role == .server { loop.meter.handshakes.failed.add() }
     forgetTicket()
-    if session.role == .server { loop.takeApart(self) } else { takeApart() }
     self.context = nil
+    if handshakeBytes == nil { leave() }
+  }
+
+  /// Releases the connection after its socket is closed and its last bytes are processed.
+  private func leave() {
+    if let tls, !tls.isEstablished, session.role == .server { loop.meter.handshakes.failed.add() }
+    if session.role == .server { loop.takeApart(self) } else { takeApart() }
   }
 
   /// Ends the streams of a connection whose socket is closed, and releases its resources.

@@ -52,10 +52,14 @@ import Testing
     }
   }
 
-  func connect(from address: String = "192.0.2.1") throws -> Ends {
+  /// - Parameter closed: receives the reason when the connection is released.
+  func connect(
+    from address: String = "192.0.2.1", closed: @escaping ((any Error)?) -> Void = { _ in }
+  ) throws -> Ends {
     let server = try TLSConnection(server: .server(certificatePath: files.certificate, keyPath: files.key))
     let connection = try Connection(role: .server, loop: context, tls: server, peer: .remote)
     connection.client = IPAddress(address)
+    connection.closed = closed
     ServerSide.attach(to: connection, handler: handler)
     let channel = EmbeddedChannel(handler: connection, loop: loop)
     _ = channel.connect(to: try SocketAddress(ipAddress: "127.0.0.1", port: 1))
@@ -114,5 +118,16 @@ import Testing
     #expect(try last.receive())
     loop.advanceTime(by: .seconds(15))
     #expect(!last.channel.isActive)
+  }
+
+  @Test func `the last bytes of a closed connection show why its handshake failed`() throws {
+    var reasons: [String] = []
+    let ends = try connect { reasons.append($0.map { "\($0)" } ?? "none") }
+    try ends.channel.writeInbound(ByteBuffer(string: "GET / HTTP/1.1\r\n\r\n"))
+    ends.channel.pipeline.fireChannelInactive()
+    #expect(reasons.isEmpty && context.connections.count == 1)
+    loop.run()
+    #expect(reasons.count == 1 && reasons != ["none"])
+    #expect(context.connections.isEmpty)
   }
 }
