@@ -14,7 +14,7 @@ struct BroadcastInbox {
 
   /// The classification of a line of the gateway.
   enum Verdict: Equatable {
-    /// The line is no broadcast, or one that is never stored.
+    /// The line is not a broadcast, or it is a broadcast that is not stored.
     case other
     /// The device already has the broadcast.
     case known(acknowledgement: DeviceLine)

@@ -34,7 +34,7 @@ extension DeviceEvent {
     return events
   }
 
-  /// Returns the events for a line that is no push.
+  /// Returns the events for a line that is not a push.
   private static func events(of line: GatewayLine) -> [DeviceEvent] {
     switch line {
     case .welcome(let welcome):
