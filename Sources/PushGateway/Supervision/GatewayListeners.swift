@@ -36,15 +36,30 @@ final class GatewayListeners: Sendable {
     let plan: Plan
     let listener: Listener
 
-    var record: GatewayStatus.ListenerRecord {
+    var shown: Shown {
       let suffix = plan.servesChannelsOnly ? "+channels" : ""
-      return .init(address: listener.description, environment: plan.environmentRule.description + suffix)
+      return Shown(
+        record: .init(address: listener.description, environment: plan.environmentRule.description + suffix),
+        servesChannelsOnly: plan.servesChannelsOnly)
     }
+  }
+
+  /// A listener as users see it.
+  private struct Shown: Sendable {
+    let record: GatewayStatus.ListenerRecord
+    let servesChannelsOnly: Bool
+  }
+
+  private struct State: Sendable {
+    var open: [Open] = []
+    /// The listeners of the last change. They stay after the gateway has stopped accepting: a command that asks then
+    /// sends to the next gateway, which listens on the same addresses.
+    var shown: [Shown] = []
   }
 
   private let tls: TLSSource
   private let ledger: UnauthenticatedConnections
-  private let state = Mutex<[Open]>([])
+  private let state = Mutex(State())
   private let loops = Mutex<Loops?>(nil)
 
   init(tls: TLSSource, ledger: UnauthenticatedConnections) { (self.tls, self.ledger) = (tls, ledger) }
@@ -54,9 +69,8 @@ final class GatewayListeners: Sendable {
 
   /// The addresses in the order of `listen`; those for all requests precede those for channels only.
   var addresses: [String] {
-    let open = state.withLock { $0 }
-    let all = (open.filter { !$0.plan.servesChannelsOnly } + open.filter(\.plan.servesChannelsOnly)).map(
-      \.listener.description)
+    let shown = state.withLock { $0.shown }
+    let all = (shown.filter { !$0.servesChannelsOnly } + shown.filter(\.servesChannelsOnly)).map(\.record.address)
     // A name is listed once, independent of the number of its addresses.
     return all.enumerated().filter { all.firstIndex(of: $0.element) == $0.offset }.map(\.element)
   }
@@ -66,7 +80,7 @@ final class GatewayListeners: Sendable {
 
   /// The use of each of ``addresses``.
   var records: [GatewayStatus.ListenerRecord] {
-    state.withLock { $0.map(\.record) }.reduce(into: []) { records, record in
+    state.withLock { $0.shown }.map(\.record).reduce(into: []) { records, record in
       if !records.contains(where: { $0.address == record.address }) { records.append(record) }
     }
   }
@@ -129,7 +143,7 @@ final class GatewayListeners: Sendable {
   /// - Throws: ``ListenError``; then nothing has changed.
   func change(to plans: [Plan], _ options: ConnectionOptions) async throws(ListenError) {
     guard let loops = loops.withLock({ $0 }) else { return }
-    let before = state.withLock { $0 }
+    let before = state.withLock { $0.open }
     var open: [Open] = []
     var made: [Open] = []
     // This machine need not have all addresses of an entry.
@@ -163,7 +177,7 @@ final class GatewayListeners: Sendable {
       throw lost.value
     }
     let rest = before.filter { one in !open.contains { $0.listener === one.listener } }
-    state.withLock { $0 = open }
+    state.withLock { $0 = State(open: open, shown: open.map(\.shown)) }
     for one in rest { await one.listener.close() }
   }
 
@@ -181,7 +195,7 @@ final class GatewayListeners: Sendable {
 
   /// The sockets bound by the service manager, for the next plans.
   var inherited: InheritedSockets {
-    InheritedSockets(state.withLock { $0.compactMap { $0.plan.entry == nil ? $0.plan.inherited : nil } })
+    InheritedSockets(state.withLock { $0.open.compactMap { $0.plan.entry == nil ? $0.plan.inherited : nil } })
   }
 
   /// Stops accepting.
@@ -190,8 +204,8 @@ final class GatewayListeners: Sendable {
   /// Stops accepting; new clients are queued until the next program of this process accepts.
   func handOver() async -> [InheritedSockets.Entry] {
     let open = state.withLock { state in
-      defer { state = [] }
-      return state
+      defer { state.open = [] }
+      return state.open
     }
     loops.withLock { $0 = nil }
     var entries: [InheritedSockets.Entry] = []

@@ -1,5 +1,7 @@
+import GatewayProtocol
 import Glibc
 import HTTP2Transport
+import PushCore
 import PushTesting
 import Testing
 
@@ -114,5 +116,27 @@ import Testing
     let variables = ["GATEWAY_SOCKETS": "1:\(dup(entry.socket.descriptor))=production"]
     let taken = try InheritedSockets.take(variables, process: 1)
     #expect(taken.entries.map(\.name) == ["production"] && taken.entries[0].socket.address == entry.socket.address)
+  }
+
+  @Test(arguments: [true, false]) func `listeners that no longer accept keep their addresses and environments`(
+    isHandedOver: Bool
+  ) async throws {
+    let folder = try TemporaryFolder()
+    let configuration = try Configuration(
+      state: folder.path, flags: ["listen": "127.0.0.1:0=production"], file: nil, environment: [:])
+    try StateFolder(folder.path).prepareCertificates()
+    let certificate = try ServerCertificate(StateFolder(folder.path), configuration)
+    try await TestGateway.run { gateway in
+      let listeners = GatewayListeners(tls: certificate.source, ledger: UnauthenticatedConnections { _, _ in })
+      listeners.attach(gateway.loops)
+      try await listeners.change(
+        to: try await GatewayListeners.plans(configuration, InheritedSockets()), configuration.connectionOptions)
+      let (addresses, records) = (listeners.addresses, listeners.records.map(\.environment))
+      #expect(addresses.count == 1 && records == ["production"])
+      let sockets = await isHandedOver ? listeners.handOver() : []
+      await listeners.close()
+      #expect(sockets.count == (isHandedOver ? 1 : 0))
+      #expect(listeners.addresses == addresses && listeners.records.map(\.environment) == records)
+    }
   }
 }
