@@ -264,6 +264,8 @@ package final class Gateway: Sendable {
       GatewayHandler(
         loop: loop, services: services, tokens: tokens, faults: faults, admin: admin, limits: limits, logger: logger)
     }
+    // A response can leave before the end of its iteration, at which the loop appends its rows.
+    services.log.beforeReading { [loops] in await loops.completeTurns() }
     faultsAPI.attach(loops)
     listeners.attach(loops)
     services.lifecycle.watch { [loops] in await loops.answer(within: Limits.loopAnswerTime) }

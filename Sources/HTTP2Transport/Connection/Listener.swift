@@ -273,6 +273,11 @@ package final class Loops: Sendable {
     return isComplete
   }
 
+  /// Returns when every loop has completed its current iteration.
+  package func completeTurns() async {
+    for part in parts.values { try? await part.eventLoop.submit {}.get() }
+  }
+
   package func shutdown() async { try? await group.shutdownGracefully() }
 }
 

@@ -136,6 +136,8 @@ package final class DeliveryLog: Sendable {
   /// Called with rows that were written, on the writer's thread.
   private let listener = Mutex<(@Sendable (_ rows: [UInt8]) -> Void)?>(nil)
   private let inbox = Mutex(Inbox())
+  /// See ``beforeReading(_:)``.
+  private let handOver = Mutex<@Sendable () async -> Void>({})
   private let erasures = Mutex(Erasures())
   private let wake = EventDescriptor()
   /// Ends the writer's pause early.
@@ -241,6 +243,7 @@ package final class DeliveryLog: Sendable {
       return !inbox.isClosed
     }
     guard isFirst else { return }
+    handOver.withLock { $0 = {} }
     wake.signal()
     hurry.signal()
     stopped.wait()
@@ -249,8 +252,16 @@ package final class DeliveryLog: Sendable {
   /// The number of rows that are queued to be written.
   package var waitingCount: Int { inbox.withLock { $0.batch.count } }
 
-  /// Returns when all rows handed over so far have been written.
+  /// Sets the action that precedes each read: it appends the rows that are still in buffers, so that a reader gets the
+  /// rows of every response that was sent before. ``close()`` releases it.
+  package func beforeReading(_ handOver: @escaping @Sendable () async -> Void) {
+    self.handOver.withLock { $0 = handOver }
+  }
+
+  /// Returns when all rows that precede this call are written, also those in buffers.
   func settle() async {
+    if inbox.withLock({ $0.isClosed }) { return }
+    await handOver.withLock { $0 }()
     await withCheckedContinuation { continuation in
       let isClosed = inbox.withLock { inbox in
         if !inbox.isClosed { inbox.readers.append(continuation) }

@@ -81,6 +81,7 @@ final class TestGateway: Sendable {
       GatewayHandler(
         loop: loop, services: services, tokens: tokens, faults: faults, admin: admin, limits: limits, logger: .silent)
     }
+    services.log.beforeReading { [loops] in await loops.completeTurns() }
     var options = options
     options.environmentRule = .fixed(environment)
     options.peer = options.peer ?? .adminSocket

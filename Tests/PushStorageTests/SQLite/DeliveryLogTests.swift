@@ -208,6 +208,17 @@ import Testing
     #expect(try await log.push(named: .number(2))?.id == .number(2))
   }
 
+  @Test func `a reader gets the rows that were in a buffer when it asked`() async throws {
+    let log = try log()
+    defer { log.close() }
+    let number = Mutex(0)
+    log.beforeReading { [row = row(1)] in
+      if number.withLock({ $0 += 1; return $0 == 1 }) { log.append([row]) }
+    }
+    #expect(try await log.rows(.init(id: .number(1))).map(\.row.event) == [.stored])
+    #expect(try await log.page(.init()).records.count == 1)
+  }
+
   @Test func `a push is found by either of its ids`() async throws {
     let log = try log()
     defer { log.close() }
