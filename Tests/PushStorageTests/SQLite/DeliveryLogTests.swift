@@ -211,10 +211,8 @@ import Testing
   @Test func `a reader gets the rows that were in a buffer when it asked`() async throws {
     let log = try log()
     defer { log.close() }
-    let number = Mutex(0)
-    log.beforeReading { [row = row(1)] in
-      if number.withLock({ $0 += 1; return $0 == 1 }) { log.append([row]) }
-    }
+    let buffer = Mutex<DeliveryLog.Row?>(row(1))
+    log.beforeReading { if let row = buffer.withLock({ $0.take() }) { log.append([row]) } }
     #expect(try await log.rows(.init(id: .number(1))).map(\.row.event) == [.stored])
     #expect(try await log.page(.init()).records.count == 1)
   }
