@@ -1,8 +1,8 @@
 # make demo   a push on your terminal, end to end      make test    everything that is tested
 # make cluster  three brokers and three gateways here, one of each killed under load
 # make build  a release build of pushcli                make check   formatting, generated tables
-# make bench  every figure of docs/performance.md, with the peers in the same run
-# make deb, tarball, image  what is installed: docs/packages.md    make check-packages  the same in a bare Debian (root)
+# make bench  every figure of docs/internals/performance.md, with the peers in the same run
+# make deb, tarball, image  what is installed: docs/operate/install.md    make check-packages  the same in a bare Debian (root)
 # make pictures  the pictures of README and docs, drawn anew
 # make guard  what a push costs and how long it waits, against bench/guard.json    make check-guard  whether the guard finds faults
 # make simulate  random worlds with faults, from seeds
@@ -118,7 +118,7 @@ simulate: packages
 	scripts/build --build-tests
 	SWIFT_TESTS_SILENCE=86400 PUSHGATEWAY_SEEDS=$(SEEDS) $(if $(SEED),PUSHGATEWAY_SEED=$(SEED)) scripts/swift-tests --filter "DeliverySimulation|CellSimulation|PowerLoss"
 
-# What a cell costs that is larger than any machine here (docs/cluster.md): GATEWAYS=3 DEVICES=30000 PUSHES=10000 for another.
+# What a cell costs that is larger than any machine here (docs/cluster/overview.md): GATEWAYS=3 DEVICES=30000 PUSHES=10000 for another.
 GATEWAYS ?= 10
 DEVICES ?= 1000000
 PUSHES ?= 100000
@@ -131,7 +131,7 @@ bench-policy: packages
 	$(RELEASE) --product policy-bench
 	.build/release/policy-bench
 
-# What takes bytes from outside, with libFuzzer (docs/fuzzing.md): make fuzz SECONDS=600, or TARGET=requests for one.
+# What takes bytes from outside, with libFuzzer (docs/internals/fuzzing.md): make fuzz SECONDS=600, or TARGET=requests for one.
 SECONDS ?= 60
 fuzz: packages
 	scripts/fuzz $(SECONDS) $(TARGET)
@@ -180,7 +180,7 @@ soak: simulate kills drains cluster-kills faults
 	Tests/Interop/run .build/debug/pushcli --program soak.py
 	INTEROP_SOAK=1 NATS_SERVER=$$(scripts/nats-server) Tests/Interop/run .build/debug/pushcli -n 2 --dist loadfile
 
-# The model of the advertising detector, byte for byte the one that is embedded: docs/ad-detector.md.
+# The model of the advertising detector, byte for byte the one that is embedded: docs/internals/advertising-detector.md.
 ADS_DATA ?= ../shared/data/ads
 ADS_MODEL = Sources/CAdModel/ad-model.bin
 TRAIN_ADS = .build/release/train-ads
@@ -198,7 +198,7 @@ check-ads: train-ads-program
 	  $(TRAIN_ADS) train $(ADS_DATA) Tools/train-ads/Texts .build/ad-model.bin > .build/train-ads.log \
 	    && cmp .build/ad-model.bin $(ADS_MODEL) && echo "check-ads: the embedded model is reproduced"; fi
 
-# The tables of docs/ad-detector.md.
+# The tables of docs/internals/advertising-detector.md.
 evaluate-ads: train-ads-program
 	$(TRAIN_ADS) evaluate $(ADS_DATA) Tools/train-ads/Texts
 

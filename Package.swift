@@ -90,8 +90,8 @@ let scale =
   ? program("cell-scale", scaleNames, path: "Tests/CellScale", exclude: ["CellScaleTests.swift"])
   : tests("CellScaleTests", scaleNames, path: "Tests/CellScale", exclude: ["ScaleProgram.swift"])
 
-/// What takes bytes from outside, as targets of a fuzzer (docs/fuzzing.md): tests replay their inputs, `make fuzz` looks for
-/// more.
+/// What takes bytes from outside, as targets of a fuzzer (docs/internals/fuzzing.md): tests replay their inputs,
+/// `make fuzz` looks for more.
 let fuzzNames = [
   "GatewayClient", "GatewayProtocol", "HTTP2Transport", "NATSClient", "PushCluster", "PushCore", "PushGateway",
   "PushPolicy", "PushStorage", "TerminalUI", "Logging", "NIOCore", "NIOEmbedded", "GRDB",

@@ -355,7 +355,7 @@ def commit():
 def save(values, **more):
     """Writes the values of each round to .build/bench/NAME.json: name of the rival or case, then of the figure, then a list.
 
-    `bench/report --take` puts them on docs/performance.md. `more` goes to NAME-whole.json, and on no page.
+    `bench/report --take` puts them on docs/internals/performance.md. `more` goes to NAME-whole.json, and on no page.
     """
     OUT.mkdir(parents=True, exist_ok=True)
     script = Path(sys.argv[0]).name

@@ -1,4 +1,4 @@
-/// The role of a credential, which determines its permissions (docs/access.md): the only list of roles.
+/// The role of a credential, which determines its permissions (docs/reference/access.md): the only list of roles.
 package enum Role: String, Sendable, Codable, CaseIterable {
   /// Pushes to the apps of its team and manages their channels: the token of a key, or a certificate.
   case provider

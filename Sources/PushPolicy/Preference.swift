@@ -1,8 +1,8 @@
 /// One preference of a user with all its properties: a row of ``all``.
 ///
 /// The row determines the coding, the form that clients may write, assignments such as `badge=off`, the settings
-/// screen, `pushcli prefs`, the command in an explanation, and docs/preferences.md. The effect of a preference is
-/// defined in `Policy`, which reads only the stored properties.
+/// screen, `pushcli prefs`, the command in an explanation, and docs/reference/preferences.md. The effect of a
+/// preference is defined in `Policy`, which reads only the stored properties.
 package struct Preference: Sendable {
   /// The scope of a preference: all apps, one app, or one category of an app.
   package enum Scope: Sendable, CaseIterable { case everything, app, category }

@@ -54,8 +54,9 @@ struct PushCLI: ParsableCommand {
         pushcli send --to me/com.example.news --title "Train in 5 Minutes"
         pushcli join CODE@gateway.example
 
-      Guides, in docs/: second-machine.md, persons.md, remote-administration.md, \
-      ssh-tunnel.md, access.md (who may see and do what).
+      Guides, in docs/: start/second-machine.md, receive/users-and-groups.md, \
+      operate/remote-administration.md, operate/ssh-tunnel.md, reference/access.md \
+      (who may see and do what).
 
       Exit codes: 0 done, 1 failed, 2 usage, 3 no such name, no recipient or \
       suppressed, 4 not authorized, 5 refused permanently, 6 unreachable after \

@@ -66,10 +66,10 @@ def report(folder, *options):
 
 
 def test_the_page_of_figures_has_no_others(tmp_path):
-    for name in ("bench", "docs"):
-        (tmp_path / name).mkdir()
+    for name in ("bench", "docs/internals"):
+        (tmp_path / name).mkdir(parents=True)
     shutil.copy(ROOT / "bench" / "report", tmp_path / "bench")
-    results, page = tmp_path / "bench" / "results", tmp_path / "docs" / "performance.md"
+    results, page = tmp_path / "bench" / "results", tmp_path / "docs/internals/performance.md"
     results.mkdir()
     result = {
         "command": "bench/catch-up", "commit": "0123456789ab", "rounds": 3, "options": {"pushes": 1000},

@@ -119,7 +119,7 @@ def test_the_readmes_quick_start_shows_a_push(tmp_path):
 
 
 class Tutorial:
-    """The terminals of docs/first-push.md: a gateway, a device on a screen, and a shell. Its page shows what each block prints."""
+    """The terminals of docs/start/first-push.md: a gateway, a device on a screen, and a shell. Its page shows what each block prints."""
 
     def __init__(self, home):
         self.home, self.screen, self.gateway = home, None, None
@@ -191,7 +191,7 @@ def fixed(text):
 
 @needs_tmux
 def test_the_first_push_goes_as_its_page_says():
-    page = (DOCS / "first-push.md").read_text()
+    page = (DOCS / "start/first-push.md").read_text()
     steps = re.findall(r"^```sh (\S+)\n(.*?)^```$(?:\n\n^```text\n(.*?)^```$)?", page, re.M | re.S)
     assert len(steps) == page.count("```sh ") and sum(bool(shown) for _, _, shown in steps) == page.count("```text")
     # A socket's path is short.
@@ -219,7 +219,7 @@ def test_the_first_push_goes_as_its_page_says():
 
 def test_a_second_machine_is_set_up_as_its_page_says(machines):
     heard = ""
-    for machine, block in blocks("second-machine.md"):
+    for machine, block in blocks("start/second-machine.md"):
         if machine != "gateway":
             bring(machines, machine)
         printed = machines.run(machine, block)
@@ -237,7 +237,7 @@ def test_a_gateway_is_administered_from_elsewhere_as_its_page_says(machines):
     (machines.home("gateway") / "keys").mkdir()
     made = machines.gateway.run("keys", "create", "--team", "DEVTEAM001", "--out", machines.home("gateway") / "keys")
     assert made
-    for machine, block in blocks("remote-administration.md"):
+    for machine, block in blocks("operate/remote-administration.md"):
         if machine == "laptop":
             bring(machines, machine)
             token = re.findall(r"^pga-\S+$", machines.said, re.M)[-1]
@@ -251,7 +251,7 @@ def test_a_gateway_is_administered_from_elsewhere_as_its_page_says(machines):
 
 
 def test_persons_are_looked_after_as_their_page_says(machines):
-    outputs = [machines.run(machine, block) for machine, block in blocks("persons.md")]
+    outputs = [machines.run(machine, block) for machine, block in blocks("receive/users-and-groups.md")]
     assert re.search(r"^ada +couch desk$", outputs[0], re.M)
     assert re.search(rf"{re.escape(TOPIC)} .*off", outputs[1])
     assert "nobody answered: 7" in outputs[2]
@@ -259,7 +259,7 @@ def test_persons_are_looked_after_as_their_page_says(machines):
 
 
 def test_the_cookbooks_lines_send(machines):
-    [(_, block)] = blocks("cookbook.md")
+    [(_, block)] = blocks("send/cookbook.md")
     machines.gateway.register("me", TOPIC)
     folder = machines.home("gateway")
     (folder / "Makefile").write_text("test:\n\t@echo tested\n")
@@ -288,7 +288,7 @@ def test_the_cookbooks_lines_send(machines):
 
 
 def test_the_cookbooks_flags_make_its_payloads(machines):
-    page = (DOCS / "cookbook.md").read_text().partition("## Flags and payload keys")[2].partition("\n## ")[0]
+    page = (DOCS / "send/cookbook.md").read_text().partition("## Flags and payload keys")[2].partition("\n## ")[0]
     rows = [line.replace("https://…", "https://example.com/x").strip("| ").split(" | ") for line in page.splitlines() if "`--" in line]
     rows = [row for row in rows if len(row) == 3]
     assert len(rows) == 15
@@ -316,7 +316,7 @@ def test_the_cookbooks_flags_make_its_payloads(machines):
 
 
 def test_a_gateway_is_upgraded_and_goes_back_as_its_page_says(machines):
-    for machine, block in blocks("upgrading.md"):
+    for machine, block in blocks("operate/upgrading.md"):
         if machine == "after-stop":
             machines.gateway.stop()
             machine = "gateway"
@@ -328,20 +328,48 @@ def test_a_gateway_is_upgraded_and_goes_back_as_its_page_says(machines):
 
 def test_the_messages_of_troubleshooting_are_the_programs():
     sources = "".join(file.read_text() for file in (DOCS.parent / "Sources").rglob("*.swift"))
-    rows = re.findall(r"^\| `([^`]+)`[^|]*\|", (DOCS / "troubleshooting.md").read_text(), re.M)
+    rows = re.findall(r"^\| `([^`]+)`[^|]*\|", (DOCS / "operate/troubleshooting.md").read_text(), re.M)
     assert len(rows) > 20
     for message in rows:
         for part in message.split("…"):
             assert part.strip(" :()") in sources, f"nothing says {part!r} of {message!r}"
 
 
+def prose(page):
+    """A page without its blocks of code."""
+    return re.sub(r"^ *```.*?^ *```", "", page.read_text(), flags=re.M | re.S)
+
+
+def anchors(page):
+    """The anchors of a page: the names that GitHub gives to its headings, and the ids in its HTML."""
+    text = prose(page)
+    titles = [re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", title) for title in re.findall(r"^#+ (.*)", text, re.M)]
+    names = [re.sub(r"[^\w -]", "", title.lower()).replace(" ", "-") for title in titles]
+    return {*names, *re.findall(r'<a id="([^"]+)"', text)}
+
+
 def test_each_page_is_in_the_index_and_each_link_leads_to_a_file():
     root = DOCS.parent
     index = (root / "README.md").read_text()
-    pages = [*DOCS.glob("*.md"), *root.glob("*.md")]
+    pages = [*DOCS.glob("*/*.md"), *root.glob("*.md")]
     assert len(pages) > 30
     for page in pages:
-        assert page.parent == root or f"docs/{page.name}" in index, f"README has no link to {page.name}"
-        text = re.sub(r"^```.*?^```", "", page.read_text(), flags=re.M | re.S)
-        for link in re.findall(r"\]\((?!https?:)([^)#]+)[^)]*\)", text):
-            assert (page.parent / link).exists(), f"{page.name} leads to {link}"
+        assert page.parent == root or f"docs/{page.relative_to(DOCS)}" in index, f"README has no link to {page.name}"
+        text = prose(page)
+        for link, anchor in re.findall(r"\]\((?!https?:)([^)#]*)#?([^)]*)\)", text):
+            target = page.parent / link if link else page
+            assert target.exists(), f"{page.name} leads to {link}"
+            assert not anchor or anchor in anchors(target), f"{page.name} leads to #{anchor} of {target.name}"
+        for picture in re.findall(r'\b(?:src|srcset)="([^"]+)"', text):
+            assert (page.parent / picture).exists(), f"{page.name} shows {picture}"
+
+
+def test_each_page_that_another_file_names_exists():
+    root = DOCS.parent
+    folders = [root / name for name in ("Sources", "Tests", "bench", "deploy", "packaging", "scripts")]
+    files = [root / "Makefile", root / "Package.swift", *root.glob("*.md"), *DOCS.rglob("*.md")]
+    files += [file for folder in folders for file in folder.rglob("*") if file.is_file()]
+    named = {(name, file) for file in files for name in re.findall(r"\bdocs/[\w/-]+\.(?:md|yaml)\b", file.read_text(errors="ignore"))}
+    assert len(named) > 50
+    missing = [f"{file.relative_to(root)}: {name}" for name, file in named if not (root / name).exists()]
+    assert not missing, "\n".join(missing)

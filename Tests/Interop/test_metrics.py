@@ -1,4 +1,4 @@
-"""What a gateway counts, as a monitor reads it (docs/metrics.md)."""
+"""What a gateway counts, as a monitor reads it (docs/reference/metrics.md)."""
 
 import re
 

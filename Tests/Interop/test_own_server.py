@@ -1,4 +1,4 @@
-"""The programs of docs/your-own-server.md, as their readers copy them: each sends, reads the answers of a gateway, and tries again."""
+"""The programs of docs/start/your-own-server.md, as on the page: each sends, reads the answers of a gateway, and tries again."""
 
 import os
 import re
@@ -14,7 +14,7 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from gateway import PUSHCLI
 from waiting import HANG
 
-PAGE = (Path(__file__).parents[2] / "docs" / "your-own-server.md").read_text()
+PAGE = (Path(__file__).parents[2] / "docs/start/your-own-server.md").read_text()
 PROGRAMS = {name: text for name, text in re.findall(r"^```\w+ (\S+\.\w+)\n(.*?)^```$", PAGE, re.M | re.S)}
 #: What runs a program, by the end of its name.
 TOOLS = {".sh": ["sh"], ".py": [sys.executable], ".mjs": ["node"], ".go": ["go", "run"], ".java": ["java"]}

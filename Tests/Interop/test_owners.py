@@ -1,4 +1,4 @@
-"""Everything has an owner: whose word counts, whose key reaches which app, who may become whom (docs/access.md)."""
+"""Everything has an owner: whose word counts, whose key reaches which app, who may become whom (docs/reference/access.md)."""
 
 import contextlib
 import json

@@ -1,4 +1,4 @@
-"""The version of the device protocol (docs/device-protocol.md): ends of different versions understand each other."""
+"""The version of the device protocol (docs/reference/device-protocol.md): ends of different versions understand each other."""
 
 import pytest
 

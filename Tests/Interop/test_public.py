@@ -1,4 +1,4 @@
-"""A gateway with a certificate of a public CA (docs/domain-and-tls.md): what its codes contain, and who trusts it."""
+"""A gateway with a certificate of a public CA (docs/operate/domain-and-tls.md): what its codes contain, and who trusts it."""
 
 import datetime
 

@@ -1,4 +1,4 @@
-"""Administration from elsewhere: tokens, roles, and who did it, over TLS (docs/access.md)."""
+"""Administration from elsewhere: tokens, roles, and who did it, over TLS (docs/reference/access.md)."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""The gateway's own certificates: names that are added, ends that are near, another authority (docs/operating.md)."""
+"""The gateway's own certificates: names that are added, ends that are near, another authority (docs/operate/service.md)."""
 
 import datetime
 import ipaddress

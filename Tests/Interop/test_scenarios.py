@@ -1,4 +1,4 @@
-"""Faults on purpose, each over a real connection (docs/faults.md)."""
+"""Faults on purpose, each over a real connection (docs/send/test-error-handling.md)."""
 
 import re
 import select
@@ -261,9 +261,9 @@ def test_a_fault_that_cannot_be_is_refused_in_one_line(gateway, options, words):
 
 
 def test_the_example_of_the_documentation_is_the_file_beside_it_and_loads(gateway):
-    text = (DOCS / "faults.md").read_text()
+    text = (DOCS / "send/test-error-handling.md").read_text()
     [example] = re.findall(r"```yaml\n(.*?)```", text, re.S)
-    file = DOCS / "faults-example.yaml"
+    file = DOCS / "send/faults-example.yaml"
     assert file.read_text() == example
     names = re.findall(r"name: (\S+)", example)
     gateway.run("faults", "load", file)

@@ -33,7 +33,7 @@ import Testing
 
   @Test func `docs-limits has a row for each limit that is logged`() throws {
     let rows = TransportLimit.allCases.sorted { $0.rawValue < $1.rawValue }.map { "| `\($0.rawValue)` | \($0.words) |" }
-    try DocumentedTable(page: "limits.md", header: "| name | is |").expect(rows)
+    try DocumentedTable(page: "reference/limits.md", header: "| name | is |").expect(rows)
   }
 
   @Test func `a limit is logged once a minute, with how often it was met`() {

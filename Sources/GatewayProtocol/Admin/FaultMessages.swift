@@ -1,4 +1,5 @@
-/// A fault as written in a scenario file, on the command line, or over the admin socket (docs/faults.md).
+/// A fault as written in a scenario file, on the command line, or over the admin socket
+/// (docs/send/test-error-handling.md).
 ///
 /// A selector that is nil matches everything. ``Fault`` is the validated form.
 package struct FaultRule: Codable, Sendable, Equatable {

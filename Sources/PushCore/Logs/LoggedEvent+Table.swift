@@ -19,7 +19,7 @@ extension LoggedEvent {
     case .pushesLost:
       Row(
         .critical, "Pushes that were answered 200 are not in the database: the disk lost writes that it had confirmed.",
-        "Check the disk and its cache (docs/durability.md); restore a backup if the database is older than it should be."
+        "Check the disk and its cache (docs/concepts/durability.md); restore a backup if the database is too old."
       )
     case .pushDamaged:
       Row(
@@ -95,12 +95,12 @@ extension LoggedEvent {
         "Check the reader of standard error, or raise `log_level`.")
     case .limitMet:
       Row(
-        .warning, "A peer exceeded a connection limit (docs/limits.md).", "If this repeats, check the peer.",
+        .warning, "A peer exceeded a connection limit (docs/reference/limits.md).", "If this repeats, check the peer.",
         key: "limit")
     case .deviceBudgetMet:
       Row(
         .warning, "A device exceeded its report rate; excess reports are dropped.",
-        "Check the client for a loop (docs/limits.md).")
+        "Check the client for a loop (docs/reference/limits.md).")
     case .gatewayNotAnnounced:
       Row(.warning, "Commands on this machine can't find the gateway yet.", "Free some space: the gateway retries.")
     case .httpUnavailable:

@@ -1,6 +1,6 @@
 package import Logging
 
-/// All events that a gateway logs, one row each. Operators find an event by its name in docs/log-events.md.
+/// All events that a gateway logs, one row each. Operators find an event by its name in docs/reference/log-events.md.
 ///
 /// A name never changes, so that alerts on it continue to work. The message of an event may change.
 package enum LoggedEvent: String, Sendable, CaseIterable {

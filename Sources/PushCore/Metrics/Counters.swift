@@ -56,7 +56,7 @@ package enum ReachedLimit: Int, CaseIterable, Sendable {
   /// The name of the limit for users and in metrics.
   package var label: String { row.label }
 
-  /// The condition of the limit and the response beyond it, for docs/metrics.md.
+  /// The condition of the limit and the response beyond it, for docs/reference/metrics.md.
   package var words: String { row.words }
 
   /// The table of limits: each case above has one row here.

@@ -1,7 +1,7 @@
 import GatewayProtocol
 
 /// Settings of the provider API for cases in which Apple's behavior is unknown, or a test needs a different one
-/// (docs/provider-api.md).
+/// (docs/reference/provider-api.md).
 struct ProviderSettings: Sendable {
   /// The time in seconds before a connection may change its provider token; 0 for changes at any time.
   ///

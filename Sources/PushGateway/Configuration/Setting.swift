@@ -4,7 +4,7 @@ import PushCore
 /// One setting with its complete description: a row of a table.
 ///
 /// Its flag, its variable, its line of `config.yaml` and of the example, its row of `serve --check`, its row of
-/// docs/configuration.md and its part of the schema for editors are derived from it.
+/// docs/reference/configuration.md and its part of the schema for editors are derived from it.
 package struct Setting<Holder: SettingHolder>: Sendable {
   /// The name in `config.yaml`, in snake case.
   package let name: String

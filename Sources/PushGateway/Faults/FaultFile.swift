@@ -3,8 +3,8 @@ import PushCore
 import Yams
 
 extension FaultRule {
-  /// Parses a scenario file: YAML with a list `faults` (docs/faults.md). An error in one entry rejects the whole
-  /// file.
+  /// Parses a scenario file: YAML with a list `faults` (docs/send/test-error-handling.md). An error in one
+  /// entry rejects the whole file.
   ///
   /// - Throws: ``FaultError`` with the error and its location.
   package static func list(yaml: String) throws(FaultError) -> [FaultRule] {

@@ -6,11 +6,11 @@ import PushCore
 import PushStorage
 
 /// The storage backend of a gateway as one value: the storage of registrations and pushes, their routing to streams,
-/// and the durability guarantee of a 200. APIs depend on nothing else of it; docs/backend.md lists the requirements
-/// for another backend.
+/// and the durability guarantee of a 200. APIs depend on nothing else of it; docs/internals/storage-backend.md lists
+/// the requirements for another backend.
 ///
 /// State of a single gateway is not part of the backend; it is in the gateway's own state folder: see
-/// docs/backend.md.
+/// docs/internals/storage-backend.md.
 struct GatewayBackend: Sendable {
   let registrations: any Registrations
   let mailbox: any Mailbox
@@ -112,7 +112,7 @@ struct GatewayBackend: Sendable {
   }
 }
 
-/// The durability guarantee of a 200, for users and monitors: in `GET /v1/health`, and in docs/durability.md.
+/// The durability guarantee of a 200, for users and monitors: in `GET /v1/health`, and in docs/concepts/durability.md.
 struct DurabilityLevel: Sendable, Equatable {
   /// One word: `durability` in the response.
   let name: String

@@ -59,9 +59,9 @@ struct AdminRestore: AsyncParsableCommand {
     commandName: "restore", abstract: "Restore a gateway from a backup, into an empty folder.",
     discussion: """
       Pushes that were accepted after the backup are lost with the disk that stored them. Devices continue \
-      automatically: docs/durability.md describes how. With --backend the backup is restored into a new cluster on \
-      brokers that have none; the certificates and keys go into the folder, for its first gateway: docs/cluster.md. \
-      Backups of single gateways and of clusters can be restored either way.
+      automatically: docs/concepts/durability.md describes how. With --backend the backup is restored into a new \
+      cluster on brokers that have none; the certificates and keys go into the folder, for its first gateway: \
+      docs/cluster/overview.md. Backups of single gateways and of clusters can be restored either way.
 
       Examples:
         pushcli admin restore push-2026-11-21.backup --state ./push

@@ -9,8 +9,8 @@ struct Faults: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "faults", abstract: "Inject faults, to test a sender's error handling.",
     discussion: """
-      A fault applies to the requests that match all its selectors, for a count, a rate or a time. docs/faults.md \
-      describes every one, and the form of scenario files.
+      A fault applies to the requests that match all its selectors, for a count, a rate or a time. \
+      docs/send/test-error-handling.md describes every one, and the form of scenario files.
 
       Examples:
         pushcli faults add busy --reason TooManyRequests --app com.example.news --count 3
@@ -111,11 +111,11 @@ struct Faults: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
       commandName: "load", abstract: "Set all faults of a scenario file, or none.",
       discussion: """
-        The file is YAML; docs/faults.md describes its form. Faults that are already set stay, except for a fault of \
-        the same name; --replace removes all of them first.
+        The file is YAML; docs/send/test-error-handling.md describes its form. Faults that are already set stay, \
+        except for a fault of the same name; --replace removes all of them first.
 
         Example:
-          pushcli faults load docs/faults-example.yaml --replace
+          pushcli faults load docs/send/faults-example.yaml --replace
         """)
     @Argument(help: "The file, or - for standard input.", completion: .file()) var file: String
     @Flag(help: "Remove all faults that are set first.") var replace = false

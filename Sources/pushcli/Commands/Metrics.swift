@@ -5,7 +5,7 @@ struct Metrics: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "metrics", abstract: "Print a running gateway's metrics.",
     discussion: """
-      The text is OpenMetrics; docs/metrics.md describes each metric.
+      The text is OpenMetrics; docs/reference/metrics.md describes each metric.
 
       Example:
         pushcli metrics limits_reached

@@ -11,6 +11,7 @@ import Testing
         "| \(name) | `\(choice.listedName)` | \(choice.values(in: scope) ?? "") | \(choice.help) |"
       }
     }
-    try DocumentedTable(page: "preferences.md", header: "| for | choice | values | what it says |").expect(rows)
+    try DocumentedTable(page: "reference/preferences.md", header: "| for | choice | values | what it says |").expect(
+      rows)
   }
 }

@@ -2,7 +2,7 @@ import Foundation
 import PushPolicy
 import Testing
 
-/// Compares the tables of `docs/rules.md` with the rules of the policy and of `lint`.
+/// Compares the tables of `docs/reference/rules.md` with the rules of the policy and of `lint`.
 @Suite struct DocumentedRulesTests {
   private struct Row {
     var code: String
@@ -13,7 +13,7 @@ import Testing
 
   /// Returns the rows of the tables with a code in the first column.
   private func rows() throws -> [Row] {
-    let page = URL(filePath: #filePath).appending(path: "../../../../docs/rules.md").standardized
+    let page = URL(filePath: #filePath).appending(path: "../../../../docs/reference/rules.md").standardized
     return try String(contentsOf: page, encoding: .utf8).split(separator: "\n").compactMap { line in
       let cells = line.split(separator: "|").map { $0.trimmingCharacters(in: .whitespaces) }
       guard cells.count == 6, cells[0].hasPrefix("`"), cells[0].hasSuffix("`") else { return nil }

@@ -55,7 +55,8 @@ import Testing
       """
     }
     try DocumentedTable(
-      page: "configuration.md", header: "| setting | value | default | changes with | flag | variable | what it does |"
+      page: "reference/configuration.md",
+      header: "| setting | value | default | changes with | flag | variable | what it does |"
     ).expect(rows)
   }
 }

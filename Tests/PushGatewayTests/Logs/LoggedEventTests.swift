@@ -9,8 +9,9 @@ import Testing
     let rows = LoggedEvent.allCases.map { event in
       "| `\(event.rawValue)` | \(event.level.rawValue) | \(event.meaning) | \(event.advice) |"
     }
-    try DocumentedTable(page: "log-events.md", header: "| event | level | what has happened | what to do |").expect(
-      rows)
+    try DocumentedTable(
+      page: "reference/log-events.md", header: "| event | level | what has happened | what to do |"
+    ).expect(rows)
   }
 
   @Test(arguments: LoggedEvent.allCases)

@@ -185,10 +185,11 @@ import Testing
       let label = metric.label.map { "`\($0.name)`" } ?? ""
       return "| `\(metric.name)` | \(metric.kind) | \(metric.unit) | \(label) | \(metric.help) |"
     }
-    try DocumentedTable(page: "metrics.md", header: "| metric | kind | unit | label | what it says |").expect(rows)
+    try DocumentedTable(page: "reference/metrics.md", header: "| metric | kind | unit | label | what it says |").expect(
+      rows)
     let limits = ReachedLimit.allCases.map { "| `\($0.label)` | \($0.words) |" }
-    try DocumentedTable(page: "metrics.md", header: "| limit | when it was reached |").expect(limits)
+    try DocumentedTable(page: "reference/metrics.md", header: "| limit | when it was reached |").expect(limits)
     let bounds = TransportLimit.allCases.map { "| `\($0.rawValue)` | \($0.words) |" }
-    try DocumentedTable(page: "metrics.md", header: "| limit | what it bounds |").expect(bounds)
+    try DocumentedTable(page: "reference/metrics.md", header: "| limit | what it bounds |").expect(bounds)
   }
 }

@@ -26,6 +26,7 @@ import Testing
     let rows = SystemLibrary.allCases.map {
       "| `\($0.rawValue)` | \($0.tested.joined(separator: ", ")) | `\($0.package)` |"
     }
-    try DocumentedTable(page: "dependencies.md", header: "| library | tested | Debian's package |").expect(rows)
+    try DocumentedTable(page: "internals/dependencies.md", header: "| library | tested | Debian's package |").expect(
+      rows)
   }
 }

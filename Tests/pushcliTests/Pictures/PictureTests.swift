@@ -56,7 +56,7 @@ import Testing
   }
 
   @Test func `README and docs show each picture in both appearances, with words for those who don't see it`() throws {
-    let pages = ["README.md", "docs/terminal.md"].map { Self.root.appending(path: $0) }
+    let pages = ["README.md", "docs/receive/terminal.md"].map { Self.root.appending(path: $0) }
     let text = try pages.map { try String(contentsOf: $0, encoding: .utf8) }.joined()
     for name in Set(Self.files.map { $0.name.split(separator: "-").dropLast().joined(separator: "-") }) {
       #expect(text.contains("pictures/\(name)-dark.svg") && text.contains("pictures/\(name)-light.svg"), "\(name)")
