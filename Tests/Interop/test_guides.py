@@ -335,6 +335,11 @@ def test_the_messages_of_troubleshooting_are_the_programs():
             assert part.strip(" :()") in sources, f"nothing says {part!r} of {message!r}"
 
 
+def is_pointer(file):
+    """Recognizes a pointer, which names the new path of a page: each file directly in docs/ is one, except the index."""
+    return file.is_file() and file.resolve().parent == DOCS.resolve() and file.name != "README.md"
+
+
 def prose(page):
     """A page without its blocks of code."""
     return re.sub(r"^ *```.*?^ *```", "", page.read_text(), flags=re.M | re.S)
@@ -358,7 +363,7 @@ def test_each_page_is_in_the_index_and_each_link_leads_to_a_file():
         text = prose(page)
         for link, anchor in re.findall(r"\]\((?!https?:)([^)#]*)#?([^)]*)\)", text):
             target = page.parent / link if link else page
-            assert target.exists(), f"{page.name} leads to {link}"
+            assert target.exists() and not is_pointer(target), f"{page.name} leads to {link}"
             assert not anchor or anchor in anchors(target), f"{page.name} leads to #{anchor} of {target.name}"
         for picture in re.findall(r'\b(?:src|srcset)="([^"]+)"', text):
             assert (page.parent / picture).exists(), f"{page.name} shows {picture}"
@@ -371,5 +376,13 @@ def test_each_page_that_another_file_names_exists():
     files += [file for folder in folders for file in folder.rglob("*") if file.is_file()]
     named = {(name, file) for file in files for name in re.findall(r"\bdocs/[\w/-]+\.(?:md|yaml)\b", file.read_text(errors="ignore"))}
     assert len(named) > 50
-    missing = [f"{file.relative_to(root)}: {name}" for name, file in named if not (root / name).exists()]
+    missing = [f"{file.relative_to(root)}: {name}" for name, file in named
+               if not (root / name).exists() or is_pointer(root / name)]
     assert not missing, "\n".join(missing)
+
+
+def test_each_old_path_leads_to_its_page():
+    for pointer in filter(is_pointer, DOCS.iterdir()):
+        found = re.fullmatch(r"Moved to \[.+\]\(([\w-]+/[\w-]+\.md)\)\.\n", pointer.read_text())
+        assert found, f"{pointer.name} is a page or a broken pointer: a page belongs into a folder of docs/"
+        assert (DOCS / found[1]).exists(), f"{pointer.name} leads to {found[1]}"
