@@ -355,11 +355,16 @@ def anchors(page):
 
 def test_each_page_is_in_the_index_and_each_link_leads_to_a_file():
     root = DOCS.parent
-    index = (root / "README.md").read_text()
-    pages = [*DOCS.glob("*/*.md"), *root.glob("*.md")]
+    index = DOCS / "README.md"
+    sections = dict(re.findall(r"^## (\w+)\n(.*?)(?=^## |\Z)", index.read_text(), re.M | re.S))
+    pages = sorted(DOCS.glob("*/*.md"))
     assert len(pages) > 30
+    assert "(docs/README.md)" in (root / "README.md").read_text()
     for page in pages:
-        assert page.parent == root or f"docs/{page.relative_to(DOCS)}" in index, f"README has no link to {page.name}"
+        folder = page.parent.name
+        line = rf"^- \[.+\]\({folder}/{page.name}\): .+\.$"
+        assert re.search(line, sections.get(folder.title(), ""), re.M), f"docs/README.md has no line for {folder}/{page.name}"
+    for page in [*pages, index, *root.glob("*.md")]:
         text = prose(page)
         for link, anchor in re.findall(r"\]\((?!https?:)([^)#]*)#?([^)]*)\)", text):
             target = page.parent / link if link else page
@@ -371,7 +376,7 @@ def test_each_page_is_in_the_index_and_each_link_leads_to_a_file():
 
 def test_each_page_that_another_file_names_exists():
     root = DOCS.parent
-    folders = [root / name for name in ("Sources", "Tests", "bench", "deploy", "packaging", "scripts")]
+    folders = [root / name for name in ("Sources", "Tests", "Tools", "bench", "deploy", "packaging", "scripts")]
     files = [root / "Makefile", root / "Package.swift", *root.glob("*.md"), *DOCS.rglob("*.md")]
     files += [file for folder in folders for file in folder.rglob("*") if file.is_file()]
     named = {(name, file) for file in files for name in re.findall(r"\bdocs/[\w/-]+\.(?:md|yaml)\b", file.read_text(errors="ignore"))}
