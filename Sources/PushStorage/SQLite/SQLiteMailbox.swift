@@ -8,13 +8,14 @@ import Synchronization
 ///
 /// All operations that arrive during a commit join the next one, so that throughput is not limited to one push per
 /// fsync. Acknowledgements and other removals join the next append, or are committed alone after ``settleTime``. No
-/// caller waits for them, because a reconnecting device sends its position. They do not wake the writer either, which
-/// on a busy core costs more than storing a push.
+/// caller waits for them, because a reconnecting device sends its position. They do not wake the writer within
+/// ``settleTime`` of a commit either, because that costs two thread switches for each push.
 package final class SQLiteMailbox: Mailbox {
   private enum WriterState {
     /// The writer waits for any operation.
     case asleep
-    /// The writer waits for an awaited operation, or until the queued operations have waited for ``settleTime``.
+    /// The writer waits for an awaited operation, or until ``settleTime`` has passed since the last commit or since
+    /// the first queued operation.
     case dozing
     /// The writer runs, and reads the queue before it waits again.
     case awake
@@ -437,6 +438,9 @@ package final class SQLiteMailbox: Mailbox {
         }
         if failure != nil {
           due = .now() + SQLiteMailbox.probeTime
+        } else if hasCommitted, weight > 0 {
+          // The acknowledgements of these pushes follow soon.
+          due = .now() + SQLiteMailbox.settleTime
         } else if unsettled.isEmpty, !isTroubled {
           due = .distantFuture
         } else if due <= .now() || due == .distantFuture {
@@ -487,8 +491,8 @@ package final class SQLiteMailbox: Mailbox {
     return turns + [start == 0 ? operations : Array(operations[start...])]
   }
 
-  /// Waits for an awaited operation, or until `due`, which is set if other operations are queued. Returns nil if the
-  /// mailbox is closed.
+  /// Waits for an awaited operation, or until `due`, which is set if other operations are queued or expected. Returns
+  /// nil if the mailbox is closed.
   private func next(until due: inout DispatchTime) -> [MailboxOperation]? {
     while true {
       let isDue = due <= .now()
