@@ -55,7 +55,7 @@ struct PushCLI: ParsableCommand {
         pushcli join CODE@gateway.example
 
       Guides, in docs/: start/second-machine.md, receive/users-and-groups.md, \
-      operate/remote-administration.md, operate/ssh-tunnel.md, reference/access.md \
+      operate/remote-administration.md, reference/access.md \
       (who may see and do what).
 
       Exit codes: 0 done, 1 failed, 2 usage, 3 no such name, no recipient or \

@@ -335,6 +335,13 @@ def test_the_messages_of_troubleshooting_are_the_programs():
             assert part.strip(" :()") in sources, f"nothing says {part!r} of {message!r}"
 
 
+def test_monitoring_lists_each_alert_with_its_severity():
+    rules = (DOCS.parent / "deploy/prometheus/alerts.yaml").read_text()
+    alerts = re.findall(r"- alert: (\w+)\n.*?severity: (\w+)", rules, re.S)
+    rows = re.findall(r"^\| `(PushGateway\w+)` \| (\w+) \|", (DOCS / "operate/monitoring.md").read_text(), re.M)
+    assert len(alerts) == rules.count("- alert: ") and sorted(rows) == sorted(alerts)
+
+
 def is_pointer(file):
     """Recognizes a pointer, which names the new path of a page: each file directly in docs/ is one, except the index."""
     return file.is_file() and file.resolve().parent == DOCS.resolve() and file.name != "README.md"

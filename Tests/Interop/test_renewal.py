@@ -1,4 +1,4 @@
-"""The gateway's own certificates: names that are added, ends that are near, another authority (docs/operate/service.md)."""
+"""The gateway's own certificates: names that are added, ends that are near, another authority (docs/operate/certificates.md)."""
 
 import datetime
 import ipaddress
