@@ -55,8 +55,8 @@ struct PushCLI: ParsableCommand {
         pushcli join CODE@gateway.example
 
       Guides, in docs/: start/second-machine.md, receive/users-and-groups.md, \
-      operate/remote-administration.md, reference/access.md \
-      (who may see and do what).
+      operate/remote-administration.md, reference/access.md (who may see and do \
+      what).
 
       Exit codes: 0 done, 1 failed, 2 usage, 3 no such name, no recipient or \
       suppressed, 4 not authorized, 5 refused permanently, 6 unreachable after \

@@ -8,6 +8,7 @@ import os
 import re
 import shlex
 import shutil
+import statistics
 import subprocess
 import tempfile
 import uuid
@@ -340,6 +341,22 @@ def test_monitoring_lists_each_alert_with_its_severity():
     alerts = re.findall(r"- alert: (\w+)\n.*?severity: (\w+)", rules, re.S)
     rows = re.findall(r"^\| `(PushGateway\w+)` \| (\w+) \|", (DOCS / "operate/monitoring.md").read_text(), re.M)
     assert len(alerts) == rules.count("- alert: ") and sorted(rows) == sorted(alerts)
+
+
+@pytest.mark.parametrize("script, row, figures", [
+    ("accept", "10 × 32, ours, never stored", {"requests/s": "{:,.0f}/s", "CPU µs": "{:.1f} µs"}),
+    ("accept", "10 × 32, ours, durable full", {"requests/s": "{:,.0f}/s", "CPU µs": "{:.1f} µs"}),
+    ("accept", "10 × 32, ours, durable normal", {"requests/s": "{:,.0f}/s", "CPU µs": "{:.1f} µs"}),
+    ("accept", "1 × 1, ours, durable full", {"requests/s": "{:,.0f}/s", "CPU µs": "{:.0f} µs"}),
+    ("deliver", "ours", {"delivered/s": "{:,.0f}/s", "CPU µs": "{:.1f} µs"}),
+    ("start", "all", {"accepts, s": "{:.1f} s until it accepts", "delivers, s": "{:.1f} s until it delivers", "CPU, s": "{:.1f} s"}),
+])
+def test_the_rates_of_capacity_are_the_results_of_the_benchmarks(script, row, figures):
+    page = (DOCS / "operate/capacity.md").read_text()
+    values = json.loads((DOCS.parent / f"bench/results/{script}.json").read_text())["values"][row]
+    for figure, form in figures.items():
+        shown = form.format(statistics.median(values[figure]))
+        assert shown in page, f"{script}, {row}: {shown}"
 
 
 def is_pointer(file):
