@@ -21,7 +21,9 @@ if missing=$(ldd bin/pushcli | sed -n 's/^\t*\(.*\) => not found.*/\1/p') && [ -
 fi
 files | while read -r file; do
   mkdir -p "$root$prefix/$(dirname "$file")"
-  cp "$file" "$root$prefix/$file"
+  # A program that runs can't be written, but it can be replaced.
+  cp "$file" "$root$prefix/$file.new"
+  mv "$root$prefix/$file.new" "$root$prefix/$file"
 done
 getent passwd pushgateway >/dev/null ||
   useradd --system --home-dir /var/lib/pushgateway --shell /usr/sbin/nologin pushgateway
@@ -33,4 +35,4 @@ fi
 if [ -d /run/systemd/system ]; then
   systemctl daemon-reload
 fi
-echo "installed; start it: systemctl enable --now pushgateway"
+echo "installed; start it: systemctl enable --now pushgateway; if it runs: pushcli admin restart, as the user pushgateway"
