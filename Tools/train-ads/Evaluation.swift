@@ -49,7 +49,7 @@ struct Evaluation {
   }
 
   static let head = """
-    | texts | ordinary | refused | held or refused | ads | refused | held or refused | precision | recall at 0.1 % | at 0.5 % |
+    | texts | ordinary | refused | hold or refuse | ads | refused | hold or refuse | precision | recall at 0.1 % | at 0.5 % |
     | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |
     """
 
