@@ -118,7 +118,7 @@ simulate: packages
 	scripts/build --build-tests
 	SWIFT_TESTS_SILENCE=86400 PUSHGATEWAY_SEEDS=$(SEEDS) $(if $(SEED),PUSHGATEWAY_SEED=$(SEED)) scripts/swift-tests --filter "DeliverySimulation|CellSimulation|PowerLoss"
 
-# What a cell costs that is larger than any machine here (docs/cluster/overview.md): GATEWAYS=3 DEVICES=30000 PUSHES=10000 for another.
+# What a cell costs that is larger than any machine here (docs/internals/cluster.md): GATEWAYS=3 DEVICES=30000 PUSHES=10000 for another.
 GATEWAYS ?= 10
 DEVICES ?= 1000000
 PUSHES ?= 100000

@@ -1,5 +1,5 @@
 /// The available resources of a cluster and the costs that the simulation doesn't measure. The costs come from
-/// `bench/cell`, as docs/cluster/overview.md reports them.
+/// `bench/cell`, as docs/cluster/capacity.md reports them.
 enum Capacity {
   /// Pushes per second at peak load.
   static let pushes = 10_000.0

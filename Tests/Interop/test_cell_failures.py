@@ -1,4 +1,4 @@
-"""What a cell does when its network, its brokers or its clocks fail: the table of docs/cluster/overview.md, as tests."""
+"""What a cell does when its network, its brokers or its clocks fail: the table of docs/cluster/run.md, as tests."""
 
 import contextlib
 import json

@@ -177,7 +177,7 @@ def test_the_lines_of_the_page_move_a_gateway(tmp_path, brokers, start):
     alone = start("--http-listen", "none", name="push")
     device = alone.device(name="phone")
     send(alone, "one", "two")
-    page = (Path(__file__).parents[2] / "docs/cluster/overview.md").read_text()
+    page = (Path(__file__).parents[2] / "docs/cluster/move-and-leave.md").read_text()
     blocks = dict(re.findall(r"^```sh (\S+)\n(.*?)^```$", page, re.M | re.S))
     assert set(blocks) == {"rehearsal", "move", "leave"}
     (tmp_path / "bin").mkdir()
