@@ -1,6 +1,6 @@
 import GatewayClient
 
-/// The exit codes that scripts rely on (design §7). The tables of README.md and of `pushcli --help` are made from them.
+/// The exit codes that scripts rely on (design §7). The table of docs/reference/exit-codes.md is made from them.
 enum Exit: Int32, CaseIterable {
   case done = 0
   case failed = 1

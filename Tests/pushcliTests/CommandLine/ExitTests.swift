@@ -6,10 +6,10 @@ import Testing
 
 @Suite struct ExitTests {
   /// `PUSHGATEWAY_DOCS=write swift test --filter docs` writes the changed rows.
-  @Test func `docs: the table of README is that of the exit codes`() throws {
-    let path = URL(filePath: #filePath).appending(path: "../../../../README.md").standardized
+  @Test func `docs: the table of the page is that of the exit codes`() throws {
+    let path = URL(filePath: #filePath).appending(path: "../../../../docs/reference/exit-codes.md").standardized
     var lines = try String(contentsOf: path, encoding: .utf8).split(separator: "\n", omittingEmptySubsequences: false)
-    let first = try #require(lines.firstIndex { $0 == "| code | says |" }) + 2
+    let first = try #require(lines.firstIndex { $0 == "| code | meaning |" }) + 2
     let end = lines[first...].firstIndex { !$0.hasPrefix("|") } ?? lines.endIndex
     let rows = Exit.allCases.map { "| \($0.rawValue) | \($0.meaning) |" }
     guard lines[first..<end].map(String.init) != rows else { return }
@@ -17,7 +17,7 @@ import Testing
       lines.replaceSubrange(first..<end, with: rows.map { $0[...] })
       try lines.joined(separator: "\n").write(to: path, atomically: true, encoding: .utf8)
     } else {
-      Issue.record("README.md is not what the code says: PUSHGATEWAY_DOCS=write swift test --filter docs")
+      Issue.record("exit-codes.md is not what the code says: PUSHGATEWAY_DOCS=write swift test --filter docs")
     }
   }
 
