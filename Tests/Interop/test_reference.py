@@ -1,5 +1,6 @@
 """The pages of docs/reference that follow from the program and have no test in Swift."""
 
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -8,15 +9,37 @@ from gateway import PUSHCLI
 from waiting import HANG
 
 ROOT = Path(__file__).parents[2]
+REFERENCE = ROOT / "docs" / "reference"
+
+
+def rows(page, header):
+    """The cells of the rows of a table, which its first line identifies."""
+    [found] = re.findall(rf"^{re.escape(header)}\n\| --- .*\n((?:\|.*\n)*)", (REFERENCE / page).read_text(), re.M)
+    return [[cell.strip() for cell in re.split(r"(?<!\\)\|", line)[1:-1]] for line in found.splitlines()]
 
 
 def test_the_page_of_commands_is_that_of_the_program():
     script = "scripts/command-reference"
     page = subprocess.run(
         [sys.executable, ROOT / script, PUSHCLI, "--print"], check=True, capture_output=True, text=True, timeout=HANG).stdout
-    written = (ROOT / "docs/reference/commands.md").read_text()
+    written = (REFERENCE / "commands.md").read_text()
     if page != written:
         lines, other = page.splitlines(), written.splitlines()
         first = next((index for index, pair in enumerate(zip(lines, other)) if pair[0] != pair[1]), min(len(lines), len(other)))
         difference = f"line {first + 1}: {other[first:first + 1]}, and the help has {lines[first:first + 1]}"
         raise AssertionError(f"docs/reference/commands.md is not the help of the program; {script} {PUSHCLI} writes it again: {difference}")
+
+
+def test_the_patterns_of_access_are_those_of_the_table():
+    [header] = re.findall(r"^\| route \| .*", (REFERENCE / "access-table.md").read_text(), re.M)
+    outcomes = {route: tuple(cells) for route, *cells in rows("access-table.md", header)}
+    patterns = rows("access.md", "| pattern | permitted | other credentials | routes |")
+    assert len(patterns) == len(set(outcomes.values()))
+    answers = {}
+    for name, _, _, text in patterns:
+        # A path alone is a prefix, and a route after "except" or "use" is of another pattern.
+        named = re.findall(r"`[A-Z]+ /[^`]+`", re.split(r"\b(?:except|clients use)\b", text)[0])
+        distinct = {outcomes[route] for route in named}
+        assert len(distinct) == 1, f"the routes of {name} have different answers"
+        answers[name] = distinct.pop()
+    assert len(set(answers.values())) == len(patterns), "two patterns have the same answers"

@@ -12,8 +12,8 @@ import Testing
 
 /// The access rights: every route, requested with every credential.
 ///
-/// The routes are those of the gateway, so a new route needs a row in docs/reference/access.md. The test repeats the
-/// restrictions of each credential, so that a change of the page alone can't remove one.
+/// The routes are those of the gateway, so a new route needs a row in docs/reference/access-table.md. The test repeats
+/// the restrictions of each credential, so that a change of the page alone can't remove one.
 @Suite(.timeLimit(.minutes(5))) struct AccessTests {
   /// The credential of a request.
   enum Credential: String, CaseIterable {
@@ -242,7 +242,7 @@ import Testing
       }
       await outside.close()
       let header = "| route | \(Credential.allCases.map(\.rawValue).joined(separator: " | ")) |"
-      try DocumentedTable(page: "reference/access.md", header: header).expect(rows)
+      try DocumentedTable(page: "reference/access-table.md", header: header).expect(rows)
     }
   }
 }
