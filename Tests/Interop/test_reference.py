@@ -13,9 +13,10 @@ REFERENCE = ROOT / "docs" / "reference"
 
 
 def rows(page, header):
-    """The cells of the rows of a table, which its first line identifies."""
-    [found] = re.findall(rf"^{re.escape(header)}\n\| --- .*\n((?:\|.*\n)*)", (REFERENCE / page).read_text(), re.M)
-    return [[cell.strip() for cell in re.split(r"(?<!\\)\|", line)[1:-1]] for line in found.splitlines()]
+    """The cells of the rows of the tables with this first line."""
+    found = re.findall(rf"^{re.escape(header)}\n\| --- .*\n((?:\|.*\n)*)", (REFERENCE / page).read_text(), re.M)
+    assert found, f"{page} has no table {header}"
+    return [[cell.strip() for cell in re.split(r"(?<!\\)\|", line)[1:-1]] for table in found for line in table.splitlines()]
 
 
 def test_the_page_of_commands_is_that_of_the_program():
@@ -43,3 +44,14 @@ def test_the_patterns_of_access_are_those_of_the_table():
         assert len(distinct) == 1, f"the routes of {name} have different answers"
         answers[name] = distinct.pop()
     assert len(set(answers.values())) == len(patterns), "two patterns have the same answers"
+
+
+def test_each_reason_has_its_row():
+    source = (ROOT / "Sources/GatewayProtocol/Reason.swift").read_text()
+    texts = dict(re.findall(r'^  case (\w+) = "(\w+)"', source, re.M))
+    statuses = {texts[name]: status for name, status in re.findall(r"^    case \.(\w+):\s+\((\d{3}), ", source, re.M)}
+    assert len(statuses) == len(texts) > 40
+    table = rows("reasons.md", "| reason | status | cause | correction |")
+    assert len(table) == len(statuses)
+    assert {reason.strip("`"): status for reason, status, _, _ in table} == statuses
+    assert all(cause and correction for _, _, cause, correction in table)
