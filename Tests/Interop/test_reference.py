@@ -55,3 +55,19 @@ def test_each_reason_has_its_row():
     assert len(table) == len(statuses)
     assert {reason.strip("`"): status for reason, status, _, _ in table} == statuses
     assert all(cause and correction for _, _, cause, correction in table)
+
+
+def test_the_tested_versions_are_those_of_the_tests():
+    interop = Path(__file__).parent
+    packages = "".join((interop / name).read_text() for name in ("requirements.txt", "requirements-pyapns2.txt"))
+    clients = {client: tested for client, _, tested in rows("supported.md", "| client | language | tested |")}
+    for package in ("aioapns", "kalyke-apns", "compat-fork-apns2"):
+        [version] = re.findall(rf"^{package}==(\S+)", packages, re.M)
+        assert [tested.split(",")[0] for client, tested in clients.items() if client.startswith(package)] == [version]
+    libraries = {library.lower(): tested for library, tested, _ in rows("supported.md", "| library | tested | other versions |")}
+    pinned = re.findall(
+        r"^\| `(\S+)` \| ([\d.]+) \|", (ROOT / "docs/internals/dependencies.md").read_text(), re.M)
+    assert len(pinned) == 4 and all(libraries[library.lower()] == version for library, version in pinned)
+    [broker] = re.findall(r"^version=(\S+)", (ROOT / "scripts/nats-server").read_text(), re.M)
+    [brokers] = [tested for name, tested, _ in rows("supported.md", "| component | tested | other versions |") if name.startswith("brokers")]
+    assert f"nats-server {broker} " in brokers
