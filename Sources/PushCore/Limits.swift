@@ -235,8 +235,6 @@ package enum Limits {
   package static let maximumRecentIDs = 1_000_000
   /// The maximum number of pushes in one commit; providers get `ServiceUnavailable` beyond it.
   package static let maximumUncommitted = 100_000
-  /// The number of rows above which a mailbox accepts pushes while it still reads the pending ones.
-  package static let rowsReadAtOnce = 100_000
   /// The number of rows read at once for a device that catches up.
   package static let pendingBatch = 256
   /// The bytes queued on a device's stream above which new pushes stay in the mailbox.

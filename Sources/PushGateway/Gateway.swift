@@ -44,7 +44,7 @@ package final class Gateway: Sendable {
     try await start(
       configuration, logger: logger, threshold: threshold, supervisor: supervisor,
       opening: { context in
-        guard let address = configuration.backend else { return try GatewayBackend.sqlite(context) }
+        guard let address = configuration.backend else { return try await GatewayBackend.sqlite(context) }
         return try await GatewayBackend.cell(context, address)
       })
   }

@@ -65,11 +65,6 @@ package struct MailboxEntry: Sendable {
 package enum AppendOutcome: Sendable {
   /// The push is on stable storage. `replaced` is the id of the push with the same collapse id that this one replaced.
   case queued(seq: UInt64, replaced: APNSID?)
-  /// The push is on stable storage, but the mailbox has not read all pending pushes yet.
-  ///
-  /// Before the first read it gets its number, or is dropped as a duplicate. An open stream reads it with the
-  /// pending pushes.
-  case deferred
   /// The same id for the same token, received less than ``Limits/duplicateWindow`` ago or still pending: stored once.
   case duplicate
   /// The push is not stored, as far as is known: the disk refused it, or too many appends are queued. The sender may
@@ -159,9 +154,6 @@ package struct StoreError: Error, CustomStringConvertible {
 ///   id, and comes after all pending pushes. When the outcome is reported, no read finds the replaced push.
 /// - **Limit**: The number of entries of a device is limited. The oldest entries are evicted, and readers receive their
 ///   count in one ``MailboxGap`` until the device has acknowledged the end of the gap.
-/// - **Start**: A mailbox that was just opened may still be reading its pending pushes. It stores new pushes and
-///   reports ``AppendOutcome/deferred``. Other operations take effect in the order of the calls when all pushes were
-///   read; reads are delayed until then.
 /// - **Removals**: The mailbox reports each entry that leaves without an acknowledgement once, to the function that was
 ///   passed to the storage backend's initializer.
 /// - **Threads**: Every method may be called on any thread. Only ``pending(for:after:limit:)`` is delayed by a

@@ -213,146 +213,37 @@ package final class MailboxEngine: Sendable {
   }
 }
 
-// MARK: Before the index is read
+// MARK: Starting
 
 extension MailboxEngine {
-  /// The operations that arrived before the index was read, in their order.
-  package struct Backlog {
-    fileprivate enum Element {
-      case pushes([(device: DeviceID, entry: MailboxIndex.Entry)])
-      case operation(MailboxOperation)
-    }
-
-    fileprivate var elements: [Element] = []
-    /// The row of the next push, above all existing rows.
-    private var nextRow: Int64
-    /// The index that was read, with the effects of the backlog so far that are not on disk.
-    fileprivate var index: MailboxIndex?
-    fileprivate var unsettled = PendingWrites()
-    fileprivate var removals: [MailboxRemoval] = []
-
-    package init(nextRow: Int64) { self.nextRow = nextRow }
-
-    /// True if the index was read.
-    package var hasIndex: Bool { index != nil }
-
-    /// Takes the index that was read. Its pushes without numbers precede all operations that arrived later.
-    ///
-    /// - Parameters:
-    ///   - changes: the changes of rows that reading found to be obsolete.
-    ///   - removals: the entries that reading found replaced.
-    package mutating func take(
-      _ read: MailboxIndex, changes: [MailboxIndex.RowChange], removals: [MailboxRemoval]
-    ) {
-      var read = read
-      elements.insert(.pushes(read.takeUnnumbered()), at: 0)
-      index = read
-      unsettled.changes += changes
-      self.removals += removals
-    }
-
-    /// Queues the removal of the pushes in the index whose device and app have no registration according to
-    /// `isRegistered`.
-    package mutating func purgeUnregistered(isRegistered: (DeviceID, AppID) -> Bool) {
-      guard let index else { return }
-      for (app, devices) in index.unregistered(isRegistered: isRegistered) {
-        elements.append(.operation(.purge(devices, app) { _ in }))
-      }
-    }
-
-    /// Returns an entry with the next row for a push that has no number yet.
-    fileprivate mutating func entry(of push: StoredPush) -> MailboxIndex.Entry {
-      defer { nextRow += 1 }
-      return MailboxIndex.Entry(
-        row: nextRow, seq: 0, app: push.app, id: push.id, isSenderID: push.isSenderID, received: push.received,
-        expires: push.expires, collapseID: push.collapseID)
-    }
-  }
-
-  /// Runs one iteration without an index: commits the appended pushes without numbers, and keeps all other
-  /// operations for later.
+  /// Takes the index that a start has read, and commits the changes that it needs on disk.
   ///
-  /// - Parameter commit: returns when the transaction is on disk; throws when nothing of it is.
-  /// - Returns: the error of a failed commit, or nil.
-  package func store(
-    _ operations: [MailboxOperation], in backlog: inout Backlog, commit: (MailboxTransaction) throws -> Void
-  ) -> (any Error)? {
-    var transaction = MailboxTransaction()
-    var elements: [Backlog.Element] = []
-    for operation in operations {
-      guard case .append(let pushes, _) = operation else {
-        elements.append(.operation(operation))
-        continue
-      }
-      let entries = pushes.map { backlog.entry(of: $0) }
-      transaction.appended += zip(pushes, entries).map { (push: $0, entry: $1) }
-      elements.append(.pushes(zip(pushes, entries).map { (device: $0.device, entry: $1) }))
-    }
-    var failure: (any Error)?
-    do {
-      if !transaction.appended.isEmpty { try commit(transaction) }
-      backlog.elements += elements
-    } catch {
-      failure = error
-      backlog.elements += elements.filter { if case .operation = $0 { true } else { false } }
-    }
-    let outcome = failure.map { isDamage($0) ? AppendOutcome.failed : .unavailable } ?? .deferred
-    for case .append(let pushes, let completion) in operations { completion(pushes.map { _ in outcome }) }
-    return failure
-  }
-
-  /// Applies the backlog to the index that was read, commits the resulting changes, and makes all of them
-  /// visible at once.
-  ///
-  /// - Parameter commit: returns when the transaction is on disk; throws when nothing of it is.
-  /// - Returns: the error of a failed commit, or nil. After a failure nothing is visible, and this has to
-  ///   be called again.
-  package func adopt(_ backlog: inout Backlog, commit: (MailboxTransaction) throws -> Void) -> (any Error)? {
-    guard var read = backlog.index.take() else { preconditionFailure("the index was read") }
+  /// - Parameters:
+  ///   - read: the index; empty on return.
+  ///   - changes: the changes of rows that reading found to be obsolete.
+  ///   - removals: the entries that reading found replaced.
+  ///   - commit: returns when the transaction is on disk; throws when nothing of it is.
+  /// - Throws: the error of a failed commit. The engine must not be used then.
+  package func start(
+    with read: inout MailboxIndex, changes: [MailboxIndex.RowChange], removals: [MailboxRemoval],
+    commit: (MailboxTransaction) throws -> Void
+  ) throws {
     let now = clock()
-    var awaited: [@Sendable (Bool) -> Void] = []
-    for element in backlog.elements {
-      switch element {
-      case .pushes(let pushes): number(pushes, in: &read, &backlog, now: now)
-      case .operation(let operation):
-        MailboxEngine.apply(operation, to: &read, &backlog.unsettled, now: now, removals: &backlog.removals)
-        switch operation {
-        case .advance(_, _, let completion), .purge(_, _, let completion), .retract(_, _, _, let completion):
-          awaited.append(completion)
-        case .append, .acknowledge, .discard, .expire: break
-        }
-      }
+    var transaction = MailboxTransaction(changes: changes)
+    var removals = removals
+    var devices: Set<DeviceID> = []
+    for (device, entry) in read.takeUnnumbered() {
+      let before = removals.count
+      read.number(entry, of: device, cap: cap, now: now, changes: &transaction.changes, removals: &removals)
+      if removals.count > before { devices.insert(device) }
     }
-    backlog.elements = []
-    backlog.unsettled.changes += read.forgetRecent(now: now)
+    transaction.changes += read.forgetRecent(now: now)
+    transaction.states = MailboxEngine.states(of: devices, read)
     // Reports removals before the commit: a crash may follow the commit, and reporting twice is better than not at all.
-    if !backlog.removals.isEmpty { removed(backlog.removals) }
-    backlog.removals = []
-    var transaction = MailboxTransaction(changes: backlog.unsettled.changes)
-    transaction.states = MailboxEngine.states(of: backlog.unsettled.devices, read)
-    var failure: (any Error)?
-    do {
-      if transaction.rowCount > 0 { try commit(transaction) }
-      backlog = Backlog(nextRow: read.nextRow)
-      index.withLock { $0 = read }
-    } catch {
-      failure = error
-      backlog.index = read
-    }
-    for completion in awaited { completion(failure == nil) }
-    return failure
-  }
-
-  private func number(
-    _ pushes: [(device: DeviceID, entry: MailboxIndex.Entry)], in read: inout MailboxIndex, _ backlog: inout Backlog,
-    now: Int64
-  ) {
-    for (device, entry) in pushes {
-      let before = backlog.removals.count
-      read.number(
-        entry, of: device, cap: cap, now: now, changes: &backlog.unsettled.changes, removals: &backlog.removals)
-      if backlog.removals.count > before { backlog.unsettled.devices.insert(device) }
-    }
+    if !removals.isEmpty { removed(removals) }
+    if transaction.rowCount > 0 { try commit(transaction) }
+    // A swap, because a second reference to the index would make the next change copy it.
+    index.withLock { swap(&$0, &read) }
   }
 
   private static func states(of devices: Set<DeviceID>, _ index: MailboxIndex) -> [MailboxTransaction.State] {

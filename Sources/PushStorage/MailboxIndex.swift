@@ -86,7 +86,7 @@ package struct MailboxIndex: Sendable {
   /// The number up to which each device has received its pushes, until that is applied (``claim(_:through:_:)``).
   private var claims: [DeviceID: UInt64] = [:]
   package var nextRow: Int64 = 1
-  /// The rows without a number, which were stored while an index was read: see
+  /// The rows without a number, which earlier builds of 0.2.0 stored while they read the other rows: see
   /// ``number(_:of:cap:now:changes:removals:)``.
   package private(set) var unnumbered: [(device: DeviceID, entry: Entry)] = []
   /// The count and the ages of all pending pushes.
@@ -150,8 +150,8 @@ package struct MailboxIndex: Sendable {
     return unnumbered
   }
 
-  /// Gives its number to a push that was stored before this index was read, and makes the push visible with all
-  /// consequences. Pushes are passed in the order in which they were stored. A retry of a known id is deleted.
+  /// Gives its number to a push that was stored without one, and makes the push visible with all consequences. Pushes
+  /// are passed in the order in which they were stored. A retry of a known id is deleted.
   package mutating func number(
     _ entry: Entry, of device: DeviceID, cap: Int, now: Int64, changes: inout [RowChange],
     removals: inout [MailboxRemoval]

@@ -18,7 +18,7 @@ final class ScaleReplica: Sendable {
 
     init(_ store: SQLiteStore, _ log: CellLog) throws {
       (self.store, self.log) = (store, log)
-      registrations = try SQLiteRegistrations(store: store, rowsReadAtOnce: .max)
+      registrations = try SQLiteRegistrations(store: store)
       channels = try Channels(store: store, logger: .silent)
     }
   }
@@ -73,7 +73,7 @@ final class ScaleReplica: Sendable {
   private func fill(_ results: inout Results) async throws -> Member {
     let engine = JetStream(cell.gateways[0].link)
     let store = try await CellStore.open(folder.file("first"), of: identity, engine: engine, durability: .normal)
-    let registrations = try SQLiteRegistrations(store: store, rowsReadAtOnce: .max)
+    let registrations = try SQLiteRegistrations(store: store)
     _ = try await registrations.putApp(
       topic: Self.topic, name: "Scale", icon: "S", policyMode: .report, isStrict: false, ads: .standard, team: nil)
     for start in stride(from: 0, to: size.devices, by: 50_000) {

@@ -56,8 +56,7 @@ extension GatewayBackend {
         logger: context.logger, now: { clock.seconds }, removed: context.removed)
       let cell = Cell(identity, peers: peers, log: log, files: SharedFiles(store), mailbox: mailbox)
       try await patience.wait { try await cell.shareAuthority(folder) }
-      // All rows are read at once, because changes of other gateways are applied to the loaded rows.
-      let registrations = try SQLiteRegistrations(store: store, rowsReadAtOnce: .max)
+      let registrations = try await onThread { try SQLiteRegistrations(store: store) }
       try await mailbox.start()
       let router = CellRouter(
         connection, mailbox: mailbox, partitions: identity.partitions, origin: peers.own.id)

@@ -156,7 +156,7 @@ struct DeliverScheduled: Sendable {
     var failed: Set<Int64> = []
     for (number, outcome) in zip(numbers, outcomes) {
       switch outcome {
-      case .queued, .deferred, .duplicate: break
+      case .queued, .duplicate: break
       case .unavailable, .failed: failed.insert(number)
       }
     }
@@ -199,7 +199,6 @@ struct DeliverScheduled: Sendable {
       case .queued(let seq, let replaced):
         entries.append(MailboxEntry(seq: seq, push: push))
         if let replaced { router.notify(push.device, .retract(replaced)) }
-      case .deferred: rows.append(push.event(.stored, at: now))
       case .duplicate, .unavailable, .failed: break
       }
     }

@@ -113,10 +113,6 @@ final class Dispatcher {
       case .queued(let seq, let earlier):
         stored.entries.append(MailboxEntry(seq: seq, push: push))
         if let earlier { stored.replaced.append((push.device, earlier)) }
-      case .deferred:
-        // The device reads this push from the mailbox with its other pending pushes.
-        rows.append(.accepted, of: push, at: push.received)
-        rows.append(.stored, of: push, at: now)
       case .duplicate, .unavailable, .failed: break
       }
     }

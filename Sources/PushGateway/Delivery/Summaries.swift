@@ -49,11 +49,6 @@ struct Summaries: Sendable {
           push.event(.accepted, at: now, detail: .held(digest.entries.count)), push.event(.stored, at: now),
         ])
         router.deliver([MailboxEntry(seq: seq, push: push)])
-      case .deferred?:
-        held.told(due, of: device)
-        log.append([
-          push.event(.accepted, at: now, detail: .held(digest.entries.count)), push.event(.stored, at: now),
-        ])
       case .duplicate?: held.told(due, of: device)
       case .unavailable?, .failed?, nil: held.keep(device)
       }

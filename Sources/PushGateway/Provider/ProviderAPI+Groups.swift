@@ -113,7 +113,7 @@ extension ProviderAPI {
 
   private func answer(_ exchange: Exchange, _ push: StoredPush, _ outcome: AppendOutcome, isStored: Bool) {
     switch outcome {
-    case .queued, .deferred: accept(exchange, push, isStored ? .stored : .unstored)
+    case .queued: accept(exchange, push, isStored ? .stored : .unstored)
     case .duplicate: accept(exchange, push, .duplicate)
     case .unavailable: refuse(exchange, Rejection(.serviceUnavailable))
     case .failed: refuse(exchange, Rejection(.internalServerError))
@@ -125,7 +125,7 @@ extension AppendOutcome {
   /// True if the response is 200.
   fileprivate var isAccepted: Bool {
     switch self {
-    case .queued, .deferred, .duplicate: true
+    case .queued, .duplicate: true
     case .unavailable, .failed: false
     }
   }
@@ -138,7 +138,7 @@ extension [AppendOutcome] {
     for outcome in self {
       switch outcome {
       case .unavailable, .failed: return outcome
-      case .queued, .deferred: found = outcome
+      case .queued: found = outcome
       case .duplicate: break
       }
     }

@@ -37,7 +37,7 @@ final class ProviderAPI {
     acceptance.unique.append(.apnsUniqueID, id, isUnindexed: true)
     dispatcher.answer = { [unowned self] exchange, push, outcome in
       switch outcome {
-      case .queued, .deferred: accept(exchange, push, .stored)
+      case .queued: accept(exchange, push, .stored)
       case .duplicate: accept(exchange, push, .duplicate)
       case .unavailable: refuse(exchange, Rejection(.serviceUnavailable))
       case .failed: refuse(exchange, Rejection(.internalServerError))

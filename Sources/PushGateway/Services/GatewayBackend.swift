@@ -83,17 +83,34 @@ struct GatewayBackend: Sendable {
   /// The pause between two slices of the vacuum, in which other commits can run.
   private static let vacuumPause = Duration.milliseconds(20)
 
-  /// Creates the backend of a standalone gateway: one database in the state folder.
+  /// Runs `read`, which may take seconds, on its own thread.
+  static func onThread<Value: Sendable>(_ read: @escaping @Sendable () throws -> Value) async throws -> Value {
+    try await withCheckedThrowingContinuation { continuation in
+      Thread.detachNewThread { continuation.resume(with: Result { try read() }) }
+    }
+  }
+
+  /// Creates the backend of a standalone gateway: one database in the state folder. Registrations and pending pushes
+  /// are read at the same time.
   ///
   /// - Returns: the backend, and its database, in which the gateway may store its own data.
-  static func sqlite(_ context: Context) throws -> (backend: GatewayBackend, store: SQLiteStore) {
+  static func sqlite(_ context: Context) async throws -> (backend: GatewayBackend, store: SQLiteStore) {
     let (configuration, clock) = (context.configuration, context.clock)
     let store = try SQLiteStore(
       path: StateFolder(configuration.state).databasePath, durability: configuration.durability)
-    let registrations = try SQLiteRegistrations(store: store, failed: context.end)
-    let mailbox = try SQLiteMailbox(
-      store: store, cap: configuration.mailboxCap, logger: context.logger, now: { clock.seconds },
-      removed: context.removed, didRead: registrations.waitUntilRead)
+    async let opening = onThread {
+      try SQLiteMailbox(
+        store: store, cap: configuration.mailboxCap, logger: context.logger, now: { clock.seconds },
+        removed: context.removed)
+    }
+    let registrations: SQLiteRegistrations
+    do {
+      registrations = try await onThread { try SQLiteRegistrations(store: store) }
+    } catch {
+      (try? await opening)?.close()
+      throw error
+    }
+    let mailbox = try await opening
     let watch = StoreWatch(store, logger: context.logger, now: { clock.seconds })
     mailbox.purgeUnregistered { device, app in
       // Summaries belong to the gateway itself and have no registration.

@@ -29,23 +29,21 @@ final class MailboxReader: Sendable {
   private static let batchSize = 16_384
 
   private let store: SQLiteStore
+  /// The first and the last row; nil if there are none.
   private let rows: ClosedRange<Int64>?
   private let now: Int64
   private let progress = Mutex(Progress())
   /// Signaled when ``Progress/turn`` changes.
   private let turns = NSCondition()
 
-  /// Creates a reader.
-  ///
-  /// - Parameter rows: the rows that existed before anything was appended; nil: none.
-  init(store: SQLiteStore, rows: ClosedRange<Int64>?, now: Int64) {
+  init(store: SQLiteStore, now: Int64) throws {
     self.store = store
-    self.rows = rows
     self.now = now
+    rows = try store.pool.read(MailboxReader.rows)
   }
 
   /// Returns the first and the last row; nil if there are none.
-  static func rows(_ db: Database) throws -> ClosedRange<Int64>? {
+  private static func rows(_ db: Database) throws -> ClosedRange<Int64>? {
     let (least, greatest) = (
       try PreparedStatement(db, "SELECT min(id) FROM mailbox"), try PreparedStatement(db, "SELECT max(id) FROM mailbox")
     )

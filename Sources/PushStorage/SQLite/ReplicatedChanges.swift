@@ -21,28 +21,28 @@ struct ReplicatedChanges {
     for (kind, tables) in [(RowChange.Kind.delete, order.reversed()), (.update, order), (.insert, order)] {
       for table in tables {
         for change in changes where change.kind == kind && change.table == table {
-          try ReplicatedChanges.add(change, StoredRegistrations(db: db), &steps, &news)
+          try ReplicatedChanges.add(change, db, &steps, &news)
         }
       }
     }
   }
 
   private static func add(
-    _ change: RowChange, _ stored: StoredRegistrations, _ steps: inout [Step], _ told: inout [RegistrationChange]
+    _ change: RowChange, _ db: Database, _ steps: inout [Step], _ told: inout [RegistrationChange]
   ) throws {
     switch change.table {
-    case "person": try adoptPerson(change, stored, &steps, &told)
-    case "device": try adoptDevice(change, stored, &steps, &told)
-    default: try adoptToken(change, stored, &steps)
+    case "person": try adoptPerson(change, db, &steps, &told)
+    case "device": try adoptDevice(change, db, &steps, &told)
+    default: try adoptToken(change, db, &steps)
     }
   }
 
   private static func adoptPerson(
-    _ change: RowChange, _ stored: StoredRegistrations, _ steps: inout [Step], _ told: inout [RegistrationChange]
+    _ change: RowChange, _ db: Database, _ steps: inout [Step], _ told: inout [RegistrationChange]
   ) throws {
     guard let row = change.key["id"]?.integer else { return }
     let id = PersonID(row: row)
-    guard change.kind != .delete, let person = try stored.person(id) else {
+    guard change.kind != .delete, let person = try person(id, db) else {
       return steps.append { $0.remove(id) }
     }
     steps.append { tables in
@@ -54,7 +54,7 @@ struct ReplicatedChanges {
   }
 
   private static func adoptDevice(
-    _ change: RowChange, _ stored: StoredRegistrations, _ steps: inout [Step], _ told: inout [RegistrationChange]
+    _ change: RowChange, _ db: Database, _ steps: inout [Step], _ told: inout [RegistrationChange]
   ) throws {
     guard let row = change.key["id"]?.integer else { return }
     let id = DeviceID(row: row)
@@ -64,7 +64,7 @@ struct ReplicatedChanges {
       steps.append { tables in tables.remove(id) }
       told.append(.revokedDevices([id]))
     case .insert:
-      guard let device = try stored.device(id), let hash else { return }
+      guard let device = try device(id, db), let hash else { return }
       steps.append { $0.add(device, secretHash: hash) }
     case .update:
       if let hash {
@@ -76,18 +76,50 @@ struct ReplicatedChanges {
   }
 
   private static func adoptToken(
-    _ change: RowChange, _ stored: StoredRegistrations, _ steps: inout [Step]
+    _ change: RowChange, _ db: Database, _ steps: inout [Step]
   ) throws {
     guard let token = change.key["token"]?.blob.flatMap({ DeviceToken(bytes: $0) }) else { return }
     switch change.kind {
     case .delete: steps.append { $0.remove(token) }
     case .insert:
-      guard let registration = try stored.registration(token) else { return }
+      guard let registration = try registration(token, db) else { return }
       let isLinked = change.table == "token"
       steps.append { $0.add(registration, isLinked: isLinked) }
     case .update:
       guard let time = change.values["unregistered"]?.integer else { return }
       steps.append { $0.set(unregistered: time, of: token) }
+    }
+  }
+
+  // MARK: Reading
+
+  private static func person(_ id: PersonID, _ db: Database) throws -> Person? {
+    let rows = try PreparedStatement(
+      db, "SELECT \(RegistrationRows.personColumns) FROM person WHERE id = ?", isKept: true)
+    defer { rows.reset() }
+    rows.bind(id.row)
+    return try rows.next() ? RegistrationRows.person(rows) : nil
+  }
+
+  private static func device(_ id: DeviceID, _ db: Database) throws -> Device? {
+    let rows = try PreparedStatement(
+      db, "SELECT \(RegistrationRows.deviceColumns) FROM device WHERE id = ?", isKept: true)
+    defer { rows.reset() }
+    rows.bind(id.row)
+    return try rows.next() ? RegistrationRows.device(rows) : nil
+  }
+
+  private static func registration(_ token: DeviceToken, _ db: Database) throws -> Registration? {
+    let rows = try PreparedStatement(
+      db,
+      """
+      SELECT \(RegistrationRows.tokenColumns) FROM token WHERE token = ?1
+      UNION ALL SELECT \(RegistrationRows.formerTokenColumns) FROM former_token WHERE token = ?1
+      """, isKept: true)
+    defer { rows.reset() }
+    return try unsafe token.bytes.withUnsafeBytes { bytes in
+      unsafe rows.bind(borrowed: bytes)
+      return try rows.next() ? RegistrationRows.registration(rows) : nil
     }
   }
 }

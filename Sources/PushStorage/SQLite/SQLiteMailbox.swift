@@ -28,10 +28,6 @@ package final class SQLiteMailbox: Mailbox {
     var uncommitted = 0
     var writer = WriterState.awake
     var isClosed = false
-    /// The data that was read at the start, until the writer takes it.
-    var read: Result<MailboxReader.Result, any Error>?
-    /// See ``purgeUnregistered(isRegistered:)``.
-    var isRegistered: (@Sendable (DeviceID, AppID) -> Bool)?
   }
 
   /// The time in seconds that removals wait for an append to join.
@@ -54,8 +50,6 @@ package final class SQLiteMailbox: Mailbox {
   private let trouble = Mutex<HealthProblem?>(nil)
   /// The damage of a row that was read; it is reported until the next start.
   private let damage = Mutex<HealthProblem?>(nil)
-  /// The state of reading the pending pushes.
-  private let readiness = Readiness()
   private let clock: @Sendable () -> Int64
   private let logger: Logger
   /// The number of rows between two checkpoints: the write-ahead log grows to about 3 MB. Commits wait while the disk
@@ -63,21 +57,16 @@ package final class SQLiteMailbox: Mailbox {
   /// two checkpoints is written once.
   private let checkpointInterval: Int
 
-  /// Starts the writer and reads the pending pushes. If there are many, pushes are accepted before all of them are
-  /// read.
+  /// Reads the pending pushes, which takes some seconds if there are millions, and starts the writer.
   ///
   /// - Parameters:
   ///   - now: seconds since 1970.
-  ///   - removed: called with each entry that is removed without an acknowledgement, on the writer's thread.
-  ///   - rowsReadAtOnce: the maximum number of rows that are read before this returns.
-  ///   - willRead: called on another thread before more rows are read.
-  ///   - didRead: called on that thread after they are read, before ``purgeUnregistered(isRegistered:)`` calls
-  ///     `isRegistered`.
+  ///   - removed: called with each entry that is removed without an acknowledgement: during the start on the caller's
+  ///     thread, then on the writer's.
+  /// - Throws: ``StoreError`` if a row can't be read.
   package init(
     store: SQLiteStore, cap: Int, logger: Logger, now: @escaping @Sendable () -> Int64,
-    removed: @escaping @Sendable ([MailboxRemoval]) -> Void, checkpointInterval: Int = 3_000,
-    rowsReadAtOnce: Int = Limits.rowsReadAtOnce, willRead: @escaping @Sendable () -> Void = {},
-    didRead: @escaping @Sendable () -> Void = {}
+    removed: @escaping @Sendable ([MailboxRemoval]) -> Void, checkpointInterval: Int = 3_000
   ) throws(StoreError) {
     self.store = store
     self.checkpointInterval = checkpointInterval
@@ -89,28 +78,12 @@ package final class SQLiteMailbox: Mailbox {
       commits = try CommitCount(store)
       loss = SQLiteMailbox.loss(of: commits.missing, in: store, now: now())
       if let loss { logger.log(.pushesLost, "\(loss.problem)") }
-      let rows = try store.pool.read(MailboxReader.rows)
-      // No gateway assigns such a number; reading the row fails.
-      let isBeyond = rows.map { $0.upperBound > ColumnBounds.number.upperBound } ?? false
-      var backlog = MailboxEngine.Backlog(nextRow: isBeyond ? 1 : max(rows?.upperBound ?? 0, 0) + 1)
-      let reader = MailboxReader(store: store, rows: rows, now: now())
-      if SQLiteMailbox.count(rows) <= UInt64(rowsReadAtOnce) || isBeyond {
-        let read = try reader.read()
-        backlog.take(read.index, changes: read.changes, removals: read.removals)
-        if let failure = engine.adopt(&backlog, commit: { try Writer(store.pool, commits).commit($0) }) {
-          throw failure
-        }
-        readiness.end(.success(()))
-      } else {
-        Thread.detachNewThread { [self] in
-          willRead()
-          let result = Result { try reader.read() }
-          didRead()
-          inbox.withLock { inbox in (inbox.read, inbox.writer) = (result, .awake) }
-          wake.signal()
-        }
+      var read = try MailboxReader(store: store, now: now()).read()
+      let (changes, removals) = (read.changes, read.removals)
+      try engine.start(with: &read.index, changes: changes, removals: removals) {
+        try Writer(store.pool, commits).commit($0)
       }
-      startWriter(backlog)
+      startWriter()
     } catch {
       throw SQLiteStore.explain(error, path: store.path)
     }
@@ -125,15 +98,9 @@ package final class SQLiteMailbox: Mailbox {
       since: now)
   }
 
-  /// Returns the maximum number of rows in a range.
-  private static func count(_ rows: ClosedRange<Int64>?) -> UInt64 {
-    guard let rows else { return 0 }
-    return min(UInt64(bitPattern: rows.upperBound &- rows.lowerBound), .max - 1) + 1
-  }
-
-  private func startWriter(_ backlog: MailboxEngine.Backlog) {
+  private func startWriter() {
     let thread = Thread { [self] in
-      if readiness.isReady || runWhileReading(backlog) { run() }
+      run()
       stopped.signal()
     }
     thread.name = "mailbox"
@@ -178,14 +145,7 @@ package final class SQLiteMailbox: Mailbox {
   ///
   /// A crash may occur after the end of a registration and before the removal of its pending pushes. Therefore the
   /// owner of the mailbox calls this once after opening it, before anything is read.
-  package func purgeUnregistered(isRegistered: @escaping @Sendable (DeviceID, AppID) -> Bool) {
-    // The writer checks this between two iterations: it either finds the closure, or the mailbox is ready.
-    let isReading = inbox.withLock { inbox in
-      guard !readiness.isReady else { return false }
-      inbox.isRegistered = isRegistered
-      return true
-    }
-    guard !isReading else { return }
+  package func purgeUnregistered(isRegistered: (DeviceID, AppID) -> Bool) {
     let ended = engine.index.withLock { $0.unregistered(isRegistered: isRegistered) }
     for (app, devices) in ended { submit(.purge(devices, app) { _ in }) }
   }
@@ -218,7 +178,6 @@ package final class SQLiteMailbox: Mailbox {
   }
 
   package func pending(for device: DeviceID, after seq: UInt64, limit: Int) async throws -> PendingPushes {
-    if !readiness.isReady { try await ready() }
     let lastSeq = engine.index.withLock { $0.boxes[device]?.lastSeq ?? 0 }
     if seq > lastSeq { try await advance(device, past: seq) }
     let now = clock()
@@ -267,116 +226,6 @@ package final class SQLiteMailbox: Mailbox {
       if !isTaken { continuation.resume(returning: false) }
     }
     guard isStored else { throw StoreError("the mailbox can't be written") }
-  }
-
-  // MARK: While pending pushes are read
-
-  /// Returns when all pending pushes have been read.
-  ///
-  /// - Throws: ``StoreError`` if they can't be read.
-  package func ready() async throws { try await readiness.ready() }
-
-  /// Stores new pushes until the index has been read and contains them.
-  ///
-  /// - Returns: false if the mailbox can't be read and is closed.
-  private func runWhileReading(_ first: MailboxEngine.Backlog) -> Bool {
-    var (backlog, isPurged) = (first, false)
-    var retry = DispatchTime.distantFuture
-    while true {
-      let (operations, read, isRegistered) = nextWhileReading(backlog, until: retry)
-      var weight = 0
-      for case .append(let pushes, _) in operations { weight += pushes.count }
-      let failure = engine.store(operations, in: &backlog) { try commitAnew($0, pushes: weight) }
-      inbox.withLock { $0.uncommitted -= weight }
-      if failure == nil, weight > 0 { trouble.withLock { $0 = nil } }
-      switch read {
-      case .success(let read)?:
-        backlog.take(read.index, changes: read.changes, removals: read.removals)
-        if let isRegistered {
-          backlog.purgeUnregistered(isRegistered: isRegistered)
-          isPurged = true
-        }
-      case .failure(let error)?:
-        refuse(error)
-        return false
-      case nil: break
-      }
-      guard backlog.hasIndex, retry == .distantFuture || retry <= .now() || isClosed else { continue }
-      if engine.adopt(&backlog, commit: { try commitAnew($0, pushes: 0) }) == nil {
-        trouble.withLock { $0 = nil }
-        // From here on, the writer handles queued operations with its index.
-        let late = inbox.withLock { inbox in
-          readiness.end(.success(()))
-          return isPurged ? nil : inbox.isRegistered
-        }
-        if let late { purgeUnregistered(isRegistered: late) }
-        return true
-      }
-      if isClosed { return false }
-      retry = .now() + SQLiteMailbox.probeTime
-    }
-  }
-
-  private var isClosed: Bool { inbox.withLock { $0.isClosed } }
-
-  private func commitAnew(_ transaction: MailboxTransaction, pushes: Int) throws {
-    let began = ContinuousClock.now
-    defer { meter.commitTimes.record(ContinuousClock.now - began) }
-    do {
-      try Writer(store.pool, commits).commit(transaction)
-      meter.commitSizes.record(Int64(transaction.appended.count))
-    } catch {
-      note(error, pushes: pushes)
-      throw error
-    }
-  }
-
-  /// Returns the next work: operations; or the data that was read, once; or nothing, if it is time to try again.
-  private func nextWhileReading(
-    _ backlog: MailboxEngine.Backlog, until retry: DispatchTime
-  ) -> ([MailboxOperation], Result<MailboxReader.Result, any Error>?, (@Sendable (DeviceID, AppID) -> Bool)?) {
-    while true {
-      let (operations, read, isRegistered, mayWait) = inbox.withLock { inbox in
-        let operations = inbox.operations
-        inbox.operations = []
-        let read = inbox.read
-        inbox.read = nil
-        let mayWait = operations.isEmpty && read == nil && !(inbox.isClosed && backlog.hasIndex)
-        inbox.writer = mayWait ? .asleep : .awake
-        return (operations, read, inbox.isRegistered, mayWait)
-      }
-      if !mayWait || retry <= .now() { return (operations, read, isRegistered) }
-      _ = wake.wait(until: retry)
-    }
-  }
-
-  /// Refuses all operations until the mailbox is closed, because the pending pushes can't be read.
-  private func refuse(_ error: any Error) {
-    let explanation = SQLiteStore.explain(error, path: store.path)
-    note(explanation, pushes: 0)
-    readiness.end(.failure(explanation))
-    let outcome = explanation.isDamage ? AppendOutcome.failed : .unavailable
-    while true {
-      let (operations, isClosed) = inbox.withLock { inbox in
-        defer { inbox.operations = [] }
-        inbox.writer = inbox.operations.isEmpty ? .asleep : .awake
-        return (inbox.operations, inbox.isClosed)
-      }
-      for operation in operations {
-        switch operation {
-        case .append(let pushes, let completion):
-          inbox.withLock { $0.uncommitted -= pushes.count }
-          completion(pushes.map { _ in outcome })
-        case .advance(_, _, let completion), .purge(_, _, let completion), .retract(_, _, _, let completion):
-          completion(false)
-        case .acknowledge, .discard, .expire: break
-        }
-      }
-      if operations.isEmpty {
-        if isClosed { return }
-        wake.wait()
-      }
-    }
   }
 
   // MARK: The writer

@@ -46,7 +46,7 @@ extension SQLiteRegistrations {
     try await forEachSlice(of: "token", app) { [self] rows in
       devices.formUnion(rows.map(\.device))
       let tokens = rows.filter { !$0.isEnded }.map(\.token)
-      try await change { [self] db in
+      try await write { [self] db in
         let update = try db.cachedStatement(
           sql: "UPDATE token SET unregistered = ? WHERE token = ? AND unregistered IS NULL")
         for token in tokens { try update.execute(arguments: [now, Data(token.bytes)]) }
@@ -66,7 +66,7 @@ extension SQLiteRegistrations {
     for table in ["token", "former_token"] {
       try await forEachSlice(of: table, app) { [self] rows in
         let tokens = rows.map(\.token)
-        try await change { [self] db in
+        try await write { [self] db in
           let delete = try db.cachedStatement(sql: "DELETE FROM \(table) WHERE token = ?")
           for token in tokens { try delete.execute(arguments: [Data(token.bytes)]) }
           db.afterNextTransaction { [self] _ in
@@ -75,7 +75,7 @@ extension SQLiteRegistrations {
         }
       }
     }
-    try await change { [self] db in
+    try await write { [self] db in
       // Tokens that were registered during the loop.
       let tokens = try ["token", "former_token"].flatMap { table in
         try Data.fetchAll(db, sql: "DELETE FROM \(table) WHERE app = ? RETURNING token", arguments: [app.row])

@@ -49,7 +49,7 @@ extension SQLiteRegistrations {
     _ warrant: EnrollmentAuthorization, _ body: @escaping @Sendable (Database) throws -> Value
   ) async throws -> Value {
     do {
-      return try await change(body)
+      return try await write(body)
     } catch let refusal as Refusal {
       if refusal.kind == .wrongCode, case .invitation(let secret, _) = warrant { try await noteWrong(secret) }
       throw refusal

@@ -14,17 +14,7 @@ extension SQLiteRegistrations {
   }
 
   package func listed(_ id: DeviceID) -> ListedDevice? {
-    find(
-      { tables in tables.listed(id) },
-      onDisk: { stored in
-        try stored.device(id).map { device in
-          (
-            device: device, person: try stored.person(device.person)?.name ?? "",
-            registrations: try stored.registrations(of: id)
-          )
-        }
-      }
-    ).map { device, person, registrations in
+    state.withLock { $0.tables.listed(id) }.map { device, person, registrations in
       ListedDevice(
         device: device, person: person,
         registrations: registrations.filter { $0.unregistered == nil }.compactMap { registration in

@@ -11,11 +11,6 @@ extension SQLiteRegistrations {
     _ = (try loadSmall(db), try loadDevices(db), try loadTokens(db))
   }
 
-  /// Returns true if there are more rows than `limit`, so that they should be read in the background.
-  static func areMany(_ db: Database, limit: Int) throws -> Bool {
-    try ["person", "device", "token", "former_token"].reduce(0) { try $0 + rowLimit(of: $1, db) } > limit
-  }
-
   /// Reads devices and tokens at the same time, each in the order in which they are stored on disk.
   static func loadTables(_ store: SQLiteStore) throws -> RegistrationTables {
     let tokens = Mutex((tables: RegistrationTables(), failure: (any Error)?.none))
@@ -68,9 +63,9 @@ extension SQLiteRegistrations {
       let id = PersonID(row: try persons.integer(0))
       tables.add(id, name: try persons.text(1), choices: try known.choices(persons, 2))
     }
-    let devices = try PreparedStatement(db, "SELECT \(StoredRegistrations.deviceColumns) FROM device")
+    let devices = try PreparedStatement(db, "SELECT \(RegistrationRows.deviceColumns) FROM device")
     while try devices.next() {
-      let device = try StoredRegistrations.device(devices)
+      let device = try RegistrationRows.device(devices)
       unsafe devices.withBytes(6) { unsafe tables.add(device, secretHash: $0) }
     }
     return tables
@@ -80,9 +75,9 @@ extension SQLiteRegistrations {
     var tables = RegistrationTables()
     tables.reserve(tokens: try rowLimit(of: "token", db) + rowLimit(of: "former_token", db))
     let tokens = try PreparedStatement(
-      db, "SELECT \(StoredRegistrations.tokenColumns) FROM token ORDER BY rowid")
+      db, "SELECT \(RegistrationRows.tokenColumns) FROM token ORDER BY rowid")
     while try tokens.next() {
-      if let registration = try StoredRegistrations.registration(tokens) { tables.add(registration, isLinked: false) }
+      if let registration = try RegistrationRows.registration(tokens) { tables.add(registration, isLinked: false) }
     }
     try loadFormer(db, into: &tables)
     return tables
@@ -94,9 +89,9 @@ extension SQLiteRegistrations {
     while try devices.next() {
       _ = (try devices.integer(0, in: ColumnBounds.progress), try devices.integer(1))
     }
-    let tokens = try PreparedStatement(db, "SELECT \(StoredRegistrations.formerTokenColumns) FROM former_token")
+    let tokens = try PreparedStatement(db, "SELECT \(RegistrationRows.formerTokenColumns) FROM former_token")
     while try tokens.next() {
-      if let registration = try StoredRegistrations.registration(tokens) { tables.add(registration, isLinked: false) }
+      if let registration = try RegistrationRows.registration(tokens) { tables.add(registration, isLinked: false) }
     }
   }
 

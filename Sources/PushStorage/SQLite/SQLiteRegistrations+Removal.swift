@@ -7,7 +7,7 @@ import Synchronization
 extension SQLiteRegistrations {
   package func remove(_ device: DeviceID, now: Int64) async throws -> [AppID] {
     let apps = Set(registrations(of: device).map(\.1.id))
-    try await change { [self] db in
+    try await write { [self] db in
       try SQLiteRegistrations.requireDevice(device, db)
       try db.execute(
         sql: """
@@ -34,7 +34,7 @@ extension SQLiteRegistrations {
   package func rotateSecret(of device: DeviceID) async throws -> String {
     let secret = SQLiteRegistrations.newSecret()
     let hash = SQLiteRegistrations.hash(of: secret)
-    try await change { [self] db in
+    try await write { [self] db in
       try SQLiteRegistrations.requireDevice(device, db)
       try db.execute(sql: "UPDATE device SET secret_hash = ? WHERE id = ?", arguments: [Data(hash), device.row])
       db.afterNextTransaction { [self] _ in
@@ -47,7 +47,7 @@ extension SQLiteRegistrations {
 
   package func note(seen: [DeviceID: Int64]) async throws {
     guard !seen.isEmpty else { return }
-    try await change { [self] db in
+    try await write { [self] db in
       let update = try db.cachedStatement(sql: "UPDATE device SET last_seen = ? WHERE id = ?")
       for (device, time) in seen { try update.execute(arguments: [time, device.row]) }
       db.afterNextTransaction { [self] _ in
@@ -62,7 +62,6 @@ extension SQLiteRegistrations {
 
   // The result is sorted without the lock, because pushes need it.
   package var persons: [Person] {
-    waitUntilRead()
     var (persons, next, isComplete): ([Person], Int, Bool) = ([], 0, false)
     while !isComplete {
       isComplete = state.withLock { state in
@@ -74,7 +73,7 @@ extension SQLiteRegistrations {
   }
 
   package func person(named name: String) throws(Refusal) -> Person {
-    guard let person = find({ $0.person(named: name) }, onDisk: { try $0.person(named: name) }) else {
+    guard let person = state.withLock({ $0.tables.person(named: name) }) else {
       throw Refusal(kind: .unknown, description: "there is no user \(name): `pushcli persons list` shows them")
     }
     return person
@@ -82,7 +81,7 @@ extension SQLiteRegistrations {
 
   package func rename(_ person: PersonID, to name: String) async throws {
     try SQLiteRegistrations.requirePersonName(name)
-    try await change { [self] db in
+    try await write { [self] db in
       let other = try Int64.fetchOne(
         db, sql: "SELECT id FROM person WHERE name = ? AND id <> ?", arguments: [name, person.row])
       guard other == nil else {
@@ -110,7 +109,7 @@ extension SQLiteRegistrations {
   }
 
   package func remove(_ person: PersonID) async throws {
-    try await change { [self] db in
+    try await write { [self] db in
       guard try Int64.fetchOne(db, sql: "SELECT id FROM device WHERE person = ?", arguments: [person.row]) == nil else {
         throw Refusal(kind: .conflict, description: "this user has devices: remove them first")
       }

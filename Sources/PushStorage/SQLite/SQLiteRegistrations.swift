@@ -5,9 +5,6 @@ package import PushPolicy
 import Synchronization
 
 /// Registrations in SQLite: all of them in memory for the hot path, each change on disk first.
-///
-/// If there are many, the start does not wait until users, devices and tokens are in memory. Until then they are
-/// looked up on disk, and changes to them wait.
 package final class SQLiteRegistrations: Sendable {
   package typealias Refusal = RegistrationRefusal
 
@@ -24,66 +21,24 @@ package final class SQLiteRegistrations: Sendable {
   let categories: Categories
   package let store: SQLiteStore
   let state: Mutex<State>
-  /// The state of reading ``State/tables``.
-  private let readiness = Readiness()
   /// See ``keyGeneration``.
   private let generation = Atomic<UInt64>(0)
   let listeners = Mutex<[@Sendable (RegistrationChange) -> Void]>([])
 
-  /// Reads the registrations.
+  /// Reads the registrations, which takes a second if there are a million.
   ///
-  /// - Parameters:
-  ///   - rowsReadAtOnce: the maximum number of rows that are read before this returns.
-  ///   - willRead: called on another thread before more rows are read.
-  ///   - failed: called on another thread with the reason if these rows can't be read. Lookups wait until it returns;
-  ///     their results are not valid afterward.
   /// - Throws: ``StoreError`` if a row can't be read.
-  package init(
-    store: SQLiteStore, rowsReadAtOnce: Int = Limits.rowsReadAtOnce,
-    willRead: @escaping @Sendable () -> Void = {}, failed: @escaping @Sendable (StoreError) -> Void = { _ in }
-  ) throws(StoreError) {
+  package init(store: SQLiteStore) throws(StoreError) {
     self.store = store
     categories = try Categories(store: store)
     do {
       state = Mutex(try store.pool.read(SQLiteRegistrations.loadSmall))
-      if try store.pool.read({ try SQLiteRegistrations.areMany($0, limit: rowsReadAtOnce) }) {
-        Thread.detachNewThread { [self] in
-          willRead()
-          do {
-            try readTables()
-          } catch {
-            let explanation = SQLiteStore.explain(error, path: store.path)
-            failed(explanation)
-            readiness.end(.failure(explanation))
-          }
-        }
-      } else {
-        try readTables()
-      }
+      let tables = try SQLiteRegistrations.loadTables(store)
+      state.withLock { $0.tables = tables }
     } catch {
       throw SQLiteStore.explain(error, path: store.path)
     }
     followReplica()
-  }
-
-  private func readTables() throws {
-    let tables = try SQLiteRegistrations.loadTables(store)
-    state.withLock { $0.tables = tables }
-    readiness.end(.success(()))
-  }
-
-  /// Returns when users, devices and tokens are in memory, or can't be read.
-  package func waitUntilRead() { try? readiness.wait() }
-
-  /// Returns the result of a lookup in the tables, or on disk as long as these have not been read.
-  func find<Found>(
-    _ inTables: (RegistrationTables) -> Found, onDisk: (StoredRegistrations) throws -> Found
-  ) -> Found {
-    if !readiness.isReady {
-      if let found = try? store.pool.read({ try onDisk(StoredRegistrations(db: $0)) }) { return found }
-      waitUntilRead()
-    }
-    return state.withLock { inTables($0.tables) }
   }
 
   package func onChange(_ listener: @escaping @Sendable (RegistrationChange) -> Void) {
@@ -127,10 +82,7 @@ package final class SQLiteRegistrations: Sendable {
   // MARK: The hot path
 
   package func registration(_ token: DeviceToken) -> (Registration, App)? {
-    guard readiness.isReady else {
-      return find({ $0.registration(token) }, onDisk: { try $0.registration(token) }).flatMap(withApp)
-    }
-    return state.withLock { state in
+    state.withLock { state in
       guard let registration = state.tables.registration(token), let app = state.apps[registration.app] else {
         return nil
       }
@@ -151,15 +103,13 @@ package final class SQLiteRegistrations: Sendable {
   package func app(_ id: AppID) -> App? { state.withLock { $0.apps[id] } }
 
   package func preferences(of device: DeviceID) -> Preferences {
-    find(
-      { tables in tables.owner(of: device).flatMap { tables.preferences(of: $0) } },
-      onDisk: { stored in try stored.device(device).flatMap { try stored.person($0.person) }?.preferences })
+    state.withLock { state in state.tables.owner(of: device).flatMap { state.tables.preferences(of: $0) } }
       ?? Preferences()
   }
 
   package func device(secret: String) -> Device? {
     let hash = SQLiteRegistrations.hash(of: secret)
-    return find({ $0.device(secretHash: hash) }, onDisk: { try $0.device(secretHash: hash) })
+    return state.withLock { $0.tables.device(secretHash: hash) }
   }
 
   // MARK: Lists
@@ -169,7 +119,6 @@ package final class SQLiteRegistrations: Sendable {
   package var keys: [ProviderKey] { state.withLock { $0.keys }.values.sorted { $0.id < $1.id } }
   package var apps: [App] { state.withLock { $0.apps }.values.sorted { $0.topic < $1.topic } }
   package var devices: [Device] {
-    waitUntilRead()
     var (devices, next, isComplete): ([Device], Int, Bool) = ([], 0, false)
     while !isComplete {
       isComplete = state.withLock { state in
@@ -194,7 +143,7 @@ package final class SQLiteRegistrations: Sendable {
   }
 
   package func device(named name: String) throws(Refusal) -> Device {
-    guard let device = find({ $0.device(named: name) }, onDisk: { try $0.device(named: name) }) else {
+    guard let device = state.withLock({ $0.tables.device(named: name) }) else {
       throw Refusal(
         kind: .unknown,
         description: "there is no device \(name): `pushcli devices` shows them, `pushcli devices enroll NAME` adds one")
@@ -202,12 +151,12 @@ package final class SQLiteRegistrations: Sendable {
     return device
   }
 
-  package func device(_ id: DeviceID) -> Device? { find({ $0.device(id) }, onDisk: { try $0.device(id) }) }
+  package func device(_ id: DeviceID) -> Device? { state.withLock { $0.tables.device(id) } }
 
-  package func person(_ id: PersonID) -> Person? { find({ $0.person(id) }, onDisk: { try $0.person(id) }) }
+  package func person(_ id: PersonID) -> Person? { state.withLock { $0.tables.person(id) } }
 
   package func registrations(of device: DeviceID) -> [(Registration, App)] {
-    find({ $0.registrations(of: device) }, onDisk: { try $0.registrations(of: device) })
+    state.withLock { $0.tables.registrations(of: device) }
       .filter { $0.unregistered == nil }.compactMap(withApp)
   }
 
@@ -332,7 +281,7 @@ package final class SQLiteRegistrations: Sendable {
       }
     }
     if let known = known() { return known }
-    return try await change { [self] db in
+    return try await write { [self] db in
       // Checked again within the write, since another caller may have registered the device in between.
       if let known = known() { return known }
       let ended = try tokenToForget(of: device, now: now)
@@ -379,7 +328,7 @@ package final class SQLiteRegistrations: Sendable {
     guard !tokens.isEmpty else {
       throw Refusal(kind: .unknown, description: "this device is not registered for \(topic)")
     }
-    try await change { [self] db in
+    try await write { [self] db in
       try db.execute(
         sql: "UPDATE token SET unregistered = ? WHERE device = ? AND app = ? AND unregistered IS NULL",
         arguments: [now, device.row, app.id.row])
@@ -394,7 +343,6 @@ package final class SQLiteRegistrations: Sendable {
   package func changePreferences(
     of person: PersonID, _ change: @escaping @Sendable (inout Preferences) throws -> Void
   ) async throws -> Preferences {
-    try await readiness.ready()
     @Sendable func current() -> Preferences { state.withLock { $0.tables.preferences(of: person) } ?? Preferences() }
     while true {
       // The preferences are changed and encoded before the write, because pushes wait for the writer.
@@ -417,7 +365,7 @@ package final class SQLiteRegistrations: Sendable {
   }
 
   package func devices(of person: PersonID) -> [DeviceID] {
-    find({ $0.devices(of: person) }, onDisk: { try $0.devices(of: person) })
+    state.withLock { $0.tables.devices(of: person) }
   }
 
   // MARK: Categories
@@ -504,12 +452,6 @@ package final class SQLiteRegistrations: Sendable {
     } catch let error as DatabaseError {
       throw SQLiteStore.explain(error, path: store.path)
     }
-  }
-
-  /// Changes users, devices or tokens, after they have been read into memory.
-  func change<Value: Sendable>(_ change: @escaping @Sendable (Database) throws -> Value) async throws -> Value {
-    try await readiness.ready()
-    return try await write(change)
   }
 
   private func requireTeam(_ id: String) throws(Refusal) {

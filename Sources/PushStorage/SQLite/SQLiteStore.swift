@@ -70,7 +70,6 @@ package struct SQLiteStore: Sendable {
             PRAGMA journal_size_limit = \(Limits.maximumDatabaseLogPages * SQLiteStore.pageSize)
             """)
       }
-      ReadAhead.begin(path)
       let size = try FileManager.default.attributesOfItem(atPath: path)[.size] as? Int ?? 0
       if isCheckedWhole || size <= SQLiteStore.checkedSize {
         let verdict = try pool.read { try String.fetchOne($0, sql: "PRAGMA quick_check(1)") }

@@ -73,10 +73,6 @@ final class DeliverySimulation {
   private var disk = SimulatedDisk()
   private var engine: MailboxEngine
   private var unsettled = MailboxEngine.PendingWrites()
-  /// The pushes since a start, until that start has read all stored pushes. Nil after that.
-  private var backlog: MailboxEngine.Backlog?
-  /// The index that the read of that start will return, with its changes and removals.
-  private var reading: (index: MailboxIndex, changes: [MailboxIndex.RowChange], removals: [MailboxRemoval])?
   private var operations: [MailboxOperation] = []
   private var devices: [Device]
   private var sent: [APNSID: Sent] = [:]
@@ -105,10 +101,6 @@ final class DeliverySimulation {
   func run(steps: Int) throws {
     for _ in 0..<steps { try step(faults: true) }
     fate = .kept
-    if backlog != nil {
-      try turn()
-      finishReading()
-    }
     for _ in 0..<20 {
       operations.append(.expire(now))
       for index in devices.indices {
@@ -144,8 +136,7 @@ final class DeliverySimulation {
     case 87..<90: devices[index].session = nil
     case 90..<92: devices[index].session?.hasCapacity = false
     case 92..<94: operations.append(.expire(now))
-    case 94..<96: passTime()
-    case 96: finishReading()
+    case 94..<97: passTime()
     case 97: fate = [.full, .crashBefore, .crashAfter].randomElement(using: &random) ?? .full
     default: crash()
     }
@@ -216,10 +207,7 @@ final class DeliverySimulation {
     operations = []
     self.fate = .kept
     let isDue = Bool.random(using: &random)
-    let failure =
-      backlog == nil
-      ? engine.turn(taken, &unsettled, isDue: isDue) { try disk.commit($0, fate: fate) }
-      : store(taken, fate)
+    let failure = engine.turn(taken, &unsettled, isDue: isDue) { try disk.commit($0, fate: fate) }
     if failure is SimulatedDisk.Crash { return crash() }
     let outcomes = ledger.finished.withLock { finished in
       defer { finished = [] }
@@ -233,9 +221,6 @@ final class DeliverySimulation {
           sent[push.id]?.isAccepted = true
           sent[push.id]?.seq = seq
           deliver(MailboxEntry(seq: seq, push: push))
-        case .deferred:
-          note("stored \(push.id) for \(push.device.row)")
-          sent[push.id]?.isAccepted = true
         case .duplicate:
           note("duplicate \(push.id)")
           sent[push.id]?.isAccepted = true
@@ -243,26 +228,6 @@ final class DeliverySimulation {
         }
       }
     }
-  }
-
-  private func store(_ operations: [MailboxOperation], _ fate: SimulatedDisk.Fate) -> (any Error)? {
-    guard var stored = backlog else { return nil }
-    defer { backlog = stored }
-    return engine.store(operations, in: &stored) { try disk.commit($0, fate: fate) }
-  }
-
-  /// Completes the read of the stored pushes after a start. The pushes since the start get their sequence numbers,
-  /// unless the disk fails.
-  private func finishReading() {
-    guard var stored = backlog else { return }
-    if let read = reading { stored.take(read.index, changes: read.changes, removals: read.removals) }
-    reading = nil
-    let fate = fate
-    self.fate = .kept
-    let failure = engine.adopt(&stored) { try disk.commit($0, fate: fate) }
-    note("has read, \(failure.map { "\($0)" } ?? "and goes on")")
-    if failure is SimulatedDisk.Crash { return crash() }
-    backlog = failure == nil ? nil : stored
   }
 
   private func deliver(_ entry: MailboxEntry) {
@@ -295,7 +260,7 @@ final class DeliverySimulation {
       if let action = session.state.performed(found, hasCapacity: session.hasCapacity) {
         perform(action, &session, index)
       }
-    } else if backlog == nil, let seq = session.reading {
+    } else if let seq = session.reading {
       session.reading = nil
       let (gap, rows, isComplete) = engine.index.withLock { mailbox in
         MailboxIndex.select(mailbox.boxes[devices[index].id], after: seq, limit: 4, now: now)
@@ -317,18 +282,31 @@ final class DeliverySimulation {
   /// Ends the process and starts it again, without the state that is not on disk.
   private func crash() {
     note("crash")
-    var (changes, removals): ([MailboxIndex.RowChange], [MailboxRemoval]) = ([], [])
-    let index = disk.rebuild(now: now, changes: &changes, removals: &removals)
-    engine = makeEngine(MailboxIndex())
     unsettled = MailboxEngine.PendingWrites()
     operations = []
     ledger.finished.withLock { $0 = [] }
-    backlog = MailboxEngine.Backlog(nextRow: disk.nextRow)
-    reading = (index, changes, removals)
-    // A small backlog is read at once. A long one sometimes stays unread over several crashes.
     fate = .kept
-    if Bool.random(using: &random) { finishReading() }
     for index in devices.indices { devices[index].session = nil }
+    // The disk may fail during a start, which is then repeated.
+    let fates: [SimulatedDisk.Fate] = [.kept, .kept, .kept, .full, .crashBefore, .crashAfter]
+    while !start(fates.randomElement(using: &random) ?? .kept) {}
+  }
+
+  /// Reads the disk and takes what it holds; returns false if the disk fails.
+  private func start(_ fate: SimulatedDisk.Fate) -> Bool {
+    var (changes, removals): ([MailboxIndex.RowChange], [MailboxRemoval]) = ([], [])
+    var index = disk.rebuild(now: now, changes: &changes, removals: &removals)
+    engine = makeEngine(MailboxIndex())
+    do {
+      try engine.start(with: &index, changes: changes, removals: removals) {
+        try disk.commit($0, fate: fate)
+      }
+      note("has read")
+      return true
+    } catch {
+      note("can't start: \(error)")
+      return false
+    }
   }
 
   // MARK: Devices

@@ -54,9 +54,6 @@ struct SimulatedDisk {
     }
   }
 
-  /// The row number of the first push after a start.
-  var nextRow: Int64 { (rows.keys.max() ?? 0) + 1 }
-
   /// Returns the index that a start reads, with the logic of the SQLite mailbox. It changes nothing on the disk.
   func rebuild(now: Int64, changes: inout [MailboxIndex.RowChange], removals: inout [MailboxRemoval]) -> MailboxIndex {
     var index = MailboxIndex()
