@@ -5,28 +5,45 @@ import Glibc
 package struct ServiceManager: Sendable {
   /// The address of a datagram socket: a path, or a name after `@`; nil if there is no service manager.
   private let address: String?
+  /// The timeout of the watchdog in microseconds; nil if it is disabled.
+  private let watchdogMicroseconds: Int64?
+  /// The timeout of the watchdog during a start, in microseconds: `TimeoutStartSec` of the unit.
+  private static let startMicroseconds: Int64 = 300_000_000
+
   /// The timeout of the watchdog; nil if it is disabled.
-  package let watchdogTime: Duration?
+  package var watchdogTime: Duration? { watchdogMicroseconds.map { Duration.microseconds($0) } }
 
   /// - Parameter environment: the variables, of which `NOTIFY_SOCKET`, `WATCHDOG_USEC` and `WATCHDOG_PID` are read.
   package init(_ environment: [String: String], process: Int32 = getpid()) {
     address = environment["NOTIFY_SOCKET"].flatMap { $0.hasPrefix("/") || $0.hasPrefix("@") ? $0 : nil }
     let isMeant = environment["WATCHDOG_PID"].map { Int32($0) == process } ?? true
     let microseconds = environment["WATCHDOG_USEC"].flatMap(Int64.init) ?? 0
-    watchdogTime = isMeant && address != nil && microseconds > 0 ? .microseconds(microseconds) : nil
+    watchdogMicroseconds = isMeant && address != nil && microseconds > 0 ? microseconds : nil
   }
 
   /// No service manager.
   package static let none = ServiceManager([:])
 
   /// Notifies that the gateway serves requests, with its settings in effect.
-  package func ready(_ status: String) { send(["READY=1", "STATUS=\(status)"]) }
+  package func ready(_ status: String) {
+    send(["READY=1", "STATUS=\(status)"] + watchdog(watchdogMicroseconds))
+  }
 
   /// Notifies that the gateway reloads its settings, or starts its next program: ``ready(_:)`` follows.
+  ///
+  /// The watchdog has a longer timeout until then, because a start sends no heartbeats while it reads its data.
   package func reloading(_ status: String) {
     var time = timespec()
     unsafe clock_gettime(CLOCK_MONOTONIC, &time)
-    send(["RELOADING=1", "MONOTONIC_USEC=\(time.tv_sec * 1_000_000 + time.tv_nsec / 1000)", "STATUS=\(status)"])
+    send(
+      ["RELOADING=1", "MONOTONIC_USEC=\(time.tv_sec * 1_000_000 + time.tv_nsec / 1000)", "STATUS=\(status)"]
+        + watchdog(ServiceManager.startMicroseconds))
+  }
+
+  /// Returns the line that sets the timeout of the watchdog, unless it is disabled.
+  private func watchdog(_ microseconds: Int64?) -> [String] {
+    guard watchdogMicroseconds != nil, let microseconds else { return [] }
+    return ["WATCHDOG_USEC=\(microseconds)"]
   }
 
   /// Notifies that the gateway can't start.

@@ -35,6 +35,16 @@ import Testing
     #expect(place.next() == "WATCHDOG=1")
   }
 
+  @Test func `the watchdog has the time of a start from a restart until the next program is ready`() throws {
+    let folder = try TemporaryFolder()
+    let place = try Datagrams(path: folder.file("notify"))
+    let manager = ServiceManager(["NOTIFY_SOCKET": folder.file("notify"), "WATCHDOG_USEC": "30000000"])
+    manager.reloading("handing over")
+    #expect(place.next()?.hasSuffix("\nSTATUS=handing over\nWATCHDOG_USEC=300000000") == true)
+    manager.ready("listening")
+    #expect(place.next() == "READY=1\nSTATUS=listening\nWATCHDOG_USEC=30000000")
+  }
+
   @Test func `a manager that is not there, or has a name that is too long, is not waited for`() {
     ServiceManager(["NOTIFY_SOCKET": "/no/such/socket"]).ready("")
     ServiceManager(["NOTIFY_SOCKET": "/" + String(repeating: "x", count: 4000)]).ready("")
