@@ -207,6 +207,16 @@ import Testing
     #expect(try state.repair() == nil)
   }
 
+  @Test(arguments: [("device", "last_seen"), ("token", "app"), ("former_token", "device")])
+  func `a start with a damaged registration fails`(_ table: String, _ column: String) throws {
+    let path = folder.file("start.sqlite")
+    try FileManager.default.copyItem(atPath: sample, toPath: path)
+    try Self.change(path) { try $0.execute(sql: "UPDATE \(table) SET \(column) = -5 WHERE rowid = 3") }
+    let store = try SQLiteStore(path: path)
+    let failure = #expect(throws: StoreError.self) { _ = try SQLiteRegistrations(store: store) }
+    #expect(failure?.isDamage == true)
+  }
+
   @Test(
     arguments: [
       ([1, 2, 9_007_199_254_740_993, 4, 5], [1, 2, 4, 5]), ([10, 11, 3, 12], [10, 11, 12]), ([7, 7, 8], [7, 8]),
