@@ -379,7 +379,7 @@ package final class Gateway: Sendable {
   ///
   /// - Returns: the sockets for that program.
   package func handOver() async -> InheritedSockets {
-    supervisor.manager.reloading("handing over to the next program")
+    supervisor.manager.reloading("handing over to the next program", isRestart: true)
     services.lifecycle.beginDrain()
     var sockets = await listeners.handOver() + (door?.handOver() ?? [])
     if let admin = await admin.handOver() { sockets.append(.init(name: InheritedSockets.Name.admin, socket: admin)) }

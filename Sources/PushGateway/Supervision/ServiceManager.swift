@@ -31,13 +31,14 @@ package struct ServiceManager: Sendable {
 
   /// Notifies that the gateway reloads its settings, or starts its next program: ``ready(_:)`` follows.
   ///
-  /// The watchdog has a longer timeout until then, because a start sends no heartbeats while it reads its data.
-  package func reloading(_ status: String) {
+  /// - Parameter isRestart: true if the next program starts. The watchdog then has a longer timeout until it is ready,
+  ///   because a start sends no heartbeats while it reads its data.
+  package func reloading(_ status: String, isRestart: Bool = false) {
     var time = timespec()
     unsafe clock_gettime(CLOCK_MONOTONIC, &time)
     send(
       ["RELOADING=1", "MONOTONIC_USEC=\(time.tv_sec * 1_000_000 + time.tv_nsec / 1000)", "STATUS=\(status)"]
-        + watchdog(ServiceManager.startMicroseconds))
+        + watchdog(isRestart ? ServiceManager.startMicroseconds : nil))
   }
 
   /// Returns the line that sets the timeout of the watchdog, unless it is disabled.

@@ -39,7 +39,7 @@ import Testing
     let folder = try TemporaryFolder()
     let place = try Datagrams(path: folder.file("notify"))
     let manager = ServiceManager(["NOTIFY_SOCKET": folder.file("notify"), "WATCHDOG_USEC": "30000000"])
-    manager.reloading("handing over")
+    manager.reloading("handing over", isRestart: true)
     #expect(place.next()?.hasSuffix("\nSTATUS=handing over\nWATCHDOG_USEC=300000000") == true)
     manager.ready("listening")
     #expect(place.next() == "READY=1\nSTATUS=listening\nWATCHDOG_USEC=30000000")
