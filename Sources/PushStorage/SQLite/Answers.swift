@@ -1,7 +1,6 @@
 import Foundation
 import GRDB
 package import PushCore
-import Synchronization
 
 /// The action that a user picked on an alert.
 package struct Answer: Sendable, Equatable {
@@ -38,14 +37,8 @@ package final class Answers: Sendable {
     package var persons: [PersonID]
   }
 
-  private struct Line {
-    var waiting: [(answer: Answer, isPick: Bool, completion: @Sendable (Result<Taken?, StoreError>) -> Void)] = []
-    var isWriting = false
-    var settling: [CheckedContinuation<Void, Never>] = []
-  }
-
   private let store: SQLiteStore
-  private let line = Mutex(Line())
+  private let queue = CommitQueue<(answer: Answer, isPick: Bool), Taken?>()
 
   package init(store: SQLiteStore) { self.store = store }
 
@@ -60,46 +53,19 @@ package final class Answers: Sendable {
   package func take(
     _ answer: Answer, isPick: Bool = false, completion: @escaping @Sendable (Result<Taken?, StoreError>) -> Void
   ) {
-    let mustWrite = line.withLock { line in
-      line.waiting.append((answer, isPick, completion))
-      defer { line.isWriting = true }
-      return !line.isWriting
-    }
-    if mustWrite { Task { await write() } }
+    queue.append([(answer, isPick)], commit: commit, completion: completion)
   }
 
   /// Returns when all answers given so far are on disk or have failed.
-  package func settle() async {
-    await withCheckedContinuation { continuation in
-      let isIdle = line.withLock { line in
-        if line.isWriting { line.settling.append(continuation) }
-        return !line.isWriting
-      }
-      if isIdle { continuation.resume() }
-    }
-  }
+  package func settle() async { await queue.settle() }
 
-  private func write() async {
-    while true {
-      let now = line.withLock { line in
-        let now = line
-        line.waiting = []
-        if now.waiting.isEmpty { line = Line() }
-        return now
+  private func commit(_ answers: [(answer: Answer, isPick: Bool)]) async throws(StoreError) -> [Taken?] {
+    do {
+      return try await store.write { db in
+        try answers.map { try Answers.take($0.answer, isPick: $0.isPick, db) }
       }
-      let taken = now.waiting
-      guard !taken.isEmpty else {
-        for continuation in now.settling { continuation.resume() }
-        return
-      }
-      let answers = taken.map { ($0.answer, $0.isPick) }
-      do {
-        let outcomes = try await store.write { db in try answers.map { try Answers.take($0, isPick: $1, db) } }
-        for (outcome, waiting) in zip(outcomes, taken) { waiting.completion(.success(outcome)) }
-      } catch {
-        let failure = SQLiteStore.explain(error, path: store.path)
-        for waiting in taken { waiting.completion(.failure(failure)) }
-      }
+    } catch {
+      throw SQLiteStore.explain(error, path: store.path)
     }
   }
 
