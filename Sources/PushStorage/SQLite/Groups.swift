@@ -72,15 +72,9 @@ package final class Groups: Sendable {
     }
   }
 
-  private struct Line {
-    var waiting: [(push: Push, completion: @Sendable (Bool) -> Void)] = []
-    var isWriting = false
-    var settling: [CheckedContinuation<Void, Never>] = []
-  }
-
   private let store: SQLiteStore
   private let state: Mutex<State>
-  private let line = Mutex(Line())
+  private let queue = CommitQueue<Push, Void>()
 
   package init(store: SQLiteStore) throws(StoreError) {
     self.store = store
@@ -295,46 +289,17 @@ package final class Groups: Sendable {
   /// Stores the recipients of a push, of whose answers the first counts (``Answers``). Calls `completion` when they
   /// are on disk, or with false if the disk refuses them. Completions are called in the order of the calls.
   package func note(_ push: Push, completion: @escaping @Sendable (_ isDurable: Bool) -> Void) {
-    let mustWrite = line.withLock { line in
-      line.waiting.append((push, completion))
-      defer { line.isWriting = true }
-      return !line.isWriting
-    }
-    if mustWrite { Task { await writeNotes() } }
+    queue.append([push], commit: commit) { result in completion((try? result.get()) != nil) }
   }
 
   /// Returns when all pushes given so far are on disk or have failed.
-  package func settle() async {
-    await withCheckedContinuation { continuation in
-      let isIdle = line.withLock { line in
-        if line.isWriting { line.settling.append(continuation) }
-        return !line.isWriting
-      }
-      if isIdle { continuation.resume() }
-    }
-  }
+  package func settle() async { await queue.settle() }
 
-  private func writeNotes() async {
-    while true {
-      let now = line.withLock { line in
-        let now = line
-        line.waiting = []
-        if now.waiting.isEmpty { line = Line() }
-        return now
-      }
-      guard !now.waiting.isEmpty else {
-        for continuation in now.settling { continuation.resume() }
-        return
-      }
-      let pushes = now.waiting.map(\.push)
-      let isDurable: Bool
-      do {
-        try await store.write { db in for push in pushes { try Groups.note(push, db) } }
-        isDurable = true
-      } catch {
-        isDurable = false
-      }
-      for waiting in now.waiting { waiting.completion(isDurable) }
+  private func commit(_ pushes: [Push]) async throws(StoreError) -> [Void] {
+    do {
+      return try await store.write { db in try pushes.map { try Groups.note($0, db) } }
+    } catch {
+      throw SQLiteStore.explain(error, path: store.path)
     }
   }
 
