@@ -64,26 +64,19 @@ package final class ScheduledPushes: Sendable {
     fileprivate static let start = Place(at: -1, number: -1)
   }
 
-  fileprivate struct Waiting {
-    var push: ScheduledPush
-    var completion: @Sendable (Result<Outcome, StoreError>) -> Void
-  }
-
   fileprivate struct State {
     var count = 0
     var apps: [AppID: Int] = [:]
     var teams: [String: Int] = [:]
     /// The time of the earliest push, or an earlier one.
     var next: Int64?
-    var waiting: [Waiting] = []
-    var isWriting = false
-    var settling: [CheckedContinuation<Void, Never>] = []
     /// Called when another gateway has scheduled a push.
     var adopted: @Sendable () -> Void = {}
   }
 
   private let store: SQLiteStore
   private let state: Mutex<State>
+  private let queue = CommitQueue<ScheduledPush, Outcome>()
 
   package init(store: SQLiteStore) throws(StoreError) {
     self.store = store
@@ -107,60 +100,37 @@ package final class ScheduledPushes: Sendable {
 
   /// Stores a push. Calls `completion` when it is on disk, or with a ``StoreError`` if the disk refuses it.
   package func add(_ push: ScheduledPush, completion: @escaping @Sendable (Result<Outcome, StoreError>) -> Void) {
-    let (isFull, mustWrite) = state.withLock { state -> (Bool, Bool) in
-      guard state.has(room: push) else { return (true, false) }
+    let isCounted = state.withLock { state in
+      guard state.has(room: push) else { return false }
       state.count(push.app, push.team, by: 1)
-      state.waiting.append(Waiting(push: push, completion: completion))
-      defer { state.isWriting = true }
-      return (false, !state.isWriting)
+      return true
     }
-    if isFull { return completion(.success(.full)) }
-    if mustWrite { Task { await write() } }
+    guard isCounted else { return completion(.success(.full)) }
+    queue.append([push], commit: commit, completion: completion)
   }
 
   /// Returns when all pushes given so far are on disk or have failed.
-  package func settle() async {
-    await withCheckedContinuation { continuation in
-      let isIdle = state.withLock { state in
-        if state.isWriting { state.settling.append(continuation) }
-        return !state.isWriting
-      }
-      if isIdle { continuation.resume() }
-    }
-  }
+  package func settle() async { await queue.settle() }
 
-  private func write() async {
-    while true {
-      let (taken, settling) = state.withLock { state in
-        let now = (state.waiting, state.settling)
-        state.waiting = []
-        if now.0.isEmpty { (state.isWriting, state.settling) = (false, []) }
-        return now
-      }
-      guard !taken.isEmpty else {
-        for continuation in settling { continuation.resume() }
-        return
-      }
-      let pushes = taken.map(\.push)
-      do {
-        let isNew = try await store.write { [self] db in
-          let isNew = try pushes.map { try ScheduledPushes.insert($0, db) }
-          db.afterNextTransaction { [self] _ in
-            state.withLock { state in
-              for (push, isNew) in zip(pushes, isNew) where isNew { state.next = min(state.next ?? .max, push.at) }
-            }
+  /// Stores pushes, which are counted already. The counts are correct again when this returns.
+  private func commit(_ pushes: [ScheduledPush]) async throws(StoreError) -> [Outcome] {
+    do {
+      let isNew = try await store.write { [self] db in
+        let isNew = try pushes.map { try ScheduledPushes.insert($0, db) }
+        db.afterNextTransaction { [self] _ in
+          state.withLock { state in
+            for (push, isNew) in zip(pushes, isNew) where isNew { state.next = min(state.next ?? .max, push.at) }
           }
-          return isNew
         }
-        state.withLock { state in
-          for (push, isNew) in zip(pushes, isNew) where !isNew { state.count(push.app, push.team, by: -1) }
-        }
-        for (waiting, isNew) in zip(taken, isNew) { waiting.completion(.success(isNew ? .stored : .duplicate)) }
-      } catch {
-        let failure = SQLiteStore.explain(error, path: store.path)
-        state.withLock { state in for push in pushes { state.count(push.app, push.team, by: -1) } }
-        for waiting in taken { waiting.completion(.failure(failure)) }
+        return isNew
       }
+      state.withLock { state in
+        for (push, isNew) in zip(pushes, isNew) where !isNew { state.count(push.app, push.team, by: -1) }
+      }
+      return isNew.map { $0 ? .stored : .duplicate }
+    } catch {
+      state.withLock { state in for push in pushes { state.count(push.app, push.team, by: -1) } }
+      throw SQLiteStore.explain(error, path: store.path)
     }
   }
 
