@@ -43,16 +43,14 @@ package final class DeferredPushes: Sendable {
     var told: [DeviceID: UInt64] = [:]
     /// The devices whose summary is on its way into the mailbox: a second one would contain the same pushes.
     var telling: Set<DeviceID> = []
-    var changes: [Change] = []
-    /// The changes of the commit that is in progress.
-    var writing: [Change] = []
-    var isWriting = false
-    var waiting: [CheckedContinuation<Void, Never>] = []
   }
 
   private let store: SQLiteStore
   private let logger: Logger
   private let state: Mutex<State>
+  /// The changes of `state` that are not on disk yet. They are appended while `state` is locked, in the order in
+  /// which they were made.
+  private let queue = CommitQueue<Change, Void>()
 
   package init(store: SQLiteStore, logger: Logger) throws(StoreError) {
     self.store = store
@@ -115,8 +113,10 @@ package final class DeferredPushes: Sendable {
     }
     let fresh = found
     db.afterNextTransaction { [weak self] _ in
-      self?.state.withLock { state in
-        for (device, fresh) in fresh { state.take(fresh.held, told: fresh.told, of: device) }
+      guard let self else { return }
+      state.withLock { state in
+        let pending = queue.pending
+        for (device, fresh) in fresh { state.take(fresh.held, told: fresh.told, of: device, then: pending) }
       }
     }
   }
@@ -138,12 +138,12 @@ package final class DeferredPushes: Sendable {
     change { state in
       guard entry.seq == 0 || entry.seq > state.told[stored.device] ?? 0,
         state.held[stored.device]?.contains(where: { $0.id == stored.id }) != true
-      else { return }
+      else { return [] }
       state.held[stored.device, default: []].append(held)
-      state.changes.append(.hold(stored.device, held))
-      guard state.held[stored.device]?.count ?? 0 > Limits.maximumHeld else { return }
-      let oldest = state.held[stored.device]?.removeFirst()
-      if let oldest { state.changes.append(.release(stored.device, [oldest.id])) }
+      guard state.held[stored.device]?.count ?? 0 > Limits.maximumHeld,
+        let oldest = state.held[stored.device]?.removeFirst()
+      else { return [.hold(stored.device, held)] }
+      return [.hold(stored.device, held), .release(stored.device, [oldest.id])]
     }
   }
 
@@ -153,35 +153,30 @@ package final class DeferredPushes: Sendable {
   package func release(_ id: APNSID, of device: DeviceID, app: AppID? = nil) {
     change { state in
       guard state.held[device]?.contains(where: { $0.id == id && (app == nil || $0.app == app) }) == true else {
-        return
+        return []
       }
-      state.remove([id], of: device)
+      return state.remove([id], of: device)
     }
   }
 
   /// Removes all pushes of a device.
   package func purge(_ device: DeviceID) {
-    change { state in
-      let ids = (state.held[device] ?? []).map(\.id)
-      if !ids.isEmpty { state.remove(ids, of: device) }
-    }
+    change { state in state.remove((state.held[device] ?? []).map(\.id), of: device) }
   }
 
   /// Removes all pushes of an app for a device.
   package func purge(_ device: DeviceID, _ app: AppID) {
-    change { state in
-      let ids = (state.held[device] ?? []).filter { $0.app == app }.map(\.id)
-      if !ids.isEmpty { state.remove(ids, of: device) }
-    }
+    change { state in state.remove((state.held[device] ?? []).filter { $0.app == app }.map(\.id), of: device) }
   }
 
   /// Removes all pushes of an app for all devices.
   package func purge(_ app: AppID) {
     change { state in
+      var changes: [Change] = []
       for (device, held) in state.held {
-        let ids = held.filter { $0.app == app }.map(\.id)
-        if !ids.isEmpty { state.remove(ids, of: device) }
+        changes += state.remove(held.filter { $0.app == app }.map(\.id), of: device)
       }
+      return changes
     }
   }
 
@@ -217,60 +212,33 @@ package final class DeferredPushes: Sendable {
   package func told(_ held: [Held], of device: DeviceID) {
     change { state in
       state.telling.remove(device)
-      state.remove(held.map(\.id), of: device)
+      let changes = state.remove(held.map(\.id), of: device)
       let last = held.map(\.seq).max() ?? 0
-      guard last > state.told[device] ?? 0 else { return }
+      guard last > state.told[device] ?? 0 else { return changes }
       state.told[device] = last
-      state.changes.append(.digested(device, through: last))
+      return changes + [Change.digested(device, through: last)]
     }
   }
 
   // MARK: Persistence
 
   /// Returns when all changes so far are on disk or have failed.
-  package func settle() async {
-    await withCheckedContinuation { continuation in
-      let isIdle = state.withLock { state in
-        if state.isWriting { state.waiting.append(continuation) }
-        return !state.isWriting
-      }
-      if isIdle { continuation.resume() }
-    }
+  package func settle() async { await queue.settle() }
+
+  /// Makes a change in memory, and writes the changes that `body` returns to disk.
+  private func change(_ body: (inout State) -> [Change]) {
+    state.withLock { state in queue.append(body(&state), commit: commit) }
   }
 
-  private func change(_ body: (inout State) -> Void) {
-    let mustWrite = state.withLock { state in
-      body(&state)
-      guard !state.changes.isEmpty, !state.isWriting else { return false }
-      state.isWriting = true
-      return true
-    }
-    if mustWrite { Task { await write() } }
-  }
-
-  private func write() async {
-    while true {
-      let (changes, waiting) = state.withLock { state -> ([Change], [CheckedContinuation<Void, Never>]) in
-        let changes = state.changes
-        (state.changes, state.writing) = ([], changes)
-        guard changes.isEmpty else { return (changes, []) }
-        state.isWriting = false
-        defer { state.waiting = [] }
-        return ([], state.waiting)
-      }
-      if changes.isEmpty {
-        for continuation in waiting { continuation.resume() }
-        return
-      }
-      do {
-        try await store.write { db in for change in changes { try DeferredPushes.apply(change, db) } }
-      } catch {
-        // The mailbox reports the same problem of the disk with a higher severity. Unwritten pushes are lost only by
-        // a restart.
-        logger.log(
-          .digestsNotStored,
-          "pushes deferred to a summary are not on disk: \(SQLiteStore.explain(error, path: store.path))")
-      }
+  private func commit(_ changes: [Change]) async throws(StoreError) -> [Void] {
+    do {
+      return try await store.write { db in try changes.map { try DeferredPushes.apply($0, db) } }
+    } catch {
+      let failure = SQLiteStore.explain(error, path: store.path)
+      // The mailbox reports the same problem of the disk with a higher severity. Unwritten pushes are lost only by
+      // a restart.
+      logger.log(.digestsNotStored, "pushes deferred to a summary are not on disk: \(failure)")
+      throw failure
     }
   }
 
@@ -299,12 +267,14 @@ package final class DeferredPushes: Sendable {
 }
 
 extension DeferredPushes.State {
-  /// Takes over the rows of a device, with the changes that are not written yet. Known pushes keep their due times.
-  fileprivate mutating func take(_ fresh: [DeferredPushes.Held], told number: UInt64?, of device: DeviceID) {
+  /// Takes over the rows of a device, with the pending changes. Known pushes keep their due times.
+  fileprivate mutating func take(
+    _ fresh: [DeferredPushes.Held], told number: UInt64?, of device: DeviceID, then pending: [DeferredPushes.Change]
+  ) {
     var known: [APNSID: DeferredPushes.Held] = [:]
     for one in held[device] ?? [] { known[one.id] = one }
     var all = fresh.map { known[$0.id] ?? $0 }
-    for change in writing + changes {
+    for change in pending {
       switch change {
       case .hold(device, let one) where !all.contains { $0.id == one.id }: all.append(one)
       case .release(device, let ids): all.removeAll { ids.contains($0.id) }
@@ -315,10 +285,12 @@ extension DeferredPushes.State {
     if let number { told[device] = max(told[device] ?? 0, number) }
   }
 
-  fileprivate mutating func remove(_ ids: [APNSID], of device: DeviceID) {
+  /// Removes pushes of a device, and returns the change of the rows.
+  fileprivate mutating func remove(_ ids: [APNSID], of device: DeviceID) -> [DeferredPushes.Change] {
+    if ids.isEmpty { return [] }
     let gone = Set(ids)
     held[device]?.removeAll { gone.contains($0.id) }
     if held[device]?.isEmpty == true { held[device] = nil }
-    changes.append(.release(device, ids))
+    return [.release(device, ids)]
   }
 }
