@@ -42,11 +42,7 @@ package final class AdministratorTokens: Sendable {
   /// - Throws: ``StoreError`` if a row can't be read.
   package init(store: SQLiteStore) throws(StoreError) {
     self.store = store
-    do {
-      state = Mutex(State(tokens: try store.pool.read(AdministratorTokens.load)))
-    } catch {
-      throw SQLiteStore.explain(error, path: store.path)
-    }
+    state = Mutex(State(tokens: try store.load(AdministratorTokens.load)))
     store.replica.onChange(of: ["administrator"]) { [weak self] db, _ in
       let fresh = try AdministratorTokens.load(db)
       db.afterNextTransaction { [weak self] _ in self?.state.withLock { $0.tokens = fresh } }

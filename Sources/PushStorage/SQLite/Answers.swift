@@ -60,13 +60,7 @@ package final class Answers: Sendable {
   package func settle() async { await queue.settle() }
 
   private func commit(_ answers: [(answer: Answer, isPick: Bool)]) async throws(StoreError) -> [Taken?] {
-    do {
-      return try await store.write { db in
-        try answers.map { try Answers.take($0.answer, isPick: $0.isPick, db) }
-      }
-    } catch {
-      throw SQLiteStore.explain(error, path: store.path)
-    }
+    try await store.change { db in try answers.map { try Answers.take($0.answer, isPick: $0.isPick, db) } }
   }
 
   private static func take(_ answer: Answer, isPick: Bool, _ db: Database) throws -> Taken? {
@@ -144,57 +138,44 @@ package final class Answers: Sendable {
   /// Returns the answers since `time`, in milliseconds since 1970, the oldest first: at most
   /// ``Limits/rememberedAnswers`` of each user.
   package func answers(since time: Int64) async throws -> [Answer] {
-    do {
-      return try await store.pool.read { db in
-        let rows = try PreparedStatement(db, "SELECT \(Answers.columns) FROM answer WHERE at >= ? ORDER BY number")
-        rows.bind(time)
-        var answers: [Answer] = []
-        while try rows.next() { answers.append(try Answers.answer(rows)) }
-        return answers
-      }
-    } catch {
-      throw SQLiteStore.explain(error, path: store.path)
+    try await store.read { db in
+      let rows = try PreparedStatement(db, "SELECT \(Answers.columns) FROM answer WHERE at >= ? ORDER BY number")
+      rows.bind(time)
+      return try rows.map(Answers.answer)
     }
   }
 
   /// Returns the answers of groups since `time`, in milliseconds since 1970, the oldest first, each with all users
   /// for whom it counts.
   package func groupAnswers(since time: Int64) async throws -> [Taken] {
-    do {
-      return try await store.pool.read { db in
-        let rows = try PreparedStatement(
-          db,
-          """
-          SELECT a.person, a.apns_id, a.action, a.device, a.app, a.at, p.persons
-            FROM answer a JOIN group_push p ON p.number = a.group_push WHERE a.at >= ? ORDER BY a.number
-          """)
-        rows.bind(time)
-        var answers: [Taken] = []
-        while try rows.next() {
-          answers.append(
-            Taken(counting: try Answers.answer(rows), isFirst: true, persons: try Groups.persons(rows.text(6))))
-        }
-        return answers
+    try await store.read { db in
+      let rows = try PreparedStatement(
+        db,
+        """
+        SELECT a.person, a.apns_id, a.action, a.device, a.app, a.at, p.persons
+          FROM answer a JOIN group_push p ON p.number = a.group_push WHERE a.at >= ? ORDER BY a.number
+        """)
+      rows.bind(time)
+      return try rows.map { row in
+        Taken(counting: try Answers.answer(row), isFirst: true, persons: try Groups.persons(row.text(6)))
       }
-    } catch {
-      throw SQLiteStore.explain(error, path: store.path)
     }
   }
 
   /// Deletes the answers of a user.
   package func forget(_ person: PersonID) async throws {
-    try await write { try $0.execute(sql: "DELETE FROM answer WHERE person = ?", arguments: [person.row]) }
+    try await store.change { try $0.execute(sql: "DELETE FROM answer WHERE person = ?", arguments: [person.row]) }
   }
 
   /// Deletes the answers to pushes of an app.
   package func forget(_ app: AppID) async throws {
-    try await write { try $0.execute(sql: "DELETE FROM answer WHERE app = ?", arguments: [app.row]) }
+    try await store.change { try $0.execute(sql: "DELETE FROM answer WHERE app = ?", arguments: [app.row]) }
   }
 
   /// Deletes the answers that are older than ``Limits/answerRetention`` at `now`, in milliseconds since 1970, and
   /// those of users that no longer exist.
   package func trim(now: Int64) async throws {
-    try await write { db in
+    try await store.change { db in
       let end = now - Limits.answerRetention * 1000
       let isDue = "at < ? OR person NOT IN (SELECT id FROM person)"
       // Usually nothing is due: the check avoids a write.
@@ -218,9 +199,5 @@ package final class Answers: Sendable {
       id: id, person: PersonID(row: try row.integer(0)), action: try row.text(2),
       device: DeviceID(row: try row.integer(3)), app: AppID(row: try row.integer(4)),
       at: try row.integer(5, in: ColumnBounds.milliseconds))
-  }
-
-  private func write(_ body: @escaping @Sendable (Database) throws -> Void) async throws {
-    do { try await store.write(body) } catch { throw SQLiteStore.explain(error, path: store.path) }
   }
 }

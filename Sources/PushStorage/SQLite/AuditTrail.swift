@@ -40,7 +40,7 @@ package final class AuditTrail: Sendable {
     _ method: String, _ path: String, body: [UInt8], by who: String?, at time: Int64, status: Int? = nil
   ) async throws -> Int64 {
     let body = String(decoding: body.prefix(Limits.maximumAuditedBody), as: UTF8.self)
-    return try await write { db in
+    return try await store.change { db in
       let insert = try db.cachedStatement(
         sql: "INSERT INTO audit (at, method, path, body, who, status) VALUES (?, ?, ?, ?, ?, ?)")
       try insert.execute(arguments: [time, method, path, body, who, status])
@@ -53,7 +53,7 @@ package final class AuditTrail: Sendable {
 
   /// Adds the status of the response to the record of a request.
   package func note(status: Int, of number: Int64) async throws {
-    try await write { db in
+    try await store.change { db in
       let update = try db.cachedStatement(sql: "UPDATE audit SET status = ? WHERE number = ?")
       try update.execute(arguments: [status, number])
     }
@@ -63,18 +63,13 @@ package final class AuditTrail: Sendable {
   ///
   /// - Parameter number: only records before this number are returned; nil: the newest ones.
   package func records(before number: Int64?, limit: Int) async throws -> [Record] {
-    do {
-      return try await store.pool.read { db in
-        let rows = try PreparedStatement(
-          db, "SELECT \(AuditTrail.columns) FROM audit WHERE number < ? ORDER BY number DESC LIMIT ?")
-        rows.bind(number ?? .max)
-        rows.bind(Int64(limit))
-        var newestFirst: [Record] = []
-        while try rows.next() { newestFirst.append(try AuditTrail.record(rows)) }
-        return newestFirst.reversed()
-      }
-    } catch {
-      throw SQLiteStore.explain(error, path: store.path)
+    try await store.read { db in
+      let rows = try PreparedStatement(
+        db, "SELECT \(AuditTrail.columns) FROM audit WHERE number < ? ORDER BY number DESC LIMIT ?")
+      rows.bind(number ?? .max)
+      rows.bind(Int64(limit))
+      let newestFirst = try rows.map { try AuditTrail.record($0) }
+      return newestFirst.reversed()
     }
   }
 
@@ -91,9 +86,5 @@ package final class AuditTrail: Sendable {
       number: try row.integer(0), at: try row.integer(1, in: ColumnBounds.milliseconds), method: try row.text(2),
       path: try row.text(3), body: try row.text(4), who: try row.optionalText(6),
       status: try row.optionalInteger(5).map { Int($0) })
-  }
-
-  private func write<Value: Sendable>(_ body: @escaping @Sendable (Database) throws -> Value) async throws -> Value {
-    do { return try await store.write(body) } catch { throw SQLiteStore.explain(error, path: store.path) }
   }
 }

@@ -20,11 +20,7 @@ package final class Categories: Sendable {
 
   package init(store: SQLiteStore) throws(StoreError) {
     self.store = store
-    do {
-      state = Mutex(try store.pool.read(Categories.load))
-    } catch {
-      throw SQLiteStore.explain(error, path: store.path)
-    }
+    state = Mutex(try store.load(Categories.load))
     store.replica.onChange(of: ["category"]) { [weak self] db, _ in
       let fresh = try Categories.load(db)
       db.afterNextTransaction { [weak self] _ in self?.state.withLock { $0 = fresh } }
@@ -72,7 +68,7 @@ package final class Categories: Sendable {
         kind: .conflict, description: "\(Limits.maximumQuestions) questions of this app are open: wait for an answer")
     }
     let text = String(decoding: try JSONEncoder().encode(actions), as: UTF8.self)
-    try await write { [self] db in
+    try await store.change { [self] db in
       try db.execute(
         sql: "INSERT OR REPLACE INTO category (app, id, actions, expires) VALUES (?, ?, ?, ?)",
         arguments: [app.row, category, text, expires])
@@ -104,7 +100,7 @@ package final class Categories: Sendable {
   }
 
   private func remove(_ ended: [(AppID, String)]) async throws {
-    try await write { [self] db in
+    try await store.change { [self] db in
       for (app, category) in ended {
         try db.execute(sql: "DELETE FROM category WHERE app = ? AND id = ?", arguments: [app.row, category])
       }
@@ -112,10 +108,6 @@ package final class Categories: Sendable {
         state.withLock { state in for (app, category) in ended { state[app]?[category] = nil } }
       }
     }
-  }
-
-  private func write(_ body: @escaping @Sendable (Database) throws -> Void) async throws {
-    do { try await store.write(body) } catch { throw SQLiteStore.explain(error, path: store.path) }
   }
 
   /// The built-in actions of every alert.

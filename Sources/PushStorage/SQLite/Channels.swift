@@ -70,11 +70,7 @@ package final class Channels: Sendable {
   package init(store: SQLiteStore, logger: Logger) throws(StoreError) {
     self.store = store
     self.logger = logger
-    do {
-      state = Mutex(try store.pool.read(Channels.load))
-    } catch {
-      throw SQLiteStore.explain(error, path: store.path)
-    }
+    state = Mutex(try store.load(Channels.load))
     store.replica.onChange(of: Channels.tables) { [weak self] in try self?.adopt($1, $0) }
   }
 

@@ -55,11 +55,7 @@ package final class DeferredPushes: Sendable {
   package init(store: SQLiteStore, logger: Logger) throws(StoreError) {
     self.store = store
     self.logger = logger
-    do {
-      state = Mutex(try store.pool.read(DeferredPushes.load))
-    } catch {
-      throw SQLiteStore.explain(error, path: store.path)
-    }
+    state = Mutex(try store.load(DeferredPushes.load))
     store.replica.onChange(of: ["held", "digest"]) { [weak self] db, changes in try self?.adopt(changes, db) }
   }
 
@@ -231,14 +227,13 @@ package final class DeferredPushes: Sendable {
   }
 
   private func commit(_ changes: [Change]) async throws(StoreError) -> [Void] {
-    do {
-      return try await store.write { db in try changes.map { try DeferredPushes.apply($0, db) } }
+    do throws(StoreError) {
+      return try await store.change { db in try changes.map { try DeferredPushes.apply($0, db) } }
     } catch {
-      let failure = SQLiteStore.explain(error, path: store.path)
       // The mailbox reports the same problem of the disk with a higher severity. Unwritten pushes are lost only by
       // a restart.
-      logger.log(.digestsNotStored, "pushes deferred to a summary are not on disk: \(failure)")
-      throw failure
+      logger.log(.digestsNotStored, "pushes deferred to a summary are not on disk: \(error)")
+      throw error
     }
   }
 

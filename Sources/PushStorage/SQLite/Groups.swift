@@ -78,11 +78,7 @@ package final class Groups: Sendable {
 
   package init(store: SQLiteStore) throws(StoreError) {
     self.store = store
-    do {
-      state = Mutex(try store.pool.read { try Groups.load($0) })
-    } catch {
-      throw SQLiteStore.explain(error, path: store.path)
-    }
+    state = Mutex(try store.load(Groups.load))
     store.replica.onChange(of: ["person_group", "group_member", "group_token"]) { [weak self] db, _ in
       let fresh = try Groups.load(db)
       db.afterNextTransaction { [weak self] _ in self?.state.withLock { $0 = fresh } }
@@ -296,11 +292,7 @@ package final class Groups: Sendable {
   package func settle() async { await queue.settle() }
 
   private func commit(_ pushes: [Push]) async throws(StoreError) -> [Void] {
-    do {
-      return try await store.write { db in try pushes.map { try Groups.note($0, db) } }
-    } catch {
-      throw SQLiteStore.explain(error, path: store.path)
-    }
+    try await store.change { db in try pushes.map { try Groups.note($0, db) } }
   }
 
   private static let isThis = "substr(apns_id, 1, 16) = ? AND app = ? AND address = ?"
@@ -330,15 +322,11 @@ package final class Groups: Sendable {
 
   /// Returns the recipients of a push, as long as they are stored; otherwise an empty array.
   package func persons(of id: APNSID, app: AppID, at address: DeviceID) async throws -> [PersonID] {
-    do {
-      return try await store.pool.read { db in
-        let text = try String.fetchOne(
-          db, sql: "SELECT persons FROM group_push WHERE \(Groups.isThis)",
-          arguments: [Data(id.stored.prefix(16)), app.row, address.row])
-        return try text.map { try Groups.persons($0) } ?? []
-      }
-    } catch {
-      throw SQLiteStore.explain(error, path: store.path)
+    try await store.read { db in
+      let text = try String.fetchOne(
+        db, sql: "SELECT persons FROM group_push WHERE \(Groups.isThis)",
+        arguments: [Data(id.stored.prefix(16)), app.row, address.row])
+      return try text.map { try Groups.persons($0) } ?? []
     }
   }
 

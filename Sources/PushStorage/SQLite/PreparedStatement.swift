@@ -79,6 +79,13 @@ package import PushCore
     return false
   }
 
+  /// Returns the value of each row.
+  func map<Value>(_ value: (PreparedStatement) throws -> Value) throws -> [Value] {
+    var values: [Value] = []
+    while try next() { values.append(try value(self)) }
+    return values
+  }
+
   private func step() -> Int32 {
     guard bindCode == SQLITE_OK else { return bindCode }
     return unsafe sqlite3_step(handle)

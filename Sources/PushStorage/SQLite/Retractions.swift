@@ -51,15 +51,11 @@ package final class Retractions: Sendable {
 
   package init(store: SQLiteStore) throws(StoreError) {
     self.store = store
-    do {
-      let all = try store.pool.read { try Retractions.rows($0) }
-      var state = State()
-      for one in all { state.add(one) }
-      self.state = Mutex(state)
-      count = Atomic(all.count)
-    } catch {
-      throw SQLiteStore.explain(error, path: store.path)
-    }
+    let all = try store.load { try Retractions.rows($0) }
+    var state = State()
+    for one in all { state.add(one) }
+    self.state = Mutex(state)
+    count = Atomic(all.count)
     store.replica.onChange(of: ["retraction"]) { [weak self] db, changes in try self?.adopt(changes, db) }
   }
 
@@ -79,7 +75,7 @@ package final class Retractions: Sendable {
   /// - Parameter app: the app of the push; nil: any app.
   /// - Returns: true if this is new for any of them.
   package func add(_ id: APNSID, app: AppID?, from persons: [PersonID], at now: Int64) async throws -> Bool {
-    try await write { [self] db in
+    try await store.change { [self] db in
       let (new, excess) = state.withLock { state in
         let new = Set(persons).filter { !state.contains(id, of: $0, app: app) }
         return (new, (state.counts[app] ?? 0) + new.count - Limits.maximumRetractions)
@@ -109,7 +105,7 @@ package final class Retractions: Sendable {
   /// Deletes the retractions for a user.
   package func forget(_ person: PersonID) async throws {
     if isEmpty { return }
-    try await write { [self] db in
+    try await store.change { [self] db in
       try db.execute(sql: "DELETE FROM retraction WHERE person = ?", arguments: [person.row])
       if db.changesCount > 0 { try adopt(db) }
     }
@@ -117,7 +113,7 @@ package final class Retractions: Sendable {
 
   /// Deletes the retractions of an app.
   package func forget(_ app: AppID) async throws {
-    try await write { [self] db in
+    try await store.change { [self] db in
       try db.execute(sql: "DELETE FROM retraction WHERE app = ?", arguments: [app.row])
       if db.changesCount > 0 { try adopt(db) }
     }
@@ -131,7 +127,7 @@ package final class Retractions: Sendable {
       state.byPerson.filter { person, all in all.contains { $0.at < end } || !isPerson(person) }.keys
     }
     guard !gone.isEmpty else { return }
-    try await write { [self] db in
+    try await store.change { [self] db in
       try db.execute(sql: "DELETE FROM retraction WHERE at < ?", arguments: [end])
       for person in gone where !isPerson(person) {
         try db.execute(sql: "DELETE FROM retraction WHERE person = ?", arguments: [person.row])
@@ -170,19 +166,12 @@ package final class Retractions: Sendable {
   private static func rows(_ db: Database, _ condition: String = "") throws -> [Retraction] {
     let rows = try PreparedStatement(
       db, "SELECT person, app, apns_id, at FROM retraction \(condition) ORDER BY number")
-    var all: [Retraction] = []
-    while try rows.next() {
-      guard let id = rows.id(2) else { throw rows.damage(2, "expected 20 bytes") }
-      all.append(
-        Retraction(
-          id: id, person: PersonID(row: try rows.integer(0)),
-          app: try rows.optionalInteger(1, in: ColumnBounds.app).map { AppID(row: $0) },
-          at: try rows.integer(3, in: ColumnBounds.milliseconds)))
+    return try rows.map { row in
+      guard let id = row.id(2) else { throw row.damage(2, "expected 20 bytes") }
+      return Retraction(
+        id: id, person: PersonID(row: try row.integer(0)),
+        app: try row.optionalInteger(1, in: ColumnBounds.app).map { AppID(row: $0) },
+        at: try row.integer(3, in: ColumnBounds.milliseconds))
     }
-    return all
-  }
-
-  private func write<Value: Sendable>(_ body: @escaping @Sendable (Database) throws -> Value) async throws -> Value {
-    do { return try await store.write(body) } catch { throw SQLiteStore.explain(error, path: store.path) }
   }
 }

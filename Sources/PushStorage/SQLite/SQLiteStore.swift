@@ -139,6 +139,25 @@ package struct SQLiteStore: Sendable {
     try await replica.write(pool, change)
   }
 
+  // Each error of the following functions is a ``StoreError`` with a description for users.
+
+  /// Changes data as ``write(_:)`` does.
+  func change<Value: Sendable>(
+    _ change: @escaping @Sendable (Database) throws -> Value
+  ) async throws(StoreError) -> Value {
+    do { return try await write(change) } catch { throw SQLiteStore.explain(error, path: path) }
+  }
+
+  /// Reads data without blocking a thread.
+  func read<Value: Sendable>(_ body: @escaping @Sendable (Database) throws -> Value) async throws(StoreError) -> Value {
+    do { return try await pool.read(body) } catch { throw SQLiteStore.explain(error, path: path) }
+  }
+
+  /// Reads data at a start.
+  func load<Value>(_ body: (Database) throws -> Value) throws(StoreError) -> Value {
+    do { return try pool.read(body) } catch { throw SQLiteStore.explain(error, path: path) }
+  }
+
   // MARK: Disk space
 
   /// The number of free pages to keep for later use, and the divisor for their share of all pages; the larger number

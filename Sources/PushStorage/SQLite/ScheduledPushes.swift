@@ -80,11 +80,7 @@ package final class ScheduledPushes: Sendable {
 
   package init(store: SQLiteStore) throws(StoreError) {
     self.store = store
-    do {
-      state = Mutex(try store.pool.read(ScheduledPushes.load))
-    } catch {
-      throw SQLiteStore.explain(error, path: store.path)
-    }
+    state = Mutex(try store.load(ScheduledPushes.load))
     store.replica.onChange(of: ["scheduled"]) { [weak self] db, changes in self?.adopt(changes, db) }
   }
 
@@ -114,8 +110,8 @@ package final class ScheduledPushes: Sendable {
 
   /// Stores pushes, which are counted already. The counts are correct again when this returns.
   private func commit(_ pushes: [ScheduledPush]) async throws(StoreError) -> [Outcome] {
-    do {
-      let isNew = try await store.write { [self] db in
+    do throws(StoreError) {
+      let isNew = try await store.change { [self] db in
         let isNew = try pushes.map { try ScheduledPushes.insert($0, db) }
         db.afterNextTransaction { [self] _ in
           state.withLock { state in
@@ -130,7 +126,7 @@ package final class ScheduledPushes: Sendable {
       return isNew.map { $0 ? .stored : .duplicate }
     } catch {
       state.withLock { state in for push in pushes { state.count(push.app, push.team, by: -1) } }
-      throw SQLiteStore.explain(error, path: store.path)
+      throw error
     }
   }
 
@@ -190,13 +186,9 @@ package final class ScheduledPushes: Sendable {
   /// Reads again when the first push is due. Needed if no due push was found, because a push that is counted in
   /// ``next`` may not have been stored.
   package func refresh() async throws {
-    do {
-      try await store.write { [self] db in
-        let next = try Int64.fetchOne(db, sql: "SELECT min(at) FROM scheduled")
-        state.withLock { $0.next = next }
-      }
-    } catch {
-      throw SQLiteStore.explain(error, path: store.path)
+    try await store.change { [self] db in
+      let next = try Int64.fetchOne(db, sql: "SELECT min(at) FROM scheduled")
+      state.withLock { $0.next = next }
     }
   }
 
@@ -206,16 +198,10 @@ package final class ScheduledPushes: Sendable {
   }
 
   private func rows(_ condition: String, _ values: [Int64]) async throws -> [Row] {
-    do {
-      return try await store.pool.read { db in
-        let rows = try PreparedStatement(db, "SELECT \(ScheduledPushes.columns) FROM scheduled " + condition)
-        for value in values { rows.bind(value) }
-        var found: [Row] = []
-        while try rows.next() { found.append(try ScheduledPushes.row(rows)) }
-        return found
-      }
-    } catch {
-      throw SQLiteStore.explain(error, path: store.path)
+    try await store.read { db in
+      let rows = try PreparedStatement(db, "SELECT \(ScheduledPushes.columns) FROM scheduled " + condition)
+      for value in values { rows.bind(value) }
+      return try rows.map(ScheduledPushes.row)
     }
   }
 
@@ -274,7 +260,7 @@ package final class ScheduledPushes: Sendable {
 
   private func remove(_ conditions: [(String, [DatabaseValue])]) async throws -> [Removed] {
     do {
-      return try await store.write { [self] db in
+      return try await store.change { [self] db in
         var removed: [Removed] = []
         for (condition, values) in conditions {
           let rows = try GRDB.Row.fetchAll(
@@ -303,7 +289,7 @@ package final class ScheduledPushes: Sendable {
       // The commit may have happened. An early time is harmless; if there is none, zero makes the schedule read it
       // again.
       state.withLock { $0.next = $0.next ?? 0 }
-      throw SQLiteStore.explain(error, path: store.path)
+      throw error
     }
   }
 
