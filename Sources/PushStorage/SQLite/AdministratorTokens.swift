@@ -82,7 +82,7 @@ package final class AdministratorTokens: Sendable {
         kind: .invalid, description: "invalid role of a token \"\(token.role.rawValue)\": expected one of \(roles)")
     }
     let hash = Digest.sha256(Array(text.utf8))
-    try await write { [self] db in
+    try await store.write { [self] db in
       guard try Int64.fetchOne(db, sql: "SELECT 1 FROM administrator WHERE name = ?", arguments: [token.name]) == nil
       else {
         throw RegistrationRefusal(
@@ -112,7 +112,7 @@ package final class AdministratorTokens: Sendable {
       throw RegistrationRefusal(
         kind: .unknown, description: "there is no token \(name): `pushcli admin tokens` shows them")
     }
-    try await write { [self] db in
+    try await store.write { [self] db in
       try db.execute(sql: "DELETE FROM administrator WHERE token_hash = ?", arguments: [Data(hash)])
       db.afterNextTransaction { [self] _ in
         state.withLock { state in
@@ -130,7 +130,7 @@ package final class AdministratorTokens: Sendable {
       return state.used.compactMap { hash in state.tokens[hash]?.lastUsed.map { (hash: hash, at: $0) } }
     }
     guard !used.isEmpty else { return }
-    try await write { db in
+    try await store.write { db in
       for (hash, at) in used {
         try db.execute(
           sql: "UPDATE administrator SET last_used = ? WHERE token_hash = ?", arguments: [at, Data(hash)])
@@ -156,13 +156,5 @@ package final class AdministratorTokens: Sendable {
         lastUsed: try rows.optionalInteger(5, in: ColumnBounds.seconds))
     }
     return tokens
-  }
-
-  private func write(_ body: @escaping @Sendable (Database) throws -> Void) async throws {
-    do {
-      try await store.write(body)
-    } catch let error as DatabaseError {
-      throw SQLiteStore.explain(error, path: store.path)
-    }
   }
 }

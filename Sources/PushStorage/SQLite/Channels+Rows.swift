@@ -27,6 +27,9 @@ extension Channels {
 
   // MARK: Rows
 
+  /// Reads every row to check it, as a start does, and discards the result.
+  static func checkRows(_ db: Database) throws { _ = try load(db) }
+
   static func load(_ db: Database) throws -> State {
     var state = State()
     let off = try PreparedStatement(db, "SELECT app FROM broadcast_off")

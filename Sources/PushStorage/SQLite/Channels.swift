@@ -125,7 +125,7 @@ package final class Channels: Sendable {
   package func create(
     _ count: Int = 1, app: AppID, environment: Environment, policy: BroadcastChannel.StoragePolicy, now: Int64
   ) async throws -> [ChannelID] {
-    try await write { [self] db in
+    try await store.write { [self] db in
       try state.withLock { state throws in
         if state.off.contains(app) { throw Failure.off }
         let present = state.byApp[Key(app: app, environment: environment)]?.count ?? 0
@@ -158,7 +158,7 @@ package final class Channels: Sendable {
   /// - Returns: the devices that subscribed to one of them.
   @discardableResult
   package func delete(_ ids: [ChannelID], now: Int64) async throws -> Set<DeviceID> {
-    try await write { [self] db in
+    try await store.write { [self] db in
       for id in ids {
         try db.execute(sql: "UPDATE channel SET deleted = ? WHERE id = ?", arguments: [now, Data(id.bytes)])
         try db.execute(sql: "DELETE FROM channel_message WHERE channel = ?", arguments: [Data(id.bytes)])
@@ -188,7 +188,7 @@ package final class Channels: Sendable {
   @discardableResult
   package func setOn(_ isOn: Bool, app: AppID, now: Int64) async throws -> Set<DeviceID> {
     let sql = isOn ? "DELETE FROM broadcast_off WHERE app = ?" : "INSERT OR IGNORE INTO broadcast_off (app) VALUES (?)"
-    try await write { [self] db in
+    try await store.write { [self] db in
       try db.execute(sql: sql, arguments: [app.row])
       db.afterNextTransaction { [self] _ in
         state.withLock { state in
@@ -205,7 +205,7 @@ package final class Channels: Sendable {
 
   /// Removes an app whose channels are deleted, and the records of these channels.
   package func forget(_ app: AppID) async throws {
-    try await write { [self] db in
+    try await store.write { [self] db in
       let gone = state.withLock { state in
         state.channels.values.filter { $0.app == app && $0.deleted != nil }.map(\.id)
       }
@@ -232,7 +232,7 @@ package final class Channels: Sendable {
   package func publish(_ message: BroadcastMessage, handOver: @escaping @Sendable (BroadcastMessage) -> Void)
     async throws
   {
-    try await write { [self] db in
+    try await store.write { [self] db in
       let channel = state.withLock { $0.channels[message.channel] }
       guard let channel, channel.deleted == nil else { throw Failure.deleted }
       let message = message.numbered(channel.lastNumber + 1)
@@ -296,7 +296,7 @@ package final class Channels: Sendable {
       }
       guard let slice else { return }
       do {
-        try await write { db in
+        try await store.write { db in
           let update = try db.makeStatement(
             sql: "UPDATE channel_subscription SET seen = ? WHERE device = ? AND channel = ?")
           for (one, seen) in slice where seen > 0 {
@@ -327,7 +327,7 @@ package final class Channels: Sendable {
     }
     guard !ended.isEmpty || !forgotten.isEmpty else { return }
     do {
-      try await write { [self] db in
+      try await store.write { [self] db in
         try db.execute(sql: "DELETE FROM channel_message WHERE expires <= ?", arguments: [now / 1000])
         for id in forgotten {
           try db.execute(sql: "DELETE FROM channel WHERE id = ?", arguments: [Data(id.bytes)])
@@ -355,7 +355,7 @@ package final class Channels: Sendable {
   /// - Throws: ``Failure/unknown``, ``Failure/deleted``, ``RegistrationRefusal`` if a device has too many.
   @discardableResult
   package func subscribe(_ devices: [DeviceID], to id: ChannelID) async throws -> [DeviceID] {
-    try await write { [self] db in
+    try await store.write { [self] db in
       let added = try state.withLock { state throws in
         guard let channel = state.channels[id] else { throw Failure.unknown }
         guard channel.deleted == nil else { throw Failure.deleted }
@@ -390,7 +390,7 @@ package final class Channels: Sendable {
   )
     async throws
   {
-    try await write { [self] db in
+    try await store.write { [self] db in
       let gone = state.withLock { state in
         devices.flatMap { device in
           (state.subscriptions[device] ?? []).filter { state.channels[$0.channel].map(fits) ?? true }
@@ -412,19 +412,6 @@ package final class Channels: Sendable {
       }
     }
   }
-
-  // MARK: Implementation
-
-  private func write<Value: Sendable>(_ change: @escaping @Sendable (Database) throws -> Value) async throws -> Value {
-    do {
-      return try await store.write(change)
-    } catch let error as DatabaseError {
-      throw SQLiteStore.explain(error, path: store.path)
-    }
-  }
-
-  /// Reads every row to check it, as a start does, and discards the result.
-  static func checkRows(_ db: Database) throws { _ = try load(db) }
 }
 
 extension Channels.State {

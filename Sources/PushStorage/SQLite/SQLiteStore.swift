@@ -135,8 +135,14 @@ package struct SQLiteStore: Sendable {
 
   /// Changes the data of a gateway outside of its mailbox: one change after another, each completely or not at all. A
   /// change updates memory in `afterNextTransaction`, so that the next change finds it.
+  ///
+  /// - Throws: an error of `change`; ``StoreError`` for an error of SQLite.
   func write<Value: Sendable>(_ change: @escaping @Sendable (Database) throws -> Value) async throws -> Value {
-    try await replica.write(pool, change)
+    do {
+      return try await replica.write(pool, change)
+    } catch let error as DatabaseError {
+      throw SQLiteStore.explain(error, path: path)
+    }
   }
 
   // Each error of the following functions is a ``StoreError`` with a description for users.
