@@ -133,7 +133,7 @@ package final class Groups: Sendable {
       throw Refusal(
         kind: .invalid, description: "invalid name of a group: expected \(ShownName.expected), and no slash")
     }
-    return try await write { [self] db in
+    return try await store.write { [self] db in
       var group = find(name) ?? Group(id: 0, name: name)
       let new = persons.reduce(into: [PersonID]()) {
         if !group.members.contains($1), !$0.contains($1) { $0.append($1) }
@@ -179,7 +179,7 @@ package final class Groups: Sendable {
     guard group.members.contains(person) else {
       throw Refusal(kind: .unknown, description: "this user is not a member of \(group.name)")
     }
-    try await write { [self] db in
+    try await store.write { [self] db in
       try db.execute(
         sql: "DELETE FROM group_member WHERE person_group = ? AND person = ?", arguments: [group.id, person.row])
       db.afterNextTransaction { [self] _ in
@@ -192,7 +192,7 @@ package final class Groups: Sendable {
   package func forget(where isGone: (PersonID) -> Bool) async throws {
     let gone = Set(groups.flatMap(\.members)).filter(isGone)
     guard !gone.isEmpty else { return }
-    try await write { [self] db in
+    try await store.write { [self] db in
       for person in gone {
         try db.execute(sql: "DELETE FROM group_member WHERE person = ?", arguments: [person.row])
       }
@@ -206,7 +206,7 @@ package final class Groups: Sendable {
 
   /// Removes a group and unregisters its tokens at `now`, in milliseconds since 1970.
   package func remove(_ group: Group, now: Int64) async throws {
-    try await write { [self] db in
+    try await store.write { [self] db in
       try db.execute(
         sql: "UPDATE group_token SET unregistered = ? WHERE person_group = ? AND unregistered IS NULL",
         arguments: [now, group.id])
@@ -225,7 +225,7 @@ package final class Groups: Sendable {
   /// Registers a group for an app. Returns the existing registration if there is one.
   package func register(_ group: Group, app: AppID, environment: Environment) async throws -> Registration {
     let address = group.address(in: environment)
-    return try await write { [self] db in
+    return try await store.write { [self] db in
       let (known, isThere, count) = state.withLock { state in
         (
           state.registrations(of: group.id).first { $0.app == app && $0.device == address },
@@ -253,7 +253,7 @@ package final class Groups: Sendable {
     guard !tokens.isEmpty else {
       throw Refusal(kind: .unknown, description: "\(group.name) is not registered for this app")
     }
-    try await write { [self] db in
+    try await store.write { [self] db in
       for token in tokens {
         try db.execute(
           sql: "UPDATE group_token SET unregistered = ? WHERE token = ?", arguments: [now, Data(token.bytes)])
@@ -271,7 +271,7 @@ package final class Groups: Sendable {
 
   /// Removes the tokens for an app and the recipients of its pushes.
   package func forget(_ app: AppID) async throws {
-    try await write { [self] db in
+    try await store.write { [self] db in
       try db.execute(sql: "DELETE FROM group_token WHERE app = ?", arguments: [app.row])
       try db.execute(sql: "DELETE FROM group_push WHERE app = ?", arguments: [app.row])
       db.afterNextTransaction { [self] _ in
@@ -342,7 +342,7 @@ package final class Groups: Sendable {
       try Bool.fetchOne(db, sql: "SELECT EXISTS (SELECT 1 FROM group_push WHERE at < ?)", arguments: [end])
     }
     guard isDue == true else { return }
-    try await write { try $0.execute(sql: "DELETE FROM group_push WHERE at < ?", arguments: [end]) }
+    try await store.write { try $0.execute(sql: "DELETE FROM group_push WHERE at < ?", arguments: [end]) }
   }
 
   // MARK: Rows
@@ -388,15 +388,5 @@ package final class Groups: Sendable {
         environment: environment, unregistered: try tokens.optionalInteger(4, in: ColumnBounds.milliseconds))
     }
     return state
-  }
-
-  private func write<Value: Sendable>(_ body: @escaping @Sendable (Database) throws -> Value) async throws -> Value {
-    do {
-      return try await store.write(body)
-    } catch let refusal as Refusal {
-      throw refusal
-    } catch {
-      throw SQLiteStore.explain(error, path: store.path)
-    }
   }
 }
