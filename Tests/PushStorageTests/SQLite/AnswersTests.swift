@@ -84,6 +84,16 @@ import Testing
     try await answers.forget(PersonID(row: 1))
     #expect(try await answers.answers(since: 0).map(\.id) == [.number(3)])
   }
+
+  @Test func `an answer that the disk refuses fails, and the next one counts`() async throws {
+    try await store.pool.write { db in
+      try db.execute(sql: "CREATE TRIGGER full BEFORE INSERT ON answer BEGIN SELECT RAISE(ABORT, 'no room'); END")
+    }
+    await #expect(throws: StoreError.self) { try await answers.taken(answer(1, "approve")) }
+    try await store.pool.write { try $0.execute(sql: "DROP TRIGGER full") }
+    #expect(try await answers.taken(answer(1, "deny")).isFirst)
+    await answers.settle()
+  }
 }
 
 extension Answers {

@@ -1,3 +1,4 @@
+import GRDB
 import PushPolicy
 import PushTesting
 import Testing
@@ -10,14 +11,34 @@ import Testing
     let folder = try TemporaryFolder()
     let store = try SQLiteStore(path: folder.file("push.sqlite"))
     let held = try DeferredPushes(store: store, logger: .silent)
-    for number in 0...Limits.maximumHeld {
-      held.hold(
-        MailboxEntry(seq: UInt64(number + 1), push: samplePush(number)), Deferral(by: .summary, until: 5),
-        PushNotification(), nil)
-    }
+    for number in 0...Limits.maximumHeld { hold(number, in: held) }
     let expected = (1...Limits.maximumHeld).map(APNSID.number)
     #expect(held.due(1, at: 5).map(\.id) == expected)
     await held.settle()
     #expect(try DeferredPushes(store: store, logger: .silent).due(1, at: 5) { _ in 5 }.map(\.id) == expected)
+  }
+
+  @Test func `pushes that the disk refuses stay in memory, and the next ones are stored`() async throws {
+    let folder = try TemporaryFolder()
+    let store = try SQLiteStore(path: folder.file("push.sqlite"))
+    let held = try DeferredPushes(store: store, logger: .silent)
+    try await store.pool.write { db in
+      try db.execute(sql: "CREATE TRIGGER full BEFORE INSERT ON held BEGIN SELECT RAISE(ABORT, 'no room'); END")
+    }
+    hold(1, in: held)
+    await held.settle()
+    try await store.pool.write { try $0.execute(sql: "DROP TRIGGER full") }
+    hold(2, in: held)
+    hold(3, in: held)
+    held.release(.number(3), of: 1)
+    await held.settle()
+    #expect(held.due(1, at: 5).map(\.id) == [.number(1), .number(2)])
+    #expect(try DeferredPushes(store: store, logger: .silent).due(1, at: 5) { _ in 5 }.map(\.id) == [.number(2)])
+  }
+
+  private func hold(_ number: Int, in held: DeferredPushes) {
+    held.hold(
+      MailboxEntry(seq: UInt64(number + 1), push: samplePush(number)), Deferral(by: .summary, until: 5),
+      PushNotification(), nil)
   }
 }

@@ -1,4 +1,5 @@
 import Foundation
+import GRDB
 import PushTesting
 import Testing
 
@@ -132,10 +133,27 @@ import Testing
     #expect(try await take(Answers(store: store), 1, "approve", by: 1).persons == [person(1), person(2)])
   }
 
+  @Test func `recipients that the disk refuses are reported as not durable, and the next ones are stored`() async throws
+  {
+    let address = try await groups.add("ops", [person(1)]).address(in: .development)
+    try await store.pool.write { db in
+      try db.execute(sql: "CREATE TRIGGER full BEFORE INSERT ON group_push BEGIN SELECT RAISE(ABORT, 'no room'); END")
+    }
+    #expect(await !isDurable(1, [1], address))
+    try await store.pool.write { try $0.execute(sql: "DROP TRIGGER full") }
+    #expect(await isDurable(2, [1], address))
+    await groups.settle()
+    #expect(try await groups.persons(of: .number(1), app: 1, at: address) == [])
+    #expect(try await groups.persons(of: .number(2), app: 1, at: address) == [person(1)])
+  }
+
   private func note(_ number: Int, _ persons: [Int64], _ address: DeviceID) async throws {
+    #expect(await isDurable(number, persons, address))
+  }
+
+  private func isDurable(_ number: Int, _ persons: [Int64], _ address: DeviceID) async -> Bool {
     let push = Groups.Push(address: address, app: 1, id: .number(number), persons: persons.map(person), at: 5)
-    let isDurable = await withCheckedContinuation { done in groups.note(push) { done.resume(returning: $0) } }
-    #expect(isDurable)
+    return await withCheckedContinuation { done in groups.note(push) { done.resume(returning: $0) } }
   }
 
   private func take(
