@@ -111,7 +111,7 @@ package final class DeferredPushes: Sendable {
     db.afterNextTransaction { [weak self] _ in
       guard let self else { return }
       state.withLock { state in
-        let pending = queue.pending
+        let pending = self.queue.pending
         for (device, fresh) in fresh { state.take(fresh.held, told: fresh.told, of: device, then: pending) }
       }
     }
