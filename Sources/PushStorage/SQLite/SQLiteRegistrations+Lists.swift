@@ -1,5 +1,6 @@
 import GRDB
 package import PushCore
+import Synchronization
 
 extension SQLiteRegistrations {
   // Lists are read from disk in the order of an index: this holds no lock that a push needs, and the memory does not
