@@ -16,7 +16,7 @@ from pathlib import Path
 
 import pytest
 from gateway import PUSHCLI, TOPIC, Gateway
-from screen import Screen, needs_tmux
+from screen import Linear, Screen, needs_tmux
 from waiting import HANG
 from wire import DeviceStream
 
@@ -43,8 +43,13 @@ class Machines:
         home.mkdir(exist_ok=True)
         return home
 
-    def run(self, machine, block):
-        """Runs a block; what it prints is known to the later ones, as to a person who reads it."""
+    def stream(self, name):
+        """The stream of a device that a block has enrolled."""
+        secret = json.loads((self.gateway.state / f"devices/{name}.json").read_text())["secret"]
+        return DeviceStream(self.gateway.connect(), secret)
+
+    def run(self, machine, block, during=lambda: None):
+        """Runs a block; what it prints is known to the later ones, as to a person who reads it. `during` is called while it runs."""
         codes = re.findall(CODE, self.said)
         text = re.sub(CODE, codes[-1], block) if codes else block
         authorities = re.findall(r"^[0-9A-Z]{4}(?:-[0-9A-Z]{4}){3}$", self.said, re.M)
@@ -52,16 +57,26 @@ class Machines:
         # The other end of the wire is this machine.
         text = re.sub("gateway.example:2197|localhost:2197", self.gateway.address.replace("127.0.0.1", "localhost"), text)
         environment = {"HOME": str(self.home(machine)), "PATH": f"{self.folder}/bin:{os.environ['PATH']}", "LANG": "C.UTF-8", **self.known}
-        done = subprocess.run(["bash", "-euo", "pipefail", "-c", text], cwd=self.home(machine), env=environment,
-                              capture_output=True, text=True, timeout=HANG)
-        assert done.returncode == 0, f"{text}\nended with {done.returncode}:\n{done.stdout}{done.stderr}"
-        self.said += done.stdout + done.stderr
-        return done.stdout
+        process = subprocess.Popen(["bash", "-euo", "pipefail", "-c", text], cwd=self.home(machine), env=environment,
+                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        during()
+        out, err = process.communicate(timeout=HANG)
+        assert process.returncode == 0, f"{text}\nended with {process.returncode}:\n{out}{err}"
+        self.said += out + err
+        return out
 
 
 def blocks(page):
     found = re.findall(r"^```sh (\S+)\n(.*?)^```$", (DOCS / page).read_text(), re.M | re.S)
     assert found
+    return found
+
+
+def steps(page):
+    """The blocks of a page, each with the text that the page shows as its output."""
+    text = (DOCS / page).read_text()
+    found = re.findall(r"^```sh (\S+)\n(.*?)^```$(?:\n\n^```text\n(.*?)^```$)?", text, re.M | re.S)
+    assert len(found) == text.count("```sh ")
     return found
 
 
@@ -193,13 +208,12 @@ def fixed(text):
 @needs_tmux
 def test_the_first_push_goes_as_its_page_says():
     page = (DOCS / "start/first-push.md").read_text()
-    steps = re.findall(r"^```sh (\S+)\n(.*?)^```$(?:\n\n^```text\n(.*?)^```$)?", page, re.M | re.S)
-    assert len(steps) == page.count("```sh ") and sum(bool(shown) for _, _, shown in steps) == page.count("```text")
+    assert sum(bool(shown) for _, _, shown in steps("start/first-push.md")) == page.count("```text")
     # A socket's path is short.
     with tempfile.TemporaryDirectory(prefix="first-") as home:
         tutorial = Tutorial(Path(home))
         try:
-            for terminal, block, shown in steps:
+            for terminal, block, shown in steps("start/first-push.md"):
                 if terminal == "terminal-2":
                     tutorial.subscribe(block)
                     continue
@@ -257,6 +271,112 @@ def test_persons_are_looked_after_as_their_page_says(machines):
     assert re.search(rf"{re.escape(TOPIC)} .*off", outputs[1])
     assert "nobody answered: 7" in outputs[2]
     assert "ada" not in machines.gateway.run("persons").out.lower()
+
+
+def answer_next(stream, action):
+    """Answers the next alert that offers this action."""
+
+    def offered(push):
+        alert = push["presentation"].get("alert", {})
+        return [action["id"] for action in alert.get("actions", [])] or ["view"]
+
+    while action not in offered(push := stream.next_of("push")):
+        pass
+    stream.acknowledge(push["seq"])
+    stream.say(type="answer", id=push["id"], action=action)
+
+
+def test_questions_are_asked_and_answered_as_their_page_says(machines):
+    page = "receive/ask.md"
+    [(_, first), *others] = blocks(page)
+    machines.run("gateway", first)
+    stream = machines.stream("phone")
+    # The name of a block is the action of the user, or `gateway` where no user answers.
+    outputs = [
+        machines.run("gateway", block, during=(lambda: None) if action == "gateway" else lambda: answer_next(stream, action))
+        for action, block in others
+    ]
+    stream.connection.close()
+    assert outputs[0] == "approve\ndeploying\n" and outputs[1] == "reject\nrejected\n"
+    [example] = re.findall(r"^```json\n(.*?)^```$", (DOCS / page).read_text(), re.M | re.S)
+    printed = json.loads(outputs[2])
+    assert json.loads(example) | {"apns_id": printed["apns_id"]} == printed
+    assert "no answer: 7" in outputs[3] and "no answer: 7" in outputs[4]
+
+
+def test_quiet_hours_are_set_as_their_page_says(machines):
+    page = "receive/quiet-hours.md"
+    rows = re.findall(r"\| `(pushcli prefs set [^`]+)` \|$", (DOCS / page).read_text(), re.M)
+    assert len(rows) == 7
+    for machine, block, shown in steps(page):
+        if "provisional=keep" in block:
+            # It undoes the commands of the table before it.
+            changed = machines.run(machine, "\n".join(rows))
+            assert re.search(r"^  SPORT .* off$", changed, re.M)
+        printed = machines.run(machine, block)
+        assert not shown or printed == shown, block
+        if "provisional=keep" in block:
+            assert re.search(rf"^{re.escape(TOPIC)} +on +on +on +on *$", printed, re.M)
+    assert '"quiet":["22:00-07:00 Europe/Berlin"]' in printed
+
+
+def test_programs_receive_as_their_page_says(machines):
+    page = "receive/scripts-and-programs.md"
+    outputs = [machines.run(machine, block) for machine, block in blocks(page)]
+    home = machines.home("gateway")
+    assert "Train in 5 Minutes\nPlatform 4.\n" in outputs[1]
+    [example] = re.findall(r"^```json\n(.*?)^```$", (DOCS / page).read_text(), re.M | re.S)
+    example, received = json.loads(example), json.loads((home / "pushes.ndjson").read_text())
+    changing = {name: received[name] for name in ("id", "received", "expires")}
+    assert example | changing == received
+    assert (home / "urgent.txt").read_text() == "critical: The disk is full.\n"
+    assert json.loads((home / "news.ndjson").read_text())["payload"]["aps"]["thread-id"] == "trip-42"
+    assert not (home / "others.txt").exists()
+    assert outputs[5].startswith("ci, ")
+
+
+def test_lines_are_typed_as_their_page_says(machines):
+    [example] = re.findall(r"^```text\n(.*?)^```$", (DOCS / "receive/scripts-and-programs.md").read_text(), re.M | re.S)
+    device = machines.gateway.device()
+    phone = Linear(machines.gateway, device)
+    try:
+        phone.shows("Connected to pushgateway.")
+        machines.gateway.accepted(device.token, {"aps": {"alert": {"title": "Train in 5 Minutes", "body": "Platform 4."}}})
+        phone.shows("1 Close  2 View?")
+        phone.settled("close", "Close.")
+        phone.says("center", "1. ", "Platform 4.")
+    finally:
+        phone.close()
+    typed = iter(re.sub(r"\d\d:\d\d", "TIME", phone.text).replace("\r", "").split("\n"))
+    for line in re.sub(r"\d\d:\d\d", "TIME", example).splitlines():
+        assert line in typed, f"{line!r} is missing in\n{phone.text}"
+
+
+def test_pushes_are_scheduled_and_retracted_as_their_page_says(machines):
+    machines.gateway.register("me", TOPIC)
+    for machine, block in blocks("send/schedule-and-retract.md"):
+        machines.run(machine, block)
+    # The pushes of the first block are still scheduled.
+    assert len(machines.gateway.run("scheduled", "list", "--device", "me", "--json").records) == 3
+    assert "retracted: it leaves the screens" in machines.said
+    stream = machines.stream("me")
+    titles = [push["payload"]["aps"]["alert"]["title"] for push in stream.caught_up() if push["type"] == "push"]
+    stream.connection.close()
+    assert titles == ["Train in 5 Minutes", "Score 2:0"]
+
+
+def test_a_channel_is_used_and_shared_as_its_page_says(machines):
+    outputs = []
+    for machine, block in blocks("send/broadcasts.md"):
+        if machine == "reader":
+            machines.known["LINK"] = re.search(r"^\S+@\S+$", outputs[-1], re.M)[0]
+        elif "$SHARE" in block:
+            machines.known["SHARE"] = machines.gateway.run("channels", "shares", "--json").json["id"]
+        outputs.append(machines.run(machine, block))
+        machines.known["CHANNEL"] = machines.gateway.run("channels", "list", "--json").json["id"]
+    # The device of the gateway's machine and that of the reader have the message.
+    assert "Line 4 Is Closed" in outputs[0] and "Line 4 Is Closed" in outputs[3]
+    assert machines.gateway.run("channels", "shares", "--json").out == ""
 
 
 def test_the_cookbooks_lines_send(machines):
