@@ -365,6 +365,25 @@ def test_pushes_are_scheduled_and_retracted_as_their_page_says(machines):
     assert titles == ["Train in 5 Minutes", "Score 2:0"]
 
 
+def test_payloads_are_checked_as_their_page_says(machines):
+    for machine, block, shown in steps("send/check-payloads.md"):
+        assert machines.run(machine, block) == shown, block
+
+
+def test_faults_are_injected_as_their_page_says(machines):
+    machines.gateway.register("me", TOPIC)
+    shutil.copy(DOCS / "send/faults-example.yaml", machines.home("gateway") / "scenario.yaml")
+    first, second = [machines.run(machine, block) for machine, block in blocks("send/test-error-handling.md")]
+    assert first.count("exit code") == 3 and re.search(r"^[0-9A-F-]{36}$", first, re.M)
+    assert "busy" in second
+    assert machines.gateway.run("faults", "list", "--json").out == ""
+
+
+def test_curl_sends_as_the_page_of_client_libraries_says(machines):
+    outputs = [machines.run(machine, block) for machine, block in blocks("send/client-libraries.md")]
+    assert len(outputs) == 2 and all("HTTP/2 200" in output for output in outputs)
+
+
 def test_a_channel_is_used_and_shared_as_its_page_says(machines):
     outputs = []
     for machine, block in blocks("send/broadcasts.md"):
@@ -380,7 +399,7 @@ def test_a_channel_is_used_and_shared_as_its_page_says(machines):
 
 
 def test_the_cookbooks_lines_send(machines):
-    [(_, block)] = blocks("send/cookbook.md")
+    [(_, block), (_, buttons)] = blocks("send/cookbook.md")
     machines.gateway.register("me", TOPIC)
     folder = machines.home("gateway")
     (folder / "Makefile").write_text("test:\n\t@echo tested\n")
@@ -405,6 +424,8 @@ def test_the_cookbooks_lines_send(machines):
     assert len(texts) == 6 and "make test" in texts[4]
     machines.run("gateway", after)
     assert [stream.next_of("push")["payload"]["aps"]["alert"]["body"] for _ in range(2)] == ["alpha is down", "beta is down"]
+    machines.run("gateway", buttons)
+    assert [action["id"] for action in stream.next_of("push")["presentation"]["alert"]["actions"]] == ["approve", "reject"]
     stream.connection.close()
 
 
