@@ -205,6 +205,13 @@ def fixed(text):
     return sorted(lines) if lines[0].startswith("TIME") else lines
 
 
+def test_the_objects_of_the_concepts_are_created_as_their_page_says(machines):
+    [(machine, block)] = blocks("concepts/overview.md")
+    machines.run(machine, block)
+    waiting = machines.gateway.run("devices", "list", "--filter", "desk", "--json").json
+    assert waiting["person"] == "ada" and waiting["waiting"] == 1
+
+
 @needs_tmux
 def test_the_first_push_goes_as_its_page_says():
     page = (DOCS / "start/first-push.md").read_text()
