@@ -139,9 +139,9 @@ package final class DeliveryLog: Sendable {
   /// See ``beforeReading(_:)``.
   private let handOver = Mutex<@Sendable () async -> Void>({})
   private let erasures = Mutex(Erasures())
-  private let wake = EventDescriptor()
+  private let wake = MonotonicSemaphore()
   /// Ends the writer's pause early.
-  private let hurry = EventDescriptor()
+  private let hurry = MonotonicSemaphore()
   private let stopped = DispatchSemaphore(value: 0)
   private let logger: Logger
   private let trouble = Mutex<HealthProblem?>(nil)

@@ -42,7 +42,7 @@ package final class SQLiteMailbox: Mailbox {
   /// Accepted pushes that are lost, as found at the start; nil if none are.
   package let loss: HealthProblem?
   private let inbox = Mutex(Inbox())
-  private let wake = EventDescriptor()
+  private let wake = MonotonicSemaphore()
   private let stopped = DispatchSemaphore(value: 0)
   private let checkpoints = DispatchQueue(label: "pushgateway.checkpoint")
   private let isCheckpointDue = Mutex(false)

@@ -1,14 +1,14 @@
 import Dispatch
 import Glibc
 
-/// Wakes a waiting thread; a wake-up that comes before the wait is not lost.
+/// A counting semaphore whose timed waits use the monotonic clock.
 ///
-/// Timed waits use the monotonic clock. Those of `DispatchSemaphore` use the wall clock on Linux: if the clock is set
-/// back by an hour, they take an hour longer.
-@safe final class EventDescriptor: Sendable {
+/// A signal that comes before the wait is not lost. The timed waits of `DispatchSemaphore` use the wall clock on
+/// Linux: if the clock is set back by an hour, they take an hour longer.
+@safe final class MonotonicSemaphore: Sendable {
   nonisolated(unsafe) private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
   nonisolated(unsafe) private let condition = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
-  /// The number of wake-ups that no wait has consumed; guarded by the mutex.
+  /// The number of signals that no wait has consumed; guarded by the mutex.
   nonisolated(unsafe) private var count = 0
 
   init() {
@@ -37,10 +37,10 @@ import Glibc
     unsafe pthread_mutex_unlock(mutex)
   }
 
-  /// Waits for a wake-up.
+  /// Waits for a signal.
   func wait() { _ = wait(until: .distantFuture) }
 
-  /// Waits for a wake-up, at most until `time`.
+  /// Waits for a signal, at most until `time`.
   ///
   /// - Returns: true if there was one.
   func wait(until time: DispatchTime) -> Bool {
