@@ -6,12 +6,16 @@
 package struct KeyParser: Sendable {
   /// The received bytes that are not a key yet; at most ``maximumSequenceSize`` bytes.
   private var pending: [UInt8] = []
+  /// The number of bytes that were discarded from the middle of the pending sequence.
+  private var discardedCount = 0
   private var isPasting = false
   /// The number of further ``flush()`` calls that wait for the rest of an answer from the terminal.
   private var patience = KeyParser.maximumPatience
 
   private static let maximumPatience = 40
   private static let maximumSequenceSize = 32
+  /// The maximum number of bytes that an answer without its end discards; later bytes are keys again.
+  private static let maximumAnswerSize = 1_024
 
   /// True if there are incomplete bytes, which need more input or ``flush()``.
   package var isPending: Bool { !pending.isEmpty }
@@ -23,14 +27,22 @@ package struct KeyParser: Sendable {
       pending.append(byte)
       while let step = step() {
         pending.removeFirst(step.consumed)
+        discardedCount = 0
         take(step.token, into: &keys)
         if pending.isEmpty { break }
       }
-      // A control sequence has no length limit; its first two bytes stay, so that the rest of it is discarded
-      // too.
-      if pending.count > Self.maximumSequenceSize { pending.removeSubrange(2...) }
+      if pending.count > Self.maximumSequenceSize { shorten() }
     }
     return keys
+  }
+
+  /// Discards the middle of a sequence without its end. The bytes that identify the sequence stay, so that its rest
+  /// is discarded too; so does a last ESC, which may be the first byte of the end.
+  private mutating func shorten() {
+    let start = pending[1] == UInt8(ascii: "]") ? 2 + Self.answerHead.count : 2
+    let end = pending.last == 0x1B ? pending.count - 1 : pending.count
+    discardedCount += end - start
+    pending.removeSubrange(start..<end)
   }
 
   /// Returns the keys in bytes that no further bytes follow: a lone ESC is Escape, and an unfinished sequence is
@@ -41,7 +53,7 @@ package struct KeyParser: Sendable {
       return []
     }
     patience = KeyParser.maximumPatience
-    defer { pending.removeAll() }
+    defer { (pending, discardedCount) = ([], 0) }
     return pending == [0x1B] && !isPasting ? [.escape] : []
   }
 
@@ -138,14 +150,19 @@ package struct KeyParser: Sendable {
   private static let answerHead = Array("11;rgb".utf8)
 
   /// Parses the answer to OSC 11: `ESC ] 11 ; rgb: r / g / b`, each of one to four digits, with BEL or ESC \ at its
-  /// end. Any other text after `ESC ]` was typed.
+  /// end. Any other text after `ESC ]` was typed. A longer answer is dropped up to its end. An answer is also over at
+  /// a byte that is not printable ASCII, and after ``maximumAnswerSize`` bytes.
   private func answer() -> (token: Token, consumed: Int)? {
     let body = pending[2...]
     guard zip(body, Self.answerHead).allSatisfy({ $0 == $1 }) else { return (.key(.escape), 1) }
-    guard let end = body.firstIndex(where: { $0 == 0x07 || $0 == 0x1B }) else { return nil }
+    guard let end = body.firstIndex(where: { !(0x20...0x7E).contains($0) }) else {
+      return discardedCount < Self.maximumAnswerSize ? nil : (.nothing, pending.count)
+    }
+    guard pending[end] == 0x07 || pending[end] == 0x1B else { return (.nothing, end) }
     if pending[end] == 0x1B, end + 1 == pending.count { return nil }
     let colors = String(decoding: pending[2..<end], as: UTF8.self).split(separator: ":").last ?? ""
     let consumed = pending[end] == 0x07 ? end + 1 : pending[end + 1] == UInt8(ascii: "\\") ? end + 2 : end
+    guard discardedCount == 0 else { return (.nothing, consumed) }
     return (Self.appearance(colors).map { .key(.background($0)) } ?? .nothing, consumed)
   }
 

@@ -3,6 +3,8 @@ import Testing
 @testable import TerminalUI
 
 @Suite struct KeyParserTests {
+  private static let longAnswer = "\u{1B}]11;rgb:" + String(repeating: "f", count: 100)
+
   static let table: [(String, [Key])] = [
     ("v", [.character("v")]),
     (" Q~", [.character(" "), .character("Q"), .character("~")]),
@@ -33,6 +35,10 @@ import Testing
     ("\u{1B}]11;rgb:ffff/ffff/ffff\u{1B}\\v", [.background(.light), .character("v")]),
     ("\u{1B}]11;rgba:00/2b/36/ff\u{7}v", [.background(.dark), .character("v")]),
     ("\u{1B}]11;rgb:zz/2b/36\u{7}v", [.character("v")]),
+    ("\(longAnswer)\u{7}v", [.character("v")]),
+    ("\(longAnswer):0/0/0\u{1B}\\v", [.character("v")]),
+    ("\u{1B}]11;rgb:ffff/ff\u{3}v", [.control("c"), .character("v")]),
+    ("\u{1B}]11;rgb:ffff/ff\u{1B}[Av", [.up, .character("v")]),
     ("\u{1B}]x", [.escape, .character("]"), .character("x")]),
   ]
 
@@ -63,6 +69,25 @@ import Testing
     #expect(parser.feed("\u{1B}]11;rgb:ff".utf8) + parser.flush() + parser.flush() == [])
     #expect(parser.feed("ff/ffff/ffff\u{7}".utf8) == [.background(.light)])
     #expect(parser.feed("\u{1B}]11;rgb:ff".utf8) == [])
+    for _ in 0..<100 where parser.isPending { #expect(parser.flush() == []) }
+    #expect(parser.feed("v".utf8) == [.character("v")])
+  }
+
+  @Test(arguments: 0..<100) func `an answer of any length is dropped up to its end`(_ length: Int) {
+    var parser = KeyParser()
+    #expect(parser.feed("\u{1B}]11;rgb:\(String(repeating: "f", count: length))\u{1B}\\v".utf8) == [.character("v")])
+  }
+
+  @Test func `an answer without an end discards a limited number of keys`() {
+    var parser = KeyParser()
+    let keys = parser.feed("\u{1B}]11;rgb:".utf8) + parser.feed(String(repeating: "v", count: 2_000).utf8)
+    #expect(900..<1_000 ~= keys.count)
+    #expect(keys.allSatisfy { $0 == .character("v") })
+  }
+
+  @Test func `the rest of a long answer is dropped if it does not come`() {
+    var parser = KeyParser()
+    #expect(parser.feed("\u{1B}]11;rgb:".utf8) + parser.feed(String(repeating: "f", count: 100).utf8) == [])
     for _ in 0..<100 where parser.isPending { #expect(parser.flush() == []) }
     #expect(parser.feed("v".utf8) == [.character("v")])
   }
