@@ -12,11 +12,14 @@ final class JournalFile {
   private(set) var size = 0
   /// True if another file replaced the one that was read before.
   private var isReplaced = false
+  /// See ``JournalInUse/limit``.
+  private let patience: Duration
 
+  /// - Parameter patience: The time to wait for the write of another screen.
   /// - Throws: ``CommandFailure`` if the file cannot be written.
-  init(path: String) throws {
+  init(path: String, patience: Duration) throws {
     guard let file = JournalFile.opened(path) else { throw JournalFile.unwritable(path) }
-    (self.path, self.file) = (path, LockedFile(file))
+    (self.path, self.file, self.patience) = (path, LockedFile(file), patience)
   }
 
   // MARK: The lock
@@ -28,7 +31,7 @@ final class JournalFile {
   /// - Throws: ``JournalInUse`` while another screen holds the lock.
   func lock(leave: () -> Void) throws -> Bool {
     while true {
-      guard file.lock() else { throw JournalInUse(file: file, path: path) }
+      guard file.lock() else { throw JournalInUse(file: file, path: path, limit: patience) }
       if hasName {
         defer { isReplaced = false }
         return isReplaced

@@ -90,18 +90,17 @@ final class LockedFile: Sendable {
 
 /// Reports that another screen is writing the journal.
 struct JournalInUse: Error {
-  /// The time that a screen waits for the write of another one. A screen that is stopped during a write keeps the
-  /// lock.
-  private static let limit = Duration.seconds(10)
-
   let file: LockedFile
   let path: String
+  /// The time that a screen waits for the write of another one. A screen that is stopped during a write keeps the
+  /// lock.
+  let limit: Duration
 
   /// Waits until the other screen has written.
   ///
   /// - Throws: ``CommandFailure`` if the wait times out.
   func waitForEnd() async throws {
-    guard await file.wait(atMost: JournalInUse.limit) else {
+    guard await file.wait(atMost: limit) else {
       throw CommandFailure(.failed, "another screen has locked \(path): continue it if it is stopped, or end it")
     }
   }

@@ -1,5 +1,8 @@
 import Foundation
+import GatewayClient
 import Glibc
+import PushCore
+import TerminalUI
 import Testing
 
 @testable import pushcli
@@ -71,6 +74,35 @@ import Testing
     try await use?.waitForEnd()
     try journal.append([.gap(dropped: 4)])
     #expect(journal.state.droppedCount == 4 && other.lock())
+  }
+
+  @Test func `a history that stays in use is a failure with its file`() async throws {
+    let journal = try PhoneJournal(folder: folder, device: "studio", patience: .zero)
+    let other = try open()
+    #expect(other.lock())
+    let use = #expect(throws: JournalInUse.self) { try journal.append([.gap(dropped: 4)]) }
+    let failure = await #expect(throws: CommandFailure.self) { try await use?.waitForEnd() }
+    #expect(failure?.message == "another screen has locked \(path): continue it if it is stopped, or end it")
+  }
+
+  @Test func `a screen ends although another screen keeps the lock, and leaves the history unchanged`() async throws {
+    let state = StateFolder(folder)
+    try FileManager.default.createDirectory(atPath: state.devicesPath, withIntermediateDirectories: true)
+    let credentials = try JSONDecoder().decode(
+      Credentials.self, from: Data(#"{"device":"d","name":"studio","secret":"s"}"#.utf8))
+    let gateways = DeviceGateways(addresses: { [] }, endpoint: { _ in throw CommandFailure(.failed, "no gateway") })
+    let session = try DeviceSession(credentials, folder: state, gateways: gateways)
+    let environment = PhoneEnvironment(
+      terminal: Terminal(input: -1, output: -1), commands: OpenCommands(), sounds: folder)
+    let journal = try PhoneJournal(folder: folder, device: "studio", patience: .zero)
+    _ = try journal.load()
+    let bytes = FileManager.default.contents(atPath: path)
+    let other = try open()
+    #expect(other.lock())
+    let keeper = PhoneKeeper(journal, session, environment, nil, Inbox())
+    await keeper.perform([.save(.gap(dropped: 4)), .quit])
+    #expect(FileManager.default.contents(atPath: path) == bytes)
+    other.unlock()
   }
 
   @Test(arguments: zip([1, 2, 3, 6, 7, 8, Int.max], [1, 2, 4, 32, 60, 60, 60]))
