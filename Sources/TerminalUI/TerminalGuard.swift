@@ -8,8 +8,6 @@ enum TerminalGuard {
   /// The signals that end the process at once: program errors, and SIGQUIT, which requests a core dump.
   private static let fatalSignals = [SIGSEGV, SIGBUS, SIGILL, SIGTRAP, SIGABRT, SIGFPE, SIGSYS, SIGQUIT]
 
-  private static let signalStackSize = 65_536
-
   /// The sequence that reverts ``Terminal/enter()`` and unfinished output: synchronized update, link, style, focus,
   /// mouse, wrapping, paste, cursor, screen.
   static let restoreSequence: StaticString =
@@ -40,12 +38,10 @@ enum TerminalGuard {
   /// Installs the handlers, once per process; they do nothing while no terminal is held.
   private static let installation: Void = {
     _ = unsafe held
-    let stack = UnsafeMutableRawPointer.allocate(byteCount: signalStackSize, alignment: 16)
-    var description = unsafe stack_t(ss_sp: stack, ss_flags: 0, ss_size: signalStackSize)
-    unsafe sigaltstack(&description, nil)
     for signal in fatalSignals {
       var action = sigaction()
       unsafe action.__sigaction_handler.sa_handler = restoreAndDie
+      // The signal stack of Swift's crash report or of a sanitizer, if the thread has one.
       action.sa_flags = SA_ONSTACK
       unsafe sigaction(signal, &action, previousActions + Int(signal))
     }
