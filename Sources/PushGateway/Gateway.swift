@@ -6,7 +6,6 @@ package import Logging
 import PushCore
 import PushPolicy
 import PushStorage
-import Synchronization
 
 /// A running gateway: creates its parts from a configuration, connects them, starts, drains and stops.
 package final class Gateway: Sendable {
@@ -436,36 +435,6 @@ package final class Gateway: Sendable {
     }
     try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: folder.adminSocket)
     return listener
-  }
-}
-
-/// The file with the gateway's addresses, for commands on this machine. If the disk has no space for it, the gateway
-/// runs without it and repeats the write.
-private final class AddressFile: Sendable {
-  private let folder: StateFolder
-  private let logger: Logger
-  private let state = Mutex((http: [String](), written: [[String]](), isTold: false))
-
-  init(_ folder: StateFolder, logger: Logger) { (self.folder, self.logger) = (folder, logger) }
-
-  /// The addresses of the HTTP/1.1 server.
-  var http: [String] { state.withLock { $0.http } }
-
-  func note(http: [String]) { state.withLock { $0.http = http } }
-
-  func write(_ addresses: [String]) {
-    state.withLock { state in
-      if state.written == [addresses, state.http] { return }
-      do {
-        try folder.announce(addresses, http: state.http)
-        state.written = [addresses, state.http]
-      } catch {
-        if !state.isTold {
-          logger.log(.gatewayNotAnnounced, "commands on this machine can't find the gateway yet: \(error)")
-        }
-        state.isTold = true
-      }
-    }
   }
 }
 
