@@ -9,12 +9,16 @@ package final class PayloadLint {
   private lazy var detector = AdDetector()
 
   /// The maximum size of a payload in bytes.
-  private static let maximumSize = 4096
+  private let maximumSize: Int
   /// The maximum number of actions in an action sheet (X4).
   private static let maximumActions = 4
 
-  /// - Parameter width: returns the number of terminal columns of a text.
-  package init(width: @escaping (String) -> Int) { self.width = width }
+  /// - Parameters:
+  ///   - maximumSize: the maximum size of a payload in bytes, which depends on the push type.
+  ///   - width: returns the number of terminal columns of a text.
+  package init(maximumSize: Int = 4096, width: @escaping (String) -> Int) {
+    (self.maximumSize, self.width) = (maximumSize, width)
+  }
 
   /// Returns all findings of one file, as far as possible in the order of the payload.
   ///
@@ -84,8 +88,8 @@ package final class PayloadLint {
         LintFinding(.aps, at: "", "there is no aps: the push has no effect", advice: #"{"aps":{…}}"#))
       return
     }
-    if size > PayloadLint.maximumSize, root["Simulator Target Bundle"] == nil {
-      let message = "the file has \(size) bytes; payloads have at most \(PayloadLint.maximumSize)"
+    if size > maximumSize, root["Simulator Target Bundle"] == nil {
+      let message = "the file has \(size) bytes; payloads have at most \(maximumSize)"
       findings.append(LintFinding(.aps, at: "", message, advice: "less, or a reference to it", severity: .error))
     }
     aps.visitMembers { key, _ in

@@ -1,5 +1,6 @@
 import ArgumentParser
 import Foundation
+import PushCore
 import PushPolicy
 import TerminalUI
 
@@ -16,6 +17,7 @@ struct Lint: ParsableCommand {
       Examples:
         pushcli lint payload.json
         pushcli lint --fix push/*.json
+        pushcli lint --push-type voip call.json
         git diff --cached --name-only -- '*.apns' | xargs pushcli lint --strict
         pushcli lint --ads < texts.ndjson > verdicts.tsv
         echo '{"aps":{"alert":"Hello"}}' | pushcli lint --json -
@@ -26,6 +28,10 @@ struct Lint: ParsableCommand {
   @Argument(help: "Payload files, or - for standard input.", completion: .file())
   var files: [String] = []
   @OptionGroup var ads: LintAds
+  @Option(
+    help: "The push type: a payload of voip may have 5120 bytes, others 4096. (alert)",
+    completion: .list(PushType.allCases.map(\.rawValue)))
+  var pushType: String?
   @Flag(help: "Warnings count as errors.") var strict = false
   @Flag(help: "Fix capitals and end punctuation in the files; with - the fixed payload is printed.") var fix = false
   /// Not used: accepted because every command has these options.
@@ -33,6 +39,9 @@ struct Lint: ParsableCommand {
   @OptionGroup var format: FormatOptions
 
   func validate() throws {
+    if let pushType, PushType(rawValue: pushType.lowercased()) == nil {
+      throw ValidationError("--push-type is one of \(PushType.allCases.map(\.rawValue).joined(separator: ", "))")
+    }
     if ads.isAsked {
       guard files.isEmpty else { throw ValidationError("--ads reads standard input and no files") }
       return
@@ -41,9 +50,15 @@ struct Lint: ParsableCommand {
     if files.contains("-"), files.count > 1 { throw ValidationError("files or standard input, not both") }
   }
 
+  /// The maximum size of a payload in bytes.
+  var maximumSize: Int {
+    let type = pushType.flatMap { PushType(rawValue: $0.lowercased()) } ?? .alert
+    return type.maximumPayloadSize
+  }
+
   func run() throws {
     if ads.isAsked { return try ads.run(asJSON: format.json) }
-    let lint = PayloadLint(width: { DisplayWidth.of($0) })
+    let lint = PayloadLint(maximumSize: maximumSize, width: { DisplayWidth.of($0) })
     var (errors, warnings, mended) = (0, 0, 0)
     var isUnreadable = false
     for file in files {

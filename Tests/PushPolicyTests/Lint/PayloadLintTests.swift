@@ -42,6 +42,11 @@ import Testing
     #expect(lint(payload(4096)).isEmpty)
     #expect(lint(payload(4097)).map(\.severity) == [.error])
     #expect(lint(payload(5000, #""Simulator Target Bundle":"a.b","#)).isEmpty)
+    let voip = PayloadLint(maximumSize: 5120) { $0.count }
+    #expect(voip.findings(in: Array(payload(5120).utf8)).isEmpty)
+    #expect(
+      voip.findings(in: Array(payload(5121).utf8)).map(\.message)
+        == ["the file has 5121 bytes; payloads have at most 5120"])
   }
 
   @Test(arguments: [
