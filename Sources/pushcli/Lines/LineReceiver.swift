@@ -254,39 +254,6 @@ private final class Questions: Sendable {
   }
 }
 
-/// Delays a stop by a signal between showing and acknowledging a push; otherwise the push would be shown again.
-private final class ShowingTurn: Sendable {
-  private let state = Mutex((isShowing: false, isStopping: false))
-
-  /// The maximum time to finish showing a push after a request to stop.
-  private static let gracePeriod = Duration.seconds(2)
-
-  /// Returns true if more pushes may be shown; then ``end()`` must follow.
-  func begin() -> Bool {
-    state.withLock { state in
-      guard !state.isStopping else { return false }
-      state.isShowing = true
-      return true
-    }
-  }
-
-  var isStopping: Bool { state.withLock { $0.isStopping } }
-
-  func end() { state.withLock { $0.isShowing = false } }
-
-  /// Prevents further showing; returns when the current push is shown, or after the grace period if the reader does not
-  /// accept it.
-  func stop() async {
-    let deadline = ContinuousClock.now + ShowingTurn.gracePeriod
-    while state.withLock({ state in
-      state.isStopping = true
-      return state.isShowing
-    }), ContinuousClock.now < deadline {
-      try? await Task.sleep(for: .milliseconds(5))
-    }
-  }
-}
-
 extension DeviceSession {
   /// Waits until the gateway has read everything that was sent before ``finish()``, and reports on standard error if it
   /// has not.
