@@ -140,7 +140,7 @@ package struct LoadResult: Sendable, Codable, Equatable {
     case catchUp = "catch_up"
     case connectedDevices = "connected_devices"
     case connectionsLost = "connections_lost"
-    case enrollSeconds = "enrol_seconds"
+    case enrollSeconds = "enroll_seconds"
     case connectSeconds = "connect_seconds"
     case warmUpSeconds = "warm_up_seconds"
     case runSeconds = "run_seconds"

@@ -54,7 +54,7 @@ package final class Connection: ChannelInboundHandler {
   private var ticks = (unused: 0, unread: 0)
   /// True if the peer is authenticated: a device by its secret, a provider by its token or certificate, an
   /// administrator by access to the admin socket or by a token.
-  package var hasCredential: Bool { kind != .stranger }
+  package var hasCredential: Bool { kind != .unauthenticated }
   /// The kind of peer, as far as it is authenticated.
   package private(set) var kind: PeerKind
   /// The number of control-plane requests of this connection in progress.
@@ -74,7 +74,7 @@ package final class Connection: ChannelInboundHandler {
     self.tls = tls
     self.peer = peer
     self.options = options
-    kind = peer == .adminSocket ? .admin : .stranger
+    kind = peer == .adminSocket ? .admin : .unauthenticated
     environment = options.environment(host: nil)
     state = ConnectionState(
       isServer: role == .server, hasTLS: tls != nil, initialStreams: options.initialStreams)

@@ -6,7 +6,7 @@ package enum PeerOrigin: Int, CaseIterable, Sendable { case adminSocket, loopbac
 /// The kind of peer of a connection, as far as it is authenticated.
 package enum PeerKind: Int, CaseIterable, Sendable {
   /// The peer presented no credential.
-  case stranger
+  case unauthenticated
   /// The peer presented a valid provider token or certificate.
   case provider
   /// The peer presented the secret of a device.

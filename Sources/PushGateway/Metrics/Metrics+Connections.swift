@@ -18,7 +18,7 @@ extension Metric {
       }),
     Metric(
       "pushgateway_clients", .gauge, by: "kind", PeerKind.allCases.map { "\($0)" },
-      "Open connections, by the credentials of the peer; stranger: unauthenticated.",
+      "Open connections, by the credentials of the peer.",
       totals: { Meters.sum($0.loops.map(\.peers)) }),
     Metric(
       "pushgateway_streams", .gauge,

@@ -103,10 +103,10 @@ import Testing
 
   @Test func `open connections are counted by what their peers have shown to be`() {
     let meter = context.meter
-    meter.open(.remote, .stranger)
-    meter.open(.remote, .stranger)
+    meter.open(.remote, .unauthenticated)
+    meter.open(.remote, .unauthenticated)
     meter.open(.adminSocket, .admin)
-    meter.change(.stranger, to: .device)
+    meter.change(.unauthenticated, to: .device)
     // Unauthenticated clients, providers, devices, administrators.
     #expect(meter.peers == [1, 0, 1, 1])
     meter.close(.remote, .device)

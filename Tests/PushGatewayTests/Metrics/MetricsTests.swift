@@ -112,6 +112,7 @@ import Testing
       #expect(values["pushgateway_present_seconds_count"] == "0")
       #expect(values["pushgateway_device_streams"] == "1")
       #expect(values[#"pushgateway_clients{kind="admin"}"#] != "0")
+      #expect(values[#"pushgateway_clients{kind="unauthenticated"}"#] != nil)
       stream.send(#"{"type":"presented","id":"\#(id)","parts":["alert"]}"#)
       while try await !gateway.events(of: id).contains(.presented) {}
       #expect(try await read(gateway)["pushgateway_present_seconds_count"] == "1")

@@ -21,6 +21,10 @@ import Testing
         """)
   }
 
+  @Test func `the time of the enrollments has the spelling of other keys`() {
+    #expect(LoadResult.CodingKeys.enrollSeconds.stringValue == "enroll_seconds")
+  }
+
   @Test func `a generator that was the limit is named as that`() {
     var result = BenchSamples.result
     result.isLoadSaturated = true
