@@ -33,6 +33,8 @@ package final class CellLog: ReplicationLog {
     /// The position of the last entry that the replica has applied.
     var applied: UInt64 = 0
     var parts = Chunks()
+    /// True after ``CellLog/stop()``.
+    var isStopped = false
     /// True while the replica applies an entry that was read.
     var isApplying = false
     /// The reason why the log can't be read now, with its start in seconds since 1970; nil if it can be read.
@@ -107,7 +109,7 @@ package final class CellLog: ReplicationLog {
       (state.subscription, state.work) = (subscription, work)
     }
     Task { [weak self] in
-      while !Task.isCancelled, self != nil {
+      while self?.isStopped == false {
         self?.wake.yield()
         try? await Task.sleep(for: CellLog.lookInterval)
       }
@@ -123,18 +125,26 @@ package final class CellLog: ReplicationLog {
   /// Stops: no entry is read or appended any longer.
   package func stop() {
     let state = state.withLock { state in
+      state.isStopped = true
       defer { (state.subscription, state.work, state.waiting) = (nil, nil, []) }
       return state
     }
     state.subscription?.cancel()
     wake.finish()
-    for continuation in state.waiting { continuation.resume(returning: .failure(StoreError("the gateway ends"))) }
+    for continuation in state.waiting { continuation.resume(returning: .failure(CellLog.ended)) }
   }
 
+  private static let ended = StoreError("the gateway ends")
+
+  private var isStopped: Bool { state.withLock { $0.isStopped } }
+
   package func catchUp() async throws {
-    try await withCheckedContinuation { continuation in
-      state.withLock { $0.waiting.append(continuation) }
-      wake.yield()
+    try await withCheckedContinuation { (continuation: CheckedContinuation<Result<Void, StoreError>, Never>) in
+      let isStopped = state.withLock { state in
+        if !state.isStopped { state.waiting.append(continuation) }
+        return state.isStopped
+      }
+      if isStopped { continuation.resume(returning: .failure(CellLog.ended)) } else { wake.yield() }
     }.get()
   }
 
@@ -204,6 +214,7 @@ package final class CellLog: ReplicationLog {
 
   private func follow(_ entry: StoredMessage) async throws {
     let finished = try state.withLock { state throws(StoreError) in
+      guard !state.isStopped else { throw CellLog.ended }
       guard entry.sequence > state.read else { return [UInt8]?.none }
       guard entry.sequence == state.read + 1 else {
         throw CellLog.tooFarBehind
@@ -322,6 +333,7 @@ package final class CellLog: ReplicationLog {
   ) throws -> UInt64 {
     var isUncertain = false
     while true {
+      guard !isStopped else { throw CellLog.ended }
       let answer = Answer<PublishAcknowledgement>()
       engine.publish(CellLog.subject, headers: headers, part) { answer.give($0) }
       do {

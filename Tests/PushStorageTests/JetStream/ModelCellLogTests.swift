@@ -81,6 +81,53 @@ import Testing
     #expect(members[1].log.problem == nil)
   }
 
+  @Test func `a stopped log appends no entry and waits for none`() async throws {
+    let model = ModelEngine()
+    let engine = JetStream.patient(model.connect())
+    _ = try await engine.ensureStream(CellLog.configuration(replicas: 1))
+    let folder = try TemporaryFolder()
+    let store = try SQLiteStore(path: folder.file("one"), durability: .normal)
+    try await store.becomeReplica(of: "cell")
+    let log = CellLog(engine, store: store, snapshotIsDue: {}, failed: { _ in })
+    try await log.start()
+    store.replica.join(log)
+    log.stop()
+    let wait = await #expect(throws: StoreError.self) { try await log.catchUp() }
+    #expect(wait?.description == "the gateway ends")
+    let change = await #expect(throws: StoreError.self) {
+      try await store.write { try $0.execute(sql: "INSERT INTO team VALUES ('T')") }
+    }
+    #expect(change?.description == "the gateway ends")
+    #expect(model.count(of: CellLog.subject) == 0)
+  }
+
+  @Test func `a stop ends the repetition of an append`() async throws {
+    let attempts = Count()
+    let running = Mutex<CellLog?>(nil)
+    let engine = JetStream.patient(
+      FaultyTransport(
+        ModelEngine().connect(),
+        answer: { subject, answer in
+          guard subject == CellLog.subject else { return answer }
+          _ = attempts.next()
+          running.withLock { $0 }?.stop()
+          return .failure(.timedOut)
+        }))
+    _ = try await engine.ensureStream(CellLog.configuration(replicas: 1))
+    let folder = try TemporaryFolder()
+    let store = try SQLiteStore(path: folder.file("one"), durability: .normal)
+    try await store.becomeReplica(of: "cell")
+    let log = CellLog(engine, store: store, snapshotIsDue: {}, failed: { _ in })
+    running.withLock { $0 = log }
+    try await log.start()
+    store.replica.join(log)
+    let change = await #expect(throws: StoreError.self) {
+      try await store.write { try $0.execute(sql: "INSERT INTO team VALUES ('T')") }
+    }
+    #expect(change?.description == "the gateway ends")
+    #expect(attempts.next() == 2)
+  }
+
   @Test func `what no gateway wrote is passed over, and only a later version stops`() async throws {
     let engine = JetStream.patient(ModelEngine().connect())
     _ = try await engine.ensureStream(CellLog.configuration(replicas: 1))
