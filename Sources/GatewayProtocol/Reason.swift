@@ -73,7 +73,11 @@ package enum Reason: String, Sendable, CaseIterable {
     switch self {
     case .badCollapseId: (400, "expected at most 64 bytes")
     case .badDeviceToken:
-      (400, "no device of this gateway has this token: `pushcli devices register NAME TOPIC` prints one")
+      (
+        400,
+        "no device has this token in this environment: "
+          + "`pushcli devices register NAME TOPIC --environment ENVIRONMENT` prints one"
+      )
     case .badExpirationDate: (400, nil)
     case .badMessageId: (400, "expected a UUID")
     case .badPriority: (400, "expected 10, 5 or 1")

@@ -22,6 +22,11 @@ import Testing
         == "the payload is JSON, but not an object: expected {\"aps\":{…}}")
   }
 
+  @Test func `an unknown token may be one of the other environment`() throws {
+    let advice = try #require(RefusalAdvice.text(for: "BadDeviceToken", payload: []))
+    #expect(advice.contains("in this environment") && advice.contains("--environment ENVIRONMENT"))
+  }
+
   @Test func `a reason that no one knows has no advice`() {
     #expect(RefusalAdvice.text(for: "NoReason", payload: []) == nil)
   }
