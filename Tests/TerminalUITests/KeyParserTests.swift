@@ -81,7 +81,7 @@ import Testing
   @Test func `an answer without an end discards a limited number of keys`() {
     var parser = KeyParser()
     let keys = parser.feed("\u{1B}]11;rgb:".utf8) + parser.feed(String(repeating: "v", count: 2_000).utf8)
-    #expect(900..<1_000 ~= keys.count)
+    #expect((900..<1_000).contains(keys.count))
     #expect(keys.allSatisfy { $0 == .character("v") })
   }
 
