@@ -6,6 +6,7 @@ import socket
 import subprocess
 import threading
 import uuid
+from pathlib import Path
 
 import pytest
 from h2.exceptions import ProtocolError
@@ -17,12 +18,20 @@ from waiting import HANG, Bell, eventually, wait_for
 from wire import Closed, Connection
 
 
+UNITS = Path(__file__).resolve().parents[2] / "deploy/systemd"
+
+
 @pytest.fixture
 def manager():
     return Manager()
 
 
 # Telling the manager
+
+
+@pytest.mark.parametrize("unit", ["pushgateway.service", "user/pushgateway.service"])
+def test_settings_that_can_not_be_used_are_no_reason_for_a_restart(unit):
+    assert "RestartPreventExitStatus=2" in (UNITS / unit).read_text().splitlines()
 
 
 @pytest.mark.parametrize("is_abstract", [False, True])
