@@ -43,9 +43,7 @@ struct Ask: AsyncParsableCommand {
   @Option(help: "A further device or user to ask when there is no answer.") var escalateTo: String?
   @Option(help: "With --escalate-to: how long the first has for an answer. (2m, or half of --timeout)") var after:
     String?
-  @Option(help: "The .p8 key to sign with. (the development key)", completion: .file()) var key: String?
-  @Option(help: "The key's id. (from the file's name, AuthKey_<KEYID>.p8)") var keyID: String?
-  @Option(help: "The key's team.") var team: String?
+  @OptionGroup var signing: SigningOptions
   @OptionGroup var gateway: GatewayOptions
   @OptionGroup var format: FormatOptions
 
@@ -100,8 +98,10 @@ struct Ask: AsyncParsableCommand {
         throw CommandFailure(.usage, "--escalate-to is \"\(escalateTo)\": expected somebody else than \(parts[0])")
       }
     }
+    var options = self
+    if body == "-" { options.body = try StandardInput.text() }
     let question = Question(
-      self, topic: parts[1], parties: parties, end: ContinuousClock.now + wait.duration, admin)
+      options, topic: parts[1], parties: parties, end: ContinuousClock.now + wait.duration, admin)
     let stops = StopSignals()
     let isInterrupted = Atomic(false)
     let stopping = Task {
@@ -157,18 +157,6 @@ struct Ask: AsyncParsableCommand {
         .suppressed, "\(name) is not registered for \(topic): `pushcli devices register \(name) \(topic)`")
     }
     return found
-  }
-
-  /// Sends a push as `pushcli send` does, to the named gateway.
-  func send(_ arguments: [String]) async throws -> Client.Answer {
-    var arguments = arguments
-    for (option, value) in [("--key", key), ("--key-id", keyID), ("--team", team)] {
-      if let value { arguments += [option, value] }
-    }
-    if let address = gateway.gateway { arguments += ["--gateway", address] }
-    if let trust = gateway.trustPath { arguments += ["--ca", trust] }
-    if let state = gateway.state.state { arguments += ["--state", state] }
-    return try await Send.parse(arguments).delivered()
   }
 
   private func report(_ outcome: QuestionProgress.Outcome, _ id: String) throws {

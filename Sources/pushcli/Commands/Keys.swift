@@ -151,15 +151,13 @@ struct Keys: AsyncParsableCommand {
           pushcli keys token --key AuthKey_ABC123DEFG.p8 --team A1B2C3D4E5
         """)
 
-    @Option(help: "The .p8 key to sign with. (the development key)", completion: .file()) var key: String?
-    @Option(help: "The key's id. (from the file's name, AuthKey_<KEYID>.p8)") var keyID: String?
-    @Option(help: "The key's team. (the development key's)", completion: CompletionCandidates.teams) var team: String?
+    @OptionGroup var signing: SigningOptions
     @OptionGroup var state: LocalOptions
     @OptionGroup var format: FormatOptions
 
     func run() async throws {
       let development = Development.read(try state.folder)
-      let signer = try ProviderTokenSigner(key: key, keyID: keyID, team: team, development: development)
+      let signer = try ProviderTokenSigner(signing, development: development)
       let token = try signer.token(now: Int(Date().timeIntervalSince1970))
       if format.json { return Output.json(["token": token]) }
       Output.data(token)

@@ -5,18 +5,14 @@ import PushCore
 
 /// Sends a push that the user writes on the phone, as `pushcli send` does with the same state folder.
 struct PushSender: Sendable {
-  private let options: [String]
+  private let gateway: GatewayOptions
 
   /// Makes a sender; nil if the state folder has no readable sender's key.
   init?(_ gateway: GatewayOptions) {
     guard let folder = try? gateway.state.folder, let key = Development.read(folder)?.keyPath,
       FileManager.default.isReadableFile(atPath: key)
     else { return nil }
-    var options: [String] = []
-    if let address = gateway.gateway { options += ["--gateway", address] }
-    if let trust = gateway.trustPath { options += ["--ca", trust] }
-    if let state = gateway.state.state { options += ["--state", state] }
-    self.options = options
+    self.gateway = gateway
   }
 
   var sending: PushSending { { try await send($0) } }
@@ -25,23 +21,16 @@ struct PushSender: Sendable {
   ///
   /// - Throws: ``CommandFailure`` with the reason if it was refused or could not be sent.
   func send(_ draft: PushDraft) async throws -> String {
-    var arguments = ["--to", "\(draft.device)/\(draft.topic)"]
-    if !draft.title.isEmpty { arguments.append("--title=\(draft.title)") }
-    if !draft.body.isEmpty { arguments.append("--body=\(draft.body)") }
-    let answer = try await Send.parse(arguments + options).delivered()
+    let content = PayloadContent(
+      title: draft.title.isEmpty ? nil : draft.title, body: draft.body.isEmpty ? nil : draft.body)
+    let push = ProviderPush(to: "\(draft.device)/\(draft.topic)", content: content, gateway: gateway)
+    let answer = try await push.delivered()
     guard answer.status == 200 else {
-      throw CommandFailure(.refused, "refused with \(answer.status): \(PushSender.reason(answer.body))")
+      let refusal = ProviderRefusal(answer)
+      let reason = refusal.map { [$0.reason, $0.policy?.message].compactMap(\.self).joined(separator: ", ") }
+      throw CommandFailure(
+        .refused, "refused with \(answer.status): \(reason ?? "the gateway gives no reason")")
     }
     return "Sent to \(draft.device)"
-  }
-
-  private static func reason(_ body: [UInt8]) -> String {
-    struct Refusal: Decodable {
-      struct Policy: Decodable { var message: String }
-      var reason: String
-      var policy: Policy?
-    }
-    guard let refusal = try? decodeJSON(Refusal.self, from: body) else { return "the gateway gives no reason" }
-    return [refusal.reason, refusal.policy?.message].compactMap(\.self).joined(separator: ", ")
   }
 }

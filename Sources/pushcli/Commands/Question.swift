@@ -173,16 +173,15 @@ final class Question: Sendable {
 
   private func send(_ id: String, to device: String) async throws {
     let left = max(1, (end - ContinuousClock.now).components.seconds)
-    var arguments = [
-      "--to", "\(device)/\(topic)", "--title=\(options.title)", "--category=\(category)", "--collapse-id", collapseID,
-      "--id", id, "--expires", "\(left)s",
-    ]
-    if let body = options.body { arguments.append("--body=\(body)") }
-    if options.sound != "none" { arguments.append("--sound=\(options.sound)") }
+    let sound = options.sound == "none" ? nil : options.sound
+    let push = ProviderPush(
+      to: "\(device)/\(topic)",
+      content: PayloadContent(title: options.title, body: options.body, sound: sound, category: category),
+      collapseID: collapseID, expires: "\(left)s", id: id, signing: options.signing, gateway: options.gateway)
     var absence = Absence(of: options.gateway.state)
     while true {
       do {
-        let answer = try await options.send(arguments)
+        let answer = try await push.delivered()
         if answer.status == 200 { return }
         let words = String(decoding: answer.body, as: UTF8.self)
         // The answer of a gateway that stops. With the same ID, the question arrives once, however often it is sent.

@@ -34,9 +34,7 @@ struct Run: AsyncParsableCommand {
   @Flag(help: "Send only when it failed.") var onFailure = false
   @Option(help: "Send the last lines of output; auto: of what no terminal shows.")
   var output = ChildOutput.Mode.auto
-  @Option(help: "The .p8 key to sign with.", completion: .file()) var key: String?
-  @Option(help: "The key's id. (from the file's name, AuthKey_<KEYID>.p8)") var keyID: String?
-  @Option(help: "The key's team.") var team: String?
+  @OptionGroup var signing: SigningOptions
   @OptionGroup var gateway: GatewayOptions
   @Argument(parsing: .captureForPassthrough, help: ArgumentHelp("The command, after --.", valueName: "command"))
   var words: [String] = []
@@ -82,10 +80,9 @@ struct Run: AsyncParsableCommand {
     var problem: String?
     for attempt in report.lines.isEmpty ? [report, shortest] : [report, shorter, shortest] {
       do {
-        let send = try Send.parse(arguments(attempt, title: title))
-        let answer = try await send.delivered()
+        let answer = try await push(attempt, title: title).delivered()
         if answer.status == 200 { return nil }
-        problem = "the gateway refused it with \(send.words(of: answer))"
+        problem = "the gateway refused it with \(ProviderRefusal.words(of: answer))"
         guard [403, 413].contains(answer.status) else { return problem }
       } catch {
         return CommandFailure(any: error).message
@@ -94,16 +91,10 @@ struct Run: AsyncParsableCommand {
     return problem
   }
 
-  private func arguments(_ report: CommandReport, title: String) -> [String] {
+  private func push(_ report: CommandReport, title: String) -> ProviderPush {
     let sound = sound ?? report.sound
-    var arguments = ["--title=\(title)", "--body=\(report.body(below: title))"]
-    if sound != "none" { arguments.append("--sound=\(sound)") }
-    let given = [
-      "to": to, "token": token, "topic": topic, "key": key, "key-id": keyID, "team": team, "gateway": gateway.gateway,
-      "ca": gateway.trustPath, "state": gateway.state.state,
-    ]
-    for case (let name, let value?) in given { arguments.append("--\(name)=\(value)") }
-    return arguments
+    let content = PayloadContent(title: title, body: report.body(below: title), sound: sound == "none" ? nil : sound)
+    return ProviderPush(to: to, token: token, topic: topic, content: content, signing: signing, gateway: gateway)
   }
 }
 

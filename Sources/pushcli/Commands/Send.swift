@@ -56,9 +56,7 @@ struct Send: AsyncParsableCommand {
   @Option(help: "The apns-id, a UUID. (a new one)") var id: String?
   @Option(help: "Take back the push with this apns-id instead of sending one: it leaves the screens.")
   var retract: String?
-  @Option(help: "The .p8 key to sign with.", completion: .file()) var key: String?
-  @Option(help: "The key's id. (from the file's name, AuthKey_<KEYID>.p8)") var keyID: String?
-  @Option(help: "The key's team.") var team: String?
+  @OptionGroup var signing: SigningOptions
   @Option(help: "A certificate to show instead of signing with a key, a PEM file.", completion: .file())
   var certificate: String?
   @Option(help: "The certificate's key. (the certificate's file with .key at its end)") var certificateKey: String?
@@ -109,19 +107,28 @@ struct Send: AsyncParsableCommand {
     }
   }
 
+  /// The options as a value.
+  var push: ProviderPush {
+    ProviderPush(
+      to: to, token: token, channel: channel, topic: topic, content: content.content, collapseID: collapseID,
+      expires: expires, at: at, delay: delay, priority: priority, pushType: pushType, id: id, signing: signing,
+      certificate: certificate, certificateKey: certificateKey, environment: environment, gateway: gateway)
+  }
+
   func run() async throws {
-    if let retract { return try await takeBack(retract) }
+    let push = push
+    if let retract { return try await takeBack(retract, push) }
     let timeout = try TimeSpan(timeout, option: "--timeout")
-    _ = try deliveryTime(now: Date())
-    var payload = try Payload(source(reading: .current), options: content)
-    let (token, topic) = try await target(&payload)
+    _ = try push.deliveryTime(now: Date())
+    var payload = try Payload(source(reading: .current), push.content)
+    let (token, topic) = try await push.target(&payload)
     // A missing permission to follow the push is reported before the push is sent.
     if wait != nil { try await LogPath.connect(gateway.state, for: nil).0.close() }
-    let answer = try await post(payload.bytes, token: token, topic: topic)
-    let refusal = try? decodeJSON(Refusal.self, from: answer.body)
+    let answer = try await push.post(payload.bytes, token: token, topic: topic)
+    let refusal = ProviderRefusal(answer)
     report(answer, refusal, payload.bytes)
-    guard answer.status == 200 else { throw CommandFailure(Send.exit(answer.status, refusal?.reason)) }
-    if let time = try deliveryTime(now: Date()), answer.apnsDeliverAt == nil,
+    guard answer.status == 200 else { throw CommandFailure(ProviderRefusal.exit(answer.status, refusal?.reason)) }
+    if let time = try push.deliveryTime(now: Date()), answer.apnsDeliverAt == nil,
       Double(time.seconds) > Date().timeIntervalSince1970
     {
       throw CommandFailure(.failed, "this gateway schedules nothing: the push was delivered at once")
@@ -131,201 +138,23 @@ struct Send: AsyncParsableCommand {
 
   /// Returns the source of the payload.
   func source(reading input: StandardInput) throws(CommandFailure) -> PayloadSource {
-    try PayloadSource(words: words, file: file, options: content, input: input) { path in
+    try PayloadSource(words: words, file: file, content: content.content, input: input) { path in
       var isFolder: ObjCBool = false
       return unsafe FileManager.default.fileExists(atPath: path, isDirectory: &isFolder) && !isFolder.boolValue
     }
-  }
-
-  // MARK: Target
-
-  private func target(_ payload: inout Payload) async throws -> (token: String, topic: String) {
-    // This member is never sent, even if an option names the app and takes precedence.
-    let named = payload.takeTarget()
-    if let token = token ?? channel {
-      guard let topic = topic ?? named else { throw CommandFailure(.usage, "--topic is missing") }
-      return (token, topic)
-    }
-    let parts = (to ?? "").split(separator: "/", maxSplits: 1).map(String.init)
-    guard let name = parts.first else { throw CommandFailure(.usage, "--to is DEVICE/TOPIC") }
-    let admin = try await Admin(gateway.state)
-    guard let topic = parts.count > 1 ? parts[1] : (topic ?? named) else {
-      let known = try await registrations(of: name, admin).registrations
-      throw CommandFailure(.usage, "--to is DEVICE/TOPIC: the topic is missing" + Send.others(known))
-    }
-    let environment = try await targetEnvironment(admin)
-    let (registrations, kind) = try await registrations(of: name, admin)
-    let matching = registrations.filter { topic == $0.topic || topic.hasPrefix($0.topic + ".") }
-    guard let found = matching.first(where: { $0.environment == environment }) else {
-      throw CommandFailure(
-        .suppressed,
-        "\(name) is not registered for \(topic) in \(environment): "
-          + "`pushcli \(kind) register \(name) \(topic) --environment \(environment)`" + Send.others(registrations))
-    }
-    return (found.token, topic)
-  }
-
-  /// Returns the other registrations of a device, at most five, as the end of a sentence.
-  private static func others(_ registrations: [RegistrationRecord]) -> String {
-    let names = registrations.map { "\($0.topic) in \($0.environment)" }
-    guard !names.isEmpty else { return "" }
-    return "; it has " + names.prefix(5).joined(separator: ", ") + (names.count > 5 ? ", …" : "")
-  }
-
-  /// Returns the registrations of a device, or of the group if no device has this name.
-  private func registrations(
-    of name: String, _ admin: Admin
-  ) async throws -> (registrations: [RegistrationRecord], kind: String) {
-    do {
-      return (try await admin.get("/admin/v1/devices/\(pathPart(name))/registrations"), "devices")
-    } catch let failure as CommandFailure where failure.status == 404 {
-      guard let group: GroupRecord = try? await admin.get("/admin/v1/groups/\(pathPart(name))") else { throw failure }
-      return (group.registrations, "groups")
-    }
-  }
-
-  /// Returns the environment of the listener that receives the push.
-  private func targetEnvironment(_ admin: Admin) async throws -> String {
-    if let environment { return environment }
-    let status: GatewayStatus = try await admin.get("/admin/v1/status")
-    let first =
-      gateway.gateway.map { wanted in status.listeners.first { $0.address == wanted } } ?? status.listeners.first
-    guard let environment = first?.environment, environment != "by-name" else { return status.environment }
-    return environment
-  }
-
-  /// Returns the endpoint for the push: a listener of the requested environment.
-  private func endpoint() async throws -> Client.Endpoint {
-    let identity = certificate.map { path in
-      let stem = path.hasSuffix(".pem") ? String(path.dropLast(4)) : path
-      return ClientIdentity(certificatePath: path, keyPath: certificateKey ?? stem + ".key")
-    }
-    var address: String?
-    if let environment, gateway.gateway == nil {
-      let status: GatewayStatus = try await Admin(gateway.state).get("/admin/v1/status")
-      address = status.listeners.first { $0.environment == environment }?.address
-      if address == nil, status.environment != environment {
-        throw CommandFailure(
-          .usage, "no listener of this gateway serves \(environment): `serve --listen HOST:PORT=\(environment)`")
-      }
-    }
-    return try gateway.endpoint(address: address, identity: identity)
-  }
-
-  // MARK: Sending
-
-  /// Returns the path of the request, and its header fields without the sender's authorization.
-  ///
-  /// - Parameters:
-  ///   - token: the device's token; not used for a broadcast.
-  ///   - id: the ID to use if `--id` is not given.
-  func head(token: String, topic: String, id newID: String, now: Date) throws -> (
-    path: String, fields: [(Client.Field, String)]
-  ) {
-    var path = "/3/device/\(token)"
-    // The sender chooses the ID, so that a push whose answer is lost can be sent again and still arrives once.
-    var fields: [(Client.Field, String)] = [
-      (.apnsPushType, pushType ?? PushTypeSuffix.type(ofTopic: topic) ?? "alert"),
-      (.contentType, "application/json"),
-    ]
-    if let channel {
-      path = "/4/broadcasts/apps/\(pathPart(topic))"
-      fields[0].1 = pushType ?? "liveactivity"
-      fields += [(.apnsChannelID, channel), (.apnsRequestID, id ?? newID)]
-      if expires == nil { fields.append((.apnsExpiration, "0")) }
-    } else {
-      fields += [(.apnsTopic, topic), (.apnsID, id ?? newID)]
-    }
-    if let priority { fields.append((.apnsPriority, String(priority))) }
-    if let collapseID { fields.append((.apnsCollapseID, collapseID)) }
-    let time = try deliveryTime(now: now)
-    if let time { fields.append((.apnsDeliverAt, String(time.seconds))) }
-    // The lifetime of a scheduled push begins at its delivery time.
-    let start = time.map { Date(timeIntervalSince1970: Double($0.seconds)) } ?? now
-    if let expires { fields.append((.apnsExpiration, try expiration(expires, now: start))) }
-    return (path, fields)
-  }
-
-  private func post(_ payload: [UInt8], token: String, topic: String) async throws -> Client.Answer {
-    let now = Date()
-    let (path, fields) = try head(token: token, topic: topic, id: randomUUID(), now: now)
-    return try await request("POST", path, fields, payload)
-  }
-
-  /// Sends a request as the sender, and again if no answer arrives.
-  private func request(
-    _ method: String, _ path: String, _ fields: [(Client.Field, String)], _ body: [UInt8]
-  ) async throws -> Client.Answer {
-    var fields = fields
-    if certificate == nil {
-      let now = Int(Date().timeIntervalSince1970)
-      fields.append((.authorization, "bearer " + (try await signer().token(now: now))))
-    }
-    var backoff = Backoff(first: .milliseconds(200), last: .seconds(1))
-    for attempt in 1... {
-      do {
-        let client = try await Client.connect(to: try await endpoint())
-        defer { client.close() }
-        return try await client.request(method, path, fields, body: body)
-      } catch let error as ClientError {
-        if attempt == 3 || error.isPermanent { throw CommandFailure(error) }
-        try await Task.sleep(for: backoff.next())
-      } catch let failure as CommandFailure {
-        throw failure
-      } catch {
-        throw CommandFailure(certificate == nil ? .failed : .notAuthorized, "\(error)")
-      }
-    }
-    throw CommandFailure(.unreachable)
-  }
-
-  /// Returns a signer with the named key, else with a key of the app's team on this machine, else with the development
-  /// key.
-  private func signer() async throws -> ProviderTokenSigner {
-    let development = Development.read(try gateway.state.folder)
-    let parts = to.map { $0.split(separator: "/", maxSplits: 1).map(String.init) } ?? []
-    if key == nil, keyID == nil, team == nil, let topic = parts.count > 1 ? parts[1] : topic,
-      let found = try await TeamKey.find(for: topic, besides: development?.teamID, gateway.state)
-    {
-      return try ProviderTokenSigner(path: found.path, keyID: found.id, teamID: found.team)
-    }
-    return try ProviderTokenSigner(key: key, keyID: keyID, team: team, development: development)
-  }
-
-  /// Returns the time of delivery; nil for now.
-  private func deliveryTime(now: Date) throws(CommandFailure) -> DeliveryTime? {
-    if let at { return try DeliveryTime(at: at, now: now) }
-    guard let delay else { return nil }
-    return try DeliveryTime(in: delay, now: now)
   }
 
   /// Returns the time that the gateway has confirmed, in the zone of the given time; nil if the gateway does not
   /// schedule.
   private func confirmed(_ answer: Client.Answer) -> String? {
     guard let seconds = answer.apnsDeliverAt.flatMap({ Int64($0) }) else { return nil }
-    let zone = (try? deliveryTime(now: Date()))?.zone ?? .current
+    let zone = (try? push.deliveryTime(now: Date()))?.zone ?? .current
     return DeliveryTime(seconds: seconds, zone: zone).words
-  }
-
-  private func expiration(_ text: String, now: Date) throws -> String {
-    if Int(text) != nil { return text }
-    let span = try TimeSpan(text, option: "--expires", requiresUnit: true)
-    return String(Int64(now.timeIntervalSince1970 + span.seconds))
   }
 
   // MARK: The answer
 
-  private struct Refusal: Decodable {
-    struct Policy: Decodable {
-      var rule: String
-      var at: String
-      var message: String
-    }
-    var reason: String
-    var policy: Policy?
-  }
-
-  private func report(_ answer: Client.Answer, _ refusal: Refusal?, _ payload: [UInt8]) {
+  private func report(_ answer: Client.Answer, _ refusal: ProviderRefusal?, _ payload: [UInt8]) {
     let advice = refusal.flatMap { RefusalAdvice.text(for: $0.reason, payload: payload) }
     if format.json {
       Output.json(
@@ -338,29 +167,7 @@ struct Send: AsyncParsableCommand {
       if let time = confirmed(answer) { Output.words("it is delivered at \(time)") }
     }
     guard answer.status != 200 else { return }
-    Output.words("pushcli: refused with \(Send.words(answer.status, refusal, advice))")
-  }
-
-  /// Returns a refusal as one clause: its status, its reason, and the remedy.
-  private static func words(_ status: Int, _ refusal: Refusal?, _ advice: String?) -> String {
-    let why = refusal?.policy.map { "rule \($0.rule) at \($0.at): \($0.message)" } ?? advice
-    return "\(status) \(refusal?.reason ?? "")\(why.map { ": " + $0 } ?? "")"
-  }
-
-  /// Returns the refusal of a push that was made from options as one clause.
-  func words(of answer: Client.Answer) -> String {
-    let refusal = try? decodeJSON(Refusal.self, from: answer.body)
-    return Send.words(answer.status, refusal, refusal.flatMap { Reason(rawValue: $0.reason)?.advice })
-  }
-
-  /// Returns the exit code for a refusal.
-  static func exit(_ status: Int, _ reason: String?) -> Exit {
-    switch (status, reason) {
-    case (403, "Forbidden"): .refused
-    case (403, _): .notAuthorized
-    case (400..<429, _): .refused
-    default: .unreachable
-    }
+    Output.words("pushcli: refused with \(ProviderRefusal.words(answer.status, refusal, advice))")
   }
 
   // MARK: Retraction
@@ -370,7 +177,7 @@ struct Send: AsyncParsableCommand {
     guard channel == nil else {
       throw ValidationError("a broadcast can't be retracted: name a device with --to, or --token and --topic")
     }
-    guard words.isEmpty, file == nil, !content.isGiven, (at ?? delay) == nil, wait == nil, self.id == nil else {
+    guard words.isEmpty, file == nil, !content.content.isGiven, (at ?? delay) == nil, wait == nil, self.id == nil else {
       throw ValidationError("--retract retracts a push and sends none: leave out title, text and payload")
     }
   }
@@ -395,18 +202,18 @@ struct Send: AsyncParsableCommand {
     }
   }
 
-  private func takeBack(_ id: String) async throws {
+  private func takeBack(_ id: String, _ push: ProviderPush) async throws {
     var payload = Payload(bytes: [])
-    let (token, topic) = try await target(&payload)
+    let (token, topic) = try await push.target(&payload)
     let path = Paths.pushes.description + token + "/" + id
-    let answer = try await request("DELETE", path, [(.apnsTopic, topic)], [])
+    let answer = try await push.request("DELETE", path, [(.apnsTopic, topic)], [])
     guard answer.status == 200, var result = try? decodeJSON(Retracted.self, from: answer.body) else {
       guard answer.status != 404 else {
         throw CommandFailure(.failed, "this gateway takes nothing back: it is of an earlier version")
       }
-      let refusal = try? decodeJSON(Refusal.self, from: answer.body)
+      let refusal = ProviderRefusal(answer)
       report(answer, refusal, [])
-      throw CommandFailure(Send.exit(answer.status, refusal?.reason))
+      throw CommandFailure(ProviderRefusal.exit(answer.status, refusal?.reason))
     }
     result.apnsID = id
     if format.json { Output.json(result) } else { Output.words(result.words) }
@@ -424,8 +231,9 @@ struct Send: AsyncParsableCommand {
     let end = ContinuousClock.now + timeout.duration
     var events = PushEvents(["id=\(pathPart(id))"], of: gateway.state)
     var progress = DeliveryProgress(awaited: awaited)
-    if let name = to.map({ String($0.prefix { $0 != "/" }) }), try await isGroup(name) {
-      return try await follow(&events, of: name, until: awaited, end: end)
+    if let name = to.map({ String($0.prefix { $0 != "/" }) }) {
+      let group: GroupRecord? = try? await Admin(gateway.state).get("/admin/v1/groups/\(pathPart(name))")
+      if group != nil { return try await follow(&events, of: name, until: awaited, end: end) }
     }
     // Events of other devices for a push with the same ID do not count. A broadcast has no device.
     var device = to.map { String($0.prefix { $0 != "/" }) }
@@ -445,11 +253,6 @@ struct Send: AsyncParsableCommand {
 }
 
 extension Send {
-  private func isGroup(_ name: String) async throws -> Bool {
-    let group: GroupRecord? = try? await Admin(gateway.state).get("/admin/v1/groups/\(pathPart(name))")
-    return group != nil
-  }
-
   /// Follows a push to a group until it has reached the awaited event on one device, or can't reach it on any.
   private func follow(
     _ events: inout PushEvents, of group: String, until awaited: Awaited, end: ContinuousClock.Instant
@@ -516,14 +319,5 @@ struct DeliveryProgress {
     default: break
     }
     return false
-  }
-}
-
-extension Send {
-  /// Sends the push and returns the answer, without any output and without reading standard input.
-  func delivered() async throws -> Client.Answer {
-    var payload = try Payload(source(reading: .none), options: content)
-    let (token, topic) = try await target(&payload)
-    return try await post(payload.bytes, token: token, topic: topic)
   }
 }

@@ -11,7 +11,7 @@ struct Payload {
   /// Reads the payload from its source.
   ///
   /// - Throws: ``CommandFailure`` of wrong usage if there is nothing to send or a file can't be read.
-  init(_ source: PayloadSource, options: PayloadOptions) throws {
+  init(_ source: PayloadSource, _ content: PayloadContent) throws {
     let body: String?
     switch source {
     case .file(let path):
@@ -20,11 +20,11 @@ struct Payload {
     case .pipedBody: body = try StandardInput.text()
     case .flags(let given): body = given
     }
-    guard options.hasContent || body?.isEmpty == false else {
+    guard content.hasContent || body?.isEmpty == false else {
       throw CommandFailure(
         .usage, "there is nothing to send: name a --title, write a message after the options, or pipe one in")
     }
-    bytes = try options.payload(body: body)
+    bytes = try content.payload(body: body)
   }
 
   /// Removes the app from a simulator's payload file and returns it.

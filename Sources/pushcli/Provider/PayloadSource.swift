@@ -17,11 +17,11 @@ enum PayloadSource: Equatable {
   ///   - isFile: returns true if a file, not a folder, has the name.
   /// - Throws: ``CommandFailure`` of wrong usage with the correct form.
   init(
-    words: [String], file: String?, options: PayloadOptions, input: StandardInput, isFile: (String) -> Bool
+    words: [String], file: String?, content: PayloadContent, input: StandardInput, isFile: (String) -> Bool
   ) throws(CommandFailure) {
     let positional = try PayloadSource.positional(words, isFile: isFile)
     if case .file(let path)? = file.map({ .file($0) }) ?? positional {
-      guard !options.isGiven else {
+      guard !content.isGiven else {
         throw CommandFailure(.usage, "the payload comes from the flags or from \(path), not from both")
       }
       guard file == nil || words.isEmpty else {
@@ -29,14 +29,14 @@ enum PayloadSource: Equatable {
       }
       self = .file(path)
     } else if case .flags? = positional {
-      guard options.body == nil else {
+      guard content.body == nil else {
         throw CommandFailure(.usage, "the message is given twice: by --body and by \"\(words[0])\"")
       }
       self = positional ?? .pipedBody
-    } else if let body = options.body {
+    } else if let body = content.body {
       self = body == "-" ? .pipedBody : .flags(body: body)
     } else {
-      self = PayloadSource.reads(input, besides: options) ? .pipedBody : .flags(body: nil)
+      self = PayloadSource.reads(input, besides: content) ? .pipedBody : .flags(body: nil)
     }
   }
 
@@ -55,13 +55,13 @@ enum PayloadSource: Equatable {
     return .flags(body: word)
   }
 
-  /// Returns true if the message is read from standard input. If the options have no content, it is the only possible
+  /// Returns true if the message is read from standard input. If there is no content, it is the only possible
   /// source. Otherwise it is read only if it belongs to this command alone, so that a shell loop keeps its lines.
-  private static func reads(_ input: StandardInput, besides options: PayloadOptions) -> Bool {
+  private static func reads(_ input: StandardInput, besides content: PayloadContent) -> Bool {
     switch input {
     case .none: false
     case .piped: true
-    case .shared: !options.hasContent
+    case .shared: !content.hasContent
     }
   }
 }

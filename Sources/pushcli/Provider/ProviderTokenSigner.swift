@@ -25,12 +25,12 @@ struct ProviderTokenSigner {
 
   /// Reads the key that the options of a command name, or the development key if `--key` is missing.
   ///
-  /// - Parameters:
-  ///   - keyID: nil for the ID in the file's name, AuthKey_KEYID.p8.
-  ///   - team: nil for the development team, with its key.
+  /// Without `--key-id`, the ID is the one in the file's name, AuthKey_KEYID.p8. Without `--team`, the team is the
+  /// development team, with its key.
+  ///
   /// - Throws: ``CommandFailure`` that names the missing option.
-  init(key: String?, keyID: String?, team: String?, development: StateFolder.Development?) throws {
-    guard let path = key ?? development?.keyPath else {
+  init(_ options: SigningOptions?, development: StateFolder.Development?) throws {
+    guard let path = options?.key ?? development?.keyPath else {
       throw CommandFailure(.notAuthorized, "there is no key: name a .p8 file with --key, --key-id and --team")
     }
     guard FileManager.default.isReadableFile(atPath: path) else {
@@ -38,10 +38,10 @@ struct ProviderTokenSigner {
     }
     let name = path.split(separator: "/").last.map(String.init) ?? path
     let named = name.hasPrefix("AuthKey_") && name.hasSuffix(".p8") ? String(name.dropFirst(8).dropLast(3)) : nil
-    guard let keyID = keyID ?? named else {
+    guard let keyID = options?.keyID ?? named else {
       throw CommandFailure(.usage, "--key-id is missing: \(name) does not contain it, as AuthKey_KEYID.p8 does")
     }
-    guard let team = team ?? (keyID == development?.keyID ? development?.teamID : nil) else {
+    guard let team = options?.team ?? (keyID == development?.keyID ? development?.teamID : nil) else {
       throw CommandFailure(.usage, "--team is missing: the team of key \(keyID)")
     }
     try self.init(path: path, keyID: keyID, teamID: team)

@@ -8,7 +8,7 @@ import Testing
   private func source(
     _ words: [String], file: String? = nil, options: [String] = [], input: StandardInput = .none
   ) throws -> PayloadSource {
-    try PayloadSource(words: words, file: file, options: try PayloadOptions.parse(options), input: input) {
+    try PayloadSource(words: words, file: file, content: try PayloadOptions.parse(options).content, input: input) {
       $0 == "notes.txt"
     }
   }

@@ -15,7 +15,7 @@ import Testing
 
   /// Returns the fields of a push as `name: value`.
   private func head(_ send: Send, topic: String = "com.example.news") throws -> (path: String, fields: [String]) {
-    let head = try send.head(token: Self.token, topic: topic, id: "NEW", now: Self.now)
+    let head = try send.push.head(token: Self.token, topic: topic, id: "NEW", now: Self.now)
     return (head.path, head.fields.map { "\($0): \($1)" })
   }
 
@@ -86,7 +86,7 @@ import Testing
     func payload(_ options: String...) throws -> String {
       let send = try Send.parse(["--to", "a/b"] + options)
       let source = try send.source(reading: .none)
-      return String(decoding: try Payload(source, options: send.content).bytes, as: UTF8.self)
+      return String(decoding: try Payload(source, send.push.content).bytes, as: UTF8.self)
     }
     #expect(try payload("--badge", "0") == #"{"aps":{"badge":0}}"#)
     #expect(try payload("--title", "a/b") == #"{"aps":{"alert":{"title":"a/b"}}}"#)
@@ -114,7 +114,7 @@ import Testing
   func `a push of nothing is wrong usage`(_ options: [String]) throws {
     let send = try Send.parse(["--to", "a/b"] + options)
     let source = try send.source(reading: .none)
-    let failure = #expect(throws: CommandFailure.self) { try Payload(source, options: send.content) }
+    let failure = #expect(throws: CommandFailure.self) { try Payload(source, send.push.content) }
     #expect(failure?.exit == .usage)
   }
 
@@ -134,7 +134,7 @@ import Testing
       (500, "InternalServerError", .unreachable), (503, "ServiceUnavailable", .unreachable),
     ] as [(Int, String, Exit)])
   func `a refusal has its exit code`(_ status: Int, _ reason: String, _ exit: Exit) {
-    #expect(Send.exit(status, reason) == exit)
+    #expect(ProviderRefusal.exit(status, reason) == exit)
   }
 
   /// Returns the result of the command after these events, or nil while the push is not complete.

@@ -37,8 +37,7 @@ import Testing
   func `a payload has room for what is sent`(_ text: String) throws {
     let lines = (1...20).map { _ in String(repeating: text, count: 160) }
     let report = report([String(repeating: text, count: 2000)], .exited(1), .seconds(12), lines)
-    let options = try PayloadOptions.parse(["--title=\(report.title)", "--sound=\(report.sound)"])
-    let payload = try options.payload(body: body(report))
+    let payload = try PayloadContent(title: report.title, sound: report.sound).payload(body: body(report))
     #expect(payload.count <= 4096)
     #expect(payload.count > (text == "👩‍👩‍👧‍👦" ? 1000 : 3500))
   }
