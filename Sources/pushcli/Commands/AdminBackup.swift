@@ -134,9 +134,9 @@ struct NewCellOptions: ParsableArguments {
 
 extension Backup {
   fileprivate static func report(_ verb: String, _ summary: Summary, _ format: FormatOptions) {
-    if format.json { return Output.json(summary) }
-    Output.words(
-      "\(verb) \(summary.path): \(counted(summary.devices, "device")), "
+    format.print(
+      summary,
+      words: "\(verb) \(summary.path): \(counted(summary.devices, "device")), "
         + "\(counted(summary.waiting, "waiting push", "waiting pushes")), \(counted(summary.files, "file"))")
   }
 }

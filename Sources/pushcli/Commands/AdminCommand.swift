@@ -36,12 +36,11 @@ struct AdminCommand: AsyncParsableCommand {
         Example:
           pushcli admin compact
         """)
-    @OptionGroup var state: StateOptions
-    @OptionGroup var format: FormatOptions
+    @OptionGroup var options: AdminOptions
 
     func run() async throws {
-      let sizes: CompactRecord = try await Admin(state).post("/admin/v1/compact", [String: String]())
-      if format.json { return Output.json(sizes) }
+      let sizes: CompactRecord = try await options.admin.post("/admin/v1/compact", [String: String]())
+      if options.json { return Output.json(sizes) }
       let words = [sizes.before, sizes.after].map { $0.formatted(.byteCount(style: .file)) }
       Output.words("the database took \(words[0]), and takes \(words[1]) now")
     }
@@ -60,15 +59,14 @@ struct AdminCommand: AsyncParsableCommand {
           pushcli admin audit --limit 20
         """)
     @Option(help: "How many, the newest.") var limit = 100
-    @OptionGroup var state: StateOptions
-    @OptionGroup var format: FormatOptions
+    @OptionGroup var options: AdminOptions
 
     func validate() throws {
       guard limit > 0 else { throw ValidationError("--limit is a number from 1 on, not \(limit)") }
     }
 
     func run() async throws {
-      let admin = try await Admin(state)
+      let admin = try await options.admin
       var records: [AuditRecord] = []
       while records.count < limit {
         let before = records.first.map { "&before=\($0.number)" } ?? ""
@@ -77,10 +75,9 @@ struct AdminCommand: AsyncParsableCommand {
         if page.isEmpty { break }
         records = page + records
       }
-      if format.json { return Output.json(lines: records) }
-      Output.table(
-        ["TIME", "WHO", "STATUS", "METHOD", "PATH", "BODY"],
-        records.map { [$0.at, $0.who ?? "-", $0.status.map(String.init) ?? "-", $0.method, $0.path, $0.body ?? ""] })
+      options.print(lines: records, ["TIME", "WHO", "STATUS", "METHOD", "PATH", "BODY"]) {
+        [$0.at, $0.who ?? "-", $0.status.map(String.init) ?? "-", $0.method, $0.path, $0.body ?? ""]
+      }
     }
   }
 }

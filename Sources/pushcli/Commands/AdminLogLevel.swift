@@ -22,8 +22,7 @@ struct AdminLogLevel: AsyncParsableCommand {
     help: "trace, debug, info, notice, warning, error or critical; default: the level of the settings.",
     completion: .list(AdminLogLevel.levels)) var level: String?
   @Option(name: .customLong("for"), help: "How long it holds, as 10m. (until the gateway ends)") var time: String?
-  @OptionGroup var state: StateOptions
-  @OptionGroup var format: FormatOptions
+  @OptionGroup var options: AdminOptions
 
   func validate() throws {
     if let level, !Self.levels.contains(level) {
@@ -38,7 +37,7 @@ struct AdminLogLevel: AsyncParsableCommand {
 
   func run() async throws {
     let seconds = try time.map { time in max(1, Int(try TimeSpan(time, option: "--for").seconds)) }
-    let admin = try await Admin(state)
+    let admin = try await options.admin
     let path = "/admin/v1/log-level"
     let record: LogLevelRecord
     if let level {
@@ -47,7 +46,7 @@ struct AdminLogLevel: AsyncParsableCommand {
     } else {
       record = try await admin.get(path)
     }
-    if format.json { return Output.json(record) }
+    if options.json { return Output.json(record) }
     let until = record.until.map { " until \($0)" } ?? ""
     let normal = record.level == record.configured ? "" : ", the settings say \(record.configured)"
     Output.data("\(record.level)\(until)\(normal)")

@@ -15,12 +15,11 @@ struct AdminReload: AsyncParsableCommand {
       Example:
         pushcli admin reload
       """)
-  @OptionGroup var state: StateOptions
-  @OptionGroup var format: FormatOptions
+  @OptionGroup var options: AdminOptions
 
   func run() async throws {
-    let record: ReloadRecord = try await Admin(state).post("/admin/v1/reload", [String: String]())
-    if format.json { return Output.json(record) }
+    let record: ReloadRecord = try await options.admin.post("/admin/v1/reload", [String: String]())
+    if options.json { return Output.json(record) }
     Output.words(
       record.changed.isEmpty
         ? "no setting has changed; the certificates were read again"
@@ -43,28 +42,26 @@ struct AdminRestart: AsyncParsableCommand {
       Example:
         pushcli admin restart
       """)
-  @OptionGroup var state: StateOptions
-  @OptionGroup var format: FormatOptions
+  @OptionGroup var options: AdminOptions
 
   /// The maximum time until the next program answers.
   private static let waitTime = Duration.seconds(30)
   private static let pause = Duration.milliseconds(20)
 
   func run() async throws {
-    let before: GatewayStatus = try await Admin(state).get("/admin/v1/status")
+    let before: GatewayStatus = try await options.admin.get("/admin/v1/status")
     let begin = ContinuousClock.now
-    try await Admin(state).post("/admin/v1/restart")
+    try await options.admin.post("/admin/v1/restart")
     try await waitForNext(after: before, until: begin + AdminRestart.waitTime)
     let seconds = (begin.duration(to: .now) / .milliseconds(10)).rounded() / 100
-    if format.json { return Output.json(["seconds": seconds]) }
-    Output.words("started again; it answers after \(seconds) seconds")
+    options.print(["seconds": seconds], words: "started again; it answers after \(seconds) seconds")
   }
 
   /// Repeats the request until a process with another start time than `before` answers. The socket is the same, so that
   /// a request waits until the next program accepts it.
   private func waitForNext(after before: GatewayStatus, until deadline: ContinuousClock.Instant) async throws {
     while ContinuousClock.now < deadline {
-      if let status = try? await Admin(state).get("/admin/v1/status") as GatewayStatus,
+      if let status = try? await options.admin.get("/admin/v1/status") as GatewayStatus,
         status.started != before.started
       {
         return

@@ -22,12 +22,11 @@ struct AdminTokens: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
       commandName: "list", abstract: "List tokens with their owners, roles and times of last use.")
     @OptionGroup var part: ListOptions
-    @OptionGroup var state: StateOptions
-    @OptionGroup var format: FormatOptions
+    @OptionGroup var options: AdminOptions
 
     func run() async throws {
-      try await Admin(state).printList(
-        "/admin/v1/tokens", part, format, header: ["NAME", "ROLE", "CREATED", "EXPIRES", "LAST USED"]
+      try await options.admin.printList(
+        "/admin/v1/tokens", part, options, header: ["NAME", "ROLE", "CREATED", "EXPIRES", "LAST USED"]
       ) { row in
         (["name", "role", "created", "expires"] as [StaticString]).map { row[$0]?.string ?? "" } + [
           row["last_used"]?.string ?? "never"
@@ -53,8 +52,7 @@ struct AdminTokens: AsyncParsableCommand {
     @Argument(help: "Its owner or purpose.") var name: String
     @Option(help: "reader, operator or admin.", completion: .list(Create.roles)) var role: String
     @Option(help: "How many days it is good, up to \(Limits.maximumAdministratorTokenDays).") var days = 90
-    @OptionGroup var state: StateOptions
-    @OptionGroup var format: FormatOptions
+    @OptionGroup var options: AdminOptions
 
     func validate() throws {
       guard Create.roles.contains(role) else {
@@ -64,9 +62,9 @@ struct AdminTokens: AsyncParsableCommand {
     }
 
     func run() async throws {
-      let made: CreatedAdministratorToken = try await Admin(state).post(
+      let made: CreatedAdministratorToken = try await options.admin.post(
         "/admin/v1/tokens", AdministratorTokenRequest(name: name, role: role, days: days))
-      if format.json { Output.json(made) } else { Output.data(made.token) }
+      options.print(made, data: made.token)
       Output.words(
         "valid for the role \(made.role) until \(made.expires): `pushcli login HOST:PORT` elsewhere takes it")
       if !made.isUsable {
@@ -81,12 +79,11 @@ struct AdminTokens: AsyncParsableCommand {
       discussion: "Example:\n  pushcli admin tokens remove ci")
     @Argument(help: "The token's name, as `admin tokens` lists it.", completion: CompletionCandidates.tokens) var name:
       String
-    @OptionGroup var state: StateOptions
-    @OptionGroup var format: FormatOptions
+    @OptionGroup var options: AdminOptions
 
     func run() async throws {
-      try await Admin(state).delete("/admin/v1/tokens/\(pathPart(name))")
-      if format.json { Output.json(["removed": name]) } else { Output.words("removed token \(name)") }
+      try await options.admin.delete("/admin/v1/tokens/\(pathPart(name))")
+      options.print(["removed": name], words: "removed token \(name)")
     }
   }
 }

@@ -21,15 +21,14 @@ struct Ads: AsyncParsableCommand {
           pushcli ads reports --json
         """)
     @Option(help: "At most this many of the newest.") var limit = 1000
-    @OptionGroup var state: StateOptions
-    @OptionGroup var format: FormatOptions
+    @OptionGroup var options: AdminOptions
 
     func validate() throws { try OptionRange.check(limit, "--limit", 1...1_000_000_000) }
 
     func run() async throws {
-      let context = try state.context
+      let context = try options.state.context
       let isAdministered = Admin.isPossible(at: context)
-      let admin = isAdministered ? try await Admin(state) : try await DeviceAccess(nil, state).admin
+      let admin = isAdministered ? try await options.admin : try await DeviceAccess(nil, options.state).admin
       let path = isAdministered ? "/admin/v1/ads/reports" : "/v1/device/ads/reports"
       var pages: [[AdReportRecord]] = []
       var (left, before) = (limit, "")
@@ -42,7 +41,7 @@ struct Ads: AsyncParsableCommand {
         before = "&before=\(number)"
       }
       let reports = pages.reversed().joined()
-      if format.json { return Output.json(lines: Array(reports)) }
+      if options.json { return Output.json(lines: Array(reports)) }
       Output.table(
         ["AT", "DEVICE", "APP", "ID", "NOW", "TEXT"],
         reports.map { [$0.at, $0.device ?? "", $0.topic ?? "", $0.id, $0.outcome ?? "", $0.text ?? ""] })

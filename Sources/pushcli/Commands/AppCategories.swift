@@ -21,24 +21,20 @@ extension Apps {
     var category: String?
     @Option(help: "id=Title, or id=Title! for a destructive one; repeatable.") var action: [ActionArgument] =
       []
-    @OptionGroup var state: StateOptions
-    @OptionGroup var format: FormatOptions
+    @OptionGroup var options: AdminOptions
 
     func run() async throws {
-      let admin = try await Admin(state)
+      let admin = try await options.admin
       let path = "/admin/v1/apps/\(pathPart(topic))/categories"
       if let category {
         let request = CategoryRecord(category: category, actions: action.map(\.action))
         let _: CategoryRecord = try await admin.post(path, request)
       }
       let records: [CategoryRecord] = try await admin.get(path)
-      if format.json { return Output.json(lines: records) }
-      Output.table(
-        ["CATEGORY", "ACTIONS"],
-        records.map { record in
-          let words = record.actions.map { "\($0.id)=\($0.title)\($0.isDestructive ? "!" : "")" }
-          return [record.category, words.joined(separator: "  ")]
-        })
+      options.print(lines: records, ["CATEGORY", "ACTIONS"]) { record in
+        let words = record.actions.map { "\($0.id)=\($0.title)\($0.isDestructive ? "!" : "")" }
+        return [record.category, words.joined(separator: "  ")]
+      }
     }
   }
 }

@@ -32,14 +32,13 @@ struct Apps: AsyncParsableCommand {
   struct List: AsyncParsableCommand {
     static let configuration = CommandConfiguration(commandName: "list", abstract: "List apps.")
     @OptionGroup var part: ListOptions
-    @OptionGroup var state: StateOptions
-    @OptionGroup var format: FormatOptions
+    @OptionGroup var options: AdminOptions
 
     func run() async throws {
-      let admin = try await Admin(state)
+      let admin = try await options.admin
       var isAnyOpen = false
       try await admin.printList(
-        "/admin/v1/apps", part, format, name: "topic",
+        "/admin/v1/apps", part, options, name: "topic",
         header: ["TOPIC", "NAME", "ICON", "TEAM", "POLICY", "STRICT", "ADS"]
       ) { row in
         let team = row["team_id"]?.string
@@ -49,7 +48,7 @@ struct Apps: AsyncParsableCommand {
           row["policy_mode"]?.string ?? "", row["strict"]?.boolean == true ? "yes" : "no", row["ads"]?.string ?? "",
         ]
       }
-      if format.json { return }
+      if options.json { return }
       let teams: [TeamRecord] = try await admin.get("/admin/v1/teams")
       guard teams.count > 1, isAnyOpen else { return }
       Output.words(
@@ -99,18 +98,16 @@ struct Apps: AsyncParsableCommand {
     @Argument(help: "The bundle id, which senders name as the topic.") var topic: String
     @Option(help: "What people see. (existing app: unchanged)") var name: String?
     @OptionGroup var properties: Properties
-    @OptionGroup var state: StateOptions
-    @OptionGroup var format: FormatOptions
+    @OptionGroup var options: AdminOptions
 
     func run() async throws {
-      let admin = try await Admin(state)
+      let admin = try await options.admin
       let known = try await Apps.known(topic, admin)
       guard let name = name ?? known?.name else {
         throw CommandFailure(.usage, "--name is missing: what people see of \(topic)")
       }
       let app: Record = try await admin.post("/admin/v1/apps", properties.request(topic: topic, name: name))
-      if format.json { return Output.json(app) }
-      Output.words("\(known == nil ? "added" : "changed") \(app.icon) \(app.name), \(app.topic)")
+      options.print(app, words: "\(known == nil ? "added" : "changed") \(app.icon) \(app.name), \(app.topic)")
     }
   }
 
@@ -126,23 +123,22 @@ struct Apps: AsyncParsableCommand {
     @Argument(help: "The app's topic.", completion: CompletionCandidates.apps) var topic: String
     @Option(help: "What people see.") var name: String?
     @OptionGroup var properties: Properties
-    @OptionGroup var state: StateOptions
-    @OptionGroup var format: FormatOptions
+    @OptionGroup var options: AdminOptions
 
     func validate() throws {
       if name == nil, properties.isEmpty { throw ValidationError("say what to change, such as --ads hold") }
     }
 
     func run() async throws {
-      let admin = try await Admin(state)
+      let admin = try await options.admin
       guard let known = try await Apps.known(topic, admin) else {
         throw CommandFailure(.suppressed, "there is no app \(topic): `pushcli apps` shows them")
       }
       let app: Record = try await admin.post(
         "/admin/v1/apps", properties.request(topic: topic, name: name ?? known.name))
-      if format.json { return Output.json(app) }
-      Output.words(
-        "\(app.topic): \(app.icon) \(app.name), team \(app.team ?? "any"), policy \(app.policyMode), "
+      options.print(
+        app,
+        words: "\(app.topic): \(app.icon) \(app.name), team \(app.team ?? "any"), policy \(app.policyMode), "
           + "strict \(app.strict ? "yes" : "no"), ads \(app.ads)")
     }
   }
@@ -160,17 +156,15 @@ struct Apps: AsyncParsableCommand {
         """)
     @Argument(help: "The app's topic.", completion: CompletionCandidates.apps) var topic: String
     @Flag(help: "Remove its registrations, channels and scheduled pushes, too.") var yes = false
-    @OptionGroup var state: StateOptions
-    @OptionGroup var format: FormatOptions
+    @OptionGroup var options: AdminOptions
 
     func run() async throws {
-      let admin = try await Admin(state)
+      let admin = try await options.admin
       guard try await Apps.known(topic, admin) != nil else {
         throw CommandFailure(.suppressed, "there is no app \(topic): `pushcli apps` shows them")
       }
       try await admin.delete("/admin/v1/apps/\(pathPart(topic))\(yes ? "?force=true" : "")")
-      if format.json { return Output.json(["removed": topic]) }
-      Output.words("removed \(topic)")
+      options.print(["removed": topic], words: "removed \(topic)")
     }
   }
 

@@ -24,15 +24,14 @@ struct Certs: AsyncParsableCommand {
       commandName: "authority",
       abstract: "Print the fingerprint of the gateway's certificate authority, for `contexts add` on another machine.",
       discussion: "Example:\n  pushcli certs authority")
-    @OptionGroup var state: StateOptions
-    @OptionGroup var format: FormatOptions
+    @OptionGroup var options: AdminOptions
 
     func run() async throws {
-      let status: GatewayStatus = try await Admin(state).get("/admin/v1/status")
+      let status: GatewayStatus = try await options.admin.get("/admin/v1/status")
       guard let authority = status.authority.map(AuthorityFingerprint.grouped) else {
         throw CommandFailure(.failed, "this gateway has an earlier version, which does not report its CA")
       }
-      if format.json { return Output.json(["authority": authority]) }
+      if options.json { return Output.json(["authority": authority]) }
       Output.data(authority)
       if status.authority == AuthorityFingerprint.ofSystem {
         Output.words(
@@ -43,20 +42,16 @@ struct Certs: AsyncParsableCommand {
 
   struct List: AsyncParsableCommand {
     static let configuration = CommandConfiguration(commandName: "list", abstract: "List senders' certificates.")
-    @OptionGroup var state: StateOptions
-    @OptionGroup var format: FormatOptions
+    @OptionGroup var options: AdminOptions
 
     func run() async throws {
-      let certificates: [CertificateRecord] = try await Admin(state).get("/admin/v1/certificates")
-      if format.json { return Output.json(lines: certificates) }
-      Output.table(
-        ["ID", "TOPICS", "ENVIRONMENTS", "EXPIRES", "REVOKED"],
-        certificates.map {
-          [
-            $0.id, $0.topics.joined(separator: " "), $0.environments.joined(separator: " "), $0.expires ?? "",
-            $0.revoked ?? "no",
-          ]
-        })
+      let certificates: [CertificateRecord] = try await options.admin.get("/admin/v1/certificates")
+      options.print(lines: certificates, ["ID", "TOPICS", "ENVIRONMENTS", "EXPIRES", "REVOKED"]) {
+        [
+          $0.id, $0.topics.joined(separator: " "), $0.environments.joined(separator: " "), $0.expires ?? "",
+          $0.revoked ?? "no",
+        ]
+      }
     }
   }
 
@@ -81,8 +76,7 @@ struct Certs: AsyncParsableCommand {
     @Option(help: "How many days it lasts, up to 3650.") var days = 365
     @Flag(help: "Also for an app that the gateway does not have.") var force = false
     @Option(help: "The folder for the two files.", completion: .directory) var out = "."
-    @OptionGroup var state: StateOptions
-    @OptionGroup var format: FormatOptions
+    @OptionGroup var options: AdminOptions
 
     func validate() throws {
       guard ["development", "production", "both"].contains(environment) else {
@@ -92,7 +86,7 @@ struct Certs: AsyncParsableCommand {
     }
 
     func run() async throws {
-      let admin = try await Admin(state)
+      let admin = try await options.admin
       if !force { try await admin.checkApp(topic, orSay: "or --force makes it all the same") }
       let files = try CertificateFiles(folder: out, name: topic)
       let created: CreatedCertificate = try await admin.post(
@@ -100,7 +94,7 @@ struct Certs: AsyncParsableCommand {
         CertificateRequest(
           topic: topic, topics: also, kinds: kind, environment: environment == "both" ? nil : environment, days: days))
       try files.write(created)
-      files.report(created, format, "certificate \(created.id) for \(topic)")
+      files.report(created, options, "certificate \(created.id) for \(topic)")
     }
   }
 
@@ -125,16 +119,16 @@ struct Certs: AsyncParsableCommand {
     @Flag(help: .hidden) var add = false
     @Option(help: "Write server.pem and server.key to this folder, and leave the gateway's as they are.") var out:
       String?
-    @OptionGroup var state: StateOptions
-    @OptionGroup var format: FormatOptions
+    @OptionGroup var options: AdminOptions
 
     func validate() throws {
       guard !(add && replace) else { throw ValidationError("--add or --replace, not both") }
     }
 
     func run() async throws {
-      let files = try CertificateFiles(folder: out ?? (try state.folder.path), name: "server", isReplaced: out == nil)
-      let created: CreatedCertificate = try await Admin(state).post(
+      let files = try CertificateFiles(
+        folder: out ?? (try options.state.folder.path), name: "server", isReplaced: out == nil)
+      let created: CreatedCertificate = try await options.admin.post(
         "/admin/v1/certificates/server",
         ServerCertificateRequest(
           names: name, addresses: address, isInstalled: out == nil, keeps: out == nil && !replace))
@@ -142,8 +136,8 @@ struct Certs: AsyncParsableCommand {
       let names = CertificateNames(pem: Array(created.certificate.utf8)).map { $0.names + $0.addresses } ?? []
       let words = "a certificate for \(names.joined(separator: ", "))"
       // A certificate that is installed at a remote gateway has no file on this machine.
-      guard out == nil, try state.context.isRemote else { return files.report(created, format, words) }
-      if format.json { Output.json(["id": created.id]) } else { Output.words(words) }
+      guard out == nil, try options.state.context.isRemote else { return files.report(created, options, words) }
+      options.print(["id": created.id], words: words)
     }
   }
 
@@ -163,13 +157,12 @@ struct Certs: AsyncParsableCommand {
         """)
 
     @Flag(help: "Let the next CA issue the gateway's certificate.") var finish = false
-    @OptionGroup var state: StateOptions
-    @OptionGroup var format: FormatOptions
+    @OptionGroup var options: AdminOptions
 
     func run() async throws {
-      let record: RolloverRecord = try await Admin(state).post(
+      let record: RolloverRecord = try await options.admin.post(
         "/admin/v1/certificates/rollover", RolloverRequest(isLast: finish))
-      if format.json { return Output.json(record) }
+      if options.json { return Output.json(record) }
       let authority = record.authority ?? "none"
       guard let next = record.next else { return Output.words("the CA is \(authority) from now on") }
       Output.words(
@@ -192,8 +185,7 @@ struct Certs: AsyncParsableCommand {
 
     @Argument(help: "Its id, as `certs list` shows it.", completion: CompletionCandidates.certificates) var id: String?
     @Option(help: "The certificate, a PEM file.", completion: .file()) var file: String?
-    @OptionGroup var state: StateOptions
-    @OptionGroup var format: FormatOptions
+    @OptionGroup var options: AdminOptions
 
     func validate() throws {
       guard (id == nil) != (file == nil) else { throw ValidationError("say which: an id, or --file CERTIFICATE") }
@@ -201,9 +193,9 @@ struct Certs: AsyncParsableCommand {
 
     func run() async throws {
       let pem = try file.map { String(decoding: try PayloadFile.read($0), as: UTF8.self) }
-      let revoked: CertificateRecord = try await Admin(state).post(
+      let revoked: CertificateRecord = try await options.admin.post(
         "/admin/v1/certificates/revocations", RevocationRequest(id: id, certificate: pem))
-      if format.json { Output.json(revoked) } else { Output.words("revoked certificate \(revoked.id)") }
+      options.print(revoked, words: "revoked certificate \(revoked.id)")
     }
   }
 }
@@ -231,7 +223,7 @@ private struct CertificateFiles {
     }
   }
 
-  func report(_ created: CreatedCertificate, _ format: FormatOptions, _ words: String) {
+  func report(_ created: CreatedCertificate, _ format: some OutputForm, _ words: String) {
     if format.json { return Output.json(["certificate": certificate, "id": created.id, "key": key]) }
     Output.data(certificate)
     Output.data(key)

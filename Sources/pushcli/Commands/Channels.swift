@@ -28,8 +28,7 @@ struct Channels: AsyncParsableCommand {
     @Option(help: "Only channels that this device subscribes to.", completion: CompletionCandidates.devices) var device:
       String?
     @OptionGroup var part: ListOptions
-    @OptionGroup var state: StateOptions
-    @OptionGroup var format: FormatOptions
+    @OptionGroup var options: AdminOptions
 
     func validate() throws {
       if app != nil, device != nil { throw ValidationError("--app or --device, not both") }
@@ -39,8 +38,8 @@ struct Channels: AsyncParsableCommand {
       let path =
         device.map { "/admin/v1/devices/\(pathPart($0))/channels" }
         ?? "/admin/v1/channels" + (app.map { "?app=\(pathPart($0))" } ?? "")
-      try await Admin(state).printList(
-        path, part, format, name: "id",
+      try await options.admin.printList(
+        path, part, options, name: "id",
         header: ["CHANNEL", "APP", "ENVIRONMENT", "STORES", "SUBSCRIBED", "CONNECTED"]
       ) { row in
         [
@@ -59,8 +58,7 @@ struct Channels: AsyncParsableCommand {
     @Option(help: "development or production. (the gateway's)", completion: CompletionCandidates.environments)
     var environment: String?
     @Option(help: "How many to create, up to 10000.") var count = 1
-    @OptionGroup var state: StateOptions
-    @OptionGroup var format: FormatOptions
+    @OptionGroup var options: AdminOptions
 
     func validate() throws {
       guard environment.map({ ["development", "production"].contains($0) }) ?? true else {
@@ -70,10 +68,10 @@ struct Channels: AsyncParsableCommand {
     }
 
     func run() async throws {
-      let made: [ChannelRecord] = try await Admin(state).post(
+      let made: [ChannelRecord] = try await options.admin.post(
         "/admin/v1/channels",
         ChannelRequest(topic: app, environment: environment, storagePolicy: store ? 1 : 0, count: count))
-      if format.json { return Output.json(lines: made) }
+      if options.json { return Output.json(lines: made) }
       for channel in made { Output.data(channel.id) }
     }
   }
@@ -83,13 +81,11 @@ struct Channels: AsyncParsableCommand {
       commandName: "delete",
       abstract: "Delete a channel with its stored message, subscriptions and links. It can't be undone.")
     @Argument(help: "The channel's id.", completion: CompletionCandidates.channels) var channel: String
-    @OptionGroup var state: StateOptions
-    @OptionGroup var format: FormatOptions
+    @OptionGroup var options: AdminOptions
 
     func run() async throws {
-      try await Admin(state).delete("/admin/v1/channels/\(pathPart(channel))")
-      if format.json { return Output.json(["deleted": channel]) }
-      Output.words("deleted \(channel)")
+      try await options.admin.delete("/admin/v1/channels/\(pathPart(channel))")
+      options.print(["deleted": channel], words: "deleted \(channel)")
     }
   }
 
@@ -99,18 +95,17 @@ struct Channels: AsyncParsableCommand {
     @Argument(help: "The channel's id.", completion: CompletionCandidates.channels) var channel: String
     @Argument(help: "The devices' names.", completion: CompletionCandidates.devices) var devices: [String] = []
     @Option(help: "All devices whose names begin with this and a hyphen.") var batch: String?
-    @OptionGroup var state: StateOptions
-    @OptionGroup var format: FormatOptions
+    @OptionGroup var options: AdminOptions
 
     func validate() throws {
       if devices.isEmpty, batch == nil { throw ValidationError("name devices, or a --batch") }
     }
 
     func run() async throws {
-      let record: ChannelRecord = try await Admin(state).post(
+      let record: ChannelRecord = try await options.admin.post(
         "/admin/v1/channels/\(pathPart(channel))/subscriptions",
         ChannelSubscriptionRequest(devices: devices, batch: batch))
-      if format.json { return Output.json(record) }
+      if options.json { return Output.json(record) }
       let subscribe = record.subscriptions == 1 ? "1 device subscribes" : "\(record.subscriptions) devices subscribe"
       Output.words("\(subscribe) to \(record.id)")
     }
@@ -121,13 +116,12 @@ struct Channels: AsyncParsableCommand {
       commandName: "unsubscribe", abstract: "End a device's subscription to a channel.")
     @Argument(help: "The channel's id.", completion: CompletionCandidates.channels) var channel: String
     @Argument(help: "The device's name.", completion: CompletionCandidates.devices) var device: String
-    @OptionGroup var state: StateOptions
-    @OptionGroup var format: FormatOptions
+    @OptionGroup var options: AdminOptions
 
     func run() async throws {
-      try await Admin(state).delete("/admin/v1/channels/\(pathPart(channel))/subscriptions/\(pathPart(device))")
-      if format.json { return Output.json(["unsubscribed": device, "channel": channel]) }
-      Output.words("\(device) no longer subscribes to \(channel)")
+      try await options.admin.delete("/admin/v1/channels/\(pathPart(channel))/subscriptions/\(pathPart(device))")
+      options.print(
+        ["unsubscribed": device, "channel": channel], words: "\(device) no longer subscribes to \(channel)")
     }
   }
 

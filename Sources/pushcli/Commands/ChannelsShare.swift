@@ -23,8 +23,7 @@ extension Channels {
     @Option(help: "How many devices may use it, from 2 to 1000000.") var uses = 1000
     @Option(help: "HOST or HOST:PORT as other machines reach the gateway. (this machine's name)") var host: String?
     @Flag(help: "Also draw it as a QR code.") var qr = false
-    @OptionGroup var state: StateOptions
-    @OptionGroup var format: FormatOptions
+    @OptionGroup var options: AdminOptions
 
     func validate() throws {
       try OptionRange.check(days, "--days", 1...365)
@@ -32,12 +31,12 @@ extension Channels {
     }
 
     func run() async throws {
-      let admin = try await Admin(state)
-      let place = try await InvitationPlace(host, at: state.context, admin)
+      let admin = try await options.admin
+      let place = try await InvitationPlace(host, at: options.state.context, admin)
       try await place.certify(admin)
       let made: CreatedInvitation = try await admin.post(
         "/admin/v1/channels/\(pathPart(channel))/shares", ShareRequest(validSeconds: days * 86_400, uses: uses))
-      if format.json { return Output.json(SharedLink(made, place.address)) }
+      if options.json { return Output.json(SharedLink(made, place.address)) }
       try place.show(
         made.code,
         "for \(made.topic ?? "its app"), \(counted(made.uses, "device")), within \(counted(days, "day")); there: "
@@ -50,12 +49,11 @@ extension Channels {
       commandName: "shares", abstract: "List the valid links of channels.",
       discussion: "Their codes are not kept.\n\nExample:\n  pushcli channels shares --json")
     @OptionGroup var part: ListOptions
-    @OptionGroup var state: StateOptions
-    @OptionGroup var format: FormatOptions
+    @OptionGroup var options: AdminOptions
 
     func run() async throws {
-      try await Admin(state).printList(
-        "/admin/v1/shares", part, format, name: "id", header: ["ID", "CHANNEL", "APP", "USES LEFT", "EXPIRES"]
+      try await options.admin.printList(
+        "/admin/v1/shares", part, options, name: "id", header: ["ID", "CHANNEL", "APP", "USES LEFT", "EXPIRES"]
       ) { row in
         [
           row["id"]?.string ?? "", row["channel"]?.string ?? "", row["topic"]?.string ?? "",
@@ -71,12 +69,11 @@ extension Channels {
       discussion: "Example:\n  pushcli channels unshare 3f0c9a1be2d45577")
     @Argument(help: "The link's id, as `channels shares` lists it.", completion: CompletionCandidates.shares) var id:
       String
-    @OptionGroup var state: StateOptions
-    @OptionGroup var format: FormatOptions
+    @OptionGroup var options: AdminOptions
 
     func run() async throws {
-      try await Admin(state).delete("/admin/v1/shares/\(pathPart(id))")
-      if format.json { Output.json(["withdrawn": id]) } else { Output.words("took back link \(id)") }
+      try await options.admin.delete("/admin/v1/shares/\(pathPart(id))")
+      options.print(["withdrawn": id], words: "took back link \(id)")
     }
   }
 }

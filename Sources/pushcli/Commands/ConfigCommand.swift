@@ -117,8 +117,8 @@ enum SettingsInForce {
   }
 
   private static func show(_ settings: [SettingRecord], _ format: FormatOptions) {
-    if format.json { return Output.json(lines: settings) }
-    Output.table(
-      ["SETTING", "VALUE", "FROM", "CHANGES WITH"], settings.map { [$0.name, $0.value, $0.origin, $0.change] })
+    format.print(lines: settings, ["SETTING", "VALUE", "FROM", "CHANGES WITH"]) {
+      [$0.name, $0.value, $0.origin, $0.change]
+    }
   }
 }

@@ -43,15 +43,12 @@ struct ContextsCommand: AsyncParsableCommand {
           devices: Credentials.names(in: context.folder),
           login: GatewayContext.Login.read(in: context.folder) != nil)
       }
-      if format.json { return Output.json(lines: rows) }
-      Output.table(
-        ["", "NAME", "GATEWAY", "DEVICES HERE", "ADMINISTERED BY"],
-        rows.map { row in
-          [
-            row.current ? "*" : "", row.name, row.gateway ?? "this machine's", row.devices.joined(separator: ", "),
-            row.login ? "token" : row.gateway == nil ? "admin socket" : "",
-          ]
-        })
+      format.print(lines: rows, ["", "NAME", "GATEWAY", "DEVICES HERE", "ADMINISTERED BY"]) { row in
+        [
+          row.current ? "*" : "", row.name, row.gateway ?? "this machine's", row.devices.joined(separator: ", "),
+          row.login ? "token" : row.gateway == nil ? "admin socket" : "",
+        ]
+      }
     }
   }
 
@@ -84,8 +81,9 @@ struct ContextsCommand: AsyncParsableCommand {
       let contexts = Contexts(try state.folder)
       let context = try contexts.add(address, as: name, authority: found.authority)
       try contexts.use(context.name)
-      if format.json { return Output.json(["gateway": address.description, "context": context.name]) }
-      Output.words("the default gateway is \(address) now; `pushcli contexts use local` changes that")
+      format.print(
+        ["gateway": address.description, "context": context.name],
+        words: "the default gateway is \(address) now; `pushcli contexts use local` changes that")
     }
   }
 
@@ -99,7 +97,7 @@ struct ContextsCommand: AsyncParsableCommand {
 
     func run() async throws {
       try Contexts(try state.folder).use(name)
-      if format.json { Output.json(["current": name]) } else { Output.words("the default gateway is \(name) now") }
+      format.print(["current": name], words: "the default gateway is \(name) now")
     }
   }
 
@@ -124,8 +122,9 @@ struct ContextsCommand: AsyncParsableCommand {
         throw CommandFailure(.usage, "\(name ?? known.name) is not a remote gateway: `pushcli contexts` lists them")
       }
       let isNew = try await context.refreshAuthority()
-      if format.json { return Output.json(["context": context.name, "refreshed": String(isNew)]) }
-      Output.words(isNew ? "\(context.name) has another CA, which is trusted now" : "nothing has changed")
+      format.print(
+        ["context": context.name, "refreshed": String(isNew)],
+        words: isNew ? "\(context.name) has another CA, which is trusted now" : "nothing has changed")
     }
   }
 
@@ -153,9 +152,9 @@ struct ContextsCommand: AsyncParsableCommand {
       }
       try await TrustOnFirstUse(address, AuthorityFingerprint.ofSystem).connect().client.close()
       let isNew = try contexts.trustSystem(context)
-      if format.json { return Output.json(["context": context.name, "changed": String(isNew)]) }
-      Output.words(
-        isNew ? "\(context.name) is verified by the CAs of this system from now on" : "nothing has changed")
+      format.print(
+        ["context": context.name, "changed": String(isNew)],
+        words: isNew ? "\(context.name) is verified by the CAs of this system from now on" : "nothing has changed")
     }
   }
 
@@ -175,7 +174,7 @@ struct ContextsCommand: AsyncParsableCommand {
 
     func run() async throws {
       try Contexts(try state.folder).remove(name)
-      if format.json { Output.json(["removed": name]) } else { Output.words("forgot \(name)") }
+      format.print(["removed": name], words: "forgot \(name)")
     }
   }
 }

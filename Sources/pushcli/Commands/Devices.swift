@@ -29,12 +29,11 @@ struct Devices: AsyncParsableCommand {
           pushcli devices list --json | head -5
         """)
     @OptionGroup var part: ListOptions
-    @OptionGroup var state: StateOptions
-    @OptionGroup var format: FormatOptions
+    @OptionGroup var options: AdminOptions
 
     func run() async throws {
-      try await Admin(state).printList(
-        "/admin/v1/devices", part, format, header: ["NAME", "PERSON", "CONNECTED", "LAST SEEN", "WAITING", "APPS"]
+      try await options.admin.printList(
+        "/admin/v1/devices", part, options, header: ["NAME", "PERSON", "CONNECTED", "LAST SEEN", "WAITING", "APPS"]
       ) { row in
         let isConnected = (row["streams"]?.integer ?? 0) > 0
         return [
@@ -66,12 +65,11 @@ struct Devices: AsyncParsableCommand {
       help: "Its user: the devices of one user share their preferences. (a new user)",
       completion: CompletionCandidates.persons)
     var person: String?
-    @OptionGroup var state: StateOptions
-    @OptionGroup var format: FormatOptions
+    @OptionGroup var options: AdminOptions
 
     func run() async throws {
-      let credentials = try await Credentials.enroll(name, person: person, state: state)
-      if format.json { Output.json(credentials) } else { Output.words("enrolled \(name)") }
+      let credentials = try await Credentials.enroll(name, person: person, state: options.state)
+      options.print(credentials, words: "enrolled \(name)")
     }
   }
 
@@ -86,13 +84,12 @@ struct Devices: AsyncParsableCommand {
           pushcli devices remove laptop
         """)
     @Argument(help: "The device's name.", completion: CompletionCandidates.devices) var name: String
-    @OptionGroup var state: StateOptions
-    @OptionGroup var format: FormatOptions
+    @OptionGroup var options: AdminOptions
 
     func run() async throws {
-      try await Admin(state).delete("/admin/v1/devices/\(pathPart(name))")
-      Credentials.remove(name, from: try state.folder)
-      if format.json { Output.json(["removed": name]) } else { Output.words("removed \(name)") }
+      try await options.admin.delete("/admin/v1/devices/\(pathPart(name))")
+      Credentials.remove(name, from: try options.state.folder)
+      options.print(["removed": name], words: "removed \(name)")
     }
   }
 
@@ -108,16 +105,15 @@ struct Devices: AsyncParsableCommand {
           pushcli devices rotate laptop
         """)
     @Argument(help: "The device's name.", completion: CompletionCandidates.devices) var name: String
-    @OptionGroup var state: StateOptions
-    @OptionGroup var format: FormatOptions
+    @OptionGroup var options: AdminOptions
 
     func run() async throws {
-      let isHere = (try? Credentials.read(name, in: state.folder)) != nil
+      let isHere = (try? Credentials.read(name, in: options.state.folder)) != nil
       struct Nothing: Encodable {}
-      let credentials: Credentials = try await Admin(state).post(
+      let credentials: Credentials = try await options.admin.post(
         "/admin/v1/devices/\(pathPart(name))/secret", Nothing())
-      if isHere { try credentials.save(in: state.folder) }
-      if format.json { return Output.json(credentials) }
+      if isHere { try credentials.save(in: options.state.folder) }
+      if options.json { return Output.json(credentials) }
       if isHere { return Output.words("\(name) has another secret, which is in the state folder") }
       Output.data(credentials.secret)
     }
@@ -134,8 +130,7 @@ struct Devices: AsyncParsableCommand {
     var environment: String?
     @Option(help: "Seconds until the token expires and answers 410 ExpiredToken. (no end)")
     var validFor: Int?
-    @OptionGroup var state: StateOptions
-    @OptionGroup var format: FormatOptions
+    @OptionGroup var options: AdminOptions
 
     func validate() throws {
       guard environment.map({ ["development", "production"].contains($0) }) ?? true else {
@@ -145,13 +140,13 @@ struct Devices: AsyncParsableCommand {
     }
 
     func run() async throws {
-      let admin = try await Admin(state)
+      let admin = try await options.admin
       var environment = environment
-      if environment == nil { environment = await admin.environmentToRegister(at: state.gateway) }
+      if environment == nil { environment = await admin.environmentToRegister(at: options.state.gateway) }
       let registration: RegistrationRecord = try await admin.post(
         "/admin/v1/devices/\(pathPart(name))/registrations",
         RegistrationRequest(topic: topic, environment: environment, validSeconds: validFor))
-      if format.json { Output.json(registration) } else { Output.data(registration.token) }
+      options.print(registration, data: registration.token)
     }
   }
 
@@ -161,13 +156,11 @@ struct Devices: AsyncParsableCommand {
       discussion: "Example:\n  pushcli devices unregister me com.example.news")
     @Argument(help: "The device's name.", completion: CompletionCandidates.devices) var name: String
     @Argument(help: "The app's topic.", completion: CompletionCandidates.apps) var topic: String
-    @OptionGroup var state: StateOptions
-    @OptionGroup var format: FormatOptions
+    @OptionGroup var options: AdminOptions
 
     func run() async throws {
-      try await Admin(state).delete("/admin/v1/devices/\(pathPart(name))/registrations/\(pathPart(topic))")
-      if format.json { return Output.json(["unregistered": name, "topic": topic]) }
-      Output.words("unregistered \(name) from \(topic)")
+      try await options.admin.delete("/admin/v1/devices/\(pathPart(name))/registrations/\(pathPart(topic))")
+      options.print(["unregistered": name, "topic": topic], words: "unregistered \(name) from \(topic)")
     }
   }
 
@@ -176,12 +169,11 @@ struct Devices: AsyncParsableCommand {
       commandName: "invitations", abstract: "List the valid invitations, and the links of channels.",
       discussion: "`pushcli channels shares` lists the links alone.\n\nExample:\n  pushcli devices invitations")
     @OptionGroup var part: ListOptions
-    @OptionGroup var state: StateOptions
-    @OptionGroup var format: FormatOptions
+    @OptionGroup var options: AdminOptions
 
     func run() async throws {
-      try await Admin(state).printList(
-        "/admin/v1/invitations", part, format, name: "id",
+      try await options.admin.printList(
+        "/admin/v1/invitations", part, options, name: "id",
         header: ["ID", "PERSON", "ROLE", "USES", "EXPIRES", "CHANNEL"]
       ) { row in
         [
@@ -199,12 +191,11 @@ struct Devices: AsyncParsableCommand {
     @Argument(
       help: "The invitation's id, as `devices invitations` lists it.", completion: CompletionCandidates.invitations)
     var id: String
-    @OptionGroup var state: StateOptions
-    @OptionGroup var format: FormatOptions
+    @OptionGroup var options: AdminOptions
 
     func run() async throws {
-      try await Admin(state).delete("/admin/v1/invitations/\(pathPart(id))")
-      if format.json { Output.json(["withdrawn": id]) } else { Output.words("withdrew invitation \(id)") }
+      try await options.admin.delete("/admin/v1/invitations/\(pathPart(id))")
+      options.print(["withdrawn": id], words: "withdrew invitation \(id)")
     }
   }
 }

@@ -27,8 +27,7 @@ extension Devices {
     @Option(help: "Minutes until it expires, up to a year.") var minutes = 10
     @Option(help: "HOST or HOST:PORT as the other machine reaches the gateway. (this machine's name)") var host: String?
     @Flag(help: "Also draw it as a QR code, of a link.") var qr = false
-    @OptionGroup var state: StateOptions
-    @OptionGroup var format: FormatOptions
+    @OptionGroup var options: AdminOptions
 
     func validate() throws {
       try OptionRange.check(minutes, "--minutes", 1...525_600)
@@ -39,12 +38,12 @@ extension Devices {
     }
 
     func run() async throws {
-      let admin = try await Admin(state)
-      let place = try await InvitationPlace(host, at: state.context, admin)
+      let admin = try await options.admin
+      let place = try await InvitationPlace(host, at: options.state.context, admin)
       try await place.certify(admin)
       let made: CreatedInvitation = try await admin.post(
         "/admin/v1/invitations", InvitationRequest(validSeconds: minutes * 60, person: person, role: role))
-      if format.json { return Output.json(Result(made, place.address)) }
+      if options.json { return Output.json(Result(made, place.address)) }
       let words = made.person.map { "for a device of \($0)" } ?? "for a device of somebody new"
       let role = made.role == Role.device.rawValue ? "" : ", with the role \(made.role)"
       try place.show(

@@ -24,11 +24,10 @@ struct Faults: AsyncParsableCommand {
   struct List: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
       commandName: "list", abstract: "List faults with their effects and remaining counts.")
-    @OptionGroup var state: StateOptions
-    @OptionGroup var format: FormatOptions
+    @OptionGroup var options: AdminOptions
 
     func run() async throws {
-      Faults.show(try await Admin(state).get("/admin/v1/faults"), format)
+      Faults.show(try await options.admin.get("/admin/v1/faults"), options)
     }
   }
 
@@ -63,8 +62,7 @@ struct Faults: AsyncParsableCommand {
     @Option(help: "Strike this many of a hundred.") var rate: Double?
     @Option(help: "Seed for --rate, for repeatable faults.") var seed: UInt64?
     @Option(name: .customLong("for"), help: "End after this time: 30s, 10m.") var lasting: String?
-    @OptionGroup var state: StateOptions
-    @OptionGroup var format: FormatOptions
+    @OptionGroup var options: AdminOptions
 
     func validate() throws {
       // JSON can't represent infinity; the gateway checks all other values of a fault.
@@ -82,10 +80,10 @@ struct Faults: AsyncParsableCommand {
       if unregister { rule.unregister = true }
       rule.delay = try delay.map { try TimeSpan($0, option: "--delay").seconds }
       rule.seconds = try lasting.map { try TimeSpan($0, option: "--for").seconds }
-      let _: [FaultRecord] = try await Admin(state).post("/admin/v1/faults", [rule])
-      if !format.json { Output.words("set \(name)") }
-      let all: [FaultRecord] = try await Admin(state).get("/admin/v1/faults")
-      if format.json { Output.json(lines: all.filter { $0.rule.name == name }) }
+      let _: [FaultRecord] = try await options.admin.post("/admin/v1/faults", [rule])
+      if !options.json { Output.words("set \(name)") }
+      let all: [FaultRecord] = try await options.admin.get("/admin/v1/faults")
+      if options.json { Output.json(lines: all.filter { $0.rule.name == name }) }
     }
   }
 
@@ -93,17 +91,15 @@ struct Faults: AsyncParsableCommand {
     static let configuration = CommandConfiguration(commandName: "remove", abstract: "Remove a fault, or all of them.")
     @Argument(help: "The fault's name.", completion: CompletionCandidates.faults) var name: String?
     @Flag(help: "All faults.") var all = false
-    @OptionGroup var state: StateOptions
-    @OptionGroup var format: FormatOptions
+    @OptionGroup var options: AdminOptions
 
     func validate() throws {
       guard (name != nil) != all else { throw ValidationError("name a fault, or say --all") }
     }
 
     func run() async throws {
-      try await Admin(state).delete("/admin/v1/faults" + (name.map { "/" + pathPart($0) } ?? ""))
-      if format.json { return Output.json(["removed": name ?? "all"]) }
-      Output.words("removed \(name ?? "all faults")")
+      try await options.admin.delete("/admin/v1/faults" + (name.map { "/" + pathPart($0) } ?? ""))
+      options.print(["removed": name ?? "all"], words: "removed \(name ?? "all faults")")
     }
   }
 
@@ -119,8 +115,7 @@ struct Faults: AsyncParsableCommand {
         """)
     @Argument(help: "The file, or - for standard input.", completion: .file()) var file: String
     @Flag(help: "Remove all faults that are set first.") var replace = false
-    @OptionGroup var state: StateOptions
-    @OptionGroup var format: FormatOptions
+    @OptionGroup var options: AdminOptions
 
     func run() async throws {
       let data = try PayloadFile.read(file)
@@ -130,39 +125,34 @@ struct Faults: AsyncParsableCommand {
       } catch {
         throw CommandFailure(.usage, "\(file): \(error)")
       }
-      let admin = try await Admin(state)
+      let admin = try await options.admin
       if replace { try await admin.delete("/admin/v1/faults") }
       let all: [FaultRecord] = try await admin.post("/admin/v1/faults", rules)
-      if !format.json { Output.words("set \(counted(rules.count, "fault"))") }
-      if format.json { Output.json(lines: all) }
+      if !options.json { Output.words("set \(counted(rules.count, "fault"))") }
+      if options.json { Output.json(lines: all) }
     }
   }
 
   struct Connections: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
       commandName: "connections", abstract: "List the connections that are open now.")
-    @OptionGroup var state: StateOptions
-    @OptionGroup var format: FormatOptions
+    @OptionGroup var options: AdminOptions
 
     func run() async throws {
-      let connections: [ConnectionRecord] = try await Admin(state).get("/admin/v1/connections")
-      if format.json { return Output.json(lines: connections) }
-      Output.table(
-        ["NUMBER", "ADDRESS", "ENVIRONMENT", "STREAMS"],
-        connections.map { [String($0.number), $0.address ?? "-", $0.environment, String($0.streams)] })
+      let connections: [ConnectionRecord] = try await options.admin.get("/admin/v1/connections")
+      options.print(lines: connections, ["NUMBER", "ADDRESS", "ENVIRONMENT", "STREAMS"]) {
+        [String($0.number), $0.address ?? "-", $0.environment, String($0.streams)]
+      }
     }
   }
 
-  private static func show(_ faults: [FaultRecord], _ format: FormatOptions) {
-    if format.json { return Output.json(lines: faults) }
-    Output.table(
-      ["NAME", "DOES", "FOR", "HITS", "LEFT", "ENDS IN", "ACTIVE"],
-      faults.map { fault in
-        [
-          fault.rule.name, fault.does, fault.rule.target, String(fault.strikes), fault.left.map(String.init) ?? "-",
-          fault.secondsLeft.map { String(format: "%.0fs", $0.rounded(.up)) } ?? "-", fault.isActive ? "yes" : "no",
-        ]
-      })
+  private static func show(_ faults: [FaultRecord], _ format: some OutputForm) {
+    format.print(lines: faults, ["NAME", "DOES", "FOR", "HITS", "LEFT", "ENDS IN", "ACTIVE"]) { fault in
+      [
+        fault.rule.name, fault.does, fault.rule.target, String(fault.strikes), fault.left.map(String.init) ?? "-",
+        fault.secondsLeft.map { String(format: "%.0fs", $0.rounded(.up)) } ?? "-", fault.isActive ? "yes" : "no",
+      ]
+    }
   }
 }
 

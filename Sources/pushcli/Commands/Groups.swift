@@ -25,11 +25,11 @@ struct Groups: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
       commandName: "list", abstract: "List groups, in the order of their names.")
     @OptionGroup var part: ListOptions
-    @OptionGroup var state: StateOptions
-    @OptionGroup var format: FormatOptions
+    @OptionGroup var options: AdminOptions
 
     func run() async throws {
-      try await Admin(state).printList("/admin/v1/groups", part, format, header: ["GROUP", "MEMBERS", "APPS"]) { row in
+      try await options.admin.printList("/admin/v1/groups", part, options, header: ["GROUP", "MEMBERS", "APPS"]) {
+        row in
         [row["name"]?.string ?? "", String(row["members"]?.integer ?? 0), row["topics"]?.joinedTexts ?? ""]
       }
     }
@@ -40,12 +40,11 @@ struct Groups: AsyncParsableCommand {
       commandName: "show", abstract: "Show a group's members with their devices, and its tokens.",
       discussion: "Example:\n  pushcli groups show ops")
     @Argument(help: "The group.", completion: CompletionCandidates.groups) var name: String
-    @OptionGroup var state: StateOptions
-    @OptionGroup var format: FormatOptions
+    @OptionGroup var options: AdminOptions
 
     func run() async throws {
-      let group: GroupRecord = try await Admin(state).get("/admin/v1/groups/\(pathPart(name))")
-      if format.json { return Output.json(group) }
+      let group: GroupRecord = try await options.admin.get("/admin/v1/groups/\(pathPart(name))")
+      if options.json { return Output.json(group) }
       var members = TableWriter(["MEMBER", "DEVICES"])
       Output.data(lines: members.lines(of: group.members.map { [$0.person, $0.devices.joined(separator: " ")] }))
       var tokens = TableWriter(["APP", "ENVIRONMENT", "TOKEN"])
@@ -59,14 +58,12 @@ struct Groups: AsyncParsableCommand {
       discussion: "Example:\n  pushcli groups add ops ann bob")
     @Argument(help: "The group.", completion: CompletionCandidates.groups) var name: String
     @Argument(help: "The persons.", completion: CompletionCandidates.persons) var persons: [String] = []
-    @OptionGroup var state: StateOptions
-    @OptionGroup var format: FormatOptions
+    @OptionGroup var options: AdminOptions
 
     func run() async throws {
-      let group: GroupRecord = try await Admin(state).post(
+      let group: GroupRecord = try await options.admin.post(
         "/admin/v1/groups", GroupRequest(name: name, members: persons))
-      if format.json { return Output.json(group) }
-      Output.words("\(name) has \(group.members.map(\.person).joined(separator: ", "))")
+      options.print(group, words: "\(name) has \(group.members.map(\.person).joined(separator: ", "))")
     }
   }
 
@@ -83,16 +80,16 @@ struct Groups: AsyncParsableCommand {
     @Argument(help: "The group.", completion: CompletionCandidates.groups) var name: String
     @Argument(help: "The users to remove. (the whole group)", completion: CompletionCandidates.persons) var persons:
       [String] = []
-    @OptionGroup var state: StateOptions
-    @OptionGroup var format: FormatOptions
+    @OptionGroup var options: AdminOptions
 
     func run() async throws {
-      let admin = try await Admin(state)
+      let admin = try await options.admin
       let path = "/admin/v1/groups/\(pathPart(name))"
       for person in persons { try await admin.delete("\(path)/members/\(pathPart(person))") }
       if persons.isEmpty { try await admin.delete(path) }
-      if format.json { return Output.json(["group": [name], "removed": persons.isEmpty ? [name] : persons]) }
-      Output.words(persons.isEmpty ? "removed \(name)" : "removed \(persons.joined(separator: ", ")) from \(name)")
+      options.print(
+        ["group": [name], "removed": persons.isEmpty ? [name] : persons],
+        words: persons.isEmpty ? "removed \(name)" : "removed \(persons.joined(separator: ", ")) from \(name)")
     }
   }
 
@@ -104,8 +101,7 @@ struct Groups: AsyncParsableCommand {
     @Argument(help: "The app's topic.", completion: CompletionCandidates.apps) var topic: String
     @Option(help: "development or production. (the gateway's)", completion: CompletionCandidates.environments)
     var environment: String?
-    @OptionGroup var state: StateOptions
-    @OptionGroup var format: FormatOptions
+    @OptionGroup var options: AdminOptions
 
     func validate() throws {
       guard environment.map({ ["development", "production"].contains($0) }) ?? true else {
@@ -114,13 +110,13 @@ struct Groups: AsyncParsableCommand {
     }
 
     func run() async throws {
-      let admin = try await Admin(state)
+      let admin = try await options.admin
       var environment = environment
-      if environment == nil { environment = await admin.environmentToRegister(at: state.gateway) }
+      if environment == nil { environment = await admin.environmentToRegister(at: options.state.gateway) }
       let registration: RegistrationRecord = try await admin.post(
         "/admin/v1/groups/\(pathPart(name))/registrations",
         RegistrationRequest(topic: topic, environment: environment, validSeconds: nil))
-      if format.json { Output.json(registration) } else { Output.data(registration.token) }
+      options.print(registration, data: registration.token)
     }
   }
 
@@ -130,13 +126,11 @@ struct Groups: AsyncParsableCommand {
       discussion: "Example:\n  pushcli groups unregister ops com.example.ops")
     @Argument(help: "The group.", completion: CompletionCandidates.groups) var name: String
     @Argument(help: "The app's topic.", completion: CompletionCandidates.apps) var topic: String
-    @OptionGroup var state: StateOptions
-    @OptionGroup var format: FormatOptions
+    @OptionGroup var options: AdminOptions
 
     func run() async throws {
-      try await Admin(state).delete("/admin/v1/groups/\(pathPart(name))/registrations/\(pathPart(topic))")
-      if format.json { return Output.json(["unregistered": name, "topic": topic]) }
-      Output.words("unregistered \(name) from \(topic)")
+      try await options.admin.delete("/admin/v1/groups/\(pathPart(name))/registrations/\(pathPart(topic))")
+      options.print(["unregistered": name, "topic": topic], words: "unregistered \(name) from \(topic)")
     }
   }
 }

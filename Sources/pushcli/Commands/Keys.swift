@@ -32,12 +32,11 @@ struct Keys: AsyncParsableCommand {
   struct List: AsyncParsableCommand {
     static let configuration = CommandConfiguration(commandName: "list", abstract: "List keys.")
     @OptionGroup var part: ListOptions
-    @OptionGroup var state: StateOptions
-    @OptionGroup var format: FormatOptions
+    @OptionGroup var options: AdminOptions
 
     func run() async throws {
-      try await Admin(state).printList(
-        "/admin/v1/keys", part, format, name: "key_id", header: ["KEY", "TEAM", "ENVIRONMENT", "TOPICS"]
+      try await options.admin.printList(
+        "/admin/v1/keys", part, options, name: "key_id", header: ["KEY", "TEAM", "ENVIRONMENT", "TOPICS"]
       ) { row in
         [
           row["key_id"]?.string ?? "", row["team_id"]?.string ?? "", row["environment"]?.string ?? "",
@@ -65,8 +64,7 @@ struct Keys: AsyncParsableCommand {
     @Option(help: "The key it is rotated with, for keys of topics: their tokens may follow each other on a connection.")
     var related: String?
     @Option(help: "The folder for the .p8 file.", completion: .directory) var out = "."
-    @OptionGroup var state: StateOptions
-    @OptionGroup var format: FormatOptions
+    @OptionGroup var options: AdminOptions
 
     func validate() throws {
       guard ["development", "production", "both"].contains(environment) else {
@@ -76,7 +74,7 @@ struct Keys: AsyncParsableCommand {
 
     func run() async throws {
       try SecretsFolder.make(out)
-      let created: CreatedKey = try await Admin(state).post(
+      let created: CreatedKey = try await options.admin.post(
         "/admin/v1/keys",
         KeyRequest(
           team: team, environment: environment == "both" ? nil : environment, topics: topic, related: related))
@@ -87,7 +85,7 @@ struct Keys: AsyncParsableCommand {
         throw CommandFailure(
           .failed, "\(path) can't be written (\(error)): remove the key and try again with another --out")
       }
-      if format.json {
+      if options.json {
         Output.json(Created(keyID: created.id, teamID: created.team, path: path))
       } else {
         Output.data(path)
@@ -112,8 +110,7 @@ struct Keys: AsyncParsableCommand {
     @Option(help: "A topic that the key is for; repeatable. (all)", completion: CompletionCandidates.apps) var topic:
       [String] = []
     @Option(help: "The key it is rotated with.", completion: CompletionCandidates.keys) var related: String?
-    @OptionGroup var state: StateOptions
-    @OptionGroup var format: FormatOptions
+    @OptionGroup var options: AdminOptions
 
     func validate() throws {
       guard ["development", "production", "both"].contains(environment) else {
@@ -128,13 +125,13 @@ struct Keys: AsyncParsableCommand {
       guard let id = keyID ?? named else {
         throw CommandFailure(.usage, "--key-id is missing: \(name) does not contain it, as AuthKey_KEYID.p8 does")
       }
-      let created: CreatedKey = try await Admin(state).post(
+      let created: CreatedKey = try await options.admin.post(
         "/admin/v1/keys",
         KeyRequest(
           team: team, environment: environment == "both" ? nil : environment, topics: topic, related: related, id: id,
           pem: String(decoding: pem, as: UTF8.self)))
-      if format.json { return Output.json(Created(keyID: created.id, teamID: created.team)) }
-      Output.words("key \(created.id) of team \(created.team)")
+      options.print(
+        Created(keyID: created.id, teamID: created.team), words: "key \(created.id) of team \(created.team)")
     }
   }
 
@@ -159,8 +156,7 @@ struct Keys: AsyncParsableCommand {
       let development = Development.read(try state.folder)
       let signer = try ProviderTokenSigner(signing, development: development)
       let token = try signer.token(now: Int(Date().timeIntervalSince1970))
-      if format.json { return Output.json(["token": token]) }
-      Output.data(token)
+      format.print(["token": token], data: token)
     }
   }
 
@@ -169,13 +165,11 @@ struct Keys: AsyncParsableCommand {
       commandName: "remove", abstract: "Remove a key: its tokens are refused from now on.",
       discussion: "Example:\n  pushcli keys remove ABC123DEFG")
     @Argument(help: "The key's id, 10 characters.", completion: CompletionCandidates.keys) var key: String
-    @OptionGroup var state: StateOptions
-    @OptionGroup var format: FormatOptions
+    @OptionGroup var options: AdminOptions
 
     func run() async throws {
-      try await Admin(state).delete("/admin/v1/keys/\(pathPart(key))")
-      if format.json { return Output.json(["removed": key]) }
-      Output.words("removed key \(key)")
+      try await options.admin.delete("/admin/v1/keys/\(pathPart(key))")
+      options.print(["removed": key], words: "removed key \(key)")
     }
   }
 }

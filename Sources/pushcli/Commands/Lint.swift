@@ -35,8 +35,7 @@ struct Lint: ParsableCommand {
   @Flag(help: "Warnings count as errors.") var strict = false
   @Flag(help: "Fix capitals and end punctuation in the files; with - the fixed payload is printed.") var fix = false
   /// Not used: accepted because every command has these options.
-  @OptionGroup var state: StateOptions
-  @OptionGroup var format: FormatOptions
+  @OptionGroup var options: AdminOptions
 
   func validate() throws {
     if let pushType, PushType(rawValue: pushType.lowercased()) == nil {
@@ -57,7 +56,7 @@ struct Lint: ParsableCommand {
   }
 
   func run() throws {
-    if ads.isAsked { return try ads.run(asJSON: format.json) }
+    if ads.isAsked { return try ads.run(asJSON: options.json) }
     let lint = PayloadLint(maximumSize: maximumSize, width: { DisplayWidth.of($0) })
     var (errors, warnings, mended) = (0, 0, 0)
     var isUnreadable = false
@@ -85,7 +84,7 @@ struct Lint: ParsableCommand {
         show(finding, of: file)
       }
     }
-    if !format.json, errors + warnings + mended > 0 {
+    if !options.json, errors + warnings + mended > 0 {
       let words = "\(counted(files.count, "file")): \(counted(errors, "error")), \(counted(warnings, "warning"))"
       Output.words(mended > 0 ? words + ", \(counted(mended, "file")) mended" : words)
     }
@@ -122,7 +121,7 @@ struct Lint: ParsableCommand {
   private func show(_ finding: LintFinding, of file: String) {
     // With --fix and standard input, standard output is for the payload.
     let isData = !(fix && file == "-")
-    if format.json, isData {
+    if options.json, isData {
       Output.json(
         Record(
           file: file, at: finding.pointer, rule: finding.rule, severity: finding.severity, message: finding.message,

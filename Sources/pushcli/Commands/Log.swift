@@ -40,8 +40,7 @@ struct Log: AsyncParsableCommand {
   var limit: Int?
   @Flag(help: "Show times in UTC.") var utc = false
   @Flag(help: "Go on printing as things happen.") var follow = false
-  @OptionGroup var state: StateOptions
-  @OptionGroup var format: FormatOptions
+  @OptionGroup var options: AdminOptions
 
   func validate() throws {
     try OptionRange.check(maximumCount, "--limit", 1...1_000_000_000)
@@ -53,7 +52,7 @@ struct Log: AsyncParsableCommand {
 
   func run() async throws {
     let since = try since.map { try TimeSpan($0, option: "--since", requiresUnit: true) }
-    let (admin, path) = try await LogPath.connect(state, for: device)
+    let (admin, path) = try await LogPath.connect(options.state, for: device)
     var query: [String] = []
     if let id { query.append("id=\(pathPart(id))") }
     if let device, path.isAdministered { query.append("device=\(pathPart(device))") }
@@ -106,7 +105,7 @@ struct Log: AsyncParsableCommand {
       for row in answer.rows { found[Place(gateway: row.gateway, number: row.number)] = row }
     }
     add(try await admin.get(path.path + "?" + values))
-    let folder = try state.folder
+    let folder = try options.state.folder
     for name in Credentials.names(in: folder) where path.isAdministered && (device == nil || device == name) {
       guard let credentials = try Credentials.read(name, in: folder) else { continue }
       do {
@@ -188,7 +187,7 @@ struct Log: AsyncParsableCommand {
   }
 
   private func print(_ record: LogRecord) {
-    if format.json { return Output.json(record) }
+    if options.json { return Output.json(record) }
     let place = [record.device, record.topic].compactMap { $0 }.joined(separator: "/")
     let event = record.event + String(repeating: " ", count: max(0, 12 - record.event.count))
     let time = utc ? record.at : LocalTime.text(record.at)

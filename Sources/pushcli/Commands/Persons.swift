@@ -19,11 +19,10 @@ struct Persons: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
       commandName: "list", abstract: "List users by name.")
     @OptionGroup var part: ListOptions
-    @OptionGroup var state: StateOptions
-    @OptionGroup var format: FormatOptions
+    @OptionGroup var options: AdminOptions
 
     func run() async throws {
-      try await Admin(state).printList("/admin/v1/persons", part, format, header: ["PERSON", "DEVICES"]) { row in
+      try await options.admin.printList("/admin/v1/persons", part, options, header: ["PERSON", "DEVICES"]) { row in
         [row["name"]?.string ?? "", row["devices"]?.joinedTexts ?? ""]
       }
     }
@@ -35,13 +34,12 @@ struct Persons: AsyncParsableCommand {
       discussion: "Example:\n  pushcli persons rename ada \"Ada Lovelace\"")
     @Argument(help: "The person.", completion: CompletionCandidates.persons) var person: String
     @Argument(help: "The new name.") var name: String
-    @OptionGroup var state: StateOptions
-    @OptionGroup var format: FormatOptions
+    @OptionGroup var options: AdminOptions
 
     func run() async throws {
-      let renamed: PersonRecord = try await Admin(state).post(
+      let renamed: PersonRecord = try await options.admin.post(
         "/admin/v1/persons/\(pathPart(person))/name", PersonRequest(name: name))
-      if format.json { Output.json(renamed) } else { Output.words("\(person) is \(renamed.name) now") }
+      options.print(renamed, words: "\(person) is \(renamed.name) now")
     }
   }
 
@@ -56,16 +54,15 @@ struct Persons: AsyncParsableCommand {
           pushcli persons remove ada
         """)
     @Argument(help: "The person.", completion: CompletionCandidates.persons) var person: String
-    @OptionGroup var state: StateOptions
-    @OptionGroup var format: FormatOptions
+    @OptionGroup var options: AdminOptions
 
     func run() async throws {
-      let admin = try await Admin(state)
+      let admin = try await options.admin
       let devices = (try await admin.get("/admin/v1/persons/\(pathPart(person))") as PersonRecord).devices
       try await admin.delete("/admin/v1/persons/\(pathPart(person))")
-      let folder = try state.folder
+      let folder = try options.state.folder
       for device in devices { Credentials.remove(device, from: folder) }
-      if format.json { Output.json(["removed": person]) } else { Output.words("removed \(person)") }
+      options.print(["removed": person], words: "removed \(person)")
     }
   }
 }

@@ -46,14 +46,13 @@ struct PolicyExplain: AsyncParsableCommand {
   var silent: Bool?
   @Option(help: "The Focus that is on; an empty one for none. (as the device last reported)") var focus: String?
   @Argument(help: "A file with the payload, or - for standard input.", completion: .file()) var file: String
-  @OptionGroup var state: StateOptions
-  @OptionGroup var format: FormatOptions
+  @OptionGroup var options: AdminOptions
 
   func validate() throws { try OptionRange.check(recent, "--recent", 0...1_000_000_000) }
 
   func run() async throws {
     let bytes = try PayloadFile.read(file)
-    let access = try await DeviceAccess(device, state)
+    let access = try await DeviceAccess(device, options.state)
     let (record, preferences) = (try await access.record(), try await access.preferences())
     var parsed: ParsedPayload
     do {
@@ -79,7 +78,7 @@ struct PolicyExplain: AsyncParsableCommand {
     // With the policy mode `report`, the gateway logs violations and does not refuse pushes.
     if app?.policyMode == "report" { parsed.violations = [] }
     let answer = Answer(parsed, decision, preferences, device: access.name, topic: topic)
-    if format.json { Output.json(answer) } else { answer.show(parsed.notification) }
+    if options.json { Output.json(answer) } else { answer.show(parsed.notification) }
     if answer.verdict == "refused" { throw ExitCode(Exit.refused.rawValue) }
     if !decision.removed.isEmpty { throw ExitCode(Exit.suppressed.rawValue) }
   }

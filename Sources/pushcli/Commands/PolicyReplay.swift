@@ -33,14 +33,13 @@ struct PolicyReplay: AsyncParsableCommand {
   var preferences: String?
   @Flag(help: "Print pushes without a difference, too.") var all = false
   @Option(help: "At most this many pushes of the newest; with --json all.") var limit = 50
-  @OptionGroup var state: StateOptions
-  @OptionGroup var format: FormatOptions
+  @OptionGroup var options: AdminOptions
 
   func validate() throws { try OptionRange.check(limit, "--limit", 0...1_000_000_000) }
 
   func run() async throws {
     let start = try TimeSpan(since, option: "--since", requiresUnit: true).before(Date())
-    let access = try await DeviceAccess(device, state)
+    let access = try await DeviceAccess(device, options.state)
     let choices = try await choices(access)
     let log = try await records(access, since: start)
     var replay = Replay(choices, offset: ZonedTime.gateway(0).offset)
@@ -52,7 +51,7 @@ struct PolicyReplay: AsyncParsableCommand {
     Output.words(
       "\(counted(outcomes.count, "push", "pushes")), \(changed.count) different: \(lost) with less, "
         + "\(gained) with more, \(held) in a summary")
-    if format.json { return Output.json(lines: shown.map(Line.init)) }
+    if options.json { return Output.json(lines: shown.map(Line.init)) }
     if shown.isEmpty || limit == 0 { return }
     Output.table(
       ["AT", "APP", "ID", "WAS", "WOULD BE", "BECAUSE"],

@@ -19,11 +19,10 @@ struct Prefs: AsyncParsableCommand {
       commandName: "show", abstract: "Show the preferences that apply to a device.")
     @Option(help: "The device's name. (the only one here)", completion: CompletionCandidates.devices) var device:
       String?
-    @OptionGroup var state: StateOptions
-    @OptionGroup var format: FormatOptions
+    @OptionGroup var options: AdminOptions
 
     func run() async throws {
-      show(try await DeviceAccess(device, state).preferences(), json: format.json)
+      show(try await DeviceAccess(device, options.state).preferences(), json: options.json)
     }
   }
 
@@ -52,13 +51,12 @@ struct Prefs: AsyncParsableCommand {
       help: "Preferences as name=value, such as badge=off; the list is above.", completion: CompletionCandidates.choices
     )
     var settings: [String]
-    @OptionGroup var state: StateOptions
-    @OptionGroup var format: FormatOptions
+    @OptionGroup var options: AdminOptions
 
     func run() async throws {
-      let access = try await DeviceAccess(device, state)
+      let access = try await DeviceAccess(device, options.state)
       let request = PreferencesRequest(settings: settings, app: app, category: category)
-      show(try await access.change(request), json: format.json)
+      show(try await access.change(request), json: options.json)
     }
   }
 }

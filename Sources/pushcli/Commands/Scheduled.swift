@@ -22,11 +22,10 @@ struct Scheduled: AsyncParsableCommand {
     @Option(help: "The device's name.") var device: String?
     @Option(help: "The app's topic.") var app: String?
     @Flag(help: "Show times in UTC.") var utc = false
-    @OptionGroup var state: StateOptions
-    @OptionGroup var format: FormatOptions
+    @OptionGroup var options: AdminOptions
 
     func run() async throws {
-      let admin = try await Admin(state)
+      let admin = try await options.admin
       var (after, rows): (String, [[String]]) = ("", [])
       while true {
         let page: [ScheduledRecord] = try await admin.get(
@@ -34,7 +33,7 @@ struct Scheduled: AsyncParsableCommand {
         let records = page.filter { record in
           (device.map { $0 == record.device } ?? true) && (app.map { $0 == record.topic } ?? true)
         }
-        if format.json {
+        if options.json {
           Output.json(lines: records)
         } else {
           rows += records.map { record in
@@ -44,7 +43,7 @@ struct Scheduled: AsyncParsableCommand {
         guard page.count == Limits.maximumListPage, let last = page.last else { break }
         after = "&after=\(last.place)"
       }
-      if !format.json { Output.table(["AT", "DEVICE", "TOPIC", "ID"], rows) }
+      if !options.json { Output.table(["AT", "DEVICE", "TOPIC", "ID"], rows) }
     }
   }
 
@@ -58,18 +57,17 @@ struct Scheduled: AsyncParsableCommand {
           pushcli scheduled cancel 7F1C6E0A-8A4B-4C1D-9E55-0B7C7A1B2C3D
         """)
     @Argument(help: "The apns-id.") var id: String
-    @OptionGroup var state: StateOptions
-    @OptionGroup var format: FormatOptions
+    @OptionGroup var options: AdminOptions
 
     func run() async throws {
       do {
-        try await Admin(state).delete("/admin/v1/scheduled/\(pathPart(id))")
+        try await options.admin.delete("/admin/v1/scheduled/\(pathPart(id))")
       } catch let failure as CommandFailure where failure.status == 404 {
         throw CommandFailure(.suppressed, failure.message)
       } catch let failure as CommandFailure where failure.status == 400 {
         throw CommandFailure(.usage, failure.message)
       }
-      if format.json { Output.json(["cancelled": id]) } else { Output.words("cancelled \(id)") }
+      options.print(["cancelled": id], words: "cancelled \(id)")
     }
   }
 }

@@ -216,7 +216,7 @@ struct Send: AsyncParsableCommand {
       throw CommandFailure(ProviderRefusal.exit(answer.status, refusal?.reason))
     }
     result.apnsID = id
-    if format.json { Output.json(result) } else { Output.words(result.words) }
+    format.print(result, words: result.words)
     // The exit code reports to scripts that no log has such a push; screens have removed it in any case.
     if result.result == "unknown" { throw CommandFailure(.suppressed) }
   }

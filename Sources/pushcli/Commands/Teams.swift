@@ -15,12 +15,11 @@ struct Teams: AsyncParsableCommand {
 
   struct List: AsyncParsableCommand {
     static let configuration = CommandConfiguration(commandName: "list", abstract: "List teams.")
-    @OptionGroup var state: StateOptions
-    @OptionGroup var format: FormatOptions
+    @OptionGroup var options: AdminOptions
 
     func run() async throws {
-      let teams: [TeamRecord] = try await Admin(state).get("/admin/v1/teams")
-      if format.json { Output.json(lines: teams) } else { Output.table(["TEAM"], teams.map { [$0.id] }) }
+      let teams: [TeamRecord] = try await options.admin.get("/admin/v1/teams")
+      if options.json { Output.json(lines: teams) } else { Output.table(["TEAM"], teams.map { [$0.id] }) }
     }
   }
 
@@ -28,12 +27,11 @@ struct Teams: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
       commandName: "add", abstract: "Add a team.", discussion: "Example:\n  pushcli teams add A1B2C3D4E5")
     @Argument(help: "10 characters, A to Z and 0 to 9.") var team: String
-    @OptionGroup var state: StateOptions
-    @OptionGroup var format: FormatOptions
+    @OptionGroup var options: AdminOptions
 
     func run() async throws {
-      let added: TeamRecord = try await Admin(state).post("/admin/v1/teams", TeamRecord(id: team))
-      if format.json { Output.json(added) } else { Output.words("added team \(added.id)") }
+      let added: TeamRecord = try await options.admin.post("/admin/v1/teams", TeamRecord(id: team))
+      options.print(added, words: "added team \(added.id)")
     }
   }
 
@@ -42,13 +40,11 @@ struct Teams: AsyncParsableCommand {
       commandName: "remove", abstract: "Remove a team that has no keys and no apps.",
       discussion: "Example:\n  pushcli teams remove A1B2C3D4E5")
     @Argument(help: "The team, 10 characters.", completion: CompletionCandidates.teams) var team: String
-    @OptionGroup var state: StateOptions
-    @OptionGroup var format: FormatOptions
+    @OptionGroup var options: AdminOptions
 
     func run() async throws {
-      try await Admin(state).delete("/admin/v1/teams/\(pathPart(team))")
-      if format.json { return Output.json(["removed": team]) }
-      Output.words("removed team \(team)")
+      try await options.admin.delete("/admin/v1/teams/\(pathPart(team))")
+      options.print(["removed": team], words: "removed team \(team)")
     }
   }
 }

@@ -22,7 +22,7 @@ extension Admin {
   /// - Returns: true if the list has at least one row.
   @discardableResult
   func printList(
-    _ path: String, _ part: ListOptions, _ format: FormatOptions, name: StaticString = "name", header: [String],
+    _ path: String, _ part: ListOptions, _ format: some OutputForm, name: StaticString = "name", header: [String],
     cells: (JSONElement) -> [String]
   ) async throws -> Bool {
     let parser = JSONParser()
