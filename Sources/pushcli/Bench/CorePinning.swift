@@ -27,11 +27,7 @@ enum CorePinning {
 
   /// Pins all threads of this process, and the processes that they start from now on.
   static func pinProcess(to cores: [Int]) throws {
-    let process = Process()
-    process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
-    process.arguments = ["taskset", "--all-tasks", "--cpu-list", "--pid", text(cores), String(getpid())]
-    process.standardOutput = FileHandle.nullDevice
-    process.standardError = FileHandle.nullDevice
+    let process = Process.quiet(["taskset", "--all-tasks", "--cpu-list", "--pid", text(cores), String(getpid())])
     try? process.run()
     process.waitUntilExit()
     guard process.terminationStatus == 0 else {

@@ -1,4 +1,6 @@
 import GatewayClient
+import GatewayProtocol
+import PushCore
 
 /// The exit codes that scripts rely on (design §7). The table of docs/reference/exit-codes.md is made from them.
 enum Exit: Int32, CaseIterable {
@@ -61,6 +63,14 @@ struct CommandFailure: Error, CustomStringConvertible {
     case .refused(let status): self.init(CommandFailure.exit(of: status), error.description, status: status)
     }
     isPermanent = error.isPermanent
+  }
+
+  /// Makes the failure for a refusal by the control plane.
+  init(refusal answer: Client.Answer) {
+    let problem = try? decodeJSON(ProblemRecord.self, from: answer.body)
+    self.init(
+      CommandFailure.exit(of: answer.status), problem?.detail ?? "the gateway refused with \(answer.status)",
+      status: answer.status)
   }
 
   /// Makes the failure for the error after which a device gave up. With 401, the gateway does not know the device.

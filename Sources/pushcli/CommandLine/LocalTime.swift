@@ -20,7 +20,6 @@ enum LocalTime {
   /// - Parameter offset: in seconds.
   static func text(offset: Int) -> String {
     let minutes = abs(offset) / 60
-    func twoDigits(_ number: Int) -> String { number < 10 ? "0\(number)" : "\(number)" }
-    return (offset < 0 ? "-" : "+") + twoDigits(minutes / 60) + ":" + twoDigits(minutes % 60)
+    return (offset < 0 ? "-" : "+") + ClockText.twoDigits(minutes / 60) + ":" + ClockText.twoDigits(minutes % 60)
   }
 }

@@ -1,5 +1,19 @@
 import ArgumentParser
 
+/// The permitted values of an option.
+enum OptionChoice {
+  static let environments = ["development", "production"]
+  static let keyEnvironments = environments + ["both"]
+
+  /// Checks an optional value.
+  ///
+  /// - Throws: `ValidationError` in one line if it is not one of `values`.
+  static func check(_ value: String?, _ option: String, _ values: [String]) throws {
+    guard let value, !values.contains(value) else { return }
+    throw ValidationError("\(option) is \(values.dropLast().joined(separator: ", ")) or \(values[values.count - 1])")
+  }
+}
+
 /// The range of an option's number. Values computed from numbers in range do not overflow.
 enum OptionRange {
   /// Checks an optional number.

@@ -40,11 +40,9 @@ struct Ads: AsyncParsableCommand {
         guard page.count == size, let number = page.first?.number else { break }
         before = "&before=\(number)"
       }
-      let reports = pages.reversed().joined()
-      if options.json { return Output.json(lines: Array(reports)) }
-      Output.table(
-        ["AT", "DEVICE", "APP", "ID", "NOW", "TEXT"],
-        reports.map { [$0.at, $0.device ?? "", $0.topic ?? "", $0.id, $0.outcome ?? "", $0.text ?? ""] })
+      options.print(lines: Array(pages.reversed().joined()), ["AT", "DEVICE", "APP", "ID", "NOW", "TEXT"]) {
+        [$0.at, $0.device ?? "", $0.topic ?? "", $0.id, $0.outcome ?? "", $0.text ?? ""]
+      }
     }
   }
 }

@@ -70,10 +70,8 @@ struct Apps: AsyncParsableCommand {
     @Option(help: Apps.adsHelp) var ads: String?
 
     func validate() throws {
-      guard policy.map({ ["enforce", "report"].contains($0) }) ?? true else {
-        throw ValidationError("--policy is enforce or report")
-      }
-      try Apps.checkAds(ads)
+      try OptionChoice.check(policy, "--policy", ["enforce", "report"])
+      try OptionChoice.check(ads, "--ads", ["off", "report", "hold", "refuse"])
     }
 
     /// True if no property is given.
@@ -178,10 +176,4 @@ struct Apps: AsyncParsableCommand {
     Alerts that advertise are: off, not examined; report, logged; hold, delivered without alert and sound; \
     refuse, held when suspected and refused when certain. (refuse)
     """
-
-  fileprivate static func checkAds(_ mode: String?) throws {
-    guard mode.map({ ["off", "report", "hold", "refuse"].contains($0) }) ?? true else {
-      throw ValidationError("--ads is off, report, hold or refuse")
-    }
-  }
 }

@@ -79,9 +79,7 @@ struct Certs: AsyncParsableCommand {
     @OptionGroup var options: AdminOptions
 
     func validate() throws {
-      guard ["development", "production", "both"].contains(environment) else {
-        throw ValidationError("--environment is development, production or both")
-      }
+      try OptionChoice.check(environment, "--environment", OptionChoice.keyEnvironments)
       try OptionRange.check(days, "--days", 1...3650)
     }
 

@@ -61,9 +61,7 @@ struct Channels: AsyncParsableCommand {
     @OptionGroup var options: AdminOptions
 
     func validate() throws {
-      guard environment.map({ ["development", "production"].contains($0) }) ?? true else {
-        throw ValidationError("--environment is development or production")
-      }
+      try OptionChoice.check(environment, "--environment", OptionChoice.environments)
       try OptionRange.check(count, "--count", 1...10_000)
     }
 

@@ -117,10 +117,7 @@ struct ContextsCommand: AsyncParsableCommand {
 
     func run() async throws {
       let contexts = Contexts(try state.folder)
-      let known = try contexts.current
-      guard let context = name == nil ? known : contexts[name ?? ""], context.isRemote else {
-        throw CommandFailure(.usage, "\(name ?? known.name) is not a remote gateway: `pushcli contexts` lists them")
-      }
+      let (context, _) = try contexts.remoteGateway(name)
       let isNew = try await context.refreshAuthority()
       format.print(
         ["context": context.name, "refreshed": String(isNew)],
@@ -146,10 +143,7 @@ struct ContextsCommand: AsyncParsableCommand {
 
     func run() async throws {
       let contexts = Contexts(try state.folder)
-      let known = try contexts.current
-      guard let context = name == nil ? known : contexts[name ?? ""], let address = context.address else {
-        throw CommandFailure(.usage, "\(name ?? known.name) is not a remote gateway: `pushcli contexts` lists them")
-      }
+      let (context, address) = try contexts.remoteGateway(name)
       try await TrustOnFirstUse(address, AuthorityFingerprint.ofSystem).connect().client.close()
       let isNew = try contexts.trustSystem(context)
       format.print(

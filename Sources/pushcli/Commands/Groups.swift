@@ -104,18 +104,13 @@ struct Groups: AsyncParsableCommand {
     @OptionGroup var options: AdminOptions
 
     func validate() throws {
-      guard environment.map({ ["development", "production"].contains($0) }) ?? true else {
-        throw ValidationError("--environment is development or production")
-      }
+      try OptionChoice.check(environment, "--environment", OptionChoice.environments)
     }
 
     func run() async throws {
-      let admin = try await options.admin
-      var environment = environment
-      if environment == nil { environment = await admin.environmentToRegister(at: options.state.gateway) }
-      let registration: RegistrationRecord = try await admin.post(
+      let registration = try await options.admin.register(
         "/admin/v1/groups/\(pathPart(name))/registrations",
-        RegistrationRequest(topic: topic, environment: environment, validSeconds: nil))
+        RegistrationRequest(topic: topic, environment: environment), at: options.gateway)
       options.print(registration, data: registration.token)
     }
   }

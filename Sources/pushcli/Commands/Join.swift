@@ -110,10 +110,7 @@ struct Join: AsyncParsableCommand {
           try decodeJSON(Credentials.self, from: answer.body), try decodeJSON(Enrolled.self, from: answer.body).channel
         )
       }
-      let problem = try? decodeJSON(ProblemRecord.self, from: answer.body)
-      last = CommandFailure(
-        CommandFailure.exit(of: answer.status), problem?.detail ?? "the gateway refused with \(answer.status)",
-        status: answer.status)
+      last = CommandFailure(refusal: answer)
       guard answer.status == 409 else { break }
       last.message += device == nil ? ": name the device with --device" : ""
     }

@@ -46,6 +46,27 @@ struct Keys: AsyncParsableCommand {
     }
   }
 
+  /// The properties of a new key.
+  struct Properties: ParsableArguments {
+    @Option(help: "The team, 10 characters.", completion: CompletionCandidates.teams) var team: String
+    @Option(help: "development, production or both.", completion: CompletionCandidates.keyEnvironments)
+    var environment = "both"
+    @Option(help: "A topic that the key is for; repeatable. (all)", completion: CompletionCandidates.apps) var topic:
+      [String] = []
+    @Option(
+      help: "The key it is rotated with, for keys of topics: their tokens may follow each other on a connection.",
+      completion: CompletionCandidates.keys)
+    var related: String?
+
+    func validate() throws { try OptionChoice.check(environment, "--environment", OptionChoice.keyEnvironments) }
+
+    func request(id: String? = nil, pem: String? = nil) -> KeyRequest {
+      KeyRequest(
+        team: team, environment: environment == "both" ? nil : environment, topics: topic, related: related, id: id,
+        pem: pem)
+    }
+  }
+
   struct Create: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
       commandName: "create", abstract: "Create a key and write its private half to AuthKey_<KEYID>.p8.",
@@ -56,28 +77,13 @@ struct Keys: AsyncParsableCommand {
           pushcli keys create --team A1B2C3D4E5 --out ./secrets
         """)
 
-    @Option(help: "The team, 10 characters.", completion: CompletionCandidates.teams) var team: String
-    @Option(help: "development, production or both.", completion: CompletionCandidates.keyEnvironments)
-    var environment = "both"
-    @Option(help: "A topic that the key is for; repeatable. (all)", completion: CompletionCandidates.apps) var topic:
-      [String] = []
-    @Option(help: "The key it is rotated with, for keys of topics: their tokens may follow each other on a connection.")
-    var related: String?
+    @OptionGroup var properties: Properties
     @Option(help: "The folder for the .p8 file.", completion: .directory) var out = "."
     @OptionGroup var options: AdminOptions
 
-    func validate() throws {
-      guard ["development", "production", "both"].contains(environment) else {
-        throw ValidationError("--environment is development, production or both")
-      }
-    }
-
     func run() async throws {
       try SecretsFolder.make(out)
-      let created: CreatedKey = try await options.admin.post(
-        "/admin/v1/keys",
-        KeyRequest(
-          team: team, environment: environment == "both" ? nil : environment, topics: topic, related: related))
+      let created: CreatedKey = try await options.admin.post("/admin/v1/keys", properties.request())
       let path = "\(out)/AuthKey_\(created.id).p8"
       do {
         try PrivateFile.create(Array((created.privateKey ?? "").utf8), at: path)
@@ -103,20 +109,9 @@ struct Keys: AsyncParsableCommand {
         """)
 
     @Argument(help: "The .p8 file, or the public key in PEM.", completion: .file()) var file: String
-    @Option(help: "The team, 10 characters.", completion: CompletionCandidates.teams) var team: String
+    @OptionGroup var properties: Properties
     @Option(help: "The key's id. (from the file's name, AuthKey_<KEYID>.p8)") var keyID: String?
-    @Option(help: "development, production or both.", completion: CompletionCandidates.keyEnvironments)
-    var environment = "both"
-    @Option(help: "A topic that the key is for; repeatable. (all)", completion: CompletionCandidates.apps) var topic:
-      [String] = []
-    @Option(help: "The key it is rotated with.", completion: CompletionCandidates.keys) var related: String?
     @OptionGroup var options: AdminOptions
-
-    func validate() throws {
-      guard ["development", "production", "both"].contains(environment) else {
-        throw ValidationError("--environment is development, production or both")
-      }
-    }
 
     func run() async throws {
       let pem = try PayloadFile.read(file)
@@ -126,10 +121,7 @@ struct Keys: AsyncParsableCommand {
         throw CommandFailure(.usage, "--key-id is missing: \(name) does not contain it, as AuthKey_KEYID.p8 does")
       }
       let created: CreatedKey = try await options.admin.post(
-        "/admin/v1/keys",
-        KeyRequest(
-          team: team, environment: environment == "both" ? nil : environment, topics: topic, related: related, id: id,
-          pem: String(decoding: pem, as: UTF8.self)))
+        "/admin/v1/keys", properties.request(id: id, pem: String(decoding: pem, as: UTF8.self)))
       options.print(
         Created(keyID: created.id, teamID: created.team), words: "key \(created.id) of team \(created.team)")
     }

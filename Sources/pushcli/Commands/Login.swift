@@ -40,12 +40,7 @@ struct Login: AsyncParsableCommand {
     defer { gateway.client.close() }
     let answer = try await gateway.client.request(
       "GET", "/admin/v1/status", [(.authorization, "Bearer " + token)])
-    guard answer.status == 200 else {
-      let problem = try? decodeJSON(ProblemRecord.self, from: answer.body)
-      throw CommandFailure(
-        CommandFailure.exit(of: answer.status), problem?.detail ?? "the gateway refused with \(answer.status)",
-        status: answer.status)
-    }
+    guard answer.status == 200 else { throw CommandFailure(refusal: answer) }
     let contexts = Contexts(try state.folder)
     let context = try contexts.add(address, as: name, authority: gateway.authority)
     try GatewayContext.Login(token: token).save(in: context.folder)

@@ -102,9 +102,7 @@ struct Send: AsyncParsableCommand {
     guard channel == nil || (at ?? delay) == nil else {
       throw ValidationError("a broadcast can't be scheduled: leave --at and --in out")
     }
-    guard environment.map({ ["development", "production"].contains($0) }) ?? true else {
-      throw ValidationError("--environment is development or production")
-    }
+    try OptionChoice.check(environment, "--environment", OptionChoice.environments)
   }
 
   /// The options as a value.

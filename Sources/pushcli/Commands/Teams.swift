@@ -19,7 +19,7 @@ struct Teams: AsyncParsableCommand {
 
     func run() async throws {
       let teams: [TeamRecord] = try await options.admin.get("/admin/v1/teams")
-      if options.json { Output.json(lines: teams) } else { Output.table(["TEAM"], teams.map { [$0.id] }) }
+      options.print(lines: teams, ["TEAM"]) { [$0.id] }
     }
   }
 

@@ -27,6 +27,14 @@ struct DiagnosticCheck {
     var state: State
     /// The finding in words; unless all is well, with the remedy.
     var words: String
+
+    static func ok(_ check: String, _ words: String) -> Finding { Finding(check: check, state: .ok, words: words) }
+    static func warning(_ check: String, _ words: String) -> Finding {
+      Finding(check: check, state: .warning, words: words)
+    }
+    static func failed(_ check: String, _ words: String) -> Finding {
+      Finding(check: check, state: .failed, words: words)
+    }
   }
 
   let folder: StateFolder
@@ -52,24 +60,23 @@ struct DiagnosticCheck {
   private func storage() -> Finding {
     let check = "state folder"
     guard FileManager.default.fileExists(atPath: folder.path) else {
-      return Finding(
-        check: check, state: .warning,
-        words: "\(folder.path) is not there: `pushcli serve` makes it, or --state names another"
+      return .warning(
+        check,
+        "\(folder.path) is not there: `pushcli serve` makes it, or --state names another"
           + MachineService.hint(besides: folder))
     }
     guard FileManager.default.isWritableFile(atPath: folder.path) else {
-      return Finding(
-        check: check, state: .failed, words: "\(folder.path) can't be written: fix its owner and permissions")
+      return .failed(check, "\(folder.path) can't be written: fix its owner and permissions")
     }
     do {
       let isWhole = try folder.checkDatabase(isThorough: isThorough)
-      return Finding(
-        check: check, state: .ok,
-        words: isWhole
+      return .ok(
+        check,
+        isWhole
           ? "\(folder.path), and its database is sound"
           : "\(folder.path); its database is large and sound where it was looked at: --thorough reads every page")
     } catch {
-      return Finding(check: check, state: .failed, words: "\(error)")
+      return .failed(check, "\(error)")
     }
   }
 
@@ -81,18 +88,14 @@ struct DiagnosticCheck {
     do {
       let isWhole = try folder.checkLog(isThorough: isThorough)
       guard let copy = folder.damagedLogs.last else {
-        return Finding(
-          check: check, state: .ok,
-          words: "\(folder.logPath) is sound" + (isWhole ? "" : " where it was looked at: --thorough reads every page"))
+        return .ok(
+          check, "\(folder.logPath) is sound" + (isWhole ? "" : " where it was looked at: --thorough reads every page"))
       }
-      return Finding(
-        check: check, state: .warning,
-        words: "\(copy) was damaged: `pushcli doctor --repair` takes over what is readable, or delete it")
+      return .warning(check, "\(copy) was damaged: `pushcli doctor --repair` takes over what is readable, or delete it")
     } catch {
-      return Finding(
-        check: check, state: .warning,
-        words:
-          "\(folder.logPath) is damaged: the gateway keeps it under another name and begins a new one; `pushcli doctor --repair` takes over what is readable"
+      return .warning(
+        check,
+        "\(folder.logPath) is damaged: the gateway keeps it under another name and begins a new one; `pushcli doctor --repair` takes over what is readable"
       )
     }
   }
@@ -100,12 +103,12 @@ struct DiagnosticCheck {
   private func space() -> Finding {
     let attributes = try? FileManager.default.attributesOfFileSystem(forPath: folder.path)
     guard let free = (attributes?[.systemFreeSize] as? NSNumber)?.intValue else {
-      return Finding(check: "disk", state: .warning, words: "the free space is unknown")
+      return .warning("disk", "the free space is unknown")
     }
     let words = "\(free >> 20) MiB are free"
     return free < DiagnosticCheck.scarceSpace
-      ? Finding(check: "disk", state: .warning, words: words + ": free some, or pushes will be refused with 503")
-      : Finding(check: "disk", state: .ok, words: words)
+      ? .warning("disk", words + ": free some, or pushes will be refused with 503")
+      : .ok("disk", words)
   }
 
   /// Checks that the gateway runs, answers at the addresses where it listens, and is healthy.
@@ -114,9 +117,8 @@ struct DiagnosticCheck {
     let addresses = folder.listening
     let context = GatewayContext(name: GatewayContext.localName, folder: folder, address: nil)
     guard !addresses.isEmpty else {
-      return Finding(
-        check: check, state: .warning,
-        words: "none runs on this folder: `pushcli serve` starts one" + MachineService.hint(besides: folder))
+      return .warning(
+        check, "none runs on this folder: `pushcli serve` starts one" + MachineService.hint(besides: folder))
     }
     // A gateway that listens on every address is reached at the loopback address.
     for address in addresses.map(\.reachable) {
@@ -127,17 +129,16 @@ struct DiagnosticCheck {
         let answer = try await client.request("GET", "/v1/health")
         let health = try decodeJSON(Health.self, from: answer.body)
         if let problem = health.problems.first {
-          return Finding(check: check, state: .failed, words: "\(problem.part): \(problem.problem)")
+          return .failed(check, "\(problem.part): \(problem.problem)")
         }
         if let warning = health.warnings?.first {
-          return Finding(check: check, state: .warning, words: "\(warning.part): \(warning.problem)")
+          return .warning(check, "\(warning.part): \(warning.problem)")
         }
       } catch {
-        return Finding(check: check, state: .failed, words: "\(error)")
+        return .failed(check, "\(error)")
       }
     }
-    return Finding(
-      check: check, state: .ok, words: "answers at \(addresses.map(\.description).joined(separator: ", "))")
+    return .ok(check, "answers at \(addresses.map(\.description).joined(separator: ", "))")
   }
 
   /// Checks that each app belongs to one team; nil if no gateway answers.
@@ -149,11 +150,10 @@ struct DiagnosticCheck {
     else { return nil }
     let open = apps.filter { $0.team == nil }.map(\.topic)
     guard teams.count > 1, !open.isEmpty else {
-      return Finding(check: "apps", state: .ok, words: "\(apps.count), each reached by the keys of its team")
+      return .ok("apps", "\(apps.count), each reached by the keys of its team")
     }
-    return Finding(
-      check: "apps", state: .warning,
-      words: "the keys of every team reach \(open.joined(separator: ", ")): `pushcli apps set TOPIC --team TEAMID`")
+    return .warning(
+      "apps", "the keys of every team reach \(open.joined(separator: ", ")): `pushcli apps set TOPIC --team TEAMID`")
   }
 
   /// Checks the remaining validity of the certificate that clients see: that of the setting `certificate`, or the
@@ -171,24 +171,21 @@ struct DiagnosticCheck {
   ///   - name: the name of the certificate; nil to name it by its path.
   private func certificate(_ check: String, _ path: String, _ advice: String, _ name: String? = nil) -> Finding {
     guard FileManager.default.fileExists(atPath: path) else {
-      return Finding(check: check, state: .warning, words: "\(path) is not there: a start makes it")
+      return .warning(check, "\(path) is not there: a start makes it")
     }
     guard let end = CertificateExpiry.seconds(ofFile: path) else {
-      return Finding(
-        check: check, state: .failed, words: "\(path) holds no certificate: delete it to have a new one made")
+      return .failed(check, "\(path) holds no certificate: delete it to have a new one made")
     }
     let days = (end - Int64(now.timeIntervalSince1970)) / DiagnosticCheck.day
     guard days >= 0 else {
-      return Finding(
-        check: check, state: .failed,
-        words: name.map { "\($0) has expired: \(advice)" }
-          ?? "\(path) has expired: replace it, or delete it and its key and start again"
-      )
+      return .failed(
+        check,
+        name.map { "\($0) has expired: \(advice)" }
+          ?? "\(path) has expired: replace it, or delete it and its key and start again")
     }
     return days < CertificateTimes.warning
-      ? Finding(
-        check: check, state: .warning, words: "\(name ?? path) ends \(CertificateTimes.words(days)): \(advice)")
-      : Finding(check: check, state: .ok, words: "\(name ?? path) is valid for \(days) days")
+      ? .warning(check, "\(name ?? path) ends \(CertificateTimes.words(days)): \(advice)")
+      : .ok(check, "\(name ?? path) is valid for \(days) days")
   }
 
   // MARK: This machine
@@ -217,12 +214,11 @@ struct DiagnosticCheck {
       (try? FileManager.default.attributesOfItem(atPath: folder.path + "/" + name))?[.modificationDate] as? Date
     }.max()
     guard let newest, newest > now.addingTimeInterval(300) else {
-      return Finding(check: "clock", state: .ok, words: words)
+      return .ok("clock", words)
     }
-    return Finding(
-      check: "clock", state: .warning,
-      words:
-        "\(words), but files were written at \(newest.formatted(.iso8601)): set it, provider tokens need it within minutes"
+    return .warning(
+      "clock",
+      "\(words), but files were written at \(newest.formatted(.iso8601)): set it, provider tokens need it within minutes"
     )
   }
 
@@ -231,31 +227,28 @@ struct DiagnosticCheck {
     unsafe getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
     let words = "\(limit.rlim_max) open files allowed: one for each device that is connected"
     return limit.rlim_max < 4096
-      ? Finding(check: "open files", state: .warning, words: words + "; raise it with `ulimit -Hn` or LimitNOFILE")
-      : Finding(check: "open files", state: .ok, words: words)
+      ? .warning("open files", words + "; raise it with `ulimit -Hn` or LimitNOFILE")
+      : .ok("open files", words)
   }
 
   private func terminal() -> Finding {
     let check = "terminal"
     guard isatty(STDOUT_FILENO) == 1 else {
-      return Finding(check: check, state: .ok, words: "none: `subscribe` prints in linear form")
+      return .ok(check, "none: `subscribe` prints in linear form")
     }
     let environment = ProcessInfo.processInfo.environment
     let form = TerminalCapabilities.detect(environment)
     switch form.drawing {
     case .plain:
-      return Finding(
-        check: check, state: .warning,
-        words: "`subscribe` is the phone in linear form: \(form.reason); a terminal that sets TERM has the full screen")
+      return .warning(
+        check, "`subscribe` is the phone in linear form: \(form.reason); a terminal that sets TERM has the full screen")
     case .ascii:
-      return Finding(
-        check: check, state: .warning, words: "the phone is drawn in ASCII, with initials for icons: \(form.reason)")
+      return .warning(check, "the phone is drawn in ASCII, with initials for icons: \(form.reason)")
     case .full:
       let told = Appearance.told(environment).map { "\($0.rawValue), as COLORFGBG says" } ?? "dark"
-      return Finding(
-        check: check, state: .ok,
-        words:
-          "the phone is drawn in full: \(form.reason); \(told), unless the terminal answers (OSC 11) that it is otherwise"
+      return .ok(
+        check,
+        "the phone is drawn in full: \(form.reason); \(told), unless the terminal answers (OSC 11) that it is otherwise"
       )
     }
   }

@@ -59,7 +59,7 @@ struct RemoteExamination {
     do {
       client = try await Client.connect(to: .tls(host: host, port: port, trustPath: trustPath))
     } catch {
-      return [Finding(check: "gateway", state: .failed, words: "\(error)")]
+      return [.failed("gateway", "\(error)")]
     }
     let limit = Task {
       try await Task.sleep(for: RemoteExamination.answerTime)
@@ -78,7 +78,7 @@ struct RemoteExamination {
     let authority = bundle.flatMap { $0.status == 200 ? CertificateExpiry.seconds(ofPEM: $0.body) : nil }
     return findings
       + [
-        peer.map { Finding(check: "protocol", state: .ok, words: "HTTP/2 over \($0.protocolVersion)") },
+        peer.map { Finding.ok("protocol", "HTTP/2 over \($0.protocolVersion)") },
         peer?.certificateExpiry.map {
           certificate(
             "server certificate", "the certificate that it shows", $0,
@@ -98,37 +98,29 @@ struct RemoteExamination {
       let (status, body) = try await ask("/v1/health")
       guard let read = try? decodeJSON(Health.self, from: body) else {
         return [
-          Finding(
-            check: "gateway", state: .failed,
-            words: "what answers there is no PushGateway: /v1/health is \(status) without a gateway's words")
+          .failed("gateway", "what answers there is no PushGateway: /v1/health is \(status) without a gateway's words")
         ]
       }
       health = read
     } catch {
-      return [Finding(check: "gateway", state: .failed, words: "\(error)")]
+      return [.failed("gateway", "\(error)")]
     }
     let promise = health.promise.map { ", \($0)" } ?? ""
     var findings = [
-      Finding(
-        check: "gateway", state: .ok,
-        words: "answers; what it answers with 200 is stored (\(health.durability))\(promise)")
+      Finding.ok("gateway", "answers; what it answers with 200 is stored (\(health.durability))\(promise)")
     ]
-    findings += health.problems.map { problem in
-      Finding(check: problem.part, state: .failed, words: problem.problem)
-    }
+    findings += health.problems.map { Finding.failed($0.part, $0.problem) }
     if let ready = try? await ask("/readyz") { findings.append(RemoteExamination.readiness(ready.status, ready.body)) }
     return findings
   }
 
   private static func readiness(_ status: Int, _ body: [UInt8]) -> Finding {
     switch status {
-    case 200: Finding(check: "ready", state: .ok, words: "it takes pushes")
+    case 200: .ok("ready", "it takes pushes")
     case 503:
-      Finding(
-        check: "ready", state: .failed,
-        words: String(decoding: body, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines))
+      .failed("ready", String(decoding: body, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines))
     default:
-      Finding(check: "ready", state: .warning, words: "it is older than this pushcli, and does not say (\(status))")
+      .warning("ready", "it is older than this pushcli, and does not say (\(status))")
     }
   }
 
@@ -136,7 +128,7 @@ struct RemoteExamination {
   private func certificate(_ check: String, _ what: String, _ end: Int64, _ advice: String) -> Finding {
     let days = (end - Int64(now.timeIntervalSince1970)) / 86_400
     return days < CertificateTimes.warning
-      ? Finding(check: check, state: .warning, words: "\(what) ends \(CertificateTimes.words(days)): \(advice)")
-      : Finding(check: check, state: .ok, words: "\(what) is valid for \(days) days")
+      ? .warning(check, "\(what) ends \(CertificateTimes.words(days)): \(advice)")
+      : .ok(check, "\(what) is valid for \(days) days")
   }
 }

@@ -176,14 +176,26 @@ struct Admin {
 
   func delete(_ path: String) async throws { _ = try await answer("DELETE", path, body: []) }
 
+  /// Registers a device or a group for an app.
+  ///
+  /// - Parameters:
+  ///   - path: the path of its registrations.
+  ///   - address: `HOST:PORT` as given to the command; nil if none was given.
+  func register(
+    _ path: String, _ request: RegistrationRequest, at address: String?
+  ) async throws -> RegistrationRecord {
+    var request = request
+    if request.environment == nil { request.environment = await environmentToRegister(at: address) }
+    return try await post(path, request)
+  }
+
   /// Returns the environment in which to register a device if the user names none: that of the listener with this
   /// address. Otherwise, if no listener serves the gateway's own environment, that of the first listener.
   ///
-  /// - Parameter address: `HOST:PORT` as given to the command; nil if none was given.
   /// - Returns: nil if the gateway's own environment is right, or if the gateway does not report its listeners.
-  func environmentToRegister(at address: String?) async -> String? {
+  private func environmentToRegister(at address: String?) async -> String? {
     guard let status: GatewayStatus = try? await get("/admin/v1/status") else { return nil }
-    let fixed = ["development", "production"]
+    let fixed = OptionChoice.environments
     if let named = status.listeners.first(where: { $0.address == address }), fixed.contains(named.environment) {
       return named.environment
     }
@@ -229,11 +241,9 @@ struct Admin {
       answer = again
     }
     guard answer.status < 300 else {
-      let problem = try? decodeJSON(ProblemRecord.self, from: answer.body)
-      throw CommandFailure(
-        CommandFailure.exit(of: answer.status),
-        (answer.status == 401 ? wayBack : nil) ?? problem?.detail ?? "the gateway refused with \(answer.status)",
-        status: answer.status)
+      var failure = CommandFailure(refusal: answer)
+      if answer.status == 401, let wayBack { failure.message = wayBack }
+      throw failure
     }
     return answer
   }

@@ -39,8 +39,8 @@ enum CompletionCandidates {
   static let reasons = CompletionKind.list(Reason.allCases.map(\.rawValue))
   static let sounds = CompletionKind.list(
     ["none"] + (0..<sound_count()).map { unsafe String(cString: sound_name($0)) }.sorted())
-  static let environments = CompletionKind.list(["development", "production"])
-  static let keyEnvironments = CompletionKind.list(["development", "production", "both"])
+  static let environments = CompletionKind.list(OptionChoice.environments)
+  static let keyEnvironments = CompletionKind.list(OptionChoice.keyEnvironments)
 
   /// The maximum time for the gateway's answer.
   private static let timeout = DispatchTimeInterval.seconds(2)

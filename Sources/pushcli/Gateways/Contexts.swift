@@ -79,6 +79,18 @@ struct Contexts {
     }
   }
 
+  /// Returns a remote gateway and its address.
+  ///
+  /// - Parameter name: nil for the current one.
+  /// - Throws: ``CommandFailure`` if it is not a remote gateway.
+  func remoteGateway(_ name: String?) throws(CommandFailure) -> (context: GatewayContext, address: GatewayAddress) {
+    let known = try current
+    guard let context = name == nil ? known : self[name ?? ""], let address = context.address else {
+      throw CommandFailure(.usage, "\(name ?? known.name) is not a remote gateway: `pushcli contexts` lists them")
+    }
+    return (context, address)
+  }
+
   /// Makes a gateway the current one.
   func use(_ name: String) throws(CommandFailure) {
     guard self[name] != nil else { throw unknown(name) }

@@ -70,9 +70,8 @@ struct DeviceAccess {
     if isOwn {
       try await admin.put("/v1/device/apps/\(pathPart(topic))")
     } else {
-      let _: RegistrationRecord = try await admin.post(
-        base + "/registrations",
-        RegistrationRequest(topic: topic, environment: await admin.environmentToRegister(at: address)))
+      _ = try await admin.register(
+        base + "/registrations", RegistrationRequest(topic: topic, environment: nil), at: address)
     }
   }
 

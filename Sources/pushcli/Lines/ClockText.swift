@@ -47,5 +47,5 @@ struct ClockText: Sendable {
     return max(Int(seconds) + timeZone.secondsFromGMT(for: Date(timeIntervalSince1970: seconds)), 0)
   }
 
-  private static func twoDigits(_ value: Int) -> String { value < 10 ? "0\(value)" : "\(value)" }
+  static func twoDigits(_ value: Int) -> String { value < 10 ? "0\(value)" : "\(value)" }
 }

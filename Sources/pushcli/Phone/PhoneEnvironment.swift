@@ -34,13 +34,9 @@ final class PhoneEnvironment: Sendable {
 
   /// Returns true if tmux forwards sequences to its outer terminal.
   private static func tmuxPassesThrough() -> Bool {
-    let process = Process()
-    process.executableURL = URL(filePath: "/usr/bin/env")
-    process.arguments = ["tmux", "show-options", "-Apv", "allow-passthrough"]
+    let process = Process.quiet(["tmux", "show-options", "-Apv", "allow-passthrough"])
     let output = Pipe()
     process.standardOutput = output
-    process.standardError = FileHandle.nullDevice
-    process.standardInput = FileHandle.nullDevice
     guard (try? process.run()) != nil else { return false }
     let answer = (try? output.fileHandleForReading.readToEnd()).map { String(decoding: $0, as: UTF8.self) } ?? ""
     process.waitUntilExit()
@@ -99,12 +95,8 @@ final class PhoneEnvironment: Sendable {
   /// Returns true if tmux loaded a text into a new buffer; with `-w` it also sends the text to its outer terminal
   /// (tmux 3.2).
   private static func loadIntoTmux(_ text: String) -> Bool {
-    let (process, input) = (Process(), Pipe())
-    process.executableURL = URL(filePath: "/usr/bin/env")
-    process.arguments = ["tmux", "load-buffer", "-w", "-"]
+    let (process, input) = (Process.quiet(["tmux", "load-buffer", "-w", "-"]), Pipe())
     process.standardInput = input
-    process.standardOutput = FileHandle.nullDevice
-    process.standardError = FileHandle.nullDevice
     guard (try? process.run()) != nil else { return false }
     try? input.fileHandleForWriting.write(contentsOf: Data(text.utf8))
     try? input.fileHandleForWriting.close()
@@ -129,13 +121,8 @@ final class PhoneEnvironment: Sendable {
 
   /// Starts a program without access to this terminal, and does not wait for it.
   private static func spawn(_ command: [String], _ environment: [String: String]) {
-    let process = Process()
-    process.executableURL = URL(filePath: "/usr/bin/env")
-    process.arguments = command
+    let process = Process.quiet(command)
     process.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
-    process.standardInput = FileHandle.nullDevice
-    process.standardOutput = FileHandle.nullDevice
-    process.standardError = FileHandle.nullDevice
     try? process.run()
   }
 }

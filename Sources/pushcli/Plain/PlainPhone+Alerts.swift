@@ -69,9 +69,16 @@ extension PlainPhone {
     return effects
   }
 
-  private mutating func refuse(_ words: String) -> [PhoneEffect] {
+  /// Prints the reason why a line has no effect.
+  mutating func refuse(_ words: String) -> [PhoneEffect] {
     say(words)
     return []
+  }
+
+  /// Prints the reason why there is no such value.
+  mutating func refuse<Value>(_ words: String) -> Value? {
+    say(words)
+    return nil
   }
 
   // MARK: Other alerts
@@ -80,8 +87,7 @@ extension PlainPhone {
   private mutating func alert(_ number: Int) -> QueuedAlert? {
     guard let ordinal = ordinal(number) else { return nil }
     guard let alert = phone.alerts.first(where: { $0.ordinal == ordinal }) else {
-      say("push \(number) asks nothing now; alerts lists what waits")
-      return nil
+      return refuse("push \(number) asks nothing now; alerts lists what waits")
     }
     return alert
   }

@@ -27,8 +27,7 @@ extension PlainPhone {
     guard let draft = phone.draft else { return [] }
     let text = Sanitizer.line(line).trimmed
     guard !draft.isSending else {
-      say("It is being sent; what was typed is for nothing.")
-      return []
+      return refuse("It is being sent; what was typed is for nothing.")
     }
     if text == PlainPhone.cancelling || draft.field == .send && text.lowercased() == "cancel" {
       phone.draft = nil
@@ -47,8 +46,7 @@ extension PlainPhone {
       return []
     }
     guard text.lowercased() == "send" else {
-      say("send or cancel, not \(PlainLine.quote(text))")
-      return []
+      return refuse("send or cancel, not \(PlainLine.quote(text))")
     }
     return phone.sendDraft()
   }

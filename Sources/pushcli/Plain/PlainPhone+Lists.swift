@@ -95,13 +95,11 @@ extension PlainPhone {
   mutating func entry(_ number: Int?) -> PhoneState.Entry? {
     guard let number else {
       if let entry = opened.flatMap({ entry(ordinal: $0) }) { return entry }
-      say("which push? Say its number in the list, which center tells")
-      return nil
+      return refuse("which push? Say its number in the list, which center tells")
     }
     guard let ordinal = ordinal(number) else { return nil }
     guard let entry = entry(ordinal: ordinal) else {
-      say("push \(number) is gone: it was cleared, or a later one has its place; center lists anew")
-      return nil
+      return refuse("push \(number) is gone: it was cleared, or a later one has its place; center lists anew")
     }
     return entry
   }
@@ -109,12 +107,10 @@ extension PlainPhone {
   /// Returns the push at a number of the list; nil with a message if there is none.
   mutating func ordinal(_ number: Int) -> Int? {
     guard !pushes.isEmpty else {
-      say("no push \(number): nothing is listed yet, center lists the pushes")
-      return nil
+      return refuse("no push \(number): nothing is listed yet, center lists the pushes")
     }
     guard pushes.indices.contains(number &- 1), number > 0 else {
-      say("no push \(number): the list has 1 to \(pushes.count)")
-      return nil
+      return refuse("no push \(number): the list has 1 to \(pushes.count)")
     }
     return pushes[number - 1]
   }
@@ -135,8 +131,7 @@ extension PlainPhone {
   mutating func openLink(_ number: Int?) -> [PhoneEffect] {
     guard let push = entry(number)?.push else { return [] }
     guard let link = push.link else {
-      say("this push has no link")
-      return []
+      return refuse("this push has no link")
     }
     say("Opening \(link)")
     return [.openLink(push)]
@@ -149,12 +144,10 @@ extension PlainPhone {
   mutating func report(_ number: Int?) -> [PhoneEffect] {
     guard let push = entry(number)?.push else { return [] }
     guard push.presentation.listed != nil else {
-      say("this push has no text that could advertise")
-      return []
+      return refuse("this push has no text that could advertise")
     }
     guard case .connected = phone.connection else {
-      say("not connected: it can't be reported now")
-      return []
+      return refuse("not connected: it can't be reported now")
     }
     phone.activities.insert(.reporting)
     return [.reportAd(push)]
@@ -177,8 +170,7 @@ extension PlainPhone {
     case .text(let name):
       if name.lowercased() == "all" { return ("All", state.entries.map(\.ordinal)) }
       guard let app = app(name) else {
-        say("which? Say numbers of the list, an app or all: there is no app \(PlainLine.quote(name))")
-        return nil
+        return refuse("which? Say numbers of the list, an app or all: there is no app \(PlainLine.quote(name))")
       }
       return (app.name, state.entries(of: app.topic).map(\.ordinal))
     }

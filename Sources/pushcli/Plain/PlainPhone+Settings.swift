@@ -42,12 +42,10 @@ extension PlainPhone {
     }
     var draft = SettingsDraft()
     if let problem = draft.take(value, for: row, state) {
-      say(problem)
-      return []
+      return refuse(problem)
     }
     guard !draft.changes.isEmpty else {
-      say("\(row.title) is \(row.value) already.")
-      return []
+      return refuse("\(row.title) is \(row.value) already.")
     }
     phone.settings = draft
     let effects = phone.completeSettings()
@@ -72,12 +70,10 @@ extension PlainPhone {
 
   private mutating func row(_ number: Int) -> SettingsRow? {
     guard !settings.isEmpty else {
-      say("no setting \(number): settings lists them first")
-      return nil
+      return refuse("no setting \(number): settings lists them first")
     }
     guard settings.indices.contains(number &- 1), number > 0 else {
-      say("no setting \(number): the list has 1 to \(settings.count)")
-      return nil
+      return refuse("no setting \(number): the list has 1 to \(settings.count)")
     }
     let row = SettingsTable.groups(state).flatMap(\.rows).first { $0.key == settings[number - 1] }
     if row == nil { say("setting \(number) is gone: settings lists them anew") }
@@ -101,8 +97,7 @@ extension PlainPhone {
     if let best { return (best.row, String(line.dropFirst(best.name.count)).trimmed) }
     let known = SettingsTable.groups(state).flatMap(\.rows).map { PlainPhone.name($0.key) }
     let near = Suggestions.nearest(to: String(first), among: known).map { "did you mean \($0)? " } ?? ""
-    say("no setting \(PlainLine.quote(typed)): \(near)settings tells their numbers and names")
-    return nil
+    return refuse("no setting \(PlainLine.quote(typed)): \(near)settings tells their numbers and names")
   }
 
   /// Converts `badge=off` to `badge off`.

@@ -158,8 +158,8 @@ extension PlainPhone: LineModel {
     if let index = PlainPhone.index(of: line, in: choices) { return press(index) }
     let word = String(line.prefix { $0 != " " })
     let near = Suggestions.nearest(to: word, among: PlainWord.all.flatMap(\.names) + choices.map(\.title))
-    say("unknown word \(PlainLine.quote(word)): \(near.map { "did you mean \($0)? " } ?? "")help tells all words")
-    return []
+    return refuse(
+      "unknown word \(PlainLine.quote(word)): \(near.map { "did you mean \($0)? " } ?? "")help tells all words")
   }
 
   private mutating func perform(_ verb: PlainWord.Verb, _ rest: PlainLine.Rest) -> [PhoneEffect] {
@@ -226,8 +226,7 @@ extension PlainPhone: LineModel {
   private mutating func silence(_ text: String?) -> [PhoneEffect] {
     let word = text?.lowercased() ?? "on"
     guard word == "on" || word == "off" else {
-      say("silent is on or off, not \(PlainLine.quote(word))")
-      return []
+      return refuse("silent is on or off, not \(PlainLine.quote(word))")
     }
     let isSilent = word == "on"
     say(isSilent ? "Silent: no sounds, but for critical ones." : "Rings.")
@@ -236,8 +235,7 @@ extension PlainPhone: LineModel {
 
   private mutating func tryNow() -> [PhoneEffect] {
     guard case .disconnected = phone.connection else {
-      say("nothing to try: \(connection)")
-      return []
+      return refuse("nothing to try: \(connection)")
     }
     say("Trying.")
     isAway = false
