@@ -85,12 +85,12 @@ def test_doctor_elsewhere_tells_the_days_of_both(start):
 def test_names_are_added_to_a_certificate(start):
     gateway = start()
     gateway.run("certs", "create-server", "--name", "push.example")
-    made = gateway.run("certs", "create-server", "--add", "--name", "far.example", "--address", "10.0.0.1")
+    made = gateway.run("certs", "create-server", "--name", "far.example", "--address", "10.0.0.1")
     assert "push.example" in made.err and "far.example" in made.err
     path = gateway.state / "server.pem"
     assert set(names(path)) == {"localhost", "push.example", "far.example", "127.0.0.1", "::1", "10.0.0.1"}
     before = path.read_bytes()
-    gateway.run("certs", "create-server", "--add", "--name", "FAR.example")
+    gateway.run("certs", "create-server", "--name", "FAR.example")
     assert path.read_bytes() == before
     for name in ["push.example", "far.example"]:
         with gateway.connect(name=name) as connection:
@@ -106,7 +106,7 @@ def test_a_certificate_of_the_settings_is_watched_and_names_are_not_added_to_it(
     end = int(certificate(path).not_valid_after_utc.timestamp())
     shown = gateway.run("metrics").out
     assert f'pushgateway_certificate_expiry_timestamp_seconds{{certificate="server"}} {end}' in shown
-    refused = gateway.run("certs", "create-server", "--add", "--name", "far.example", code=1)
+    refused = gateway.run("certs", "create-server", "--name", "far.example", code=1)
     assert "certificate" in refused.err and "setting" in refused.err
 
 

@@ -34,7 +34,7 @@ struct CellNotice: Equatable {
 
   var header: String { topic.map { "\(id) \($0)" } ?? "\(id)" }
 
-  /// The header of the answer, in addition to ``header``; earlier versions read ``header`` only.
+  /// The header of the answer, in addition to ``header``; nil for a notice without an answer.
   var answerHeader: String? {
     guard let answer else { return nil }
     let name = answer.person.map { " person \($0)" } ?? answer.device.map { " device \($0)" } ?? ""

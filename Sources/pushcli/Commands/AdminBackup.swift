@@ -19,7 +19,7 @@ struct AdminBackup: AsyncParsableCommand {
       Examples:
         pushcli admin backup /var/backups/push-$(date +%F).backup
         pushcli admin backup --stopped ./move.backup --state ./push
-      """, aliases: ["export"])
+      """)
   @Argument(help: "The file to write.", completion: .file()) var file: String
   @Flag(help: "From the files of a gateway of this machine that does not run.") var stopped = false
   @OptionGroup var state: StateOptions
@@ -66,7 +66,7 @@ struct AdminRestore: AsyncParsableCommand {
       Examples:
         pushcli admin restore push-2026-11-21.backup --state ./push
         pushcli admin restore push-2026-11-21.backup --state ./first --backend nats://a:4222,b:4222,c:4222
-      """, aliases: ["import"])
+      """)
   @Argument(help: "A file that `pushcli admin backup` made.", completion: .file()) var file: String
   @OptionGroup var state: LocalOptions
   @OptionGroup var cell: CellOptions

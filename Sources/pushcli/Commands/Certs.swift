@@ -113,15 +113,9 @@ struct Certs: AsyncParsableCommand {
     @Option(help: "A host name that senders use; repeatable.") var name: [String] = []
     @Option(help: "An address that senders use; repeatable.") var address: [String] = []
     @Flag(help: "Drop the names that the present certificate has and that are not given here.") var replace = false
-    /// The option of earlier versions to keep names.
-    @Flag(help: .hidden) var add = false
     @Option(help: "Write server.pem and server.key to this folder, and leave the gateway's as they are.") var out:
       String?
     @OptionGroup var options: AdminOptions
-
-    func validate() throws {
-      guard !(add && replace) else { throw ValidationError("--add or --replace, not both") }
-    }
 
     func run() async throws {
       let files = try CertificateFiles(

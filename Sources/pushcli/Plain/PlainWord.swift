@@ -54,7 +54,7 @@ extension PlainWord {
       help: "press a button, by its place or its first letters: of the alert that is asked, or of push NUMBER",
       example: "answer 3 approve"),
     PlainWord(
-      verb: .center, name: "center", others: ["centre", "notifications"],
+      verb: .center, name: "center", others: ["notifications"],
       help: "all notifications, by app, newest first"),
     PlainWord(verb: .unread, name: "unread", help: "those that are unread"),
     PlainWord(
