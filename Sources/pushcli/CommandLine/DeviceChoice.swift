@@ -46,12 +46,6 @@ enum DeviceChoice: Equatable {
     return names.prefix(5).joined(separator: ", ") + " and \(names.count - 5) more"
   }
 
-  /// Returns the names of the devices that have their credentials in a folder.
-  static func known(in folder: StateFolder) -> [String] {
-    ((try? FileManager.default.contentsOfDirectory(atPath: folder.devicesPath)) ?? [])
-      .filter { $0.hasSuffix(".json") }.map { String($0.dropLast(5)) }
-  }
-
   /// Returns the final name, after a question to the user if one is needed.
   ///
   /// - Returns: the device's name, and true if it is to be enrolled.

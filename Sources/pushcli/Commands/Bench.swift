@@ -52,9 +52,7 @@ struct Bench: AsyncParsableCommand {
   @Flag(help: "Leave the devices and their pending pushes at the gateway.") var keep = false
   @OptionGroup var gateway: GatewayOptions
   @Option(help: "The topic. (the development key's)") var topic: String?
-  @Option(help: "The .p8 key to sign with. (the development key)") var key: String?
-  @Option(help: "The key's id. (from the file's name, AuthKey_<KEYID>.p8)") var keyID: String?
-  @Option(help: "The key's team.") var team: String?
+  @OptionGroup var signing: SigningOptions
   @Option(help: "The process to measure. (the gateway's, as its status says)") var pid: Int32?
 
   @Flag(help: "Bind the own gateway and the load to separate cores.") var pin = false
@@ -231,24 +229,13 @@ struct Bench: AsyncParsableCommand {
     if !isOurs, !acceptOnly { target.adminSocket = folder.adminSocket }
     target.path = path
     target.pid = pid
-    if let signer = try signer(isOurs ? development : nil) {
+    let ownKey = isOurs ? development : nil
+    if signing.key != nil || ownKey != nil {
+      let signer = try ProviderTokenSigner(signing, development: ownKey)
       target.authorization = { "bearer " + (try signer.token(now: Int(Date().timeIntervalSince1970))) }
     }
     let test = LoadTest(plan, target) { bar.show($0) }
     return (try await test.run(), BenchReport.Setting(gateway: "\(endpoint)", isOwn: false))
-  }
-
-  private func signer(_ development: StateFolder.Development?) throws -> ProviderTokenSigner? {
-    if let key {
-      let name = URL(fileURLWithPath: key).deletingPathExtension().lastPathComponent
-      guard let team, let id = keyID ?? name.split(separator: "_").dropFirst().first.map(String.init) else {
-        throw CommandFailure(.usage, "--key needs --team, and --key-id unless the file is AuthKey_<KEYID>.p8")
-      }
-      return try ProviderTokenSigner(path: key, keyID: id, teamID: team)
-    }
-    return try development.map {
-      try ProviderTokenSigner(path: $0.keyPath, keyID: $0.keyID, teamID: $0.teamID)
-    }
   }
 
   private var plan: LoadPlan {

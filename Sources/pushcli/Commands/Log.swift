@@ -131,20 +131,9 @@ struct Log: AsyncParsableCommand {
   private func printNewest(
     _ query: [String], _ admin: Admin, _ path: LogPath, _ unanswered: inout UnansweredGateways
   ) async throws -> (last: LogRecord?, after: String) {
-    var pages: [LogRows] = []
-    var (left, before) = (maximumCount, "")
-    while left > 0 {
-      let size = min(left, Limits.maximumLogPage)
-      let answer: LogRows = try await admin.get(
-        path.path + "?" + (query + ["limit=\(size)"]).joined(separator: "&") + before)
-      unanswered.tell(answer.cell?.unanswered)
-      pages.append(answer)
-      left -= answer.rows.count
-      guard answer.rows.count == size, let next = answer.before else { break }
-      before = "&before=\(pathPart(next))"
-    }
-    for answer in pages.reversed() { answer.rows.forEach(print) }
-    return (pages.first?.rows.last, pages.first?.after ?? "0")
+    let (rows, after) = try await path.newest(query, atMost: maximumCount, admin, &unanswered)
+    rows.forEach(print)
+    return (rows.last, after ?? "0")
   }
 
   /// Prints any number of rows, page by page, so that neither side holds more than one page.

@@ -68,9 +68,11 @@ struct PolicyExplain: AsyncParsableCommand {
     let apps: [ListedApp] = try await access.admin.get(access.appsPath)
     let app = apps.first { $0.topic == topic }
     let verdict = app?.verdict(on: parsed.notification, for: preferences) ?? .pass
+    let now = Date()
+    let seconds = try at.map { try DeliveryTime(at: $0, now: now).seconds } ?? Int64(now.timeIntervalSince1970)
     let decision = Policy.decide(
       parsed.notification, topic: topic, preferences: preferences, device: condition,
-      at: .gateway(try ExplainedTime.seconds(at, now: Date())), recentAlerts: recent,
+      at: .gateway(seconds), recentAlerts: recent,
       isAdvertisement: verdict != .pass)
     if app?.ads == "refuse", verdict == .refuse, let alert = parsed.notification.alert {
       parsed.violations.append(AdDetector().violation(of: alert))
@@ -203,27 +205,5 @@ extension PayloadError {
     case .notJSON(let words): "it is not JSON (\(words))"
     case .notAnObject: "it is not a JSON object"
     }
-  }
-}
-
-/// A time that the user gives.
-enum ExplainedTime {
-  /// The years from 1970 to 9999, in seconds since 1970.
-  private static let range = 0..<253_402_300_800.0
-
-  /// Returns seconds since 1970; `text` is RFC 3339, or a time of day, which means its next occurrence; nil is now.
-  static func seconds(_ text: String?, now: Date, calendar: Calendar = .current) throws -> Int64 {
-    guard let text else { return Int64(now.timeIntervalSince1970) }
-    if let date = try? Date(text, strategy: .iso8601), range.contains(date.timeIntervalSince1970) {
-      return Int64(date.timeIntervalSince1970)
-    }
-    let parts = text.split(separator: ":").compactMap { Int($0) }
-    guard parts.count == 2, (0..<24).contains(parts[0]), (0..<60).contains(parts[1]),
-      let date = calendar.nextDate(
-        after: now, matching: DateComponents(hour: parts[0], minute: parts[1]), matchingPolicy: .nextTime)
-    else {
-      throw CommandFailure(.usage, "\"\(text)\" is no time: expected 2026-11-21T23:30:00+01:00 or 23:30")
-    }
-    return Int64(date.timeIntervalSince1970)
   }
 }

@@ -41,7 +41,8 @@ struct PolicyReplay: AsyncParsableCommand {
     let start = try TimeSpan(since, option: "--since", requiresUnit: true).before(Date())
     let access = try await DeviceAccess(device, options.state)
     let choices = try await choices(access)
-    let log = try await records(access, since: start)
+    var unanswered = UnansweredGateways()
+    let (log, _) = try await access.log.newest(["since=\(start)"], atMost: .max, access.admin, &unanswered)
     var replay = Replay(choices, offset: ZonedTime.gateway(0).offset)
     let outcomes = LoggedDeliveries.read(log).map { replay.decide($0) }
     let changed = outcomes.filter { !$0.gained.isEmpty || !$0.lost.isEmpty }
@@ -90,22 +91,6 @@ struct PolicyReplay: AsyncParsableCommand {
       }
     }
     return choices
-  }
-
-  /// Returns the rows of the log from `start` on, in milliseconds since 1970, oldest first.
-  private func records(_ access: DeviceAccess, since start: Int64) async throws -> [LogRecord] {
-    var records: [LogRecord] = []
-    var unanswered = UnansweredGateways()
-    var before = ""
-    while true {
-      let query = access.log.query + ["since=\(start)", "limit=10000"]
-      let page: LogRows = try await access.admin.get(
-        access.log.path + "?" + query.joined(separator: "&") + before)
-      unanswered.tell(page.cell?.unanswered)
-      records.insert(contentsOf: page.rows, at: 0)
-      guard page.rows.count == 10_000, let next = page.before else { return records }
-      before = "&before=\(pathPart(next))"
-    }
   }
 
   /// One push as it is printed.

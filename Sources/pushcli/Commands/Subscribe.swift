@@ -132,12 +132,12 @@ struct Subscribe: AsyncParsableCommand {
   private func credentials() async throws -> Credentials {
     let folder = try gateway.state.folder
     if let device, let credentials = try Credentials.read(device, in: folder) { return credentials }
-    if try gateway.state.context.isRemote, DeviceChoice.known(in: folder).isEmpty, !enroll {
+    if try gateway.state.context.isRemote, Credentials.names(in: folder).isEmpty, !enroll {
       let address = try gateway.endpoint()
       throw CommandFailure(
         .suppressed, "no device of this machine is known to \(address): `pushcli join CODE@\(address)` makes one")
     }
-    let choice = try DeviceChoice(name: device, known: DeviceChoice.known(in: folder), isEnrolling: enroll)
+    let choice = try DeviceChoice(name: device, known: Credentials.names(in: folder), isEnrolling: enroll)
     let (name, isNew) = try choice.settled()
     if !isNew, let credentials = try Credentials.read(name, in: folder) { return credentials }
     let credentials = try await Credentials.enroll(name, person: nil, state: gateway.state)

@@ -117,6 +117,25 @@ struct LogPath {
     return (access.admin, access.isOwn ? .own : .all)
   }
 
+  /// Returns the newest rows, oldest first, and the position after which later rows follow.
+  func newest(
+    _ search: [String], atMost count: Int, _ admin: Admin, _ unanswered: inout UnansweredGateways
+  ) async throws -> (rows: [LogRecord], after: String?) {
+    var pages: [LogRows] = []
+    var (left, before) = (count, "")
+    while left > 0 {
+      let size = min(left, Limits.maximumLogPage)
+      let values = query + search + ["limit=\(size)"]
+      let answer: LogRows = try await admin.get(path + "?" + values.joined(separator: "&") + before)
+      unanswered.tell(answer.cell?.unanswered)
+      pages.append(answer)
+      left -= answer.rows.count
+      guard answer.rows.count == size, let next = answer.before else { break }
+      before = "&before=\(pathPart(next))"
+    }
+    return (pages.reversed().flatMap(\.rows), pages.first?.after)
+  }
+
   /// Requests the next rows and waits for them. If the gateway refuses because it has too many such requests (503), a
   /// second request gets the existing rows.
   ///

@@ -1,4 +1,3 @@
-import Dispatch
 import Foundation
 import Glibc
 import PushPolicy
@@ -30,7 +29,7 @@ final class SoundPlayer: Sendable {
   ]
 
   private struct State {
-    var child: pid_t?
+    var isPlaying = false
     var began: ContinuousClock.Instant?
     var urgency = InterruptionLevel.passive
     var postponed: (urgency: InterruptionLevel, task: Task<Void, Never>)?
@@ -60,7 +59,7 @@ final class SoundPlayer: Sendable {
   }
 
   /// True while a sound plays.
-  var isPlaying: Bool { state.withLock { $0.child != nil } }
+  var isPlaying: Bool { state.withLock { $0.isPlaying } }
 
   /// The default cache folder, `~/.cache/pushgateway/sounds`.
   static var standardCache: String { folder("XDG_CACHE_HOME", ".cache", ProcessInfo.processInfo.environment) }
@@ -89,7 +88,7 @@ final class SoundPlayer: Sendable {
     guard volume > 0 else { return .skipped }
     return state.withLock { state in
       let elapsed = state.began.map { now - $0 } ?? .seconds(1)
-      if state.child != nil || elapsed < .seconds(1) {
+      if state.isPlaying || elapsed < .seconds(1) {
         guard urgency > state.urgency, state.postponed.map({ urgency > $0.urgency }) ?? true else { return .skipped }
         state.postponed?.task.cancel()
         let task = Task { [weak self] in
@@ -102,9 +101,8 @@ final class SoundPlayer: Sendable {
         return .postponed
       }
       (state.began, state.urgency) = (now, urgency)
-      if let command = command(for: name, volume: volume), let child = Self.spawn(command) {
-        state.child = child
-        waitForEnd(of: child)
+      if let command = command(for: name, volume: volume), start(command) {
+        state.isPlaying = true
         return .started(command)
       }
       ring()
@@ -165,26 +163,10 @@ final class SoundPlayer: Sendable {
     return unsafe stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
   }
 
-  /// Waits for a child to end, so that no zombie process remains.
-  private func waitForEnd(of child: pid_t) {
-    DispatchQueue.global(qos: .utility).async { [weak self] in
-      while waitpid(child, nil, 0) < 0, errno == EINTR {}
-      self?.state.withLock { $0.child = nil }
-    }
-  }
-
-  /// Starts a program without access to this terminal.
-  private static func spawn(_ command: [String]) -> pid_t? {
-    var actions = unsafe posix_spawn_file_actions_t()
-    unsafe posix_spawn_file_actions_init(&actions)
-    defer { unsafe posix_spawn_file_actions_destroy(&actions) }
-    for descriptor in [STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO] {
-      unsafe posix_spawn_file_actions_addopen(&actions, descriptor, "/dev/null", O_RDWR, 0)
-    }
-    var arguments = unsafe command.map { (text: String) -> UnsafeMutablePointer<CChar>? in unsafe strdup(text) } + [nil]
-    defer { for index in unsafe arguments.indices { unsafe free(arguments[index]) } }
-    var child: pid_t = 0
-    guard unsafe posix_spawn(&child, command[0], &actions, nil, &arguments, environ) == 0 else { return nil }
-    return child
+  /// Starts a program without access to this terminal; returns false if it can't be started.
+  private func start(_ command: [String]) -> Bool {
+    let process = Process.quiet(command)
+    process.terminationHandler = { [weak self] _ in self?.state.withLock { $0.isPlaying = false } }
+    return (try? process.run()) != nil
   }
 }

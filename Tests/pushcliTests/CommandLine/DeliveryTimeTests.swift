@@ -26,7 +26,9 @@ import Testing
   @Test(arguments: [
     "", "soon", "6pm", "24:00", "18:60", "18", "2026-02-30T10:00", "2026-13-01T10:00", "18:00 Mars/Olympus",
     "18:00+99:00",
-    "2026-11-23", "١٨:٠٠", "18:00 Europe/Berlin x",
+    "2026-11-23", "١٨:٠٠", "18:00 Europe/Berlin x", "-1:00", "9223372036854775807:00", "99999999999999999999:0",
+    "9223372036854775807", "1969-12-31T23:59:59Z", "0000-01-01T00:00:00Z", "10000-01-01T00:00:00Z",
+    "9223372036854775807-01-01T00:00:00Z", "-9223372036854775808-01-01T00:00:00Z", "2026-99-99T99:99:99Z",
   ])
   func `anything else is an error that says what to write`(_ text: String) {
     let failure = #expect(throws: CommandFailure.self) {
@@ -34,6 +36,11 @@ import Testing
     }
     #expect(failure?.exit == .usage)
     #expect(failure?.description.hasPrefix("--at is \"\(text)\": expected a time as 18:00") == true)
+  }
+
+  @Test(arguments: [("1970-01-01T00:00:00Z", 0), ("9999-12-31T23:59:59Z", 253_402_300_799)] as [(String, Int64)])
+  func `the first and the last time of the calendar are read`(_ text: String, _ seconds: Int64) throws {
+    #expect(try DeliveryTime(at: text, now: Self.now, zone: Self.berlin).seconds == seconds)
   }
 
   @Test func `a span counts from now`() throws {
