@@ -38,7 +38,7 @@ struct AdminBackup: AsyncParsableCommand {
   func run() async throws {
     let path = URL(fileURLWithPath: file).path
     guard stopped else {
-      let summary: Backup.Summary = try await Admin(state).post("/admin/v1/backup", BackupRequest(path: path))
+      let summary: Backup.Summary = try await Admin(state).post(AdminPath.backup(), BackupRequest(path: path))
       return Backup.report("saved", summary, format)
     }
     PrivateFile.restrictProcess()

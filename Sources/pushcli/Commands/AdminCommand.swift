@@ -39,7 +39,7 @@ struct AdminCommand: AsyncParsableCommand {
     @OptionGroup var options: AdminOptions
 
     func run() async throws {
-      let sizes: CompactRecord = try await options.admin.post("/admin/v1/compact", [String: String]())
+      let sizes: CompactRecord = try await options.admin.post(AdminPath.compact(), [String: String]())
       if options.json { return Output.json(sizes) }
       let words = [sizes.before, sizes.after].map { $0.formatted(.byteCount(style: .file)) }
       Output.words("the database took \(words[0]), and takes \(words[1]) now")
@@ -71,7 +71,7 @@ struct AdminCommand: AsyncParsableCommand {
       while records.count < limit {
         let before = records.first.map { "&before=\($0.number)" } ?? ""
         let page: [AuditRecord] = try await admin.get(
-          "/admin/v1/audit?limit=\(min(1_000, limit - records.count))" + before)
+          AdminPath.audit() + "?limit=\(min(1_000, limit - records.count))" + before)
         if page.isEmpty { break }
         records = page + records
       }

@@ -38,7 +38,7 @@ struct AdminLogLevel: AsyncParsableCommand {
   func run() async throws {
     let seconds = try time.map { time in max(1, Int(try TimeSpan(time, option: "--for").seconds)) }
     let admin = try await options.admin
-    let path = "/admin/v1/log-level"
+    let path = AdminPath.logLevel()
     let record: LogLevelRecord
     if let level {
       record = try await admin.post(

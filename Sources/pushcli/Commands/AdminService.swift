@@ -18,7 +18,7 @@ struct AdminReload: AsyncParsableCommand {
   @OptionGroup var options: AdminOptions
 
   func run() async throws {
-    let record: ReloadRecord = try await options.admin.post("/admin/v1/reload", [String: String]())
+    let record: ReloadRecord = try await options.admin.post(AdminPath.reload(), [String: String]())
     if options.json { return Output.json(record) }
     Output.words(
       record.changed.isEmpty
@@ -49,9 +49,9 @@ struct AdminRestart: AsyncParsableCommand {
   private static let pause = Duration.milliseconds(20)
 
   func run() async throws {
-    let before: GatewayStatus = try await options.admin.get("/admin/v1/status")
+    let before: GatewayStatus = try await options.admin.get(AdminPath.status())
     let begin = ContinuousClock.now
-    try await options.admin.post("/admin/v1/restart")
+    try await options.admin.post(AdminPath.restart())
     try await waitForNext(after: before, until: begin + AdminRestart.waitTime)
     let seconds = (begin.duration(to: .now) / .milliseconds(10)).rounded() / 100
     options.print(["seconds": seconds], words: "started again; it answers after \(seconds) seconds")
@@ -61,7 +61,7 @@ struct AdminRestart: AsyncParsableCommand {
   /// a request waits until the next program accepts it.
   private func waitForNext(after before: GatewayStatus, until deadline: ContinuousClock.Instant) async throws {
     while ContinuousClock.now < deadline {
-      if let status = try? await options.admin.get("/admin/v1/status") as GatewayStatus,
+      if let status = try? await options.admin.get(AdminPath.status()) as GatewayStatus,
         status.started != before.started
       {
         return

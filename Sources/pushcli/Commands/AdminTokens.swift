@@ -26,7 +26,7 @@ struct AdminTokens: AsyncParsableCommand {
 
     func run() async throws {
       try await options.admin.printList(
-        "/admin/v1/tokens", part, options, header: ["NAME", "ROLE", "CREATED", "EXPIRES", "LAST USED"]
+        AdminPath.tokens(), part, options, header: ["NAME", "ROLE", "CREATED", "EXPIRES", "LAST USED"]
       ) { row in
         (["name", "role", "created", "expires"] as [StaticString]).map { row[$0]?.string ?? "" } + [
           row["last_used"]?.string ?? "never"
@@ -63,7 +63,7 @@ struct AdminTokens: AsyncParsableCommand {
 
     func run() async throws {
       let made: CreatedAdministratorToken = try await options.admin.post(
-        "/admin/v1/tokens", AdministratorTokenRequest(name: name, role: role, days: days))
+        AdminPath.tokens(), AdministratorTokenRequest(name: name, role: role, days: days))
       options.print(made, data: made.token)
       Output.words(
         "valid for the role \(made.role) until \(made.expires): `pushcli login HOST:PORT` elsewhere takes it")
@@ -82,7 +82,7 @@ struct AdminTokens: AsyncParsableCommand {
     @OptionGroup var options: AdminOptions
 
     func run() async throws {
-      try await options.admin.delete("/admin/v1/tokens/\(pathPart(name))")
+      try await options.admin.delete(AdminPath.token(name))
       options.print(["removed": name], words: "removed token \(name)")
     }
   }

@@ -29,7 +29,7 @@ struct Ads: AsyncParsableCommand {
       let context = try options.state.context
       let isAdministered = Admin.isPossible(at: context)
       let admin = isAdministered ? try await options.admin : try await DeviceAccess(nil, options.state).admin
-      let path = isAdministered ? "/admin/v1/ads/reports" : "/v1/device/ads/reports"
+      let path = isAdministered ? AdminPath.adReports() : "/v1/device/ads/reports"
       var pages: [[AdReportRecord]] = []
       var (left, before) = (limit, "")
       while left > 0 {

@@ -25,7 +25,7 @@ extension Apps {
 
     func run() async throws {
       let admin = try await options.admin
-      let path = "/admin/v1/apps/\(pathPart(topic))/categories"
+      let path = AdminPath.categories(topic)
       if let category {
         let request = CategoryRecord(category: category, actions: action.map(\.action))
         let _: CategoryRecord = try await admin.post(path, request)

@@ -38,7 +38,7 @@ struct Apps: AsyncParsableCommand {
       let admin = try await options.admin
       var isAnyOpen = false
       try await admin.printList(
-        "/admin/v1/apps", part, options, name: "topic",
+        AdminPath.apps(), part, options, name: "topic",
         header: ["TOPIC", "NAME", "ICON", "TEAM", "POLICY", "STRICT", "ADS"]
       ) { row in
         let team = row["team_id"]?.string
@@ -49,7 +49,7 @@ struct Apps: AsyncParsableCommand {
         ]
       }
       if options.json { return }
-      let teams: [TeamRecord] = try await admin.get("/admin/v1/teams")
+      let teams: [TeamRecord] = try await admin.get(AdminPath.teams())
       guard teams.count > 1, isAnyOpen else { return }
       Output.words(
         "The keys of every team reach apps of any team: `pushcli apps set TOPIC --team TEAMID` gives one away.")
@@ -104,7 +104,7 @@ struct Apps: AsyncParsableCommand {
       guard let name = name ?? known?.name else {
         throw CommandFailure(.usage, "--name is missing: what people see of \(topic)")
       }
-      let app: Record = try await admin.post("/admin/v1/apps", properties.request(topic: topic, name: name))
+      let app: Record = try await admin.post(AdminPath.apps(), properties.request(topic: topic, name: name))
       options.print(app, words: "\(known == nil ? "added" : "changed") \(app.icon) \(app.name), \(app.topic)")
     }
   }
@@ -133,7 +133,7 @@ struct Apps: AsyncParsableCommand {
         throw CommandFailure(.suppressed, "there is no app \(topic): `pushcli apps` shows them")
       }
       let app: Record = try await admin.post(
-        "/admin/v1/apps", properties.request(topic: topic, name: name ?? known.name))
+        AdminPath.apps(), properties.request(topic: topic, name: name ?? known.name))
       options.print(
         app,
         words: "\(app.topic): \(app.icon) \(app.name), team \(app.team ?? "any"), policy \(app.policyMode), "
@@ -161,14 +161,14 @@ struct Apps: AsyncParsableCommand {
       guard try await Apps.known(topic, admin) != nil else {
         throw CommandFailure(.suppressed, "there is no app \(topic): `pushcli apps` shows them")
       }
-      try await admin.delete("/admin/v1/apps/\(pathPart(topic))\(yes ? "?force=true" : "")")
+      try await admin.delete(AdminPath.app(topic) + (yes ? "?force=true" : ""))
       options.print(["removed": topic], words: "removed \(topic)")
     }
   }
 
   /// Returns the app with a topic; nil if the gateway does not have it.
   fileprivate static func known(_ topic: String, _ admin: Admin) async throws -> Record? {
-    let apps: [Record] = try await admin.get("/admin/v1/apps?filter=\(pathPart(topic))")
+    let apps: [Record] = try await admin.get(AdminPath.apps() + "?filter=\(pathPart(topic))")
     return apps.first { $0.topic == topic }
   }
 

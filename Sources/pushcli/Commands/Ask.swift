@@ -127,7 +127,7 @@ struct Ask: AsyncParsableCommand {
   /// Returns the group with this name and its devices that are registered for an app; nil if there is none.
   private func group(_ name: String, _ topic: String, _ admin: Admin) async throws -> GroupRecord? {
     do {
-      return try await admin.get("/admin/v1/groups/\(pathPart(name))?topic=\(pathPart(topic))")
+      return try await admin.get(AdminPath.group(name) + "?topic=\(pathPart(topic))")
     } catch let failure as CommandFailure where failure.status == 404 {
       return nil
     }
@@ -137,7 +137,7 @@ struct Ask: AsyncParsableCommand {
   private func devices(of name: String, _ topic: String, _ admin: Admin) async throws -> [String] {
     func isRegistered(_ device: String) async throws -> Bool {
       let registrations: [RegistrationRecord] = try await admin.get(
-        "/admin/v1/devices/\(pathPart(device))/registrations")
+        AdminPath.registrations(device))
       return registrations.contains { topic == $0.topic || topic.hasPrefix($0.topic + ".") }
     }
     var found: [String] = []
@@ -146,7 +146,7 @@ struct Ask: AsyncParsableCommand {
     } catch let failure as CommandFailure where failure.status == 404 {
       let person: PersonRecord
       do {
-        person = try await admin.get("/admin/v1/persons/\(pathPart(name))")
+        person = try await admin.get(AdminPath.person(name))
       } catch let failure as CommandFailure where failure.status == 404 {
         throw CommandFailure(.suppressed, "there is no device and no user named \(name)")
       }

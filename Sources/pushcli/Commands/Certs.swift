@@ -27,7 +27,7 @@ struct Certs: AsyncParsableCommand {
     @OptionGroup var options: AdminOptions
 
     func run() async throws {
-      let status: GatewayStatus = try await options.admin.get("/admin/v1/status")
+      let status: GatewayStatus = try await options.admin.get(AdminPath.status())
       guard let authority = status.authority.map(AuthorityFingerprint.grouped) else {
         throw CommandFailure(.failed, "this gateway has an earlier version, which does not report its CA")
       }
@@ -45,7 +45,7 @@ struct Certs: AsyncParsableCommand {
     @OptionGroup var options: AdminOptions
 
     func run() async throws {
-      let certificates: [CertificateRecord] = try await options.admin.get("/admin/v1/certificates")
+      let certificates: [CertificateRecord] = try await options.admin.get(AdminPath.certificates())
       options.print(lines: certificates, ["ID", "TOPICS", "ENVIRONMENTS", "EXPIRES", "REVOKED"]) {
         [
           $0.id, $0.topics.joined(separator: " "), $0.environments.joined(separator: " "), $0.expires ?? "",
@@ -88,7 +88,7 @@ struct Certs: AsyncParsableCommand {
       if !force { try await admin.checkApp(topic, orSay: "or --force makes it all the same") }
       let files = try CertificateFiles(folder: out, name: topic)
       let created: CreatedCertificate = try await admin.post(
-        "/admin/v1/certificates",
+        AdminPath.certificates(),
         CertificateRequest(
           topic: topic, topics: also, kinds: kind, environment: environment == "both" ? nil : environment, days: days))
       try files.write(created)
@@ -121,7 +121,7 @@ struct Certs: AsyncParsableCommand {
       let files = try CertificateFiles(
         folder: out ?? (try options.state.folder.path), name: "server", isReplaced: out == nil)
       let created: CreatedCertificate = try await options.admin.post(
-        "/admin/v1/certificates/server",
+        AdminPath.serverCertificate(),
         ServerCertificateRequest(
           names: name, addresses: address, isInstalled: out == nil, keeps: out == nil && !replace))
       if out != nil { try files.write(created) }
@@ -153,7 +153,7 @@ struct Certs: AsyncParsableCommand {
 
     func run() async throws {
       let record: RolloverRecord = try await options.admin.post(
-        "/admin/v1/certificates/rollover", RolloverRequest(isLast: finish))
+        AdminPath.certificateRollover(), RolloverRequest(isLast: finish))
       if options.json { return Output.json(record) }
       let authority = record.authority ?? "none"
       guard let next = record.next else { return Output.words("the CA is \(authority) from now on") }
@@ -186,7 +186,7 @@ struct Certs: AsyncParsableCommand {
     func run() async throws {
       let pem = try file.map { String(decoding: try PayloadFile.read($0), as: UTF8.self) }
       let revoked: CertificateRecord = try await options.admin.post(
-        "/admin/v1/certificates/revocations", RevocationRequest(id: id, certificate: pem))
+        AdminPath.certificateRevocations(), RevocationRequest(id: id, certificate: pem))
       options.print(revoked, words: "revoked certificate \(revoked.id)")
     }
   }

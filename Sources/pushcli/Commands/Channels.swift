@@ -36,8 +36,8 @@ struct Channels: AsyncParsableCommand {
 
     func run() async throws {
       let path =
-        device.map { "/admin/v1/devices/\(pathPart($0))/channels" }
-        ?? "/admin/v1/channels" + (app.map { "?app=\(pathPart($0))" } ?? "")
+        device.map { AdminPath.deviceChannels($0) }
+        ?? AdminPath.channels() + (app.map { "?app=\(pathPart($0))" } ?? "")
       try await options.admin.printList(
         path, part, options, name: "id",
         header: ["CHANNEL", "APP", "ENVIRONMENT", "STORES", "SUBSCRIBED", "CONNECTED"]
@@ -67,7 +67,7 @@ struct Channels: AsyncParsableCommand {
 
     func run() async throws {
       let made: [ChannelRecord] = try await options.admin.post(
-        "/admin/v1/channels",
+        AdminPath.channels(),
         ChannelRequest(topic: app, environment: environment, storagePolicy: store ? 1 : 0, count: count))
       if options.json { return Output.json(lines: made) }
       for channel in made { Output.data(channel.id) }
@@ -82,7 +82,7 @@ struct Channels: AsyncParsableCommand {
     @OptionGroup var options: AdminOptions
 
     func run() async throws {
-      try await options.admin.delete("/admin/v1/channels/\(pathPart(channel))")
+      try await options.admin.delete(AdminPath.channel(channel))
       options.print(["deleted": channel], words: "deleted \(channel)")
     }
   }
@@ -101,7 +101,7 @@ struct Channels: AsyncParsableCommand {
 
     func run() async throws {
       let record: ChannelRecord = try await options.admin.post(
-        "/admin/v1/channels/\(pathPart(channel))/subscriptions",
+        AdminPath.channelSubscriptions(channel),
         ChannelSubscriptionRequest(devices: devices, batch: batch))
       if options.json { return Output.json(record) }
       let subscribe = record.subscriptions == 1 ? "1 device subscribes" : "\(record.subscriptions) devices subscribe"
@@ -117,7 +117,7 @@ struct Channels: AsyncParsableCommand {
     @OptionGroup var options: AdminOptions
 
     func run() async throws {
-      try await options.admin.delete("/admin/v1/channels/\(pathPart(channel))/subscriptions/\(pathPart(device))")
+      try await options.admin.delete(AdminPath.channelSubscription(channel, device))
       options.print(
         ["unsubscribed": device, "channel": channel], words: "\(device) no longer subscribes to \(channel)")
     }
@@ -144,7 +144,7 @@ struct Channels: AsyncParsableCommand {
 
   private static func set(_ isOn: Bool, _ app: String, _ state: StateOptions) async throws {
     let _: BroadcastFeature = try await Admin(state).post(
-      "/admin/v1/channels/features", BroadcastFeature(topic: app, isOn: isOn))
+      AdminPath.channelFeatures(), BroadcastFeature(topic: app, isOn: isOn))
     Output.words("\(app) may \(isOn ? "" : "not ")broadcast")
   }
 }

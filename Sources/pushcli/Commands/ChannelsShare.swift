@@ -35,7 +35,7 @@ extension Channels {
       let place = try await InvitationPlace(host, at: options.state.context, admin)
       try await place.certify(admin)
       let made: CreatedInvitation = try await admin.post(
-        "/admin/v1/channels/\(pathPart(channel))/shares", ShareRequest(validSeconds: days * 86_400, uses: uses))
+        AdminPath.channelShares(channel), ShareRequest(validSeconds: days * 86_400, uses: uses))
       if options.json { return Output.json(SharedLink(made, place.address)) }
       try place.show(
         made.code,
@@ -53,7 +53,7 @@ extension Channels {
 
     func run() async throws {
       try await options.admin.printList(
-        "/admin/v1/shares", part, options, name: "id", header: ["ID", "CHANNEL", "APP", "USES LEFT", "EXPIRES"]
+        AdminPath.shares(), part, options, name: "id", header: ["ID", "CHANNEL", "APP", "USES LEFT", "EXPIRES"]
       ) { row in
         [
           row["id"]?.string ?? "", row["channel"]?.string ?? "", row["topic"]?.string ?? "",
@@ -72,7 +72,7 @@ extension Channels {
     @OptionGroup var options: AdminOptions
 
     func run() async throws {
-      try await options.admin.delete("/admin/v1/shares/\(pathPart(id))")
+      try await options.admin.delete(AdminPath.share(id))
       options.print(["withdrawn": id], words: "took back link \(id)")
     }
   }

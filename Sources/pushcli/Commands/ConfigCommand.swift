@@ -92,7 +92,7 @@ enum SettingsInForce {
       return nil
     }
     defer { client.close() }
-    guard let answer = try? await client.request("GET", "/admin/v1/settings"), answer.status == 200 else { return nil }
+    guard let answer = try? await client.request("GET", AdminPath.settings()), answer.status == 200 else { return nil }
     return try decodeJSON(SettingsRecord.self, from: answer.body)
   }
 

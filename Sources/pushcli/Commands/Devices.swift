@@ -33,7 +33,7 @@ struct Devices: AsyncParsableCommand {
 
     func run() async throws {
       try await options.admin.printList(
-        "/admin/v1/devices", part, options, header: ["NAME", "PERSON", "CONNECTED", "LAST SEEN", "WAITING", "APPS"]
+        AdminPath.devices(), part, options, header: ["NAME", "PERSON", "CONNECTED", "LAST SEEN", "WAITING", "APPS"]
       ) { row in
         let isConnected = (row["streams"]?.integer ?? 0) > 0
         return [
@@ -87,7 +87,7 @@ struct Devices: AsyncParsableCommand {
     @OptionGroup var options: AdminOptions
 
     func run() async throws {
-      try await options.admin.delete("/admin/v1/devices/\(pathPart(name))")
+      try await options.admin.delete(AdminPath.device(name))
       Credentials.remove(name, from: try options.state.folder)
       options.print(["removed": name], words: "removed \(name)")
     }
@@ -111,7 +111,7 @@ struct Devices: AsyncParsableCommand {
       let isHere = (try? Credentials.read(name, in: options.state.folder)) != nil
       struct Nothing: Encodable {}
       let credentials: Credentials = try await options.admin.post(
-        "/admin/v1/devices/\(pathPart(name))/secret", Nothing())
+        AdminPath.deviceSecret(name), Nothing())
       if isHere { try credentials.save(in: options.state.folder) }
       if options.json { return Output.json(credentials) }
       if isHere { return Output.words("\(name) has another secret, which is in the state folder") }
@@ -139,7 +139,7 @@ struct Devices: AsyncParsableCommand {
 
     func run() async throws {
       let registration = try await options.admin.register(
-        "/admin/v1/devices/\(pathPart(name))/registrations",
+        AdminPath.registrations(name),
         RegistrationRequest(topic: topic, environment: environment, validSeconds: validFor), at: options.gateway)
       options.print(registration, data: registration.token)
     }
@@ -154,7 +154,7 @@ struct Devices: AsyncParsableCommand {
     @OptionGroup var options: AdminOptions
 
     func run() async throws {
-      try await options.admin.delete("/admin/v1/devices/\(pathPart(name))/registrations/\(pathPart(topic))")
+      try await options.admin.delete(AdminPath.registration(name, topic))
       options.print(["unregistered": name, "topic": topic], words: "unregistered \(name) from \(topic)")
     }
   }
@@ -168,7 +168,7 @@ struct Devices: AsyncParsableCommand {
 
     func run() async throws {
       try await options.admin.printList(
-        "/admin/v1/invitations", part, options, name: "id",
+        AdminPath.invitations(), part, options, name: "id",
         header: ["ID", "PERSON", "ROLE", "USES", "EXPIRES", "CHANNEL"]
       ) { row in
         [
@@ -189,7 +189,7 @@ struct Devices: AsyncParsableCommand {
     @OptionGroup var options: AdminOptions
 
     func run() async throws {
-      try await options.admin.delete("/admin/v1/invitations/\(pathPart(id))")
+      try await options.admin.delete(AdminPath.invitation(id))
       options.print(["withdrawn": id], words: "withdrew invitation \(id)")
     }
   }

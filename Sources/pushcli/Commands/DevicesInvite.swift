@@ -42,7 +42,7 @@ extension Devices {
       let place = try await InvitationPlace(host, at: options.state.context, admin)
       try await place.certify(admin)
       let made: CreatedInvitation = try await admin.post(
-        "/admin/v1/invitations", InvitationRequest(validSeconds: minutes * 60, person: person, role: role))
+        AdminPath.invitations(), InvitationRequest(validSeconds: minutes * 60, person: person, role: role))
       if options.json { return Output.json(Result(made, place.address)) }
       let words = made.person.map { "for a device of \($0)" } ?? "for a device of somebody new"
       let role = made.role == Role.device.rawValue ? "" : ", with the role \(made.role)"
@@ -73,7 +73,7 @@ struct InvitationPlace {
 
   /// - Parameter host: the host as given by the user, `HOST` or `HOST:PORT`; nil to determine it.
   init(_ host: String?, at context: GatewayContext, _ admin: Admin) async throws {
-    let status: GatewayStatus = try await admin.get("/admin/v1/status")
+    let status: GatewayStatus = try await admin.get(AdminPath.status())
     let listeners = status.listeners.compactMap { try? GatewayAddress($0.address) }
     let open = listeners.first { !$0.isLoopback }
     isReachable = open != nil
@@ -92,7 +92,7 @@ struct InvitationPlace {
       names: isAddress ? [] : [address.host], addresses: isAddress ? [address.host] : [], isInstalled: true, keeps: true
     )
     do {
-      let _: CreatedCertificate = try await admin.post("/admin/v1/certificates/server", request)
+      let _: CreatedCertificate = try await admin.post(AdminPath.serverCertificate(), request)
     } catch let failure as CommandFailure where failure.status == 409 || failure.status == 403 {
       // The invitation remains valid: a certificate of another CA can receive the name before the device joins.
       Output.words("pushcli: warning: \(failure.message)")

@@ -27,7 +27,7 @@ struct Faults: AsyncParsableCommand {
     @OptionGroup var options: AdminOptions
 
     func run() async throws {
-      Faults.show(try await options.admin.get("/admin/v1/faults"), options)
+      Faults.show(try await options.admin.get(AdminPath.faults()), options)
     }
   }
 
@@ -80,9 +80,9 @@ struct Faults: AsyncParsableCommand {
       if unregister { rule.unregister = true }
       rule.delay = try delay.map { try TimeSpan($0, option: "--delay").seconds }
       rule.seconds = try lasting.map { try TimeSpan($0, option: "--for").seconds }
-      let _: [FaultRecord] = try await options.admin.post("/admin/v1/faults", [rule])
+      let _: [FaultRecord] = try await options.admin.post(AdminPath.faults(), [rule])
       if !options.json { Output.words("set \(name)") }
-      let all: [FaultRecord] = try await options.admin.get("/admin/v1/faults")
+      let all: [FaultRecord] = try await options.admin.get(AdminPath.faults())
       if options.json { Output.json(lines: all.filter { $0.rule.name == name }) }
     }
   }
@@ -98,7 +98,7 @@ struct Faults: AsyncParsableCommand {
     }
 
     func run() async throws {
-      try await options.admin.delete("/admin/v1/faults" + (name.map { "/" + pathPart($0) } ?? ""))
+      try await options.admin.delete(name.map { AdminPath.fault($0) } ?? AdminPath.faults())
       options.print(["removed": name ?? "all"], words: "removed \(name ?? "all faults")")
     }
   }
@@ -126,8 +126,8 @@ struct Faults: AsyncParsableCommand {
         throw CommandFailure(.usage, "\(file): \(error)")
       }
       let admin = try await options.admin
-      if replace { try await admin.delete("/admin/v1/faults") }
-      let all: [FaultRecord] = try await admin.post("/admin/v1/faults", rules)
+      if replace { try await admin.delete(AdminPath.faults()) }
+      let all: [FaultRecord] = try await admin.post(AdminPath.faults(), rules)
       if !options.json { Output.words("set \(counted(rules.count, "fault"))") }
       if options.json { Output.json(lines: all) }
     }
@@ -139,7 +139,7 @@ struct Faults: AsyncParsableCommand {
     @OptionGroup var options: AdminOptions
 
     func run() async throws {
-      let connections: [ConnectionRecord] = try await options.admin.get("/admin/v1/connections")
+      let connections: [ConnectionRecord] = try await options.admin.get(AdminPath.connections())
       options.print(lines: connections, ["NUMBER", "ADDRESS", "ENVIRONMENT", "STREAMS"]) {
         [String($0.number), $0.address ?? "-", $0.environment, String($0.streams)]
       }

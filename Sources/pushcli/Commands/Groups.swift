@@ -28,8 +28,9 @@ struct Groups: AsyncParsableCommand {
     @OptionGroup var options: AdminOptions
 
     func run() async throws {
-      try await options.admin.printList("/admin/v1/groups", part, options, header: ["GROUP", "MEMBERS", "APPS"]) {
-        row in
+      try await options.admin.printList(
+        AdminPath.groups(), part, options, header: ["GROUP", "MEMBERS", "APPS"]
+      ) { row in
         [row["name"]?.string ?? "", String(row["members"]?.integer ?? 0), row["topics"]?.joinedTexts ?? ""]
       }
     }
@@ -43,7 +44,7 @@ struct Groups: AsyncParsableCommand {
     @OptionGroup var options: AdminOptions
 
     func run() async throws {
-      let group: GroupRecord = try await options.admin.get("/admin/v1/groups/\(pathPart(name))")
+      let group: GroupRecord = try await options.admin.get(AdminPath.group(name))
       if options.json { return Output.json(group) }
       var members = TableWriter(["MEMBER", "DEVICES"])
       Output.data(lines: members.lines(of: group.members.map { [$0.person, $0.devices.joined(separator: " ")] }))
@@ -62,7 +63,7 @@ struct Groups: AsyncParsableCommand {
 
     func run() async throws {
       let group: GroupRecord = try await options.admin.post(
-        "/admin/v1/groups", GroupRequest(name: name, members: persons))
+        AdminPath.groups(), GroupRequest(name: name, members: persons))
       options.print(group, words: "\(name) has \(group.members.map(\.person).joined(separator: ", "))")
     }
   }
@@ -84,7 +85,7 @@ struct Groups: AsyncParsableCommand {
 
     func run() async throws {
       let admin = try await options.admin
-      let path = "/admin/v1/groups/\(pathPart(name))"
+      let path = AdminPath.group(name)
       for person in persons { try await admin.delete("\(path)/members/\(pathPart(person))") }
       if persons.isEmpty { try await admin.delete(path) }
       options.print(
@@ -109,7 +110,7 @@ struct Groups: AsyncParsableCommand {
 
     func run() async throws {
       let registration = try await options.admin.register(
-        "/admin/v1/groups/\(pathPart(name))/registrations",
+        AdminPath.groupRegistrations(name),
         RegistrationRequest(topic: topic, environment: environment), at: options.gateway)
       options.print(registration, data: registration.token)
     }
@@ -124,7 +125,7 @@ struct Groups: AsyncParsableCommand {
     @OptionGroup var options: AdminOptions
 
     func run() async throws {
-      try await options.admin.delete("/admin/v1/groups/\(pathPart(name))/registrations/\(pathPart(topic))")
+      try await options.admin.delete(AdminPath.groupRegistration(name, topic))
       options.print(["unregistered": name, "topic": topic], words: "unregistered \(name) from \(topic)")
     }
   }

@@ -36,7 +36,7 @@ struct Keys: AsyncParsableCommand {
 
     func run() async throws {
       try await options.admin.printList(
-        "/admin/v1/keys", part, options, name: "key_id", header: ["KEY", "TEAM", "ENVIRONMENT", "TOPICS"]
+        AdminPath.keys(), part, options, name: "key_id", header: ["KEY", "TEAM", "ENVIRONMENT", "TOPICS"]
       ) { row in
         [
           row["key_id"]?.string ?? "", row["team_id"]?.string ?? "", row["environment"]?.string ?? "",
@@ -83,7 +83,7 @@ struct Keys: AsyncParsableCommand {
 
     func run() async throws {
       try SecretsFolder.make(out)
-      let created: CreatedKey = try await options.admin.post("/admin/v1/keys", properties.request())
+      let created: CreatedKey = try await options.admin.post(AdminPath.keys(), properties.request())
       let path = "\(out)/AuthKey_\(created.id).p8"
       do {
         try PrivateFile.create(Array((created.privateKey ?? "").utf8), at: path)
@@ -121,7 +121,7 @@ struct Keys: AsyncParsableCommand {
         throw CommandFailure(.usage, "--key-id is missing: \(name) does not contain it, as AuthKey_KEYID.p8 does")
       }
       let created: CreatedKey = try await options.admin.post(
-        "/admin/v1/keys", properties.request(id: id, pem: String(decoding: pem, as: UTF8.self)))
+        AdminPath.keys(), properties.request(id: id, pem: String(decoding: pem, as: UTF8.self)))
       options.print(
         Created(keyID: created.id, teamID: created.team), words: "key \(created.id) of team \(created.team)")
     }
@@ -160,7 +160,7 @@ struct Keys: AsyncParsableCommand {
     @OptionGroup var options: AdminOptions
 
     func run() async throws {
-      try await options.admin.delete("/admin/v1/keys/\(pathPart(key))")
+      try await options.admin.delete(AdminPath.key(key))
       options.print(["removed": key], words: "removed key \(key)")
     }
   }

@@ -39,7 +39,7 @@ struct Login: AsyncParsableCommand {
     let gateway = try await TrustOnFirstUse(address, fingerprint).connect()
     defer { gateway.client.close() }
     let answer = try await gateway.client.request(
-      "GET", "/admin/v1/status", [(.authorization, "Bearer " + token)])
+      "GET", AdminPath.status(), [(.authorization, "Bearer " + token)])
     guard answer.status == 200 else { throw CommandFailure(refusal: answer) }
     let contexts = Contexts(try state.folder)
     let context = try contexts.add(address, as: name, authority: gateway.authority)

@@ -1,4 +1,5 @@
 import ArgumentParser
+import GatewayProtocol
 
 /// `pushcli metrics`: the counters of a gateway.
 struct Metrics: AsyncParsableCommand {
@@ -14,7 +15,7 @@ struct Metrics: AsyncParsableCommand {
   @OptionGroup var state: StateOptions
 
   func run() async throws {
-    let text = try await Admin(state).text("/admin/v1/metrics", accept: "application/openmetrics-text")
+    let text = try await Admin(state).text(AdminPath.metrics(), accept: "application/openmetrics-text")
     let lines = text.split(separator: "\n").filter { line in name.map { Metrics.names(line, $0) } ?? true }
     for line in lines { Output.data(String(line)) }
     if let name, lines.isEmpty {

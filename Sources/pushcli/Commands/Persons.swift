@@ -22,7 +22,7 @@ struct Persons: AsyncParsableCommand {
     @OptionGroup var options: AdminOptions
 
     func run() async throws {
-      try await options.admin.printList("/admin/v1/persons", part, options, header: ["PERSON", "DEVICES"]) { row in
+      try await options.admin.printList(AdminPath.persons(), part, options, header: ["PERSON", "DEVICES"]) { row in
         [row["name"]?.string ?? "", row["devices"]?.joinedTexts ?? ""]
       }
     }
@@ -38,7 +38,7 @@ struct Persons: AsyncParsableCommand {
 
     func run() async throws {
       let renamed: PersonRecord = try await options.admin.post(
-        "/admin/v1/persons/\(pathPart(person))/name", PersonRequest(name: name))
+        AdminPath.personName(person), PersonRequest(name: name))
       options.print(renamed, words: "\(person) is \(renamed.name) now")
     }
   }
@@ -58,8 +58,8 @@ struct Persons: AsyncParsableCommand {
 
     func run() async throws {
       let admin = try await options.admin
-      let devices = (try await admin.get("/admin/v1/persons/\(pathPart(person))") as PersonRecord).devices
-      try await admin.delete("/admin/v1/persons/\(pathPart(person))")
+      let devices = (try await admin.get(AdminPath.person(person)) as PersonRecord).devices
+      try await admin.delete(AdminPath.person(person))
       let folder = try options.state.folder
       for device in devices { Credentials.remove(device, from: folder) }
       options.print(["removed": person], words: "removed \(person)")

@@ -59,7 +59,7 @@ final class Question: Sendable {
     let request = CategoryRecord(
       category: category, actions: options.action.map(\.action),
       validSeconds: min(Limits.maximumLifetime, Int(left + Question.categoryMargin)))
-    let _: CategoryRecord = try await admin.post("/admin/v1/apps/\(pathPart(topic))/categories", request)
+    let _: CategoryRecord = try await admin.post(AdminPath.categories(topic), request)
     do {
       let found = try await askUntilAnswered()
       await takeBack()
@@ -81,13 +81,12 @@ final class Question: Sendable {
     if let id = asked.id {
       for device in asked.devices { await takeBack(id, from: device, admin) }
     }
-    try? await admin.delete("/admin/v1/apps/\(pathPart(topic))/categories/\(pathPart(category))")
+    try? await admin.delete(AdminPath.category(topic, category))
   }
 
   private func takeBack(_ id: String, from device: String, _ admin: Admin) async {
-    try? await admin.delete(
-      "/admin/v1/\(device == parties.group ? "groups" : "devices")/\(pathPart(device))/alerts/\(pathPart(id))?topic=\(pathPart(topic))"
-    )
+    let path = device == parties.group ? AdminPath.groupAlert : AdminPath.deviceAlert
+    try? await admin.delete(path(device, id) + "?topic=\(pathPart(topic))")
   }
 
   private func askUntilAnswered() async throws -> (id: String, QuestionProgress.Outcome) {

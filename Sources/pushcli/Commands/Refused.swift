@@ -12,7 +12,7 @@ struct Refused {
   ///
   /// - Parameter parts: the parts that the push requests.
   init?(_ parts: [Part], category: String?, topic: String, on device: String, _ admin: Admin) async throws {
-    let preferences: Preferences = try await admin.get("/admin/v1/devices/\(pathPart(device))/preferences")
+    let preferences: Preferences = try await admin.get(AdminPath.preferences(device))
     let removed = parts.compactMap {
       Policy.refusal(of: $0, topic: topic, category: category, preferences: preferences)
     }

@@ -29,7 +29,7 @@ struct Scheduled: AsyncParsableCommand {
       var (after, rows): (String, [[String]]) = ("", [])
       while true {
         let page: [ScheduledRecord] = try await admin.get(
-          "/admin/v1/scheduled?limit=\(Limits.maximumListPage)" + after)
+          AdminPath.scheduled() + "?limit=\(Limits.maximumListPage)" + after)
         let records = page.filter { record in
           (device.map { $0 == record.device } ?? true) && (app.map { $0 == record.topic } ?? true)
         }
@@ -61,7 +61,7 @@ struct Scheduled: AsyncParsableCommand {
 
     func run() async throws {
       do {
-        try await options.admin.delete("/admin/v1/scheduled/\(pathPart(id))")
+        try await options.admin.delete(AdminPath.scheduledPush(id))
       } catch let failure as CommandFailure where failure.status == 404 {
         throw CommandFailure(.suppressed, failure.message)
       } catch let failure as CommandFailure where failure.status == 400 {

@@ -230,7 +230,7 @@ struct Send: AsyncParsableCommand {
     var events = PushEvents(["id=\(pathPart(id))"], of: gateway.state)
     var progress = DeliveryProgress(awaited: awaited)
     if let name = to.map({ String($0.prefix { $0 != "/" }) }) {
-      let group: GroupRecord? = try? await Admin(gateway.state).get("/admin/v1/groups/\(pathPart(name))")
+      let group: GroupRecord? = try? await Admin(gateway.state).get(AdminPath.group(name))
       if group != nil { return try await follow(&events, of: name, until: awaited, end: end) }
     }
     // Events of other devices for a push with the same ID do not count. A broadcast has no device.

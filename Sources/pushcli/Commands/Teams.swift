@@ -18,7 +18,7 @@ struct Teams: AsyncParsableCommand {
     @OptionGroup var options: AdminOptions
 
     func run() async throws {
-      let teams: [TeamRecord] = try await options.admin.get("/admin/v1/teams")
+      let teams: [TeamRecord] = try await options.admin.get(AdminPath.teams())
       options.print(lines: teams, ["TEAM"]) { [$0.id] }
     }
   }
@@ -30,7 +30,7 @@ struct Teams: AsyncParsableCommand {
     @OptionGroup var options: AdminOptions
 
     func run() async throws {
-      let added: TeamRecord = try await options.admin.post("/admin/v1/teams", TeamRecord(id: team))
+      let added: TeamRecord = try await options.admin.post(AdminPath.teams(), TeamRecord(id: team))
       options.print(added, words: "added team \(added.id)")
     }
   }
@@ -43,7 +43,7 @@ struct Teams: AsyncParsableCommand {
     @OptionGroup var options: AdminOptions
 
     func run() async throws {
-      try await options.admin.delete("/admin/v1/teams/\(pathPart(team))")
+      try await options.admin.delete(AdminPath.team(team))
       options.print(["removed": team], words: "removed team \(team)")
     }
   }

@@ -145,8 +145,8 @@ struct DiagnosticCheck {
   private func apps() async -> Finding? {
     guard let client = try? await Client.connect(to: .admin(path: folder.adminSocket)) else { return nil }
     defer { client.close() }
-    guard let apps = try? decodeJSON([OwnedApp].self, from: try await client.request("GET", "/admin/v1/apps").body),
-      let teams = try? decodeJSON([TeamRecord].self, from: try await client.request("GET", "/admin/v1/teams").body)
+    guard let apps = try? decodeJSON([OwnedApp].self, from: try await client.request("GET", AdminPath.apps()).body),
+      let teams = try? decodeJSON([TeamRecord].self, from: try await client.request("GET", AdminPath.teams()).body)
     else { return nil }
     let open = apps.filter { $0.team == nil }.map(\.topic)
     guard teams.count > 1, !open.isEmpty else {

@@ -194,7 +194,7 @@ struct Admin {
   ///
   /// - Returns: nil if the gateway's own environment is right, or if the gateway does not report its listeners.
   private func environmentToRegister(at address: String?) async -> String? {
-    guard let status: GatewayStatus = try? await get("/admin/v1/status") else { return nil }
+    guard let status: GatewayStatus = try? await get(AdminPath.status()) else { return nil }
     let fixed = OptionChoice.environments
     if let named = status.listeners.first(where: { $0.address == address }), fixed.contains(named.environment) {
       return named.environment
@@ -209,7 +209,7 @@ struct Admin {
   /// - Throws: ``CommandFailure`` if the gateway does not have it.
   func checkApp(_ topic: String, orSay advice: String? = nil) async throws {
     struct App: Decodable { var topic: String }
-    let apps: [App] = try await get("/admin/v1/apps?filter=\(pathPart(topic))")
+    let apps: [App] = try await get(AdminPath.apps() + "?filter=\(pathPart(topic))")
     guard !apps.contains(where: { $0.topic == topic }) else { return }
     let more = advice.map { ", \($0)" } ?? ""
     throw CommandFailure(

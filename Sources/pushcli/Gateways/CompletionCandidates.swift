@@ -14,18 +14,18 @@ import Synchronization
 /// If the gateway does not answer within ``timeout``, there are no candidates, so that the shell is not blocked for
 /// long.
 enum CompletionCandidates {
-  static let devices = kind { line, start in await line.list("devices", "name", start) }
-  static let persons = kind { line, start in await line.list("persons", "name", start) }
-  static let groups = kind { line, start in await line.list("groups", "name", start) }
-  static let apps = kind { line, start in await line.list("apps", "topic", start) }
-  static let keys = kind { line, start in await line.list("keys", "key_id", start) }
-  static let teams = kind { line, start in await line.list("teams", "team_id", start) }
-  static let channels = kind { line, start in await line.list("channels", "id", start) }
-  static let invitations = kind { line, start in await line.list("invitations", "id", start) }
-  static let shares = kind { line, start in await line.list("shares", "id", start) }
-  static let tokens = kind { line, start in await line.list("tokens", "name", start) }
-  static let certificates = kind { line, start in await line.list("certificates", "id", start) }
-  static let faults = kind { line, start in await line.list("faults", "name", start) }
+  static let devices = kind { line, start in await line.list(.devices, "name", start) }
+  static let persons = kind { line, start in await line.list(.persons, "name", start) }
+  static let groups = kind { line, start in await line.list(.groups, "name", start) }
+  static let apps = kind { line, start in await line.list(.apps, "topic", start) }
+  static let keys = kind { line, start in await line.list(.keys, "key_id", start) }
+  static let teams = kind { line, start in await line.list(.teams, "team_id", start) }
+  static let channels = kind { line, start in await line.list(.channels, "id", start) }
+  static let invitations = kind { line, start in await line.list(.invitations, "id", start) }
+  static let shares = kind { line, start in await line.list(.shares, "id", start) }
+  static let tokens = kind { line, start in await line.list(.tokens, "name", start) }
+  static let certificates = kind { line, start in await line.list(.certificates, "id", start) }
+  static let faults = kind { line, start in await line.list(.faults, "name", start) }
   /// `DEVICE/TOPIC` or `GROUP/TOPIC` for all registrations.
   static let targets = kind { line, start in await line.targets(start) }
   /// The categories of the app in the command line, else of all apps.
@@ -95,15 +95,15 @@ struct CompletedLine: Sendable {
   private var state: StateOptions { StateOptions(state: value("--state"), gateway: value("--gateway")) }
 
   /// Returns one member of each row of a list of the gateway.
-  func list(_ path: String, _ member: String, _ start: String) async -> [String] {
+  func list(_ path: AdminPath, _ member: String, _ start: String) async -> [String] {
     await rows(path, start).compactMap { $0[member] as? String }
   }
 
-  private func rows(_ path: String, _ start: String) async -> [[String: Any]] {
+  private func rows(_ path: AdminPath, _ start: String) async -> [[String: Any]] {
     let query = "limit=\(CompletedLine.maximumNames)&filter=\(pathPart(start))"
     guard let admin = try? await Admin(state) else { return [] }
     defer { admin.close() }
-    guard let body = try? await admin.bytes("/admin/v1/\(path)?\(query)") else { return [] }
+    guard let body = try? await admin.bytes(path() + "?" + query) else { return [] }
     return (try? JSONSerialization.jsonObject(with: Data(body))) as? [[String: Any]] ?? []
   }
 
@@ -114,19 +114,19 @@ struct CompletedLine: Sendable {
       guard let device = row["name"] as? String else { return [] }
       return (row[apps] as? [String] ?? []).map { device + "/" + $0 }
     }
-    let (devices, groups) = (await rows("devices", name), await rows("groups", name))
+    let (devices, groups) = (await rows(.devices, name), await rows(.groups, name))
     return devices.flatMap { targets($0, "apps") } + groups.flatMap { targets($0, "topics") }
   }
 
   func categories() async -> [String] {
     let target = value("--to").flatMap { to in to.firstIndex(of: "/").map { String(to[to.index(after: $0)...]) } }
     let named = value("--app") ?? value("--topic") ?? target
-    let topics = if let named { [named] } else { await list("apps", "topic", "") }
+    let topics = if let named { [named] } else { await list(.apps, "topic", "") }
     guard let admin = try? await Admin(state) else { return [] }
     defer { admin.close() }
     var names: Set<String> = []
     for topic in topics {
-      let records: [CategoryRecord]? = try? await admin.get("/admin/v1/apps/\(pathPart(topic))/categories")
+      let records: [CategoryRecord]? = try? await admin.get(AdminPath.categories(topic))
       names.formUnion((records ?? []).map(\.category))
     }
     return names.sorted()

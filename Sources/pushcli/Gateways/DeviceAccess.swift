@@ -48,7 +48,7 @@ struct DeviceAccess {
   }
 
   /// The path of the device for ``path(_:)``.
-  private var base: String { isOwn ? "/v1/device" : "/admin/v1/devices/\(pathPart(name))" }
+  private var base: String { isOwn ? "/v1/device" : AdminPath.device(name) }
 
   /// Returns the record of the device.
   func record() async throws -> DeviceRecord { try await admin.get(base) }
@@ -81,12 +81,12 @@ struct DeviceAccess {
       try await admin.put("/v1/device/channels/\(pathPart(channel))")
     } else {
       let _: ChannelRecord = try await admin.post(
-        "/admin/v1/channels/\(pathPart(channel))/subscriptions", ChannelSubscriptionRequest(devices: [name]))
+        AdminPath.channelSubscriptions(channel), ChannelSubscriptionRequest(devices: [name]))
     }
   }
 
   /// The path of the list of apps: all apps of the gateway, or the registered apps of the device.
-  var appsPath: String { isOwn ? "/v1/device/apps" : "/admin/v1/apps" }
+  var appsPath: String { isOwn ? "/v1/device/apps" : AdminPath.apps() }
 
   /// The path of its rows in the delivery log, with `device=` if the path requires it.
   var log: LogPath { isOwn ? .own : LogPath(path: LogPath.all.path, query: ["device=\(pathPart(name))"]) }
@@ -101,7 +101,7 @@ struct LogPath {
   /// True for the administrator's log, whose queries name the device.
   var isAdministered: Bool { path == LogPath.all.path }
 
-  static let all = LogPath(path: "/admin/v1/log")
+  static let all = LogPath(path: AdminPath.log())
   static let own = LogPath(path: "/v1/device/log")
 
   /// Connects for reading the log: as an administrator if possible. For a device of this machine at a remote gateway,

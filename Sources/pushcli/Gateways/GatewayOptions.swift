@@ -170,8 +170,3 @@ struct GatewayOptions: ParsableArguments {
     return address.reachable
   }
 }
-
-/// Percent-encodes a text as one part of a path.
-func pathPart(_ text: String) -> String {
-  text.addingPercentEncoding(withAllowedCharacters: .alphanumerics.union(CharacterSet(charactersIn: "-._~"))) ?? text
-}

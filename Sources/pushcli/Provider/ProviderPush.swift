@@ -79,9 +79,9 @@ struct ProviderPush: Sendable {
     of name: String, _ admin: Admin
   ) async throws -> (registrations: [RegistrationRecord], kind: String) {
     do {
-      return (try await admin.get("/admin/v1/devices/\(pathPart(name))/registrations"), "devices")
+      return (try await admin.get(AdminPath.registrations(name)), "devices")
     } catch let failure as CommandFailure where failure.status == 404 {
-      guard let group: GroupRecord = try? await admin.get("/admin/v1/groups/\(pathPart(name))") else { throw failure }
+      guard let group: GroupRecord = try? await admin.get(AdminPath.group(name)) else { throw failure }
       return (group.registrations, "groups")
     }
   }
@@ -89,7 +89,7 @@ struct ProviderPush: Sendable {
   /// Returns the environment of the listener that receives the push.
   private func targetEnvironment(_ admin: Admin) async throws -> String {
     if let environment { return environment }
-    let status: GatewayStatus = try await admin.get("/admin/v1/status")
+    let status: GatewayStatus = try await admin.get(AdminPath.status())
     let first =
       gateway.gateway.map { wanted in status.listeners.first { $0.address == wanted } } ?? status.listeners.first
     guard let environment = first?.environment, environment != "by-name" else { return status.environment }
@@ -104,7 +104,7 @@ struct ProviderPush: Sendable {
     }
     var address: String?
     if let environment, gateway.gateway == nil {
-      let status: GatewayStatus = try await Admin(gateway.state).get("/admin/v1/status")
+      let status: GatewayStatus = try await Admin(gateway.state).get(AdminPath.status())
       address = status.listeners.first { $0.environment == environment }?.address
       if address == nil, status.environment != environment {
         throw CommandFailure(

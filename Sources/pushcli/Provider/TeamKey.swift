@@ -18,7 +18,7 @@ struct TeamKey {
   static func find(for topic: String, besides development: String?, _ state: StateOptions) async throws -> TeamKey? {
     guard try Admin.isPossible(at: state.context), let admin = try? await Admin(state),
       let team = try? await team(of: topic, admin), team != development,
-      let keys: [KeyRecord] = try? await admin.get("/admin/v1/keys")
+      let keys: [KeyRecord] = try? await admin.get(AdminPath.keys())
     else { return nil }
     let own = keys.filter { $0.team == team && $0.topics.map { $0.contains(topic) } ?? true }.map(\.id)
     let folders = [".", try state.folder.path]
@@ -38,7 +38,7 @@ struct TeamKey {
   private static func team(of topic: String, _ admin: Admin) async throws -> String? {
     let stem = topic.lastIndex(of: ".").map { String(topic[..<$0]) }
     for name in [topic, stem].compactMap(\.self) {
-      let apps: [OwnedApp] = try await admin.get("/admin/v1/apps?filter=\(pathPart(name))")
+      let apps: [OwnedApp] = try await admin.get(AdminPath.apps() + "?filter=\(pathPart(name))")
       if let app = apps.first(where: { $0.topic == name }) { return app.team }
     }
     return nil
