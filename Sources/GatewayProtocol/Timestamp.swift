@@ -1,9 +1,17 @@
 package import Foundation
+import PushCore
 
 /// Times in the form that the gateway writes: RFC 3339 in UTC, with milliseconds.
 package enum Timestamp {
   /// The form of a time, with a zero for each digit.
   private static let form = Array("0000-00-00T00:00:00.000Z".utf8)
+
+  /// Writes milliseconds since 1970 as `2026-11-21T14:03:09.123Z`.
+  package static func text(_ milliseconds: Int64) -> String {
+    var bytes: [UInt8] = []
+    appendTimestamp(milliseconds, to: &bytes)
+    return String(decoding: bytes, as: UTF8.self)
+  }
 
   /// Reads `2026-11-21T14:03:09.123Z`; nil for another form, and for a day or a time that does not exist.
   package static func date(_ text: some Collection<UInt8>) -> Date? {

@@ -1,4 +1,5 @@
 import Foundation
+import GatewayProtocol
 import PushCore
 
 /// A moment that the user gives for a push, with its time zone: the zone in the text, else this machine's.
@@ -10,9 +11,7 @@ struct DeliveryTime: Equatable {
   /// The moment with its zone, such as `2026-11-23 18:00:00 +01:00 (Europe/Berlin)`.
   var words: String {
     let offset = zone.secondsFromGMT(for: Date(timeIntervalSince1970: Double(seconds)))
-    var bytes: [UInt8] = []
-    appendTimestamp((seconds + Int64(offset)) * 1000, to: &bytes)
-    let clock = String(decoding: bytes.prefix(19), as: UTF8.self).replacing("T", with: " ")
+    let clock = String(Timestamp.text((seconds + Int64(offset)) * 1000).prefix(19)).replacing("T", with: " ")
     return "\(clock) \(LocalTime.text(offset: offset))" + (zone.identifier.contains("/") ? " (\(zone.identifier))" : "")
   }
 

@@ -1,6 +1,5 @@
 import Foundation
 import GatewayProtocol
-import PushCore
 
 /// Formats times of the gateway in the time zone of this machine.
 enum LocalTime {
@@ -10,9 +9,8 @@ enum LocalTime {
     guard let date = Timestamp.date(utc.utf8) else { return utc }
     let milliseconds = Int64((date.timeIntervalSince1970 * 1000).rounded())
     let offset = zone.secondsFromGMT(for: date)
-    var bytes: [UInt8] = []
-    appendTimestamp(milliseconds + Int64(offset) * 1000, to: &bytes)
-    return String(decoding: bytes.dropLast(), as: UTF8.self).replacing("T", with: " ") + text(offset: offset)
+    let local = Timestamp.text(milliseconds + Int64(offset) * 1000).dropLast()
+    return String(local).replacing("T", with: " ") + text(offset: offset)
   }
 
   /// Formats the offset of a zone from UTC, such as `+01:00`.

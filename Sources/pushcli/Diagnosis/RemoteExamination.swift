@@ -15,18 +15,11 @@ struct RemoteExamination {
 
     /// Parses `HOST:PORT`, `https://HOST[:PORT]` or `http://HOST[:PORT]`; nil for other text.
     init?(_ text: String) {
-      let mark = text.range(of: "://")
-      let scheme = mark.map { text[..<$0.lowerBound].lowercased() } ?? "https"
-      guard scheme == "https" || scheme == "http" else { return nil }
-      var rest = mark.map { text[$0.upperBound...].prefix { $0 != "/" } } ?? text[...]
-      var port: Int? = mark == nil ? nil : scheme == "https" ? 443 : 80
-      if let colon = rest.lastIndex(of: ":"), rest.last != "]" {
-        port = Int(rest[rest.index(after: colon)...])
-        rest = rest[..<colon]
-      }
-      let host = rest.trimmingCharacters(in: CharacterSet(charactersIn: "[]"))
-      guard let port, (1...65_535).contains(port), !host.isEmpty else { return nil }
-      self = scheme == "https" ? .tls(host: host, port: port) : .plain(host: host, port: port)
+      let scheme = "http://"
+      let isPlain = text.lowercased().hasPrefix(scheme)
+      let rest = isPlain ? String(text.dropFirst(scheme.count).prefix { $0 != "/" }) : text
+      guard let address = try? GatewayAddress(rest, defaultPort: isPlain ? 80 : nil) else { return nil }
+      self = isPlain ? .plain(host: address.host, port: address.port) : .tls(host: address.host, port: address.port)
     }
   }
 

@@ -1,3 +1,4 @@
+import GatewayProtocol
 import Logging
 import PushCore
 
@@ -48,9 +49,5 @@ struct LogEntry: Sendable, Equatable {
   }
 
   /// The time by RFC 3339, in UTC.
-  var timestamp: String {
-    var bytes: [UInt8] = []
-    appendTimestamp(at, to: &bytes)
-    return String(decoding: bytes, as: UTF8.self)
-  }
+  var timestamp: String { Timestamp.text(at) }
 }
