@@ -49,11 +49,7 @@ struct Doctor: AsyncParsableCommand {
       } else {
         await DiagnosticCheck(folder: try state.folder, isThorough: thorough).findings()
       }
-    if format.json {
-      Output.json(lines: findings)
-    } else {
-      Output.table(["CHECK", "STATE", "WHAT"], findings.map { [$0.check, $0.state.rawValue, $0.words] })
-    }
+    format.print(lines: findings, ["CHECK", "STATE", "WHAT"]) { [$0.check, $0.state.rawValue, $0.words] }
     if findings.contains(where: { $0.state == .failed }) { throw CommandFailure(.failed, "") }
   }
 
