@@ -6,7 +6,7 @@ import Testing
 @Suite struct PlainLineTests {
   @Test(arguments: [
     ("", PlainLine.again), ("   ", .again), ("7", .pick(7)), ("center", .word(.center, .nothing)),
-    ("  CENTRE ", .word(.center, .nothing)), ("open 3", .word(.open, .numbers([3]))),
+    ("  CENTER ", .word(.center, .nothing)), ("open 3", .word(.open, .numbers([3]))),
     ("read 12", .word(.open, .numbers([12]))),
     ("clear 1 3-5,9", .word(.clear, .numbers([1, 3, 4, 5, 9]))), ("clear all", .word(.clear, .text("all"))),
     ("clear Family Album", .word(.clear, .text("Family Album"))), ("search a  b", .word(.search, .text("a  b"))),
