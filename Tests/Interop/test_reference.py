@@ -49,7 +49,7 @@ def test_the_patterns_of_access_are_those_of_the_table():
 def test_each_reason_has_its_row():
     source = (ROOT / "Sources/GatewayProtocol/Reason.swift").read_text()
     texts = dict(re.findall(r'^  case (\w+) = "(\w+)"', source, re.M))
-    statuses = {texts[name]: status for name, status in re.findall(r"^    case \.(\w+):\s+\((\d{3}), ", source, re.M)}
+    statuses = {texts[name]: status for name, status in re.findall(r"^    case \.(\w+):\s+\(\s*(\d{3}),\s", source, re.M)}
     assert len(statuses) == len(texts) > 40
     table = rows("reasons.md", "| reason | status | cause | correction |")
     assert len(table) == len(statuses)
