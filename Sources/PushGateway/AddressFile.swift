@@ -7,7 +7,7 @@ import Synchronization
 final class AddressFile: Sendable {
   private let folder: StateFolder
   private let logger: Logger
-  private let state = Mutex((http: [String](), written: [[String]](), isTold: false))
+  private let state = Mutex((http: [String](), written: [[String]](), isFailing: false))
 
   init(_ folder: StateFolder, logger: Logger) { (self.folder, self.logger) = (folder, logger) }
 
@@ -21,12 +21,12 @@ final class AddressFile: Sendable {
       if state.written == [addresses, state.http] { return }
       do {
         try folder.announce(addresses, http: state.http)
-        (state.written, state.isTold) = ([addresses, state.http], false)
+        (state.written, state.isFailing) = ([addresses, state.http], false)
       } catch {
-        if !state.isTold {
+        if !state.isFailing {
           logger.log(.gatewayNotAnnounced, "commands on this machine can't find the gateway yet: \(error)")
         }
-        state.isTold = true
+        state.isFailing = true
       }
     }
   }

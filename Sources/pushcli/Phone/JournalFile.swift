@@ -13,13 +13,13 @@ final class JournalFile {
   /// True if another file replaced the one that was read before.
   private var isReplaced = false
   /// See ``JournalInUse/limit``.
-  private let patience: Duration
+  private let timeLimit: Duration
 
-  /// - Parameter patience: The time to wait for the write of another screen.
+  /// - Parameter timeLimit: The time to wait for the write of another screen.
   /// - Throws: ``CommandFailure`` if the file cannot be written.
-  init(path: String, patience: Duration) throws {
+  init(path: String, timeLimit: Duration) throws {
     guard let file = JournalFile.opened(path) else { throw JournalFile.unwritable(path) }
-    (self.path, self.file, self.patience) = (path, LockedFile(file), patience)
+    (self.path, self.file, self.timeLimit) = (path, LockedFile(file), timeLimit)
   }
 
   // MARK: The lock
@@ -31,7 +31,7 @@ final class JournalFile {
   /// - Throws: ``JournalInUse`` while another screen holds the lock.
   func lock(leave: () -> Void) throws -> Bool {
     while true {
-      guard file.lock() else { throw JournalInUse(file: file, path: path, limit: patience) }
+      guard file.lock() else { throw JournalInUse(file: file, path: path, limit: timeLimit) }
       if hasName {
         defer { isReplaced = false }
         return isReplaced

@@ -28,9 +28,9 @@ final class PhoneJournal {
   /// The size in bytes from which on the file is replaced by a shorter one.
   private var compactionSize = Int.max
 
-  /// - Parameter patience: The time to wait for the write of another screen.
+  /// - Parameter timeLimit: The time to wait for the write of another screen.
   /// - Throws: ``CommandFailure`` if the folder cannot be written, or if a screen of an earlier version is open.
-  init(folder: String, device: String, patience: Duration = .seconds(10)) throws {
+  init(folder: String, device: String, timeLimit: Duration = .seconds(10)) throws {
     let path = folder + "/" + device + ".phone"
     guard let use = JournalFile.opened(path + ".lock") else { throw JournalFile.unwritable(path) }
     guard flock(use, LOCK_SH | LOCK_NB) == 0 else {
@@ -38,7 +38,7 @@ final class PhoneJournal {
       throw CommandFailure(.failed, "an earlier version of pushcli has a screen of \(device) open: close that first")
     }
     do {
-      file = try JournalFile(path: path, patience: patience)
+      file = try JournalFile(path: path, timeLimit: timeLimit)
     } catch {
       close(use)
       throw error

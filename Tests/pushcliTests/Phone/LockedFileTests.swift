@@ -77,7 +77,7 @@ import Testing
   }
 
   @Test func `a history that stays in use is a failure with its file`() async throws {
-    let journal = try PhoneJournal(folder: folder, device: "studio", patience: .zero)
+    let journal = try PhoneJournal(folder: folder, device: "studio", timeLimit: .zero)
     let other = try open()
     #expect(other.lock())
     let use = #expect(throws: JournalInUse.self) { try journal.append([.gap(dropped: 4)]) }
@@ -94,7 +94,7 @@ import Testing
     let session = try DeviceSession(credentials, folder: state, gateways: gateways)
     let environment = PhoneEnvironment(
       terminal: Terminal(input: -1, output: -1), commands: OpenCommands(), sounds: folder)
-    let journal = try PhoneJournal(folder: folder, device: "studio", patience: .zero)
+    let journal = try PhoneJournal(folder: folder, device: "studio", timeLimit: .zero)
     _ = try journal.load()
     let bytes = FileManager.default.contents(atPath: path)
     let other = try open()

@@ -28,17 +28,17 @@ struct ReplicatedChanges {
   }
 
   private static func add(
-    _ change: RowChange, _ db: Database, _ steps: inout [Step], _ told: inout [RegistrationChange]
+    _ change: RowChange, _ db: Database, _ steps: inout [Step], _ notices: inout [RegistrationChange]
   ) throws {
     switch change.table {
-    case "person": try adoptPerson(change, db, &steps, &told)
-    case "device": try adoptDevice(change, db, &steps, &told)
+    case "person": try adoptPerson(change, db, &steps, &notices)
+    case "device": try adoptDevice(change, db, &steps, &notices)
     default: try adoptToken(change, db, &steps)
     }
   }
 
   private static func adoptPerson(
-    _ change: RowChange, _ db: Database, _ steps: inout [Step], _ told: inout [RegistrationChange]
+    _ change: RowChange, _ db: Database, _ steps: inout [Step], _ notices: inout [RegistrationChange]
   ) throws {
     guard let row = change.key["id"]?.integer else { return }
     let id = PersonID(row: row)
@@ -50,11 +50,13 @@ struct ReplicatedChanges {
       tables.rename(id, to: person.name)
       tables.set(person.preferences, of: id)
     }
-    if change.kind == .update, change.values["preferences"] != nil { told.append(.preferences(id, person.preferences)) }
+    if change.kind == .update, change.values["preferences"] != nil {
+      notices.append(.preferences(id, person.preferences))
+    }
   }
 
   private static func adoptDevice(
-    _ change: RowChange, _ db: Database, _ steps: inout [Step], _ told: inout [RegistrationChange]
+    _ change: RowChange, _ db: Database, _ steps: inout [Step], _ notices: inout [RegistrationChange]
   ) throws {
     guard let row = change.key["id"]?.integer else { return }
     let id = DeviceID(row: row)
@@ -62,14 +64,14 @@ struct ReplicatedChanges {
     switch change.kind {
     case .delete:
       steps.append { tables in tables.remove(id) }
-      told.append(.revokedDevices([id]))
+      notices.append(.revokedDevices([id]))
     case .insert:
       guard let device = try device(id, db), let hash else { return }
       steps.append { $0.add(device, secretHash: hash) }
     case .update:
       if let hash {
         steps.append { $0.set(secretHash: hash, of: id) }
-        told.append(.revokedDevices([id]))
+        notices.append(.revokedDevices([id]))
       }
       if let seen = change.values["last_seen"]?.integer { steps.append { $0.set(lastSeen: seen, of: id) } }
     }
