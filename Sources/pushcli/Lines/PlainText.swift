@@ -41,7 +41,7 @@ enum PlainText {
     }
     let removed = removedParts(of: push)
     if push.presentation.isEmpty { lines.append("Nothing is presented.") }
-    if !removed.isEmpty { lines.append("Removed by this person's settings: \(removed.joined(separator: ", ")).") }
+    if !removed.isEmpty { lines.append("Removed by this user's settings: \(removed.joined(separator: ", ")).") }
     return lines.joined(separator: "\n") + "\n\n"
   }
 
