@@ -184,7 +184,7 @@ package final class DeviceSession: Sendable {
     return reason
   }
 
-  /// Suspends until the next attempt is due, or until ``retry()``.
+  /// Suspends until the time of the next attempt, or until ``retry()``.
   private func wait(_ time: Duration) async {
     let task = Task { await sleep(time) }
     pause.withLock { $0 = task }

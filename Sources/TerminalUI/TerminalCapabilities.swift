@@ -108,7 +108,7 @@ package struct TerminalCapabilities: Sendable, Equatable {
 }
 
 extension Frame {
-  /// Replaces the drawing characters with ASCII characters, cell by cell.
+  /// Replaces the drawing characters with ASCII characters, one ``Cell`` at a time.
   ///
   /// - Parameter keepsLetters: True to keep letters beyond ASCII, which requires a terminal that can show them.
   package mutating func spellInASCII(keepsLetters: Bool) {

@@ -50,7 +50,7 @@ enum PlainText {
     push.asked.filter { !push.presentation.parts.contains($0) }.map(\.rawValue)
   }
 
-  /// Returns the numbered question after an alert's paragraph; the first choice dismisses.
+  /// Returns the numbered question after an alert's paragraph; the first answer dismisses.
   static func question(for push: DevicePush) -> String {
     let choices = push.presentation.alert?.linearChoices ?? []
     let words = choices.enumerated().map { "\($0 + 1) \(Sanitizer.line($1.title))" }.joined(separator: "  ")
