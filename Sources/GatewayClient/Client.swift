@@ -100,7 +100,7 @@ package final class Client: Sendable {
     }
   }
 
-  /// Returns an address in the form of a URL's authority.
+  /// Returns an address in the form `host:port`, as in a URL.
   fileprivate static func authority(_ host: String, _ port: Int) -> String {
     host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)"
   }

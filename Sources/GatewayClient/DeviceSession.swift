@@ -184,7 +184,7 @@ package final class DeviceSession: Sendable {
     return reason
   }
 
-  /// Suspends until the next attempt is due, or until ``retry()``.
+  /// Suspends until the time of the next attempt, or until ``retry()``.
   private func wait(_ time: Duration) async {
     let task = Task { await sleep(time) }
     pause.withLock { $0 = task }
@@ -348,7 +348,7 @@ package final class DeviceSession: Sendable {
   ///
   /// - Throws: ``DeviceError`` with a text for the user.
   package func change(_ request: PreferencesRequest) async throws {
-    try await post("/v1/device/preferences", request, otherwise: "the choices can't be saved now")
+    try await post("/v1/device/preferences", request, otherwise: "the preferences can't be saved now")
   }
 
   /// Reports a push as an advertisement.

@@ -82,7 +82,7 @@ package final class LoadDevice: HTTP2SessionDelegate, StreamConsumer {
     }
   }
 
-  /// Sends the acknowledgement that is due. A device that is not connected sends nothing.
+  /// Sends the due acknowledgement. A device that is not connected sends nothing.
   package func sendAcknowledgement() {
     guard let seq = pace.acknowledge(at: .now), let connection, let stream else { return }
     lane.acknowledgement.removeSubrange(LoadWorker.acknowledgementHead.count...)

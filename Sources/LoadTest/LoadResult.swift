@@ -9,7 +9,7 @@ package struct LoadResult: Sendable, Codable, Equatable {
     package var refusals: [String: Int] = [:]
     /// Pushes whose connection was lost before the answer.
     package var unanswered = 0
-    /// Pushes that were due and could not be sent, because the gateway granted no capacity.
+    /// Due pushes that could not be sent, because the gateway granted no capacity.
     package var unsent = 0
     /// Pushes sent again with the same `apns-id` after a lost connection.
     package var retried = 0

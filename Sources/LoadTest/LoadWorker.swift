@@ -320,7 +320,7 @@ package final class LoadWorker: ProviderLane {
     if isSending { pump() }
   }
 
-  /// Sends the pushes that are due, as far as the providers have capacity.
+  /// Sends the due pushes, as far as the providers have capacity.
   private func pump() {
     guard !available.isEmpty, start > 0 else { return }
     let now = elapsed()
@@ -479,7 +479,7 @@ package final class LoadWorker: ProviderLane {
     package var isSending: Bool
     package var inFlight: Int
     package var refused: Int
-    /// The number of pushes that were due and not sent.
+    /// The number of due pushes that were not sent.
     package var unsent: Int
     package var failure: String?
     package var lastLoss: String?

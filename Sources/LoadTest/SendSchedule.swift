@@ -1,5 +1,5 @@
 /// The intended times of sending of all pushes of a test. Latency counts from these times, independent of the gateway's
-/// state: a stall counts in the latency of every push that was due during the stall.
+/// state: a stall counts in the latency of every push with an intended time during the stall.
 package struct SendSchedule: Sendable {
   /// The rate at which pushes are sent.
   package enum Pace: Sendable, Equatable {
@@ -18,7 +18,7 @@ package struct SendSchedule: Sendable {
   /// The seconds of the measurement.
   package var duration: Double
 
-  /// Returns the number of pushes that are due `elapsed` seconds after the start.
+  /// Returns the number of due pushes `elapsed` seconds after the start.
   package func due(at elapsed: Double) -> Int {
     let elapsed = min(max(0, elapsed), warmUp + duration)
     switch pace {
@@ -33,7 +33,7 @@ package struct SendSchedule: Sendable {
   /// Returns the intended time of a push, in nanoseconds after the start; `number` counts from 0. Not for
   /// ``Pace/flatOut``.
   package func intended(_ number: Int) -> UInt64 {
-    // A push is due as soon as its whole number is reached.
+    // A push becomes due as soon as its whole number is reached.
     let count = Double(number + 1)
     let seconds: Double
     switch pace {
@@ -50,7 +50,7 @@ package struct SendSchedule: Sendable {
         seconds = warmUp + ((from * from + 2 * bend * rest).squareRoot() - from) / bend
       }
     }
-    // With a rate at or near 0, the next push is due after the end of any test.
+    // With a rate at or near 0, the next push becomes due after the end of any test.
     return UInt64(min(max(0, seconds * 1e9), Double(LoadTag.maximumIntended)))
   }
 }

@@ -314,7 +314,7 @@ package enum Limits {
   /// device, and their maximum time in seconds.
   ///
   /// Devices can use half of them, administrators all. 512 are half of the maximum of running requests, so that all
-  /// other requests are still served. A client that waits longer repeats its request.
+  /// other requests are still served. To wait longer, a client repeats its request.
   package static let maximumLogWaits = 512
   package static let maximumDeviceLogWaits = 8
   package static let maximumLogWaitTime = 60

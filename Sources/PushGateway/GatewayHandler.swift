@@ -380,7 +380,7 @@ final class GatewayHandler: Handler {
   }
 }
 
-/// A request for a future event: it is cancelled if its stream closes, and answered with the present data if its
+/// A request for a future event: it is canceled if its stream closes, and answered with the present data if its
 /// stream is to end.
 private final class WaitingRequest: StreamConsumer {
   private let task: Task<Void, Never>
@@ -408,7 +408,7 @@ extension CloseReason {
   }
 }
 
-/// Serves a route and converts its errors to a response, in one place.
+/// Serves a route and converts its errors to a response; all routes use it.
 private func answer(to request: ControlRequest, by serve: Router.Serve, _ logger: Logger) async -> Response {
   do {
     return try await serve(request)

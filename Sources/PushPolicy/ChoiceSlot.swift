@@ -252,7 +252,7 @@ extension ChoiceType<[String: Set<String>]> {
       switch text {
       case "off": focuses[name] = nil
       case "none": focuses[name] = []
-      // Blanks between two commas are no topic.
+      // Blanks between two commas are not a topic.
       default:
         let topics = text.split(separator: ",").map { $0.filter { $0 != " " } }.filter { !$0.isEmpty }
         if let wrong = topics.first(where: { !Preferences.isTopic($0) }) {

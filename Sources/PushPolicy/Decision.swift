@@ -98,7 +98,7 @@ package struct Deferral: Sendable, Equatable, Codable {
   }
 
   package var by: Reason
-  /// The due time of the summary, in seconds since 1970; `nil` if it is due as soon as the device has caught up.
+  /// The due time of the summary, in seconds since 1970; `nil` for the time at which the device has caught up.
   package var until: Int64?
   /// The sender's `relevance-score`, by which a summary is ordered.
   package var relevance: Double

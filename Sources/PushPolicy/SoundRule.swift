@@ -2,7 +2,7 @@
 enum SoundRule {
   /// Reads `value`, a payload's `sound`: a name, or an object with `name`, `critical` and `volume`.
   ///
-  /// An empty name is no sound, and an object without a name plays `default`. A value of another type counts as
+  /// An empty name is not a sound, and an object without a name plays `default`. A value of another type counts as
   /// absent, as does a name with a violation.
   static func read(
     _ value: JSONElement, into sound: inout PushNotification.Sound?, violations: inout [Violation],

@@ -46,7 +46,7 @@ package struct MailboxTransaction {
 /// makes committed changes visible.
 ///
 /// One writer calls it, one iteration after another; readers look at ``index`` at any time. A simulation drives it as
-/// the SQLite mailbox does, with a disk that fails on purpose.
+/// the SQLite mailbox does, with injected faults of the disk.
 package final class MailboxEngine: Sendable {
   /// The changes that are not on disk yet. No caller depends on them: a device reports its position when it reconnects.
   package struct PendingWrites {

@@ -148,7 +148,7 @@ package struct RecentIDs: Sendable {
     released.append(Released(mark: key.mark, row: row, dueBy: dueBy))
   }
 
-  /// Forgets the ids that are due, and the oldest ones beyond the capacity; returns their rows.
+  /// Forgets the due ids, and the oldest ones beyond the capacity; returns their rows.
   package mutating func forget(now: Int64) -> [Int64] {
     var rows: [Int64] = []
     while let first = released.first, first.dueBy <= now || released.count > capacity {

@@ -95,7 +95,7 @@ package protocol Registrations: AnyObject, Sendable {
   /// - Parameter expires: the time at which the category expires, in seconds since 1970; nil: never. Each app has at
   ///   most ``Limits/maximumQuestions`` categories that expire.
   func putCategory(_ app: AppID, _ category: String, _ actions: [AlertAction], expires: Int64?) async throws
-  /// Removes a category; a category that does not exist is no error.
+  /// Removes a category; a category that does not exist is not an error.
   func removeCategory(_ app: AppID, _ category: String) async throws
   /// Removes the categories that have expired at `now`, in seconds since 1970.
   func expireCategories(now: Int64) async throws

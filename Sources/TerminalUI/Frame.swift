@@ -28,9 +28,9 @@ package struct Rectangle: Sendable, Hashable {
   }
 }
 
-/// One cell of a screen: a grapheme cluster, or the continuation of a wide cluster that begins to its left.
+/// One position of a screen: a grapheme cluster, or the continuation of a wide cluster that begins to its left.
 package struct Cell: Sendable, Equatable {
-  /// The cluster; `nil` if a cluster to the left covers this cell.
+  /// The cluster; `nil` if a cluster to the left covers this position.
   package var character: Character?
   package var style: Style
 
@@ -39,11 +39,11 @@ package struct Cell: Sendable, Equatable {
 
 /// The content of a whole screen as a value.
 ///
-/// A cluster of width n is followed by n − 1 cells without a character, all in one row. Overwriting one of these
-/// cells blanks the others. No cell ever contains a control character, regardless of the source of the text.
+/// A cluster of width n is followed by n − 1 ``Cell`` values without a character, all in one row. Overwriting one of
+/// them blanks the others. No ``Cell`` contains a control character, regardless of the source of the text.
 package struct Frame: Sendable, Equatable {
   package let size: Size
-  /// The cells, row by row.
+  /// The contents, row by row.
   package private(set) var cells: [Cell]
   /// The effect of a click on each part of the screen; the topmost part is last.
   private var spots: [(part: Rectangle, meaning: any Sendable)] = []
@@ -89,7 +89,7 @@ package struct Frame: Sendable, Equatable {
     }
   }
 
-  /// Dims the frame behind an overlay: every cell loses its colors and becomes faint, and clicks have no effect.
+  /// Dims the frame behind an overlay: every ``Cell`` loses its colors and becomes faint, and clicks have no effect.
   ///
   /// - Parameter receded: Returns the color that replaces a background color, and the color of the text on it; nil
   ///   removes the background. Without a background, half-circles, which are the ends of such an oval, become
@@ -131,13 +131,13 @@ package struct Frame: Sendable, Equatable {
     spots.last { $0.part.contains(column: column, row: row) }?.meaning
   }
 
-  /// Changes each cell in place. The widths of the clusters must stay the same.
+  /// Changes each ``Cell`` in place. The widths of the clusters must stay the same.
   package mutating func mapCells(_ body: (inout Cell) -> Void) {
     for index in cells.indices { body(&cells[index]) }
   }
 
-  /// Writes … as three points if the cells after it are blank. Otherwise the character stays, and the caller replaces
-  /// it.
+  /// Writes … as three points if the columns after it are blank. Otherwise the character stays, and the caller
+  /// replaces it.
   package mutating func spellEllipses() {
     for row in 0..<size.rows {
       for column in 0..<size.columns where self[column, row].character == "…" {
@@ -178,7 +178,7 @@ package struct Frame: Sendable, Equatable {
     cells[row * size.columns + column].character = character
   }
 
-  /// Blanks every cell of the cluster that covers this cell.
+  /// Blanks every column of the cluster that covers this column.
   private mutating func release(column: Int, row: Int) {
     let start = row * size.columns
     var first = column

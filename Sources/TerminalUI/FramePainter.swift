@@ -1,4 +1,4 @@
-/// Converts frames into terminal sequences and writes only the cells that changed.
+/// Converts frames into terminal sequences and writes only each ``Cell`` that changed.
 package struct FramePainter: Sendable {
   /// True if colors are sent; `NO_COLOR` turns them off.
   package var usesColor: Bool

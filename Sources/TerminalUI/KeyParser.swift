@@ -9,7 +9,7 @@ package struct KeyParser: Sendable {
   /// The number of bytes that were discarded from the middle of the pending sequence.
   private var discardedCount = 0
   private var isPasting = false
-  /// The number of further ``flush()`` calls that wait for the rest of an answer from the terminal.
+  /// The number of further ``flush()`` calls before the parser stops waiting for the rest of an answer.
   private var patience = KeyParser.maximumPatience
 
   private static let maximumPatience = 40

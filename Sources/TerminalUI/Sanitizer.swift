@@ -9,7 +9,7 @@
 ///   soft hyphens, byte-order marks, variation selectors that follow no emoji, tags that belong to no flag).
 ///
 /// Joiners stay, because scripts and emoji need them. A cluster keeps at most ``maximumScalarsPerCharacter`` scalars,
-/// so that stacked marks stay in their cell.
+/// so that stacked marks stay in their row.
 package enum Sanitizer {
   /// The maximum number of scalars in a cluster. The longest sequence in use is an emoji family of 11 scalars.
   package static let maximumScalarsPerCharacter = 16

@@ -21,7 +21,7 @@ package struct Color: Sendable, Hashable {
   }
 }
 
-/// The style of a cell. Information that a color conveys is always shown by a shape or by words too (L7).
+/// The style of a ``Cell``. Information that a color conveys is always shown by a shape or by words too (L7).
 package struct Style: Sendable, Hashable {
   /// The color of the text; `nil` selects the terminal's default.
   package var foreground: Color?

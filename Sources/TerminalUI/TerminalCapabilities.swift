@@ -48,7 +48,7 @@ package struct TerminalCapabilities: Sendable, Equatable {
     let encodesUTF8 = name.contains("utf-8") || name.contains("utf8")
     let term = environment["TERM"] ?? ""
     guard !term.isEmpty, term != "dumb" else {
-      let words = term.isEmpty ? "TERM is not set" : "TERM is dumb, which can't place text"
+      let words = term.isEmpty ? "TERM is not set" : "TERM is dumb, which can't position text"
       return TerminalCapabilities(drawing: .plain, encodesUTF8: encodesUTF8, colors: 0, reason: words)
     }
     let colors = colors(of: term, environment, colorCount)
@@ -108,7 +108,7 @@ package struct TerminalCapabilities: Sendable, Equatable {
 }
 
 extension Frame {
-  /// Replaces the drawing characters with ASCII characters, cell by cell.
+  /// Replaces the drawing characters with ASCII characters, one ``Cell`` at a time.
   ///
   /// - Parameter keepsLetters: True to keep letters beyond ASCII, which requires a terminal that can show them.
   package mutating func spellInASCII(keepsLetters: Bool) {

@@ -35,7 +35,7 @@ enum TerminalGuard {
     return unsafe pointer
   }()
 
-  /// Installs the handlers, once per process; they do nothing while no terminal is held.
+  /// Installs the handlers, once per process; they have no effect unless a terminal is in use.
   private static let installation: Void = {
     _ = unsafe held
     for signal in fatalSignals {

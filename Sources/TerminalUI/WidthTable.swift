@@ -1,6 +1,6 @@
 // Written by scripts/width-table from Unicode 15.0.0.
 
-/// The scalars that take two columns and those that take none: sorted numbers at which a range begins and ends in turn.
+/// The scalars of two columns and the scalars of no column: sorted numbers at which a range begins and ends in turn.
 enum WidthTable {
   /// The scalars of East Asian Width Wide and Fullwidth (UAX #11) and those with emoji presentation, without marks.
   static let wide: [UInt32] = [
@@ -25,7 +25,7 @@ enum WidthTable {
     0x30000, 0x3FFFE,
   ]
 
-  /// Vowels and final consonants of Hangul, which join the cell of the preceding consonant.
+  /// Vowels and final consonants of Hangul, which join the columns of the preceding consonant.
   static let joining: [UInt32] = [
     0x1160, 0x1200, 0xD7B0, 0xD7C7, 0xD7CB, 0xD7FC,
   ]

@@ -1,4 +1,4 @@
-"""Client libraries and tools as people use them, with nothing changed but the address and the trusted root."""
+"""Client libraries and tools as people use them. The programs are those of docs/send/client-libraries.md; only the port is changed."""
 
 import asyncio
 import json
@@ -11,29 +11,68 @@ import uuid
 from pathlib import Path
 
 import aioapns
-import httpx2
 import pytest
-from aioapns.connection import APNsTLSClientProtocol
 
 from gateway import TOPIC
 from waiting import HANG
 from wire import tls_context
 
+PAGE = (Path(__file__).parents[2] / "docs/send/client-libraries.md").read_text()
+PROGRAMS = dict(re.findall(r"^```python (\S+)\n(.*?)^```$", PAGE, re.M | re.S))
+needs_python_of_hyper = pytest.mark.skipif(
+    sys.version_info >= (3, 12), reason="hyper, on which PyAPNs2 stands, needs Python 3.11 or older")
 
-def aioapns_client(gateway, **options):
+
+def program(name, gateway):
+    """A program of the page, for the port of a gateway."""
+    text = PROGRAMS[name]
+    assert text.count("2197") == 1
+    return text.replace("2197", str(gateway.port))
+
+
+def variables(gateway):
+    """The variables that the programs read."""
     key = gateway.key
-    client = aioapns.APNs(
-        key=Path(key.path).read_text(), key_id=key.key_id, team_id=key.team_id, topic=TOPIC,
-        # Its own context offers no ALPN, so this one doesn't either.
-        ssl_context=tls_context(gateway.trust, alpn=None), **options)
-    client.pool.protocol_class = type(
-        "Protocol", (APNsTLSClientProtocol,), {"APNS_SERVER": gateway.host, "APNS_PORT": gateway.port})
-    return client
+    return {"CA": gateway.trust, "KEY_FILE": key.path, "KEY_ID": key.key_id, "TEAM_ID": key.team_id, "TOPIC": TOPIC}
 
 
-def with_aioapns(gateway, *requests, **options):
+@pytest.fixture
+def page(gateway, monkeypatch):
+    """Returns the definitions of a program of the page, which is not run."""
+    for name, value in variables(gateway).items():
+        monkeypatch.setenv(name, value)
+
+    def page(name):
+        definitions = {"__name__": "page"}
+        exec(compile(program(name, gateway), name, "exec"), definitions)
+        return definitions
+
+    return page
+
+
+@pytest.mark.parametrize("name", [
+    "send_aioapns.py", "send_kalyke.py", pytest.param("send_pyapns2.py", marks=needs_python_of_hyper)])
+def test_a_program_of_the_page_sends(gateway, device, tmp_path, name):
+    (tmp_path / name).write_text(program(name, gateway))
+    packages = {"PYTHONPATH": os.environ["PYAPNS2_PACKAGES"]} if name == "send_pyapns2.py" else {}
+    done = subprocess.run(
+        [sys.executable, name], cwd=tmp_path, capture_output=True, text=True, timeout=HANG,
+        env=os.environ | variables(gateway) | {"DEVICE_TOKEN": device.token} | packages)
+    assert done.returncode == 0, done.stderr
+    stream = gateway.stream(device)
+    [push] = stream.caught_up()
+    stream.connection.close()
+    assert "Platform 4" in json.dumps(push["payload"]["aps"]["alert"])
+    assert name == "send_pyapns2.py" or push["id"] in done.stdout
+
+
+def test_each_program_of_the_page_is_run():
+    assert PROGRAMS.keys() == {"send_aioapns.py", "send_kalyke.py", "send_pyapns2.py"}
+
+
+def with_aioapns(connect, *requests, **options):
     async def send():
-        client = aioapns_client(gateway, **options)
+        client = connect(**options)
         try:
             return await asyncio.wait_for(asyncio.gather(*map(client.send_notification, requests)), HANG)
         finally:
@@ -42,7 +81,12 @@ def with_aioapns(gateway, *requests, **options):
     return asyncio.run(send())
 
 
-def test_aioapns_sends(gateway, device):
+@pytest.fixture
+def connect(page):
+    return page("send_aioapns.py")["connect"]
+
+
+def test_aioapns_sends(gateway, device, connect):
     ids = [str(uuid.uuid4()), str(uuid.uuid4()).upper(), None]
     requests = [
         aioapns.NotificationRequest(
@@ -50,7 +94,7 @@ def test_aioapns_sends(gateway, device):
             collapse_key=f"c{number}", push_type=aioapns.PushType.ALERT)
         for number, offered in enumerate(ids)
     ]
-    results = with_aioapns(gateway, *requests)
+    results = with_aioapns(connect, *requests)
     assert [(result.status, result.description) for result in results] == [("200", None)] * 3
     assert [result.notification_id for result in results] == [request.notification_id for request in requests]
     stream = gateway.stream(device)
@@ -58,17 +102,17 @@ def test_aioapns_sends(gateway, device):
     stream.connection.close()
 
 
-def test_aioapns_sends_2000_at_once(gateway, device):
+def test_aioapns_sends_2000_at_once(device, connect):
     requests = [aioapns.NotificationRequest(device.token, {"aps": {"badge": number}}) for number in range(2000)]
-    results = with_aioapns(gateway, *requests, max_connections=2)
+    results = with_aioapns(connect, *requests, max_connections=2)
     assert {result.status for result in results} == {"200"}
 
 
-def test_aioapns_sees_errors_with_their_reason(gateway, device):
+def test_aioapns_sees_errors_with_their_reason(gateway, device, connect):
     gone = gateway.device()
     gateway.unregister(gone.name, TOPIC)
     [unknown, unregistered, refused, fine] = with_aioapns(
-        gateway,
+        connect,
         aioapns.NotificationRequest("0" * 64, {"aps": {"alert": "x"}}),
         aioapns.NotificationRequest(gone.token, {"aps": {"alert": "x"}}),
         aioapns.NotificationRequest(device.token, {"aps": {"badge": "1"}}),
@@ -80,7 +124,7 @@ def test_aioapns_sees_errors_with_their_reason(gateway, device):
     assert fine.is_successful
 
 
-def test_aioapns_sends_with_a_certificate(gateway, device, tmp_path):
+def test_aioapns_sends_with_a_certificate(gateway, device, page, tmp_path):
     """It reads the topic from the certificate's UID."""
     certificate, key = gateway.certificate()
     both = tmp_path / "both.pem"
@@ -90,8 +134,7 @@ def test_aioapns_sends_with_a_certificate(gateway, device, tmp_path):
         context = tls_context(gateway.trust, alpn=None)
         context.load_cert_chain(both)
         client = aioapns.APNs(client_cert=str(both), ssl_context=context)
-        client.pool.protocol_class = type(
-            "Protocol", (APNsTLSClientProtocol,), {"APNS_SERVER": gateway.host, "APNS_PORT": gateway.port})
+        client.pool.protocol_class = page("send_aioapns.py")["Gateway"]
         assert client.pool.apns_topic == TOPIC
         try:
             requests = [
@@ -105,19 +148,11 @@ def test_aioapns_sends_with_a_certificate(gateway, device, tmp_path):
     assert (refused.status, refused.description) == ("400", "BadDeviceToken")
 
 
-def test_kalyke_sends_and_raises_reasons_as_its_own_types(gateway, device):
+def test_kalyke_sends_and_raises_reasons_as_its_own_types(gateway, device, page):
     import kalyke
     from kalyke import exceptions
 
-    class Client(kalyke.ApnsClient):
-        _base_url = f"https://{gateway.address}"
-
-        def _init_client(self, apns_config):
-            headers = apns_config.make_headers() | {"authorization": f"bearer {self._make_authorization()}"}
-            return httpx2.AsyncClient(headers=headers, verify=tls_context(gateway.trust), http2=True, timeout=HANG)
-
-    key = gateway.key
-    client = Client(use_sandbox=True, team_id=key.team_id, auth_key_id=key.key_id, auth_key_filepath=key.path)
+    client = page("send_kalyke.py")["connect"]()
     config = kalyke.ApnsConfig(topic=TOPIC)
     payload = kalyke.Payload(alert=kalyke.PayloadAlert(title="Hello"), badge=1, sound="default")
 
@@ -235,29 +270,13 @@ def test_javas_http_client_sends_and_sees_the_reason(gateway, device, tmp_path):
 
 
 PYAPNS2 = """
-import collections, collections.abc, json, sys, warnings
-# hyper dates from 2016, when these names were still here.
-for name in ("Iterable", "Mapping", "MutableMapping", "MutableSet"):
-    setattr(collections, name, getattr(collections.abc, name))
-warnings.simplefilter("ignore")
-from apns2.client import APNsClient, Notification
-from apns2.credentials import TokenCredentials
-from apns2.payload import Payload
+import json, sys
+from send_pyapns2 import Payload, connect
 from apns2 import errors
-from hyper import HTTP20Connection
-from hyper.tls import init_context
+from apns2.client import Notification
 
 task = json.load(sys.stdin)
-
-class Credentials(TokenCredentials):
-    def create_connection(self, server, port, proto, proxy_host=None, proxy_port=None):
-        return HTTP20Connection(
-            server, port, ssl_context=init_context(cert_path=task["trust"]), force_proto="h2", secure=True)
-
-class Client(APNsClient):
-    LIVE_SERVER, DEFAULT_PORT = task["host"], task["port"]
-
-client = Client(Credentials(task["key"], task["key_id"], task["team"]))
+client = connect()
 
 def send(token, payload):
     try:
@@ -281,18 +300,15 @@ print(json.dumps(answers))
 """
 
 
-@pytest.mark.skipif(sys.version_info >= (3, 12), reason="hyper, on which PyAPNs2 stands, needs Python 3.11 or older")
-def test_pyapns2_sends_and_sees_errors_as_its_own_types(gateway, device):
+@needs_python_of_hyper
+def test_pyapns2_sends_and_sees_errors_as_its_own_types(gateway, device, tmp_path):
     gone = gateway.device()
     gateway.unregister(gone.name, TOPIC)
-    key = gateway.key
-    task = dict(
-        # It puts the host into the certificate check as a name.
-        host="localhost", port=gateway.port, trust=gateway.trust, key=key.path, key_id=key.key_id, team=key.team_id,
-        topic=TOPIC, good=device.token, gone=gone.token)
+    (tmp_path / "send_pyapns2.py").write_text(program("send_pyapns2.py", gateway))
+    task = dict(topic=TOPIC, good=device.token, gone=gone.token)
     done = subprocess.run(
-        [sys.executable, "-c", PYAPNS2], input=json.dumps(task), capture_output=True, text=True, timeout=HANG,
-        env=os.environ | {"PYTHONPATH": os.environ["PYAPNS2_PACKAGES"]})
+        [sys.executable, "-c", PYAPNS2], input=json.dumps(task), cwd=tmp_path, capture_output=True, text=True, timeout=HANG,
+        env=os.environ | variables(gateway) | {"PYTHONPATH": os.environ["PYAPNS2_PACKAGES"]})
     assert done.returncode == 0, done.stderr
     answers = json.loads(done.stdout)
     assert answers["good"] == "sent"

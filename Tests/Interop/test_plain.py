@@ -46,7 +46,7 @@ def test_an_alert_is_answered_by_place_or_word_and_the_answer_goes_back(gateway,
     phone.shows("time-sensitive", "Second")
     phone.settled("2", "News, Second: 1 Close  2 View?")
     gateway.events(first, until="viewed")
-    phone.says("nonsense", 'unknown word "nonsense": help tells all words')
+    phone.says("nonsense", 'unknown word "nonsense": help lists all words')
     phone.settled("7", "no button 7: it has 1 Close  2 View")
     phone.settled("close", "“Second”: Close.")
     gateway.events(second, until="closed")
@@ -164,7 +164,7 @@ def test_a_burst_is_told_in_short_and_put_away_with_a_line(gateway, device, line
     phone.shows("News, 100 alerts: 1 Close All  2 View?", "came: center lists them")
     assert len(phone.text.splitlines()) < 100
     eventually(lambda: "no alert to close" in phone.answer("close all"), "all are put away")
-    phone.says("center", "News, 100 unread of 100:", "90 of 100 are left: more tells on")
+    phone.says("center", "News, 100 unread of 100:", "90 of 100 are left: more prints them")
     assert len(phone.says("more", "80 of 100 are left").splitlines()) < 15
 
 
@@ -182,7 +182,7 @@ def test_settings_are_those_of_the_screen(gateway, device, linear):
     phone.says("silent", "Silent: no sounds")
     prefs = gateway.run("prefs", "show", "--device", device.name, "--json").json
     assert prefs["apps"][TOPIC]["badge"] is False and prefs["quiet"] == ["22:00-07:00 mon,tue,wed,thu,fri Europe/Berlin"]
-    phone.says("settings", "more lines: more tells on")
+    phone.says("settings", "more lines: more prints them")
 
 
 def test_the_gateways_absence_is_told_once_and_try_connects_now(start, linear):
@@ -191,7 +191,7 @@ def test_the_gateways_absence_is_told_once_and_try_connects_now(start, linear):
     phone = linear(gateway, device)
     gateway.kill()
     phone.shows("Not connected", "try connects now")
-    phone.says("set badge off", "Not connected: the choices can't be saved now")
+    phone.says("set badge off", "Not connected: the preferences can't be saved now")
     # It is connecting for a moment, again and again.
     eventually(lambda: "next try at" in phone.answer("status"), "the status between two tries")
     phone.shows("not connected", "next try at")
@@ -293,7 +293,7 @@ def test_no_gateways_line_ends_it_or_writes_more_than_text(gateway, device):
             phone.shows("N, T")
             for line, words in [
                 ("status", "older pushes dropped"), ("apps", "(t)"), ("alerts", "1. "), ("1", "bbb"), ("payload", "{}"),
-                ("settings", "more lines"), ("set t badge off", "S"), ("help", "more tells on"),
+                ("settings", "more lines"), ("set t badge off", "S"), ("help", "more prints them"),
             ]:
                 phone.says(line, words)
             assert "\x1b" not in phone.text and "\x07" not in phone.text

@@ -22,7 +22,7 @@ import PushCore
   private var isTurnEndScheduled = false
   /// The start of the last iteration that had data to send, store or log.
   package private(set) var turnBegan = NIODeadline.distantPast
-  /// The promise for the end of the last connection, and the time limits; set while the process ends.
+  /// The `EventLoopPromise` for the end of the last connection, and the time limits; set while the process ends.
   private var drainage: (whenEmpty: EventLoopPromise<Void>, times: DrainTimes)?
   /// The timer that checks the timeouts of connections; nil while there are no connections.
   private var ticking: RepeatedTask?
@@ -212,7 +212,7 @@ import PushCore
 
   // MARK: Time
 
-  /// Records the delay between the time at which work was due or was handed to the loop, and now.
+  /// Records the delay of work: the time since its due time, or since it was handed to the loop.
   ///
   /// - Returns: the current time.
   @discardableResult

@@ -40,8 +40,8 @@ package struct ProxyHeader: Equatable, Sendable {
     }
   }
 
-  /// Returns the source address of a client, which is first in the part with the addresses; nil if it is no IP
-  /// address.
+  /// Returns the source address of a client, which is first in the part with the addresses; nil if it is not an
+  /// IP address.
   private static func source(_ bytes: ArraySlice<UInt8>, family: UInt8) throws(Malformed) -> IPAddress? {
     // The part contains two addresses and two ports.
     let size = family == 1 ? 4 : 16

@@ -27,7 +27,7 @@ package protocol HTTP2SessionDelegate: AnyObject {
 }
 
 extension HTTP2SessionDelegate {
-  // Defaults for a client, which has one server of its own choice.
+  // Defaults for a client, which selects its one server.
   package func session(_ session: HTTP2Session, exceeded limit: TransportLimit) {}
   package func session(_ session: HTTP2Session, answersExcessFieldsOn stream: HTTP2Stream) -> Bool { false }
 }
@@ -190,7 +190,7 @@ extension HTTP2SessionDelegate {
     unsafe try feed(bytes[start...])
   }
 
-  /// Appends frames that are due to `output` until it holds `limit` bytes or none is left.
+  /// Appends due frames to `output` until it holds `limit` bytes or none is left.
   ///
   /// - Returns: true if there may be more.
   package func send(into output: inout [UInt8], limit: Int) throws(HTTP2Error) -> Bool {

@@ -14,7 +14,7 @@ package enum EphemeralMessages {
 
   /// Reads a push.
   ///
-  /// - Returns: nil when the message is no push.
+  /// - Returns: nil when the message is not a push.
   package static func push(of message: NATSMessage, to device: DeviceID) -> StoredPush? {
     PushHeaders.read(message.headers, message.body, of: device)
   }
@@ -30,7 +30,7 @@ package enum EphemeralMessages {
 
   /// Reads a broadcast.
   ///
-  /// - Returns: nil when the message is no broadcast, or a number is beyond its ``ColumnBounds``.
+  /// - Returns: nil when the message is not a broadcast, or a number is beyond its ``ColumnBounds``.
   package static func broadcast(of message: NATSMessage) -> BroadcastMessage? {
     guard let channel = message.header("Channel").flatMap({ ChannelID($0.utf8) }),
       let app = PushHeaders.number(message.header("App"), in: ColumnBounds.app),

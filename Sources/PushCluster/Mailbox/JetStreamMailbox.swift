@@ -110,8 +110,8 @@ package final class JetStreamMailbox: Sendable {
     MailboxStreams(partitions: partitions).live(of: device)
   }
 
-  /// Returns the push that a stream republished after storing it; nil if the message is no push, has left, or is a
-  /// retry of a pending one.
+  /// Returns the push that a stream republished after storing it; nil if the message is not a push, has left, or is
+  /// a retry of a pending one.
   ///
   /// The push is cached, so that an acknowledgement can delete it.
   package func entry(live message: NATSMessage, of device: DeviceID) -> MailboxEntry? {

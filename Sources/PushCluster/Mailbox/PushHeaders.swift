@@ -23,7 +23,7 @@ enum PushHeaders {
 
   /// Reads a push.
   ///
-  /// - Returns: nil when the message is no push, or a number is beyond its ``ColumnBounds``.
+  /// - Returns: nil when the message is not a push, or a number is beyond its ``ColumnBounds``.
   static func read(
     _ headers: [(name: String, value: String)], _ payload: [UInt8], of device: DeviceID
   ) -> StoredPush? {
@@ -42,7 +42,7 @@ enum PushHeaders {
       payload: payload)
   }
 
-  /// Reads the number of a header; nil when it is no number, or out of range.
+  /// Reads the number of a header; nil when it is not a number, or out of range.
   static func number(_ text: String?, in range: ClosedRange<Int64>) -> Int64? {
     text.flatMap { Int64($0) }.flatMap { range.contains($0) ? $0 : nil }
   }

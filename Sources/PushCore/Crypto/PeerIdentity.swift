@@ -91,8 +91,8 @@ package struct PeerIdentity: Sendable, Equatable {
 
   // MARK: The list of topics: a SEQUENCE of pairs, UTF8String topic and SEQUENCE { UTF8String kind }
 
-  /// Returns the topics in an extension's DER, also if it is wrapped in one more OCTET STRING; empty if it is no such
-  /// list.
+  /// Returns the topics in an extension's DER, also if it is wrapped in one more OCTET STRING; empty if it is not
+  /// such a list.
   package static func topics(der: [UInt8]) -> [String] {
     guard var (tag, content, _) = element(der[...]) else { return [] }
     if tag == 0x04, let inner = element(content) { (tag, content, _) = inner }

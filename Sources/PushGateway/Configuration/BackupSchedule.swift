@@ -71,7 +71,7 @@ package struct BackupSchedule: Sendable, Equatable {
     Date.ISO8601FormatStyle(dateSeparator: .omitted, dateTimeSeparator: .standard, timeSeparator: .omitted)
   }
 
-  /// Returns true if a backup is due: none of these names is from the current interval.
+  /// Returns true if it is time for a backup: none of these names is from the current interval.
   ///
   /// A name with a future time was created under a wrong clock, and does not count.
   func isDue(at now: Int64, _ names: [String]) -> Bool {

@@ -208,8 +208,8 @@ package struct Configuration: Sendable {
     return credentials + "/" + name
   }
 
-  /// Returns the state folder of a command: the flag, else `$PUSHGATEWAY_STATE`, else the home of a user with a
-  /// gateway directly in it, as the service's own user has, else the XDG data home.
+  /// Returns the state folder of a command: the flag, else `$PUSHGATEWAY_STATE`, else the home folder with a gateway
+  /// directly in it, as the service's own user has, else the XDG data home.
   ///
   /// - Throws: ``ConfigurationError`` if there is no home folder: a shared folder is not safe for keys.
   package static func stateFolder(flag: String?, environment: [String: String]) throws(ConfigurationError) -> String {

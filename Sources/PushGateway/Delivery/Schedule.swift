@@ -3,12 +3,12 @@ import PushPolicy
 import PushStorage
 import Synchronization
 
-/// The scheduled pushes, and a task that delivers them when they are due. No task runs while nothing is scheduled.
+/// The scheduled pushes, and a task that delivers them at their times. No task runs while nothing is scheduled.
 final class Schedule: Sendable {
   private struct State {
     /// The task that pauses and delivers; nil while nothing is scheduled.
     var work: Task<Void, Never>?
-    /// The pause until the next push is due.
+    /// The pause until the due time of the next push.
     var pause: Task<Void, Never>?
     var isStopped = false
   }
@@ -130,7 +130,7 @@ final class Schedule: Sendable {
     }
   }
 
-  /// Returns the pause until the next push is due; nil if nothing is scheduled, which ends the task.
+  /// Returns the pause until the due time of the next push; nil if nothing is scheduled, which ends the task.
   private func nextPause(isWell: Bool) -> Task<Void, Never>? {
     state.withLock { state in
       guard !state.isStopped, let next = pushes.next else {

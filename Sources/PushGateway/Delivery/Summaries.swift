@@ -19,7 +19,7 @@ struct Summaries: Sendable {
     for device in held.devices { deliver(to: device, isChanged: isStart) }
   }
 
-  /// Appends a device's summary to its mailbox, if one is due.
+  /// Appends a device's summary to its mailbox, if its due time has come.
   ///
   /// - Parameters:
   ///   - isChanged: true if the user's preferences have changed, so that other due times may apply.

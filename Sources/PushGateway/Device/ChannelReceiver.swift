@@ -2,8 +2,8 @@ import NIOCore
 import PushCore
 import PushStorage
 
-/// The state of a device's channels on one open stream: the messages that were sent on it, and the messages that are
-/// due.
+/// The state of a device's channels on one open stream: the messages that were sent on it, and the due
+/// messages.
 ///
 /// Belongs to the event loop of the stream.
 final class ChannelReceiver {

@@ -67,7 +67,7 @@ struct Router: Sendable {
     var pattern: [Substring]
     /// The minimum role for an administrative route; nil if the route checks permissions itself.
     var role: Role?
-    /// True if the route may wait for an event: the wait is cancelled when its stream closes or is to end.
+    /// True if the route may wait for an event: the wait is canceled when its stream closes or is to end.
     var isWaiting: Bool
     var serve: Serve
 

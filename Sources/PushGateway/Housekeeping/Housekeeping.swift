@@ -33,7 +33,7 @@ final class Housekeeping: Sendable {
     disk.configure(configuration.diskWarning?.bytes)
   }
 
-  /// Checks the disk, and starts a backup in the background if one is due.
+  /// Checks the disk, and starts a scheduled backup in the background if its time has come.
   ///
   /// - Parameter now: the current time in seconds since 1970.
   func look(at now: Int64) {

@@ -45,8 +45,8 @@ final class ScheduledBackups: Sendable {
     }
   }
 
-  /// Makes a backup if one is due, and returns when it is complete. Only one runs at a time: a concurrent call makes
-  /// none.
+  /// Makes a backup if its time has come, and returns when it is complete. Only one runs at a time: a concurrent call
+  /// makes none.
   ///
   /// - Parameter now: the current time in seconds since 1970.
   func makeIfDue(at now: Int64) async {

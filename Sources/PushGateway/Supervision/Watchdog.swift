@@ -7,7 +7,7 @@ struct Watchdog: Sendable {
   let manager: ServiceManager
   let loops: Loops
 
-  /// Runs until its task is cancelled; returns at once if the watchdog is disabled.
+  /// Runs until its task is canceled; returns at once if the watchdog is disabled.
   func run() async {
     guard let time = manager.watchdogTime else { return }
     while !Task.isCancelled {

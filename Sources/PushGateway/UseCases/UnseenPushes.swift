@@ -14,7 +14,7 @@ final class UnseenPushes: Sendable {
     var isAsking = false
   }
 
-  /// The maximum number of pushes that wait for a query; no row is logged for the others.
+  /// The maximum number of pushes that are kept for a query; no row is logged for the others.
   private static let maximumCount = 10_000
 
   private let presence: CellPresence

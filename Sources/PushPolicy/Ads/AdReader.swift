@@ -2,7 +2,7 @@
 struct AdToken {
   enum Kind: UInt8 {
     case word, ideograph
-    /// A number, an amount or an address. It is no feature alone: only the adjacent tokens give it a meaning.
+    /// A number, an amount or an address. It is not a feature alone: only the adjacent tokens give it a meaning.
     case placeholder
     /// The end of a clause or of a text. No phrase or n-gram of tokens crosses it.
     case boundary
@@ -552,7 +552,7 @@ package final class AdReader {
     var size = 0
   }
 
-  /// Returns the end of the address that begins at `first` with a domain name; nil if it is no domain name.
+  /// Returns the end of the address that begins at `first` with a domain name; nil if it is not a domain name.
   ///
   /// This is called at each dot of each word in a run of labels, so the run is read once for all of these calls.
   private func domainEnd(_ first: Int) -> Int? {

@@ -93,7 +93,7 @@ struct TextShape {
 }
 
 extension TextShape.Word {
-  /// True if the case of the word is no indication of style: a number, an address, a placeholder, a name such as
+  /// True if the case of the word does not indicate a style: a number, an address, a placeholder, a name such as
   /// `iPhone`.
   var isExempt: Bool {
     if text.contains(where: { $0.isNumber || "@/\\_{}%$#<>&+.".contains($0) }) { return true }

@@ -7,7 +7,7 @@ package enum ColumnBounds {
   package static let seconds: ClosedRange<Int64> = 0...Limits.maximumTime
   /// Milliseconds since 1970.
   package static let milliseconds: ClosedRange<Int64> = 0...(Limits.maximumTime * 1000)
-  /// The end of a certificate's validity, in seconds since 1970. It can be before 1970, whichever CA issued the
+  /// The end of a certificate's validity, in seconds since 1970. It can be before 1970, because any CA can issue the
   /// certificate.
   package static let certificateEnd: ClosedRange<Int64> = -Limits.maximumTime...Limits.maximumTime
   /// The number of a push, a message or a row of the mailbox.

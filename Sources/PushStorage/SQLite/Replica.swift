@@ -26,7 +26,7 @@ package struct ReplicationConflict: Error {
 ///
 /// A change runs in a transaction on the copy. It commits when its rows are in the log directly after all entries
 /// that the copy has. If other gateways were faster, the change is rolled back, their changes are applied, and it
-/// runs again. So each change sees the result of all changes before it, whichever gateway made them.
+/// runs again. So each change sees the result of all changes before it, of any gateway.
 package final class Replica: Sendable {
   /// Takes over changes of other gateways into memory, within the transaction that stores them. Effects that must
   /// follow the commit go into `afterNextTransaction`.

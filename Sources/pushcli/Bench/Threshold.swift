@@ -23,7 +23,7 @@ struct Threshold: Equatable {
     self.text = text
     let compact = text.filter { $0 != " " }
     guard let place = compact.firstIndex(where: { "<>".contains($0) }) else {
-      throw Failure(description: "\"\(text)\" is no condition: expected NAME>NUMBER or NAME<NUMBER, as p99>25ms")
+      throw Failure(description: "\"\(text)\" is not a condition: expected NAME>NUMBER or NAME<NUMBER, as p99>25ms")
     }
     let name = String(compact[..<place])
     guard let metric = Metric(rawValue: name) else {

@@ -36,7 +36,7 @@ struct UsageError {
       // The parser lists the values if they are few; otherwise the form is in the option's help.
       let form = numbers?.expected(of: match.2.prefix { $0 != " " }).map { "expected " + $0 } ?? help
       let hint = (match.3 ?? match.4).map(String.init) ?? form
-      return "\"\(match.1)\" is no value of \(placeholder(match.2))" + (hint.map { ": " + clause($0) } ?? "")
+      return "\"\(match.1)\" is not a value of \(placeholder(match.2))" + (hint.map { ": " + clause($0) } ?? "")
     }
     return sentence.hasSuffix(".") ? String(sentence.dropLast()) : sentence
   }

@@ -66,7 +66,7 @@ struct AdminTokens: AsyncParsableCommand {
         AdminPath.tokens(), AdministratorTokenRequest(name: name, role: role, days: days))
       options.print(made, data: made.token)
       Output.words(
-        "valid for the role \(made.role) until \(made.expires): `pushcli login HOST:PORT` elsewhere takes it")
+        "valid for the role \(made.role) until \(made.expires): use it remotely with `pushcli login HOST:PORT`")
       if !made.isUsable {
         Output.words("the gateway lets nobody in with it yet: set `remote_admin: on`, then `pushcli admin reload`")
       }

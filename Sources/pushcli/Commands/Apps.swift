@@ -145,7 +145,7 @@ struct Apps: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
       commandName: "remove", abstract: "Remove an app; one that has registrations with --yes alone.",
       discussion: """
-        Registrations, channels, pushes that wait or are scheduled, categories and preferences of the app go with it. A push \
+        Registrations, channels, pending and scheduled pushes, categories and preferences of the app go with it. A push \
         to one of its device tokens is answered 400 BadDeviceToken from then on.
 
         Examples:
@@ -174,6 +174,6 @@ struct Apps: AsyncParsableCommand {
 
   fileprivate static let adsHelp: ArgumentHelp = """
     Alerts that advertise are: off, not examined; report, logged; hold, delivered without alert and sound; \
-    refuse, held when suspected and refused when certain. (refuse)
+    refuse, as hold when suspected, and refused when certain. (refuse)
     """
 }

@@ -138,8 +138,8 @@ struct Certs: AsyncParsableCommand {
       commandName: "rollover",
       abstract: "Replace the gateway's certificate authority, in two steps, before it expires.",
       discussion: """
-        The first step creates the next certificate authority, and devices are notified to trust both \
-        (/v1/authority). Machines with a copy of ca.pem need ca-next.pem, too. When all devices and senders have it, \
+        The first step creates the next certificate authority (CA), and devices are notified to trust both \
+        (`GET /v1/authority`). Machines with a copy of ca.pem need ca-next.pem, too. When all devices and senders have it, \
         --finish lets it issue the gateway's certificate from then on. Certificates of senders that the previous CA \
         has issued stay valid.
 
@@ -159,7 +159,7 @@ struct Certs: AsyncParsableCommand {
       guard let next = record.next else { return Output.words("the CA is \(authority) from now on") }
       Output.words(
         "the CA is \(authority), and \(next) replaces it with `pushcli certs rollover --finish`: do that when all "
-          + "devices have connected, and all senders trust /v1/authority")
+          + "devices have connected, and all senders trust the next CA")
     }
   }
 

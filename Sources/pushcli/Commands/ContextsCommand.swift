@@ -74,7 +74,7 @@ struct ContextsCommand: AsyncParsableCommand {
       let fingerprint = parts.count == 2 ? AuthorityFingerprint.read(parts[0]) : nil
       guard parts.count < 2 || fingerprint != nil else {
         throw CommandFailure(
-          .usage, "\"\(parts[0])\" is no fingerprint: expected 16 digits and letters, as F85D-P90X-EWQC-C6B1")
+          .usage, "\"\(parts[0])\" is not a fingerprint: expected 16 digits and letters, as F85D-P90X-EWQC-C6B1")
       }
       let found = try await TrustOnFirstUse(address, fingerprint).connect()
       found.client.close()

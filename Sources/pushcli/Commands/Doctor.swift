@@ -81,7 +81,7 @@ struct Doctor: AsyncParsableCommand {
   private func remote(_ text: String) throws -> RemoteExamination {
     guard let place = RemoteExamination.Place(text) else {
       throw CommandFailure(
-        .usage, "\"\(text)\" is no gateway: expected HOST:PORT, https://HOST or http://HOST:PORT, as 127.0.0.1:2197")
+        .usage, "\"\(text)\" is not a gateway: expected HOST:PORT, https://HOST or http://HOST:PORT, as 127.0.0.1:2197")
     }
     let own = try state.folder.trustPath
     let known = [own, SystemTrust.path].first { FileManager.default.isReadableFile(atPath: $0) }

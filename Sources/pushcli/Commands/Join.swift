@@ -180,7 +180,7 @@ struct WrittenInvitation {
     guard let code = InvitationCode(text) else {
       throw CommandFailure(
         .usage,
-        "this is no code of an invitation: expected 26 digits and letters, as K3PM-9XQ2-7VTD-H4RC-8NWE2-Q6J5B")
+        "this is not the code of an invitation: expected 26 digits and letters, as K3PM-9XQ2-7VTD-H4RC-8NWE2-Q6J5B")
     }
     return code
   }

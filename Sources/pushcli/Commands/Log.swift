@@ -18,12 +18,12 @@ struct Log: AsyncParsableCommand {
 
       Times are those of this machine's zone, and UTC in JSON and with --utc. --follow begins with the last ten rows.
 
-      --text finds what was sent to the devices that were enrolled from this state folder, unless their person chose \
-      log-text=off, and to those of persons who chose log-text=senders. The row is that of the delivery: `pushcli log ID` \
-      shows the others.
+      --text finds pushes by their texts. It includes the devices that were enrolled from this state folder, unless their \
+      user chose log-text=off, and the devices of users who chose log-text=senders. It prints the row of the delivery; \
+      `pushcli log ID` prints the other rows of the push.
 
-      In a cell the rows are those of all gateways, in the order of their times, and say whose they are. A gateway that \
-      does not answer is named on standard error.
+      In a cluster the rows of all gateways are merged by time, and each row names its gateway. A gateway that does not \
+      answer is named on standard error.
 
       In JSON, detail is what the words say and details the same in facts: asked, removed, rule, fact and so on.
       """)

@@ -34,7 +34,7 @@ struct Login: AsyncParsableCommand {
     let token = try self.token()
     guard let fingerprint = Login.authority(of: token) else {
       throw CommandFailure(
-        .usage, "this is no token of an administrator: expected pga-…, as `pushcli admin tokens create` prints it")
+        .usage, "this is not the token of an administrator: expected pga-…, as `pushcli admin tokens create` prints it")
     }
     let gateway = try await TrustOnFirstUse(address, fingerprint).connect()
     defer { gateway.client.close() }

@@ -51,7 +51,7 @@ struct Run: AsyncParsableCommand {
       throw ValidationError("name the command after --, as in -- make test")
     }
     guard [to, token].count(where: { $0 != nil }) == 1 else {
-      throw ValidationError("say whom to tell: --to DEVICE/TOPIC, or --token TOKEN --topic TOPIC")
+      throw ValidationError("name the recipient: --to DEVICE/TOPIC, or --token TOKEN --topic TOPIC")
     }
     if let to, !to.contains("/"), topic == nil { throw ValidationError("--to is DEVICE/TOPIC, not \"\(to)\"") }
     if token != nil, topic == nil { throw ValidationError("--token needs --topic TOPIC") }

@@ -40,7 +40,7 @@ struct Subscribe: AsyncParsableCommand {
   @Option(help: "A broadcast channel to subscribe to first; repeatable.", completion: CompletionCandidates.channels)
   var channel: [String] = []
   @Flag(help: "Lines of words instead of a full screen: for screen readers and slow terminals.") var plain = false
-  @Flag(help: "The same, with what is typed from a standard input that is no terminal: an editor, ssh.")
+  @Flag(help: "The same, with typed lines from a standard input that is not a terminal: an editor, ssh.")
   var interactive = false
   @Flag(help: "Stop after one push, or at once when no gateway is reached.") var once = false
   @Option(help: "Stop after this many pushes; a gateway that is away is waited for.") var count: Int?

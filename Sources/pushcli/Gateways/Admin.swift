@@ -39,7 +39,7 @@ struct Admin {
   }
 
   private init(to context: GatewayContext, _ bearer: String) async throws {
-    guard let address = context.address else { preconditionFailure("a gateway elsewhere has an address") }
+    guard let address = context.address else { preconditionFailure("a remote gateway has an address") }
     authorization = "Bearer " + bearer
     (client, endpoint) = try await Admin.connect(
       [address] + context.others, trustPath: context.trustPath, remedy: context.remedy)

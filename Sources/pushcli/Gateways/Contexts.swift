@@ -112,7 +112,8 @@ struct Contexts {
   func add(_ name: String, _ address: GatewayAddress, authority: [UInt8]?) throws(CommandFailure) -> GatewayContext {
     guard Contexts.isName(name) else {
       throw CommandFailure(
-        .usage, "\"\(name)\" is no name for a gateway: expected up to 64 letters, digits, dots and hyphens, not local")
+        .usage,
+        "\"\(name)\" is not a name for a gateway: expected up to 64 letters, digits, dots and hyphens, not local")
     }
     let folder = folder(name)
     try write {

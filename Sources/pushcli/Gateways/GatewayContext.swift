@@ -22,7 +22,7 @@ struct GatewayContext {
   var isRemote: Bool { address != nil }
 
   /// Advice to reach a remote gateway, as the end of a sentence.
-  static let elsewhere = "; a gateway elsewhere takes `pushcli join CODE@HOST` or `pushcli login HOST`"
+  static let elsewhere = "; for a remote gateway use `pushcli join CODE@HOST` or `pushcli login HOST`"
 
   /// The path of the certificates to trust: the gateway's CA, or the system's certificates for a remote gateway with a
   /// public certificate.

@@ -42,7 +42,7 @@ struct StateOptions: ParsableArguments {
       guard gateway.contains(":") else {
         throw CommandFailure(
           .usage,
-          "\"\(gateway)\" is no gateway: expected HOST:PORT, https://HOST, or a name that `pushcli contexts` lists")
+          "\"\(gateway)\" is not a gateway: expected HOST:PORT, https://HOST, or a name that `pushcli contexts` lists")
       }
       let named = try StateOptions.addresses(gateway)
       return named.lazy.compactMap { contexts[$0] }.first?.reached(at: named) ?? contexts.local

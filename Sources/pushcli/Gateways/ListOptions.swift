@@ -18,7 +18,7 @@ extension Admin {
   /// - Parameters:
   ///   - path: the path of the list, without a query.
   ///   - name: the member that determines the order of the list.
-  ///   - cells: returns the cells of a table row.
+  ///   - cells: returns the texts of a table row.
   /// - Returns: true if the list has at least one row.
   @discardableResult
   func printList(

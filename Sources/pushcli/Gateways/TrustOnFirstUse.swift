@@ -34,7 +34,7 @@ struct TrustOnFirstUse {
       guard case .untrusted = error.kind, let other = pin.otherAuthority else { throw CommandFailure(error) }
       throw CommandFailure(
         .unreachable,
-        "\(address) is not the gateway of this code: its authority is \(AuthorityFingerprint.grouped(other)), the code's "
+        "\(address) is not the gateway of this code: its CA is \(AuthorityFingerprint.grouped(other)), the code's "
           + "\(AuthorityFingerprint.grouped(fingerprint)); was it mistyped, or does somebody else answer there? Nothing was sent"
       )
     }
@@ -55,8 +55,8 @@ struct TrustOnFirstUse {
       }
       throw CommandFailure(
         .unreachable,
-        "this system does not trust the certificate of \(address): name its authority, as "
-          + "`pushcli contexts add F85D-P90X-EWQC-C6B1@\(address)`; `pushcli certs authority` there tells it")
+        "this system does not trust the certificate of \(address): name its CA, as "
+          + "`pushcli contexts add F85D-P90X-EWQC-C6B1@\(address)`; `pushcli certs authority` there prints it")
     }
   }
 

@@ -20,7 +20,7 @@ extension AlertPresentation {
     sheetChoices.count > 1 ? [AlertChoice(title: "Close", action: "close")] + sheetChoices : choices
   }
 
-  /// The choices of the alert's action sheet.
+  /// The buttons of the alert's action sheet.
   var sheetChoices: [AlertChoice] {
     (actions ?? []).map { AlertChoice(title: $0.title, action: $0.id, isDestructive: $0.isDestructive) }
   }

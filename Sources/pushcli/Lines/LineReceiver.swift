@@ -243,7 +243,7 @@ private final class Questions: Sendable {
     }
     guard wasAsked else { return }
     Output.data("")
-    Output.data("No longer needed: it was answered elsewhere, replaced or has expired.")
+    Output.data("No longer needed: it was answered on another device, replaced or has expired.")
     ask()
   }
 

@@ -41,7 +41,7 @@ enum PlainText {
     }
     let removed = removedParts(of: push)
     if push.presentation.isEmpty { lines.append("Nothing is presented.") }
-    if !removed.isEmpty { lines.append("Removed by this person's settings: \(removed.joined(separator: ", ")).") }
+    if !removed.isEmpty { lines.append("Removed by this user's settings: \(removed.joined(separator: ", ")).") }
     return lines.joined(separator: "\n") + "\n\n"
   }
 
@@ -50,7 +50,7 @@ enum PlainText {
     push.asked.filter { !push.presentation.parts.contains($0) }.map(\.rawValue)
   }
 
-  /// Returns the numbered question after an alert's paragraph; the first choice dismisses.
+  /// Returns the numbered question after an alert's paragraph; the first answer dismisses.
   static func question(for push: DevicePush) -> String {
     let choices = push.presentation.alert?.linearChoices ?? []
     let words = choices.enumerated().map { "\($0 + 1) \(Sanitizer.line($1.title))" }.joined(separator: "  ")

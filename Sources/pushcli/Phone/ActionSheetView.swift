@@ -49,7 +49,7 @@ struct ActionSheetView {
     }
   }
 
-  /// Returns the style of a button. Destructive choices are red (X3) and on top, so that color is not the only
+  /// Returns the style of a button. Destructive buttons are red (X3) and on top, so that color is not the only
   /// distinction.
   private func style(of index: Int) -> Style {
     let isDestructive = sheet.choices.indices.contains(index) && sheet.choices[index].isDestructive

@@ -22,7 +22,7 @@ extension PhoneJournal {
   }
 
   /// Returns the state that the lines of `bytes` lead to, the number of valid bytes, and a description of the fault.
-  /// A torn end is no fault.
+  /// A torn end is not a fault.
   static func read(_ bytes: [UInt8]) -> (state: PhoneState, size: Int, fault: String?) {
     var state = PhoneState()
     let (size, fault) = read(bytes, into: &state, isBeginning: true) { _ in }
@@ -34,7 +34,7 @@ extension PhoneJournal {
   /// - Parameters:
   ///   - isBeginning: True if `bytes` are the beginning of the file, which contains the version.
   ///   - note: Called with each change.
-  /// - Returns: The number of valid bytes, and a description of the fault; a torn end is no fault.
+  /// - Returns: The number of valid bytes, and a description of the fault; a torn end is not a fault.
   static func read(
     _ bytes: [UInt8], into state: inout PhoneState, isBeginning: Bool, note: (PhoneChange) -> Void
   ) -> (size: Int, fault: String?) {

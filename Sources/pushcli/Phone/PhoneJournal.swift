@@ -141,7 +141,7 @@ final class PhoneJournal {
     news.notice = "what this phone remembered \(fault); the old file is kept as \(aside)"
   }
 
-  /// - Returns: A description of the fault; a torn end is no fault.
+  /// - Returns: A description of the fault; a torn end is not a fault.
   private func read(_ bytes: [UInt8]) -> String? {
     let (count, fault) = PhoneJournal.read(bytes, into: &state, isBeginning: file.size == 0) { change in
       news.note(change, isOwn: false)

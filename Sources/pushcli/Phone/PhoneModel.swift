@@ -173,13 +173,13 @@ struct PhoneModel: Sendable, Equatable {
   var selectedIndex: Int { apps.firstIndex { $0.app.topic == state.place.selectedTopic } ?? 0 }
 }
 
-/// An action sheet (X1–X5): a few choices at the bottom of the screen, destructive ones first and in red, Cancel
+/// An action sheet (X1–X5): a few buttons at the bottom of the screen, destructive ones first and in red, Cancel
 /// last.
 struct ActionSheet: Sendable, Equatable {
   enum Purpose: Sendable, Equatable {
     /// The actions of the alert on screen.
     case alert
-    /// The choice of alerts to close. Alerts from this ordinal on are not affected.
+    /// The question which alerts to close. Alerts from this ordinal on are not affected.
     case closeAlerts(before: Int)
     case clearAll
     /// The loss of changed settings or of a written push, which the user must confirm (M5).
@@ -195,7 +195,7 @@ struct ActionSheet: Sendable, Equatable {
   }
 
   var purpose: Purpose
-  /// The choices without Cancel.
+  /// The buttons without Cancel.
   var choices: [AlertChoice]
   var focus = 0
 

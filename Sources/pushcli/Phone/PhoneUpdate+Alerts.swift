@@ -33,7 +33,7 @@ extension PhoneModel {
   /// Handles an answer from another screen. Answers of this device's other screens are already in the history.
   mutating func takeAnswer(_ id: String, _ answer: GivenAnswer) {
     guard answer.device != device || alerts.contains(where: { $0.id == id }) else { return }
-    // View, Close and OK are no answers to the question of an alert.
+    // View, Close and OK do not answer the question of an alert.
     retract(id, answer: ["view", "close", "ok"].contains(answer.action) ? nil : answer)
   }
 
@@ -127,7 +127,7 @@ extension PhoneModel {
 
   // MARK: Several alerts
 
-  /// Returns the alerts that a choice of the sheet closes: `group`, `plain` or `all`.
+  /// Returns the alerts that a button of the sheet closes: `group`, `plain` or `all`.
   func alerts(closedBy action: String, before ordinal: Int) -> [QueuedAlert] {
     let known = alerts.filter { $0.ordinal < ordinal }
     return switch action {
@@ -155,7 +155,7 @@ extension PhoneModel {
     sheet = ActionSheet(.closeAlerts(before: limit), choices)
   }
 
-  /// Applies a choice of the sheet; every choice closes the sheet (X5).
+  /// Applies a button of the sheet; every button closes the sheet (X5).
   mutating func pick(_ index: Int) -> [PhoneEffect] {
     guard let sheet else { return [] }
     self.sheet = nil

@@ -22,7 +22,7 @@ extension PhoneModel {
     guard let draft = settings else { return [] }
     if !draft.requests.isEmpty {
       guard case .connected = connection else {
-        notice = "Not connected: the choices can't be saved now"
+        notice = "Not connected: the preferences can't be saved now"
         return []
       }
       activities.insert(.saving)

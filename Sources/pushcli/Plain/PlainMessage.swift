@@ -34,7 +34,7 @@ extension PlainPhone {
     if let link = push.link, link != push.image { lines.append("Link: \(link)") }
     if let image = push.image { lines.append("Image: \(image)") }
     lines += MessageLines.facts(entry)
-    lines.append("Payload: \(push.payload.utf8.count) bytes, payload\(suffix) tells them")
+    lines.append("Payload: \(push.payload.utf8.count) bytes, payload\(suffix) prints them")
     if let alert = phone.alerts.first(where: { $0.ordinal == entry.ordinal }) {
       lines.append("It waits for an answer: " + titles(alert.alert.linearChoices) + ". Say answer\(suffix), and which")
     }

@@ -87,7 +87,7 @@ extension PlainPhone {
   private mutating func alert(_ number: Int) -> QueuedAlert? {
     guard let ordinal = ordinal(number) else { return nil }
     guard let alert = phone.alerts.first(where: { $0.ordinal == ordinal }) else {
-      return refuse("push \(number) asks nothing now; alerts lists what waits")
+      return refuse("push \(number) asks nothing now; alerts lists the pending alerts")
     }
     return alert
   }

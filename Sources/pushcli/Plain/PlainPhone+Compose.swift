@@ -1,7 +1,7 @@
 import GatewayProtocol
 import TerminalUI
 
-/// Composes a push field by field: lines fill its fields until it is sent or cancelled.
+/// Composes a push field by field: lines fill its fields until it is sent or canceled.
 extension PlainPhone {
   /// The line that cancels; any other line can be a text.
   private static let cancelling = "."

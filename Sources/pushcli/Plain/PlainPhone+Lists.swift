@@ -77,7 +77,7 @@ extension PlainPhone {
     rest = rows.isEmpty ? .nothing : .rows(rows, header: header)
     guard !rows.isEmpty else { return }
     let left = rows.count { if case .push = $0 { true } else { false } }
-    say("\(left) of \(pushes.count) are left: more tells on")
+    say("\(left) of \(pushes.count) are left: more prints them")
   }
 
   /// Prints the next page.
@@ -95,11 +95,11 @@ extension PlainPhone {
   mutating func entry(_ number: Int?) -> PhoneState.Entry? {
     guard let number else {
       if let entry = opened.flatMap({ entry(ordinal: $0) }) { return entry }
-      return refuse("which push? Say its number in the list, which center tells")
+      return refuse("which push? Type its number in the list, which center prints")
     }
     guard let ordinal = ordinal(number) else { return nil }
     guard let entry = entry(ordinal: ordinal) else {
-      return refuse("push \(number) is gone: it was cleared, or a later one has its place; center lists anew")
+      return refuse("push \(number) is gone: it was cleared, or a later one replaced it; center prints the list again")
     }
     return entry
   }
@@ -220,6 +220,6 @@ extension PlainPhone {
   func unknownApp(_ name: String) -> String {
     let names = state.apps.map(\.app.name)
     let near = Suggestions.nearest(to: name, among: names).map { "did you mean \($0)? " } ?? ""
-    return "no app \(PlainLine.quote(name)): \(near)apps tells their names"
+    return "no app \(PlainLine.quote(name)): \(near)apps lists their names"
   }
 }

@@ -76,7 +76,7 @@ extension PlainPhone {
       return refuse("no setting \(number): the list has 1 to \(settings.count)")
     }
     let row = SettingsTable.groups(state).flatMap(\.rows).first { $0.key == settings[number - 1] }
-    if row == nil { say("setting \(number) is gone: settings lists them anew") }
+    if row == nil { say("setting \(number) is gone: settings lists the others") }
     return row
   }
 
@@ -97,7 +97,7 @@ extension PlainPhone {
     if let best { return (best.row, String(line.dropFirst(best.name.count)).trimmed) }
     let known = SettingsTable.groups(state).flatMap(\.rows).map { PlainPhone.name($0.key) }
     let near = Suggestions.nearest(to: String(first), among: known).map { "did you mean \($0)? " } ?? ""
-    return refuse("no setting \(PlainLine.quote(typed)): \(near)settings tells their numbers and names")
+    return refuse("no setting \(PlainLine.quote(typed)): \(near)settings lists their numbers and names")
   }
 
   /// Converts `badge=off` to `badge off`.

@@ -85,7 +85,7 @@ struct PlainPhone: Sendable {
     }
     say(lines: lines.prefix(pageLines))
     rest = .lines(lines[pageLines...])
-    say("\(counted(lines.count - pageLines, "more line")): more tells on")
+    say("\(counted(lines.count - pageLines, "more line")): more prints them")
   }
 
   mutating func takeOutput() -> String {

@@ -42,8 +42,8 @@ extension PlainPhone: LineModel {
   mutating func greet(now: Date) {
     phone.now = now
     say(lines: status)
-    say("help tells the words, an empty line what waits.")
-    if phone.alerts.count > 1 { say("alerts tells all that wait.") }
+    say("help lists the words, an empty line repeats the alert.")
+    if phone.alerts.count > 1 { say("alerts lists all pending alerts.") }
     telling.formUnion(phone.alerts.map(\.ordinal))
     ask()
   }
@@ -86,7 +86,7 @@ extension PlainPhone: LineModel {
     let (untold, goesOn) = burst.pause()
     if goesOn { effects.append(.awaitPause) }
     guard untold > 0 else { return }
-    say("\(counted(untold, "more push", "more pushes")) came: center lists them, alerts what waits")
+    say("\(counted(untold, "more push", "more pushes")) came: center lists them; alerts lists the pending alerts")
     telling.formUnion(phone.alerts.map(\.ordinal))
   }
 
@@ -108,7 +108,7 @@ extension PlainPhone: LineModel {
     let waiting = Set(phone.alerts.map(\.ordinal))
     guard let gone = asked.subtracting(waiting).min() else { return }
     let answer = state.index(of: gone).flatMap { state.entries[$0].answerWords }
-    say("No longer needed: \(answer ?? "it was answered elsewhere, replaced or has expired").")
+    say("No longer needed: \(answer ?? "it was answered on another device, replaced or has expired").")
   }
 
   // MARK: Typed lines
@@ -159,7 +159,7 @@ extension PlainPhone: LineModel {
     let word = String(line.prefix { $0 != " " })
     let near = Suggestions.nearest(to: word, among: PlainWord.all.flatMap(\.names) + choices.map(\.title))
     return refuse(
-      "unknown word \(PlainLine.quote(word)): \(near.map { "did you mean \($0)? " } ?? "")help tells all words")
+      "unknown word \(PlainLine.quote(word)): \(near.map { "did you mean \($0)? " } ?? "")help lists all words")
   }
 
   private mutating func perform(_ verb: PlainWord.Verb, _ rest: PlainLine.Rest) -> [PhoneEffect] {
@@ -216,7 +216,7 @@ extension PlainPhone: LineModel {
     guard let word = PlainWord.named(text) else {
       let near =
         Suggestions.nearest(to: text, among: PlainWord.all.flatMap(\.names)).map { "did you mean \($0)? " } ?? ""
-      return say("unknown word \(PlainLine.quote(text)): \(near)help tells all words")
+      return say("unknown word \(PlainLine.quote(text)): \(near)help lists all words")
     }
     let others = word.others.isEmpty ? "" : "; also \(word.others.joined(separator: ", "))"
     let example = word.example.isEmpty ? "" : "; such as \(word.example)"

@@ -41,7 +41,7 @@ extension PlainWord {
   static let all: [PlainWord] = [
     PlainWord(verb: .status, name: "status", others: ["home"], help: "how things stand: gateway, alerts, unread"),
     PlainWord(verb: .apps, name: "apps", help: "the apps, with their badges"),
-    PlainWord(verb: .alerts, name: "alerts", help: "the alerts that wait, by number"),
+    PlainWord(verb: .alerts, name: "alerts", help: "the pending alerts, by number"),
     PlainWord(
       verb: .close, name: "close", rest: .numbers, shape: "[NUMBER ... | APP | all | everything]",
       help: "close the alert that is asked, or others; all leaves questions and what is urgent, everything does not",
@@ -51,12 +51,12 @@ extension PlainWord {
       example: "view 3"),
     PlainWord(
       verb: .answer, name: "answer", rest: .text, shape: "[NUMBER] BUTTON", isNeeded: true,
-      help: "press a button, by its place or its first letters: of the alert that is asked, or of push NUMBER",
+      help: "press a button, by its position or first letters: of the alert that is asked, or of push NUMBER",
       example: "answer 3 approve"),
     PlainWord(
       verb: .center, name: "center", others: ["notifications"],
       help: "all notifications, by app, newest first"),
-    PlainWord(verb: .unread, name: "unread", help: "those that are unread"),
+    PlainWord(verb: .unread, name: "unread", help: "the unread notifications, by app"),
     PlainWord(
       verb: .list, name: "list", others: ["app"], rest: .text, shape: "APP", isNeeded: true,
       help: "all pushes of an app", example: "list News"),
@@ -93,7 +93,7 @@ extension PlainWord {
     PlainWord(verb: .ring, name: "ring", others: ["unmute"], help: "sounds again"),
     PlainWord(
       verb: .settings, name: "settings", rest: .text, shape: "[APP | device | everything]",
-      help: "what this person lets through, by number", example: "settings News"),
+      help: "the preferences of this user, by number", example: "settings News"),
     PlainWord(
       verb: .set, name: "set", rest: .text, shape: "NUMBER VALUE | [APP] NAME VALUE", isNeeded: true,
       help: "change a setting; without VALUE: what it can be", example: "set News budget 5"),

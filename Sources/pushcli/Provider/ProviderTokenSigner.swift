@@ -17,7 +17,7 @@ struct ProviderTokenSigner {
     do {
       key = try ES256Key(privatePEM: Array(pem))
     } catch {
-      throw CommandFailure(.notAuthorized, "\(path) is no APNs key (\(error)): name the .p8 file with --key")
+      throw CommandFailure(.notAuthorized, "\(path) is not an APNs key (\(error)): name the .p8 file with --key")
     }
     self.keyID = keyID
     self.teamID = teamID

@@ -70,7 +70,7 @@ enum StandardInput: Equatable {
       throw CommandFailure(.usage, "standard input has more than \(maximumSize >> 20) MiB: a push holds 4096 bytes")
     }
     guard var text = String(data: data, encoding: .utf8) else {
-      throw CommandFailure(.usage, "standard input is no text in UTF-8: a message has to be")
+      throw CommandFailure(.usage, "standard input is not text in UTF-8, as a message has to be")
     }
     while text.last?.isNewline == true { text.removeLast() }
     return text

@@ -11,7 +11,8 @@ import Testing
         "| \(name) | `\(choice.listedName)` | \(choice.values(in: scope) ?? "") | \(choice.help) |"
       }
     }
-    try DocumentedTable(page: "reference/preferences.md", header: "| for | choice | values | what it says |").expect(
-      rows)
+    try DocumentedTable(page: "reference/preferences.md", header: "| for | preference | values | what it says |")
+      .expect(
+        rows)
   }
 }

@@ -71,7 +71,7 @@ import Testing
       ("Unknown option '--x'", "unknown option --x"),
       ("Missing expected argument '--device <device>'", "--device DEVICE is missing"),
       ("Missing value for '--key-id <key-id>'", "--key-id KEY-ID needs a value"),
-      ("The value 'many' is invalid for '--badge <badge>'", "\"many\" is no value of --badge BADGE"),
+      ("The value 'many' is invalid for '--badge <badge>'", "\"many\" is not a value of --badge BADGE"),
       ("Something else.", "Something else"),
     ])
   func `what the parser says is told as one line`(_ message: String, _ expected: String) {
@@ -81,29 +81,30 @@ import Testing
 
   @Test(
     arguments: [
-      (["send", "--to", "x", "--badge", "many"], "\"many\" is no value of --badge BADGE: expected a whole number"),
+      (["send", "--to", "x", "--badge", "many"], "\"many\" is not a value of --badge BADGE: expected a whole number"),
       (
-        ["send", "--to", "x", "--relevance", "high"], "\"high\" is no value of --relevance RELEVANCE: expected a number"
+        ["send", "--to", "x", "--relevance", "high"],
+        "\"high\" is not a value of --relevance RELEVANCE: expected a number"
       ),
-      (["devices", "--limit", "abc"], "\"abc\" is no value of --limit LIMIT: expected a whole number"),
+      (["devices", "--limit", "abc"], "\"abc\" is not a value of --limit LIMIT: expected a whole number"),
       (
         ["subscribe", "--ping-interval", "x"],
-        "\"x\" is no value of --ping-interval PING-INTERVAL: expected a whole number"
+        "\"x\" is not a value of --ping-interval PING-INTERVAL: expected a whole number"
       ),
-      (["faults", "add", "--seed", "x"], "\"x\" is no value of --seed SEED: expected a whole number"),
-      (["bench", "--pid", "x"], "\"x\" is no value of --pid PID: expected a whole number"),
+      (["faults", "add", "--seed", "x"], "\"x\" is not a value of --seed SEED: expected a whole number"),
+      (["bench", "--pid", "x"], "\"x\" is not a value of --pid PID: expected a whole number"),
       (
         ["ask", "--to", "x", "--action", "noequals"],
-        "\"noequals\" is no value of --action ACTION: id=Title, or id=Title! for a destructive one; up to four"
+        "\"noequals\" is not a value of --action ACTION: id=Title, or id=Title! for a destructive one; up to four"
       ),
       (
         ["send", "--to", "x", "--data", "order"],
-        "\"order\" is no value of --data DATA: a member of the payload beside aps, as KEY=VALUE, whose value is a text; "
+        "\"order\" is not a value of --data DATA: a member of the payload beside aps, as KEY=VALUE, whose value is a text; "
           + "repeatable"
       ),
       (
         ["send", "--to", "x", "--wait", "eaten"],
-        "\"eaten\" is no value of --wait WAIT: please provide one of 'acknowledged', 'viewed' or 'closed'"
+        "\"eaten\" is not a value of --wait WAIT: please provide one of 'acknowledged', 'viewed' or 'closed'"
       ),
     ] as [([String], String)])
   func `a wrong value is refused with the values or their form`(_ words: [String], _ expected: String) {

@@ -63,7 +63,7 @@ import Testing
     #expect(
       paragraph(Sample.push(1, badge: 1, payload: payload)) == """
         [14:03] 📰 News · badge 1
-        Removed by this person's settings: sound, alert.
+        Removed by this user's settings: sound, alert.
 
 
         """

@@ -90,7 +90,7 @@ import Testing
     turn(&phone, everything)
     #expect(phone.press("d").isEmpty)
     #expect(phone.settings != nil)
-    #expect(phone.notice == "Not connected: the choices can't be saved now")
+    #expect(phone.notice == "Not connected: the preferences can't be saved now")
   }
 
   @Test func `what belongs to the device holds at once, without the gateway`() {

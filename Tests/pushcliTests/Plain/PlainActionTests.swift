@@ -74,7 +74,7 @@ import Testing
   @Test func `without a connection a choice is not kept for later, and the words say why`() {
     var talk = open
     _ = disconnect(&talk)
-    #expect(talk.type("set badge off") == "Not connected: the choices can't be saved now\n")
+    #expect(talk.type("set badge off") == "Not connected: the preferences can't be saved now\n")
     #expect(talk.effects.isEmpty && talk.plain.phone.settings == nil)
   }
 

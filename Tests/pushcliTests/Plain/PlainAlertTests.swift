@@ -23,7 +23,7 @@ import Testing
         A strong earthquake has struck off the coast of northern Chile. Tsunami
         warnings are in force.
         Link: https://example.com/quake
-        Removed by this person's settings: badge.
+        Removed by this user's settings: badge.
         News, Earthquake in Chile: 1 Close  2 View?
 
         """)
@@ -142,7 +142,7 @@ import Testing
     #expect(talk.answers == [.answer(id: "push-3", action: "view")])
     talk.type("close 1")
     #expect(talk.answers == [.answer(id: "push-1", action: "close")])
-    #expect(talk.type("close 1-2") == "push 1 asks nothing now; alerts lists what waits\n")
+    #expect(talk.type("close 1-2") == "push 1 asks nothing now; alerts lists the pending alerts\n")
   }
 
   @Test func `an app's are closed by its name`() {
@@ -159,7 +159,8 @@ import Testing
     var talk = PlainTalk([alert(1), alert(2, Sample.mail)])
     #expect(
       talk.happens(.retract(id: "push-1"))
-        == "No longer needed: it was answered elsewhere, replaced or has expired.\nMail, Train: 1 Close  2 View?\n")
+        == "No longer needed: it was answered on another device, replaced or has expired.\nMail, Train: 1 Close  2 View?\n"
+    )
   }
 
   @Test func `leaving is the cancelling button, but not of what has only just appeared (A7)`() {
@@ -184,7 +185,8 @@ import Testing
     #expect(talk.happensJustNow(.paused) == "" && talk.effects.contains(.awaitPause))
     #expect(
       talk.happensJustNow(.paused)
-        == "95 more pushes came: center lists them, alerts what waits\nNews, 100 alerts: 1 Close All  2 View?\n")
+        == "95 more pushes came: center lists them; alerts lists the pending alerts\nNews, 100 alerts: 1 Close All  2 View?\n"
+    )
     #expect(!talk.effects.contains(.awaitPause))
     #expect(talk.happensJustNow(alert(101, title: "Alone")).contains("\nAlone\n"))
   }

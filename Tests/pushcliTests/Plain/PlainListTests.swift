@@ -50,7 +50,7 @@ import Testing
     #expect(
       text.contains("A strong earthquake has struck off the coast of northern Chile. Tsunami\nwarnings are in force.\n")
     )
-    #expect(text.contains("\nLink: https://example.com/quake\n") && text.contains("payload 2 tells them"))
+    #expect(text.contains("\nLink: https://example.com/quake\n") && text.contains("payload 2 prints them"))
     #expect(talk.plain.state.unreadCount == 1)
     #expect(talk.type("payload").contains(#""url":"https://example.com/quake""#))
     #expect(talk.type("link") == "Opening https://example.com/quake\n")
@@ -68,20 +68,20 @@ import Testing
     ("-9223372036854775808", "no push -9223372036854775808: the list has 1 to 3\n"),
     ("clear 2-4", "no push 4: the list has 1 to 3\n"),
     ("clear Nwes", "which? Say numbers of the list, an app or all: there is no app \"Nwes\"\n"),
-    ("list nwes", "no app \"nwes\": did you mean News? apps tells their names\n"),
-    ("centr", "unknown word \"centr\": did you mean center? help tells all words\n"),
-    ("xyzzy 3", "unknown word \"xyzzy\": help tells all words\n"),
+    ("list nwes", "no app \"nwes\": did you mean News? apps lists their names\n"),
+    ("centr", "unknown word \"centr\": did you mean center? help lists all words\n"),
+    ("xyzzy 3", "unknown word \"xyzzy\": help lists all words\n"),
     ("link 1", "this push has no link\n"), ("more", "There is no more.\n"),
-    ("close 1", "push 1 asks nothing now; alerts lists what waits\n"), ("close", "no alert waits\n"),
+    ("close 1", "push 1 asks nothing now; alerts lists the pending alerts\n"), ("close", "no alert waits\n"),
     ("undo", "nothing to undo: what clear takes away can be brought back\n"),
     ("redo", "nothing to do again: nothing was undone\n"),
-    ("help centr", "unknown word \"centr\": did you mean center? help tells all words\n"),
+    ("help centr", "unknown word \"centr\": did you mean center? help lists all words\n"),
     ("silent maybe", "silent is on or off, not \"maybe\"\n"), ("try", "nothing to try: connected to localhost:2197\n"),
-    ("set bagde off", "no setting \"bagde off\": did you mean badge? settings tells their numbers and names\n"),
+    ("set bagde off", "no setting \"bagde off\": did you mean badge? settings lists their numbers and names\n"),
     ("set badge maybe", "Badges: maybe is none of on, off\n"),
     ("set 3 on", "no setting 3: settings lists them first\n"),
     ("compose", "no sender's key is at hand in this state folder: pushcli keys lists and makes them\n"),
-    ("answer 1 ok", "push 1 asks nothing now; alerts lists what waits\n"),
+    ("answer 1 ok", "push 1 asks nothing now; alerts lists the pending alerts\n"),
     ("view", "no alert waits: open NUMBER reads a push of the list\n"),
   ])
   func `a wrong answer gets one line that says what is wrong`(_ line: String, _ words: String) {
@@ -102,7 +102,7 @@ import Testing
     let first = talk.type("center")
     #expect(
       first.hasPrefix("News, 23:\n1. 14:03: Number 23\n")
-        && first.hasSuffix("10. 14:03: Number 14\n13 of 23 are left: more tells on\n"))
+        && first.hasSuffix("10. 14:03: Number 14\n13 of 23 are left: more prints them\n"))
     #expect(talk.type("more").hasPrefix("News, 23, continued:\n11. 14:03: Number 13\n"))
     let last = talk.type("next")
     #expect(last.hasSuffix("23. 14:03: Number 1\n") && last.count(of: "\n") == 4)
@@ -115,7 +115,7 @@ import Testing
     talk.type("alerts")
     let first = talk.type("1")
     #expect(
-      first.contains("Line 18.\n") && !first.contains("Line 19.") && first.hasSuffix("more lines: more tells on\n"))
+      first.contains("Line 18.\n") && !first.contains("Line 19.") && first.hasSuffix("more lines: more prints them\n"))
     #expect(talk.type("more").hasPrefix("Line 19.\n"))
     #expect(talk.type("more").hasPrefix("Line 39.\n"))
     #expect(talk.type("more").contains("Line 60.\n"))
@@ -138,7 +138,9 @@ import Testing
     #expect(talk.type("clear 1 3") == "Cleared 2 Notifications · undo undoes it\n")
     #expect(talk.plain.state.entries.count == 1)
     #expect(talk.type("status").contains("undo: Undo Clear 2 Notifications"))
-    #expect(talk.type("open 1") == "push 1 is gone: it was cleared, or a later one has its place; center lists anew\n")
+    #expect(
+      talk.type("open 1")
+        == "push 1 is gone: it was cleared, or a later one replaced it; center prints the list again\n")
     #expect(talk.type("undo") == "Undid Clear 2 Notifications · redo does it again\n")
     #expect(talk.plain.state.entries.count == 3)
     #expect(talk.type("status").contains("redo: Redo Clear 2 Notifications"))

@@ -104,7 +104,7 @@ package final class DeliveryLog: Sendable {
   private struct Inbox {
     var batch = LogBatch()
     var dropped = 0
-    /// The readers that wait until all rows handed over so far are written.
+    /// The readers that are resumed when all rows handed over so far are written.
     var readers: [CheckedContinuation<Void, Never>] = []
     var isWriterAwake = false
     var isClosed = false

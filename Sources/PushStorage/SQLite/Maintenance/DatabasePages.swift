@@ -135,7 +135,7 @@ package struct DatabasePages {
     return pages
   }
 
-  // MARK: Page entries (cells of the file format)
+  // MARK: Page entries (`cells` of the file format)
 
   /// Returns the start of a page's b-tree header: the first page begins with the header of the file (§1.3).
   private func headerStart(_ page: Int) -> Int { (page - 1) * pageSize + (page == 1 ? 100 : 0) }

@@ -178,7 +178,7 @@ package final class Answers: Sendable {
     try await store.change { db in
       let end = now - Limits.answerRetention * 1000
       let isDue = "at < ? OR person NOT IN (SELECT id FROM person)"
-      // Usually nothing is due: the check avoids a write.
+      // Most calls find no due answers: the check avoids a write.
       guard try Bool.fetchOne(db, sql: "SELECT EXISTS (SELECT 1 FROM answer WHERE \(isDue))", arguments: [end]) == true
       else { return }
       try db.execute(sql: "DELETE FROM answer WHERE \(isDue)", arguments: [end])

@@ -27,7 +27,7 @@ package final class DeferredPushes: Sendable {
     package var category: String?
     package var collapseID: String
     package var title: String
-    /// The time at which its summary is due, in seconds since 1970; nil if it is due when the device has caught up.
+    /// The due time of its summary, in seconds since 1970; nil for the time at which the device has caught up.
     package var due: Int64?
   }
 
@@ -93,7 +93,7 @@ package final class DeferredPushes: Sendable {
   }
 
   /// Takes over pushes that another gateway has deferred. That gateway makes the summary while the device is
-  /// connected to it. On this gateway it is due when the device connects, or when due times are recomputed
+  /// connected to it. On this gateway its due time is set when the device connects, or when due times are recomputed
   /// (``due(_:at:hasCaughtUp:recomputing:)``).
   private func adopt(_ changes: [RowChange], _ db: Database) throws {
     let devices = Set(changes.compactMap { $0.key["device"]?.integer })
@@ -176,12 +176,12 @@ package final class DeferredPushes: Sendable {
     }
   }
 
-  /// Returns the pushes that are due for a device at `now`, in seconds since 1970. They stay deferred until
-  /// ``told(_:of:)``. Nothing else is due until then or until ``keep(_:)``.
+  /// Returns the due pushes of a device at `now`, in seconds since 1970. They stay deferred until
+  /// ``told(_:of:)``. No other push becomes due until then or until ``keep(_:)``.
   ///
   /// - Parameters:
   ///   - hasCaughtUp: true if the device has just been sent all pending pushes.
-  ///   - due: recomputes when a push is due, after a change of preferences.
+  ///   - due: recomputes the due time of a push, after a change of preferences.
   package func due(
     _ device: DeviceID, at now: Int64, hasCaughtUp: Bool = false, recomputing due: ((Held) -> Int64?)? = nil
   ) -> [Held] {

@@ -31,8 +31,8 @@ package struct ScheduledPush: Sendable {
   }
 }
 
-/// Pushes that were accepted for a later time, on disk before their 200 response. The store reports each once when it
-/// is due, and after a crash again until ``remove(_:)``.
+/// Pushes that were accepted for a later time, on disk before their 200 response. The store reports each once at
+/// its time, and after a crash again until ``remove(_:)``.
 ///
 /// Pushes that arrive during a commit share the next one. Only their counts are in memory, to enforce the limits.
 package final class ScheduledPushes: Sendable {
@@ -84,7 +84,7 @@ package final class ScheduledPushes: Sendable {
     store.replica.onChange(of: ["scheduled"]) { [weak self] db, changes in self?.adopt(changes, db) }
   }
 
-  /// The time in milliseconds since 1970 at which the first push is due, or shortly before; nil if there are no
+  /// The time in milliseconds since 1970 at which the first push becomes due, or shortly before; nil if there are no
   /// pushes.
   package var next: Int64? { state.withLock { $0.next } }
 
@@ -183,7 +183,7 @@ package final class ScheduledPushes: Sendable {
       [place.at, place.number, now])
   }
 
-  /// Reads again when the first push is due. Needed if no due push was found, because a push that is counted in
+  /// Reads the time of the first push again. Needed if no due push was found, because a push that is counted in
   /// ``next`` may not have been stored.
   package func refresh() async throws {
     try await store.change { [self] db in
