@@ -147,14 +147,13 @@ package final class Gateway: Sendable {
         channels: channels, liveChannels: services.liveChannels, router: backend.router, schedule: services.schedule)
       if let cell = backend.cell {
         try LogAnswers(log, registrations).join(cell)
-        try EraseLog(log: log).join(cell)
-        try CellPresence(services).join(cell)
+        try services.cellPresence.join(cell)
         try TellSent(cell: cell).join(services.sentElsewhere)
-        try AlertHandover(services).join(cell)
-        UnseenPushes(CellPresence(services), log: log).join(backend.router)
+        try AlertHandover(conditions: services.conditions, clock: clock).join(cell)
+        UnseenPushes(services.cellPresence, log: log).join(backend.router)
       }
-      let announce = AnnounceChanges(services)
-      registrations.onChange { announce($0) }
+      let devices = services.devices
+      registrations.onChange { devices.announce($0) }
       try await folder.prepareDevelopment(registrations)
       let open = registrations.appsOfNoTeam.map(\.topic)
       if !open.isEmpty {
@@ -163,10 +162,10 @@ package final class Gateway: Sendable {
           "some apps have no team and accept every team's keys: assign teams with `pushcli apps set TOPIC --team TEAMID`",
           metadata: ["apps": "\(open.joined(separator: " "))"])
       }
-      RestoreRetractions(services)()
+      services.pushes.restoreRetractions()
       // An unreadable log is not fatal: its own thread reports the error.
-      try? await RestoreAnswers(services)()
-      Summaries(services).deliverDue(isStart: true)
+      try? await services.pushes.restoreAnswers()
+      services.summaries.deliverDue(isStart: true)
       // Pushes that became due while no gateway was running are delivered now.
       services.schedule.wake()
       let gateway = try await Gateway(
@@ -294,7 +293,7 @@ package final class Gateway: Sendable {
     announcement.write(listeners.addresses)
     services.backend.cell?.announce(configuration.advertised ?? listeners.addresses)
     ReservedSpace(in: folder).make()
-    let digests = Summaries(services)
+    let summaries = services.summaries
     maintenance = Task {
       while !Task.isCancelled {
         announcement.write(listeners.addresses)
@@ -304,7 +303,7 @@ package final class Gateway: Sendable {
         LogLevelAPI(threshold: threshold, clock: services.clock, logger: logger).settle()
         services.housekeeping?.look(at: services.clock.seconds)
         services.mailbox.expire(now: services.clock.seconds)
-        digests.deliverDue()
+        summaries.deliverDue()
         await services.channels.expire(now: services.clock.milliseconds())
         await Gateway.writeDownPresence(services, logger)
         // Failed removals are repeated later.

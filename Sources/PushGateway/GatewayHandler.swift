@@ -56,7 +56,7 @@ final class GatewayHandler: Handler {
     self.broadcast = broadcast
     faultInjector = FaultInjector(
       faults: faults, log: services.log, registrations: services.registrations,
-      unregister: Unregister(services), clock: services.clock, logger: logger,
+      unregister: { try await services.devices.unregister($0, topic: $1) }, clock: services.clock, logger: logger,
       serve: { GatewayHandler.route($0, provider, broadcast) },
       refuse: { provider.refuse($0, $1, isLogged: false) },
       answer: { provider.answer($0, status: $1) })

@@ -50,8 +50,8 @@ final class FuzzGateway {
       schedule: try Schedule(store: store, backend: backend, groups: groups, log: log, clock: clock.wallClock),
       retractions: try Retractions(store: store), groups: groups, environment: .development,
       clock: clock.wallClock, channels: try Channels(store: store, logger: .trap))
-    let announce = AnnounceChanges(services)
-    backend.registrations.onChange { announce($0) }
+    let devices = services.devices
+    backend.registrations.onChange { devices.announce($0) }
     let admin = AdminAPI(
       services: services, status: { GatewayStatus(listening: [], environment: "", started: "", pid: 0) },
       backup: { _ in throw StoreError("none here") },

@@ -67,9 +67,9 @@ struct AdminAPI: Sendable {
       },
       .init("POST", "/admin/v1/apps", .operator, putApp),
       .init("DELETE", "/admin/v1/apps/{topic}", .admin) { request in
-        let (app, remove) = (try services.registrations.app(topic: request.parameters[0]), RemoveApp(services))
-        if request.query["force"] != "true" { try await remove.requireUnused(app) }
-        try await remove(app)
+        let (app, apps) = (try services.registrations.app(topic: request.parameters[0]), services.apps)
+        if request.query["force"] != "true" { try await apps.requireUnused(app) }
+        try await apps.remove(app)
         return .noContent
       },
       .init("GET", "/admin/v1/apps/{topic}/categories", .reader) { request in
@@ -84,7 +84,7 @@ struct AdminAPI: Sendable {
         return .noContent
       },
       .init("DELETE", "/admin/v1/devices/{name}", .admin) { request in
-        try await RemoveDevice(services)(try device(request).id)
+        try await services.devices.remove(try device(request).id)
         return .noContent
       },
       .init("POST", "/admin/v1/devices/{name}/secret", .admin) { request in
@@ -99,12 +99,12 @@ struct AdminAPI: Sendable {
         return Response(lists.record(try services.registrations.person(named: wanted.name)))
       },
       .init("DELETE", "/admin/v1/persons/{name}", .admin) { request in
-        try await RemovePerson(services)(try services.registrations.person(named: request.parameters[0]).id)
+        try await services.devices.remove(try services.registrations.person(named: request.parameters[0]).id)
         return .noContent
       },
       .init("POST", "/admin/v1/batches", .admin, enrollBatch),
       .init("DELETE", "/admin/v1/batches/{name}", .admin) { request in
-        try await RemoveBatch(services)(request.parameters[0])
+        try await services.devices.remove(batch: request.parameters[0])
         return .noContent
       },
       .init("POST", "/admin/v1/invitations", .admin, invite),
@@ -115,7 +115,7 @@ struct AdminAPI: Sendable {
       .init("GET", "/admin/v1/devices/{name}/registrations", .reader) { Response(try registrations($0)) },
       .init("POST", "/admin/v1/devices/{name}/registrations", .operator, register),
       .init("DELETE", "/admin/v1/devices/{name}/registrations/{topic}", .operator) { request in
-        try await Unregister(services)(try device(request).id, topic: request.parameters[1])
+        try await services.devices.unregister(try device(request).id, topic: request.parameters[1])
         return .noContent
       },
       .init("GET", "/admin/v1/devices/{name}/preferences", .reader) { request in
@@ -136,12 +136,12 @@ struct AdminAPI: Sendable {
         return Response(CompactRecord(before: before, after: after))
       },
       .init("GET", "/admin/v1/log", .reader) { request in
-        let search = LogSearch(services)
-        return Response(LogRows(try await search(try search.wanted(request.query))))
+        let queries = services.logQueries
+        return Response(LogRows(try await queries.newest(try queries.request(request.query))))
       },
       .init("GET", "/admin/v1/log/start", .reader) { request in
-        let search = LogSearch(services)
-        return Response(LogStart(try await search.start(try search.wanted(request.query))))
+        let queries = services.logQueries
+        return Response(LogStart(try await queries.start(try queries.request(request.query))))
       },
       .init("GET", "/admin/v1/log/next", .reader, isWaiting: true, nextRows),
     ]
@@ -149,10 +149,10 @@ struct AdminAPI: Sendable {
 
   /// Returns the next rows of the log, or, if there are none, the rows that arrive within the requested time.
   private func nextRows(_ request: ControlRequest) async throws -> Response {
-    let search = LogSearch(services)
-    let time = try LogSearch.wait(request.query)
-    guard let page = try await search.page(try search.wanted(request.query), within: time) else {
-      throw LogSearch.tooManyWaits
+    let queries = services.logQueries
+    let time = try LogQueries.wait(request.query)
+    guard let page = try await queries.page(try queries.request(request.query), within: time) else {
+      throw LogQueries.tooManyWaits
     }
     return Response(LogPage(page))
   }
@@ -185,7 +185,7 @@ struct AdminAPI: Sendable {
     guard given == nil || wanted.id != nil else {
       throw Problem.badRequest("missing id of the key: send `id` together with `pem`")
     }
-    let (key, privatePEM) = try await CreateKey(services)(
+    let (key, privatePEM) = try await services.apps.addKey(
       id: wanted.id, team: wanted.team, key: given, environment: wanted.environment.flatMap(Environment.init),
       topics: wanted.topics, related: wanted.related)
     let privateKey = privatePEM.map { String(decoding: $0, as: UTF8.self) }
@@ -197,7 +197,7 @@ struct AdminAPI: Sendable {
   private func putApp(_ request: ControlRequest) async throws -> Response {
     let app: AppRequest = try request.decoded()
     return Response(
-      try await PutApp(services)(
+      try await services.apps.put(
         topic: app.topic, name: app.name, icon: app.icon, policyMode: app.policyMode.flatMap(PolicyMode.init),
         isStrict: app.strict, ads: app.ads.flatMap(AdMode.init), team: app.team),
       status: 201)
@@ -232,7 +232,7 @@ struct AdminAPI: Sendable {
         "invalid validity of a token: expected 0 to \(Limits.maximumTokenValidity) seconds (ten years)")
     }
     let environment = wanted.environment.flatMap(Environment.init) ?? services.environment
-    let registration = try await Register(services)(
+    let registration = try await services.devices.register(
       try device(request).id, topic: wanted.topic, environment: environment, validSeconds: wanted.validSeconds)
     return Response(
       RegistrationRecord(token: registration.token.hex, topic: wanted.topic, environment: environment.rawValue))
@@ -244,7 +244,7 @@ struct AdminAPI: Sendable {
     let text = request.parameters[1]
     guard let id = APNSID(text) else { throw Problem.badRequest("invalid apns-id \"\(text)\": expected a UUID") }
     let app = try request.query["topic"].map { try services.registrations.app(topic: $0).id }
-    _ = try await TakeBack(services)(
+    _ = try await services.pushes.retract(
       id, of: app, from: [try device(request).person], by: request.administrator?.shown ?? "an administrator")
     return .noContent
   }
@@ -292,7 +292,7 @@ struct AdminAPI: Sendable {
     let wanted: PreferencesRequest = try request.decoded()
     let device = try device(request)
     return Response(
-      try await ChangePreferences(services)(
+      try await services.devices.changePreferences(
         of: device.person, assigning: wanted.settings, app: wanted.app, category: wanted.category, isByOwner: false))
   }
 }

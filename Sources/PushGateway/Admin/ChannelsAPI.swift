@@ -13,13 +13,13 @@ struct ChannelsAPI: Sendable {
       .init("POST", "/admin/v1/channels", .operator, create),
       .init("POST", "/admin/v1/channels/features", .operator, setFeature),
       .init("DELETE", "/admin/v1/channels/{id}", .operator) { request in
-        try await ManageChannels(services).delete(try channel(request).id)
+        try await services.broadcasts.delete(try channel(request).id)
         return .noContent
       },
       .init("POST", "/admin/v1/channels/{id}/subscriptions", .operator, subscribe),
       .init("DELETE", "/admin/v1/channels/{id}/subscriptions/{device}", .operator) { request in
         let device = try services.registrations.device(named: request.parameters[1])
-        try await ManageChannels(services).unsubscribe(device.id, from: try channel(request).id)
+        try await services.broadcasts.unsubscribe(device.id, from: try channel(request).id)
         return .noContent
       },
       .init("GET", "/admin/v1/devices/{name}/channels", .reader) { request in
@@ -71,7 +71,7 @@ struct ChannelsAPI: Sendable {
   private func setFeature(_ request: ControlRequest) async throws -> Response {
     let wanted: BroadcastFeature = try request.decoded()
     let app = try services.registrations.app(topic: wanted.topic)
-    try await ManageChannels(services).setBroadcast(wanted.isOn, app: app.id)
+    try await services.broadcasts.setOn(wanted.isOn, app: app.id)
     return Response(wanted)
   }
 
@@ -81,14 +81,14 @@ struct ChannelsAPI: Sendable {
     var devices = try wanted.devices.map { try registrations.device(named: $0) }
     if let batch = wanted.batch { devices += registrations.devices.filter { $0.name.hasPrefix(batch + "-") } }
     let channel = try channel(request)
-    try await ManageChannels(services).subscribe(devices, to: channel.id)
+    try await services.broadcasts.subscribe(devices, to: channel.id)
     guard let record = await records([channel.id]).first else { throw Problem.notFound("this channel was deleted") }
     return Response(record)
   }
 
   private func records(_ ids: [ChannelID]) async -> [ChannelRecord] {
     let channels = ids.compactMap(services.channels.channel)
-    let streams = await CellPresence(services).streams(of: channels.map(\.id))
+    let streams = await services.cellPresence.streams(of: channels.map(\.id))
     return zip(channels, streams).map(record)
   }
 

@@ -71,7 +71,7 @@ struct GroupsAPI: Sendable {
     guard let topic = request.query["topic"] else { throw Problem.badRequest("missing app: add ?topic=TOPIC") }
     let (group, app) = (try group(request), try services.registrations.app(topic: topic))
     for address in Environment.allCases.map(group.address) {
-      _ = try await TakeBack(services)(
+      _ = try await services.pushes.retract(
         id, of: app.id, fromGroup: address, by: request.administrator?.shown ?? "an administrator")
     }
     return .noContent

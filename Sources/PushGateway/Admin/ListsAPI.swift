@@ -26,7 +26,7 @@ struct ListsAPI: Sendable {
         guard let listed = services.registrations.listed(device.id) else {
           throw Problem.notFound("this device was removed")
         }
-        return Response(record(listed, await CellPresence(services).of([device.id])[0]))
+        return Response(record(listed, await services.cellPresence.of([device.id])[0]))
       },
       .init("GET", "/admin/v1/persons", .reader, persons),
       .init("GET", "/admin/v1/persons/{name}", .reader) { request in
@@ -37,7 +37,7 @@ struct ListsAPI: Sendable {
         return Response(rows: try ListsAPI.page(request, invitations.map { InvitationRecord($0, services) }, \.id))
       },
       .init("GET", "/admin/v1/ads/reports", .operator) { request in
-        Response(try await ListAdReports(services)(request.query).map(AdReportRecord.init))
+        Response(try await services.pushes.adReports(request.query).map(AdReportRecord.init))
       },
     ]
   }
@@ -62,7 +62,7 @@ struct ListsAPI: Sendable {
   private func devices(_ request: ControlRequest) async throws -> Response {
     let page = try ListsAPI.page(request) ?? ListPage(limit: Limits.maximumListPage)
     let devices = try await services.registrations.listDevices(page)
-    let presence = await CellPresence(services).of(devices)
+    let presence = await services.cellPresence.of(devices)
     // Formatting the rows takes nearly all the time of a long list: two cores share it.
     let middle = devices.count / 2
     async let first = rows(of: devices[..<middle], presence[..<middle])

@@ -14,7 +14,7 @@ struct DeviceAPI: Sendable {
       .init("POST", "/v1/devices", enroll),
       route("GET", "/v1/device") { device, _ in
         guard let listed = services.registrations.listed(device.id) else { throw Problem.unauthorized }
-        let presence = CellPresence(services).here(CollectionOfOne(device.id))
+        let presence = services.cellPresence.here(CollectionOfOne(device.id))
         return Response(ListsAPI(services: services).record(listed, presence[0]))
       },
       route("GET", "/v1/device/apps") { device, _ in
@@ -51,24 +51,24 @@ struct DeviceAPI: Sendable {
       route("POST", "/v1/device/channels", join),
       route("PUT", "/v1/device/channels/{id}") { device, request in
         try countChange(of: device)
-        try await ManageChannels(services).subscribe([device], to: try channel(request))
+        try await services.broadcasts.subscribe([device], to: try channel(request))
         return .noContent
       },
       route("DELETE", "/v1/device/channels/{id}") { device, request in
         try countChange(of: device)
-        try await ManageChannels(services).unsubscribe(device.id, from: try channel(request))
+        try await services.broadcasts.unsubscribe(device.id, from: try channel(request))
         return .noContent
       },
       route("POST", "/v1/device/acknowledgements", acknowledge),
       route("POST", "/v1/device/ads/reports", reportAd),
       route("GET", "/v1/device/ads/reports") { device, request in
-        Response(try await ListAdReports(services)(request.query, of: device.id).map(AdReportRecord.init))
+        Response(try await services.pushes.adReports(request.query, of: device.id).map(AdReportRecord.init))
       },
       route("GET", "/v1/device/log", log),
       route("GET", "/v1/device/log/start") { device, request in
         try await searching(device) {
-          let (search, wanted) = try logQuery(device, request)
-          return Response(LogStart(try await search.start(wanted)))
+          let (queries, wanted) = try logQuery(device, request)
+          return Response(LogStart(try await queries.start(wanted)))
         }
       },
       route("GET", "/v1/device/log/next", isWaiting: true, nextRows),
@@ -110,8 +110,7 @@ struct DeviceAPI: Sendable {
     // Unauthenticated clients can send this request: the rest is read only if it contains an invitation, where one is
     // required.
     let invitation = (try? JSONParser().parse(request.body.span) { $0["invitation"]?.string }) ?? nil
-    let enroll = Enroll(services)
-    let warrant = try enroll.warrant(of: isAdmin ? .adminSocket : request.peer, invitation: invitation)
+    let warrant = try services.devices.warrant(of: isAdmin ? .adminSocket : request.peer, invitation: invitation)
     let enrollment: EnrollmentRequest = try request.decoded()
     let record = isAdmin ? try await audit(enrollment, request) : nil
     do {
@@ -140,12 +139,12 @@ struct DeviceAPI: Sendable {
   /// Enrolls a device; a device that enrolls with a channel link reads the channel from the first message.
   private func makeDevice(_ enrollment: EnrollmentRequest, by warrant: EnrollmentAuthorization) async throws -> Enrolled
   {
-    let join = JoinChannel(services)
     var channel: BroadcastChannel?
-    if case .invitation(let secret, _) = warrant { channel = try await join.channel(of: secret) }
+    if case .invitation(let secret, _) = warrant { channel = try await services.broadcasts.channel(of: secret) }
     try services.groups.requireFree(enrollment.name)
-    let (device, secret) = try await Enroll(services)(name: enrollment.name, person: enrollment.person, by: warrant)
-    if let channel { try await join(enrolled: device, channel) }
+    let (device, secret) = try await services.devices.enroll(
+      name: enrollment.name, person: enrollment.person, by: warrant)
+    if let channel { try await services.broadcasts.join(channel, enrolled: device) }
     return Enrolled(
       device: device.uuid, secret: secret, name: device.name,
       person: services.registrations.person(device.person)?.name, role: device.role.rawValue,
@@ -177,7 +176,7 @@ struct DeviceAPI: Sendable {
     let wanted: JoinChannelRequest = try request.decoded()
     try countChange(of: device)
     let (channel, isKnown) = try await countingCodes(request) {
-      try await JoinChannel(services)(device, by: InvitationCode(reading: wanted.invitation).secret)
+      try await services.broadcasts.join(device, by: InvitationCode(reading: wanted.invitation).secret)
     }
     return Response(joined(channel, isKnown: isKnown))
   }
@@ -198,14 +197,14 @@ struct DeviceAPI: Sendable {
 
   private func register(_ device: Device, _ request: ControlRequest) async throws -> Response {
     try countChange(of: device)
-    let registration = try await Register(services)(
+    let registration = try await services.devices.register(
       device.id, topic: request.parameters[0], environment: request.environment)
     return Response(["token": registration.token.hex])
   }
 
   private func unregister(_ device: Device, _ request: ControlRequest) async throws -> Response {
     try countChange(of: device)
-    try await Unregister(services)(device.id, topic: request.parameters[0])
+    try await services.devices.unregister(device.id, topic: request.parameters[0])
     return .noContent
   }
 
@@ -224,7 +223,7 @@ struct DeviceAPI: Sendable {
     _ device: Device, _ change: @escaping @Sendable (inout Preferences) -> Void
   ) async throws -> Response {
     try countChange(of: device.person)
-    return Response(try await ChangePreferences(services)(of: device.person, change))
+    return Response(try await services.devices.changePreferences(of: device.person, change))
   }
 
   /// Changes some preferences and leaves the others unchanged, even if other requests change them concurrently.
@@ -232,7 +231,7 @@ struct DeviceAPI: Sendable {
     let wanted: PreferencesRequest = try request.decoded()
     try countChange(of: device.person)
     return Response(
-      try await ChangePreferences(services)(
+      try await services.devices.changePreferences(
         of: device.person, assigning: wanted.settings, app: wanted.app, category: wanted.category, isByOwner: true))
   }
 
@@ -282,34 +281,35 @@ struct DeviceAPI: Sendable {
       throw Problem.badRequest("invalid apns-id \"\(report.id)\": expected a UUID")
     }
     try countChange(of: device)
-    try await ReportAd(services)(id, topic: report.topic, text: report.text ?? "", by: device.id)
+    try await services.pushes.reportAd(id, topic: report.topic, text: report.text ?? "", by: device.id)
     return .noContent
   }
 
   private func log(_ device: Device, _ request: ControlRequest) async throws -> Response {
     try await searching(device) {
-      let (search, wanted) = try logQuery(device, request)
-      return Response(LogRows(try await search(wanted)))
+      let (queries, wanted) = try logQuery(device, request)
+      return Response(LogRows(try await queries.newest(wanted)))
     }
   }
 
   /// Returns the device's next rows, or waits for them. Reads at most ``Limits/deviceLogSearchSize`` of the log: a
   /// client that starts further back reads pages, beginning with the newest.
   private func nextRows(_ device: Device, _ request: ControlRequest) async throws -> Response {
-    let (search, wanted) = try logQuery(device, request)
-    guard let page = try await search.page(wanted, within: try LogSearch.wait(request.query)) else {
-      throw LogSearch.tooManyWaits
+    let (queries, wanted) = try logQuery(device, request)
+    guard let page = try await queries.page(wanted, within: try LogQueries.wait(request.query)) else {
+      throw LogQueries.tooManyWaits
     }
     return Response(LogPage(page))
   }
 
   /// Creates the device's query for its own rows; names of other devices are ignored.
-  private func logQuery(_ device: Device, _ request: ControlRequest) throws -> (LogSearch, LogSearch.Request) {
-    let search = LogSearch(services, for: device.id)
-    var wanted = try search.wanted(request.query.filter { $0.key != "device" })
+  private func logQuery(_ device: Device, _ request: ControlRequest) throws -> (LogQueries, LogQueries.Request) {
+    var queries = services.logQueries
+    queries.reader = device.id
+    var wanted = try queries.request(request.query.filter { $0.key != "device" })
     wanted.query.device = device.id
     wanted.query.maximumReadSize = Limits.deviceLogSearchSize
-    return (search, wanted)
+    return (queries, wanted)
   }
 
   /// Runs a search; a device can run one at a time.

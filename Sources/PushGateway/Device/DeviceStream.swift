@@ -254,9 +254,9 @@ final class DeviceStream: StreamConsumer, LiveSubscription, BroadcastReceiver {
   }
 
   private func makeClaims() -> DeviceReports {
-    let (find, device) = (FindSentPush(shared.services), device.id)
+    let (pushes, device) = (shared.services.pushes, device.id)
     return DeviceReports(
-      loop: loop, find: { try await find($0, by: device) }, accept: accept,
+      loop: loop, find: { try await pushes.find($0, sentTo: device) }, accept: accept,
       refuse: { claim in
         // The device need not repeat it.
         if case .answered = claim.kind { self.tell(claim.id, isAnswered: nil) }
@@ -284,7 +284,7 @@ final class DeviceStream: StreamConsumer, LiveSubscription, BroadcastReceiver {
   /// answer.
   private func answer(_ push: SentPush, _ action: String, at time: Int64) {
     let this = NIOLoopBound(self, eventLoop: loop)
-    AnswerPush(shared.services)(push, action, by: device, on: registryNumber, at: time) { outcome in
+    shared.services.pushes.answer(push, action, by: device, on: registryNumber, at: time) { outcome in
       // An answer that can't be stored gets no reply; health reports the cause.
       guard case .success(let counting) = outcome else { return }
       this.eventLoop.execute { this.value.tell(push.id, isAnswered: counting) }
@@ -382,7 +382,7 @@ final class DeviceStream: StreamConsumer, LiveSubscription, BroadcastReceiver {
     case .announceGap(let gap): write(PushLine.gap(gap))
     case .announceCaughtUp(let seq):
       write(PushLine.caughtUp(seq))
-      Summaries(shared.services).deliver(to: device.id, hasCaughtUp: true)
+      shared.services.summaries.deliver(to: device.id, hasCaughtUp: true)
     case .acknowledge(let seq): acknowledge(seq, now: shared.services.clock.milliseconds())
     }
   }

@@ -41,6 +41,6 @@ extension Metric {
     Metric(
       "pushgateway_health_problems", .gauge,
       "Number of problems reported by /v1/health; 0: healthy.",
-      total: { UInt64(CheckHealth($0.services)().problems.count) }),
+      total: { UInt64($0.services.healthCheck.health.problems.count) }),
   ]
 }

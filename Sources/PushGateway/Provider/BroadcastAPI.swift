@@ -257,9 +257,9 @@ final class BroadcastAPI {
 
   private func delete(_ exchange: Exchange, _ caller: Caller, _ id: ChannelID) throws(Rejection) {
     _ = try known(id, caller)
-    let channels = ManageChannels(services)
+    let broadcasts = services.broadcasts
     answerLater(exchange) {
-      try await channels.delete(id)
+      try await broadcasts.delete(id)
     } then: { [unowned self] exchange, _ in
       exchange.connection.allowAllStreams()
       // APNSwift accepts only 200 and 201 as success.

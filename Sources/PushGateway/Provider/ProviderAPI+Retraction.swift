@@ -26,14 +26,14 @@ extension ProviderAPI {
     }
     connection.runningRequests += 1
     let later = NIOLoopBound((self, exchange.reference), eventLoop: connection.loop.eventLoop)
-    let takeBack = TakeBack(services)
+    let pushes = services.pushes
     Task {
-      let result: Result<TakeBack.Outcome, Rejection>
+      let result: Result<Pushes.RetractionOutcome, Rejection>
       do {
         result = .success(
           wanted.device.isGroup
-            ? try await takeBack(wanted.id, of: wanted.app, fromGroup: wanted.device, by: wanted.sender)
-            : try await takeBack(wanted.id, of: wanted.app, from: wanted.persons, by: wanted.sender))
+            ? try await pushes.retract(wanted.id, of: wanted.app, fromGroup: wanted.device, by: wanted.sender)
+            : try await pushes.retract(wanted.id, of: wanted.app, from: wanted.persons, by: wanted.sender))
       } catch {
         let isDamage = (error as? StoreError)?.isDamage ?? false
         result = .failure(Rejection(isDamage ? .internalServerError : .serviceUnavailable))
@@ -78,7 +78,7 @@ extension ProviderAPI {
     return RetractionRequest(id: id, app: app.id, device: registration.device, persons: persons, sender: sender.words)
   }
 
-  private func answer(_ exchange: Exchange, _ id: APNSID, _ outcome: TakeBack.Outcome) {
+  private func answer(_ exchange: Exchange, _ id: APNSID, _ outcome: Pushes.RetractionOutcome) {
     exchange.connection.allowAllStreams()
     var fields = HeaderFields(status: 200)
     fields.append(.apnsID, id.text)

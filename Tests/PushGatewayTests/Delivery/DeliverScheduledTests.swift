@@ -106,15 +106,15 @@ import Testing
       let app = try gateway.registrations.app(topic: SampleRequest.topic).id
       let time = gateway.clock.seconds * 1000
       try await add(1, to: device.id, of: app, at: time, gateway.services)
-      let checkHealth = CheckHealth(gateway.services)
+      let check = gateway.services.healthCheck
       gateway.clock.advance(seconds: 60)
-      #expect(checkHealth().problems.isEmpty)
+      #expect(check.health.problems.isEmpty)
       gateway.clock.advance(seconds: 1)
-      let problem = try #require(checkHealth().problems.first)
+      let problem = try #require(check.health.problems.first)
       #expect((problem.part, problem.since) == ("schedule", time / 1000 + 60))
       #expect(problem.problem.contains(Schedule.timestamp(time)))
       #expect(await deliver(gateway.services)() == .done)
-      #expect(checkHealth().problems.isEmpty)
+      #expect(check.health.problems.isEmpty)
     }
   }
 }

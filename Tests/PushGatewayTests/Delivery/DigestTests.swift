@@ -59,10 +59,10 @@ import Testing
         #expect((shown["held"] as? [String: Any])?["until"] as? Int == 1_800_003_600)
       }
       gateway.clock.advance(seconds: 3599)
-      Summaries(gateway.services).deliverDue()
+      gateway.services.summaries.deliverDue()
       gateway.clock.advance(seconds: 1)
-      Summaries(gateway.services).deliverDue()
-      Summaries(gateway.services).deliverDue()
+      gateway.services.summaries.deliverDue()
+      gateway.services.summaries.deliverDue()
       let digest = try await push(stream)
       #expect(digest.seq == 4)
       #expect(digest.json["topic"] as? String == "summary")
@@ -82,7 +82,7 @@ import Testing
       #expect(try await push(stream).seq == 1)
       stream.finish()
       gateway.clock.advance(seconds: 86_400)
-      Summaries(gateway.services).deliverDue()
+      gateway.services.summaries.deliverDue()
       await eventually { gateway.services.mailbox.waitingCount(for: device.id) == 2 }
       // The device acknowledged neither push: it receives both again, and neither is deferred a second time.
       for _ in 0..<2 {
@@ -128,7 +128,7 @@ import Testing
         try await choose(gateway, device, device.id == one.id ? "delivery=now" : "alert=off")
         if device.id == one.id { #expect(titles(try await push(stream)) == ["title"]) }
         gateway.clock.advance(seconds: 86_400)
-        Summaries(gateway.services).deliverDue()
+        gateway.services.summaries.deliverDue()
         try await choose(gateway, device, "delivery=now", "alert=on")
         try await send(gateway, device, "last")
         #expect(presentation(try await push(stream)).keys.contains("alert"))
@@ -159,7 +159,7 @@ import Testing
       for entry in try await gateway.services.mailbox.pending(for: device.id, after: 10, limit: 1).entries {
         gateway.services.held.hold(entry, budget, PushNotification(), AlertPresentation(title: "11"))
       }
-      Summaries(gateway.services).deliverDue()
+      gateway.services.summaries.deliverDue()
       let stream = try await TestStream.open(try await gateway.client(), device)
       _ = try await stream.lines(upTo: "caught-up")
       #expect(titles(try await push(stream)) == ["12", "11"])
@@ -252,7 +252,7 @@ import Testing
       // The answer is stored before it counts.
       await eventually { gateway.services.held.count == 1 }
       gateway.clock.advance(seconds: 86_400)
-      Summaries(gateway.services).deliverDue()
+      gateway.services.summaries.deliverDue()
       #expect(gateway.services.held.devices.isEmpty)
       try await send(gateway, device, "last")
       #expect(try await push(stream).seq == 3)

@@ -63,7 +63,7 @@ import Testing
       let stream = try await open(gateway, device)
       _ = try await send(gateway, to: device, in: 60)
       let person = try #require(gateway.registrations.device(device.id)).person
-      _ = try await ChangePreferences(gateway.services)(
+      _ = try await gateway.services.devices.changePreferences(
         of: person, assigning: ["alert=off"], app: SampleRequest.topic, category: nil, isByOwner: true)
       _ = try await stream.lines(upTo: "preferences")
       advance(gateway, 60)
@@ -169,11 +169,11 @@ import Testing
       let (device, other) = (try await gateway.enroll(), try await gateway.enroll("phone"))
       let gone = try await send(gateway, to: device, in: 60)
       _ = try await send(gateway, to: other, in: 60)
-      try await RemoveDevice(gateway.services)(device.id)
+      try await gateway.services.devices.remove(device.id)
       #expect(gateway.services.schedule.pushes.count == 1)
       let id = try #require(gone.apnsID.flatMap { APNSID($0) })
       #expect(try await gateway.events(of: id) == [.accepted, .dropped])
-      try await Unregister(gateway.services)(other.id, topic: SampleRequest.topic)
+      try await gateway.services.devices.unregister(other.id, topic: SampleRequest.topic)
       #expect(gateway.services.schedule.pushes.count == 0)
     }
   }

@@ -229,7 +229,7 @@ import Testing
       let gone = try #require(gateway.services.channels.channel(channel))
       try await gateway.services.channels.delete([channel], now: gateway.services.clock.milliseconds())
       await #expect(throws: RegistrationRefusal.self) {
-        try await JoinChannel(gateway.services)(enrolled: device, gone)
+        try await gateway.services.broadcasts.join(gone, enrolled: device)
       }
       #expect(gateway.registrations.devices.isEmpty && gateway.registrations.persons.isEmpty)
     }

@@ -134,7 +134,7 @@ import Testing
         await withCheckedContinuation { done in gateway.services.answers.take(answer) { _ in done.resume() } }
       }
       gateway.services.log.append([answers[0].row, answers[2].row])
-      try await RestoreAnswers(gateway.services)()
+      try await gateway.services.pushes.restoreAnswers()
       for number in 1...3 { #expect(try await gateway.events(of: .number(number)) == [.viewed], "\(number)") }
     }
   }
@@ -189,13 +189,13 @@ import Testing
         _ = try await gateway.push(
           client, to: me.token, [(.apnsID, APNSID.number(number).description)], payload: OwnershipTests.question)
       }
-      let find = FindSentPush(gateway.services)
+      let pushes = gateway.services.pushes
       for number in [0, Limits.pendingBatch] {
-        let found = try #require(try await find(.number(number), by: me.id))
+        let found = try #require(try await pushes.find(.number(number), sentTo: me.id))
         #expect(found.category == "DEPLOY")
-        #expect(try await find(.number(number), by: mallory.id) == nil)
+        #expect(try await pushes.find(.number(number), sentTo: mallory.id) == nil)
       }
-      #expect(try await find(.number(Limits.pendingBatch + 1), by: me.id) == nil)
+      #expect(try await pushes.find(.number(Limits.pendingBatch + 1), sentTo: me.id) == nil)
     }
   }
 

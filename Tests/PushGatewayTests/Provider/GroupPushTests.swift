@@ -58,7 +58,7 @@ import Testing
         gateway.services.answers.take(answer, isPick: true) { _ in done.resume() }
       }
       #expect(devices.map { gateway.services.mailbox.waitingCount(for: $0.id) } == [1, 1, 1])
-      try await RestoreAnswers(gateway.services)()
+      try await gateway.services.pushes.restoreAnswers()
       await eventually { gateway.services.mailbox.waitingCount(for: devices[2].id) == 0 }
       #expect(devices.map { gateway.services.mailbox.waitingCount(for: $0.id) } == [1, 1, 0])
     }
@@ -105,7 +105,7 @@ import Testing
       }
       let answer = try await gateway.push(client, to: token, [(.apnsID, SampleRequest.id)])
       #expect(answer.status == 200)
-      let rows = try await LogSearch(gateway.services)(.init(query: .init(id: APNSID(SampleRequest.id)))).found
+      let rows = try await gateway.services.logQueries.newest(.init(query: .init(id: APNSID(SampleRequest.id)))).found
       #expect(rows.map(\.record.row.event) == [.accepted, .dropped] && rows.map(\.device) == ["ops", "ops"])
       #expect(rows.last?.record.row.detail == .fact(.nobodyRegistered))
     }
@@ -126,7 +126,7 @@ import Testing
       #expect(Set(rows.dropLast().compactMap(\.device)) == Set(devices.map(\.id)))
       #expect(rows.last?.device?.isGroup == true)
       let person = try gateway.registrations.person(named: "ben").id
-      _ = try await ChangePreferences(gateway.services)(
+      _ = try await gateway.services.devices.changePreferences(
         of: person, assigning: ["advertising=allow"], app: SampleRequest.topic, category: nil, isByOwner: true)
       #expect(try await gateway.push(client, to: token, payload: advertisement).status == 200)
       #expect(devices.map { gateway.services.mailbox.waitingCount(for: $0.id) } == [0, 0, 1])
@@ -171,7 +171,7 @@ import Testing
       #expect(taken.status == 409)
       let body = Array(#"{"name":"phone","members":[]}"#.utf8)
       #expect(try await client.request("POST", "/admin/v1/groups", body: body).status == 409)
-      try await RemovePerson(gateway.services)(try gateway.registrations.person(named: "ada").id)
+      try await gateway.services.devices.remove(try gateway.registrations.person(named: "ada").id)
       #expect(try gateway.services.groups.group(named: "ops").members.count == 1)
     }
   }

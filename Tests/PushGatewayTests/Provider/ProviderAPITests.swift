@@ -227,7 +227,7 @@ import Testing
       func log(_ id: String?) async throws -> [String] {
         var query = DeliveryLog.Query()
         query.id = id.flatMap { APNSID($0) }
-        return try await LogSearch(gateway.services)(.init(query: query)).found.map(LogRecord.init)
+        return try await gateway.services.logQueries.newest(.init(query: query)).found.map(LogRecord.init)
           .filter { ["ignored", "refused"].contains($0.event) }.map { "\($0.event) \($0.detail ?? "")" }
       }
       let accepted = try await gateway.push(client, to: device.token, payload: payload)
@@ -325,7 +325,7 @@ import Testing
       try await noteToken { $0.header = #"{"alg":"ES256","kid":"MAILONLY00"}"# }
       try await noteToken(client) { $0.header = #"{"alg":"ES256","kid":"MAILONLY00"}"# }
       try await noteToken(client) { $0.claims = #"{"iss":"TEAM000001","iat":1800000001}"# }
-      try await Unregister(gateway.services)(device.id, topic: SampleRequest.topic)
+      try await gateway.services.devices.unregister(device.id, topic: SampleRequest.topic)
       try note(try await gateway.push(client, to: device.token))
       let short = try await gateway.registrations.register(
         device.id, topic: SampleRequest.topic, environment: .development,
@@ -461,7 +461,7 @@ import Testing
   @Test func `an expired token is 410 with its time, and registering again brings a new one`() async throws {
     try await TestGateway.run { gateway in
       let (client, device) = (try await gateway.client(), try await gateway.enroll())
-      try await Unregister(gateway.services)(device.id, topic: SampleRequest.topic)
+      try await gateway.services.devices.unregister(device.id, topic: SampleRequest.topic)
       func register() async throws -> String {
         let now = gateway.clock.wallClock.milliseconds()
         return try await gateway.registrations.register(

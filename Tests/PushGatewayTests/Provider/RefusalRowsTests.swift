@@ -15,7 +15,7 @@ import Testing
 
   private func rows(_ gateway: TestGateway, _ events: Set<DeliveryEvent> = [.refused]) async throws -> [LogRecord] {
     try await gateway.endTurns()
-    return try await LogSearch(gateway.services)(.init(query: .init(events: events))).found.map(LogRecord.init)
+    return try await gateway.services.logQueries.newest(.init(query: .init(events: events))).found.map(LogRecord.init)
   }
 
   private func refusal(_ record: LogRecord?) -> DeliveryDetail.Refusal? {

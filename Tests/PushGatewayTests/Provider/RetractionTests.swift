@@ -95,7 +95,7 @@ import Testing
       gateway.services.held.hold(
         MailboxEntry(seq: 1, push: held), Deferral(by: .summary, until: .max),
         PushNotification(), nil)
-      RestoreRetractions(gateway.services)()
+      gateway.services.pushes.restoreRetractions()
       #expect(gateway.services.held.count == 0)
     }
   }
@@ -188,7 +188,7 @@ import Testing
       #expect(try await client.request("DELETE", "/admin/v1/devices/nobody/alerts/\(SampleRequest.id)").status == 404)
       let person = try #require(gateway.registrations.device(device.id)).person
       #expect(gateway.services.retractions.retractions(of: person).map(\.app) == [nil])
-      try await RemovePerson(gateway.services)(person)
+      try await gateway.services.devices.remove(person)
       #expect(gateway.services.retractions.isEmpty)
     }
   }

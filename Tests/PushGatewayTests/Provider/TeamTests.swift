@@ -106,9 +106,9 @@ import Testing
 
   @Test func `a new app is the only team's, and needs a name of one where there are several`() async throws {
     try await TestGateway.run { gateway in
-      let put = PutApp(gateway.services)
+      let apps = gateway.services.apps
       func add(_ topic: String, team: String? = nil) async throws -> String? {
-        try await put(
+        try await apps.put(
           topic: topic, name: "X", icon: nil, policyMode: nil, isStrict: nil, ads: nil, team: team
         ).team
       }

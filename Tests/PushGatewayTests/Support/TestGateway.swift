@@ -59,9 +59,9 @@ final class TestGateway: Sendable {
       enrollment: enrollment,
       channels: try Channels(store: store, logger: .silent))
     self.services = services
-    Summaries(services).deliverDue(isStart: true)
-    let announce = AnnounceChanges(services)
-    registrations.onChange { announce($0) }
+    services.summaries.deliverDue(isStart: true)
+    let devices = services.devices
+    registrations.onChange { devices.announce($0) }
     let status = GatewayStatus(listening: [], environment: "", started: "", pid: 0)
     let (tokens, faults) = (ProviderTokenCache(registrations: registrations), FaultTable())
     let limits = limits

@@ -50,7 +50,7 @@ import Testing
       #expect(try await push([(.apnsDeliverAt, String(gateway.clock.seconds + 60))]).status == 200)
       #expect(try await gateway.push(client, to: device.token).status == 200)
       let person = try gateway.registrations.person(named: "laptop").id
-      _ = try await ChangePreferences(services)(
+      _ = try await services.devices.changePreferences(
         of: person, assigning: ["badge=off"], app: Self.topic, category: nil, isByOwner: true)
       let refused = try await client.request("DELETE", Self.path)
       #expect(refused.status == 409)
