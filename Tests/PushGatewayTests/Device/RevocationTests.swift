@@ -65,7 +65,7 @@ import Testing
     }
   }
 
-  @Test func `streams of a batch end when it is removed`() async throws {
+  @Test func `streams of a batch end when it is removed, and its deferred pushes go`() async throws {
     try await TestGateway.run { gateway in
       let client = try await gateway.client()
       let batch = try await gateway.registrations.enroll(
@@ -73,8 +73,13 @@ import Testing
       let device = TestDevice(id: 1, name: "load-0", secret: batch[0].secret, token: batch[0].token.hex)
       let stream = try await TestStream.open(client, device)
       _ = try await stream.lines(upTo: "caught-up")
+      let app = try gateway.registrations.app(topic: SampleRequest.topic).id
+      gateway.services.held.hold(
+        MailboxEntry(seq: 1, push: samplePush(1, to: device.id, app: app)), Deferral(by: .summary, until: .max),
+        PushNotification(), nil)
       #expect(try await client.request("DELETE", "/admin/v1/batches/load").status == 204)
       #expect(try await stream.next()?.text == RevocationTests.revoked)
+      #expect(gateway.services.held.count == 0)
     }
   }
 
