@@ -6,10 +6,6 @@ import PushCore
 struct HealthAPI: Sendable {
   let check: HealthCheck
 
-  init(_ services: Services) {
-    check = services.healthCheck
-  }
-
   static let alivePath: StaticString = "/healthz"
   static let readyPath: StaticString = "/readyz"
 

@@ -7,7 +7,7 @@ struct HealthCheck: Sendable {
   let log: DeliveryLog
   let schedule: Schedule
   let lifecycle: Lifecycle
-  var housekeeping: Housekeeping?
+  let housekeeping: Housekeeping
 
   enum Readiness: Sendable, Equatable {
     case ready
@@ -29,13 +29,7 @@ struct HealthCheck: Sendable {
   var health: Health {
     Health(
       promise: backend.promise, problems: backend.problems() + [log.problem, schedule.problem].compactMap(\.self),
-      warnings: housekeeping?.warnings ?? [])
-  }
-}
-
-extension Services {
-  var healthCheck: HealthCheck {
-    HealthCheck(backend: backend, log: log, schedule: schedule, lifecycle: lifecycle, housekeeping: housekeeping)
+      warnings: housekeeping.warnings)
   }
 }
 
