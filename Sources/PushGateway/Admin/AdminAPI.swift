@@ -133,10 +133,10 @@ struct AdminAPI: Sendable {
         return Response(CompactRecord(before: before, after: after))
       },
       .init("GET", "/admin/v1/log", .reader) { request in
-        return Response(LogRows(try await logQueries.newest(try logQueries.request(request.query))))
+        Response(LogRows(try await logQueries.newest(try logQueries.request(request.query))))
       },
       .init("GET", "/admin/v1/log/start", .reader) { request in
-        return Response(LogStart(try await logQueries.start(try logQueries.request(request.query))))
+        Response(LogStart(try await logQueries.start(try logQueries.request(request.query))))
       },
       .init("GET", "/admin/v1/log/next", .reader, isWaiting: true, nextRows),
     ]
