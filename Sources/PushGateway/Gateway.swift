@@ -11,7 +11,7 @@ import PushStorage
 package final class Gateway: Sendable {
   private let folder: StateFolder
   private let claim: StateFolder.Claim
-  private let services: Services
+  private let parts: GatewayParts
   private let loops: Loops
   private let listeners: GatewayListeners
   private let admin: Listener
@@ -31,7 +31,7 @@ package final class Gateway: Sendable {
   package var httpAddresses: [String] { door?.addresses ?? [] }
 
   /// The interval of maintenance, for example the removal of expired pushes.
-  private static let upkeepInterval = Duration.seconds(10)
+  private static let maintenanceInterval = Duration.seconds(10)
 
   /// Starts a gateway with the configured storage backend; on return it accepts connections.
   ///
@@ -121,56 +121,20 @@ package final class Gateway: Sendable {
         try folder.addNames(of: (configuration.advertised ?? []).compactMap(GatewayAddress.init(line:)))
       }
       let certificate = try ServerCertificate(folder, configuration)
-      let (held, channels) = (
-        try DeferredPushes(store: store, logger: logger), try Channels(store: store, logger: logger)
-      )
-      let groups = try Groups(store: store)
-      let registrations = backend.registrations
-      let services = Services(
-        backend: backend, log: log, held: held, answers: Answers(store: store), audit: AuditTrail(store: store),
-        remote: RemoteAdministration(try AdministratorTokens(store: store), isOn: configuration.isRemotelyAdministered),
-        schedule: try Schedule(store: store, backend: backend, groups: groups, log: log, clock: clock),
-        retractions: try Retractions(store: store), groups: groups, environment: configuration.environment,
-        senderRates: SenderRates(configuration.rateLimits), clock: clock,
-        provider: configuration.provider, enrollment: configuration.enrollment, channels: channels,
-        liveChannels: LiveChannels { message, count in
-          logger.log(
-            .broadcastHandedOut, "broadcast queued for all streams of its channel",
-            metadata: [
-              "id": "\(message.id)", "streams": "\(count)",
-              "milliseconds": "\(clock.milliseconds() - message.received)",
-            ])
-        }, meter: meter,
-        housekeeping: Housekeeping(
-          configuration, logger: logger, save: BackupLine(store, folder, saveCell: backend.cell?.save).save))
-      try backend.cell?.join(
-        channels: channels, liveChannels: services.liveChannels, router: backend.router, schedule: services.schedule)
-      if let cell = backend.cell {
-        try LogAnswers(log, registrations).join(cell)
-        try EraseLog(log: log).join(cell)
-        try CellPresence(services).join(cell)
-        try TellSent(cell: cell).join(services.sentElsewhere)
-        try AlertHandover(services).join(cell)
-        UnseenPushes(CellPresence(services), log: log).join(backend.router)
-      }
-      let announce = AnnounceChanges(services)
-      registrations.onChange { announce($0) }
-      try await folder.prepareDevelopment(registrations)
-      let open = registrations.appsOfNoTeam.map(\.topic)
+      let parts = try GatewayParts(
+        configuration, backend: backend, store: store, log: log, clock: clock, logger: logger, meter: meter)
+      try parts.connect()
+      try await folder.prepareDevelopment(parts.registrations)
+      let open = parts.registrations.appsOfNoTeam.map(\.topic)
       if !open.isEmpty {
         logger.log(
           .appsOfNoTeam,
           "some apps have no team and accept every team's keys: assign teams with `pushcli apps set TOPIC --team TEAMID`",
           metadata: ["apps": "\(open.joined(separator: " "))"])
       }
-      RestoreRetractions(services)()
-      // An unreadable log is not fatal: its own thread reports the error.
-      try? await RestoreAnswers(services)()
-      Summaries(services).deliverDue(isStart: true)
-      // Pushes that became due while no gateway was running are delivered now.
-      services.schedule.wake()
+      await parts.restore()
       let gateway = try await Gateway(
-        configuration, folder, claim, user, services, store, certificate, supervisor, logger, threshold)
+        configuration, folder, claim, user, parts, store, certificate, supervisor, logger, threshold)
       if configuration.user == nil, ServiceUser.isRoot {
         logger.log(.runsAsRoot, "the gateway runs as root: name an unprivileged user with --user NAME")
       }
@@ -203,72 +167,63 @@ package final class Gateway: Sendable {
 
   private init(
     _ configuration: Configuration, _ folder: StateFolder, _ claim: StateFolder.Claim, _ user: ServiceUser?,
-    _ services: Services, _ store: SQLiteStore, _ certificate: ServerCertificate, _ supervisor: Supervisor,
+    _ parts: GatewayParts, _ store: SQLiteStore, _ certificate: ServerCertificate, _ supervisor: Supervisor,
     _ logger: Logger, _ threshold: LogThreshold
   ) async throws {
     self.folder = folder
     self.claim = claim
-    self.services = services
+    self.parts = parts
     self.supervisor = supervisor
     self.logger = logger
     let started = Date().formatted(Date.ISO8601FormatStyle(includingFractionalSeconds: true))
     let faults = FaultTable()
-    let faultsAPI = FaultsAPI(faults, clock: services.clock, logger: logger)
-    let tokens = ProviderTokenCache(registrations: services.registrations)
+    let faultsAPI = FaultsAPI(faults, clock: parts.clock, logger: logger)
+    let tokens = ProviderTokenCache(registrations: parts.registrations)
     let limits = LimitLog(logger: logger)
     let meters = Meters(
-      services: services, faults: faults, transportLimits: limits, folder: folder, certificatePath: { certificate.path }
-    )
+      parts, faults: faults, transportLimits: limits, folder: folder, certificatePath: { certificate.path })
     let listeners = GatewayListeners(
       tls: certificate.source,
-      ledger: UnauthenticatedConnections { limits.note($0, peer: $1, now: services.clock.seconds) })
+      ledger: UnauthenticatedConnections { limits.note($0, peer: $1, now: parts.clock.seconds) })
     self.listeners = listeners
     let announcement = AddressFile(folder, logger: logger)
     let reload = Reload(configuration, supervisor, certificate, listeners, logger: logger) {
-      services.senderRates.set($0.rateLimits)
-      services.housekeeping?.configure($0)
-      services.log.keep($0)
-      services.remote.set(isOn: $0.isRemotelyAdministered)
+      parts.apply($0)
       threshold.configure($0)
       announcement.write(listeners.addresses)
-      services.backend.cell?.announce($0.advertised ?? listeners.addresses)
+      parts.backend.cell?.announce($0.advertised ?? listeners.addresses)
     }
     reloading = reload
-    let line = BackupLine(store, folder, saveCell: services.backend.cell?.save)
-    var save: ScheduledBackups.Save = { path in try await line.save(to: path) }
-    if let housekeeping = services.housekeeping { save = housekeeping.save }
     let admin = AdminAPI(
-      services: services,
+      parts,
       status: {
         GatewayStatus(
           listening: listeners.addresses, environment: configuration.environment.rawValue, started: started,
           listeners: listeners.records, http: announcement.http, pid: getpid(),
           authority: certificate.authority)
       },
-      backup: save,
       compact: { try await store.compact() },
       certificates: CertificatesAPI(
-        services: services, folder: folder, reload: { try certificate.reload() },
-        configured: { certificate.isOwn ? nil : certificate.path }),
+        registrations: parts.registrations, clock: parts.clock, cell: parts.backend.cell, folder: folder,
+        reload: { try certificate.reload() }, configured: { certificate.isOwn ? nil : certificate.path }),
       faults: faultsAPI,
-      channels: ChannelsAPI(services: services),
       authority: { certificate.authority },
       metrics: MetricsAPI(meters: meters),
       service: ServiceAPI(
         settings: { await reload.settings }, reload: { try await reload() }, restart: supervisor.restart),
-      logLevel: LogLevelAPI(threshold: threshold, clock: services.clock, logger: logger))
+      logLevel: LogLevelAPI(threshold: threshold, clock: parts.clock, logger: logger))
     loops = try await Loops(
       count: configuration.loops, pingInterval: configuration.pingInterval, idleCheck: configuration.idleCheck
     ) { loop in
       GatewayHandler(
-        loop: loop, services: services, tokens: tokens, faults: faults, admin: admin, limits: limits, logger: logger)
+        loop: loop, parts: parts, tokens: tokens, faults: faults, admin: admin, limits: limits, logger: logger)
     }
     // A response can leave before the end of its iteration, at which the loop appends its rows.
-    services.log.beforeReading { [loops] in await loops.completeTurns() }
+    parts.log.beforeReading { [loops] in await loops.completeTurns() }
     faultsAPI.attach(loops)
     listeners.attach(loops)
-    services.lifecycle.watch { [loops] in await loops.answer(within: Limits.loopAnswerTime) }
-    services.registrations.onChange { [loops] change in
+    parts.lifecycle.watch { [loops] in await loops.answer(within: Limits.loopAnswerTime) }
+    parts.registrations.onChange { [loops] change in
       guard case .revokedCertificate(let fingerprint) = change else { return }
       loops.forEachConnection { if $0.identity?.fingerprint == fingerprint { $0.end(.badCertificate) } }
     }
@@ -280,7 +235,8 @@ package final class Gateway: Sendable {
       let plans = try await GatewayListeners.plans(configuration, supervisor.inherited)
       try await listeners.change(to: plans, configuration.connectionOptions)
       opened = try await MonitoringServer.open(
-        configuration, HealthAPI(services), meters, supervisor.inherited, limits: services.meter.limits, logger: logger)
+        configuration, HealthAPI(check: parts.healthCheck), meters, supervisor.inherited, limits: parts.meter.limits,
+        logger: logger)
       try user?.becomeForGood()
       self.admin = try await Gateway.listenAdmin(folder, loops, supervisor.inherited)
     } catch {
@@ -292,33 +248,17 @@ package final class Gateway: Sendable {
     door = opened
     announcement.note(http: opened?.addresses ?? [])
     announcement.write(listeners.addresses)
-    services.backend.cell?.announce(configuration.advertised ?? listeners.addresses)
+    parts.backend.cell?.announce(configuration.advertised ?? listeners.addresses)
     ReservedSpace(in: folder).make()
-    let digests = Summaries(services)
     maintenance = Task {
       while !Task.isCancelled {
         announcement.write(listeners.addresses)
         ReservedSpace(in: folder).make()
         Gateway.look(at: certificate, logger)
-        Gateway.renewCertificate(logger) { try certificate.renew(now: services.clock.seconds) }
-        LogLevelAPI(threshold: threshold, clock: services.clock, logger: logger).settle()
-        services.housekeeping?.look(at: services.clock.seconds)
-        services.mailbox.expire(now: services.clock.seconds)
-        digests.deliverDue()
-        await services.channels.expire(now: services.clock.milliseconds())
-        await Gateway.writeDownPresence(services, logger)
-        // Failed removals are repeated later.
-        try? await services.groups.trim(now: services.clock.milliseconds())
-        try? await services.answers.trim(now: services.clock.milliseconds())
-        try? await services.retractions.trim(now: services.clock.milliseconds()) {
-          [registrations = services.registrations] in
-          registrations.person($0) != nil
-        }
-        try? await services.registrations.expireCategories(now: services.clock.seconds)
-        // The last use of a token is recorded per hour: a failed write is repeated without loss.
-        try? await services.remote.tokens.settle()
-        await services.backend.tend()
-        try? await Task.sleep(for: Gateway.upkeepInterval)
+        Gateway.renewCertificate(logger) { try certificate.renew(now: parts.clock.seconds) }
+        LogLevelAPI(threshold: threshold, clock: parts.clock, logger: logger).settle()
+        await parts.maintain()
+        try? await Task.sleep(for: Gateway.maintenanceInterval)
       }
     }
     let watch = Watchdog(manager: supervisor.manager, loops: loops)
@@ -364,8 +304,8 @@ package final class Gateway: Sendable {
   /// seconds.
   package func stop() async {
     supervisor.manager.stopping()
-    services.lifecycle.beginDrain()
-    services.backend.cell?.leave()
+    parts.lifecycle.beginDrain()
+    parts.backend.cell?.leave()
     await listeners.close()
     // The address files are removed after the listeners closed: without them no listener accepts.
     folder.withdraw()
@@ -379,7 +319,7 @@ package final class Gateway: Sendable {
   /// - Returns: the sockets for that program.
   package func handOver() async -> InheritedSockets {
     supervisor.manager.reloading("handing over to the next program", isRestart: true)
-    services.lifecycle.beginDrain()
+    parts.lifecycle.beginDrain()
     var sockets = await listeners.handOver() + (door?.handOver() ?? [])
     if let admin = await admin.handOver() { sockets.append(.init(name: InheritedSockets.Name.admin, socket: admin)) }
     await end(within: .restart)
@@ -396,28 +336,10 @@ package final class Gateway: Sendable {
     maintenance.cancel()
     await loops.drain(within: times)
     watchdog.cancel()
-    await services.schedule.stop()
-    await services.held.settle()
-    await services.channels.settle()
-    await services.answers.settle()
-    await services.groups.settle()
-    await Gateway.writeDownPresence(services, logger)
-    try? await services.remote.tokens.settle()
-    services.backend.close()
-    services.log.close()
+    await parts.settle()
+    parts.close()
     await door?.close()
     await loops.shutdown()
-  }
-
-  /// Stores the times of the devices' last connections.
-  private static func writeDownPresence(_ services: Services, _ logger: Logger) async {
-    do {
-      while case let seen = services.presence.take(), !seen.isEmpty {
-        try await services.registrations.note(seen: seen)
-      }
-    } catch {
-      logger.log(.presenceNotStored, "the times of the devices' last connections were not stored: \(error)")
-    }
   }
 
   private static func listenAdmin(

@@ -9,8 +9,8 @@ import Synchronization
 /// The handler that passes each request of a loop to its API.
 final class GatewayHandler: Handler {
   private let loop: LoopContext
-  private let services: Services
-  private let shared: LoopServices
+  private let parts: GatewayParts
+  private let shared: LoopParts
   private let provider: ProviderAPI
   private let broadcast: BroadcastAPI
   private let faults: FaultTable
@@ -28,35 +28,34 @@ final class GatewayHandler: Handler {
   ///   - faults: the injected faults, shared by all loops.
   ///   - limits: the log of limits that peers exceeded.
   init(
-    loop: LoopContext, services: Services, tokens: ProviderTokenCache, faults: FaultTable, admin: AdminAPI,
+    loop: LoopContext, parts: GatewayParts, tokens: ProviderTokenCache, faults: FaultTable, admin: AdminAPI,
     limits: LimitLog, logger: Logger
   ) {
     self.limits = limits
     self.loop = loop
-    self.services = services
+    self.parts = parts
     self.faults = faults
     self.logger = logger
-    devices = DeviceAPI(services: services)
-    healthRouter = Router(HealthAPI(services).routes)
-    deviceRouter = Router(
-      devices.router.routes + healthRouter.routes + (admin.certificates?.publicRoutes ?? []))
+    devices = DeviceAPI(parts)
+    healthRouter = Router(HealthAPI(check: parts.healthCheck).routes)
+    deviceRouter = Router(devices.router.routes + healthRouter.routes + admin.publicRoutes)
     adminRouter = admin.router
     gate = admin.gate
-    let shared = LoopServices(services, loop: loop, logger: logger)
+    let shared = LoopParts(parts, loop: loop, logger: logger)
     self.shared = shared
     let provider = ProviderAPI(
       shared, tokens: tokens,
       dispatcher: Dispatcher(
         loop: loop,
         destinations: .init(
-          mailbox: services.mailbox, router: services.router, log: services.log, clock: services.clock),
+          mailbox: parts.mailbox, router: parts.router, log: parts.log, clock: parts.clock),
         log: shared.log, stages: shared.meter.stages))
     self.provider = provider
     let broadcast = BroadcastAPI(shared, provider: provider, logger: logger)
     self.broadcast = broadcast
     faultInjector = FaultInjector(
-      faults: faults, log: services.log, registrations: services.registrations,
-      unregister: Unregister(services), clock: services.clock, logger: logger,
+      faults: faults, log: parts.log, registrations: parts.registrations,
+      unregister: { try await parts.devices.unregister($0, topic: $1) }, clock: parts.clock, logger: logger,
       serve: { GatewayHandler.route($0, provider, broadcast) },
       refuse: { provider.refuse($0, $1, isLogged: false) },
       answer: { provider.answer($0, status: $1) })
@@ -145,7 +144,7 @@ final class GatewayHandler: Handler {
   private func noteCredential(of exchange: Exchange) {
     guard !exchange.connection.hasCredential,
       let bearer = ControlRequest(exchange.request, from: exchange.connection.peer).bearer,
-      services.registrations.device(secret: bearer) != nil
+      parts.registrations.device(secret: bearer) != nil
     else { return }
     exchange.connection.authenticated(as: .device)
   }
@@ -191,7 +190,7 @@ final class GatewayHandler: Handler {
   }
 
   func exceeded(_ limit: TransportLimit, on connection: Connection) {
-    limits.note(limit, peer: connection.remoteAddress, now: services.clock.seconds)
+    limits.note(limit, peer: connection.remoteAddress, now: parts.clock.seconds)
   }
 
   func receivedRequest(_ exchange: Exchange) {
@@ -242,8 +241,8 @@ final class GatewayHandler: Handler {
 
   func cause(toRefuse connection: Connection) -> CloseReason? {
     guard let identity = connection.identity else { return nil }
-    let isRevoked = services.registrations.isRevoked(certificate: identity.fingerprint)
-    let isOver = identity.expires <= services.clock.seconds
+    let isRevoked = parts.registrations.isRevoked(certificate: identity.fingerprint)
+    let isOver = identity.expires <= parts.clock.seconds
     if let fault = identity.fault ?? (isRevoked ? "it was revoked" : isOver ? "it has expired" : nil) {
       logger.log(
         .clientCertificateRefused, "refused a client certificate: \(fault)",
@@ -255,7 +254,7 @@ final class GatewayHandler: Handler {
 
   func began(_ connection: Connection) {
     guard faults.isArmed else { return }
-    FaultInjector.strike(connection, faults: faults, now: services.clock.milliseconds(), logger: logger)
+    FaultInjector.strike(connection, faults: faults, now: parts.clock.milliseconds(), logger: logger)
   }
 
   func abandon(_ exchange: Exchange, for cause: CloseReason) {
@@ -277,7 +276,7 @@ final class GatewayHandler: Handler {
     }
     do {
       let device = try devices.device(request.bearer)
-      guard !services.backend.isCutOff() else {
+      guard !parts.backend.isCutOff() else {
         return exchange.respond(
           Problem(
             503, "Service Unavailable", "this gateway reaches no broker of its cluster: connect to another gateway"

@@ -21,7 +21,7 @@ final class FuzzGateway {
   let folder: FuzzFolder
   let loop = EmbeddedEventLoop()
   let context: LoopContext
-  let services: Services
+  let parts: GatewayParts
   let handler: GatewayHandler
   let faults = FaultTable()
   private let clock: FuzzClock
@@ -42,42 +42,39 @@ final class FuzzGateway {
     let backend = GatewayBackend(
       registrations: try SQLiteRegistrations(store: store), mailbox: mailbox, router: DeviceStreamRegistry(),
       promise: .localDisk(.normal), close: {})
-    let groups = try Groups(store: store)
-    services = Services(
-      backend: backend, log: log, held: try DeferredPushes(store: store, logger: .trap), answers: Answers(store: store),
-      audit: AuditTrail(store: store),
-      remote: RemoteAdministration(try AdministratorTokens(store: store)),
-      schedule: try Schedule(store: store, backend: backend, groups: groups, log: log, clock: clock.wallClock),
-      retractions: try Retractions(store: store), groups: groups, environment: .development,
-      clock: clock.wallClock, channels: try Channels(store: store, logger: .trap))
-    let announce = AnnounceChanges(services)
-    backend.registrations.onChange { announce($0) }
+    var configuration = Configuration.defaults
+    configuration.state = folder.path
+    parts = try GatewayParts(
+      configuration, backend: backend, store: store, log: log, clock: clock.wallClock, logger: .trap)
+    try parts.connect()
     let admin = AdminAPI(
-      services: services, status: { GatewayStatus(listening: [], environment: "", started: "", pid: 0) },
+      parts, status: { GatewayStatus(listening: [], environment: "", started: "", pid: 0) },
       backup: { _ in throw StoreError("none here") },
-      certificates: CertificatesAPI(services: services, folder: StateFolder(folder.path), reload: {}),
-      faults: FaultsAPI(faults, clock: clock.wallClock, logger: .silent), channels: ChannelsAPI(services: services),
+      certificates: CertificatesAPI(
+        registrations: backend.registrations, clock: clock.wallClock, cell: nil, folder: StateFolder(folder.path),
+        reload: {}),
+      faults: FaultsAPI(faults, clock: clock.wallClock, logger: .silent),
       metrics: MetricsAPI(
         meters: Meters(
-          services: services, faults: faults, transportLimits: LimitLog(logger: .silent),
+          parts, faults: faults, transportLimits: LimitLog(logger: .silent),
           folder: StateFolder(folder.path))))
     handler = GatewayHandler(
-      loop: context, services: services, tokens: ProviderTokenCache(registrations: backend.registrations),
+      loop: context, parts: parts, tokens: ProviderTokenCache(registrations: backend.registrations),
       faults: faults, admin: admin, limits: LimitLog(logger: .silent), logger: .trap)
     try furnish()
   }
 
   deinit {
-    services.log.close()
+    parts.log.close()
     try? store.close()
   }
 
   /// Registers an app, a provider's key, two devices and a channel.
   private func furnish() throws {
-    let (services, key) = (services, try ES256Key.generate())
+    let (parts, key) = (parts, try ES256Key.generate())
     let found = Mutex<[String: String]>([:])
     try SerialTasks.finish {
-      let registrations = services.registrations
+      let registrations = parts.registrations
       try await registrations.addTeam(FuzzGateway.team)
       try await registrations.addKey(
         ProviderKey(id: "ABC123DEFG", team: FuzzGateway.team, publicKey: key, environment: nil, topics: nil))
@@ -87,9 +84,9 @@ final class FuzzGateway {
       let (device, secret) = try await registrations.enroll(name: "laptop", person: nil, by: .anyPerson)
       let registration = try await registrations.register(
         device.id, topic: FuzzGateway.topic, environment: .development, expires: nil, now: 0)
-      let channel = try await services.channels.create(
+      let channel = try await parts.channels.create(
         app: app.id, environment: .development, policy: .mostRecentMessage, now: FuzzGateway.start * 1000)[0]
-      try await services.channels.subscribe([device.id], to: channel)
+      try await parts.channels.subscribe([device.id], to: channel)
       found.withLock {
         $0 = ["token": registration.token.hex, "secret": secret, "channel": "\(channel)"]
       }

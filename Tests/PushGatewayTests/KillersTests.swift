@@ -34,9 +34,9 @@ import Testing
     try await TestGateway.run { gateway in
       let (client, device) = (try await gateway.client(), try await gateway.enroll())
       let admin = AdminAPI(
-        services: gateway.services, status: { GatewayStatus(listening: [], environment: "", started: "", pid: 0) },
+        gateway.parts, status: { GatewayStatus(listening: [], environment: "", started: "", pid: 0) },
         backup: { _ in throw StoreError("none here") })
-      let devices = KillersTests.paths(DeviceAPI(services: gateway.services).router, device)
+      let devices = KillersTests.paths(DeviceAPI(gateway.parts).router, device)
       let routes = (devices + KillersTests.paths(admin.router, device)).filter { $0.method != "GET" }
       #expect(routes.count > 20)
       for (method, path) in routes where !path.hasSuffix("/backup") {

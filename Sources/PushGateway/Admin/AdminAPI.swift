@@ -10,30 +10,34 @@ import PushStorage
 /// Every process that may open the admin socket has all permissions: the mode of the socket is 0600. For requests
 /// from other machines, ``AdminAuthorizer`` requires the role of each route.
 struct AdminAPI: Sendable {
-  let services: Services
+  let registrations: any Registrations
+  let groups: Groups
+  let apps: Apps
+  let devices: Devices
+  let pushes: Pushes
+  let logQueries: LogQueries
+  /// The default environment of devices that register.
+  let environment: Environment
+  let clock: WallClock
+  /// The authorization of requests.
+  let gate: AdminAuthorizer
+  let audit: AuditAPI
+  let lists: ListsAPI
+  /// The routes of the other APIs for administrators.
+  let others: [Router.Route]
+  /// The routes without authentication.
+  let publicRoutes: [Router.Route]
   let status: @Sendable () -> GatewayStatus
   /// Writes a backup of the gateway to a file.
   let backup: @Sendable (String) async throws -> Backup.Summary
   /// Compacts the database and returns its size in bytes before and after; nil if there is no database.
   var compact: (@Sendable () async throws -> (before: Int, after: Int))?
-  /// The certificate routes; nil without a CA that issues certificates.
-  var certificates: CertificatesAPI?
-  /// The fault routes; nil if there are no connections to inject faults into.
-  var faults: FaultsAPI?
-  var channels: ChannelsAPI?
   /// Returns the CA fingerprint for invitation codes; nil without a certificate.
   var authority: @Sendable () -> String? = { nil }
   /// The metrics route; nil if metrics are not served.
   var metrics: MetricsAPI?
-  /// The routes for the settings, reload and restart of the service; nil if they are not served.
-  var service: ServiceAPI?
-  /// The route for the log level; nil if it can't be changed.
-  var logLevel: LogLevelAPI?
 
   static let prefix: StaticString = "/admin/"
-
-  /// The authorization of requests.
-  var gate: AdminAuthorizer { AdminAuthorizer(services: services) }
 
   /// Returns true if a request on the admin socket belongs to these routes.
   static func isFor(_ request: Message) -> Bool {
@@ -41,85 +45,78 @@ struct AdminAPI: Sendable {
   }
 
   var router: Router {
-    let audit = AuditAPI(audit: services.audit, clock: services.clock)
-    let changing =
-      routes + lists.routes + ScheduleAPI(services: services).routes + GroupsAPI(services: services).routes
-      + (certificates?.routes ?? []) + TokensAPI(services: services, authority: authority).routes
-      + (faults?.routes ?? []) + (channels?.routes ?? []) + SharesAPI(services: services, authority: authority).routes
-      + (service?.routes ?? []) + (logLevel?.routes ?? [])
-    return Router((changing.map(audit.audited) + audit.routes + (metrics?.routes ?? [])).map(gate.guarded))
+    let recorded = (routes + lists.routes + others).map(audit.audited)
+    return Router((recorded + audit.routes + (metrics?.routes ?? [])).map(gate.guarded))
   }
-
-  private var lists: ListsAPI { ListsAPI(services: services) }
 
   private var routes: [Router.Route] {
     [
       .init("GET", "/admin/v1/status", .reader) { _ in Response(status()) },
       .init("POST", "/admin/v1/teams", .operator, addTeam),
       .init("DELETE", "/admin/v1/teams/{id}", .admin) { request in
-        try await services.registrations.removeTeam(request.parameters[0])
+        try await registrations.removeTeam(request.parameters[0])
         return .noContent
       },
       .init("POST", "/admin/v1/keys", .admin, createKey),
       .init("DELETE", "/admin/v1/keys/{id}", .admin) { request in
-        try await services.registrations.removeKey(request.parameters[0])
+        try await registrations.removeKey(request.parameters[0])
         return .noContent
       },
       .init("POST", "/admin/v1/apps", .operator, putApp),
       .init("DELETE", "/admin/v1/apps/{topic}", .admin) { request in
-        let (app, remove) = (try services.registrations.app(topic: request.parameters[0]), RemoveApp(services))
-        if request.query["force"] != "true" { try await remove.requireUnused(app) }
-        try await remove(app)
+        let app = try registrations.app(topic: request.parameters[0])
+        if request.query["force"] != "true" { try await apps.requireUnused(app) }
+        try await apps.remove(app)
         return .noContent
       },
       .init("GET", "/admin/v1/apps/{topic}/categories", .reader) { request in
-        let app = try services.registrations.app(topic: request.parameters[0])
-        let categories = services.registrations.categories(of: app.id).sorted { $0.key < $1.key }
+        let app = try registrations.app(topic: request.parameters[0])
+        let categories = registrations.categories(of: app.id).sorted { $0.key < $1.key }
         return Response(categories.map { CategoryRecord(category: $0.key, actions: $0.value) })
       },
       .init("POST", "/admin/v1/apps/{topic}/categories", .operator, putCategory),
       .init("DELETE", "/admin/v1/apps/{topic}/categories/{category}", .operator) { request in
-        let app = try services.registrations.app(topic: request.parameters[0])
-        try await services.registrations.removeCategory(app.id, request.parameters[1])
+        let app = try registrations.app(topic: request.parameters[0])
+        try await registrations.removeCategory(app.id, request.parameters[1])
         return .noContent
       },
       .init("DELETE", "/admin/v1/devices/{name}", .admin) { request in
-        try await RemoveDevice(services)(try device(request).id)
+        try await devices.remove(try device(request).id)
         return .noContent
       },
       .init("POST", "/admin/v1/devices/{name}/secret", .admin) { request in
         let device = try device(request)
-        let secret = try await services.registrations.rotateSecret(of: device.id)
+        let secret = try await registrations.rotateSecret(of: device.id)
         return Response(Enrolled(device: device.uuid, secret: secret, name: device.name), status: 201)
       },
       .init("POST", "/admin/v1/persons/{name}/name", .operator) { request in
-        let person = try services.registrations.person(named: request.parameters[0])
+        let person = try registrations.person(named: request.parameters[0])
         let wanted: PersonRequest = try request.decoded()
-        try await services.registrations.rename(person.id, to: wanted.name)
-        return Response(lists.record(try services.registrations.person(named: wanted.name)))
+        try await registrations.rename(person.id, to: wanted.name)
+        return Response(lists.record(try registrations.person(named: wanted.name)))
       },
       .init("DELETE", "/admin/v1/persons/{name}", .admin) { request in
-        try await RemovePerson(services)(try services.registrations.person(named: request.parameters[0]).id)
+        try await devices.remove(try registrations.person(named: request.parameters[0]).id)
         return .noContent
       },
       .init("POST", "/admin/v1/batches", .admin, enrollBatch),
       .init("DELETE", "/admin/v1/batches/{name}", .admin) { request in
-        try await RemoveBatch(services)(request.parameters[0])
+        try await devices.remove(batch: request.parameters[0])
         return .noContent
       },
       .init("POST", "/admin/v1/invitations", .admin, invite),
       .init("DELETE", "/admin/v1/invitations/{id}", .admin) { request in
-        try await services.registrations.withdraw(invitation: request.parameters[0])
+        try await registrations.withdraw(invitation: request.parameters[0])
         return .noContent
       },
-      .init("GET", "/admin/v1/devices/{name}/registrations", .reader) { Response(try registrations($0)) },
+      .init("GET", "/admin/v1/devices/{name}/registrations", .reader, listRegistrations),
       .init("POST", "/admin/v1/devices/{name}/registrations", .operator, register),
       .init("DELETE", "/admin/v1/devices/{name}/registrations/{topic}", .operator) { request in
-        try await Unregister(services)(try device(request).id, topic: request.parameters[1])
+        try await devices.unregister(try device(request).id, topic: request.parameters[1])
         return .noContent
       },
       .init("GET", "/admin/v1/devices/{name}/preferences", .reader) { request in
-        Response(services.registrations.preferences(of: try device(request).id))
+        Response(registrations.preferences(of: try device(request).id))
       },
       .init("POST", "/admin/v1/devices/{name}/preferences", .operator, changePreferences),
       .init("DELETE", "/admin/v1/devices/{name}/alerts/{id}", .operator, retract),
@@ -136,12 +133,10 @@ struct AdminAPI: Sendable {
         return Response(CompactRecord(before: before, after: after))
       },
       .init("GET", "/admin/v1/log", .reader) { request in
-        let search = LogSearch(services)
-        return Response(LogRows(try await search(try search.wanted(request.query))))
+        Response(LogRows(try await logQueries.newest(try logQueries.request(request.query))))
       },
       .init("GET", "/admin/v1/log/start", .reader) { request in
-        let search = LogSearch(services)
-        return Response(LogStart(try await search.start(try search.wanted(request.query))))
+        Response(LogStart(try await logQueries.start(try logQueries.request(request.query))))
       },
       .init("GET", "/admin/v1/log/next", .reader, isWaiting: true, nextRows),
     ]
@@ -149,23 +144,22 @@ struct AdminAPI: Sendable {
 
   /// Returns the next rows of the log, or, if there are none, the rows that arrive within the requested time.
   private func nextRows(_ request: ControlRequest) async throws -> Response {
-    let search = LogSearch(services)
-    let time = try LogSearch.wait(request.query)
-    guard let page = try await search.page(try search.wanted(request.query), within: time) else {
-      throw LogSearch.tooManyWaits
+    let time = try LogQueries.wait(request.query)
+    guard let page = try await logQueries.page(try logQueries.request(request.query), within: time) else {
+      throw LogQueries.tooManyWaits
     }
     return Response(LogPage(page))
   }
 
   private func device(_ request: ControlRequest) throws -> Device {
-    try services.registrations.device(named: request.parameters[0])
+    try registrations.device(named: request.parameters[0])
   }
 
   // MARK: Teams and keys
 
   private func addTeam(_ request: ControlRequest) async throws -> Response {
     let team: TeamRecord = try request.decoded()
-    try await services.registrations.addTeam(team.id)
+    try await registrations.addTeam(team.id)
     return Response(team, status: 201)
   }
 
@@ -185,7 +179,7 @@ struct AdminAPI: Sendable {
     guard given == nil || wanted.id != nil else {
       throw Problem.badRequest("missing id of the key: send `id` together with `pem`")
     }
-    let (key, privatePEM) = try await CreateKey(services)(
+    let (key, privatePEM) = try await apps.addKey(
       id: wanted.id, team: wanted.team, key: given, environment: wanted.environment.flatMap(Environment.init),
       topics: wanted.topics, related: wanted.related)
     let privateKey = privatePEM.map { String(decoding: $0, as: UTF8.self) }
@@ -197,32 +191,33 @@ struct AdminAPI: Sendable {
   private func putApp(_ request: ControlRequest) async throws -> Response {
     let app: AppRequest = try request.decoded()
     return Response(
-      try await PutApp(services)(
+      try await apps.put(
         topic: app.topic, name: app.name, icon: app.icon, policyMode: app.policyMode.flatMap(PolicyMode.init),
         isStrict: app.strict, ads: app.ads.flatMap(AdMode.init), team: app.team),
       status: 201)
   }
 
   private func putCategory(_ request: ControlRequest) async throws -> Response {
-    let app = try services.registrations.app(topic: request.parameters[0])
+    let app = try registrations.app(topic: request.parameters[0])
     let category: CategoryRecord = try request.decoded()
     guard category.validSeconds.map({ (1...Limits.maximumLifetime).contains($0) }) ?? true else {
       throw Problem.badRequest(
         "invalid validity of a question's category: expected 1 to \(Limits.maximumLifetime) seconds (30 days)")
     }
-    try await services.registrations.putCategory(
+    try await registrations.putCategory(
       app.id, category.category, category.actions,
-      expires: category.validSeconds.map { services.clock.seconds + Int64($0) })
+      expires: category.validSeconds.map { clock.seconds + Int64($0) })
     return Response(category, status: 201)
   }
 
-  private func registrations(_ request: ControlRequest) throws -> [RegistrationRecord] {
-    let now = services.clock.milliseconds()
-    return services.registrations.registrations(of: try device(request).id).compactMap { registration, app in
-      guard !registration.isExpired(at: now) else { return nil }
-      return RegistrationRecord(
-        token: registration.token.hex, topic: app.topic, environment: registration.environment.rawValue)
-    }
+  private func listRegistrations(_ request: ControlRequest) throws -> Response {
+    let now = clock.milliseconds()
+    return Response(
+      registrations.registrations(of: try device(request).id).compactMap { registration, app -> RegistrationRecord? in
+        guard !registration.isExpired(at: now) else { return nil }
+        return RegistrationRecord(
+          token: registration.token.hex, topic: app.topic, environment: registration.environment.rawValue)
+      })
   }
 
   private func register(_ request: ControlRequest) async throws -> Response {
@@ -231,8 +226,8 @@ struct AdminAPI: Sendable {
       throw Problem.badRequest(
         "invalid validity of a token: expected 0 to \(Limits.maximumTokenValidity) seconds (ten years)")
     }
-    let environment = wanted.environment.flatMap(Environment.init) ?? services.environment
-    let registration = try await Register(services)(
+    let environment = wanted.environment.flatMap(Environment.init) ?? self.environment
+    let registration = try await devices.register(
       try device(request).id, topic: wanted.topic, environment: environment, validSeconds: wanted.validSeconds)
     return Response(
       RegistrationRecord(token: registration.token.hex, topic: wanted.topic, environment: environment.rawValue))
@@ -243,8 +238,8 @@ struct AdminAPI: Sendable {
   private func retract(_ request: ControlRequest) async throws -> Response {
     let text = request.parameters[1]
     guard let id = APNSID(text) else { throw Problem.badRequest("invalid apns-id \"\(text)\": expected a UUID") }
-    let app = try request.query["topic"].map { try services.registrations.app(topic: $0).id }
-    _ = try await TakeBack(services)(
+    let app = try request.query["topic"].map { try registrations.app(topic: $0).id }
+    _ = try await pushes.retract(
       id, of: app, from: [try device(request).person], by: request.administrator?.shown ?? "an administrator")
     return .noContent
   }
@@ -255,14 +250,14 @@ struct AdminAPI: Sendable {
       throw Problem.badRequest(
         "invalid batch: expected 1 to \(Limits.maximumBatchSize) devices with numbers below 1000000000")
     }
-    let isTaken = services.groups.groups.contains { $0.name.hasPrefix(wanted.name + "-") }
+    let isTaken = groups.groups.contains { $0.name.hasPrefix(wanted.name + "-") }
     guard !isTaken else {
       throw Problem(409, "Conflict", "a group's name begins with \(wanted.name)-: choose another name for the batch")
     }
-    let devices = try await services.registrations.enroll(
+    let enrolled = try await registrations.enroll(
       batch: wanted.name, numbers: wanted.first..<(wanted.first + wanted.count), topic: wanted.topic,
-      environment: services.environment)
-    return Response(devices.map { BatchDevice(secret: $0.secret, token: $0.token.hex) }, status: 201)
+      environment: environment)
+    return Response(enrolled.map { BatchDevice(secret: $0.secret, token: $0.token.hex) }, status: 201)
   }
 
   private func invite(_ request: ControlRequest) async throws -> Response {
@@ -279,9 +274,9 @@ struct AdminAPI: Sendable {
       throw Problem(
         503, "Service Unavailable", "this gateway has no certificate whose fingerprint a code could contain")
     }
-    let (secret, invitation) = try await services.registrations.invite(
+    let (secret, invitation) = try await registrations.invite(
       InvitationTerms(
-        person: wanted.person, role: role, expires: services.clock.seconds + Int64(wanted.validSeconds)))
+        person: wanted.person, role: role, expires: clock.seconds + Int64(wanted.validSeconds)))
     let code = InvitationCode(authority: authority, secret: secret).description
     return Response(CreatedInvitation(code: code, InvitationRecord(invitation)), status: 201)
   }
@@ -292,7 +287,7 @@ struct AdminAPI: Sendable {
     let wanted: PreferencesRequest = try request.decoded()
     let device = try device(request)
     return Response(
-      try await ChangePreferences(services)(
+      try await devices.changePreferences(
         of: device.person, assigning: wanted.settings, app: wanted.app, category: wanted.category, isByOwner: false))
   }
 }

@@ -4,28 +4,31 @@ import PushStorage
 
 /// The authorization for `/admin/v1/…`: the admin socket, and remote requests with sufficient credentials.
 struct AdminAuthorizer: Sendable {
-  let services: Services
+  let remote: RemoteAdministration
+  let registrations: any Registrations
+  let audit: AuditTrail
+  let clock: WallClock
 
   /// True if administration from other machines is enabled.
-  var isOpen: Bool { services.remote.isOn }
+  var isOpen: Bool { remote.isOn }
 
   /// Returns the administrator of a credential: of a token, or of a device, whose role may be insufficient for any
   /// route.
   func administrator(bearer: String?) -> Administrator? {
     guard isOpen, let bearer else { return nil }
     if bearer.hasPrefix(AdministratorTokenText.prefix) {
-      return services.remote.tokens.find(bearer, now: services.clock.seconds).map {
+      return remote.tokens.find(bearer, now: clock.seconds).map {
         Administrator(role: $0.role, credential: .token($0.name))
       }
     }
-    return services.registrations.device(secret: bearer).map {
+    return registrations.device(secret: bearer).map {
       Administrator(role: $0.role, credential: .device($0.name))
     }
   }
 
   /// Returns the response to an invalid credential from a source, which it also counts.
   func refusal(of source: UnauthenticatedConnections.Source) -> Problem {
-    guard services.remote.countFailure(from: source, at: services.clock.milliseconds()) else {
+    guard remote.countFailure(from: source, at: clock.milliseconds()) else {
       return .tooManyRequests("too many rejected credentials from this address: try again in a minute")
     }
     return AdminAuthorizer.unauthorized
@@ -62,10 +65,10 @@ struct AdminAuthorizer: Sendable {
 
   private func note(_ request: ControlRequest, by administrator: Administrator) async throws {
     let who = administrator.shown
-    guard services.remote.keepsRefusal(of: who, at: services.clock.seconds) else { return }
-    _ = try await services.audit.record(
+    guard remote.keepsRefusal(of: who, at: clock.seconds) else { return }
+    _ = try await audit.record(
       request.method, String(request.path.prefix(AdminAuthorizer.keptPathSize)), body: [], by: who,
-      at: services.clock.milliseconds(), status: 403)
+      at: clock.milliseconds(), status: 403)
   }
 
   /// The maximum number of characters of the path of a refused request in the audit trail.

@@ -34,9 +34,9 @@ extension InvitationRecord {
   }
 
   /// Creates the list entry of an invitation, with the app of its channel.
-  init(_ invitation: Invitation, _ services: Services) {
-    let channel = invitation.terms.channel.flatMap { services.channels.channel($0) }
-    self.init(invitation, topic: channel.flatMap { services.registrations.app($0.app)?.topic })
+  init(_ invitation: Invitation, _ channels: Channels, _ registrations: any Registrations) {
+    let channel = invitation.terms.channel.flatMap { channels.channel($0) }
+    self.init(invitation, topic: channel.flatMap { registrations.app($0.app)?.topic })
   }
 }
 

@@ -6,7 +6,10 @@ import PushStorage
 
 /// The routes `/admin/v1/certificates…`: the gateway's own CA (APNs reference §4.5).
 struct CertificatesAPI: Sendable {
-  let services: Services
+  let registrations: any Registrations
+  let clock: WallClock
+  /// The cluster of the gateway; nil for a standalone gateway.
+  let cell: (any GatewayCell)?
   let folder: StateFolder
   /// Loads the server's certificate from the folder again, for all listeners.
   let reload: @Sendable () throws -> Void
@@ -30,7 +33,7 @@ struct CertificatesAPI: Sendable {
   var routes: [Router.Route] {
     [
       .init("GET", "/admin/v1/certificates", .reader) { _ in
-        Response(services.registrations.certificates.map(CertificateRecord.init))
+        Response(registrations.certificates.map(CertificateRecord.init))
       },
       .init("POST", "/admin/v1/certificates", .admin, create),
       .init("POST", "/admin/v1/certificates/server", .admin, createServer),
@@ -63,7 +66,7 @@ struct CertificatesAPI: Sendable {
     let record = ProviderCertificate(
       fingerprint: identity.fingerprint, topic: identity.topic, topics: identity.topics,
       environments: identity.environments, expires: identity.expires)
-    try await services.registrations.putCertificate(record)
+    try await registrations.putCertificate(record)
     return Response(created(issued, id: record.id), status: 201)
   }
 
@@ -141,7 +144,7 @@ struct CertificatesAPI: Sendable {
     } catch let failure as StateFolder.Failure {
       throw Problem(409, "Conflict", failure.description)
     }
-    try await services.backend.cell?.publishAuthority(folder)
+    try await cell?.publishAuthority(folder)
     return Response(
       RolloverRecord(
         authority: AuthorityFingerprint.text(ofCertificateFile: folder.trustPath),
@@ -150,7 +153,6 @@ struct CertificatesAPI: Sendable {
 
   private func revoke(_ request: ControlRequest) async throws -> Response {
     let wanted: RevocationRequest = try request.decoded()
-    let registrations = services.registrations
     var certificate: ProviderCertificate
     if let pem = wanted.certificate {
       let identity: PeerIdentity
@@ -169,7 +171,7 @@ struct CertificatesAPI: Sendable {
       }
       certificate = known
     }
-    certificate.revoked = certificate.revoked ?? services.clock.milliseconds()
+    certificate.revoked = certificate.revoked ?? clock.milliseconds()
     try await registrations.putCertificate(certificate)
     return Response(CertificateRecord(certificate))
   }

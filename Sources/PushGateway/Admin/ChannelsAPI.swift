@@ -5,7 +5,12 @@ import PushStorage
 
 /// The routes `/admin/v1/channels…`: broadcast channels and their subscriptions (APNs reference §8.2).
 struct ChannelsAPI: Sendable {
-  let services: Services
+  let registrations: any Registrations
+  let channels: Channels
+  let broadcasts: Broadcasts
+  let presence: CellPresence
+  let environment: Environment
+  let clock: WallClock
 
   var routes: [Router.Route] {
     [
@@ -13,18 +18,18 @@ struct ChannelsAPI: Sendable {
       .init("POST", "/admin/v1/channels", .operator, create),
       .init("POST", "/admin/v1/channels/features", .operator, setFeature),
       .init("DELETE", "/admin/v1/channels/{id}", .operator) { request in
-        try await ManageChannels(services).delete(try channel(request).id)
+        try await broadcasts.delete(try channel(request).id)
         return .noContent
       },
       .init("POST", "/admin/v1/channels/{id}/subscriptions", .operator, subscribe),
       .init("DELETE", "/admin/v1/channels/{id}/subscriptions/{device}", .operator) { request in
-        let device = try services.registrations.device(named: request.parameters[1])
-        try await ManageChannels(services).unsubscribe(device.id, from: try channel(request).id)
+        let device = try registrations.device(named: request.parameters[1])
+        try await broadcasts.unsubscribe(device.id, from: try channel(request).id)
         return .noContent
       },
       .init("GET", "/admin/v1/devices/{name}/channels", .reader) { request in
-        let device = try services.registrations.device(named: request.parameters[0])
-        let ids = services.channels.subscriptions(of: device.id).map(\.channel)
+        let device = try registrations.device(named: request.parameters[0])
+        let ids = channels.subscriptions(of: device.id).map(\.channel)
         return Response(rows: try ListsAPI.page(request, await records(ids), \.id))
       },
     ]
@@ -32,7 +37,7 @@ struct ChannelsAPI: Sendable {
 
   /// Returns the channel in a request's path.
   func channel(_ request: ControlRequest) throws -> BroadcastChannel {
-    guard let id = ChannelID(request.parameters[0].utf8), let channel = services.channels.channel(id),
+    guard let id = ChannelID(request.parameters[0].utf8), let channel = channels.channel(id),
       channel.deleted == nil
     else { throw Problem.notFound("there is no channel \(request.parameters[0]): `pushcli channels list` shows them") }
     return channel
@@ -40,26 +45,26 @@ struct ChannelsAPI: Sendable {
 
   private func list(_ request: ControlRequest) async throws -> Response {
     let apps =
-      try request.query["app"].map { [try services.registrations.app(topic: $0)] } ?? services.registrations.apps
-    let channels = apps.flatMap { app in
-      [Environment.development, .production].flatMap { services.channels.channels(of: app.id, environment: $0) }
+      try request.query["app"].map { [try registrations.app(topic: $0)] } ?? registrations.apps
+    let found = apps.flatMap { app in
+      [Environment.development, .production].flatMap { channels.channels(of: app.id, environment: $0) }
     }
-    return Response(rows: await records(try ListsAPI.page(request, channels, \.id.description).map(\.id)))
+    return Response(rows: await records(try ListsAPI.page(request, found, \.id.description).map(\.id)))
   }
 
   private func create(_ request: ControlRequest) async throws -> Response {
     let wanted: ChannelRequest = try request.decoded()
-    let app = try services.registrations.app(topic: wanted.topic)
+    let app = try registrations.app(topic: wanted.topic)
     guard let policy = BroadcastChannel.StoragePolicy(rawValue: wanted.storagePolicy) else {
       throw Problem.badRequest("invalid storage policy: expected 0 or 1")
     }
     guard (1...Limits.maximumChannels).contains(wanted.count) else {
       throw Problem.badRequest("invalid number of channels: expected 1 to \(Limits.maximumChannels) in a request")
     }
-    let environment = wanted.environment.flatMap(Environment.init) ?? services.environment
+    let environment = wanted.environment.flatMap(Environment.init) ?? self.environment
     do {
-      let made = try await services.channels.create(
-        wanted.count, app: app.id, environment: environment, policy: policy, now: services.clock.milliseconds())
+      let made = try await channels.create(
+        wanted.count, app: app.id, environment: environment, policy: policy, now: clock.milliseconds())
       return Response(await records(made), status: 201)
     } catch Channels.Failure.full {
       throw Problem(409, "Conflict", "an app has at most \(Limits.maximumChannels) channels in each environment")
@@ -70,31 +75,30 @@ struct ChannelsAPI: Sendable {
 
   private func setFeature(_ request: ControlRequest) async throws -> Response {
     let wanted: BroadcastFeature = try request.decoded()
-    let app = try services.registrations.app(topic: wanted.topic)
-    try await ManageChannels(services).setBroadcast(wanted.isOn, app: app.id)
+    let app = try registrations.app(topic: wanted.topic)
+    try await broadcasts.setOn(wanted.isOn, app: app.id)
     return Response(wanted)
   }
 
   private func subscribe(_ request: ControlRequest) async throws -> Response {
     let wanted: ChannelSubscriptionRequest = try request.decoded()
-    let registrations = services.registrations
     var devices = try wanted.devices.map { try registrations.device(named: $0) }
     if let batch = wanted.batch { devices += registrations.devices.filter { $0.name.hasPrefix(batch + "-") } }
     let channel = try channel(request)
-    try await ManageChannels(services).subscribe(devices, to: channel.id)
+    try await broadcasts.subscribe(devices, to: channel.id)
     guard let record = await records([channel.id]).first else { throw Problem.notFound("this channel was deleted") }
     return Response(record)
   }
 
   private func records(_ ids: [ChannelID]) async -> [ChannelRecord] {
-    let channels = ids.compactMap(services.channels.channel)
-    let streams = await CellPresence(services).streams(of: channels.map(\.id))
-    return zip(channels, streams).map(record)
+    let found = ids.compactMap { channels.channel($0) }
+    let streams = await presence.streams(of: found.map(\.id))
+    return zip(found, streams).map(record)
   }
 
   private func record(_ channel: BroadcastChannel, streams: Int) -> ChannelRecord {
     ChannelRecord(
-      id: channel.id.description, topic: services.registrations.app(channel.app)?.topic ?? "",
+      id: channel.id.description, topic: registrations.app(channel.app)?.topic ?? "",
       environment: channel.environment.rawValue, storagePolicy: channel.policy.rawValue,
       subscriptions: channel.subscriptions, connected: streams,
       published: Int(channel.lastNumber), isStored: channel.message != nil)

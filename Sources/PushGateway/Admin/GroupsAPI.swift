@@ -5,12 +5,17 @@ import PushStorage
 
 /// The routes `/admin/v1/groups…`: groups of users, with their own device tokens.
 struct GroupsAPI: Sendable {
-  let services: Services
+  let registrations: any Registrations
+  let groups: Groups
+  let pushes: Pushes
+  let schedule: Schedule
+  let environment: Environment
+  let clock: WallClock
 
   var routes: [Router.Route] {
     [
       .init("GET", "/admin/v1/groups", .reader) { request in
-        Response(rows: try ListsAPI.page(request, services.groups.groups, \.name).map(summary))
+        Response(rows: try ListsAPI.page(request, groups.groups, \.name).map(summary))
       },
       .init("POST", "/admin/v1/groups", .operator, add),
       .init("GET", "/admin/v1/groups/{name}", .reader) { request in
@@ -18,8 +23,8 @@ struct GroupsAPI: Sendable {
       },
       .init("DELETE", "/admin/v1/groups/{name}", .admin, remove),
       .init("DELETE", "/admin/v1/groups/{name}/members/{person}", .operator) { request in
-        let person = try services.registrations.person(named: request.parameters[1])
-        try await services.groups.remove(person.id, from: try group(request))
+        let person = try registrations.person(named: request.parameters[1])
+        try await groups.remove(person.id, from: try group(request))
         return .noContent
       },
       .init("POST", "/admin/v1/groups/{name}/registrations", .operator, register),
@@ -29,38 +34,38 @@ struct GroupsAPI: Sendable {
   }
 
   private func group(_ request: ControlRequest) throws -> Groups.Group {
-    try services.groups.group(named: request.parameters[0])
+    try groups.group(named: request.parameters[0])
   }
 
   private func add(_ request: ControlRequest) async throws -> Response {
     let wanted: GroupRequest = try request.decoded()
-    let persons = try wanted.members.map { try services.registrations.person(named: $0).id }
-    if (try? services.registrations.device(named: wanted.name)) != nil {
+    let persons = try wanted.members.map { try registrations.person(named: $0).id }
+    if (try? registrations.device(named: wanted.name)) != nil {
       throw RegistrationRefusal(
         kind: .conflict, description: "there is a device \(wanted.name) already: choose another name for the group")
     }
-    return Response(record(try await services.groups.add(wanted.name, persons)), status: 201)
+    return Response(record(try await groups.add(wanted.name, persons)), status: 201)
   }
 
   private func remove(_ request: ControlRequest) async throws -> Response {
     let group = try group(request)
-    try await services.groups.remove(group, now: services.clock.milliseconds())
-    try await services.schedule.purge(Environment.allCases.map(group.address))
+    try await groups.remove(group, now: clock.milliseconds())
+    try await schedule.purge(Environment.allCases.map(group.address))
     return .noContent
   }
 
   private func register(_ request: ControlRequest) async throws -> Response {
     let wanted: RegistrationRequest = try request.decoded()
-    let app = try services.registrations.app(topic: wanted.topic)
-    let environment = wanted.environment.flatMap(Environment.init) ?? services.environment
+    let app = try registrations.app(topic: wanted.topic)
+    let environment = wanted.environment.flatMap(Environment.init) ?? self.environment
     return Response(
-      record(try await services.groups.register(try group(request), app: app.id, environment: environment)))
+      record(try await groups.register(try group(request), app: app.id, environment: environment)))
   }
 
   private func unregister(_ request: ControlRequest) async throws -> Response {
-    let (group, app) = (try group(request), try services.registrations.app(topic: request.parameters[1]))
-    try await services.groups.unregister(group, app: app.id, now: services.clock.milliseconds())
-    try await services.schedule.purge(Environment.allCases.map(group.address), app: app.id)
+    let (group, app) = (try group(request), try registrations.app(topic: request.parameters[1]))
+    try await groups.unregister(group, app: app.id, now: clock.milliseconds())
+    try await schedule.purge(Environment.allCases.map(group.address), app: app.id)
     return .noContent
   }
 
@@ -69,9 +74,9 @@ struct GroupsAPI: Sendable {
     let text = request.parameters[1]
     guard let id = APNSID(text) else { throw Problem.badRequest("invalid apns-id \"\(text)\": expected a UUID") }
     guard let topic = request.query["topic"] else { throw Problem.badRequest("missing app: add ?topic=TOPIC") }
-    let (group, app) = (try group(request), try services.registrations.app(topic: topic))
+    let (group, app) = (try group(request), try registrations.app(topic: topic))
     for address in Environment.allCases.map(group.address) {
-      _ = try await TakeBack(services)(
+      _ = try await pushes.retract(
         id, of: app.id, fromGroup: address, by: request.administrator?.shown ?? "an administrator")
     }
     return .noContent
@@ -82,12 +87,11 @@ struct GroupsAPI: Sendable {
   private func summary(_ group: Groups.Group) -> GroupSummary {
     GroupSummary(
       name: group.name, members: group.members.count,
-      topics: services.groups.registrations(of: group).compactMap { services.registrations.app($0.app)?.topic }.sorted()
+      topics: groups.registrations(of: group).compactMap { registrations.app($0.app)?.topic }.sorted()
     )
   }
 
   private func record(_ group: Groups.Group, topic: String? = nil) -> GroupRecord {
-    let registrations = services.registrations
     let members = group.members.compactMap { id -> GroupRecord.Member? in
       guard let person = registrations.person(id) else { return nil }
       let devices = registrations.devices(of: id).filter { device in
@@ -99,12 +103,12 @@ struct GroupsAPI: Sendable {
       return GroupRecord.Member(person: person.name, devices: devices.compactMap { registrations.device($0)?.name })
     }
     return GroupRecord(
-      name: group.name, members: members, registrations: services.groups.registrations(of: group).map(record))
+      name: group.name, members: members, registrations: groups.registrations(of: group).map(record))
   }
 
   private func record(_ registration: Registration) -> RegistrationRecord {
     RegistrationRecord(
-      token: registration.token.hex, topic: services.registrations.app(registration.app)?.topic ?? "",
+      token: registration.token.hex, topic: registrations.app(registration.app)?.topic ?? "",
       environment: registration.environment.rawValue)
   }
 }

@@ -7,37 +7,42 @@ import PushStorage
 /// The routes of `/admin/v1/devices` and the other lists, in pages: `limit`, `after` with the last name of the
 /// previous page, `filter` with a text in the name.
 struct ListsAPI: Sendable {
-  let services: Services
+  let registrations: any Registrations
+  let channels: Channels
+  let pushes: Pushes
+  let presence: CellPresence
+  let clock: WallClock
 
   var routes: [Router.Route] {
     [
       .init("GET", "/admin/v1/teams", .reader) {
-        Response(rows: try ListsAPI.page($0, services.registrations.teams.map(TeamRecord.init), \.id))
+        Response(rows: try ListsAPI.page($0, registrations.teams.map(TeamRecord.init), \.id))
       },
       .init("GET", "/admin/v1/keys", .reader) {
-        Response(rows: try ListsAPI.page($0, services.registrations.keys.map(KeyRecord.init), \.id))
+        Response(rows: try ListsAPI.page($0, registrations.keys.map(KeyRecord.init), \.id))
       },
       .init("GET", "/admin/v1/apps", .reader) {
-        Response(rows: try ListsAPI.page($0, services.registrations.apps, \.topic))
+        Response(rows: try ListsAPI.page($0, registrations.apps, \.topic))
       },
       .init("GET", "/admin/v1/devices", .reader, devices),
       .init("GET", "/admin/v1/devices/{name}", .reader) { request in
-        let device = try services.registrations.device(named: request.parameters[0])
-        guard let listed = services.registrations.listed(device.id) else {
+        let device = try registrations.device(named: request.parameters[0])
+        guard let listed = registrations.listed(device.id) else {
           throw Problem.notFound("this device was removed")
         }
-        return Response(record(listed, await CellPresence(services).of([device.id])[0]))
+        return Response(record(listed, await presence.of([device.id])[0]))
       },
       .init("GET", "/admin/v1/persons", .reader, persons),
       .init("GET", "/admin/v1/persons/{name}", .reader) { request in
-        Response(record(try services.registrations.person(named: request.parameters[0])))
+        Response(record(try registrations.person(named: request.parameters[0])))
       },
       .init("GET", "/admin/v1/invitations", .reader) { request in
-        let invitations = try await services.registrations.invitations(now: services.clock.seconds)
-        return Response(rows: try ListsAPI.page(request, invitations.map { InvitationRecord($0, services) }, \.id))
+        let invitations = try await registrations.invitations(now: clock.seconds)
+        return Response(
+          rows: try ListsAPI.page(request, invitations.map { InvitationRecord($0, channels, registrations) }, \.id))
       },
       .init("GET", "/admin/v1/ads/reports", .operator) { request in
-        Response(try await ListAdReports(services)(request.query).map(AdReportRecord.init))
+        Response(try await pushes.adReports(request.query).map(AdReportRecord.init))
       },
     ]
   }
@@ -61,25 +66,24 @@ struct ListsAPI: Sendable {
 
   private func devices(_ request: ControlRequest) async throws -> Response {
     let page = try ListsAPI.page(request) ?? ListPage(limit: Limits.maximumListPage)
-    let devices = try await services.registrations.listDevices(page)
-    let presence = await CellPresence(services).of(devices)
+    let devices = try await registrations.listDevices(page)
+    let states = await presence.of(devices)
     // Formatting the rows takes nearly all the time of a long list: two cores share it.
     let middle = devices.count / 2
-    async let first = rows(of: devices[..<middle], presence[..<middle])
-    let second = rows(of: devices[middle...], presence[middle...])
+    async let first = rows(of: devices[..<middle], states[..<middle])
+    let second = rows(of: devices[middle...], states[middle...])
     return Response(parts: [await first, second])
   }
 
   private func rows(of devices: ArraySlice<DeviceID>, _ presence: ArraySlice<CellPresence.OfDevice>) -> [UInt8] {
     let listed = zip(devices, presence).compactMap { device, presence in
-      services.registrations.listed(device).map { ($0, presence) }
+      registrations.listed(device).map { ($0, presence) }
     }
     return Response.rows(listed) { record($0.0, $0.1).appendJSON(to: &$1) }
   }
 
   private func persons(_ request: ControlRequest) async throws -> Response {
     let page = try ListsAPI.page(request) ?? ListPage(limit: Limits.maximumListPage)
-    let registrations = services.registrations
     let rows = try await registrations.listPersons(page).compactMap(registrations.person)
     return Response(rows: rows) { record($0).appendJSON(to: &$1) }
   }
@@ -87,7 +91,7 @@ struct ListsAPI: Sendable {
   /// Returns the list entry of a device.
   func record(_ listed: ListedDevice, _ presence: CellPresence.OfDevice) -> DeviceRecord {
     let device = listed.device
-    let seen = presence.streams > 0 ? services.clock.seconds : device.lastSeen
+    let seen = presence.streams > 0 ? clock.seconds : device.lastSeen
     return DeviceRecord(
       device: device.uuid, name: device.name, role: device.role.rawValue,
       person: listed.person, registrations: topics(of: listed),
@@ -98,7 +102,7 @@ struct ListsAPI: Sendable {
 
   /// Returns the apps for which a device is registered, in the order of their topics.
   private func topics(of listed: ListedDevice) -> [DeviceRecord.Registrations] {
-    let now = services.clock.milliseconds()
+    let now = clock.milliseconds()
     var environments: [String: Set<String>] = [:]
     for (registration, app) in listed.registrations where !registration.isExpired(at: now) {
       environments[app.topic, default: []].insert(registration.environment.rawValue)
@@ -108,7 +112,7 @@ struct ListsAPI: Sendable {
 
   /// Returns the list entry of a user.
   func record(_ person: Person) -> PersonRecord {
-    let devices = services.registrations.devices(of: person.id).compactMap { services.registrations.device($0)?.name }
+    let devices = registrations.devices(of: person.id).compactMap { registrations.device($0)?.name }
     return PersonRecord(name: person.name, devices: devices.sorted())
   }
 }

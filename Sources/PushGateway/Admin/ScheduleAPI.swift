@@ -6,10 +6,9 @@ import PushStorage
 /// The routes `/admin/v1/scheduled`: scheduled pushes. Their texts are not returned, since only the device may read
 /// them.
 struct ScheduleAPI: Sendable {
-  let services: Services
-
-  private var schedule: Schedule { services.schedule }
-  private var registrations: any Registrations { services.registrations }
+  let registrations: any Registrations
+  let groups: Groups
+  let schedule: Schedule
 
   var routes: [Router.Route] {
     [
@@ -35,7 +34,7 @@ struct ScheduleAPI: Sendable {
       rows: rows.map { row in
         ScheduledRecord(
           id: row.push.id.description, at: Schedule.timestamp(row.push.at),
-          device: services.groups.group(at: row.push.device)?.name ?? registrations.device(row.push.device)?.name,
+          device: groups.group(at: row.push.device)?.name ?? registrations.device(row.push.device)?.name,
           topic: registrations.app(row.push.app)?.topic,
           accepted: Schedule.timestamp(row.push.received), place: "\(row.push.at)-\(row.number)")
       })

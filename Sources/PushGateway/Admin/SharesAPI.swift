@@ -6,7 +6,9 @@ import PushStorage
 /// The routes `/admin/v1/shares…` and `/admin/v1/channels/{id}/shares`: links with which several users read a
 /// broadcast channel.
 struct SharesAPI: Sendable {
-  let services: Services
+  let registrations: any Registrations
+  let channels: ChannelsAPI
+  let clock: WallClock
   /// Returns the CA fingerprint for codes; nil without a certificate.
   let authority: @Sendable () -> String?
 
@@ -14,7 +16,7 @@ struct SharesAPI: Sendable {
     [
       .init("POST", "/admin/v1/channels/{id}/shares", .admin, share),
       .init("GET", "/admin/v1/shares", .reader) { request in
-        let rows = try await shares().map { InvitationRecord($0, services) }
+        let rows = try await shares().map { InvitationRecord($0, channels.channels, registrations) }
         return Response(rows: try ListsAPI.page(request, rows, \.id))
       },
       .init("DELETE", "/admin/v1/shares/{id}", .admin) { request in
@@ -22,14 +24,14 @@ struct SharesAPI: Sendable {
         guard try await shares().contains(where: { $0.id == id }) else {
           throw Problem.notFound("there is no link \(request.parameters[0]): `pushcli channels shares` shows them")
         }
-        try await services.registrations.withdraw(invitation: id)
+        try await registrations.withdraw(invitation: id)
         return .noContent
       },
     ]
   }
 
   private func shares() async throws -> [Invitation] {
-    try await services.registrations.invitations(now: services.clock.seconds).filter { $0.terms.channel != nil }
+    try await registrations.invitations(now: clock.seconds).filter { $0.terms.channel != nil }
   }
 
   private func share(_ request: ControlRequest) async throws -> Response {
@@ -45,11 +47,12 @@ struct SharesAPI: Sendable {
       throw Problem(
         503, "Service Unavailable", "this gateway has no certificate whose fingerprint a code could contain")
     }
-    let channel = try ChannelsAPI(services: services).channel(request)
-    let (secret, invitation) = try await services.registrations.invite(
+    let channel = try channels.channel(request)
+    let (secret, invitation) = try await registrations.invite(
       InvitationTerms(
-        expires: services.clock.seconds + Int64(wanted.validSeconds), uses: wanted.uses, channel: channel.id))
+        expires: clock.seconds + Int64(wanted.validSeconds), uses: wanted.uses, channel: channel.id))
     let code = InvitationCode(authority: authority, secret: secret).description
-    return Response(CreatedInvitation(code: code, InvitationRecord(invitation, services)), status: 201)
+    return Response(
+      CreatedInvitation(code: code, InvitationRecord(invitation, channels.channels, registrations)), status: 201)
   }
 }

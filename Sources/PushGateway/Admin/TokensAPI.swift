@@ -5,19 +5,20 @@ import PushStorage
 
 /// The routes `/admin/v1/tokens`: credentials for administration from other machines.
 struct TokensAPI: Sendable {
-  let services: Services
+  let remote: RemoteAdministration
+  let clock: WallClock
   /// Returns the fingerprint of the CA that clients see, for new tokens; nil if it can't be read.
   let authority: @Sendable () -> String?
 
   var routes: [Router.Route] {
     [
       .init("GET", "/admin/v1/tokens", .reader) { request in
-        let tokens = services.remote.tokens.list.map(AdministratorTokenRecord.init)
+        let tokens = remote.tokens.list.map(AdministratorTokenRecord.init)
         return Response(rows: try ListsAPI.page(request, tokens, \.name))
       },
       .init("POST", "/admin/v1/tokens", .admin, create),
       .init("DELETE", "/admin/v1/tokens/{name}", .admin) { request in
-        try await services.remote.tokens.remove(request.parameters[0])
+        try await remote.tokens.remove(request.parameters[0])
         return .noContent
       },
     ]
@@ -39,13 +40,13 @@ struct TokensAPI: Sendable {
     }
     let text = AdministratorTokenText.make(fingerprint: fingerprint)
     let token = AdministratorToken(
-      name: wanted.name, role: role, created: services.clock.milliseconds(),
-      expires: services.clock.seconds + Int64(wanted.days) * 86_400)
-    try await services.remote.tokens.add(token, text: text)
+      name: wanted.name, role: role, created: clock.milliseconds(),
+      expires: clock.seconds + Int64(wanted.days) * 86_400)
+    try await remote.tokens.add(token, text: text)
     return Response(
       CreatedAdministratorToken(
         token: text, name: token.name, role: role.rawValue, expires: DeviceRecord.timestamp(seconds: token.expires),
-        isUsable: services.remote.isOn), status: 201)
+        isUsable: remote.isOn), status: 201)
   }
 }
 

@@ -45,7 +45,7 @@ extension SentPush {
 /// The last ``Limits/rememberedPushes`` pushes that one device has acknowledged, or was sent without a sequence
 /// number.
 ///
-/// All streams of the device share it. ``FindSentPush`` looks up older pushes.
+/// All streams of the device share it. Older pushes are in the delivery log.
 final class DeviceHistory: Sendable {
   /// A ring buffer of pushes, which overwrites the oldest.
   struct Ring {

@@ -15,14 +15,14 @@ final class ChannelReceiver {
   }
 
   private let device: DeviceID
-  private let shared: LoopServices
+  private let shared: LoopParts
   private let loop: any EventLoop
   private var number: UInt64 = 0
   /// The stream, which owns this object.
   private unowned var owner: (any BroadcastReceiver)?
   private var positions: [ChannelID: Position] = [:]
 
-  init(device: DeviceID, _ shared: LoopServices, loop: any EventLoop) {
+  init(device: DeviceID, _ shared: LoopParts, loop: any EventLoop) {
     self.device = device
     self.shared = shared
     self.loop = loop
@@ -43,10 +43,10 @@ final class ChannelReceiver {
   func refresh() {
     assert(loop.inEventLoop)
     guard let owner else { return }
-    let wanted = shared.services.channels.subscriptions(of: device)
+    let wanted = shared.parts.channels.subscriptions(of: device)
     for (channel, seen) in wanted where positions[channel] == nil {
       positions[channel] = Position(sent: seen)
-      shared.services.liveChannels.join(channel, number, owner, loop: loop)
+      shared.parts.liveChannels.join(channel, number, owner, loop: loop)
     }
     let channels = Set(wanted.map(\.channel))
     for channel in positions.keys where !channels.contains(channel) { leave(channel) }
@@ -60,7 +60,7 @@ final class ChannelReceiver {
 
   private func leave(_ channel: ChannelID) {
     positions[channel] = nil
-    shared.services.liveChannels.leave(channel, number, loop: loop)
+    shared.parts.liveChannels.leave(channel, number, loop: loop)
   }
 
   /// True if the device has no channels.
@@ -69,7 +69,7 @@ final class ChannelReceiver {
   /// Returns the stored messages that the device has neither been sent on this stream nor acknowledged before.
   func due(now: Int64) -> [BroadcastMessage] {
     positions.compactMap { channel, position in
-      guard let message = shared.services.channels.message(of: channel, now: now / 1000), message.number > position.sent
+      guard let message = shared.parts.channels.message(of: channel, now: now / 1000), message.number > position.sent
       else {
         return nil
       }
@@ -79,11 +79,11 @@ final class ChannelReceiver {
 
   /// Returns a recent or stored message of one of the device's channels.
   func message(_ id: APNSID) -> BroadcastMessage? {
-    if let message = shared.services.liveChannels.recent(id) {
+    if let message = shared.parts.liveChannels.recent(id) {
       return positions[message.channel] == nil ? nil : message
     }
     for channel in positions.keys {
-      if let message = shared.services.channels.channel(channel)?.message, message.id == id { return message }
+      if let message = shared.parts.channels.channel(channel)?.message, message.id == id { return message }
     }
     return nil
   }
@@ -95,7 +95,7 @@ final class ChannelReceiver {
   /// A device whose unsubscription was confirmed gets no message that is accepted afterwards.
   func takes(_ message: BroadcastMessage, fromStorage: Bool) -> Bool {
     guard let position = positions[message.channel],
-      shared.services.channels.isSubscribed(device, to: message.channel)
+      shared.parts.channels.isSubscribed(device, to: message.channel)
     else { return false }
     if message.number == 0 { return true }
     guard message.number > position.sent else { return false }
@@ -108,8 +108,8 @@ final class ChannelReceiver {
   /// - Returns: the message, and true if it came from storage; nil if it is no longer the channel's latest.
   func acknowledge(_ channel: ChannelID, _ number: UInt64) -> (message: BroadcastMessage, isFromStorage: Bool)? {
     guard let position = positions[channel], number <= position.sent else { return nil }
-    guard shared.services.channels.acknowledge(device, channel, through: number) else { return nil }
-    guard let message = shared.services.channels.channel(channel)?.message, message.number == number else { return nil }
+    guard shared.parts.channels.acknowledge(device, channel, through: number) else { return nil }
+    guard let message = shared.parts.channels.channel(channel)?.message, message.number == number else { return nil }
     return (message, position.isFromStorage)
   }
 }

@@ -7,18 +7,31 @@ import PushStorage
 
 /// The requests of devices, `/v1/…` (design §4). ``DeviceStream`` serves their streams.
 struct DeviceAPI: Sendable {
-  let services: Services
+  let registrations: any Registrations
+  let mailbox: any Mailbox
+  /// The epoch of the mailbox's numbering; nil for a standalone gateway.
+  let epoch: NumberingEpoch?
+  let channels: Channels
+  let groups: Groups
+  let audit: AuditTrail
+  let budgets: DeviceRateLimiter
+  let devices: Devices
+  let pushes: Pushes
+  let broadcasts: Broadcasts
+  let logQueries: LogQueries
+  let lists: ListsAPI
+  let clock: WallClock
 
   var router: Router {
     Router([
       .init("POST", "/v1/devices", enroll),
       route("GET", "/v1/device") { device, _ in
-        guard let listed = services.registrations.listed(device.id) else { throw Problem.unauthorized }
-        let presence = CellPresence(services).here(CollectionOfOne(device.id))
-        return Response(ListsAPI(services: services).record(listed, presence[0]))
+        guard let listed = registrations.listed(device.id) else { throw Problem.unauthorized }
+        let presence = lists.presence.here(CollectionOfOne(device.id))
+        return Response(lists.record(listed, presence[0]))
       },
       route("GET", "/v1/device/apps") { device, _ in
-        Response(services.registrations.registrations(of: device.id).map(\.1).sorted { $0.topic < $1.topic })
+        Response(registrations.registrations(of: device.id).map(\.1).sorted { $0.topic < $1.topic })
       },
       route("PUT", "/v1/device/apps/{topic}", register),
       route("DELETE", "/v1/device/apps/{topic}", unregister),
@@ -46,29 +59,29 @@ struct DeviceAPI: Sendable {
         }
       },
       route("GET", "/v1/device/channels") { device, _ in
-        Response(["channels": services.channels.subscriptions(of: device.id).map(\.channel.description)])
+        Response(["channels": channels.subscriptions(of: device.id).map(\.channel.description)])
       },
       route("POST", "/v1/device/channels", join),
       route("PUT", "/v1/device/channels/{id}") { device, request in
         try countChange(of: device)
-        try await ManageChannels(services).subscribe([device], to: try channel(request))
+        try await broadcasts.subscribe([device], to: try channel(request))
         return .noContent
       },
       route("DELETE", "/v1/device/channels/{id}") { device, request in
         try countChange(of: device)
-        try await ManageChannels(services).unsubscribe(device.id, from: try channel(request))
+        try await broadcasts.unsubscribe(device.id, from: try channel(request))
         return .noContent
       },
       route("POST", "/v1/device/acknowledgements", acknowledge),
       route("POST", "/v1/device/ads/reports", reportAd),
       route("GET", "/v1/device/ads/reports") { device, request in
-        Response(try await ListAdReports(services)(request.query, of: device.id).map(AdReportRecord.init))
+        Response(try await pushes.adReports(request.query, of: device.id).map(AdReportRecord.init))
       },
       route("GET", "/v1/device/log", log),
       route("GET", "/v1/device/log/start") { device, request in
         try await searching(device) {
-          let (search, wanted) = try logQuery(device, request)
-          return Response(LogStart(try await search.start(wanted)))
+          let (queries, wanted) = try logQuery(device, request)
+          return Response(LogStart(try await queries.start(wanted)))
         }
       },
       route("GET", "/v1/device/log/next", isWaiting: true, nextRows),
@@ -85,7 +98,7 @@ struct DeviceAPI: Sendable {
 
   /// Returns the device that sent a request.
   func device(_ bearer: String?) throws(Problem) -> Device {
-    guard let bearer, let device = services.registrations.device(secret: bearer) else { throw .unauthorized }
+    guard let bearer, let device = registrations.device(secret: bearer) else { throw .unauthorized }
     return device
   }
 
@@ -102,27 +115,26 @@ struct DeviceAPI: Sendable {
         413, "Content Too Large", "the enrollment is too large: expected at most \(Limits.maximumEnrollmentSize) bytes")
     }
     // An enrollment uses the only database writer, which pushes need too, even if it is refused.
-    let now = services.clock.milliseconds()
+    let now = clock.milliseconds()
     let isAdmin = request.administrator?.role == .admin
-    guard isAdmin || services.budgets.allowsEnrollment(from: request.source, at: now) else {
+    guard isAdmin || budgets.allowsEnrollment(from: request.source, at: now) else {
       throw Problem.tooManyRequests("too many enrollments from this address: try again in a minute")
     }
     // Unauthenticated clients can send this request: the rest is read only if it contains an invitation, where one is
     // required.
     let invitation = (try? JSONParser().parse(request.body.span) { $0["invitation"]?.string }) ?? nil
-    let enroll = Enroll(services)
-    let warrant = try enroll.warrant(of: isAdmin ? .adminSocket : request.peer, invitation: invitation)
+    let warrant = try devices.warrant(of: isAdmin ? .adminSocket : request.peer, invitation: invitation)
     let enrollment: EnrollmentRequest = try request.decoded()
-    let record = isAdmin ? try await audit(enrollment, request) : nil
+    let record = isAdmin ? try await record(enrollment, request) : nil
     do {
       let enrolled = try await countingCodes(request, isCode: invitation != nil) {
         try await makeDevice(enrollment, by: warrant)
       }
-      if let record { try? await services.audit.note(status: 201, of: record) }
+      if let record { try? await audit.note(status: 201, of: record) }
       if case .invitation(let secret, _) = warrant, !isAdmin { await noteJoined(enrolled, by: secret, request) }
       return Response(enrolled, status: 201)
     } catch {
-      if let record { try? await services.audit.note(status: (Problem(error) ?? .failure).status, of: record) }
+      if let record { try? await audit.note(status: (Problem(error) ?? .failure).status, of: record) }
       throw error
     }
   }
@@ -132,23 +144,23 @@ struct DeviceAPI: Sendable {
   private func noteJoined(_ enrolled: Enrolled, by secret: String, _ request: ControlRequest) async {
     guard InvitationCode.selector(of: secret) != nil else { return }
     let joined = EnrollmentRequest(name: enrolled.name, person: enrolled.person)
-    let record = try? await services.audit.record(
-      request.method, request.path, body: controlJSON(joined), by: "an invitation", at: services.clock.milliseconds())
-    if let record { try? await services.audit.note(status: 201, of: record) }
+    let record = try? await audit.record(
+      request.method, request.path, body: controlJSON(joined), by: "an invitation", at: clock.milliseconds())
+    if let record { try? await audit.note(status: 201, of: record) }
   }
 
   /// Enrolls a device; a device that enrolls with a channel link reads the channel from the first message.
   private func makeDevice(_ enrollment: EnrollmentRequest, by warrant: EnrollmentAuthorization) async throws -> Enrolled
   {
-    let join = JoinChannel(services)
     var channel: BroadcastChannel?
-    if case .invitation(let secret, _) = warrant { channel = try await join.channel(of: secret) }
-    try services.groups.requireFree(enrollment.name)
-    let (device, secret) = try await Enroll(services)(name: enrollment.name, person: enrollment.person, by: warrant)
-    if let channel { try await join(enrolled: device, channel) }
+    if case .invitation(let secret, _) = warrant { channel = try await broadcasts.channel(of: secret) }
+    try groups.requireFree(enrollment.name)
+    let (device, secret) = try await devices.enroll(
+      name: enrollment.name, person: enrollment.person, by: warrant)
+    if let channel { try await broadcasts.join(channel, enrolled: device) }
     return Enrolled(
       device: device.uuid, secret: secret, name: device.name,
-      person: services.registrations.person(device.person)?.name, role: device.role.rawValue,
+      person: registrations.person(device.person)?.name, role: device.role.rawValue,
       channel: channel.map { joined($0, isKnown: false) })
   }
 
@@ -156,8 +168,8 @@ struct DeviceAPI: Sendable {
   private func countingCodes<Value>(
     _ request: ControlRequest, isCode: Bool = true, _ body: () async throws -> Value
   ) async throws -> Value {
-    let now = services.clock.milliseconds()
-    guard !isCode || services.budgets.allowsCode(from: request.source, at: now) else {
+    let now = clock.milliseconds()
+    guard !isCode || budgets.allowsCode(from: request.source, at: now) else {
       throw Problem.tooManyRequests(
         "\(Limits.wrongInvitations.burst) wrong codes came from this address: wait some minutes, and ask for another code"
       )
@@ -166,7 +178,7 @@ struct DeviceAPI: Sendable {
       return try await body()
     } catch {
       if (error as? RegistrationRefusal)?.kind == .wrongCode {
-        services.budgets.noteWrongCode(from: request.source, at: now)
+        budgets.noteWrongCode(from: request.source, at: now)
       }
       throw error
     }
@@ -177,35 +189,35 @@ struct DeviceAPI: Sendable {
     let wanted: JoinChannelRequest = try request.decoded()
     try countChange(of: device)
     let (channel, isKnown) = try await countingCodes(request) {
-      try await JoinChannel(services)(device, by: InvitationCode(reading: wanted.invitation).secret)
+      try await broadcasts.join(device, by: InvitationCode(reading: wanted.invitation).secret)
     }
     return Response(joined(channel, isKnown: isKnown))
   }
 
   private func joined(_ channel: BroadcastChannel, isKnown: Bool) -> JoinedChannel {
     JoinedChannel(
-      id: channel.id.description, topic: services.registrations.app(channel.app)?.topic ?? "",
+      id: channel.id.description, topic: registrations.app(channel.app)?.topic ?? "",
       environment: channel.environment.rawValue, isKnown: isKnown)
   }
 
   /// Records an administrator's enrollment request in the audit trail before it is carried out, without the
   /// invitation.
-  private func audit(_ enrollment: EnrollmentRequest, _ request: ControlRequest) async throws -> Int64 {
-    try await services.audit.record(
+  private func record(_ enrollment: EnrollmentRequest, _ request: ControlRequest) async throws -> Int64 {
+    try await audit.record(
       request.method, request.path, body: controlJSON(enrollment), by: request.administrator?.shown,
-      at: services.clock.milliseconds())
+      at: clock.milliseconds())
   }
 
   private func register(_ device: Device, _ request: ControlRequest) async throws -> Response {
     try countChange(of: device)
-    let registration = try await Register(services)(
+    let registration = try await devices.register(
       device.id, topic: request.parameters[0], environment: request.environment)
     return Response(["token": registration.token.hex])
   }
 
   private func unregister(_ device: Device, _ request: ControlRequest) async throws -> Response {
     try countChange(of: device)
-    try await Unregister(services)(device.id, topic: request.parameters[0])
+    try await devices.unregister(device.id, topic: request.parameters[0])
     return .noContent
   }
 
@@ -218,13 +230,13 @@ struct DeviceAPI: Sendable {
 
   // MARK: Preferences
 
-  private func preferences(of device: Device) -> Preferences { services.registrations.preferences(of: device.id) }
+  private func preferences(of device: Device) -> Preferences { registrations.preferences(of: device.id) }
 
   private func change(
     _ device: Device, _ change: @escaping @Sendable (inout Preferences) -> Void
   ) async throws -> Response {
     try countChange(of: device.person)
-    return Response(try await ChangePreferences(services)(of: device.person, change))
+    return Response(try await devices.changePreferences(of: device.person, change))
   }
 
   /// Changes some preferences and leaves the others unchanged, even if other requests change them concurrently.
@@ -232,7 +244,7 @@ struct DeviceAPI: Sendable {
     let wanted: PreferencesRequest = try request.decoded()
     try countChange(of: device.person)
     return Response(
-      try await ChangePreferences(services)(
+      try await devices.changePreferences(
         of: device.person, assigning: wanted.settings, app: wanted.app, category: wanted.category, isByOwner: true))
   }
 
@@ -240,7 +252,7 @@ struct DeviceAPI: Sendable {
 
   /// - Throws: 429 if the user's preferences change faster than a human changes them.
   private func countChange(of person: PersonID) throws(Problem) {
-    guard services.budgets.allowsChange(person, at: services.clock.milliseconds()) else {
+    guard budgets.allowsChange(person, at: clock.milliseconds()) else {
       throw .tooManyRequests(
         "preferences change at most \(Limits.personChanges.perSecond) times a second: try again in a moment")
     }
@@ -248,7 +260,7 @@ struct DeviceAPI: Sendable {
 
   /// - Throws: 429 if the device registers, subscribes and reports too often.
   private func countChange(of device: Device) throws(Problem) {
-    guard services.budgets.allowsChange(device.id, at: services.clock.milliseconds()) else {
+    guard budgets.allowsChange(device.id, at: clock.milliseconds()) else {
       throw .tooManyRequests(
         "a device registers, subscribes and reports at most \(Limits.deviceChanges.perSecond) times a second: "
           + "try again in a moment")
@@ -268,11 +280,11 @@ struct DeviceAPI: Sendable {
       throw Problem.badRequest(
         "invalid \"seq\" \(seq): expected the number of the last push, at most \(Limits.maximumCursor)")
     }
-    guard acknowledgement.epoch == services.backend.epoch?.description else {
+    guard acknowledgement.epoch == epoch?.description else {
       throw Problem(
         409, "Conflict", "wrong \"epoch\": expected the value in the stream's welcome line")
     }
-    services.mailbox.acknowledge(device.id, through: seq)
+    mailbox.acknowledge(device.id, through: seq)
     return .noContent
   }
 
@@ -282,42 +294,43 @@ struct DeviceAPI: Sendable {
       throw Problem.badRequest("invalid apns-id \"\(report.id)\": expected a UUID")
     }
     try countChange(of: device)
-    try await ReportAd(services)(id, topic: report.topic, text: report.text ?? "", by: device.id)
+    try await pushes.reportAd(id, topic: report.topic, text: report.text ?? "", by: device.id)
     return .noContent
   }
 
   private func log(_ device: Device, _ request: ControlRequest) async throws -> Response {
     try await searching(device) {
-      let (search, wanted) = try logQuery(device, request)
-      return Response(LogRows(try await search(wanted)))
+      let (queries, wanted) = try logQuery(device, request)
+      return Response(LogRows(try await queries.newest(wanted)))
     }
   }
 
   /// Returns the device's next rows, or waits for them. Reads at most ``Limits/deviceLogSearchSize`` of the log: a
   /// client that starts further back reads pages, beginning with the newest.
   private func nextRows(_ device: Device, _ request: ControlRequest) async throws -> Response {
-    let (search, wanted) = try logQuery(device, request)
-    guard let page = try await search.page(wanted, within: try LogSearch.wait(request.query)) else {
-      throw LogSearch.tooManyWaits
+    let (queries, wanted) = try logQuery(device, request)
+    guard let page = try await queries.page(wanted, within: try LogQueries.wait(request.query)) else {
+      throw LogQueries.tooManyWaits
     }
     return Response(LogPage(page))
   }
 
   /// Creates the device's query for its own rows; names of other devices are ignored.
-  private func logQuery(_ device: Device, _ request: ControlRequest) throws -> (LogSearch, LogSearch.Request) {
-    let search = LogSearch(services, for: device.id)
-    var wanted = try search.wanted(request.query.filter { $0.key != "device" })
+  private func logQuery(_ device: Device, _ request: ControlRequest) throws -> (LogQueries, LogQueries.Request) {
+    var queries = logQueries
+    queries.reader = device.id
+    var wanted = try queries.request(request.query.filter { $0.key != "device" })
     wanted.query.device = device.id
     wanted.query.maximumReadSize = Limits.deviceLogSearchSize
-    return (search, wanted)
+    return (queries, wanted)
   }
 
   /// Runs a search; a device can run one at a time.
   private func searching(_ device: Device, _ search: () async throws -> Response) async throws -> Response {
-    guard services.budgets.beginSearch(device.id) else {
+    guard budgets.beginSearch(device.id) else {
       throw Problem.tooManyRequests("another search of this device's log is running: wait for its response")
     }
-    defer { services.budgets.endSearch(device.id) }
+    defer { budgets.endSearch(device.id) }
     return try await search()
   }
 }

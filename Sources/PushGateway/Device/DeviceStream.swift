@@ -27,7 +27,7 @@ final class DeviceStream: StreamConsumer, LiveSubscription, BroadcastReceiver {
   private let device: Device
   /// The secret that the stream was opened with; nil after the device's hello.
   private var secret: String?
-  private let shared: LoopServices
+  private let shared: LoopParts
   private let framing: Framing
   private let stream: StreamReference
   private let loop: any EventLoop
@@ -53,7 +53,7 @@ final class DeviceStream: StreamConsumer, LiveSubscription, BroadcastReceiver {
   /// The beginning of an incomplete line.
   private var partialLine: [UInt8] = []
 
-  init(device: Device, secret: String, _ shared: LoopServices, framing: Framing, exchange: Exchange) {
+  init(device: Device, secret: String, _ shared: LoopParts, framing: Framing, exchange: Exchange) {
     self.device = device
     self.secret = secret
     self.shared = shared
@@ -117,7 +117,7 @@ final class DeviceStream: StreamConsumer, LiveSubscription, BroadcastReceiver {
     sendDueBroadcasts()
   }
 
-  func drain() { end(reason: "shutdown", gateways: shared.services.backend.gateways()) }
+  func drain() { end(reason: "shutdown", gateways: shared.parts.backend.gateways()) }
 
   func closed() {
     state.end()
@@ -125,8 +125,8 @@ final class DeviceStream: StreamConsumer, LiveSubscription, BroadcastReceiver {
     if let number = registryNumber {
       // The time is recorded before the stream is detached, so that a disconnected device always has a last-seen
       // time.
-      shared.services.presence.note(device.id, at: shared.services.clock.seconds)
-      shared.services.router.detach(device.id, number)
+      shared.parts.presence.note(device.id, at: shared.parts.clock.seconds)
+      shared.parts.router.detach(device.id, number)
     }
     registryNumber = nil
     channels.end()
@@ -134,7 +134,7 @@ final class DeviceStream: StreamConsumer, LiveSubscription, BroadcastReceiver {
     let last = outstanding.suffix(Limits.rememberedPushes)
     if !last.isEmpty { remember { ring in for sent in last { ring.add(sent.push) } } }
     (outstanding, replaceableCount) = ([], 0)
-    if history != nil { shared.services.histories.close(device.id) }
+    if history != nil { shared.parts.histories.close(device.id) }
     history = nil
     // The reports and this stream reference each other. Lookups in progress are completed.
     claims?.finish()
@@ -142,23 +142,23 @@ final class DeviceStream: StreamConsumer, LiveSubscription, BroadcastReceiver {
   }
 
   private func handle(_ line: DeviceLine) {
-    let now = shared.services.clock.milliseconds()
+    let now = shared.parts.clock.milliseconds()
     switch line {
     case .hello(_, let number, let epoch, let isSilent, let focus):
       guard registryNumber == nil, !state.isEnded else { return }
       // A position in another numbering is meaningless: the pending pushes are sent from the first on.
-      let cursor = epoch == shared.services.backend.epoch ? number : 0
+      let cursor = epoch == shared.parts.backend.epoch ? number : 0
       guard cursor <= Limits.maximumCursor else { return end(reason: "cursor-too-large") }
       (deviceState.isSilent, deviceState.focus) = (isSilent, focus)
-      shared.services.conditions.report(deviceState, by: device.id)
-      let streams = shared.services.router.count(of: device.id)
+      shared.parts.conditions.report(deviceState, by: device.id)
+      let streams = shared.parts.router.count(of: device.id)
       guard streams < Limits.maximumDeviceStreams else { return end(reason: "too-many-streams") }
-      if streams == 0, let cell = shared.services.backend.cell { AlertHandover.tell(cell, device.id) }
-      let number = shared.services.router.attach(device.id, self, loop: loop)
+      if streams == 0, let cell = shared.parts.backend.cell { AlertHandover.tell(cell, device.id) }
+      let number = shared.parts.router.attach(device.id, self, loop: loop)
       registryNumber = number
       // From here on the stream is notified when the secret is revoked; this checks that it was not revoked before.
       guard isKnown() else { return end(reason: "revoked") }
-      shared.services.presence.note(device.id, at: now / 1000)
+      shared.parts.presence.note(device.id, at: now / 1000)
       sayWelcome()
       sayTakenBack()
       for action in state.hello(cursor: cursor) { perform(action) }
@@ -172,24 +172,24 @@ final class DeviceStream: StreamConsumer, LiveSubscription, BroadcastReceiver {
       guard seq <= state.cursor else { return }
       outstanding.removeAll { $0.seq == seq }
       replaceableCount = outstanding.count(where: \.isReplaceable)
-      shared.services.mailbox.discard(device.id, seq: seq)
+      shared.parts.mailbox.discard(device.id, seq: seq)
     case .presented(let id, let parts):
-      guard isAffordable(shared.services.budgets.allowsReport(device.id, at: now), at: now) else { return }
+      guard isAffordable(shared.parts.budgets.allowsReport(device.id, at: now), at: now) else { return }
       receive(DeviceClaim(id: id, kind: .presented(parts.map(\.rawValue)), at: now))
     case .answer(let id, let action):
-      guard isAffordable(shared.services.budgets.allowsAnswer(device.id, at: now), at: now) else { return }
+      guard isAffordable(shared.parts.budgets.allowsAnswer(device.id, at: now), at: now) else { return }
       receive(DeviceClaim(id: id, kind: .answered(action), at: now))
     case .state(let isSilent, let focus):
       deviceState.isSilent = isSilent ?? deviceState.isSilent
       if let focus { deviceState.focus = focus.name }
-      shared.services.conditions.report(deviceState, by: device.id)
+      shared.parts.conditions.report(deviceState, by: device.id)
     }
   }
 
   /// Returns true if the secret is still the device's.
   private func isKnown() -> Bool {
     defer { secret = nil }
-    return secret.map { shared.services.registrations.device(secret: $0)?.id == device.id } ?? true
+    return secret.map { shared.parts.registrations.device(secret: $0)?.id == device.id } ?? true
   }
 
   private func acknowledge(_ seq: UInt64, now: Int64) {
@@ -212,11 +212,11 @@ final class DeviceStream: StreamConsumer, LiveSubscription, BroadcastReceiver {
   ///   event.
   private func acknowledge(_ seq: UInt64) -> [UInt64] {
     guard replaceableCount > 0 else {
-      shared.services.mailbox.acknowledge(device.id, through: seq)
+      shared.parts.mailbox.acknowledge(device.id, through: seq)
       return []
     }
     let replaceable = outstanding.lazy.prefix { $0.seq <= seq }.filter(\.isReplaceable).map(\.seq)
-    return shared.services.mailbox.acknowledge(device.id, through: seq, replaceable: Array(replaceable))
+    return shared.parts.mailbox.acknowledge(device.id, through: seq, replaceable: Array(replaceable))
   }
 
   private func forgetFirst() {
@@ -228,7 +228,7 @@ final class DeviceStream: StreamConsumer, LiveSubscription, BroadcastReceiver {
 
   /// Changes the device's history, and opens it on first use.
   private func remember(_ change: (inout DeviceHistory.Ring) -> Void) {
-    let history = history ?? shared.services.histories.open(device.id)
+    let history = history ?? shared.parts.histories.open(device.id)
     self.history = history
     history.change(change)
   }
@@ -237,7 +237,7 @@ final class DeviceStream: StreamConsumer, LiveSubscription, BroadcastReceiver {
   /// minute.
   private func isAffordable(_ isWithinBudget: Bool, at now: Int64) -> Bool {
     if isWithinBudget { return true }
-    if let count = shared.services.budgets.noteRefusal(at: now) {
+    if let count = shared.parts.budgets.noteRefusal(at: now) {
       shared.logger.log(
         .deviceBudgetMet, "device exceeded its report rate; excess reports are dropped",
         metadata: ["device": "\(device.name)", "lines": "\(count)"])
@@ -254,9 +254,9 @@ final class DeviceStream: StreamConsumer, LiveSubscription, BroadcastReceiver {
   }
 
   private func makeClaims() -> DeviceReports {
-    let (find, device) = (FindSentPush(shared.services), device.id)
+    let (pushes, device) = (shared.parts.pushes, device.id)
     return DeviceReports(
-      loop: loop, find: { try await find($0, by: device) }, accept: accept,
+      loop: loop, find: { try await pushes.find($0, sentTo: device) }, accept: accept,
       refuse: { claim in
         // The device need not repeat it.
         if case .answered = claim.kind { self.tell(claim.id, isAnswered: nil) }
@@ -265,7 +265,7 @@ final class DeviceStream: StreamConsumer, LiveSubscription, BroadcastReceiver {
 
   /// Returns a push that the device was sent, if it is in memory.
   private func sent(_ id: APNSID) -> SentPush? {
-    outstanding.last { $0.push.id == id }?.push ?? shared.services.histories.push(id, of: device.id)
+    outstanding.last { $0.push.id == id }?.push ?? shared.parts.histories.push(id, of: device.id)
       ?? channels.message(id).map { SentPush($0, parser: shared.parser) }
   }
 
@@ -284,7 +284,7 @@ final class DeviceStream: StreamConsumer, LiveSubscription, BroadcastReceiver {
   /// answer.
   private func answer(_ push: SentPush, _ action: String, at time: Int64) {
     let this = NIOLoopBound(self, eventLoop: loop)
-    AnswerPush(shared.services)(push, action, by: device, on: registryNumber, at: time) { outcome in
+    shared.parts.pushes.answer(push, action, by: device, on: registryNumber, at: time) { outcome in
       // An answer that can't be stored gets no reply; health reports the cause.
       guard case .success(let counting) = outcome else { return }
       this.eventLoop.execute { this.value.tell(push.id, isAnswered: counting) }
@@ -320,7 +320,7 @@ final class DeviceStream: StreamConsumer, LiveSubscription, BroadcastReceiver {
     }
     if case .revoked = notice { return end(reason: "revoked") }
     if case .cutOff = notice {
-      return end(reason: "mailbox-unavailable", gateways: shared.services.backend.gateways())
+      return end(reason: "mailbox-unavailable", gateways: shared.parts.backend.gateways())
     }
     guard hasCapacity else { return postponed.add(notice) }
     switch notice {
@@ -339,7 +339,7 @@ final class DeviceStream: StreamConsumer, LiveSubscription, BroadcastReceiver {
   /// Sends the stored messages that the device has not received.
   private func sendDueBroadcasts() {
     if channels.isEmpty { return }
-    for message in channels.due(now: shared.services.clock.milliseconds()) { send(message, fromStorage: true) }
+    for message in channels.due(now: shared.parts.clock.milliseconds()) { send(message, fromStorage: true) }
   }
 
   /// Sends a message. If the stream has no capacity, a stored message stays due and is sent after the device has
@@ -355,7 +355,7 @@ final class DeviceStream: StreamConsumer, LiveSubscription, BroadcastReceiver {
     send(MailboxEntry(seq: 0, push: message.push(to: device.id)), of: message)
     // An event stream carries no acknowledgments: a sent message counts as received.
     if framing == .events, message.number > 0 {
-      acknowledge(message.channel, message.number, now: shared.services.clock.milliseconds())
+      acknowledge(message.channel, message.number, now: shared.parts.clock.milliseconds())
     }
   }
 
@@ -378,18 +378,18 @@ final class DeviceStream: StreamConsumer, LiveSubscription, BroadcastReceiver {
     case .drop(let entry):
       shared.meter.reached(.streamBacklog)
       shared.log.append(
-        entry.push.event(.dropped, at: shared.services.clock.milliseconds(), detail: .fact(.deviceLags)))
+        entry.push.event(.dropped, at: shared.parts.clock.milliseconds(), detail: .fact(.deviceLags)))
     case .announceGap(let gap): write(PushLine.gap(gap))
     case .announceCaughtUp(let seq):
       write(PushLine.caughtUp(seq))
-      Summaries(shared.services).deliver(to: device.id, hasCaughtUp: true)
-    case .acknowledge(let seq): acknowledge(seq, now: shared.services.clock.milliseconds())
+      shared.parts.summaries.deliver(to: device.id, hasCaughtUp: true)
+    case .acknowledge(let seq): acknowledge(seq, now: shared.parts.clock.milliseconds())
     }
   }
 
   private func read(after seq: UInt64, since begun: NIODeadline = .now()) {
     let this = NIOLoopBound(self, eventLoop: loop)
-    let (mailbox, device) = (shared.services.mailbox, device.id)
+    let (mailbox, device) = (shared.parts.mailbox, device.id)
     let limit = DeviceStreamState.batch(capacity: capacity)
     Task {
       do {
@@ -404,7 +404,7 @@ final class DeviceStream: StreamConsumer, LiveSubscription, BroadcastReceiver {
   /// Tries again while the backend may recover, so that the device stays connected.
   private func couldNotRead(after seq: UInt64, since begun: NIODeadline) {
     guard state.isOpen else { return }
-    guard .now() < begun + shared.services.backend.readTimeout else { return notify(.cutOff) }
+    guard .now() < begun + shared.parts.backend.readTimeout else { return notify(.cutOff) }
     // A random pause prevents that all streams read at once.
     let this = NIOLoopBound(self, eventLoop: loop)
     loop.scheduleTask(in: .milliseconds(.random(in: 1000...2000))) {
@@ -421,20 +421,20 @@ final class DeviceStream: StreamConsumer, LiveSubscription, BroadcastReceiver {
 
   private func send(_ entry: MailboxEntry, of message: BroadcastMessage? = nil) {
     let push = entry.push
-    let now = shared.services.clock.milliseconds()
+    let now = shared.parts.clock.milliseconds()
     // The expiration is checked as late as possible.
-    guard !entry.isExpired(at: now), let app = shared.services.registrations.app(of: push) else { return }
-    if !shared.services.retractions.isEmpty, message == nil,
-      shared.services.retractions.contains(push.id, of: device.person, app: push.app)
+    guard !entry.isExpired(at: now), let app = shared.parts.registrations.app(of: push) else { return }
+    if !shared.parts.retractions.isEmpty, message == nil,
+      shared.parts.retractions.contains(push.id, of: device.person, app: push.app)
     {
       return withhold(entry, now: now)
     }
     guard let content = shared.payloads.content(of: push) else { return giveUp(entry, of: app, message, now: now) }
     let decision = decide(push, content, of: app, now: now)
     if decision.isAlertCounted { alerts(at: now).note(push.id, of: app.id, at: now) }
-    if let cell = shared.services.backend.cell, message == nil { tellOthers(push, content, cell, at: now) }
+    if let cell = shared.parts.backend.cell, message == nil { tellOthers(push, content, cell, at: now) }
     if let hold = decision.hold {
-      shared.services.held.hold(entry, hold, content.notification, decision.presentation.center)
+      shared.parts.held.hold(entry, hold, content.notification, decision.presentation.center)
     }
     shared.log.append(decision.transmitted, keeping: decision.keptText, isForSenders: decision.textReaders == .senders)
     if let suppressed = decision.suppressed { shared.log.append(suppressed) }
@@ -461,13 +461,13 @@ final class DeviceStream: StreamConsumer, LiveSubscription, BroadcastReceiver {
   /// gone.
   private func tellOthers(_ push: StoredPush, _ content: PushContent, _ cell: any GatewayCell, at now: Int64) {
     guard let category = content.notification.category,
-      !shared.services.registrations.actions(of: push.app, category).isEmpty
+      !shared.parts.registrations.actions(of: push.app, category).isEmpty
     else { return }
     TellSent(cell: cell)(push.id, of: push.app, category: category, to: device.id, at: now)
   }
 
   private func decide(_ push: StoredPush, _ content: PushContent, of app: App, now: Int64) -> DeliveryDecision {
-    let registrations = shared.services.registrations
+    let registrations = shared.parts.registrations
     let decider = Decider(
       preferences: registrations.preferences(of: device.id), device: deviceState,
       isCatchingUp: !state.hasAnnouncedCaughtUp, now: now)
@@ -480,7 +480,7 @@ final class DeviceStream: StreamConsumer, LiveSubscription, BroadcastReceiver {
 
   private func alerts(at now: Int64) -> ShownAlerts {
     if let shownAlerts { return shownAlerts }
-    let alerts = shared.services.conditions.alerts(on: device.id, at: now)
+    let alerts = shared.parts.conditions.alerts(on: device.id, at: now)
     shownAlerts = alerts
     return alerts
   }
@@ -491,25 +491,25 @@ final class DeviceStream: StreamConsumer, LiveSubscription, BroadcastReceiver {
       guard channels.acknowledge(message.channel, message.number) != nil else { return }
       shared.log.append(entry.push.event(.undeliverable, at: now, detail: .fact(.unreadable)))
     } else {
-      shared.services.mailbox.discard(device.id, seq: entry.seq)
+      shared.parts.mailbox.discard(device.id, seq: entry.seq)
     }
     write(PushLine.undeliverable(entry.push.id, app: app))
   }
 
   private func sayWelcome() {
-    let apps = shared.services.registrations.registrations(of: device.id).map(\.1)
-    let preferences = controlJSON(shared.services.registrations.preferences(of: device.id))
+    let apps = shared.parts.registrations.registrations(of: device.id).map(\.1)
+    let preferences = controlJSON(shared.parts.registrations.preferences(of: device.id))
     write(
       PushLine.welcome(
-        device: device, apps: apps, preferences: preferences, epoch: shared.services.backend.epoch,
-        gateways: shared.services.backend.gateways()))
+        device: device, apps: apps, preferences: preferences, epoch: shared.parts.backend.epoch,
+        gateways: shared.parts.backend.gateways()))
   }
 
   /// Sends the retractions, including those from the time when the device was offline.
   private func sayTakenBack() {
-    if shared.services.retractions.isEmpty { return }
-    for one in shared.services.retractions.retractions(of: device.person) {
-      notify(DeviceNotice(takenBack: one.id, topic: one.app.flatMap { shared.services.registrations.app($0)?.topic }))
+    if shared.parts.retractions.isEmpty { return }
+    for one in shared.parts.retractions.retractions(of: device.person) {
+      notify(DeviceNotice(takenBack: one.id, topic: one.app.flatMap { shared.parts.registrations.app($0)?.topic }))
     }
   }
 
@@ -517,7 +517,7 @@ final class DeviceStream: StreamConsumer, LiveSubscription, BroadcastReceiver {
   /// remove it.
   private func withhold(_ entry: MailboxEntry, now: Int64) {
     guard entry.seq == 0 else {
-      return shared.services.mailbox.retract(entry.push.id, app: entry.push.app, from: [device.id]) { _ in }
+      return shared.parts.mailbox.retract(entry.push.id, app: entry.push.app, from: [device.id]) { _ in }
     }
     shared.log.append(entry.push.event(.dropped, at: now, detail: .fact(.retracted)))
   }
@@ -534,7 +534,7 @@ final class DeviceStream: StreamConsumer, LiveSubscription, BroadcastReceiver {
       line.append(UInt8(ascii: "\n"))
       send(line: line, ending: ending)
     case .events:
-      let place = NumberedPlace(epoch: shared.services.backend.epoch, seq: eventID)
+      let place = NumberedPlace(epoch: shared.parts.backend.epoch, seq: eventID)
       let head = eventID > 0 ? "id: \(place)\ndata: " : "data: "
       send(line: head.utf8 + line + "\n\n".utf8, ending: ending)
     }

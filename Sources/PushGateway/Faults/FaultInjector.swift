@@ -13,7 +13,8 @@ final class FaultInjector {
   private let faults: FaultTable
   private let log: DeliveryLog
   private let registrations: any Registrations
-  private let unregister: Unregister
+  /// Ends the registration of a device for a topic.
+  private let unregister: @Sendable (DeviceID, _ topic: String) async throws -> Void
   private let clock: WallClock
   private let logger: Logger
   /// Serves a request without a fault.
@@ -25,8 +26,9 @@ final class FaultInjector {
   private var random = FastRandom()
 
   init(
-    faults: FaultTable, log: DeliveryLog, registrations: any Registrations, unregister: Unregister, clock: WallClock,
-    logger: Logger, serve: @escaping (Exchange) -> Void, refuse: @escaping (Exchange, Rejection) -> Void,
+    faults: FaultTable, log: DeliveryLog, registrations: any Registrations,
+    unregister: @escaping @Sendable (DeviceID, _ topic: String) async throws -> Void, clock: WallClock, logger: Logger,
+    serve: @escaping (Exchange) -> Void, refuse: @escaping (Exchange, Rejection) -> Void,
     answer: @escaping (Exchange, _ status: Int) -> Void
   ) {
     self.faults = faults
@@ -114,7 +116,7 @@ final class FaultInjector {
     let (unregister, logger) = (unregister, logger)
     Task {
       do {
-        try await unregister(registration.device, topic: app.topic)
+        try await unregister(registration.device, app.topic)
       } catch {
         logger.log(.faultFailed, "a fault could not unregister a token: \(error)")
       }

@@ -4,15 +4,7 @@ import PushCore
 /// The routes `/healthz`, `/readyz` and `/v1/health`: the liveness, readiness and health of the gateway, without
 /// authentication.
 struct HealthAPI: Sendable {
-  let checkHealth: CheckHealth
-  let checkReadiness: CheckReadiness
-  let lifecycle: Lifecycle
-
-  init(_ services: Services) {
-    checkHealth = CheckHealth(services)
-    checkReadiness = CheckReadiness(services)
-    lifecycle = services.lifecycle
-  }
+  let check: HealthCheck
 
   static let alivePath: StaticString = "/healthz"
   static let readyPath: StaticString = "/readyz"
@@ -20,11 +12,11 @@ struct HealthAPI: Sendable {
   var routes: [Router.Route] {
     [
       .init("GET", "/healthz") { _ in
-        await lifecycle.isAlive()
+        await check.lifecycle.isAlive()
           ? Response(line: "ok") : Response(line: "an event loop does not answer: restart the gateway", status: 503)
       },
       .init("GET", "/readyz") { request in
-        switch checkReadiness() {
+        switch check.readiness {
         case .ready: Response(line: "ready")
         case .draining: Response(line: "draining: shutting down, not accepting pushes", status: 503)
         case .failing(let problem):
@@ -32,7 +24,7 @@ struct HealthAPI: Sendable {
         }
       },
       .init("GET", "/v1/health") { request in
-        let health = checkHealth()
+        let health = check.health
         return (request.peer != .remote ? health : health.forStrangers).response
       },
     ]

@@ -4,17 +4,25 @@ import PushStorage
 
 /// The sources of all metrics; reading them blocks no other thread.
 struct Meters: Sendable {
-  let services: Services
+  let backend: GatewayBackend
+  let log: DeliveryLog
+  let held: DeferredPushes
+  let schedule: Schedule
+  let budgets: DeviceRateLimiter
+  let healthCheck: HealthCheck
+  /// The counters of the gateway, and of its event loops.
+  let gateway: GatewayMeter
+  let clock: WallClock
   let faults: FaultTable
   let transportLimits: LimitLog
   let folder: StateFolder
   /// Returns the path of the server's certificate; nil for the one in the state folder.
   var certificatePath: (@Sendable () -> String)?
 
-  var loops: [LoopMeter] { services.meter.loops.map(\.loop) }
+  var loops: [LoopMeter] { gateway.loops.map(\.loop) }
 
   /// The commit metrics of the storage backend; nil if it reports none.
-  var mailbox: MailboxMeter? { services.backend.mailboxMeter }
+  var mailbox: MailboxMeter? { backend.mailboxMeter }
 
   /// Returns the sum of a counter over all loops.
   func sum(_ counter: (LoopMeter) -> UInt64) -> UInt64 { loops.reduce(0) { $0 &+ counter($1) } }
@@ -35,6 +43,6 @@ struct Meters: Sendable {
 
   /// Returns the combined histogram of all loops for a stage.
   func stage(_ stage: KeyPath<LatencyHistograms, MetricHistogram>) -> MetricSample.Value {
-    .histogram(.sum(services.meter.loops.map { $0.stages[keyPath: stage].snapshot }))
+    .histogram(.sum(gateway.loops.map { $0.stages[keyPath: stage].snapshot }))
   }
 }

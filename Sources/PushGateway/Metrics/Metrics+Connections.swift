@@ -27,7 +27,7 @@ extension Metric {
     Metric(
       "pushgateway_device_streams", .gauge, "Open streams on which devices receive pushes.",
       total: { meters in
-        meters.services.meter.loops.reduce(0) { $0 &+ UInt64(clamping: $1.deviceStreams.value) }
+        meters.gateway.loops.reduce(0) { $0 &+ UInt64(clamping: $1.deviceStreams.value) }
       }),
     Metric(
       "pushgateway_tls_handshakes", .counter, "Completed TLS handshakes.",
@@ -54,7 +54,7 @@ extension Metric {
       "pushgateway_limits_reached", .counter, by: "limit", ReachedLimit.allCases.map(\.label),
       "Operations refused, dropped or postponed because of a limit, by limit.",
       totals: { meters in
-        let parts = [meters.services.meter.limits, meters.services.log.limits, meters.services.budgets.limits]
+        let parts = [meters.gateway.limits, meters.log.limits, meters.budgets.limits]
         return Meters.sum(
           (parts + meters.loops.map(\.limits) + (meters.mailbox.map { [$0.limits] } ?? [])).map(\.totals))
       }),

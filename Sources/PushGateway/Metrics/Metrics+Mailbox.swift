@@ -6,28 +6,28 @@ extension Metric {
   static let mailbox: [Metric] = [
     Metric(
       "pushgateway_mailbox_pushes", .gauge, "Pushes pending for their devices.",
-      total: { $0.services.backend.mailboxBacklog().map { UInt64(clamping: $0.waiting) } }),
+      total: { $0.backend.mailboxBacklog().map { UInt64(clamping: $0.waiting) } }),
     Metric(
       "pushgateway_mailbox_oldest_age_seconds", .gauge, unit: "seconds",
       "Age of the oldest pending push, less up to four seconds; 0 without pending pushes.",
       real: { meters in
-        meters.services.backend.mailboxBacklog().map { backlog in
-          let now = meters.services.clock.milliseconds()
+        meters.backend.mailboxBacklog().map { backlog in
+          let now = meters.clock.milliseconds()
           return Double(max(0, now - (backlog.oldest ?? now))) / 1000
         }
       }),
     Metric(
       "pushgateway_uncommitted_pushes", .gauge, "Pushes that await a commit of the mailbox and their response.",
-      total: { $0.services.backend.mailboxBacklog().map { UInt64(clamping: $0.uncommitted) } }),
+      total: { $0.backend.mailboxBacklog().map { UInt64(clamping: $0.uncommitted) } }),
     Metric(
       "pushgateway_scheduled_pushes", .gauge, "Pushes scheduled by their senders for a later time.",
-      total: { UInt64(clamping: $0.services.schedule.pushes.count) }),
+      total: { UInt64(clamping: $0.schedule.pushes.count) }),
     Metric(
       "pushgateway_held_pushes", .gauge, "Pushes deferred to the next summary of their devices.",
-      total: { UInt64(clamping: $0.services.held.count) }),
+      total: { UInt64(clamping: $0.held.count) }),
     Metric(
       "pushgateway_log_backlog_rows", .gauge, "Rows of the delivery log that are queued for writing.",
-      total: { UInt64(clamping: $0.services.log.waitingCount) }),
+      total: { UInt64(clamping: $0.log.waitingCount) }),
     Metric(
       "pushgateway_commits_failed", .counter, "Failed commits of the mailbox.",
       total: { $0.mailbox?.failures.total ?? 0 }),
@@ -41,6 +41,6 @@ extension Metric {
     Metric(
       "pushgateway_health_problems", .gauge,
       "Number of problems reported by /v1/health; 0: healthy.",
-      total: { UInt64(CheckHealth($0.services)().problems.count) }),
+      total: { UInt64($0.healthCheck.health.problems.count) }),
   ]
 }

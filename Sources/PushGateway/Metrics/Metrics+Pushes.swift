@@ -8,27 +8,27 @@ extension Metric {
     Metric(
       "pushgateway_requests_accepted", .counter, by: "as", RequestMeter.Acceptance.allCases.map { "\($0)" },
       "Pushes and broadcasts answered with 200.",
-      totals: { Meters.sum($0.services.meter.loops.map(\.acceptances)) }),
+      totals: { Meters.sum($0.gateway.loops.map(\.acceptances)) }),
     Metric(
       "pushgateway_requests_refused", .counter, by: "reason", Reason.allCases.map(\.rawValue),
       "Refused requests of providers.",
-      totals: { Meters.sum($0.services.meter.loops.map(\.refusals)) }),
+      totals: { Meters.sum($0.gateway.loops.map(\.refusals)) }),
     Metric(
       "pushgateway_delivery_events", .counter, by: "event", DeliveryLog.countedEvents.map(\.rawValue),
       "Events of pushes, as in the delivery log.",
-      totals: { $0.services.log.events.totals }),
+      totals: { $0.log.events.totals }),
     Metric(
       "pushgateway_policy_refused", .counter, by: "rule", PolicyMeter.rules,
       "Pushes refused by a rule for senders; aps is the schema of strict apps.",
-      totals: { Meters.sum($0.services.meter.loops.map(\.policy.totals.refused)) }),
+      totals: { Meters.sum($0.gateway.loops.map(\.policy.totals.refused)) }),
     Metric(
       "pushgateway_policy_reported", .counter, by: "rule", PolicyMeter.rules,
       "Breaches of a rule for senders that were only reported, because the app accepts them.",
-      totals: { Meters.sum($0.services.meter.loops.map(\.policy.totals.reported)) }),
+      totals: { Meters.sum($0.gateway.loops.map(\.policy.totals.reported)) }),
     Metric(
       "pushgateway_policy_removed", .counter, by: "rule", PolicyMeter.rules,
       "Parts of pushes (badge, sound, alert) that a rule removed at delivery, counted for each device.",
-      totals: { Meters.sum($0.services.meter.loops.map(\.policy.totals.removed)) }),
+      totals: { Meters.sum($0.gateway.loops.map(\.policy.totals.removed)) }),
   ]
 
   /// The durations of the stages of a push.

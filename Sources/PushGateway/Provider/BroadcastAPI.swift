@@ -11,16 +11,16 @@ import PushStorage
 ///
 /// One for each event loop; not `Sendable`. ``ProviderAPI`` authenticates the sender, and also answers refusals.
 final class BroadcastAPI {
-  private let services: Services
+  private let parts: GatewayParts
   private let provider: ProviderAPI
-  private let shared: LoopServices
+  private let shared: LoopParts
   private let logger: Logger
   private var random = BufferedRandom()
   private var rate = RateLimit<ChannelID>()
 
-  init(_ shared: LoopServices, provider: ProviderAPI, logger: Logger) {
+  init(_ shared: LoopParts, provider: ProviderAPI, logger: Logger) {
     self.shared = shared
-    services = shared.services
+    parts = shared.parts
     self.provider = provider
     self.logger = logger
   }
@@ -52,7 +52,7 @@ final class BroadcastAPI {
   /// - Throws: `BadRequestParams`, the reasons of authentication, `BadMessageId`, `TopicDisallowed`, `TopicMismatch`,
   ///   `BroadcastFeatureNotEnabled`.
   private func caller(_ exchange: Exchange, bundleID: String) throws(Rejection) -> Caller {
-    let now = services.clock.milliseconds()
+    let now = parts.clock.milliseconds()
     if exchange.request.hasDuplicateFields { throw Rejection(.badRequestParams) }
     let sender = try provider.authenticate(exchange, now: now / 1000)
     // One of Apple's samples sends the field `apns-id` instead.
@@ -66,9 +66,9 @@ final class BroadcastAPI {
       throw Rejection(.topicDisallowed)
     }
     guard sender.permitsBroadcast(to: bundleID) else { throw Rejection(.topicMismatch) }
-    guard let app = try? services.registrations.app(topic: bundleID) else { throw Rejection(.topicDisallowed) }
+    guard let app = try? parts.registrations.app(topic: bundleID) else { throw Rejection(.topicDisallowed) }
     guard sender.isOf(app.team) else { throw Rejection(.topicMismatch) }
-    guard services.channels.isOn(app.id) else { throw Rejection(services.provider.broadcastFeatureReason) }
+    guard parts.channels.isOn(app.id) else { throw Rejection(parts.provider.broadcastFeatureReason) }
     return Caller(id: id, app: app, sender: sender, environment: exchange.connection.environment, now: now)
   }
 
@@ -102,12 +102,12 @@ final class BroadcastAPI {
     let content = try payload(of: request)
     let channel: BroadcastChannel
     do {
-      channel = try services.channels.channel(id, app: caller.app.id, environment: caller.environment)
+      channel = try parts.channels.channel(id, app: caller.app.id, environment: caller.environment)
     } catch {
       throw BroadcastAPI.rejection(error)
     }
     guard channel.policy == .mostRecentMessage || expiration == 0 else { throw Rejection(.badExpirationDate) }
-    guard rate.allows(id, now: caller.now / 1000, perSecond: services.senderRates.perToken) else {
+    guard rate.allows(id, now: caller.now / 1000, perSecond: parts.senderRates.perToken) else {
       shared.meter.reached(.rate)
       throw Rejection(.tooManyRequests)
     }
@@ -143,17 +143,17 @@ final class BroadcastAPI {
   /// Publishes a message. A message that is stored is on disk before the response is sent, and before any device gets
   /// it.
   private func publish(_ message: BroadcastMessage, _ exchange: Exchange) {
-    services.log.append([message.event(.accepted, at: message.received)])
+    parts.log.append([message.event(.accepted, at: message.received)])
     guard message.expires > 0 else {
-      services.liveChannels.publish(message)
-      services.backend.cell?.broadcast(message)
+      parts.liveChannels.publish(message)
+      parts.backend.cell?.broadcast(message)
       return accept(exchange, message)
     }
-    let services = services
+    let parts = parts
     answerLater(exchange) {
-      try await services.channels.publish(message) { stored in
-        services.log.append([stored.event(.stored, at: services.clock.milliseconds())])
-        services.liveChannels.publish(stored)
+      try await parts.channels.publish(message) { stored in
+        parts.log.append([stored.event(.stored, at: parts.clock.milliseconds())])
+        parts.liveChannels.publish(stored)
       }
     } then: { [unowned self] exchange, _ in
       accept(exchange, message)
@@ -175,18 +175,18 @@ final class BroadcastAPI {
     let target = request.text(.path) ?? ""
     guard request.has(.path, beginningWith: Paths.channels) else { throw Rejection(.badPath) }
     let rest = target.dropFirst(Paths.channels.utf8CodeUnitCount)
-    let parts = rest.split(separator: "/", maxSplits: 2, omittingEmptySubsequences: false)
-    guard parts.count >= 2, !parts[0].isEmpty else { throw Rejection(.badPath) }
-    let caller = try caller(exchange, bundleID: String(parts[0]))
+    let segments = rest.split(separator: "/", maxSplits: 2, omittingEmptySubsequences: false)
+    guard segments.count >= 2, !segments[0].isEmpty else { throw Rejection(.badPath) }
+    let caller = try caller(exchange, bundleID: String(segments[0]))
     let method = request.text(.method)
-    switch (method, String(parts[1]), parts.count) {
+    switch (method, String(segments[1]), segments.count) {
     case ("POST", "channels", 2): try create(exchange, caller)
     case ("GET", "channels", 2) where isAPNSwift(request) && request[.apnsChannelID] == nil: list(exchange, caller)
     case ("GET", "channels", 2): try read(exchange, caller, try channelID(exchange))
     case ("DELETE", "channels", 2): try delete(exchange, caller, try channelID(exchange))
     // One client library sends the id in the path.
-    case ("GET", "channels", 3): try read(exchange, caller, try channelID(parts[2]))
-    case ("DELETE", "channels", 3): try delete(exchange, caller, try channelID(parts[2]))
+    case ("GET", "channels", 3): try read(exchange, caller, try channelID(segments[2]))
+    case ("DELETE", "channels", 3): try delete(exchange, caller, try channelID(segments[2]))
     case ("GET", "all-channels", 2): list(exchange, caller)
     case (_, "channels", _), (_, "all-channels", 2): throw Rejection(.methodNotAllowed)
     default: throw Rejection(.badPath)
@@ -229,7 +229,7 @@ final class BroadcastAPI {
     guard let policy = wanted.policy.flatMap(BroadcastChannel.StoragePolicy.init) else {
       throw Rejection(.badRequestParams)
     }
-    let channels = services.channels
+    let channels = parts.channels
     answerLater(exchange) {
       try await channels.create(
         app: caller.app.id, environment: caller.environment, policy: policy, now: caller.now)
@@ -257,9 +257,9 @@ final class BroadcastAPI {
 
   private func delete(_ exchange: Exchange, _ caller: Caller, _ id: ChannelID) throws(Rejection) {
     _ = try known(id, caller)
-    let channels = ManageChannels(services)
+    let broadcasts = parts.broadcasts
     answerLater(exchange) {
-      try await channels.delete(id)
+      try await broadcasts.delete(id)
     } then: { [unowned self] exchange, _ in
       exchange.connection.allowAllStreams()
       // APNSwift accepts only 200 and 201 as success.
@@ -271,7 +271,7 @@ final class BroadcastAPI {
   }
 
   private func list(_ exchange: Exchange, _ caller: Caller) {
-    let channels = services.channels
+    let channels = parts.channels
     answerLater(exchange) {
       let ids = channels.channels(of: caller.app.id, environment: caller.environment).map { "\"\($0.id)\"" }
       return Array((#"{"channels":["# + ids.joined(separator: ",") + "]}").utf8)
@@ -284,7 +284,7 @@ final class BroadcastAPI {
   /// - Throws: `BadPath` for a channel that never existed or was deleted.
   private func known(_ id: ChannelID, _ caller: Caller) throws(Rejection) -> BroadcastChannel {
     do {
-      return try services.channels.channel(id, app: caller.app.id, environment: caller.environment)
+      return try parts.channels.channel(id, app: caller.app.id, environment: caller.environment)
     } catch {
       throw Rejection(.badPath)
     }

@@ -9,7 +9,7 @@ import PushStorage
 extension ProviderAPI {
   /// Sends a push to the members of its group. The response is sent after all copies are on disk, or all are refused.
   func sendToGroup(_ push: StoredPush, _ exchange: Exchange) {
-    let delivery = GroupDelivery(groups: services.groups, registrations: services.registrations)
+    let delivery = GroupDelivery(groups: parts.groups, registrations: parts.registrations)
     let all = delivery.recipients(of: push.device, app: push.app, now: push.received)
     let recipients: [GroupDelivery.Recipient]
     do throws(Rejection) {
@@ -19,7 +19,7 @@ extension ProviderAPI {
     }
     charge(push, copies: recipients.count, exchange)
     guard !recipients.isEmpty else {
-      services.log.append([
+      parts.log.append([
         push.event(.accepted, at: push.received),
         push.event(.dropped, at: push.received, detail: .fact(.nobodyRegistered)),
       ])
@@ -30,9 +30,9 @@ extension ProviderAPI {
 
   /// Counts the copies of a push against the rates of its app and its team; the request itself has counted one.
   private func charge(_ push: StoredPush, copies: Int, _ exchange: Exchange) {
-    guard services.senderRates.boundsSenders, let app = services.registrations.app(push.app) else { return }
+    guard parts.senderRates.boundsSenders, let app = parts.registrations.app(push.app) else { return }
     let team = app.team ?? (exchange.connection.attachment as? ProviderConnection)?.team
-    services.senderRates.charge(app.id, of: team, copies: copies - 1, at: push.received)
+    parts.senderRates.charge(app.id, of: team, copies: copies - 1, at: push.received)
   }
 
   /// Returns the recipients that accept the push, which may be advertising; logs a row `refused` for each other
@@ -42,7 +42,7 @@ extension ProviderAPI {
   private func admit(
     _ push: StoredPush, to all: [GroupDelivery.Recipient]
   ) throws(Rejection) -> [GroupDelivery.Recipient] {
-    guard let content = push.content, let app = services.registrations.app(push.app) else { return all }
+    guard let content = push.content, let app = parts.registrations.app(push.app) else { return all }
     var (admitted, refusal): ([GroupDelivery.Recipient], Rejection?) = ([], nil)
     for recipient in all {
       do throws(Rejection) {
@@ -50,7 +50,7 @@ extension ProviderAPI {
         admitted.append(recipient)
       } catch {
         refusal = error
-        services.log.append([
+        parts.log.append([
           DeliveryLog.Row(
             at: push.received, event: .refused, id: push.id, device: recipient.device, app: app.id,
             detail: error.finding.map { .finding($0) } ?? .nothing)
@@ -71,7 +71,7 @@ extension ProviderAPI {
     let isStored = push.expires > push.received / 1000
     let later = NIOLoopBound((self, exchange.reference), eventLoop: connection.loop.eventLoop)
     let destinations = Dispatcher.Destinations(
-      mailbox: services.mailbox, router: services.router, log: services.log, clock: services.clock)
+      mailbox: parts.mailbox, router: parts.router, log: parts.log, clock: parts.clock)
     @Sendable func answer(_ outcome: AppendOutcome) {
       later.eventLoop.execute {
         let (api, reference) = later.value
@@ -79,7 +79,7 @@ extension ProviderAPI {
         if let exchange = reference.exchange { api.answer(exchange, push, outcome, isStored: isStored) }
       }
     }
-    let line = services.groupPushes
+    let line = parts.groupPushes
     let isTaken = line.enter(push.app, copies: recipients.count) {
       delivery.groups.note(GroupDelivery.note(push, to: recipients)) { isDurable in
         guard isDurable else {

@@ -26,14 +26,14 @@ extension ProviderAPI {
     }
     connection.runningRequests += 1
     let later = NIOLoopBound((self, exchange.reference), eventLoop: connection.loop.eventLoop)
-    let takeBack = TakeBack(services)
+    let pushes = parts.pushes
     Task {
-      let result: Result<TakeBack.Outcome, Rejection>
+      let result: Result<Pushes.RetractionOutcome, Rejection>
       do {
         result = .success(
           wanted.device.isGroup
-            ? try await takeBack(wanted.id, of: wanted.app, fromGroup: wanted.device, by: wanted.sender)
-            : try await takeBack(wanted.id, of: wanted.app, from: wanted.persons, by: wanted.sender))
+            ? try await pushes.retract(wanted.id, of: wanted.app, fromGroup: wanted.device, by: wanted.sender)
+            : try await pushes.retract(wanted.id, of: wanted.app, from: wanted.persons, by: wanted.sender))
       } catch {
         let isDamage = (error as? StoreError)?.isDamage ?? false
         result = .failure(Rejection(isDamage ? .internalServerError : .serviceUnavailable))
@@ -60,25 +60,25 @@ extension ProviderAPI {
 
   private func checkRetraction(_ exchange: Exchange) throws(Rejection) -> RetractionRequest {
     let request = exchange.request
-    let now = services.clock.milliseconds()
+    let now = parts.clock.milliseconds()
     guard request.has(.method, "DELETE") else { throw Rejection(.methodNotAllowed) }
     if request.hasDuplicateFields { throw Rejection(.duplicateHeaders) }
     let sender = try authenticate(exchange, now: now / 1000)
     let topic = try NotificationHeaders(request, topics: topics, defaultTopic: sender.defaultTopic).topic
     guard sender.permits(topic) else { throw Rejection(.topicDisallowed) }
-    let parts = (request.text(.path) ?? "").dropFirst(Paths.pushes.utf8CodeUnitCount)
+    let segments = (request.text(.path) ?? "").dropFirst(Paths.pushes.utf8CodeUnitCount)
       .split(separator: "/", omittingEmptySubsequences: false)
-    guard parts.count == 2 else { throw Rejection(.badPath) }
-    let token = try deviceToken(Array(parts[0].utf8).span)
-    guard let id = APNSID(String(parts[1])) else { throw Rejection(.badMessageId) }
+    guard segments.count == 2 else { throw Rejection(.badPath) }
+    let token = try deviceToken(Array(segments[0].utf8).span)
+    guard let id = APNSID(String(segments[1])) else { throw Rejection(.badMessageId) }
     let (registration, app) = try registration(
       token, bundleID: topic.bundleID, environment: exchange.connection.environment, now: now)
     try allow(registration.token, app, of: sender, now: now)
-    let persons = services.registrations.device(registration.device).map { [$0.person] } ?? []
+    let persons = parts.registrations.device(registration.device).map { [$0.person] } ?? []
     return RetractionRequest(id: id, app: app.id, device: registration.device, persons: persons, sender: sender.words)
   }
 
-  private func answer(_ exchange: Exchange, _ id: APNSID, _ outcome: TakeBack.Outcome) {
+  private func answer(_ exchange: Exchange, _ id: APNSID, _ outcome: Pushes.RetractionOutcome) {
     exchange.connection.allowAllStreams()
     var fields = HeaderFields(status: 200)
     fields.append(.apnsID, id.text)

@@ -10,10 +10,10 @@ import PushStorage
 ///
 /// One for each event loop; not `Sendable`.
 final class ProviderAPI {
-  let services: Services
+  let parts: GatewayParts
   private let tokens: ProviderTokenCache
   private let dispatcher: Dispatcher
-  let shared: LoopServices
+  let shared: LoopParts
   private var fields = HeaderFields()
   private var random = BufferedRandom()
   private var rate = RateLimit<DeviceToken>()
@@ -25,11 +25,11 @@ final class ProviderAPI {
   /// The header of a 200, in which only the ids are overwritten: with `apns-unique-id`, and without.
   private var acceptance = (unique: HeaderFields(status: 200), plain: HeaderFields(status: 200))
 
-  init(_ shared: LoopServices, tokens: ProviderTokenCache, dispatcher: Dispatcher) {
+  init(_ shared: LoopParts, tokens: ProviderTokenCache, dispatcher: Dispatcher) {
     self.shared = shared
-    services = shared.services
+    parts = shared.parts
     self.tokens = tokens
-    topics = TopicCache(registrations: services.registrations)
+    topics = TopicCache(registrations: parts.registrations)
     self.dispatcher = dispatcher
     let id = [UInt8](repeating: UInt8(ascii: "0"), count: APNSID.textSize)
     acceptance.plain.append(.apnsID, id, isUnindexed: true)
@@ -80,7 +80,7 @@ final class ProviderAPI {
     _ exchange: Exchange, _ later: inout (time: Int64, expiration: Int64?)?
   ) throws(Rejection) -> StoredPush {
     let request = exchange.request
-    let now = services.clock.milliseconds()
+    let now = parts.clock.milliseconds()
     guard request.has(.method, "POST") else { throw Rejection(.methodNotAllowed) }
     guard request.has(.path, beginningWith: Paths.devicePush) else { throw Rejection(.badPath) }
     if request.hasDuplicateFields { throw Rejection(.duplicateHeaders) }
@@ -92,7 +92,7 @@ final class ProviderAPI {
     let topic = headers.topic
     guard sender.permits(topic) else { throw Rejection(.topicDisallowed) }
     let type = headers.pushType ?? topic.suffixType ?? .alert
-    if services.provider.checksPushType { try check(type, topic.suffixType, request) }
+    if parts.provider.checksPushType { try check(type, topic.suffixType, request) }
     let token = try deviceToken(in: request)
     let content = try content(of: request, type: type)
     let (registration, app) = try registration(
@@ -112,18 +112,18 @@ final class ProviderAPI {
   ///
   /// - Throws: `TooManyRequests`.
   func allow(_ token: DeviceToken, _ app: App, of sender: ProviderSender, now: Int64) throws(Rejection) {
-    guard rate.allows(token, now: now / 1000, perSecond: services.senderRates.perToken) else {
+    guard rate.allows(token, now: now / 1000, perSecond: parts.senderRates.perToken) else {
       shared.meter.reached(.rate)
       throw Rejection(.tooManyRequests)
     }
-    if services.senderRates.boundsSenders { try count(app, of: sender, now: now) }
+    if parts.senderRates.boundsSenders { try count(app, of: sender, now: now) }
   }
 
   /// Schedules a push; the response is sent after the push is on disk.
   private func schedule(_ push: StoredPush, at time: Int64, _ expiration: Int64?, _ exchange: Exchange) {
-    let team = services.registrations.app(push.app)?.team
+    let team = parts.registrations.app(push.app)?.team
     let this = NIOLoopBound((self, exchange.reference), eventLoop: exchange.connection.loop.eventLoop)
-    services.schedule.add(ScheduledPush(push, at: time, expires: expiration, team: team)) { outcome in
+    parts.schedule.add(ScheduledPush(push, at: time, expires: expiration, team: team)) { outcome in
       this.eventLoop.execute {
         let (api, reference) = this.value
         guard let exchange = reference.exchange else { return }
@@ -148,7 +148,7 @@ final class ProviderAPI {
     guard let field = exchange.request[.authorization] else { throw Rejection(.missingProviderToken) }
     let memory = exchange.connection.attachment as? ProviderConnection ?? ProviderConnection()
     exchange.connection.attachment = memory
-    let generation = services.registrations.keyGeneration
+    let generation = parts.registrations.keyGeneration
     if let token = memory.token(field, generation: generation) {
       try check(token, exchange, now: now)
       return .token(token)
@@ -170,7 +170,8 @@ final class ProviderAPI {
       throw error
     }
     try check(token, exchange, now: now)
-    try memory.change(to: token, bytes, services, now: now)
+    try memory.change(
+      to: token, bytes, parts.registrations, interval: parts.provider.tokenUpdateInterval, now: now)
     memory.keep(value, token, generation: generation)
     exchange.connection.authenticated(as: .provider)
     return .token(token)
@@ -180,7 +181,7 @@ final class ProviderAPI {
   private func check(_ token: ProviderToken, _ exchange: Exchange, now: Int64) throws(Rejection) {
     try token.checkAge(now: now)
     if let environment = token.key.environment, environment != exchange.connection.environment {
-      throw Rejection(services.provider.environmentKeyReason)
+      throw Rejection(parts.provider.environmentKeyReason)
     }
   }
 
@@ -231,14 +232,14 @@ final class ProviderAPI {
   func registration(
     _ token: DeviceToken?, bundleID: String, environment: Environment, now: Int64
   ) throws(Rejection) -> (Registration, App) {
-    guard let token, let (registration, app) = services.registrations.registration(token) ?? groupRegistration(token),
+    guard let token, let (registration, app) = parts.registrations.registration(token) ?? groupRegistration(token),
       registration.environment == environment
     else { throw Rejection(.badDeviceToken) }
     if let time = registration.unregistered { throw Rejection(.unregistered, timestamp: time) }
     if let time = registration.expires, time <= now { throw Rejection(.expiredToken, timestamp: time) }
     guard app.topic == bundleID else {
       // The topic is the app's own id with an unknown suffix (reference §2.3).
-      let isUnknownSuffix = bundleID.hasPrefix(app.topic + ".") && !services.registrations.hasApp(topic: bundleID)
+      let isUnknownSuffix = bundleID.hasPrefix(app.topic + ".") && !parts.registrations.hasApp(topic: bundleID)
       throw Rejection(isUnknownSuffix ? .topicDisallowed : .deviceTokenNotForTopic)
     }
     return (registration, app)
@@ -246,7 +247,7 @@ final class ProviderAPI {
 
   /// Returns the registration of a group's token.
   private func groupRegistration(_ token: DeviceToken) -> (Registration, App)? {
-    guard let registration = services.groups.registration(token), let app = services.registrations.app(registration.app)
+    guard let registration = parts.groups.registration(token), let app = parts.registrations.app(registration.app)
     else { return nil }
     return (registration, app)
   }
@@ -255,7 +256,7 @@ final class ProviderAPI {
   ///
   /// - Throws: `TooManyRequests`.
   func count(_ app: App, of sender: ProviderSender, now: Int64) throws(Rejection) {
-    guard let limit = services.senderRates.excess(app.id, of: app.team ?? sender.team, at: now) else { return }
+    guard let limit = parts.senderRates.excess(app.id, of: app.team ?? sender.team, at: now) else { return }
     shared.meter.reached(limit)
     throw Rejection(.tooManyRequests)
   }
@@ -270,7 +271,7 @@ final class ProviderAPI {
   ) throws(Rejection) {
     if content.parsed.violations.isEmpty, content.parsed.faults.isEmpty { return }
     func log(_ event: DeliveryEvent, _ finding: DeliveryDetail.Finding) {
-      services.log.append([
+      parts.log.append([
         DeliveryLog.Row(at: now, event: event, id: id, device: device, app: app.id, detail: .finding(finding))
       ])
     }
@@ -295,12 +296,12 @@ final class ProviderAPI {
   ) throws(Rejection) {
     guard
       let violation = shared.ads.violation(
-        content, of: app, for: services.registrations.preferences(of: device))
+        content, of: app, for: parts.registrations.preferences(of: device))
     else { return }
     let isRefused = app.ads == .refuse && app.policyMode == .enforce
     shared.meter.policy.find(violation.rule, isRefused: isRefused)
     if isRefused { throw Rejection(.forbidden, violation: violation, id: id) }
-    services.log.append([
+    parts.log.append([
       DeliveryLog.Row(
         at: now, event: .reported, id: id, device: device, app: app.id,
         detail: .finding(.init(violation, isReportOnly: true)))
@@ -352,7 +353,7 @@ final class ProviderAPI {
       id = logged
     }
     begin(status: String(rejection.status), exchange, id)
-    if rejection.reason == .serviceUnavailable, services.backend.cell != nil {
+    if rejection.reason == .serviceUnavailable, parts.backend.cell != nil {
       fields.append(.retryAfter, ProviderAPI.electionSeconds.utf8)
     }
     exchange.respond(fields, body: rejection.body)

@@ -44,12 +44,16 @@ final class ProviderConnection {
   /// token, or by the issue times of the two. So a connection that began with an old token is not penalized. A
   /// removed key neither binds the connection nor delays its successor.
   ///
+  /// - Parameters:
+  ///   - bytes: the text of the token.
+  ///   - interval: the minimum interval in seconds.
+  ///   - now: seconds since 1970.
   /// - Throws: `InvalidProviderToken` for another team, `UnrelatedKeyIdInToken`, `TooManyProviderTokenUpdates`.
   func change(
-    to token: ProviderToken, _ bytes: ArraySlice<UInt8>, _ services: Services, now: Int64
+    to token: ProviderToken, _ bytes: ArraySlice<UInt8>, _ registrations: any Registrations, interval: Int64, now: Int64
   ) throws(Rejection) {
     let key = token.key
-    if let first, services.registrations.key(first.id) != nil {
+    if let first, registrations.key(first.id) != nil {
       guard key.team == first.team else { throw Rejection(.invalidProviderToken) }
       let hasTopics = key.topics != nil || first.topics != nil
       guard key.id == first.id || !hasTopics || key.related == first.id || first.related == key.id else {
@@ -60,8 +64,7 @@ final class ProviderConnection {
     }
     let end = bytes.lastIndex(of: UInt8(ascii: ".")) ?? bytes.endIndex
     guard bytes[..<end] != statement[...] else { return }
-    let interval = services.provider.tokenUpdateInterval
-    if let current, services.registrations.key(current.key.id) != nil, now - since < interval,
+    if let current, registrations.key(current.key.id) != nil, now - since < interval,
       token.issued - current.issued < interval
     {
       throw Rejection(.tooManyProviderTokenUpdates)

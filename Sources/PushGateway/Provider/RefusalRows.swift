@@ -6,18 +6,18 @@ import PushStorage
 
 /// Rows of the delivery log for refused pushes.
 struct RefusalRows {
-  let shared: LoopServices
+  let shared: LoopParts
 
-  private var services: Services { shared.services }
+  private var parts: GatewayParts { shared.parts }
 
   /// Logs a push that is answered with a rejection.
   ///
   /// Rows of clients without a valid credential are limited (``RefusalBudget``); the excess is counted.
   func log(_ rejection: Rejection, of exchange: Exchange, id: APNSID) {
-    let (connection, now) = (exchange.connection, services.clock.milliseconds())
+    let (connection, now) = (exchange.connection, parts.clock.milliseconds())
     let key = verifiedKey(of: exchange)
     let isKnown = connection.identity != nil || key != nil
-    if !isKnown || rejection.reason.isAboutCredential, !services.refusalRows.take(connection.source, at: now) {
+    if !isKnown || rejection.reason.isAboutCredential, !parts.refusalRows.take(connection.source, at: now) {
       return shared.meter.reached(.refusalRows)
     }
     var sender = key.map { ClaimedSender(keyID: $0.id, team: $0.team) }
@@ -26,10 +26,10 @@ struct RefusalRows {
     }
     let topic = topic(of: exchange)
     let bundleID = topic.map { PushType.split(topic: $0).bundleID }
-    let registrations = services.registrations
+    let registrations = parts.registrations
     let app = bundleID.flatMap { registrations.hasApp(topic: $0) ? try? registrations.app(topic: $0) : nil }
     let token = exchange.deviceToken
-    let device = token.flatMap { registrations.registration($0)?.0.device ?? services.groups.registration($0)?.device }
+    let device = token.flatMap { registrations.registration($0)?.0.device ?? parts.groups.registration($0)?.device }
     shared.log.append(
       DeliveryLog.Row(
         at: now, event: .refused, id: id, device: device, app: app?.id,
@@ -44,7 +44,7 @@ struct RefusalRows {
     guard let field = exchange.request[.authorization],
       let memory = exchange.connection.attachment as? ProviderConnection
     else { return nil }
-    return memory.token(field, generation: services.registrations.keyGeneration)?.key
+    return memory.token(field, generation: parts.registrations.keyGeneration)?.key
   }
 
   /// Returns the topic of a request, or the only topic of its certificate.

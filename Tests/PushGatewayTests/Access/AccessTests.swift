@@ -163,14 +163,14 @@ import Testing
   @Test func `docs-access has a row for every route, and no credential opens more than its own`() async throws {
     try await TestGateway.run { gateway in
       let registrations = gateway.registrations
-      let services = gateway.services
+      let parts = gateway.parts
       try await TeamTests().addOther(to: gateway)
       try await TeamTests().give(TestGateway.team, in: gateway)
       try await gateway.addKey("TOPICKEY01", topics: ["com.example.mail"])
       try await gateway.addKey("REVOKED001")
       let (device, gone) = (try await gateway.enroll("mine"), try await gateway.enroll("gone"))
       let app = try registrations.app(topic: SampleRequest.topic)
-      let channels = try await services.channels.create(
+      let channels = try await parts.channels.create(
         2, app: app.id, environment: .development, policy: .mostRecentMessage, now: 0)
       func key(_ id: String, _ change: (inout TokenRecipe) -> Void = { _ in }) throws -> [(Client.Field, String)] {
         [
@@ -182,7 +182,7 @@ import Testing
       }
       func token(_ name: String, _ role: Role) async throws -> (Client.Field, String) {
         let text = AdministratorTokenText.make(fingerprint: "0123456789ABCDEF")
-        try await services.remote.tokens.add(
+        try await parts.remote.tokens.add(
           AdministratorToken(name: name, role: role, created: 0, expires: Limits.maximumTime), text: text)
         return (.authorization, "bearer " + text)
       }
@@ -210,16 +210,16 @@ import Testing
       let routes =
         AccessTests.providerRoutes(device, channels[0], channels[1])
         // Health routes need no credential.
-        + AccessTests.routes(Router(HealthAPI(services).routes), nil)
-        + AccessTests.routes(Router(gateway.admin.certificates?.publicRoutes ?? []), nil)
-        + AccessTests.routes(DeviceAPI(services: services).router, .device) + stream
+        + AccessTests.routes(Router(HealthAPI(check: parts.healthCheck).routes), nil)
+        + AccessTests.routes(Router(gateway.admin.publicRoutes), nil)
+        + AccessTests.routes(DeviceAPI(parts).router, .device) + stream
         + AccessTests.adminRoutes(gateway.admin.router)
       var rows: [String] = []
       for route in routes {
         var cells: [String] = []
         for credential in Credential.allCases {
           let outcome: String
-          services.remote.set(isOn: credential != .off)
+          parts.remote.set(isOn: credential != .off)
           if route.role == .device, AccessTests.holds(credential, route), route.path == "\(Paths.deviceStream)" {
             // The answer of this route does not end.
             let client = try await Client.connect(to: .admin(path: path))

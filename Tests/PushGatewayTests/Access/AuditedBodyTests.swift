@@ -53,7 +53,7 @@ import Testing
         #expect(String(decoding: answer.body, as: UTF8.self).contains("unknown member"))
       }
       #expect(try await post("/admin/v1/tokens", #"{"name":"shown","role":"admin","days":1}"#).status == 201)
-      let records = try await gateway.services.audit.records(before: nil, limit: 10).filter { $0.status == 201 }
+      let records = try await gateway.parts.audit.records(before: nil, limit: 10).filter { $0.status == 201 }
       #expect(records.map { $0.body.contains(#""name":"shown""#) } == [true])
     }
   }

@@ -20,8 +20,8 @@ import Testing
     /// Creates an administrator token and returns its header field.
     func token(_ name: String, _ role: Role, days: Int64 = 1) async throws -> (Client.Field, String) {
       let text = AdministratorTokenText.make(fingerprint: "0123456789ABCDEF")
-      let clock = gateway.services.clock
-      try await gateway.services.remote.tokens.add(
+      let clock = gateway.parts.clock
+      try await gateway.parts.remote.tokens.add(
         AdministratorToken(
           name: name, role: role, created: clock.milliseconds(), expires: clock.seconds + days * 86_400), text: text)
       return (.authorization, "bearer " + text)
@@ -31,7 +31,7 @@ import Testing
     func device(_ name: String, _ role: Role) async throws -> (Client.Field, String) {
       let code = try await gateway.registrations.invite(InvitationTerms(role: role, expires: .max)).secret
       let enrolled = try await gateway.registrations.enroll(
-        name: name, person: nil, by: .invitation(code, now: gateway.services.clock.seconds))
+        name: name, person: nil, by: .invitation(code, now: gateway.parts.clock.seconds))
       return (.authorization, "bearer " + enrolled.secret)
     }
 
@@ -47,7 +47,7 @@ import Testing
 
     /// Returns the records of the audit trail. The test's own preparations are not recorded there.
     func trail() async throws -> [AuditTrail.Record] {
-      try await gateway.services.audit.records(before: nil, limit: 1000)
+      try await gateway.parts.audit.records(before: nil, limit: 1000)
     }
   }
 
@@ -55,7 +55,7 @@ import Testing
     isOn: Bool = true, channelsOnly: Bool = false, _ body: (Outside) async throws -> Void
   ) async throws {
     try await TestGateway.run(enrollment: .invitation) { gateway in
-      gateway.services.remote.set(isOn: isOn)
+      gateway.parts.remote.set(isOn: isOn)
       let path = gateway.folder.file("outside")
       var options = ConnectionOptions(peer: .remote)
       options.servesChannelsOnly = channelsOnly
@@ -83,7 +83,7 @@ import Testing
         #expect(answer.status == 403)
         #expect(try Self.detail(answer).contains("remote_admin: on"))
       }
-      outside.gateway.services.remote.set(isOn: true)
+      outside.gateway.parts.remote.set(isOn: true)
       #expect(try await outside.ask("GET", "/admin/v1/status", [ada]).status == 200)
     }
   }
@@ -239,7 +239,7 @@ import Testing
       #expect(try outside.gateway.registrations.device(named: "phone").role == .device)
       #expect(try await outside.trail().map(\.status) == [201, 409])
       #expect(try await outside.trail().map(\.who) == ["ada (token, admin)", "ada (token, admin)"])
-      outside.gateway.services.remote.set(isOn: false)
+      outside.gateway.parts.remote.set(isOn: false)
       #expect(try await enroll("tablet", [ada]) == 403)
     }
   }
@@ -280,7 +280,7 @@ import Testing
       let client = try await outside.gateway.client()
       defer { client.close() }
       #expect(try await client.request("POST", "/admin/v1/tokens", body: Array(body.utf8)).status == 400)
-      #expect(outside.gateway.services.remote.tokens.list.isEmpty)
+      #expect(outside.gateway.parts.remote.tokens.list.isEmpty)
     }
   }
 

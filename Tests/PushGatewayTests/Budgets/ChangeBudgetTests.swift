@@ -53,11 +53,11 @@ import Testing
       }
       let rate = Limits.localEnrollments
       for _ in 0..<rate.burst - 1 {
-        _ = gateway.services.budgets.allowsEnrollment(from: .loopback, at: gateway.clock.seconds * 1000)
+        _ = gateway.parts.budgets.allowsEnrollment(from: .loopback, at: gateway.clock.seconds * 1000)
       }
       #expect(try await enroll() == status)
       #expect(try await enroll() == 429)
-      #expect(gateway.services.budgets.allowsEnrollment(from: .init(text: "192.0.2.1"), at: 0))
+      #expect(gateway.parts.budgets.allowsEnrollment(from: .init(text: "192.0.2.1"), at: 0))
       gateway.clock.advance(seconds: 1)
       for _ in 0..<rate.perSecond { #expect(try await enroll() == status) }
       #expect(try await enroll() == 429)
@@ -65,7 +65,7 @@ import Testing
     try await TestGateway.run(enrollment: policy) { gateway in
       let client = try await gateway.client()
       let now = gateway.clock.seconds * 1000
-      while gateway.services.budgets.allowsEnrollment(from: .loopback, at: now) {}
+      while gateway.parts.budgets.allowsEnrollment(from: .loopback, at: now) {}
       #expect(try await client.request("POST", "/v1/devices", body: Array(#"{"name":"laptop"}"#.utf8)).status == 201)
     }
   }
@@ -98,7 +98,7 @@ import Testing
     #expect(budgets.allowsChange(DeviceID(row: 2), at: 0))
     try await TestGateway.run { gateway in
       let (client, device) = (try await gateway.client(), try await gateway.enroll())
-      for _ in 0..<rate.burst { _ = gateway.services.budgets.allowsChange(device.id, at: gateway.clock.seconds * 1000) }
+      for _ in 0..<rate.burst { _ = gateway.parts.budgets.allowsChange(device.id, at: gateway.clock.seconds * 1000) }
       let report = #"{"id":"\#(SampleRequest.id)","topic":"\#(SampleRequest.topic)"}"#
       for (method, path, body) in [
         ("PUT", "/v1/device/apps/" + SampleRequest.topic, ""), ("DELETE", "/v1/device/apps/" + SampleRequest.topic, ""),
@@ -212,7 +212,7 @@ import Testing
     let full = RefusingMailbox()
     try await TestGateway.run(mailbox: full) { gateway in
       guard
-        case .found(let route, _) = Router(HealthAPI(gateway.services).routes).match(
+        case .found(let route, _) = Router(HealthAPI(check: gateway.parts.healthCheck).routes).match(
           method: "GET", path: "/v1/health")
       else {
         Issue.record("health has a route")

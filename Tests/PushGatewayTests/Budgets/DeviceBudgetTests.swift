@@ -12,7 +12,7 @@ import Testing
 /// The limits for a single device.
 @Suite(.timeLimit(.minutes(5))) struct DeviceBudgetTests {
   private func rows(_ gateway: TestGateway, _ events: Set<DeliveryEvent>) async throws -> [DeliveryLog.Row] {
-    await gateway.services.answers.settle()
+    await gateway.parts.answers.settle()
     return try await gateway.rows(.init(events: events, limit: 100_000)).map(\.row)
   }
 
@@ -68,7 +68,7 @@ import Testing
       for id in ids { stream.send(#"{"type":"answer","id":"\#(id)","action":"close"}"#) }
       try await settle(stream)
       #expect(try await rows(gateway, [.closed]).map(\.id) == ids)
-      #expect(gateway.services.budgets.limits.totals[ReachedLimit.deviceAnswers.rawValue] == 0)
+      #expect(gateway.parts.budgets.limits.totals[ReachedLimit.deviceAnswers.rawValue] == 0)
     }
   }
 
@@ -80,7 +80,7 @@ import Testing
       let rate = Limits.deviceAnswers
       let left = 5
       for _ in left..<rate.burst {
-        #expect(gateway.services.budgets.allowsAnswer(device.id, at: gateway.clock.seconds * 1000))
+        #expect(gateway.parts.budgets.allowsAnswer(device.id, at: gateway.clock.seconds * 1000))
       }
       let ids = try await push(left + rate.perSecond + 10, gateway, client, device, stream)
       for id in ids { stream.send(#"{"type":"answer","id":"\#(id)","action":"close"}"#) }
@@ -120,12 +120,12 @@ import Testing
       func search(_ device: TestDevice, _ query: String = "") async throws -> Client.Answer {
         try await client.request("GET", "/v1/device/log" + query, [device.authorization])
       }
-      #expect(gateway.services.budgets.beginSearch(device.id))
+      #expect(gateway.parts.budgets.beginSearch(device.id))
       let refused = try await search(device)
       #expect(refused.status == 429)
       #expect(String(decoding: refused.body, as: UTF8.self).contains("wait for its response"))
       #expect(try await search(other).status == 200)
-      gateway.services.budgets.endSearch(device.id)
+      gateway.parts.budgets.endSearch(device.id)
       #expect(try await search(device).status == 200)
       // A search that fails also ends.
       #expect(try await search(device, "?since=x").status == 400)

@@ -9,23 +9,23 @@ import Testing
 /// Scheduled pushes that are due, and a mailbox that refuses some of them.
 @Suite(.timeLimit(.minutes(5))) struct DeliverScheduledTests {
   private func add(
-    _ number: Int, to device: DeviceID, of app: AppID, at time: Int64, _ services: Services
+    _ number: Int, to device: DeviceID, of app: AppID, at time: Int64, _ parts: GatewayParts
   ) async throws {
     let push = StoredPush(
       device: device, app: app, id: .number(number), isSenderID: true, uniqueID: .number(1_000_000 + number),
       received: time, expires: 0, priority: 10, collapseID: "", payload: Array(#"{"aps":{"alert":"later"}}"#.utf8))
     let outcome = try await withCheckedThrowingContinuation { continuation in
-      services.schedule.pushes.add(ScheduledPush(push, at: time, expires: nil, team: nil)) {
+      parts.schedule.pushes.add(ScheduledPush(push, at: time, expires: nil, team: nil)) {
         continuation.resume(with: $0)
       }
     }
     #expect(outcome == .stored)
   }
 
-  private func deliver(_ services: Services) -> DeliverScheduled {
+  private func deliver(_ parts: GatewayParts) -> DeliverScheduled {
     DeliverScheduled(
-      scheduled: services.schedule.pushes, groups: services.groups, registrations: services.registrations,
-      mailbox: services.mailbox, router: services.router, log: services.log, clock: services.clock)
+      scheduled: parts.schedule.pushes, groups: parts.groups, registrations: parts.registrations,
+      mailbox: parts.mailbox, router: parts.router, log: parts.log, clock: parts.clock)
   }
 
   @Test func `the copies for groups are stored in parts that the mailbox takes`() async throws {
@@ -35,15 +35,15 @@ import Testing
       for number in 0..<41 { _ = try await gateway.enroll("phone-\(number)", person: "ada") }
       let app = try gateway.registrations.app(topic: SampleRequest.topic).id
       let ada = try gateway.registrations.person(named: "ada").id
-      let group = try await gateway.services.groups.add("ops", [ada])
+      let group = try await gateway.parts.groups.add("ops", [ada])
       let now = gateway.clock.seconds * 1000
       for number in 1...Limits.scheduleSlice {
-        try await add(number, to: group.address(in: .development), of: app, at: now, gateway.services)
+        try await add(number, to: group.address(in: .development), of: app, at: now, gateway.parts)
       }
       #expect(Limits.scheduleSlice * 41 > 2 * Limits.groupCopiesAtOnce)
-      #expect(await deliver(gateway.services)() == .done)
+      #expect(await deliver(gateway.parts)() == .done)
       #expect(mailbox.stored.withLock { $0.count } == Limits.scheduleSlice * 41)
-      #expect(gateway.services.schedule.pushes.count == 0)
+      #expect(gateway.parts.schedule.pushes.count == 0)
     }
   }
 
@@ -59,20 +59,20 @@ import Testing
       _ = try await gateway.registrations.register(
         device.id, topic: "com.example.modest", environment: .development, expires: nil, now: 0)
       let ada = try gateway.registrations.person(named: "ada").id
-      let group = try await gateway.services.groups.add("ops", [ada])
+      let group = try await gateway.parts.groups.add("ops", [ada])
       let now = gateway.clock.seconds * 1000
       let count = 2 * Limits.scheduleSlice
       for number in 1...count {
-        try await add(number, to: group.address(in: .development), of: greedy, at: now, gateway.services)
+        try await add(number, to: group.address(in: .development), of: greedy, at: now, gateway.parts)
       }
-      try await add(1000, to: device.id, of: modest, at: now + 1, gateway.services)
+      try await add(1000, to: device.id, of: modest, at: now + 1, gateway.parts)
       gateway.clock.advance(seconds: 1)
-      #expect(await deliver(gateway.services)() == .done)
+      #expect(await deliver(gateway.parts)() == .done)
       let stored = mailbox.stored.withLock { $0 }
       #expect(stored.count == count * 41 + 1)
       let before = try #require(stored.firstIndex { $0.app == modest })
       #expect(before < Limits.groupCopiesAtOnce + 41)
-      #expect(gateway.services.schedule.pushes.count == 0)
+      #expect(gateway.parts.schedule.pushes.count == 0)
     }
   }
 
@@ -82,21 +82,21 @@ import Testing
       let (bad, good) = (try await gateway.enroll("bad"), try await gateway.enroll("good"))
       let app = try gateway.registrations.app(topic: SampleRequest.topic).id
       let now = gateway.clock.seconds * 1000
-      for number in 1...Limits.scheduleSlice { try await add(number, to: bad.id, of: app, at: now, gateway.services) }
-      try await add(1000, to: good.id, of: app, at: now + 1, gateway.services)
+      for number in 1...Limits.scheduleSlice { try await add(number, to: bad.id, of: app, at: now, gateway.parts) }
+      try await add(1000, to: good.id, of: app, at: now + 1, gateway.parts)
       gateway.clock.advance(seconds: 1)
       mailbox.refused.withLock { $0 = [bad.id] }
-      let deliver = deliver(gateway.services)
+      let deliver = deliver(gateway.parts)
       guard case .incomplete(let place?) = await deliver() else {
         Issue.record("the slice that was refused is done, or is tried for ever")
         return
       }
       #expect(await deliver(after: place) == .incomplete(next: nil))
       #expect(mailbox.stored.withLock { $0.map(\.id) } == [.number(1000)])
-      #expect(gateway.services.schedule.pushes.count == Limits.scheduleSlice)
+      #expect(gateway.parts.schedule.pushes.count == Limits.scheduleSlice)
       mailbox.refused.withLock { $0 = [] }
       #expect(await deliver() == .done)
-      #expect(gateway.services.schedule.pushes.count == 0)
+      #expect(gateway.parts.schedule.pushes.count == 0)
     }
   }
 
@@ -105,16 +105,16 @@ import Testing
       let device = try await gateway.enroll("phone")
       let app = try gateway.registrations.app(topic: SampleRequest.topic).id
       let time = gateway.clock.seconds * 1000
-      try await add(1, to: device.id, of: app, at: time, gateway.services)
-      let checkHealth = CheckHealth(gateway.services)
+      try await add(1, to: device.id, of: app, at: time, gateway.parts)
+      let check = gateway.parts.healthCheck
       gateway.clock.advance(seconds: 60)
-      #expect(checkHealth().problems.isEmpty)
+      #expect(check.health.problems.isEmpty)
       gateway.clock.advance(seconds: 1)
-      let problem = try #require(checkHealth().problems.first)
+      let problem = try #require(check.health.problems.first)
       #expect((problem.part, problem.since) == ("schedule", time / 1000 + 60))
       #expect(problem.problem.contains(Schedule.timestamp(time)))
-      #expect(await deliver(gateway.services)() == .done)
-      #expect(checkHealth().problems.isEmpty)
+      #expect(await deliver(gateway.parts)() == .done)
+      #expect(check.health.problems.isEmpty)
     }
   }
 }

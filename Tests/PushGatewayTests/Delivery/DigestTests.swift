@@ -59,10 +59,10 @@ import Testing
         #expect((shown["held"] as? [String: Any])?["until"] as? Int == 1_800_003_600)
       }
       gateway.clock.advance(seconds: 3599)
-      Summaries(gateway.services).deliverDue()
+      gateway.parts.summaries.deliverDue()
       gateway.clock.advance(seconds: 1)
-      Summaries(gateway.services).deliverDue()
-      Summaries(gateway.services).deliverDue()
+      gateway.parts.summaries.deliverDue()
+      gateway.parts.summaries.deliverDue()
       let digest = try await push(stream)
       #expect(digest.seq == 4)
       #expect(digest.json["topic"] as? String == "summary")
@@ -82,8 +82,8 @@ import Testing
       #expect(try await push(stream).seq == 1)
       stream.finish()
       gateway.clock.advance(seconds: 86_400)
-      Summaries(gateway.services).deliverDue()
-      await eventually { gateway.services.mailbox.waitingCount(for: device.id) == 2 }
+      gateway.parts.summaries.deliverDue()
+      await eventually { gateway.parts.mailbox.waitingCount(for: device.id) == 2 }
       // The device acknowledged neither push: it receives both again, and neither is deferred a second time.
       for _ in 0..<2 {
         let again = try await TestStream.open(try await gateway.client(), device)
@@ -92,7 +92,7 @@ import Testing
         #expect(titles(lines[1]) == ["one"])
         again.finish()
       }
-      #expect(gateway.services.held.devices.isEmpty)
+      #expect(gateway.parts.held.devices.isEmpty)
     }
   }
 
@@ -103,7 +103,7 @@ import Testing
       let stream = try await open(gateway, device)
       try await send(gateway, device, "one")
       let due = try #require((presentation(try await push(stream))["held"] as? [String: Any])?["until"] as? Int64)
-      await gateway.services.held.settle()
+      await gateway.parts.held.settle()
       let store = try SQLiteStore(path: gateway.folder.file("push.sqlite"))
       let restored = try DeferredPushes(store: store, logger: .silent)
       #expect(restored.devices == [device.id])
@@ -128,12 +128,12 @@ import Testing
         try await choose(gateway, device, device.id == one.id ? "delivery=now" : "alert=off")
         if device.id == one.id { #expect(titles(try await push(stream)) == ["title"]) }
         gateway.clock.advance(seconds: 86_400)
-        Summaries(gateway.services).deliverDue()
+        gateway.parts.summaries.deliverDue()
         try await choose(gateway, device, "delivery=now", "alert=on")
         try await send(gateway, device, "last")
         #expect(presentation(try await push(stream)).keys.contains("alert"))
       }
-      #expect(gateway.services.held.devices.isEmpty)
+      #expect(gateway.parts.held.devices.isEmpty)
     }
   }
 
@@ -156,10 +156,10 @@ import Testing
       for number in 1...12 { try await send(gateway, device, "\(number)") }
       gateway.clock.advance(seconds: 3600)
       let budget = Deferral(by: .budget)
-      for entry in try await gateway.services.mailbox.pending(for: device.id, after: 10, limit: 1).entries {
-        gateway.services.held.hold(entry, budget, PushNotification(), AlertPresentation(title: "11"))
+      for entry in try await gateway.parts.mailbox.pending(for: device.id, after: 10, limit: 1).entries {
+        gateway.parts.held.hold(entry, budget, PushNotification(), AlertPresentation(title: "11"))
       }
-      Summaries(gateway.services).deliverDue()
+      gateway.parts.summaries.deliverDue()
       let stream = try await TestStream.open(try await gateway.client(), device)
       _ = try await stream.lines(upTo: "caught-up")
       #expect(titles(try await push(stream)) == ["12", "11"])
@@ -250,10 +250,10 @@ import Testing
         try await gateway.client(), to: device.token, [(.apnsExpiration, "\(gateway.clock.seconds + 60)")])
       _ = try await push(stream)
       // The answer is stored before it counts.
-      await eventually { gateway.services.held.count == 1 }
+      await eventually { gateway.parts.held.count == 1 }
       gateway.clock.advance(seconds: 86_400)
-      Summaries(gateway.services).deliverDue()
-      #expect(gateway.services.held.devices.isEmpty)
+      gateway.parts.summaries.deliverDue()
+      #expect(gateway.parts.held.devices.isEmpty)
       try await send(gateway, device, "last")
       #expect(try await push(stream).seq == 3)
     }
@@ -271,7 +271,7 @@ import Testing
       for step in steps {
         stream.send(#"{"type":"state",\#(step.line)}"#)
         await eventually {
-          let state = gateway.services.conditions.state(of: device.id)
+          let state = gateway.parts.conditions.state(of: device.id)
           return state.isSilent == step.silent && state.focus == step.focus
         }
         try await send(gateway, device, "x")

@@ -47,7 +47,7 @@ import Testing
       close: { home.mailbox.close() })
     try await TestGateway.run(backend: backend) { gateway in
       router.answerCount.withLock { count in
-        count = { [meter = gateway.services.meter] in meter.loops.flatMap(\.acceptances).reduce(0, +) }
+        count = { [meter = gateway.parts.meter] in meter.loops.flatMap(\.acceptances).reduce(0, +) }
       }
       let (client, device) = (try await gateway.client(), try await gateway.enroll())
       let stream = try await TestStream.open(client, device)

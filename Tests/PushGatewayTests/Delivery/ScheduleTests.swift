@@ -30,7 +30,7 @@ import Testing
   /// Advances the clock and wakes the schedule.
   private func advance(_ gateway: TestGateway, _ seconds: Int64) {
     gateway.clock.advance(seconds: seconds)
-    gateway.services.schedule.wake()
+    gateway.parts.schedule.wake()
   }
 
   @Test func `a push comes at its time, and not before`() async throws {
@@ -50,7 +50,7 @@ import Testing
       #expect(line.text.contains("later") && line.json["id"] as? String == id.description)
       // The time of receipt is the time of delivery, so no waiting time is counted.
       #expect(line.text.contains(#""received":"2027-01-15T09:00:00.000Z""#))
-      await eventually { gateway.services.schedule.pushes.count == 0 }
+      await eventually { gateway.parts.schedule.pushes.count == 0 }
       let rows = try await gateway.rows(.init(id: id))
       #expect(rows.map(\.row.event) == [.accepted, .stored, .transmitted])
       #expect(rows.first?.row.detail == .scheduled("2027-01-15T09:00:00.000Z"))
@@ -63,7 +63,7 @@ import Testing
       let stream = try await open(gateway, device)
       _ = try await send(gateway, to: device, in: 60)
       let person = try #require(gateway.registrations.device(device.id)).person
-      _ = try await ChangePreferences(gateway.services)(
+      _ = try await gateway.parts.devices.changePreferences(
         of: person, assigning: ["alert=off"], app: SampleRequest.topic, category: nil, isByOwner: true)
       _ = try await stream.lines(upTo: "preferences")
       advance(gateway, 60)
@@ -91,7 +91,7 @@ import Testing
       if let reason { #expect(String(decoding: answer.body, as: UTF8.self).contains(reason.rawValue)) }
       let isScheduled = reason == nil && (Int64(value) ?? 0) > gateway.clock.seconds
       #expect((answer.apnsDeliverAt != nil) == isScheduled)
-      #expect(gateway.services.schedule.pushes.count == (isScheduled ? 1 : 0))
+      #expect(gateway.parts.schedule.pushes.count == (isScheduled ? 1 : 0))
     }
   }
 
@@ -106,7 +106,7 @@ import Testing
       #expect(try await status(#"{"aps":{"badge":"3"}}"#) == 403)
       #expect(try await status(#"{"aps":{"alert":{"title":"Flash sale","body":"50% off, buy now"}}}"#) == 403)
       #expect(try await status("[]") == 400)
-      #expect(gateway.services.schedule.pushes.count == 0)
+      #expect(gateway.parts.schedule.pushes.count == 0)
       #expect(try await status(#"{"aps":{"alert":"x"}}"#, [(.apnsExpiration, "\(now + 61)")]) == 200)
       #expect(try await status(#"{"aps":{"alert":"x"}}"#, [(.apnsExpiration, "0")]) == 200)
     }
@@ -133,7 +133,7 @@ import Testing
       let id = try #require(away.apnsID.flatMap { APNSID($0) })
       // The push leaves the schedule before it is delivered.
       while try await gateway.events(of: id) == [.accepted] {}
-      #expect(gateway.services.schedule.pushes.count == 0)
+      #expect(gateway.parts.schedule.pushes.count == 0)
       #expect(try await gateway.events(of: id) == [.accepted, .dropped])
       let stream = try await open(gateway, device)
       _ = try await send(gateway, to: device, in: 60, [(.apnsExpiration, "0")])
@@ -149,16 +149,16 @@ import Testing
       for _ in 0..<2 {
         #expect(try await send(gateway, to: device, in: 60, [(.apnsID, SampleRequest.id)]).status == 200)
       }
-      #expect(gateway.services.schedule.pushes.count == 1)
+      #expect(gateway.parts.schedule.pushes.count == 1)
       // Simulates a crash between the commit of the mailbox and that of the schedule: the push is due again.
-      let row = try #require(try await gateway.services.schedule.pushes.due(at: .max / 2, limit: 1).first)
+      let row = try #require(try await gateway.parts.schedule.pushes.due(at: .max / 2, limit: 1).first)
       advance(gateway, 60)
       #expect(try await stream.next()?.json["id"] as? String == SampleRequest.id)
-      await eventually { gateway.services.schedule.pushes.count == 0 }
+      await eventually { gateway.parts.schedule.pushes.count == 0 }
       await withCheckedContinuation { continuation in
-        gateway.services.schedule.add(row.push) { _ in continuation.resume() }
+        gateway.parts.schedule.add(row.push) { _ in continuation.resume() }
       }
-      await eventually { gateway.services.schedule.pushes.count == 0 }
+      await eventually { gateway.parts.schedule.pushes.count == 0 }
       _ = try await gateway.push(try await gateway.client(), to: device.token)
       #expect(try await stream.next()?.json["id"] as? String != SampleRequest.id)
     }
@@ -169,23 +169,23 @@ import Testing
       let (device, other) = (try await gateway.enroll(), try await gateway.enroll("phone"))
       let gone = try await send(gateway, to: device, in: 60)
       _ = try await send(gateway, to: other, in: 60)
-      try await RemoveDevice(gateway.services)(device.id)
-      #expect(gateway.services.schedule.pushes.count == 1)
+      try await gateway.parts.devices.remove(device.id)
+      #expect(gateway.parts.schedule.pushes.count == 1)
       let id = try #require(gone.apnsID.flatMap { APNSID($0) })
       #expect(try await gateway.events(of: id) == [.accepted, .dropped])
-      try await Unregister(gateway.services)(other.id, topic: SampleRequest.topic)
-      #expect(gateway.services.schedule.pushes.count == 0)
+      try await gateway.parts.devices.unregister(other.id, topic: SampleRequest.topic)
+      #expect(gateway.parts.schedule.pushes.count == 0)
     }
   }
 
   @Test func `nobody waits while nothing is scheduled`() async throws {
     try await TestGateway.run { gateway in
-      #expect(!gateway.services.schedule.isWaiting)
+      #expect(!gateway.parts.schedule.isWaiting)
       let device = try await gateway.enroll()
       _ = try await send(gateway, to: device, in: 60)
-      #expect(gateway.services.schedule.isWaiting)
+      #expect(gateway.parts.schedule.isWaiting)
       advance(gateway, 60)
-      await eventually { !gateway.services.schedule.isWaiting }
+      await eventually { !gateway.parts.schedule.isWaiting }
     }
   }
 }

@@ -18,8 +18,8 @@ import Testing
   ) async throws {
     try await TestGateway.run(options: ConnectionOptions(peer: peer), enrollment: enrollment) { gateway in
       let app = try gateway.registrations.app(topic: SampleRequest.topic)
-      let made = try await gateway.services.channels.create(
-        app: app.id, environment: .production, policy: .mostRecentMessage, now: gateway.services.clock.milliseconds())
+      let made = try await gateway.parts.channels.create(
+        app: app.id, environment: .production, policy: .mostRecentMessage, now: gateway.parts.clock.milliseconds())
       try await body(gateway, try await gateway.client(), try #require(made.first))
     }
   }
@@ -117,7 +117,7 @@ import Testing
             == JoinedChannel(
               id: channel.description, topic: SampleRequest.topic, environment: "production", isKnown: false))
         let device = try gateway.registrations.device(named: name)
-        #expect(gateway.services.channels.subscriptions(of: device.id).map(\.channel) == [channel])
+        #expect(gateway.parts.channels.subscriptions(of: device.id).map(\.channel) == [channel])
         // In the channel's environment, independent of the environment of the listener.
         #expect(gateway.registrations.registrations(of: device.id).map(\.0.environment) == [.production])
       }
@@ -148,7 +148,7 @@ import Testing
       #expect(try await uses(gateway) == [2])
       #expect(try await join(client, code, other).status == 200)
       #expect(try await uses(gateway) == [1])
-      #expect(gateway.services.channels.channel(channel)?.subscriptions == 2)
+      #expect(gateway.parts.channels.channel(channel)?.subscriptions == 2)
       #expect(gateway.registrations.devices.count == 2)
     }
   }
@@ -161,7 +161,7 @@ import Testing
       _ = try await gateway.registrations.register(device.id, topic: SampleRequest.topic, environment: .production)
       #expect(try await join(client, code, device).status == 200)
       #expect(try await uses(gateway) == [2])
-      #expect(gateway.services.channels.subscriptions(of: device.id).map(\.channel) == [channel])
+      #expect(gateway.parts.channels.subscriptions(of: device.id).map(\.channel) == [channel])
     }
   }
 
@@ -175,7 +175,7 @@ import Testing
         return try await group.reduce(into: [Int]()) { $0.append($1) }
       }
       #expect(statuses.count { $0 == 200 } == 1)
-      #expect(gateway.services.channels.channel(channel)?.subscriptions == 1)
+      #expect(gateway.parts.channels.channel(channel)?.subscriptions == 1)
     }
   }
 
@@ -201,7 +201,7 @@ import Testing
     try await run { gateway, client, channel in
       let (code, device) = (try await link(gateway, channel), try await gateway.enroll("phone"))
       // The same state results when a link is created while its channel is deleted.
-      try await gateway.services.channels.delete([channel], now: gateway.services.clock.milliseconds())
+      try await gateway.parts.channels.delete([channel], now: gateway.parts.clock.milliseconds())
       for answer in [try await enroll(client, code, as: "ada"), try await join(client, code, device)] {
         let problem = try decoded(ProblemRecord.self, answer)
         #expect(answer.status == 404 && problem.detail == "the channel of this link was deleted: ask for another link")
@@ -226,10 +226,10 @@ import Testing
   @Test func `who can't subscribe has not come`() async throws {
     try await run { gateway, _, channel in
       let (device, _) = try await gateway.registrations.enroll(name: "ada", person: nil)
-      let gone = try #require(gateway.services.channels.channel(channel))
-      try await gateway.services.channels.delete([channel], now: gateway.services.clock.milliseconds())
+      let gone = try #require(gateway.parts.channels.channel(channel))
+      try await gateway.parts.channels.delete([channel], now: gateway.parts.clock.milliseconds())
       await #expect(throws: RegistrationRefusal.self) {
-        try await JoinChannel(gateway.services)(enrolled: device, gone)
+        try await gateway.parts.broadcasts.join(gone, enrolled: device)
       }
       #expect(gateway.registrations.devices.isEmpty && gateway.registrations.persons.isEmpty)
     }

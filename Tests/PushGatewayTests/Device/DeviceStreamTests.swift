@@ -56,14 +56,14 @@ import Testing
       first.acknowledge(2)
       first.finish()
       #expect(try await first.lines(upTo: "never").map(\.text) == [#"{"type":"bye","reason":"goodbye"}"#])
-      await gateway.services.mailbox.settle()
-      #expect(gateway.services.mailbox.waitingCount(for: device.id) == 4)
+      await gateway.parts.mailbox.settle()
+      #expect(gateway.parts.mailbox.waitingCount(for: device.id) == 4)
       let second = try await TestStream.open(client, device)
       #expect(try await second.lines(upTo: "caught-up").map(\.seq) == [0, 3, 4, 5, 6, 6])
       let third = try await TestStream.open(client, device, cursor: 5)
       #expect(try await third.lines(upTo: "caught-up").map(\.seq) == [0, 6, 6])
-      await gateway.services.mailbox.settle()
-      #expect(gateway.services.mailbox.waitingCount(for: device.id) == 1)
+      await gateway.parts.mailbox.settle()
+      #expect(gateway.parts.mailbox.waitingCount(for: device.id) == 1)
     }
   }
 
@@ -77,14 +77,14 @@ import Testing
         device: device.id, app: registration.1.id, id: .number(7), isSenderID: false, uniqueID: .number(8),
         received: gateway.clock.seconds * 1000, expires: gateway.clock.seconds + 60, priority: 10, collapseID: "",
         payload: Array(#"{"aps":{"alert":"a"},"x":\#(levels)}"#.utf8))
-      #expect(await gateway.services.mailbox.append([deep]).map(\.seq) == [2])
+      #expect(await gateway.parts.mailbox.append([deep]).map(\.seq) == [2])
       _ = try await gateway.push(client, to: device.token)
       let first = try await TestStream.open(client, device)
       let lines = try await first.lines(upTo: "caught-up")
       #expect(lines.map(\.type) == ["welcome", "push", "undeliverable", "push", "caught-up"])
       #expect(
         lines[2].text.hasPrefix(#"{"type":"undeliverable","id":"\#(APNSID.number(7))","topic":"com.example.news""#))
-      await gateway.services.mailbox.settle()
+      await gateway.parts.mailbox.settle()
       let second = try await TestStream.open(client, device)
       #expect(try await second.lines(upTo: "caught-up").map(\.seq) == [0, 1, 3, 3])
       second.acknowledge(3)
@@ -110,8 +110,8 @@ import Testing
       stream.acknowledge(3)
       stream.finish()
       _ = try await stream.lines(upTo: "never")
-      await gateway.services.mailbox.settle()
-      #expect(gateway.services.mailbox.waitingCount(for: device.id) == 0)
+      await gateway.parts.mailbox.settle()
+      #expect(gateway.parts.mailbox.waitingCount(for: device.id) == 0)
       for (id, event) in zip(ids, [.acknowledged, .undeliverable, .acknowledged] as [DeliveryEvent]) {
         #expect(try await gateway.events(of: id).last == event)
       }
@@ -126,8 +126,8 @@ import Testing
       stream.acknowledge(1_000_000)
       _ = try await gateway.push(client, to: device.token)
       #expect(try await stream.next()?.seq == 1)
-      await gateway.services.mailbox.settle()
-      #expect(try await gateway.services.mailbox.waiting(device.id) == [1])
+      await gateway.parts.mailbox.settle()
+      #expect(try await gateway.parts.mailbox.waiting(device.id) == [1])
     }
   }
 
@@ -171,7 +171,7 @@ import Testing
       var sizes: [Int] = []
       while sizes.last ?? 0 == 0 || Set(sizes.suffix(50)).count > 1 || sizes.count < 50 {
         sizes.append(try await gateway.outboundSizes().max() ?? 0)
-        _ = try await gateway.services.mailbox.pending(for: device.id, after: 0, limit: 1)
+        _ = try await gateway.parts.mailbox.pending(for: device.id, after: 0, limit: 1)
       }
       #expect(sizes.max() ?? 0 <= Limits.maximumStreamBacklog + 2 * 4096 + 512)
       try await sleepy.wake()
@@ -249,7 +249,7 @@ import Testing
       let line = try #require(try await stream.next())
       #expect(line.text.hasPrefix(#"{"type":"push","seq":0,"#))
       #expect(line.json["expires"] == nil)
-      #expect(gateway.services.mailbox.waitingCount(for: device.id) == 0)
+      #expect(gateway.parts.mailbox.waitingCount(for: device.id) == 0)
     }
   }
 
@@ -378,8 +378,8 @@ import Testing
       let answer = try await client.request(
         "POST", "/v1/device/acknowledgements", [device.authorization], body: Array(#"{"seq":2}"#.utf8))
       #expect(answer.status == 204)
-      await gateway.services.mailbox.settle()
-      #expect(try await gateway.services.mailbox.waiting(device.id) == [3])
+      await gateway.parts.mailbox.settle()
+      #expect(try await gateway.parts.mailbox.waiting(device.id) == [3])
     }
   }
 
@@ -416,10 +416,10 @@ import Testing
       stream.send(#"{"type":"answer","id":"\#(SampleRequest.id)","action":"REPLY"}"#)
       stream.finish()
       _ = try await stream.lines(upTo: "bye")
-      await gateway.services.answers.settle()
+      await gateway.parts.answers.settle()
       // Closing the log writes its queued rows.
       try await gateway.endTurns()
-      gateway.services.log.close()
+      gateway.parts.log.close()
       let answer = try await client.request(
         "GET", "/v1/device/log?id=" + SampleRequest.id.lowercased(), [device.authorization])
       let records = try JSONDecoder().decode([LogRecord].self, from: Data(answer.body))

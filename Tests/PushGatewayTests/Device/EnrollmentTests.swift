@@ -113,7 +113,7 @@ extension EnrollmentTests {
       let device = try JSONDecoder().decode(Enrolled.self, from: Data(answer.body))
       #expect(answer.status == 201 && device.person == "ada" && device.role == "reader" && device.name == "laptop")
       #expect(try await join(client, made.code, as: "other").status == 403)
-      let trail = try await gateway.services.audit.records(before: nil, limit: 10)
+      let trail = try await gateway.parts.audit.records(before: nil, limit: 10)
       #expect(!trail.map(\.body).contains { $0.contains(made.code) })
     }
   }
@@ -131,7 +131,7 @@ extension EnrollmentTests {
       #expect(try await join(client, right.description).status == 429)
       gateway.clock.advance(seconds: Int64(Limits.wrongInvitations.seconds))
       #expect(try await join(client, right.description).status == 201)
-      let trail = try await gateway.services.audit.records(before: nil, limit: 10)
+      let trail = try await gateway.parts.audit.records(before: nil, limit: 10)
       #expect(trail.map(\.who) == ["an invitation"] && trail.map(\.body) == [#"{"name":"laptop","person":"laptop"}"#])
     }
   }

@@ -71,7 +71,7 @@ import Testing
         stream.acknowledge(1)
         stream.finish()
         _ = try await stream.lines(upTo: "bye")
-        if place == .log { gateway.services.histories.forget(me.id) }
+        if place == .log { gateway.parts.histories.forget(me.id) }
         stream = try await TestStream.open(client, me, cursor: 1)
         _ = try await stream.lines(upTo: "caught-up")
       }
@@ -131,10 +131,10 @@ import Testing
       }
       let answers = [answer(1, at: now - 60_000), answer(2, at: now), answer(3, at: now)]
       for answer in answers {
-        await withCheckedContinuation { done in gateway.services.answers.take(answer) { _ in done.resume() } }
+        await withCheckedContinuation { done in gateway.parts.answers.take(answer) { _ in done.resume() } }
       }
-      gateway.services.log.append([answers[0].row, answers[2].row])
-      try await RestoreAnswers(gateway.services)()
+      gateway.parts.log.append([answers[0].row, answers[2].row])
+      try await gateway.parts.pushes.restoreAnswers()
       for number in 1...3 { #expect(try await gateway.events(of: .number(number)) == [.viewed], "\(number)") }
     }
   }
@@ -160,16 +160,16 @@ import Testing
       let (me, mallory) = (try await gateway.enroll("me"), try await gateway.enroll("mallory"))
       let app = try gateway.registrations.app(topic: SampleRequest.topic)
       let channel = try #require(
-        try await gateway.services.channels.create(
+        try await gateway.parts.channels.create(
           app: app.id, environment: .development, policy: .mostRecentMessage, now: 0
         ).first)
-      try await gateway.services.channels.subscribe([me.id], to: channel)
+      try await gateway.parts.channels.subscribe([me.id], to: channel)
       let ids = [1, 2].map(APNSID.number)
       for (id, number) in zip(ids, [0, 1] as [UInt64]) {
         let message = BroadcastMessage(
           channel: channel, app: app.id, number: number, id: id, uniqueID: id, received: TestClock.start * 1000,
           expires: TestClock.start + 60, priority: 10, payload: Array(#"{"aps":{"alert":"goal"}}"#.utf8))
-        gateway.services.liveChannels.publish(message)
+        gateway.parts.liveChannels.publish(message)
       }
       for (device, isBelieved) in [(mallory, false), (me, true)] {
         let stream = try await TestStream.open(client, device)
@@ -189,13 +189,13 @@ import Testing
         _ = try await gateway.push(
           client, to: me.token, [(.apnsID, APNSID.number(number).description)], payload: OwnershipTests.question)
       }
-      let find = FindSentPush(gateway.services)
+      let pushes = gateway.parts.pushes
       for number in [0, Limits.pendingBatch] {
-        let found = try #require(try await find(.number(number), by: me.id))
+        let found = try #require(try await pushes.find(.number(number), sentTo: me.id))
         #expect(found.category == "DEPLOY")
-        #expect(try await find(.number(number), by: mallory.id) == nil)
+        #expect(try await pushes.find(.number(number), sentTo: mallory.id) == nil)
       }
-      #expect(try await find(.number(Limits.pendingBatch + 1), by: me.id) == nil)
+      #expect(try await pushes.find(.number(Limits.pendingBatch + 1), sentTo: me.id) == nil)
     }
   }
 

@@ -65,7 +65,7 @@ import Testing
     }
   }
 
-  @Test func `streams of a batch end when it is removed`() async throws {
+  @Test func `streams of a batch end when it is removed, and its deferred pushes go`() async throws {
     try await TestGateway.run { gateway in
       let client = try await gateway.client()
       let batch = try await gateway.registrations.enroll(
@@ -73,8 +73,13 @@ import Testing
       let device = TestDevice(id: 1, name: "load-0", secret: batch[0].secret, token: batch[0].token.hex)
       let stream = try await TestStream.open(client, device)
       _ = try await stream.lines(upTo: "caught-up")
+      let app = try gateway.registrations.app(topic: SampleRequest.topic).id
+      gateway.parts.held.hold(
+        MailboxEntry(seq: 1, push: samplePush(1, to: device.id, app: app)), Deferral(by: .summary, until: .max),
+        PushNotification(), nil)
       #expect(try await client.request("DELETE", "/admin/v1/batches/load").status == 204)
       #expect(try await stream.next()?.text == RevocationTests.revoked)
+      #expect(gateway.parts.held.count == 0)
     }
   }
 
@@ -86,8 +91,8 @@ import Testing
       let answer = try await gateway.push(client, to: device.token)
       #expect(answer.status == 410)
       #expect(String(decoding: answer.body, as: UTF8.self).contains("\(gateway.clock.seconds * 1000)"))
-      await gateway.services.mailbox.settle()
-      #expect(gateway.services.mailbox.waitingCount(for: device.id) == 0)
+      await gateway.parts.mailbox.settle()
+      #expect(gateway.parts.mailbox.waitingCount(for: device.id) == 0)
       #expect(try await client.request("DELETE", "/admin/v1/devices/laptop").status == 404)
       // A new device with the same name gets no data of the old one.
       let next = try await gateway.enroll("laptop")
@@ -223,8 +228,8 @@ import Testing
       #expect(try await seen() == [nil, "2027-01-15T08:01:00.000Z"])
       stream.finish()
       _ = try await stream.lines(upTo: "bye")
-      await eventually { gateway.services.router.count(of: phone.id) == 0 }
-      try await gateway.registrations.note(seen: gateway.services.presence.take())
+      await eventually { gateway.parts.router.count(of: phone.id) == 0 }
+      try await gateway.registrations.note(seen: gateway.parts.presence.take())
       gateway.clock.advance(seconds: 60)
       #expect(try await seen() == [nil, "2027-01-15T08:01:00.000Z"])
     }

@@ -20,7 +20,8 @@ import Testing
 
     init(_ gateway: TestGateway) {
       crowd = ConnectionLimiter(limits: limits)
-      routes = DoorRoutes(health: HealthAPI(gateway.services), meters: gateway.meters, token: nil, logger: .silent)
+      routes = DoorRoutes(
+        health: HealthAPI(check: gateway.parts.healthCheck), meters: gateway.meters, token: nil, logger: .silent)
     }
 
     func admit(_ source: UnauthenticatedConnections.Source) -> Bool {

@@ -19,7 +19,7 @@ import Testing
 
     init(_ gateway: TestGateway, isLoopback: Bool = true, token: MetricsToken? = nil) async throws {
       let routes = DoorRoutes(
-        health: HealthAPI(gateway.services), meters: gateway.meters, token: token, logger: .silent)
+        health: HealthAPI(check: gateway.parts.healthCheck), meters: gateway.meters, token: token, logger: .silent)
       let closed = Counter()
       (channel, isClosed) = (NIOAsyncTestingChannel(), closed)
       try await channel.testingEventLoop.executeInContext { [channel] in

@@ -30,22 +30,12 @@ import Testing
   init() throws {
     folder = try TemporaryFolder()
     log = DeliveryLog(path: folder.file("log.sqlite"), retention: 86_400, logger: .silent)
-    let store = try SQLiteStore(path: folder.file("push.sqlite"))
     let registrations = MemoryRegistrations()
-    let (mailbox, router) = (MemoryMailbox(clock: clock) { _ in }, DeviceStreamRegistry())
-    let schedule = Schedule(
-      DeliverScheduled(
-        scheduled: try ScheduledPushes(store: store), groups: try Groups(store: store), registrations: registrations,
-        mailbox: mailbox, router: router,
-        log: log, clock: clock.wallClock))
-    let unregister = Unregister(
-      registrations: registrations, mailbox: mailbox, held: try DeferredPushes(store: store, logger: .silent),
-      schedule: schedule, channels: try Channels(store: store, logger: .silent), router: router,
-      clock: clock.wallClock)
-    let seen = seen
+    let (seen, now) = (seen, clock.wallClock)
     injector = FaultInjector(
-      faults: table, log: log, registrations: registrations, unregister: unregister, clock: clock.wallClock,
-      logger: .silent,
+      faults: table, log: log, registrations: registrations,
+      unregister: { try await registrations.unregister($0, topic: $1, now: now.milliseconds()) },
+      clock: clock.wallClock, logger: .silent,
       serve: { exchange in
         seen.served += 1
         exchange.respond(HeaderFields(status: 200), body: EmptyCollection())

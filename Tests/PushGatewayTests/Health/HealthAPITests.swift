@@ -28,7 +28,7 @@ import Testing
   @Test func `a gateway that drains is alive, and not ready`() async throws {
     try await TestGateway.run { gateway in
       let client = try await gateway.client()
-      gateway.services.lifecycle.beginDrain()
+      gateway.parts.lifecycle.beginDrain()
       #expect(try await ask(client, "/healthz") == "200 ok\n")
       #expect(try await ask(client, "/readyz").hasPrefix("503 draining: "))
     }
@@ -41,7 +41,7 @@ import Testing
       let client = try await gateway.client()
       #expect(try await ask(client, "/readyz").contains("the disk is full"))
       #expect(try await ask(client, "/healthz") == "200 ok\n")
-      let route = try #require(HealthAPI(gateway.services).routes.first { $0.pattern == ["readyz"] })
+      let route = try #require(HealthAPI(check: gateway.parts.healthCheck).routes.first { $0.pattern == ["readyz"] })
       let answer = try await route.serve(ControlRequest(SampleRequest().message, from: .remote))
       #expect(answer.status == 503)
       #expect(String(decoding: answer.body, as: UTF8.self) == HealthProblem.wordsForStrangers + "\n")
@@ -51,7 +51,7 @@ import Testing
   @Test func `a loop that does not answer is told`() async throws {
     try await TestGateway.run { gateway in
       let client = try await gateway.client()
-      gateway.services.lifecycle.watch { false }
+      gateway.parts.lifecycle.watch { false }
       #expect(try await ask(client, "/healthz").hasPrefix("503 "))
     }
   }

@@ -15,10 +15,10 @@ import Testing
   private static let topic = SampleRequest.topic
   private let clock = TestClock()
   private let folder: TemporaryFolder
-  private let services: Services
+  private let parts: GatewayParts
   private let pair: ConnectionPair
   private let api: BroadcastAPI
-  private let shared: LoopServices
+  private let shared: LoopParts
   private let app: App
   private let key: ES256Key
 
@@ -38,16 +38,10 @@ import Testing
     let backend = GatewayBackend(
       registrations: registrations, mailbox: MemoryMailbox(clock: clock) { _ in }, router: DeviceStreamRegistry(),
       promise: .localDisk(.full), close: {})
-    let groups = try Groups(store: store)
-    services = Services(
-      backend: backend, log: log, held: try DeferredPushes(store: store, logger: .silent),
-      answers: Answers(store: store),
-      audit: AuditTrail(store: store),
-      remote: RemoteAdministration(try AdministratorTokens(store: store)),
-      schedule: try Schedule(store: store, backend: backend, groups: groups, log: log, clock: clock.wallClock),
-      retractions: try Retractions(store: store), groups: groups, environment: .development,
-      senderRates: SenderRates(RateLimits(perToken: 3)), clock: clock.wallClock,
-      channels: try Channels(store: store, logger: .silent))
+    var configuration = Configuration.defaults
+    (configuration.state, configuration.rateLimit) = (folder.path, 3)
+    parts = try GatewayParts(
+      configuration, backend: backend, store: store, log: log, clock: clock.wallClock, logger: .silent)
     key = try ES256Key.generate()
     try await registrations.addTeam(TestGateway.team)
     try await registrations.addKey(
@@ -56,13 +50,13 @@ import Testing
     let handler = StubHandler()
     handler.maximumBodySize = Limits.maximumControlBodySize
     pair = try ConnectionPair(handler)
-    shared = LoopServices(services, loop: pair.context, logger: .silent)
+    shared = LoopParts(parts, loop: pair.context, logger: .silent)
     let provider = ProviderAPI(
       shared, tokens: ProviderTokenCache(registrations: registrations),
       dispatcher: Dispatcher(
         loop: pair.context,
         destinations: .init(
-          mailbox: services.mailbox, router: services.router, log: services.log, clock: services.clock),
+          mailbox: parts.mailbox, router: parts.router, log: parts.log, clock: parts.clock),
         log: shared.log, stages: shared.meter.stages))
     let api = BroadcastAPI(shared, provider: provider, logger: .silent)
     self.api = api
@@ -73,7 +67,7 @@ import Testing
   private func channel(_ policy: BroadcastChannel.StoragePolicy = .mostRecentMessage, app: AppID? = nil) async throws
     -> ChannelID
   {
-    try await services.channels.create(
+    try await parts.channels.create(
       app: app ?? self.app.id, environment: .development, policy: policy, now: clock.seconds * 1000)[0]
   }
 
@@ -152,8 +146,8 @@ import Testing
   @Test func `a message reaches the streams of its channel and is answered with its id`() async throws {
     let (channel, other) = (try await channel(.none), try await channel(.none))
     let (receiver, stranger) = (Receiver(), Receiver())
-    services.liveChannels.join(channel, 1, receiver, loop: pair.loop)
-    services.liveChannels.join(other, 2, stranger, loop: pair.loop)
+    parts.liveChannels.join(channel, 1, receiver, loop: pair.loop)
+    parts.liveChannels.join(other, 2, stranger, loop: pair.loop)
     let id = SampleRequest.id
     let answer = try send(try fields(channel) + [(.apnsRequestID, id)])
     #expect(answer.status == "200" && answer.body.isEmpty)
@@ -168,9 +162,9 @@ import Testing
 
   /// The stream itself is notified later, on its loop, after its queued messages.
   @Test func `a device that left a channel gets nothing of it from that moment on`() async throws {
-    let device = try await services.registrations.enroll(name: "phone", person: "me").device
+    let device = try await parts.registrations.enroll(name: "phone", person: "me").device
     let channel = try await channel(.none)
-    _ = try await services.channels.subscribe([device.id], to: channel)
+    _ = try await parts.channels.subscribe([device.id], to: channel)
     let (receiver, live) = (Receiver(), ChannelReceiver(device: device.id, shared, loop: pair.loop))
     live.begin(receiver, number: 1)
     for isSubscribed in [true, false] {
@@ -178,7 +172,7 @@ import Testing
       try pair.wait(.milliseconds(1))
       let message = receiver.messages.popLast()
       #expect(live.takes(try #require(message), fromStorage: false) == isSubscribed)
-      try await services.channels.unsubscribe([device.id])
+      try await parts.channels.unsubscribe([device.id])
     }
     live.end()
   }
@@ -188,7 +182,7 @@ import Testing
     var fields = try fields(storeless)
     fields.removeAll { $0.0 == .apnsExpiration }
     #expect(try send(fields + [(.apnsExpiration, "1800003600")]).reason == "BadExpirationDate")
-    let other = try await services.registrations.putApp(
+    let other = try await parts.registrations.putApp(
       topic: "com.example.mail", name: "Mail", icon: "M", policyMode: .enforce)
     let foreign = try await channel(app: other.id)
     #expect(try send(try self.fields(foreign)).reason == "BadChannelId")
@@ -200,14 +194,14 @@ import Testing
     #expect(try send(try fields(channel)).reason == "TooManyRequests")
     clock.advance(seconds: 1)
     #expect(try send(try fields(channel)).status == "200")
-    _ = try await services.channels.setOn(false, app: app.id, now: clock.seconds * 1000)
+    _ = try await parts.channels.setOn(false, app: app.id, now: clock.seconds * 1000)
     clock.advance(seconds: 1)
-    #expect(try send(try fields(channel)).reason == services.provider.broadcastFeatureReason.rawValue)
+    #expect(try send(try fields(channel)).reason == parts.provider.broadcastFeatureReason.rawValue)
   }
 
   @Test func `channels are read and listed by their app alone`() async throws {
     let (first, second) = (try await channel(), try await channel(.none))
-    let other = try await services.registrations.putApp(
+    let other = try await parts.registrations.putApp(
       topic: "com.example.mail", name: "Mail", icon: "M", policyMode: .enforce)
     let foreign = try await channel(app: other.id)
     let path = "/1/apps/" + Self.topic
@@ -218,7 +212,7 @@ import Testing
     let stranger = try send(
       sender + [(.apnsChannelID, foreign.description)], method: "GET", path: path + "/channels", payload: "")
     #expect(stranger.reason == "BadPath")
-    let listed = services.channels.channels(of: app.id, environment: .development).map(\.id)
+    let listed = parts.channels.channels(of: app.id, environment: .development).map(\.id)
     #expect(Set(listed) == [first, second])
   }
 

@@ -22,9 +22,9 @@ import Testing
         try await gateway.enroll("desk", person: "ben"),
       ]
       let persons = try ["ada", "ben"].map { try gateway.registrations.person(named: $0).id }
-      let group = try await gateway.services.groups.add("ops", persons)
+      let group = try await gateway.parts.groups.add("ops", persons)
       let app = try gateway.registrations.app(topic: SampleRequest.topic).id
-      let token = try await gateway.services.groups.register(group, app: app, environment: .development).token.hex
+      let token = try await gateway.parts.groups.register(group, app: app, environment: .development).token.hex
       try await body(gateway, try await gateway.client(), token, devices)
     }
   }
@@ -36,7 +36,7 @@ import Testing
         let answer = try await gateway.push(client, to: token, [(.apnsID, SampleRequest.id)])
         #expect(answer.status == 200 && answer.apnsID == SampleRequest.id)
       }
-      #expect(devices.map { gateway.services.mailbox.waitingCount(for: $0.id) } == [1, 0, 1])
+      #expect(devices.map { gateway.parts.mailbox.waitingCount(for: $0.id) } == [1, 0, 1])
       let stream = try await TestStream.open(client, devices[2])
       #expect(try await stream.lines(upTo: "caught-up").map(\.type) == ["welcome", "push", "caught-up"])
       let now = try await gateway.push(client, to: token, [(.apnsExpiration, "0")])
@@ -55,12 +55,12 @@ import Testing
         action: "yes", device: devices[0].id, app: try gateway.registrations.app(topic: SampleRequest.topic).id,
         at: gateway.clock.seconds * 1000)
       await withCheckedContinuation { done in
-        gateway.services.answers.take(answer, isPick: true) { _ in done.resume() }
+        gateway.parts.answers.take(answer, isPick: true) { _ in done.resume() }
       }
-      #expect(devices.map { gateway.services.mailbox.waitingCount(for: $0.id) } == [1, 1, 1])
-      try await RestoreAnswers(gateway.services)()
-      await eventually { gateway.services.mailbox.waitingCount(for: devices[2].id) == 0 }
-      #expect(devices.map { gateway.services.mailbox.waitingCount(for: $0.id) } == [1, 1, 0])
+      #expect(devices.map { gateway.parts.mailbox.waitingCount(for: $0.id) } == [1, 1, 1])
+      try await gateway.parts.pushes.restoreAnswers()
+      await eventually { gateway.parts.mailbox.waitingCount(for: devices[2].id) == 0 }
+      #expect(devices.map { gateway.parts.mailbox.waitingCount(for: $0.id) } == [1, 1, 0])
     }
   }
 
@@ -72,12 +72,12 @@ import Testing
         "POST", "/3/device/" + token, [try gateway.authorization(), (.apnsTopic, other.topic)],
         body: Array(#"{"aps":{}}"#.utf8))
       #expect(String(decoding: wrong.body, as: UTF8.self) == #"{"reason":"DeviceTokenNotForTopic"}"#)
-      let group = try gateway.services.groups.group(named: "ops")
-      let production = try await gateway.services.groups.register(
+      let group = try gateway.parts.groups.group(named: "ops")
+      let production = try await gateway.parts.groups.register(
         group, app: gateway.registrations.app(topic: SampleRequest.topic).id, environment: .production)
       let elsewhere = try await gateway.push(client, to: production.token.hex)
       #expect(String(decoding: elsewhere.body, as: UTF8.self) == #"{"reason":"BadDeviceToken"}"#)
-      try await gateway.services.groups.remove(group, now: 1000)
+      try await gateway.parts.groups.remove(group, now: 1000)
       let gone = try await gateway.push(client, to: token)
       #expect(String(decoding: gone.body, as: UTF8.self) == #"{"reason":"Unregistered","timestamp":1000}"#)
     }
@@ -94,7 +94,7 @@ import Testing
     try await run(cap: 2) { gateway, client, token, devices in
       for _ in 0..<2 { _ = try await gateway.push(client, to: devices[0].token) }
       #expect(try await gateway.push(client, to: token, [(.apnsID, SampleRequest.id)]).status == 200)
-      #expect(devices.map { gateway.services.mailbox.waitingCount(for: $0.id) } == [2, 1, 1])
+      #expect(devices.map { gateway.parts.mailbox.waitingCount(for: $0.id) } == [2, 1, 1])
     }
   }
 
@@ -105,7 +105,7 @@ import Testing
       }
       let answer = try await gateway.push(client, to: token, [(.apnsID, SampleRequest.id)])
       #expect(answer.status == 200)
-      let rows = try await LogSearch(gateway.services)(.init(query: .init(id: APNSID(SampleRequest.id)))).found
+      let rows = try await gateway.parts.logQueries.newest(.init(query: .init(id: APNSID(SampleRequest.id)))).found
       #expect(rows.map(\.record.row.event) == [.accepted, .dropped] && rows.map(\.device) == ["ops", "ops"])
       #expect(rows.last?.record.row.detail == .fact(.nobodyRegistered))
     }
@@ -126,10 +126,10 @@ import Testing
       #expect(Set(rows.dropLast().compactMap(\.device)) == Set(devices.map(\.id)))
       #expect(rows.last?.device?.isGroup == true)
       let person = try gateway.registrations.person(named: "ben").id
-      _ = try await ChangePreferences(gateway.services)(
+      _ = try await gateway.parts.devices.changePreferences(
         of: person, assigning: ["advertising=allow"], app: SampleRequest.topic, category: nil, isByOwner: true)
       #expect(try await gateway.push(client, to: token, payload: advertisement).status == 200)
-      #expect(devices.map { gateway.services.mailbox.waitingCount(for: $0.id) } == [0, 0, 1])
+      #expect(devices.map { gateway.parts.mailbox.waitingCount(for: $0.id) } == [0, 0, 1])
     }
   }
 
@@ -139,12 +139,12 @@ import Testing
       let answer = try await gateway.push(
         client, to: token, [(.apnsID, SampleRequest.id), (.apnsDeliverAt, later)])
       #expect(answer.status == 200)
-      let group = try gateway.services.groups.group(named: "ops")
-      try await gateway.services.groups.remove(gateway.registrations.person(named: "ada").id, from: group)
+      let group = try gateway.parts.groups.group(named: "ops")
+      try await gateway.parts.groups.remove(gateway.registrations.person(named: "ada").id, from: group)
       gateway.clock.advance(seconds: 61)
-      gateway.services.schedule.wake()
-      await eventually { gateway.services.schedule.pushes.count == 0 }
-      #expect(devices.map { gateway.services.mailbox.waitingCount(for: $0.id) } == [0, 0, 1])
+      gateway.parts.schedule.wake()
+      await eventually { gateway.parts.schedule.pushes.count == 0 }
+      #expect(devices.map { gateway.parts.mailbox.waitingCount(for: $0.id) } == [0, 0, 1])
     }
   }
 
@@ -152,16 +152,16 @@ import Testing
     try await run { gateway, client, token, devices in
       _ = try await gateway.push(client, to: token, [(.apnsID, SampleRequest.id)])
       #expect(try await gateway.takeBack(client, token).status == 200)
-      #expect(devices.map { gateway.services.mailbox.waitingCount(for: $0.id) } == [0, 0, 0])
+      #expect(devices.map { gateway.parts.mailbox.waitingCount(for: $0.id) } == [0, 0, 0])
       let id = "00000000-0000-4000-8000-000000000abc"
       let later = String(gateway.clock.seconds + 60)
       _ = try await gateway.push(client, to: token, [(.apnsID, id), (.apnsDeliverAt, later)])
       let answer = try await gateway.takeBack(client, token, id)
       #expect(String(decoding: answer.body, as: UTF8.self) == #"{"result":"retracted"}"#)
-      #expect(gateway.services.schedule.pushes.count == 0)
+      #expect(gateway.parts.schedule.pushes.count == 0)
       // The device's own pushes are stored as before.
       _ = try await gateway.push(client, to: devices[0].token, [(.apnsID, "00000000-0000-4000-8000-000000000abd")])
-      #expect(gateway.services.mailbox.waitingCount(for: devices[0].id) == 1)
+      #expect(gateway.parts.mailbox.waitingCount(for: devices[0].id) == 1)
     }
   }
 
@@ -171,8 +171,8 @@ import Testing
       #expect(taken.status == 409)
       let body = Array(#"{"name":"phone","members":[]}"#.utf8)
       #expect(try await client.request("POST", "/admin/v1/groups", body: body).status == 409)
-      try await RemovePerson(gateway.services)(try gateway.registrations.person(named: "ada").id)
-      #expect(try gateway.services.groups.group(named: "ops").members.count == 1)
+      try await gateway.parts.devices.remove(try gateway.registrations.person(named: "ada").id)
+      #expect(try gateway.parts.groups.group(named: "ops").members.count == 1)
     }
   }
 }

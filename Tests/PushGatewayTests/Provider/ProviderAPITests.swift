@@ -85,12 +85,12 @@ import Testing
         let unique = try #require(answer.apnsUniqueID)
         #expect(APNSID(unique) != nil)
       }
-      #expect(gateway.services.mailbox.waitingCount(for: device.id) == 1)
+      #expect(gateway.parts.mailbox.waitingCount(for: device.id) == 1)
       let answer = try await gateway.push(client, to: device.token.uppercased())
       let made = try #require(answer.apnsID)
       #expect(made == made.uppercased())
       #expect(APNSID(made) != nil)
-      #expect(gateway.services.mailbox.waitingCount(for: device.id) == 2)
+      #expect(gateway.parts.mailbox.waitingCount(for: device.id) == 2)
     }
   }
 
@@ -212,11 +212,11 @@ import Testing
       #expect(policy["rule"] as? String == "B1")
       #expect(policy["at"] as? String == "/aps/badge")
       #expect(policy["evidence"] as? [String] == [#""3""#])
-      #expect(gateway.services.mailbox.waitingCount(for: device.id) == 0)
+      #expect(gateway.parts.mailbox.waitingCount(for: device.id) == 0)
       _ = try await gateway.registrations.putApp(
         topic: SampleRequest.topic, name: "News", icon: "N", policyMode: .report)
       #expect(try await gateway.push(client, to: device.token, payload: payload).status == 200)
-      #expect(gateway.services.mailbox.waitingCount(for: device.id) == 1)
+      #expect(gateway.parts.mailbox.waitingCount(for: device.id) == 1)
     }
   }
 
@@ -227,7 +227,7 @@ import Testing
       func log(_ id: String?) async throws -> [String] {
         var query = DeliveryLog.Query()
         query.id = id.flatMap { APNSID($0) }
-        return try await LogSearch(gateway.services)(.init(query: query)).found.map(LogRecord.init)
+        return try await gateway.parts.logQueries.newest(.init(query: query)).found.map(LogRecord.init)
           .filter { ["ignored", "refused"].contains($0.event) }.map { "\($0.event) \($0.detail ?? "")" }
       }
       let accepted = try await gateway.push(client, to: device.token, payload: payload)
@@ -270,8 +270,8 @@ import Testing
       let refused = try await gateway.push(client, to: device.token)
       #expect(refused.status == 410)
       #expect(text(refused) == #"{"reason":"Unregistered","timestamp":1800000007000}"#)
-      await gateway.services.mailbox.settle()
-      #expect(gateway.services.mailbox.waitingCount(for: device.id) == 0)
+      await gateway.parts.mailbox.settle()
+      #expect(gateway.parts.mailbox.waitingCount(for: device.id) == 0)
       let registered = try await client.request("PUT", "/v1/device/apps/" + SampleRequest.topic, [device.authorization])
       let token = try JSONDecoder().decode([String: String].self, from: Data(registered.body))["token"]
       #expect(token != device.token)
@@ -288,7 +288,7 @@ import Testing
         return try await group.reduce(into: [:]) { counts, status in counts[status, default: 0] += 1 }
       }
       #expect(statuses == [200: 1000])
-      #expect(try await gateway.services.mailbox.waiting(device.id) == Array(1...1000))
+      #expect(try await gateway.parts.mailbox.waiting(device.id) == Array(1...1000))
     }
   }
 
@@ -325,7 +325,7 @@ import Testing
       try await noteToken { $0.header = #"{"alg":"ES256","kid":"MAILONLY00"}"# }
       try await noteToken(client) { $0.header = #"{"alg":"ES256","kid":"MAILONLY00"}"# }
       try await noteToken(client) { $0.claims = #"{"iss":"TEAM000001","iat":1800000001}"# }
-      try await Unregister(gateway.services)(device.id, topic: SampleRequest.topic)
+      try await gateway.parts.devices.unregister(device.id, topic: SampleRequest.topic)
       try note(try await gateway.push(client, to: device.token))
       let short = try await gateway.registrations.register(
         device.id, topic: SampleRequest.topic, environment: .development,
@@ -461,7 +461,7 @@ import Testing
   @Test func `an expired token is 410 with its time, and registering again brings a new one`() async throws {
     try await TestGateway.run { gateway in
       let (client, device) = (try await gateway.client(), try await gateway.enroll())
-      try await Unregister(gateway.services)(device.id, topic: SampleRequest.topic)
+      try await gateway.parts.devices.unregister(device.id, topic: SampleRequest.topic)
       func register() async throws -> String {
         let now = gateway.clock.wallClock.milliseconds()
         return try await gateway.registrations.register(

@@ -15,7 +15,7 @@ import Testing
 
   private func rows(_ gateway: TestGateway, _ events: Set<DeliveryEvent> = [.refused]) async throws -> [LogRecord] {
     try await gateway.endTurns()
-    return try await LogSearch(gateway.services)(.init(query: .init(events: events))).found.map(LogRecord.init)
+    return try await gateway.parts.logQueries.newest(.init(query: .init(events: events))).found.map(LogRecord.init)
   }
 
   private func refusal(_ record: LogRecord?) -> DeliveryDetail.Refusal? {
@@ -23,7 +23,7 @@ import Testing
   }
 
   private func reached(_ gateway: TestGateway) -> UInt64 {
-    gateway.services.meter.loops.reduce(0) { $0 + $1.loop.limits.totals[ReachedLimit.refusalRows.rawValue] }
+    gateway.parts.meter.loops.reduce(0) { $0 + $1.loop.limits.totals[ReachedLimit.refusalRows.rawValue] }
   }
 
   @Test func `every refused push leaves one row with the status and the reason of its answer`() async throws {

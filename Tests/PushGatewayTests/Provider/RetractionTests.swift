@@ -44,7 +44,7 @@ import Testing
       // A push with the same id is a retry of the retracted push.
       let again = try await gateway.push(client, to: phone.token, [(.apnsID, SampleRequest.id)])
       #expect(again.status == 200)
-      #expect(gateway.services.mailbox.waitingCount(for: phone.id) == 1)
+      #expect(gateway.parts.mailbox.waitingCount(for: phone.id) == 1)
     }
   }
 
@@ -79,24 +79,24 @@ import Testing
       let later = String(gateway.clock.seconds + 600)
       let scheduled = try await gateway.push(
         client, to: device.token, [(.apnsID, SampleRequest.id), (.apnsDeliverAt, later)])
-      #expect(scheduled.status == 200 && gateway.services.schedule.pushes.count == 1)
+      #expect(scheduled.status == 200 && gateway.parts.schedule.pushes.count == 1)
       let app = try gateway.registrations.app(topic: SampleRequest.topic).id
       let held = samplePush(1, to: device.id, app: app)
-      gateway.services.held.hold(
+      gateway.parts.held.hold(
         MailboxEntry(seq: 1, push: held), Deferral(by: .summary, until: .max),
         PushNotification(), nil)
-      #expect(gateway.services.held.count == 1)
+      #expect(gateway.parts.held.count == 1)
       #expect(try await gateway.takeBack(client, device.token).status == 200)
-      #expect(gateway.services.schedule.pushes.count == 0)
+      #expect(gateway.parts.schedule.pushes.count == 0)
       _ = try await gateway.takeBack(client, device.token, held.id.description)
-      #expect(gateway.services.held.count == 0)
+      #expect(gateway.parts.held.count == 0)
       #expect(try await gateway.events(of: id).suffix(2) == [.dropped, .retracted])
       // After a crash, the pushes of a summary may still include a retracted one.
-      gateway.services.held.hold(
+      gateway.parts.held.hold(
         MailboxEntry(seq: 1, push: held), Deferral(by: .summary, until: .max),
         PushNotification(), nil)
-      RestoreRetractions(gateway.services)()
-      #expect(gateway.services.held.count == 0)
+      gateway.parts.pushes.restoreRetractions()
+      #expect(gateway.parts.held.count == 0)
     }
   }
 
@@ -111,7 +111,7 @@ import Testing
       _ = try await gateway.push(client, to: device.token, [(.apnsID, SampleRequest.id)])
       let answer = try await gateway.takeBack(client, token, topic: other.topic)
       #expect(String(decoding: answer.body, as: UTF8.self) == #"{"result":"unknown"}"#)
-      #expect(gateway.services.mailbox.waitingCount(for: device.id) == 1)
+      #expect(gateway.parts.mailbox.waitingCount(for: device.id) == 1)
       let stream = try await TestStream.open(client, device)
       let lines = try await stream.lines(upTo: "caught-up")
       #expect(lines.map(\.type) == ["welcome", "retract", "push", "caught-up"])
@@ -126,10 +126,10 @@ import Testing
       let push = StoredPush(
         device: device.id, app: app, id: id, isSenderID: true, uniqueID: id, received: TestClock.start * 1000,
         expires: TestClock.start + 3600, priority: 10, collapseID: "", payload: Array(#"{"aps":{}}"#.utf8))
-      _ = await gateway.services.mailbox.append([push])
+      _ = await gateway.parts.mailbox.append([push])
       let answer = try await gateway.takeBack(client, device.token)
       #expect(String(decoding: answer.body, as: UTF8.self) == #"{"result":"retracted"}"#)
-      #expect(gateway.services.mailbox.waitingCount(for: device.id) == 0)
+      #expect(gateway.parts.mailbox.waitingCount(for: device.id) == 0)
     }
   }
 
@@ -187,9 +187,9 @@ import Testing
       }
       #expect(try await client.request("DELETE", "/admin/v1/devices/nobody/alerts/\(SampleRequest.id)").status == 404)
       let person = try #require(gateway.registrations.device(device.id)).person
-      #expect(gateway.services.retractions.retractions(of: person).map(\.app) == [nil])
-      try await RemovePerson(gateway.services)(person)
-      #expect(gateway.services.retractions.isEmpty)
+      #expect(gateway.parts.retractions.retractions(of: person).map(\.app) == [nil])
+      try await gateway.parts.devices.remove(person)
+      #expect(gateway.parts.retractions.isEmpty)
     }
   }
 }

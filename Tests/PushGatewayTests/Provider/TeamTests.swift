@@ -86,7 +86,7 @@ import Testing
       try await give(TestGateway.team, in: gateway)
       let app = try gateway.registrations.app(topic: SampleRequest.topic)
       let channel = try #require(
-        try await gateway.services.channels.create(
+        try await gateway.parts.channels.create(
           app: app.id, environment: .development, policy: .mostRecentMessage, now: 0
         ).first)
       let client = try await gateway.client()
@@ -100,15 +100,15 @@ import Testing
         #expect(answer.status == 403, "\(method) \(path)")
         #expect(String(decoding: answer.body, as: UTF8.self).contains("TopicMismatch"), "\(method) \(path)")
       }
-      #expect(gateway.services.channels.channel(channel)?.deleted == nil)
+      #expect(gateway.parts.channels.channel(channel)?.deleted == nil)
     }
   }
 
   @Test func `a new app is the only team's, and needs a name of one where there are several`() async throws {
     try await TestGateway.run { gateway in
-      let put = PutApp(gateway.services)
+      let apps = gateway.parts.apps
       func add(_ topic: String, team: String? = nil) async throws -> String? {
-        try await put(
+        try await apps.put(
           topic: topic, name: "X", icon: nil, policyMode: nil, isStrict: nil, ads: nil, team: team
         ).team
       }

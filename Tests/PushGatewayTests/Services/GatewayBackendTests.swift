@@ -41,8 +41,8 @@ import Testing
       stream.acknowledge(1)
       stream.finish()
       _ = try await stream.lines(upTo: "never")
-      await gateway.services.mailbox.settle()
-      #expect(try await gateway.services.mailbox.waiting(device.id) == [2])
+      await gateway.parts.mailbox.settle()
+      #expect(try await gateway.parts.mailbox.waiting(device.id) == [2])
       let again = try await TestStream.open(client, device)
       #expect(try await again.lines(upTo: "caught-up").map(\.seq) == [0, 2, 2])
     }
@@ -58,8 +58,8 @@ import Testing
       let lines = try await stream.lines(upTo: "caught-up")
       #expect(lines.first?.json["epoch"] as? String == "cell-1")
       #expect(lines.count { $0.type == "push" } == expected)
-      await gateway.services.mailbox.settle()
-      #expect(try await gateway.services.mailbox.waiting(device.id).count == expected)
+      await gateway.parts.mailbox.settle()
+      #expect(try await gateway.parts.mailbox.waiting(device.id).count == expected)
     }
   }
 
@@ -84,8 +84,8 @@ import Testing
           "POST", "/v1/device/acknowledgements", [device.authorization], body: Array(body.utf8))
         #expect(answer.status == status)
       }
-      await gateway.services.mailbox.settle()
-      #expect(try await gateway.services.mailbox.waiting(device.id).isEmpty)
+      await gateway.parts.mailbox.settle()
+      #expect(try await gateway.parts.mailbox.waiting(device.id).isEmpty)
     }
   }
 

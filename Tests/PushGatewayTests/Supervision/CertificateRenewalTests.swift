@@ -104,7 +104,9 @@ import Testing
     let folder = folder
     return try await { () async throws -> (Int, CreatedCertificate?) in
       let gateway = try await TestGateway()
-      let api = CertificatesAPI(services: gateway.services, folder: folder, reload: {}, configured: { configured })
+      let api = CertificatesAPI(
+        registrations: gateway.registrations, clock: gateway.parts.clock, cell: nil, folder: folder, reload: {},
+        configured: { configured })
       let route = try #require(api.routes.first { $0.pattern.last == "server" })
       let request = ControlRequest(
         method: "POST", target: "/admin/v1/certificates/server", body: Array(body.utf8), authorization: nil,

@@ -20,7 +20,7 @@ final class TestGateway: Sendable {
 
   let folder: TemporaryFolder
   let clock: TestClock
-  let services: Services
+  let parts: GatewayParts
   let loops: Loops
   let key: ES256Key
   let limits = LimitLog(logger: .silent)
@@ -30,7 +30,7 @@ final class TestGateway: Sendable {
   private let listener: Listener
   private let tokens = Mutex<[String: String]>([:])
 
-  var registrations: any Registrations { services.registrations }
+  var registrations: any Registrations { parts.registrations }
   var endpoint: Client.Endpoint { .admin(path: folder.file("socket")) }
 
   /// Starts a gateway. `mailbox` replaces the mailbox of the database, and `backend` replaces all storage.
@@ -47,41 +47,37 @@ final class TestGateway: Sendable {
     let log = DeliveryLog(path: folder.file("log.sqlite"), retention: 86_400 * 365 * 100, logger: .silent)
     let backend = try backend ?? TestGateway.sqlite(store, log, cap: cap, clock: clock, mailbox: mailbox)
     let registrations = backend.registrations
-    let groups = try Groups(store: store)
-    let services = Services(
-      backend: backend, log: log, held: try DeferredPushes(store: store, logger: .silent),
-      answers: Answers(store: store), audit: AuditTrail(store: store),
-      remote: RemoteAdministration(try AdministratorTokens(store: store)),
-      schedule: try Schedule(store: store, backend: backend, groups: groups, log: log, clock: clock.wallClock),
-      retractions: try Retractions(store: store), groups: groups, environment: environment,
-      senderRates: SenderRates(RateLimits(perToken: rateLimit)), clock: clock.wallClock,
-      provider: provider,
-      enrollment: enrollment,
-      channels: try Channels(store: store, logger: .silent))
-    self.services = services
-    Summaries(services).deliverDue(isStart: true)
-    let announce = AnnounceChanges(services)
-    registrations.onChange { announce($0) }
+    var configuration = Configuration.defaults
+    configuration.state = folder.path
+    configuration.environment = environment
+    configuration.rateLimit = rateLimit
+    configuration.provider = provider
+    configuration.enrollment = enrollment
+    let parts = try GatewayParts(
+      configuration, backend: backend, store: store, log: log, clock: clock.wallClock, logger: .silent)
+    self.parts = parts
+    try parts.connect()
+    await parts.restore()
     let status = GatewayStatus(listening: [], environment: "", started: "", pid: 0)
     let (tokens, faults) = (ProviderTokenCache(registrations: registrations), FaultTable())
     let limits = limits
     let meters = Meters(
-      services: services, faults: faults, transportLimits: limits, folder: StateFolder(folder.path))
+      parts, faults: faults, transportLimits: limits, folder: StateFolder(folder.path))
     self.meters = meters
     let admin = AdminAPI(
-      services: services, status: { status },
-      backup: { try Backup.write(store, StateFolder(folder.path), to: $0, now: Date()) },
-      certificates: CertificatesAPI(services: services, folder: StateFolder(folder.path), reload: {}),
-      faults: FaultsAPI(faults, clock: clock.wallClock, logger: .silent), channels: ChannelsAPI(services: services),
+      parts, status: { status },
+      certificates: CertificatesAPI(
+        registrations: registrations, clock: clock.wallClock, cell: nil, folder: StateFolder(folder.path), reload: {}),
+      faults: FaultsAPI(faults, clock: clock.wallClock, logger: .silent),
       authority: { TestGateway.authority },
       metrics: MetricsAPI(meters: meters),
       logLevel: LogLevelAPI(threshold: LogThreshold(.info), clock: clock.wallClock, logger: .silent))
     self.admin = admin
     loops = try await Loops(count: 1) { loop in
       GatewayHandler(
-        loop: loop, services: services, tokens: tokens, faults: faults, admin: admin, limits: limits, logger: .silent)
+        loop: loop, parts: parts, tokens: tokens, faults: faults, admin: admin, limits: limits, logger: .silent)
     }
-    services.log.beforeReading { [loops] in await loops.completeTurns() }
+    parts.log.beforeReading { [loops] in await loops.completeTurns() }
     var options = options
     options.environmentRule = .fixed(environment)
     options.peer = options.peer ?? .adminSocket
@@ -110,8 +106,7 @@ final class TestGateway: Sendable {
   func stop() async {
     await listener.close()
     await loops.drain()
-    services.backend.close()
-    services.log.close()
+    parts.close()
     await loops.shutdown()
     try? store.close()
   }
@@ -141,7 +136,7 @@ final class TestGateway: Sendable {
   func enroll(_ name: String = "laptop", person: String? = nil) async throws -> TestDevice {
     let (device, secret) = try await registrations.enroll(name: name, person: person)
     let registration = try await registrations.register(
-      device.id, topic: SampleRequest.topic, environment: services.environment)
+      device.id, topic: SampleRequest.topic, environment: parts.environment)
     return TestDevice(id: device.id, name: name, secret: secret, token: registration.token.hex)
   }
 
@@ -182,7 +177,7 @@ final class TestGateway: Sendable {
   /// iterations that have begun.
   func rows(_ query: DeliveryLog.Query) async throws -> [DeliveryLog.Record] {
     try await endTurns()
-    return try await services.log.rows(query)
+    return try await parts.log.rows(query)
   }
 
   /// Returns when every loop has ended its current iteration. At its end, a loop passes its rows to the delivery log.

@@ -2,15 +2,16 @@ import PushCore
 import PushPolicy
 import PushStorage
 
-/// Finds rows of the delivery log by the names of devices and apps, and adds these names to the rows.
-struct LogSearch: Sendable {
+/// Queries of the delivery log: finds rows by the names of devices and apps, and adds these names to the rows. Erases
+/// rows.
+struct LogQueries: Sendable {
   let log: DeliveryLog
   let registrations: any Registrations
-  /// The device that asks for its own rows; nil: a reader of the whole log, such as a sender.
-  var reader: DeviceID?
-  var groups: Groups?
+  let groups: Groups
   /// The connection to the other gateways, whose logs are read too.
   var cell: (any GatewayCell)?
+  /// The device that asks for its own rows; nil: a reader of the whole log, such as a sender.
+  var reader: DeviceID?
 
   /// A row, with the names of its device, app and gateway.
   struct Found: Sendable {
@@ -83,7 +84,7 @@ struct LogSearch: Sendable {
 
   /// Parses the values of a query with positions: `after` and `before` are numbers, or positions that a cluster
   /// returned.
-  func wanted(_ values: [String: String]) throws(RegistrationRefusal) -> Request {
+  func request(_ values: [String: String]) throws(RegistrationRefusal) -> Request {
     Request(
       query: try query(values), after: position(values["after"]), before: position(values["before"], isBefore: true))
   }
@@ -99,15 +100,15 @@ struct LogSearch: Sendable {
 
   /// Returns a device, or the address of a group.
   private func device(named name: String) throws(RegistrationRefusal) -> DeviceID {
-    if let groups, let group = groups.find(name) {
+    if let group = groups.find(name) {
       return groups.registrations(of: group).first?.device ?? group.address(in: .development)
     }
     return try registrations.device(named: name).id
   }
 
   /// Returns the newest matching rows in ascending order.
-  func callAsFunction(_ wanted: Request) async throws -> Rows {
-    var query = wanted.query
+  func newest(_ request: Request) async throws -> Rows {
+    var query = request.query
     let merged = merged
     if let id = query.id {
       let push: (id: APNSID, device: DeviceID?)?
@@ -117,7 +118,7 @@ struct LogSearch: Sendable {
       } else {
         push = try await log.push(named: id, atMost: query.maximumReadSize)
       }
-      let nothing = Rows(found: [], next: 0, cell: unanswered.map { (wanted.before ?? .init(), .init(), $0) })
+      let nothing = Rows(found: [], next: 0, cell: unanswered.map { (request.before ?? .init(), .init(), $0) })
       guard let push else { return nothing }
       // A unique id identifies one push, even if its sender used the `apns-id` for several devices. The unique id of
       // a push to a group identifies the copies for all its members.
@@ -126,7 +127,7 @@ struct LogSearch: Sendable {
       (query.id, query.device) = (push.id, query.device ?? device)
     }
     guard let merged else { return Rows(found: try await log.rows(query).map { found($0) }, next: 0) }
-    return rows(try await merged.newest(query, before: wanted.before))
+    return rows(try await merged.newest(query, before: request.before))
   }
 
   /// Returns the oldest matching rows after a position, and the position of the next page. An id is an `apns-id`
@@ -134,20 +135,33 @@ struct LogSearch: Sendable {
   ///
   /// - Parameter time: the maximum time to wait for the first row; zero: no wait.
   /// - Returns: nil if too many requests are waiting already.
-  func page(_ wanted: Request, within time: Duration) async throws -> Rows? {
+  func page(_ request: Request, within time: Duration) async throws -> Rows? {
     if let merged {
-      guard time > .zero else { return rows(try await merged.next(wanted.query, after: wanted.after)) }
-      return try await merged.next(wanted.query, after: wanted.after, within: time).map(rows)
+      guard time > .zero else { return rows(try await merged.next(request.query, after: request.after)) }
+      return try await merged.next(request.query, after: request.after, within: time).map(rows)
     }
     let page =
-      time > .zero ? try await log.nextPage(wanted.query, for: reader, within: time) : try await log.page(wanted.query)
+      time > .zero
+      ? try await log.nextPage(request.query, for: reader, within: time) : try await log.page(request.query)
     return page.map { Rows(found: $0.records.map { found($0) }, next: $0.next) }
   }
 
   /// Returns the position before the newest rows, as many as ``DeliveryLog/Query/limit``.
-  func start(_ wanted: Request) async throws -> Rows {
-    guard let merged else { return Rows(found: [], next: try await log.start(of: wanted.query)) }
-    return rows(try await merged.newest(wanted.query, before: wanted.before))
+  func start(_ request: Request) async throws -> Rows {
+    guard let merged else { return Rows(found: [], next: try await log.start(of: request.query)) }
+    return rows(try await merged.newest(request.query, before: request.before))
+  }
+
+  /// Erases the rows of devices from the logs of all reachable gateways.
+  func eraseRows(of devices: Set<DeviceID>) async throws {
+    guard let merged else { return try await log.erase(devices) }
+    try await merged.erase(devices, onlyTexts: false)
+  }
+
+  /// Erases the texts of devices from the logs of all reachable gateways; their rows stay.
+  func eraseTexts(of devices: Set<DeviceID>) async throws {
+    guard let merged else { return try await log.eraseTexts(of: devices) }
+    try await merged.erase(devices, onlyTexts: true)
   }
 
   /// Returns the time that a request waits for rows: `seconds` of its query.
@@ -167,7 +181,7 @@ struct LogSearch: Sendable {
     """)
 
   private func name(of device: DeviceID) -> String? {
-    device.isGroup ? groups?.group(at: device)?.name : registrations.device(device)?.name
+    device.isGroup ? groups.group(at: device)?.name : registrations.device(device)?.name
   }
 
   private func rows(_ rows: MergedLog.Rows) -> Rows {

@@ -2,25 +2,13 @@ import PushCore
 import PushPolicy
 import PushStorage
 
-/// Retracts a push on behalf of its sender: from the mailboxes, summaries, schedule and devices of users.
+/// Retractions on behalf of senders: from the mailboxes, summaries, schedule and devices of users.
 ///
 /// The retraction is stored first and is effective from then on: a retracted push is not delivered (``Retractions``),
 /// and an offline device is notified when it connects. So the steps after it may be lost in a crash.
-struct TakeBack: Sendable {
-  let registrations: any Registrations
-  let mailbox: any Mailbox
-  let held: DeferredPushes
-  let schedule: Schedule
-  let retractions: Retractions
-  let groups: Groups
-  let log: DeliveryLog
-  let router: any PushRouter
-  let clock: WallClock
-  /// The connection to the other gateways, which may have accepted the push.
-  var cell: (any GatewayCell)?
-
+extension Pushes {
   /// The result of a retraction.
-  enum Outcome: String, Sendable {
+  enum RetractionOutcome: String, Sendable {
     case retracted
     /// The push was retracted before.
     case already
@@ -34,9 +22,9 @@ struct TakeBack: Sendable {
   ///   - app: the app of the push; nil: any app.
   ///   - addresses: addressees other than the users' devices, such as the address of a group.
   ///   - sender: the sender who retracts it, for the log.
-  func callAsFunction(
+  func retract(
     _ id: APNSID, of app: AppID?, from persons: [PersonID], and addresses: [DeviceID] = [], by sender: String
-  ) async throws -> Outcome {
+  ) async throws -> RetractionOutcome {
     let now = clock.milliseconds()
     let isNew = try await retractions.add(id, app: app, from: persons, at: now)
     let devices = persons.flatMap(registrations.devices)
@@ -58,12 +46,12 @@ struct TakeBack: Sendable {
   /// Retracts a push to a group from all its recipients and all current members.
   ///
   /// - Parameter address: the address of the group.
-  func callAsFunction(
+  func retract(
     _ id: APNSID, of app: AppID, fromGroup address: DeviceID, by sender: String
-  ) async throws -> Outcome {
+  ) async throws -> RetractionOutcome {
     let members = groups.group(at: address)?.members ?? []
     let persons = Set(try await groups.persons(of: id, app: app, at: address)).union(members)
-    return try await self(id, of: app, from: Array(persons), and: [address], by: sender)
+    return try await retract(id, of: app, from: Array(persons), and: [address], by: sender)
   }
 
   /// Returns the devices for which the log has rows of this push. The accepting gateway may be unreachable, and its
@@ -83,15 +71,9 @@ struct TakeBack: Sendable {
     }
     return []
   }
-}
 
-/// Completes retractions that a crash may have interrupted: removes retracted pushes from summaries.
-struct RestoreRetractions: Sendable {
-  let registrations: any Registrations
-  let held: DeferredPushes
-  let retractions: Retractions
-
-  func callAsFunction() {
+  /// Completes retractions that a crash may have interrupted: removes retracted pushes from summaries.
+  func restoreRetractions() {
     if retractions.isEmpty { return }
     for device in held.devices {
       guard let person = registrations.device(device)?.person else { continue }

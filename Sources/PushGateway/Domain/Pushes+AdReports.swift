@@ -2,14 +2,12 @@ import PushCore
 import PushPolicy
 import PushStorage
 
-/// Accepts a user's report that a push, which their device was sent, is advertising.
-struct ReportAd: Sendable {
-  let registrations: any Registrations
-  let find: FindSentPush
-  let clock: WallClock
-
+/// The reports of users that a push is advertising.
+extension Pushes {
+  /// Accepts a report about a push that the device was sent.
+  ///
   /// - Parameter text: the text that the device showed; empty if it was not reported.
-  func callAsFunction(_ id: APNSID, topic: String, text: String, by device: DeviceID) async throws {
+  func reportAd(_ id: APNSID, topic: String, text: String, by device: DeviceID) async throws {
     let app = try registrations.app(topic: topic)
     guard registrations.registrations(of: device).contains(where: { $0.1.id == app.id }) else {
       throw RegistrationRefusal(kind: .invalid, description: "this device is not registered for \(topic)")
@@ -18,20 +16,16 @@ struct ReportAd: Sendable {
       throw RegistrationRefusal(
         kind: .invalid, description: "the text is too large: expected at most \(Limits.maximumPayloadSize) bytes")
     }
-    guard try await find(id, by: device)?.app == app.id else {
+    guard try await find(id, sentTo: device)?.app == app.id else {
       throw RegistrationRefusal(
         kind: .unknown, description: "this device received no push \(id) of \(topic): its log lists its pushes")
     }
     try await registrations.add(
       AdReport(at: clock.milliseconds(), device: device, app: app.id, id: id, text: text))
   }
-}
 
-/// Lists users' reports of advertising, with the device, the app and the detector's outcome.
-struct ListAdReports: Sendable {
-  let registrations: any Registrations
-
-  struct Found: Sendable {
+  /// A report, with the device, the app and the detector's outcome.
+  struct FoundAdReport: Sendable {
     var report: AdReport
     var device: Device?
     var app: App?
@@ -43,12 +37,12 @@ struct ListAdReports: Sendable {
   ///
   /// - Parameter values: `limit` and `before` of a query.
   /// - Parameter device: the device whose reports are listed; nil: all devices.
-  func callAsFunction(_ values: [String: String], of device: DeviceID? = nil) async throws -> [Found] {
+  func adReports(_ values: [String: String], of device: DeviceID? = nil) async throws -> [FoundAdReport] {
     let limit = min(Limits.maximumListPage, max(1, values["limit"].flatMap(Int.init) ?? 1000))
     let number = values["before"].flatMap(Int64.init)
     let detector = AdDetector()
     return try await registrations.adReports(of: device, limit: limit, before: number).map { report in
-      Found(
+      FoundAdReport(
         report: report, device: registrations.device(report.device), app: registrations.app(report.app),
         outcome: report.text.isEmpty ? nil : detector.assess([report.text]).outcome)
     }

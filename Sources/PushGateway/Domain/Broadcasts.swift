@@ -1,10 +1,11 @@
 import PushCore
 import PushStorage
 
-/// Changes channels and their subscriptions; connected devices are notified at once.
-struct ManageChannels: Sendable {
+/// Operations on the channels of broadcasts and their subscriptions; connected devices are notified at once.
+struct Broadcasts: Sendable {
   let registrations: any Registrations
   let channels: Channels
+  let devices: Devices
   let router: any PushRouter
   let clock: WallClock
 
@@ -62,7 +63,7 @@ struct ManageChannels: Sendable {
   }
 
   /// Enables or disables broadcasts of an app; disabling deletes its channels.
-  func setBroadcast(_ isOn: Bool, app: AppID) async throws {
+  func setOn(_ isOn: Bool, app: AppID) async throws {
     if !isOn {
       let all = [Environment.development, .production].flatMap { channels.channels(of: app, environment: $0) }
       try await registrations.withdrawInvitations(to: Set(all.map(\.id)))

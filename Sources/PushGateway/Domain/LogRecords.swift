@@ -4,7 +4,7 @@ import PushPolicy
 import PushStorage
 
 extension LogRecord {
-  init(_ found: LogSearch.Found) {
+  init(_ found: LogQueries.Found) {
     let row = found.record.row
     self.init(
       number: found.record.number, at: timestamp(row.at), event: row.event.rawValue, id: row.id.description,
@@ -21,7 +21,7 @@ extension DeliveryDetail {
 }
 
 extension LogRows {
-  init(_ rows: LogSearch.Rows) {
+  init(_ rows: LogQueries.Rows) {
     self.init(
       rows: rows.found.map(LogRecord.init),
       cell: rows.cell.map { .init(before: $0.position.text, after: $0.end.text, unanswered: $0.unanswered) })
@@ -29,7 +29,7 @@ extension LogRows {
 }
 
 extension LogPage {
-  init(_ rows: LogSearch.Rows) {
+  init(_ rows: LogQueries.Rows) {
     self.init(
       rows: rows.found.map(LogRecord.init), next: rows.next, position: rows.cell?.position.text,
       unanswered: rows.cell?.unanswered)
@@ -37,13 +37,13 @@ extension LogPage {
 }
 
 extension LogStart {
-  init(_ rows: LogSearch.Rows) {
+  init(_ rows: LogQueries.Rows) {
     self.init(after: rows.next, position: rows.cell?.position.text, unanswered: rows.cell?.unanswered)
   }
 }
 
 extension AdReportRecord {
-  init(_ found: ListAdReports.Found) {
+  init(_ found: Pushes.FoundAdReport) {
     let report = found.report
     self.init(
       number: report.number, at: timestamp(report.at), device: found.device?.name, topic: found.app?.topic,

@@ -1,15 +1,8 @@
 import PushCore
 import PushStorage
 
-/// Subscribes a user who presents a channel link: registers the device for the app, and subscribes it to the channel.
-struct JoinChannel: Sendable {
-  let registrations: any Registrations
-  let channels: Channels
-  let manage: ManageChannels
-  let register: Register
-  let remove: RemovePerson
-  let clock: WallClock
-
+/// Channel links: a user who presents one is registered for the app and subscribed to the channel.
+extension Broadcasts {
   /// Returns the channel of a link.
   ///
   /// - Returns: nil for a code that does not belong to a link.
@@ -28,11 +21,11 @@ struct JoinChannel: Sendable {
   }
 
   /// Subscribes the device of a new user who has just enrolled with a link. On failure, the user is removed again.
-  func callAsFunction(enrolled device: Device, _ channel: BroadcastChannel) async throws {
+  func join(_ channel: BroadcastChannel, enrolled device: Device) async throws {
     do {
       _ = try await subscribe(device, channel)
     } catch {
-      try? await remove(device.person)
+      try? await devices.remove(device.person)
       throw error
     }
   }
@@ -45,7 +38,7 @@ struct JoinChannel: Sendable {
   /// - Returns: the channel; `isKnown` is true if the device was subscribed before.
   /// - Throws: a refusal, also for a code that does not belong to a link. Short codes are rejected without a lookup,
   ///   so that they can't be guessed here.
-  func callAsFunction(_ device: Device, by secret: String) async throws -> (channel: BroadcastChannel, isKnown: Bool) {
+  func join(_ device: Device, by secret: String) async throws -> (channel: BroadcastChannel, isKnown: Bool) {
     guard InvitationCode.selector(of: secret) == nil else {
       throw RegistrationRefusal(
         kind: .wrongCode, description: "this code enrolls a device and is not a channel's link: ask for the link")
@@ -59,7 +52,7 @@ struct JoinChannel: Sendable {
       try await registrations.redeem(secret, now: clock.seconds)
     } catch {
       // Another device has consumed the last use.
-      try? await manage.unsubscribe(device.id, from: channel.id)
+      try? await unsubscribe(device.id, from: channel.id)
       throw error
     }
     return (channel, false)
@@ -68,7 +61,7 @@ struct JoinChannel: Sendable {
   /// - Returns: true if the device was not subscribed before.
   private func subscribe(_ device: Device, _ channel: BroadcastChannel) async throws -> Bool {
     guard let app = registrations.app(channel.app) else { throw gone }
-    _ = try await register(device.id, topic: app.topic, environment: channel.environment)
-    return try await !manage.subscribe([device], to: channel.id).isEmpty
+    _ = try await devices.register(device.id, topic: app.topic, environment: channel.environment)
+    return try await !subscribe([device], to: channel.id).isEmpty
   }
 }

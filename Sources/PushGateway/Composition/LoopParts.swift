@@ -2,12 +2,11 @@ import HTTP2Transport
 import Logging
 import PushPolicy
 
-/// The objects that the APIs and streams of one event loop share: the services of the process, and the loop's own
-/// objects.
+/// The objects that the APIs and streams of one event loop share: the parts of the gateway, and the loop's own objects.
 ///
 /// Not `Sendable`: it never leaves its event loop.
-final class LoopServices {
-  let services: Services
+final class LoopParts {
+  let parts: GatewayParts
   /// The counters of this event loop.
   let meter: RequestMeter
   let log: LoopLogBuffer
@@ -17,11 +16,11 @@ final class LoopServices {
   let broadcastLines = BroadcastLines()
   let logger: Logger
 
-  init(_ services: Services, loop: LoopContext, logger: Logger) {
+  init(_ parts: GatewayParts, loop: LoopContext, logger: Logger) {
     self.logger = logger
-    self.services = services
-    meter = services.meter.join(loop.meter)
-    log = LoopLogBuffer(loop: loop, log: services.log)
+    self.parts = parts
+    meter = parts.meter.join(loop.meter)
+    log = LoopLogBuffer(loop: loop, log: parts.log)
     parser = JSONParser()
     payloads = PayloadReader(parser: parser)
   }

@@ -33,14 +33,14 @@ import Testing
   @Test func `an app with registrations is refused with what it has, and goes with all of it by force`() async throws {
     try await TestGateway.run { gateway in
       let (client, app) = (try await gateway.client(), try await addApp(gateway))
-      let services = gateway.services
+      let parts = gateway.parts
       let device = try await gateway.enroll()
       let token = try await gateway.registrations.register(
         device.id, topic: Self.topic, environment: .development
       ).token.hex
-      let group = try await services.groups.add("ops", [])
-      let shared = try await services.groups.register(group, app: app.id, environment: .development)
-      _ = try await services.channels.create(
+      let group = try await parts.groups.add("ops", [])
+      let shared = try await parts.groups.register(group, app: app.id, environment: .development)
+      _ = try await parts.channels.create(
         2, app: app.id, environment: .development, policy: .mostRecentMessage, now: 0)
       let trains: [(Client.Field, String)] = [try gateway.authorization(), (.apnsTopic, Self.topic)]
       func push(_ more: [(Client.Field, String)] = []) async throws -> Client.Answer {
@@ -50,7 +50,7 @@ import Testing
       #expect(try await push([(.apnsDeliverAt, String(gateway.clock.seconds + 60))]).status == 200)
       #expect(try await gateway.push(client, to: device.token).status == 200)
       let person = try gateway.registrations.person(named: "laptop").id
-      _ = try await ChangePreferences(services)(
+      _ = try await parts.devices.changePreferences(
         of: person, assigning: ["badge=off"], app: Self.topic, category: nil, isByOwner: true)
       let refused = try await client.request("DELETE", Self.path)
       #expect(refused.status == 409)
@@ -61,15 +61,15 @@ import Testing
       #expect(try await push().status == 200)
       #expect(try await client.request("DELETE", Self.path + "?force=true").status == 204)
       #expect(gateway.registrations.app(app.id) == nil)
-      #expect(services.schedule.pushes.count == 0 && services.groups.registration(shared.token) == nil)
-      #expect(services.channels.channels(of: app.id, environment: .development).isEmpty)
-      #expect(services.channels.brokenInvariant() == nil)
+      #expect(parts.schedule.pushes.count == 0 && parts.groups.registration(shared.token) == nil)
+      #expect(parts.channels.channels(of: app.id, environment: .development).isEmpty)
+      #expect(parts.channels.brokenInvariant() == nil)
       #expect(gateway.registrations.preferences(of: device.id).apps.isEmpty)
       let answer = try await push()
       #expect(String(decoding: answer.body, as: UTF8.self) == #"{"reason":"BadDeviceToken"}"#)
       // The pending push of another app stays.
-      await services.mailbox.settle()
-      #expect(services.mailbox.waitingCount(for: device.id) == 1)
+      await parts.mailbox.settle()
+      #expect(parts.mailbox.waitingCount(for: device.id) == 1)
       let again = try await addApp(gateway)
       #expect(again.id != app.id)
       #expect(try await client.request("DELETE", Self.path).status == 204)

@@ -19,7 +19,6 @@ import Testing
     log.append(rows)
     let cell = hub.cell(name)
     try LogAnswers(log, MemoryRegistrations()).join(cell)
-    try EraseLog(log: log).join(cell)
     return (log, cell)
   }
 
@@ -178,8 +177,8 @@ import Testing
     other.device = 8
     let (second, _) = try gateway("b", [row(2), other])
     defer { for log in [first, second] { log.close() } }
-    try await EraseLog(log: first, cell: cell).rows(of: [7])
     let merged = MergedLog(log: first, cell: cell, reader: nil, patience: .seconds(100))
+    try await merged.erase([7], onlyTexts: false)
     #expect(times(try await merged.newest(.init(), before: nil)) == [3])
     let answer = await hub.cell("c").ask(cell.gateway, "log-erase", Array("x".utf8), within: .seconds(1))
     #expect(answer == nil)

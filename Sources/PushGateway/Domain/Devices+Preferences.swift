@@ -2,14 +2,13 @@ import PushCore
 import PushPolicy
 import PushStorage
 
-/// Changes some of a user's preferences and leaves the others unchanged, even if other requests change them
-/// concurrently.
-struct ChangePreferences: Sendable {
-  let registrations: any Registrations
-  let log: EraseLog
-
+/// The preferences of users.
+extension Devices {
+  /// Changes some of a user's preferences and leaves the others unchanged, even if other requests change them
+  /// concurrently.
+  ///
   /// - Returns: all preferences of the user.
-  func callAsFunction(
+  func changePreferences(
     of person: PersonID, _ change: @escaping @Sendable (inout Preferences) -> Void
   ) async throws -> Preferences {
     try await apply(to: person) { preferences in
@@ -29,7 +28,7 @@ struct ChangePreferences: Sendable {
       try preferences.checkNames(since: before)
     }
     if kept != .off, preferences.logText == .off {
-      try await log.texts(of: registrations.allDevices(of: person))
+      try await logQueries.eraseTexts(of: registrations.allDevices(of: person))
     }
     return preferences
   }
@@ -41,7 +40,7 @@ struct ChangePreferences: Sendable {
   ///   texts.
   /// - Returns: all preferences of the user.
   /// - Throws: ``RegistrationRefusal`` for an unknown setting, or one that the caller may not change.
-  func callAsFunction(
+  func changePreferences(
     of person: PersonID, assigning settings: [String], app topic: String?, category: String?, isByOwner: Bool
   ) async throws -> Preferences {
     if let topic { _ = try registrations.app(topic: topic) }
@@ -63,19 +62,30 @@ struct ChangePreferences: Sendable {
       try preferences.checkZones()
     }
   }
-}
 
-/// Notifies a user's devices of changed preferences, and delivers pushes that are no longer deferred.
-struct AnnouncePreferences: Sendable {
-  let registrations: any Registrations
-  let router: any PushRouter
-  let digests: Summaries
+  // MARK: Notices
 
-  func callAsFunction(_ preferences: Preferences, of person: PersonID) {
+  /// Notifies the connected devices of a change to their user.
+  func announce(_ change: RegistrationChange) {
+    switch change {
+    case .preferences(let person, let preferences): announce(preferences, of: person)
+    case .revokedDevices(let devices):
+      for device in devices {
+        router.notify(device, .revoked)
+        conditions.forget(device)
+        histories.forget(device)
+      }
+    // The owners of the connections end them.
+    case .revokedCertificate: break
+    }
+  }
+
+  /// Notifies a user's devices of changed preferences, and delivers pushes that are no longer deferred.
+  private func announce(_ preferences: Preferences, of person: PersonID) {
     let json = controlJSON(preferences)
     for device in registrations.devices(of: person) {
       router.notify(device, .preferences(json))
-      digests.deliver(to: device, isChanged: true)
+      summaries.deliver(to: device, isChanged: true)
     }
   }
 }

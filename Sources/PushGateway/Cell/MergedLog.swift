@@ -101,6 +101,22 @@ struct MergedLog: Sendable {
     }
   }
 
+  /// Erases the rows or texts of devices from the logs of this gateway and of all reachable gateways.
+  ///
+  /// An unreachable gateway keeps its rows until its retention period ends.
+  func erase(_ devices: Set<DeviceID>, onlyTexts: Bool) async throws {
+    let request = LogErasure(devices: devices.map(\.row), onlyTexts: onlyTexts)
+    try await request.apply(to: log)
+    guard !devices.isEmpty else { return }
+    await withTaskGroup(of: Void.self) { group in
+      for gateway in cell.others {
+        group.addTask {
+          _ = await cell.ask(gateway, LogErasure.name, controlJSON(request), within: LogErasure.timeout)
+        }
+      }
+    }
+  }
+
   // MARK: Merging
 
   /// The rows of one gateway that were read and not merged yet.

@@ -2,30 +2,40 @@ import PushCore
 import PushPolicy
 import PushStorage
 
-/// Finds a push that a device was sent, or that is pending for it: reports and answers are accepted only for these
-/// pushes.
-///
-/// Pushes that are no longer in memory are found in the delivery log within its retention period. Pending pushes are
-/// found in the mailbox, even if the log has lost its last rows. So an alert that was shown before a restart of the
-/// gateway can be answered.
-struct FindSentPush: Sendable {
-  let histories: DeviceHistories
-  let elsewhere: SentElsewhere
+/// Operations on accepted pushes: their lookup, the answers and reports of users, and retractions.
+struct Pushes: Sendable {
+  let registrations: any Registrations
   let mailbox: any Mailbox
+  let held: DeferredPushes
+  let schedule: Schedule
+  let retractions: Retractions
+  let groups: Groups
+  let answers: Answers
   let channels: Channels
+  let histories: DeviceHistories
+  let sentElsewhere: SentElsewhere
   let log: DeliveryLog
-  /// The connection to the other gateways, which may have sent the push.
+  let router: any PushRouter
+  let clock: WallClock
+  /// The connection to the other gateways, which may have accepted or sent a push.
   var cell: (any GatewayCell)?
 
+  /// Finds a push that a device was sent, or that is pending for it: reports and answers are accepted only for these
+  /// pushes.
+  ///
+  /// Pushes that are no longer in memory are found in the delivery log within its retention period. Pending pushes are
+  /// found in the mailbox, even if the log has lost its last rows. So an alert that was shown before a restart of the
+  /// gateway can be answered.
+  ///
   /// - Returns: nil if the device was never sent the push, or too long ago.
   /// - Throws: ``StoreError`` if that can't be determined now: the log can't be read, or a gateway that may have sent
   ///   it does not answer.
-  func callAsFunction(_ id: APNSID, by device: DeviceID) async throws -> SentPush? {
-    if let push = histories.push(id, of: device) ?? elsewhere.push(id, of: device) { return push }
+  func find(_ id: APNSID, sentTo device: DeviceID) async throws -> SentPush? {
+    if let push = histories.push(id, of: device) ?? sentElsewhere.push(id, of: device) { return push }
     let query = DeliveryLog.Query(
       id: id, device: device, events: [.transmitted], limit: 1, maximumReadSize: Limits.deviceLogSearchSize)
     if let record = try await log.rows(query).first, let push = SentPush(record) { return push }
-    if let push = try await waiting(id, for: device) ?? broadcast(id, to: device) { return push }
+    if let push = try await pending(id, for: device) ?? broadcast(id, to: device) { return push }
     guard let cell else { return nil }
     let others = MergedLog(log: log, cell: cell, reader: device)
     let (records, unanswered) = await others.others(query, within: MergedLog.shortPatience)
@@ -41,7 +51,7 @@ struct FindSentPush: Sendable {
     }
   }
 
-  private func waiting(_ id: APNSID, for device: DeviceID) async throws -> SentPush? {
+  private func pending(_ id: APNSID, for device: DeviceID) async throws -> SentPush? {
     var seq: UInt64 = 0
     while true {
       let pending = try await mailbox.pending(for: device, after: seq, limit: Limits.pendingBatch)

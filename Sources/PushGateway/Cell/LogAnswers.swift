@@ -23,6 +23,15 @@ final class LogAnswers: Sendable {
     log.onWritten(
       while: { [waitedFor] in waitedFor.isAhead }, tell: { cell.tell(LogAnswers.writtenName, $0) })
     try cell.answer(LogAnswers.name) { [self] in await answer($0) }
+    try cell.answer(LogErasure.name) { [log] body in
+      guard let request = try? decodeJSON(LogErasure.self, from: body) else { return [] }
+      do {
+        try await request.apply(to: log)
+        return [1]
+      } catch {
+        return []
+      }
+    }
   }
 
   private func answer(_ body: [UInt8]) async -> [UInt8] {

@@ -1,0 +1,205 @@
+import Logging
+import PushCore
+import PushStorage
+
+/// The parts of a gateway that all event loops share, built from its settings, its storage and its clock. Each is safe
+/// to use on any thread.
+///
+/// The hot path reads them through ``LoopParts``. Other APIs take the parts that they need.
+final class GatewayParts: Sendable {
+  let backend: GatewayBackend
+  let log: DeliveryLog
+  let clock: WallClock
+  /// The default environment of listeners and of devices that register.
+  let environment: Environment
+  let provider: ProviderSettings
+  /// The pushes that are deferred to a summary.
+  let held: DeferredPushes
+  let channels: Channels
+  /// The groups of users.
+  let groups: Groups
+  /// The answers of users.
+  let answers: Answers
+  /// The audit trail of administrators' requests.
+  let audit: AuditTrail
+  /// The retractions of senders.
+  let retractions: Retractions
+  /// The settings and limits of remote administration.
+  let remote: RemoteAdministration
+  /// The pushes that are scheduled for a later time.
+  let schedule: Schedule
+  /// The open streams by channel.
+  let liveChannels: LiveChannels
+  /// The queue of pushes to groups.
+  let groupPushes = GroupPushLine()
+  /// The rate limits for device tokens, teams and apps.
+  let senderRates: SenderRates
+  /// The limit of delivery-log rows about refused pushes of clients without a valid credential.
+  let refusalRows = RefusalBudget()
+  let budgets = DeviceRateLimiter()
+  /// The times at which devices were connected, until they are written to disk.
+  let presence = LastSeen()
+  /// The pushes that devices were sent, as far as they are in memory.
+  let histories = DeviceHistories()
+  /// The pushes that other gateways sent, and that devices may report on here.
+  let sentElsewhere = SentElsewhere()
+  let conditions = DeviceConditions()
+  let meter: GatewayMeter
+  let lifecycle = Lifecycle()
+  let housekeeping: Housekeeping
+
+  let summaries: Summaries
+  let logQueries: LogQueries
+  let pushes: Pushes
+  let devices: Devices
+  let broadcasts: Broadcasts
+  let apps: Apps
+  let cellPresence: CellPresence
+  let healthCheck: HealthCheck
+
+  private let logger: Logger
+
+  var registrations: any Registrations { backend.registrations }
+  var mailbox: any Mailbox { backend.mailbox }
+  var router: any PushRouter { backend.router }
+
+  /// Builds the parts; reads the stored data.
+  ///
+  /// - Parameters:
+  ///   - store: the gateway's own database.
+  ///   - meter: the counters, which the storage backend may use before this call.
+  init(
+    _ configuration: Configuration, backend: GatewayBackend, store: SQLiteStore, log: DeliveryLog, clock: WallClock,
+    logger: Logger, meter: GatewayMeter = GatewayMeter()
+  ) throws {
+    let (registrations, mailbox, router) = (backend.registrations, backend.mailbox, backend.router)
+    self.backend = backend
+    self.log = log
+    self.clock = clock
+    self.logger = logger
+    self.meter = meter
+    environment = configuration.environment
+    provider = configuration.provider
+    senderRates = SenderRates(configuration.rateLimits)
+    held = try DeferredPushes(store: store, logger: logger)
+    channels = try Channels(store: store, logger: logger)
+    groups = try Groups(store: store)
+    answers = Answers(store: store)
+    audit = AuditTrail(store: store)
+    retractions = try Retractions(store: store)
+    remote = RemoteAdministration(
+      try AdministratorTokens(store: store), isOn: configuration.isRemotelyAdministered)
+    schedule = Schedule(
+      DeliverScheduled(
+        scheduled: try ScheduledPushes(store: store), groups: groups, registrations: registrations, mailbox: mailbox,
+        router: router, log: log, clock: clock))
+    liveChannels = LiveChannels { message, count in
+      logger.log(
+        .broadcastHandedOut, "broadcast queued for all streams of its channel",
+        metadata: [
+          "id": "\(message.id)", "streams": "\(count)",
+          "milliseconds": "\(clock.milliseconds() - message.received)",
+        ])
+    }
+    housekeeping = Housekeeping(
+      configuration, logger: logger,
+      save: BackupLine(store, StateFolder(configuration.state), saveCell: backend.cell?.save).save)
+    summaries = Summaries(
+      registrations: registrations, mailbox: mailbox, held: held, router: router, log: log, clock: clock)
+    logQueries = LogQueries(log: log, registrations: registrations, groups: groups, cell: backend.cell)
+    pushes = Pushes(
+      registrations: registrations, mailbox: mailbox, held: held, schedule: schedule, retractions: retractions,
+      groups: groups, answers: answers, channels: channels, histories: histories, sentElsewhere: sentElsewhere,
+      log: log, router: router, clock: clock, cell: backend.cell)
+    devices = Devices(
+      registrations: registrations, mailbox: mailbox, held: held, schedule: schedule, channels: channels,
+      groups: groups, answers: answers, retractions: retractions, conditions: conditions, histories: histories,
+      summaries: summaries, logQueries: logQueries, router: router, clock: clock, policy: configuration.enrollment)
+    broadcasts = Broadcasts(
+      registrations: registrations, channels: channels, devices: devices, router: router, clock: clock)
+    apps = Apps(
+      registrations: registrations, mailbox: mailbox, held: held, schedule: schedule, channels: channels,
+      broadcasts: broadcasts, groups: groups, answers: answers, retractions: retractions, clock: clock)
+    cellPresence = CellPresence(
+      router: router, conditions: conditions, liveChannels: liveChannels, mailbox: mailbox, cell: backend.cell)
+    healthCheck = HealthCheck(
+      backend: backend, log: log, schedule: schedule, lifecycle: lifecycle, housekeeping: housekeeping)
+  }
+
+  /// Connects the parts with each other, and with the other gateways of a cluster.
+  func connect() throws {
+    if let cell = backend.cell {
+      try cell.join(channels: channels, liveChannels: liveChannels, router: router, schedule: schedule)
+      try LogAnswers(log, registrations).join(cell)
+      try cellPresence.join(cell)
+      try TellSent(cell: cell).join(sentElsewhere)
+      try AlertHandover(conditions: conditions, clock: clock).join(cell)
+      UnseenPushes(cellPresence, log: log).join(router)
+    }
+    registrations.onChange { [devices] in devices.announce($0) }
+  }
+
+  /// Completes the work that the last end of the gateway interrupted, and delivers the pushes that became due.
+  func restore() async {
+    pushes.restoreRetractions()
+    // An unreadable log is not fatal: its own thread reports the error.
+    try? await pushes.restoreAnswers()
+    summaries.deliverDue(isStart: true)
+    schedule.wake()
+  }
+
+  /// Applies the settings that can change while connections are open.
+  func apply(_ configuration: Configuration) {
+    senderRates.set(configuration.rateLimits)
+    housekeeping.configure(configuration)
+    log.keep(configuration)
+    remote.set(isOn: configuration.isRemotelyAdministered)
+  }
+
+  // MARK: Maintenance
+
+  /// Does the periodic work of all parts, in this order.
+  func maintain() async {
+    housekeeping.look(at: clock.seconds)
+    mailbox.expire(now: clock.seconds)
+    summaries.deliverDue()
+    await channels.expire(now: clock.milliseconds())
+    await storePresence()
+    // Failed removals are repeated later.
+    try? await groups.trim(now: clock.milliseconds())
+    try? await answers.trim(now: clock.milliseconds())
+    try? await retractions.trim(now: clock.milliseconds()) { [registrations] in registrations.person($0) != nil }
+    try? await registrations.expireCategories(now: clock.seconds)
+    // The last use of a token is recorded per hour: a failed write is repeated without loss.
+    try? await remote.tokens.settle()
+    await backend.tend()
+  }
+
+  /// Stores the times of the devices' last connections.
+  private func storePresence() async {
+    do {
+      while case let seen = presence.take(), !seen.isEmpty { try await registrations.note(seen: seen) }
+    } catch {
+      logger.log(.presenceNotStored, "the times of the devices' last connections were not stored: \(error)")
+    }
+  }
+
+  // MARK: End
+
+  /// Writes the pending changes of all parts to disk.
+  func settle() async {
+    await schedule.stop()
+    await held.settle()
+    await channels.settle()
+    await answers.settle()
+    await groups.settle()
+    await storePresence()
+    try? await remote.tokens.settle()
+  }
+
+  /// Closes the storage backend and the delivery log; may block.
+  func close() {
+    backend.close()
+    log.close()
+  }
+}
