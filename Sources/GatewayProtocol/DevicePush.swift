@@ -1,4 +1,5 @@
 package import Foundation
+import PushCore
 package import PushPolicy
 
 /// An app for which the device is registered.
@@ -101,7 +102,8 @@ extension DevicePush {
     (self.seq, self.id, line) = (UInt64(clamping: seq), id, bytes)
     app = DeviceApp(
       topic: topic, name: root["app"]?["name"]?.string ?? topic, icon: root["app"]?["icon"]?.string ?? "")
-    received = root["received"]?.string.flatMap { Timestamp.date($0.utf8) } ?? Date(timeIntervalSince1970: 0)
+    let milliseconds = root["received"]?.string.flatMap { Timestamp.read($0.utf8) } ?? 0
+    received = Date(timeIntervalSince1970: Double(milliseconds) / 1000)
     (collapseID, threadID) = (root["collapse"]?.string ?? "", aps?["thread-id"]?.string ?? "")
     (presentation, asked) = (Presentation(root["presentation"]), DevicePush.parts(askedIn: aps))
     soundVolume = aps?["sound"]?["volume"]?.double.map { min(max($0, 0), 1) } ?? 1

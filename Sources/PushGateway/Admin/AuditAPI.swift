@@ -50,10 +50,8 @@ struct AuditAPI: Sendable {
 
 extension AuditRecord {
   init(_ record: AuditTrail.Record) {
-    var at: [UInt8] = []
-    appendTimestamp(record.at, to: &at)
     self.init(
-      number: record.number, at: String(decoding: at, as: UTF8.self), method: record.method, path: record.path,
+      number: record.number, at: Timestamp.text(record.at), method: record.method, path: record.path,
       body: record.body.isEmpty ? nil : record.body, status: record.status, who: record.who)
   }
 }

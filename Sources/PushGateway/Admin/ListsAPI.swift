@@ -92,7 +92,7 @@ struct ListsAPI: Sendable {
       device: device.uuid, name: device.name, role: device.role.rawValue,
       person: listed.person, registrations: topics(of: listed),
       waiting: presence.waiting, streams: presence.streams,
-      lastSeen: seen.map { DeviceRecord.timestamp(seconds: $0) },
+      lastSeen: seen.map { Timestamp.text(seconds: $0) },
       silent: presence.state.isSilent ? true : nil, focus: presence.state.focus)
   }
 

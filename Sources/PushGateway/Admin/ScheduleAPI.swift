@@ -34,10 +34,10 @@ struct ScheduleAPI: Sendable {
     return Response(
       rows: rows.map { row in
         ScheduledRecord(
-          id: row.push.id.description, at: Schedule.timestamp(row.push.at),
+          id: row.push.id.description, at: Timestamp.text(row.push.at),
           device: services.groups.group(at: row.push.device)?.name ?? registrations.device(row.push.device)?.name,
           topic: registrations.app(row.push.app)?.topic,
-          accepted: Schedule.timestamp(row.push.received), place: "\(row.push.at)-\(row.number)")
+          accepted: Timestamp.text(row.push.received), place: "\(row.push.at)-\(row.number)")
       })
   }
 }

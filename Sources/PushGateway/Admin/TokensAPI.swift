@@ -44,7 +44,7 @@ struct TokensAPI: Sendable {
     try await services.remote.tokens.add(token, text: text)
     return Response(
       CreatedAdministratorToken(
-        token: text, name: token.name, role: role.rawValue, expires: DeviceRecord.timestamp(seconds: token.expires),
+        token: text, name: token.name, role: role.rawValue, expires: Timestamp.text(seconds: token.expires),
         isUsable: services.remote.isOn), status: 201)
   }
 }
@@ -53,8 +53,8 @@ extension AdministratorTokenRecord {
   /// Creates the list entry of a token.
   init(_ token: AdministratorToken) {
     self.init(
-      name: token.name, role: token.role.rawValue, created: DeviceRecord.timestamp(seconds: token.created / 1000),
-      expires: DeviceRecord.timestamp(seconds: token.expires),
-      lastUsed: token.lastUsed.map { DeviceRecord.timestamp(seconds: $0) })
+      name: token.name, role: token.role.rawValue, created: Timestamp.text(seconds: token.created / 1000),
+      expires: Timestamp.text(seconds: token.expires),
+      lastUsed: token.lastUsed.map { Timestamp.text(seconds: $0) })
   }
 }

@@ -25,11 +25,11 @@ package enum PushLine {
     append("\",", to: &line)
     line += app.lineMembers
     append(#","received":""#, to: &line)
-    appendTimestamp(push.received, to: &line)
+    Timestamp.append(push.received, to: &line)
     append("\"", to: &line)
     if entry.seq > 0 {
       append(#","expires":""#, to: &line)
-      appendTimestamp(push.expires * 1000, to: &line)
+      Timestamp.append(push.expires * 1000, to: &line)
       append("\"", to: &line)
     }
     if !push.collapseID.isEmpty {

@@ -112,7 +112,7 @@ import Testing
       gateway.clock.advance(seconds: 1)
       let problem = try #require(checkHealth().problems.first)
       #expect((problem.part, problem.since) == ("schedule", time / 1000 + 60))
-      #expect(problem.problem.contains(Schedule.timestamp(time)))
+      #expect(problem.problem.contains(Timestamp.text(time)))
       #expect(await deliver(gateway.services)() == .done)
       #expect(checkHealth().problems.isEmpty)
     }
