@@ -95,15 +95,13 @@ extension DevicePush {
 
   /// Reads a `push` object, whose complete line is `line`.
   package init?(_ root: JSONElement, line bytes: [UInt8]) {
-    guard root["type"]?.string == "push", let seq = root["seq"]?.integer, let id = root["id"]?.string,
-      let topic = root["topic"]?.string
-    else { return nil }
+    guard let header = PushHeader(root) else { return nil }
     let aps = root["payload"]?["aps"]
-    (self.seq, self.id, line) = (UInt64(clamping: seq), id, bytes)
+    (seq, id, line) = (header.seq, header.id, bytes)
     app = DeviceApp(
-      topic: topic, name: root["app"]?["name"]?.string ?? topic, icon: root["app"]?["icon"]?.string ?? "")
-    let milliseconds = root["received"]?.string.flatMap { Timestamp.read($0.utf8) } ?? 0
-    received = Date(timeIntervalSince1970: Double(milliseconds) / 1000)
+      topic: header.topic, name: root["app"]?["name"]?.string ?? header.topic,
+      icon: root["app"]?["icon"]?.string ?? "")
+    received = Date(timeIntervalSince1970: Double(Timestamp.read(header.received.utf8) ?? 0) / 1000)
     (collapseID, threadID) = (root["collapse"]?.string ?? "", aps?["thread-id"]?.string ?? "")
     (presentation, asked) = (Presentation(root["presentation"]), DevicePush.parts(askedIn: aps))
     soundVolume = aps?["sound"]?["volume"]?.double.map { min(max($0, 0), 1) } ?? 1
