@@ -14,7 +14,7 @@ struct AuditAPI: Sendable {
 
   var routes: [Router.Route] {
     [
-      .init("GET", "/admin/v1/audit", .reader) { request in
+      .init("GET", .audit, .reader) { request in
         let limit = request.query["limit"].flatMap(Int.init) ?? AuditAPI.maximumCount
         let records = try await audit.records(
           before: request.query["before"].flatMap(Int64.init), limit: min(AuditAPI.maximumCount, max(1, limit)))

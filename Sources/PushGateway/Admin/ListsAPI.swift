@@ -11,32 +11,32 @@ struct ListsAPI: Sendable {
 
   var routes: [Router.Route] {
     [
-      .init("GET", "/admin/v1/teams", .reader) {
+      .init("GET", .teams, .reader) {
         Response(rows: try ListsAPI.page($0, services.registrations.teams.map(TeamRecord.init), \.id))
       },
-      .init("GET", "/admin/v1/keys", .reader) {
+      .init("GET", .keys, .reader) {
         Response(rows: try ListsAPI.page($0, services.registrations.keys.map(KeyRecord.init), \.id))
       },
-      .init("GET", "/admin/v1/apps", .reader) {
+      .init("GET", .apps, .reader) {
         Response(rows: try ListsAPI.page($0, services.registrations.apps, \.topic))
       },
-      .init("GET", "/admin/v1/devices", .reader, devices),
-      .init("GET", "/admin/v1/devices/{name}", .reader) { request in
+      .init("GET", .devices, .reader, devices),
+      .init("GET", .device, .reader) { request in
         let device = try services.registrations.device(named: request.parameters[0])
         guard let listed = services.registrations.listed(device.id) else {
           throw Problem.notFound("this device was removed")
         }
         return Response(record(listed, await CellPresence(services).of([device.id])[0]))
       },
-      .init("GET", "/admin/v1/persons", .reader, persons),
-      .init("GET", "/admin/v1/persons/{name}", .reader) { request in
+      .init("GET", .persons, .reader, persons),
+      .init("GET", .person, .reader) { request in
         Response(record(try services.registrations.person(named: request.parameters[0])))
       },
-      .init("GET", "/admin/v1/invitations", .reader) { request in
+      .init("GET", .invitations, .reader) { request in
         let invitations = try await services.registrations.invitations(now: services.clock.seconds)
         return Response(rows: try ListsAPI.page(request, invitations.map { InvitationRecord($0, services) }, \.id))
       },
-      .init("GET", "/admin/v1/ads/reports", .operator) { request in
+      .init("GET", .adReports, .operator) { request in
         Response(try await ListAdReports(services)(request.query).map(AdReportRecord.init))
       },
     ]

@@ -14,8 +14,8 @@ struct LogLevelAPI: Sendable {
 
   var routes: [Router.Route] {
     [
-      .init("GET", "/admin/v1/log-level", .reader) { _ in Response(record) },
-      .init("POST", "/admin/v1/log-level", .operator, change),
+      .init("GET", .logLevel, .reader) { _ in Response(record) },
+      .init("POST", .logLevel, .operator, change),
     ]
   }
 

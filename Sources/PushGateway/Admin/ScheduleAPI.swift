@@ -13,8 +13,8 @@ struct ScheduleAPI: Sendable {
 
   var routes: [Router.Route] {
     [
-      .init("GET", "/admin/v1/scheduled", .reader, list),
-      .init("DELETE", "/admin/v1/scheduled/{id}", .operator) { request in
+      .init("GET", .scheduled, .reader, list),
+      .init("DELETE", .scheduledPush, .operator) { request in
         let text = request.parameters[0]
         guard let id = APNSID(text) else { throw Problem.badRequest("invalid apns-id \"\(text)\": expected a UUID") }
         guard try await schedule.cancel(id) > 0 else {

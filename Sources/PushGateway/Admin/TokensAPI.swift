@@ -11,12 +11,12 @@ struct TokensAPI: Sendable {
 
   var routes: [Router.Route] {
     [
-      .init("GET", "/admin/v1/tokens", .reader) { request in
+      .init("GET", .tokens, .reader) { request in
         let tokens = services.remote.tokens.list.map(AdministratorTokenRecord.init)
         return Response(rows: try ListsAPI.page(request, tokens, \.name))
       },
-      .init("POST", "/admin/v1/tokens", .admin, create),
-      .init("DELETE", "/admin/v1/tokens/{name}", .admin) { request in
+      .init("POST", .tokens, .admin, create),
+      .init("DELETE", .token, .admin) { request in
         try await services.remote.tokens.remove(request.parameters[0])
         return .noContent
       },
