@@ -82,6 +82,21 @@ extension DeviceApp {
     name = element["name"]?.string ?? topic
     icon = element["icon"]?.string ?? ""
   }
+
+  /// Appends apps as a JSON list, whose elements ``init(_:)`` reads.
+  package static func appendJSON(_ apps: [DeviceApp], to bytes: inout [UInt8]) {
+    append("[", to: &bytes)
+    for (index, app) in apps.enumerated() {
+      append(index == 0 ? #"{"topic":"# : #",{"topic":"#, to: &bytes)
+      appendJSONString(app.topic, to: &bytes)
+      append(#","name":"#, to: &bytes)
+      appendJSONString(app.name, to: &bytes)
+      append(#","icon":"#, to: &bytes)
+      appendJSONString(app.icon, to: &bytes)
+      append("}", to: &bytes)
+    }
+    append("]", to: &bytes)
+  }
 }
 
 extension DevicePush {
