@@ -178,7 +178,7 @@ extension DeliveryDetail: Codable {
   package init(from decoder: any Decoder) throws {
     let object = try decoder.container(keyedBy: Key.self)
     func read<Value: Decodable>(_ key: Key) throws -> Value? { try object.decodeIfPresent(Value.self, forKey: key) }
-    func finding() throws -> Finding? {
+    func readFinding() throws -> Finding? {
       guard let rule: String = try read(.rule) else { return nil }
       return Finding(
         rule: rule, pointer: try read(.pointer) ?? "", message: try read(.message) ?? "",
@@ -197,8 +197,8 @@ extension DeliveryDetail: Codable {
       self = .refusal(
         Refusal(
           status: try read(.status) ?? 0, reason: reason, topic: try read(.topic), keyID: try read(.keyID),
-          team: try read(.team), finding: try finding()))
-    } else if let finding = try finding() {
+          team: try read(.team), finding: try readFinding()))
+    } else if let finding = try readFinding() {
       self = .finding(finding)
     } else if let channel: String = try read(.channel) {
       self = .channel(channel)

@@ -60,20 +60,18 @@ import Testing
   }
 
   @Test func `one more than the quota of a second is refused, and keys are counted apart`() {
-    var buckets = TokenBuckets<Int>(.init(perSecond: 3))
+    var buckets = TokenBuckets<Int>(TokenBucket.Rate(perSecond: 3))
     #expect((0..<5).map { _ in buckets.take(1, at: 5000) } == [true, true, true, false, false])
     #expect([buckets.take(2, at: 5000)] == [true])
     #expect((0..<4).map { _ in buckets.take(1, at: 6000) } == [true, true, true, false])
   }
 
   @Test func `another rate begins with full buckets, and the same one does not`() {
-    var buckets = TokenBuckets<Int>(.init(perSecond: 1))
-    let rates: [TokenBucket.Rate?] = [
-      .init(perSecond: 1), .init(perSecond: 1), .init(perSecond: 2), nil, .init(perSecond: 2),
-    ]
-    let taken = rates.map { rate in
-      buckets.set(rate)
-      return (0..<9).count { _ in buckets.take(1, at: 5000) }
+    var buckets = TokenBuckets<Int>(TokenBucket.Rate(perSecond: 1))
+    var taken: [Int] = []
+    for rate in [1, 1, 2, nil, 2] as [Int?] {
+      buckets.set(rate.map { TokenBucket.Rate(perSecond: $0) })
+      taken.append((0..<9).count { _ in buckets.take(1, at: 5000) })
     }
     #expect(taken == [1, 0, 2, 9, 2])
   }
