@@ -1,4 +1,5 @@
 package import Foundation
+import PushCore
 package import PushPolicy
 
 /// An app for which the device is registered.
@@ -81,6 +82,21 @@ extension DeviceApp {
     name = element["name"]?.string ?? topic
     icon = element["icon"]?.string ?? ""
   }
+
+  /// Appends apps as a JSON list, whose elements ``init(_:)`` reads.
+  package static func appendJSON(_ apps: [DeviceApp], to bytes: inout [UInt8]) {
+    append("[", to: &bytes)
+    for (index, app) in apps.enumerated() {
+      append(index == 0 ? #"{"topic":"# : #",{"topic":"#, to: &bytes)
+      appendJSONString(app.topic, to: &bytes)
+      append(#","name":"#, to: &bytes)
+      appendJSONString(app.name, to: &bytes)
+      append(#","icon":"#, to: &bytes)
+      appendJSONString(app.icon, to: &bytes)
+      append("}", to: &bytes)
+    }
+    append("]", to: &bytes)
+  }
 }
 
 extension DevicePush {
@@ -94,14 +110,13 @@ extension DevicePush {
 
   /// Reads a `push` object, whose complete line is `line`.
   package init?(_ root: JSONElement, line bytes: [UInt8]) {
-    guard root["type"]?.string == "push", let seq = root["seq"]?.integer, let id = root["id"]?.string,
-      let topic = root["topic"]?.string
-    else { return nil }
+    guard let header = PushHeader(root) else { return nil }
     let aps = root["payload"]?["aps"]
-    (self.seq, self.id, line) = (UInt64(clamping: seq), id, bytes)
+    (seq, id, line) = (header.seq, header.id, bytes)
     app = DeviceApp(
-      topic: topic, name: root["app"]?["name"]?.string ?? topic, icon: root["app"]?["icon"]?.string ?? "")
-    received = root["received"]?.string.flatMap { Timestamp.date($0.utf8) } ?? Date(timeIntervalSince1970: 0)
+      topic: header.topic, name: root["app"]?["name"]?.string ?? header.topic,
+      icon: root["app"]?["icon"]?.string ?? "")
+    received = Date(timeIntervalSince1970: Double(Timestamp.read(header.received.utf8) ?? 0) / 1000)
     (collapseID, threadID) = (root["collapse"]?.string ?? "", aps?["thread-id"]?.string ?? "")
     (presentation, asked) = (Presentation(root["presentation"]), DevicePush.parts(askedIn: aps))
     soundVolume = aps?["sound"]?["volume"]?.double.map { min(max($0, 0), 1) } ?? 1

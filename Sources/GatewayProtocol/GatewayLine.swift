@@ -128,15 +128,20 @@ package enum GatewayLine: Equatable, Sendable {
     }
   }
 
-  /// Returns the number of a push whose line can't be read, from its first bytes; 0 if they contain none.
+  /// The first bytes of the line of a push, before its number: the gateway writes these members first.
+  package static let pushOpening = Array(#"{"type":"push","seq":"#.utf8)
+  /// The number of bytes of ``pushOpening`` that contain the type.
+  private static let typeSize = #"{"type":"push""#.utf8.count
+
+  /// Returns the number of a push from the first bytes of its line, without a parser; 0 if they contain none.
   ///
   /// - Returns: nil when the line does not begin like a push.
-  private static func numberOfPush(_ line: Span<UInt8>) -> UInt64? {
-    let head = Array(#"{"type":"push""#.utf8)
-    let mark = Array(#","seq":"#.utf8)
-    let start = head.count + mark.count
-    guard line.count >= head.count, head.indices.allSatisfy({ line[$0] == head[$0] }) else { return nil }
-    guard line.count > start, mark.indices.allSatisfy({ line[head.count + $0] == mark[$0] }) else { return 0 }
+  package static func numberOfPush(_ line: Span<UInt8>) -> UInt64? {
+    let opening = pushOpening
+    var start = 0
+    while start < opening.count, start < line.count, line[start] == opening[start] { start += 1 }
+    guard start >= typeSize else { return nil }
+    guard start == opening.count else { return 0 }
     var number: UInt64 = 0
     for place in start..<min(line.count, start + 18) {
       let digit = line[place] &- UInt8(ascii: "0")

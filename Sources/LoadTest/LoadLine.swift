@@ -1,7 +1,6 @@
-import Glibc
+import GatewayProtocol
 
-/// The part of a gateway's line that a load test needs; unlike ``GatewayProtocol/GatewayLine``, it is read without a
-/// parser.
+/// The part of a gateway's line that a load test needs; unlike ``GatewayLine``, it is read without a parser.
 ///
 /// A push is recognized by its first bytes, since nearly every line is a push. A load test ignores other types of
 /// lines.
@@ -11,14 +10,11 @@ enum LoadLine: Equatable {
   case caughtUp
   case gap(dropped: Int)
 
-  private static let pushStart = Array(#"{"type":"push","seq":"#.utf8)
-
   /// - Parameter line: A line of the gateway, without its newline.
   init?(_ line: UnsafeRawBufferPointer) {
-    if let start = line.baseAddress, line.count > LoadLine.pushStart.count,
-      unsafe memcmp(start, LoadLine.pushStart, LoadLine.pushStart.count) == 0
-    {
-      self = .push(seq: unsafe LoadLine.number(line, at: LoadLine.pushStart.count))
+    let bytes = unsafe line.assumingMemoryBound(to: UInt8.self)
+    if let seq = unsafe GatewayLine.numberOfPush(bytes.span) {
+      self = .push(seq: seq)
       return
     }
     let text = unsafe String(decoding: line, as: UTF8.self)
@@ -31,15 +27,5 @@ enum LoadLine: Equatable {
     } else {
       return nil
     }
-  }
-
-  private static func number(_ line: UnsafeRawBufferPointer, at offset: Int) -> UInt64 {
-    var value: UInt64 = 0
-    var offset = offset
-    while offset < line.count, case let digit = unsafe line[offset] &- UInt8(ascii: "0"), digit < 10 {
-      value = value &* 10 &+ UInt64(digit)
-      offset += 1
-    }
-    return value
   }
 }

@@ -100,7 +100,7 @@ package struct LoadTest: Sendable {
       let wanted = BatchRequest(
         name: batchName, first: devices.count, count: min(LoadTest.batchSize, plan.devices - devices.count),
         topic: target.topic)
-      let answer = try await admin.request("POST", "/admin/v1/batches", body: controlJSON(wanted))
+      let answer = try await admin.request("POST", AdminPath.batches(), body: controlJSON(wanted))
       guard answer.status == 201 else {
         let problem = try? decodeJSON(ProblemRecord.self, from: answer.body)
         throw Failure(
@@ -122,12 +122,12 @@ package struct LoadTest: Sendable {
 
   private func removeDevices(_ admin: Client?) async {
     guard !plan.keepsDevices else { return }
-    _ = try? await admin?.request("DELETE", "/admin/v1/batches/\(batchName)")
+    _ = try? await admin?.request("DELETE", AdminPath.batch(batchName))
   }
 
   private func gatewayPID(_ admin: Client?) async -> Int32? {
     if let pid = target.pid { return pid }
-    guard let answer = try? await admin?.request("GET", "/admin/v1/status") else { return nil }
+    guard let answer = try? await admin?.request("GET", AdminPath.status()) else { return nil }
     return (try? decodeJSON(GatewayStatus.self, from: answer.body))?.pid
   }
 

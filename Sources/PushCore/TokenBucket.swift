@@ -15,6 +15,9 @@ package struct TokenBucket: Sendable {
       (self.burst, self.perSecond) = (burst, perSecond)
     }
 
+    /// Makes a rate whose burst is the quota of one second.
+    package init(perSecond: Int) { self.init(burst: perSecond, perSecond: perSecond) }
+
     /// Makes a rate of one token in `secondsForOne` seconds.
     package init(burst: Int, secondsForOne: Int) {
       precondition(burst > 0 && secondsForOne > 0, "an allowance is positive")
@@ -82,12 +85,18 @@ package struct TokenBucket: Sendable {
 
 /// Token buckets of the same rate, one for each key. Full buckets are removed.
 package struct TokenBuckets<Key: Hashable & Sendable>: Sendable {
-  private let rate: TokenBucket.Rate
+  /// The rate of each bucket; nil: unlimited.
+  private var rate: TokenBucket.Rate?
   private var buckets: [Key: TokenBucket] = [:]
   /// The number of buckets at which full ones are removed.
   private var sweepCount = 1000
 
-  package init(_ rate: TokenBucket.Rate) { self.rate = rate }
+  package init(_ rate: TokenBucket.Rate? = nil) { self.rate = rate }
+
+  /// Applies a rate, with full buckets if it differs from the current one; nil: unlimited.
+  package mutating func set(_ other: TokenBucket.Rate?) {
+    if other != rate { self = TokenBuckets(other) }
+  }
 
   /// The number of buckets in memory.
   package var count: Int { buckets.count }
@@ -99,12 +108,14 @@ package struct TokenBuckets<Key: Hashable & Sendable>: Sendable {
   ///
   /// - Parameter now: milliseconds since 1970.
   package mutating func take(_ key: Key, at now: Int64) -> Bool {
+    guard let rate else { return true }
     makeRoom(for: key, at: now)
     return buckets[key, default: TokenBucket(rate, at: now)].take(at: now)
   }
 
   /// Takes `count` tokens of a key's bucket, also if it has fewer: see ``TokenBucket/owe(_:at:)``.
   package mutating func owe(_ key: Key, _ count: Int, at now: Int64) {
+    guard let rate else { return }
     makeRoom(for: key, at: now)
     buckets[key, default: TokenBucket(rate, at: now)].owe(count, at: now)
   }

@@ -112,98 +112,149 @@ extension DeliveryDetail {
   }
 
   private static let askedMark: UInt8 = 0x80
+}
+
+// MARK: JSON, in the log and in messages
+
+extension DeliveryDetail: Codable {
+  /// The members of all cases; a detail has those of its case.
+  fileprivate enum Key: String, CodingKey {
+    case fact, asked, level, silent, focus, category, removed, rule, pointer, message, evidence
+    case status, reason, topic
+    case channel, held, scheduled, presented, action, fault, effect, traceparent, by, words
+    case isReportOnly = "report_only"
+    case keyID = "key_id"
+    case team = "team_id"
+  }
 
   /// Appends the detail as one JSON object, which ``init(from:)`` decodes to the same value.
   package func appendJSON(to bytes: inout [UInt8]) {
-    var object = JSONObjectText(bytes)
+    var object = DetailText(bytes)
     bytes = []
-    switch self {
-    case .nothing: break
-    case .fact(let fact): object.member("fact", fact.rawValue)
-    case .asked(let asked): asked.append(to: &object)
-    case .removed(let removals):
-      object.list("removed", removals) { removal, bytes in
-        var object = JSONObjectText(bytes)
-        bytes = []
-        object.member("part", removal.part.rawValue)
-        object.member("rule", removal.rule.rawValue)
-        object.member("setting", removal.setting)
-        bytes = object.end()
-      }
-    case .finding(let finding): finding.append(to: &object)
-    case .refusal(let refusal): refusal.append(to: &object)
-    case .channel(let channel): object.member("channel", channel)
-    case .held(let count): object.literal("held", String(count))
-    case .scheduled(let time): object.member("scheduled", time)
-    case .presented(let parts): object.list("presented", parts) { appendJSONString($0, to: &$1) }
-    case .answered(let action): object.member("action", action)
-    case .fault(let name, let effect):
-      object.member("fault", name)
-      object.member("effect", effect)
-    case .trace(let parent): object.member("traceparent", parent)
-    case .takenBack(let sender): object.member("by", sender)
-    case .words(let words): object.member("words", words)
-    }
+    write(to: &object)
     bytes = object.end()
   }
-}
 
-extension RequestedPresentation {
-  fileprivate func append(to object: inout JSONObjectText) {
-    object.list("asked", parts) { appendJSONString($0.rawValue, to: &$1) }
-    if level != .active { object.member("level", level.rawValue) }
-    if device.isSilent { object.literal("silent", "true") }
-    if let focus = device.focus { object.member("focus", focus) }
-    if let category { object.member("category", category) }
+  package func encode(to encoder: any Encoder) throws {
+    var object = EncodedDetail(container: encoder.container(keyedBy: Key.self))
+    write(to: &object)
+    if let error = object.error { throw error }
+  }
+
+  private func write(to object: inout some DetailObject) {
+    switch self {
+    case .nothing: break
+    case .fact(let fact): object.write(.fact, fact.rawValue)
+    case .asked(let asked):
+      object.write(.asked, asked.parts)
+      if asked.level != .active { object.write(.level, asked.level.rawValue) }
+      if asked.device.isSilent { object.write(.silent, true) }
+      if let focus = asked.device.focus { object.write(.focus, focus) }
+      if let category = asked.category { object.write(.category, category) }
+    case .removed(let removals): object.write(.removed, removals)
+    case .finding(let finding): finding.write(to: &object)
+    case .refusal(let refusal):
+      object.write(.status, refusal.status)
+      object.write(.reason, refusal.reason)
+      if let topic = refusal.topic { object.write(.topic, topic) }
+      if let keyID = refusal.keyID { object.write(.keyID, keyID) }
+      if let team = refusal.team { object.write(.team, team) }
+      refusal.finding?.write(to: &object)
+    case .channel(let channel): object.write(.channel, channel)
+    case .held(let count): object.write(.held, count)
+    case .scheduled(let time): object.write(.scheduled, time)
+    case .presented(let parts): object.write(.presented, parts)
+    case .answered(let action): object.write(.action, action)
+    case .fault(let name, let effect):
+      object.write(.fault, name)
+      object.write(.effect, effect)
+    case .trace(let parent): object.write(.traceparent, parent)
+    case .takenBack(let sender): object.write(.by, sender)
+    case .words(let words): object.write(.words, words)
+    }
+  }
+
+  /// Decodes the output of ``appendJSON(to:)`` and ``encode(to:)``; a detail of a newer version becomes ``nothing``.
+  package init(from decoder: any Decoder) throws {
+    let object = try decoder.container(keyedBy: Key.self)
+    func read<Value: Decodable>(_ key: Key) throws -> Value? { try object.decodeIfPresent(Value.self, forKey: key) }
+    func readFinding() throws -> Finding? {
+      guard let rule: String = try read(.rule) else { return nil }
+      return Finding(
+        rule: rule, pointer: try read(.pointer) ?? "", message: try read(.message) ?? "",
+        evidence: try read(.evidence), isReportOnly: try read(.isReportOnly) ?? false)
+    }
+    if let fact: Fact = try read(.fact) {
+      self = .fact(fact)
+    } else if let parts: [Part] = try read(.asked) {
+      self = .asked(
+        RequestedPresentation(
+          parts, level: try read(.level) ?? .active, category: try read(.category),
+          isSilent: try read(.silent) ?? false, focus: try read(.focus)))
+    } else if let removed: [Decision.Removal] = try read(.removed) {
+      self = .removed(removed)
+    } else if let reason: String = try read(.reason) {
+      self = .refusal(
+        Refusal(
+          status: try read(.status) ?? 0, reason: reason, topic: try read(.topic), keyID: try read(.keyID),
+          team: try read(.team), finding: try readFinding()))
+    } else if let finding = try readFinding() {
+      self = .finding(finding)
+    } else if let channel: String = try read(.channel) {
+      self = .channel(channel)
+    } else if let held: Int = try read(.held) {
+      self = .held(held)
+    } else if let time: String = try read(.scheduled) {
+      self = .scheduled(time)
+    } else if let presented: [String] = try read(.presented) {
+      self = .presented(presented)
+    } else if let action: String = try read(.action) {
+      self = .answered(action)
+    } else if let fault: String = try read(.fault) {
+      self = .fault(name: fault, effect: try read(.effect) ?? "")
+    } else if let parent: String = try read(.traceparent) {
+      self = .trace(parent)
+    } else if let sender: String = try read(.by) {
+      self = .takenBack(by: sender)
+    } else if let words: String = try read(.words) {
+      self = .words(words)
+    } else {
+      self = .nothing
+    }
   }
 }
 
 extension DeliveryDetail.Finding {
-  fileprivate func append(to object: inout JSONObjectText) {
-    object.member("rule", rule)
-    object.member("pointer", pointer)
-    object.member("message", message)
-    if let evidence { object.list("evidence", evidence) { appendJSONString($0, to: &$1) } }
-    if isReportOnly { object.literal("report_only", "true") }
+  fileprivate func write(to object: inout some DetailObject) {
+    object.write(.rule, rule)
+    object.write(.pointer, pointer)
+    object.write(.message, message)
+    if let evidence { object.write(.evidence, evidence) }
+    if isReportOnly { object.write(.isReportOnly, true) }
   }
 }
 
-extension DeliveryDetail.Refusal {
-  fileprivate func append(to object: inout JSONObjectText) {
-    object.literal("status", String(status))
-    object.member("reason", reason)
-    if let topic { object.member("topic", topic) }
-    if let keyID { object.member("key_id", keyID) }
-    if let team { object.member("team_id", team) }
-    finding?.append(to: &object)
-  }
+/// The destination of the members of a detail.
+private protocol DetailObject {
+  mutating func write(_ key: DeliveryDetail.Key, _ value: some DetailValue)
 }
 
-/// A JSON object that is appended to existing bytes.
-private struct JSONObjectText {
+/// A JSON object that is appended to existing bytes: each push can have a row with a detail, so it makes no
+/// intermediate values.
+private struct DetailText: DetailObject {
   private var bytes: [UInt8]
   private var separator = UInt8(ascii: "{")
 
   init(_ bytes: [UInt8]) { self.bytes = bytes }
 
-  mutating func member(_ key: StaticString, _ value: String) {
-    begin(key)
-    appendJSONString(value, to: &bytes)
-  }
-
-  mutating func literal(_ key: StaticString, _ value: String) {
-    begin(key)
-    bytes += value.utf8
-  }
-
-  mutating func list<Element>(_ key: StaticString, _ elements: [Element], _ append: (Element, inout [UInt8]) -> Void) {
-    begin(key)
-    bytes.append(UInt8(ascii: "["))
-    for (place, element) in elements.enumerated() {
-      if place > 0 { bytes.append(UInt8(ascii: ",")) }
-      append(element, &bytes)
-    }
-    bytes.append(UInt8(ascii: "]"))
+  mutating func write(_ key: DeliveryDetail.Key, _ value: some DetailValue) {
+    bytes.append(separator)
+    separator = UInt8(ascii: ",")
+    bytes.append(UInt8(ascii: "\""))
+    bytes += key.rawValue.utf8
+    bytes.append(UInt8(ascii: "\""))
+    bytes.append(UInt8(ascii: ":"))
+    value.appendJSON(to: &bytes)
   }
 
   mutating func end() -> [UInt8] {
@@ -211,141 +262,61 @@ private struct JSONObjectText {
     bytes.append(UInt8(ascii: "}"))
     return bytes
   }
+}
 
-  private mutating func begin(_ key: StaticString) {
-    bytes.append(separator)
-    separator = UInt8(ascii: ",")
-    bytes.append(UInt8(ascii: "\""))
-    append(key, to: &bytes)
-    bytes.append(UInt8(ascii: "\""))
-    bytes.append(UInt8(ascii: ":"))
+private struct EncodedDetail: DetailObject {
+  var container: KeyedEncodingContainer<DeliveryDetail.Key>
+  /// The first error; the members after it are not encoded.
+  var error: (any Error)?
+
+  init(container: KeyedEncodingContainer<DeliveryDetail.Key>) { self.container = container }
+
+  mutating func write(_ key: DeliveryDetail.Key, _ value: some DetailValue) {
+    guard error == nil else { return }
+    do { try container.encode(value, forKey: key) } catch { self.error = error }
   }
 }
 
-// MARK: In messages
+/// The value of a member, which appends the same JSON as its encoder writes.
+private protocol DetailValue: Encodable {
+  func appendJSON(to bytes: inout [UInt8])
+}
 
-extension DeliveryDetail: Codable {
-  /// All keys of all cases; a value has those of its case.
-  private struct Form: Codable {
-    var fact: Fact?
-    var asked: [Part]?
-    var level: InterruptionLevel?
-    var silent: Bool?
-    var focus: String?
-    var category: String?
-    var removed: [Decision.Removal]?
-    var rule: String?
-    var pointer: String?
-    var message: String?
-    var evidence: [String]?
-    var isReportOnly: Bool?
-    var status: Int?
-    var reason: String?
-    var topic: String?
-    var keyID: String?
-    var team: String?
-    var channel: String?
-    var held: Int?
-    var scheduled: String?
-    var presented: [String]?
-    var action: String?
-    var fault: String?
-    var effect: String?
-    var traceparent: String?
-    var by: String?
-    var words: String?
+extension String: DetailValue {
+  fileprivate func appendJSON(to bytes: inout [UInt8]) { appendJSONString(self, to: &bytes) }
+}
 
-    enum CodingKeys: String, CodingKey {
-      case fact, asked, level, silent, focus, category, removed, rule, pointer, message, evidence
-      case status, reason, topic
-      case channel, held, scheduled, presented, action, fault, effect, traceparent, by, words
-      case isReportOnly = "report_only"
-      case keyID = "key_id"
-      case team = "team_id"
-    }
+extension Int: DetailValue {
+  fileprivate func appendJSON(to bytes: inout [UInt8]) { bytes += String(self).utf8 }
+}
 
-    /// The violated rule; nil if there is none.
-    var finding: Finding? {
-      get {
-        rule.map {
-          Finding(
-            rule: $0, pointer: pointer ?? "", message: message ?? "", evidence: evidence,
-            isReportOnly: isReportOnly ?? false)
-        }
-      }
-      set {
-        (rule, pointer, message) = (newValue?.rule, newValue?.pointer, newValue?.message)
-        evidence = newValue?.evidence
-        isReportOnly = newValue?.isReportOnly == true ? true : nil
-      }
-    }
+extension Bool: DetailValue {
+  fileprivate func appendJSON(to bytes: inout [UInt8]) { bytes += (self ? "true" : "false").utf8 }
+}
+
+extension Part: DetailValue {
+  fileprivate func appendJSON(to bytes: inout [UInt8]) { appendJSONString(rawValue, to: &bytes) }
+}
+
+extension Decision.Removal: DetailValue {
+  fileprivate func appendJSON(to bytes: inout [UInt8]) {
+    append(#"{"part":"#, to: &bytes)
+    appendJSONString(part.rawValue, to: &bytes)
+    append(#","rule":"#, to: &bytes)
+    appendJSONString(rule.rawValue, to: &bytes)
+    append(#","setting":"#, to: &bytes)
+    appendJSONString(setting, to: &bytes)
+    append("}", to: &bytes)
   }
+}
 
-  /// Decodes the output of ``appendJSON(to:)`` and ``encode(to:)``; a detail of a newer version becomes ``nothing``.
-  package init(from decoder: any Decoder) throws {
-    let form = try Form(from: decoder)
-    if let fact = form.fact {
-      self = .fact(fact)
-    } else if let parts = form.asked {
-      self = .asked(
-        RequestedPresentation(
-          parts, level: form.level ?? .active, category: form.category, isSilent: form.silent ?? false,
-          focus: form.focus))
-    } else if let removed = form.removed {
-      self = .removed(removed)
-    } else if let reason = form.reason {
-      self = .refusal(
-        Refusal(
-          status: form.status ?? 0, reason: reason, topic: form.topic, keyID: form.keyID, team: form.team,
-          finding: form.finding))
-    } else if let finding = form.finding {
-      self = .finding(finding)
-    } else if let channel = form.channel {
-      self = .channel(channel)
-    } else if let held = form.held {
-      self = .held(held)
-    } else if let time = form.scheduled {
-      self = .scheduled(time)
-    } else if let presented = form.presented {
-      self = .presented(presented)
-    } else if let action = form.action {
-      self = .answered(action)
-    } else if let fault = form.fault {
-      self = .fault(name: fault, effect: form.effect ?? "")
-    } else if let parent = form.traceparent {
-      self = .trace(parent)
-    } else if let sender = form.by {
-      self = .takenBack(by: sender)
-    } else {
-      self = form.words.map { .words($0) } ?? .nothing
+extension Array: DetailValue where Element: DetailValue {
+  fileprivate func appendJSON(to bytes: inout [UInt8]) {
+    bytes.append(UInt8(ascii: "["))
+    for (index, element) in enumerated() {
+      if index > 0 { bytes.append(UInt8(ascii: ",")) }
+      element.appendJSON(to: &bytes)
     }
-  }
-
-  package func encode(to encoder: any Encoder) throws {
-    var form = Form()
-    switch self {
-    case .nothing: break
-    case .fact(let fact): form.fact = fact
-    case .asked(let asked):
-      form.asked = asked.parts
-      if asked.level != .active { form.level = asked.level }
-      if asked.device.isSilent { form.silent = true }
-      (form.focus, form.category) = (asked.device.focus, asked.category)
-    case .removed(let removals): form.removed = removals
-    case .finding(let finding): form.finding = finding
-    case .refusal(let refusal):
-      (form.status, form.reason, form.topic) = (refusal.status, refusal.reason, refusal.topic)
-      (form.keyID, form.team, form.finding) = (refusal.keyID, refusal.team, refusal.finding)
-    case .channel(let channel): form.channel = channel
-    case .held(let count): form.held = count
-    case .scheduled(let time): form.scheduled = time
-    case .presented(let parts): form.presented = parts
-    case .answered(let action): form.action = action
-    case .fault(let name, let effect): (form.fault, form.effect) = (name, effect)
-    case .trace(let parent): form.traceparent = parent
-    case .takenBack(let sender): form.by = sender
-    case .words(let words): form.words = words
-    }
-    try form.encode(to: encoder)
+    bytes.append(UInt8(ascii: "]"))
   }
 }

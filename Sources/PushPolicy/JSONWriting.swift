@@ -6,6 +6,16 @@ package func appendJSONString(_ string: String, to bytes: inout [UInt8]) {
   append("\"", to: &bytes)
 }
 
+/// Appends a JSON list of strings.
+package func appendJSONStrings(_ strings: [String], to bytes: inout [UInt8]) {
+  append("[", to: &bytes)
+  for (index, string) in strings.enumerated() {
+    if index > 0 { append(",", to: &bytes) }
+    appendJSONString(string, to: &bytes)
+  }
+  append("]", to: &bytes)
+}
+
 extension Presentation {
   /// Appends the presentation as one JSON object without the parts that are `nil`; decoding it returns the same
   /// value.

@@ -50,4 +50,29 @@ import Testing
     #expect((0..<3).map { _ in buckets.take(4999, at: last) } == [true, true, false])
     #expect([buckets.take(4998, at: last)] == [true])
   }
+
+  @Test func `without a rate everything is allowed, and nothing is kept`() {
+    var buckets = TokenBuckets<Int>()
+    buckets.owe(1, 1000, at: 5000)
+    #expect((0..<3).map { _ in buckets.take(1, at: 5000) } == [true, true, true])
+    #expect([buckets.has(1, at: 5000)] == [true])
+    #expect(buckets.count == 0)
+  }
+
+  @Test func `one more than the quota of a second is refused, and keys are counted apart`() {
+    var buckets = TokenBuckets<Int>(TokenBucket.Rate(perSecond: 3))
+    #expect((0..<5).map { _ in buckets.take(1, at: 5000) } == [true, true, true, false, false])
+    #expect([buckets.take(2, at: 5000)] == [true])
+    #expect((0..<4).map { _ in buckets.take(1, at: 6000) } == [true, true, true, false])
+  }
+
+  @Test func `another rate begins with full buckets, and the same one does not`() {
+    var buckets = TokenBuckets<Int>(TokenBucket.Rate(perSecond: 1))
+    var taken: [Int] = []
+    for rate in [1, 1, 2, nil, 2] as [Int?] {
+      buckets.set(rate.map { TokenBucket.Rate(perSecond: $0) })
+      taken.append((0..<9).count { _ in buckets.take(1, at: 5000) })
+    }
+    #expect(taken == [1, 0, 2, 9, 2])
+  }
 }

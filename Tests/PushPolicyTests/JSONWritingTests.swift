@@ -20,6 +20,13 @@ import Testing
     #expect(String(decoding: bytes, as: UTF8.self) == "x" + literal)
   }
 
+  @Test(arguments: [([], "[]"), (["a"], #"["a"]"#), (["a\"", "", "b"], #"["a\"","","b"]"#)] as [([String], String)])
+  func `a list of strings is written`(_ strings: [String], _ json: String) {
+    var bytes: [UInt8] = []
+    appendJSONStrings(strings, to: &bytes)
+    #expect(String(decoding: bytes, as: UTF8.self) == json)
+  }
+
   @Test func `a byte is escaped wherever it stands`() throws {
     for size in 1...17 {
       for place in 0..<size {

@@ -67,6 +67,8 @@ extension AdminPath {
   package static let groupRegistrations = AdminPath("groups/{name}/registrations")
   package static let groupRegistration = AdminPath("groups/{name}/registrations/{topic}")
   package static let groupAlert = AdminPath("groups/{name}/alerts/{id}")
+  package static let batches = AdminPath("batches")
+  package static let batch = AdminPath("batches/{name}")
   package static let invitations = AdminPath("invitations")
   package static let invitation = AdminPath("invitations/{id}")
   package static let channels = AdminPath("channels")
@@ -80,6 +82,8 @@ extension AdminPath {
   package static let scheduled = AdminPath("scheduled")
   package static let scheduledPush = AdminPath("scheduled/{id}")
   package static let log = AdminPath("log")
+  package static let logStart = AdminPath("log/start")
+  package static let logNext = AdminPath("log/next")
 }
 
 /// Percent-encodes a text as one part of a path.

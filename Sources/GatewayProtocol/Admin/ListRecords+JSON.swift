@@ -7,20 +7,20 @@ extension DeviceRecord {
   /// Appends this as one JSON object.
   package func appendJSON(to bytes: inout [UInt8]) {
     bytes += #"{"apps":"#.utf8
-    PersonRecord.append(apps, to: &bytes)
+    appendJSONStrings(apps, to: &bytes)
     bytes += #","device":"#.utf8
     appendJSONString(device, to: &bytes)
-    func append(_ name: StaticString, _ value: String?) {
+    func member(_ name: StaticString, _ value: String?) {
       guard let value else { return }
-      PersonRecord.append(name, to: &bytes)
+      append(name, to: &bytes)
       appendJSONString(value, to: &bytes)
     }
-    append(#","focus":"#, focus)
-    append(#","last_seen":"#, lastSeen)
-    append(#","name":"#, name)
-    append(#","person":"#, person)
-    if let registrations { DeviceRecord.append(registrations, to: &bytes) }
-    append(#","role":"#, role)
+    member(#","focus":"#, focus)
+    member(#","last_seen":"#, lastSeen)
+    member(#","name":"#, name)
+    member(#","person":"#, person)
+    if let registrations { DeviceRecord.appendList(registrations, to: &bytes) }
+    member(#","role":"#, role)
     if let silent { bytes += (silent ? #","silent":true"# : #","silent":false"#).utf8 }
     bytes += #","streams":"#.utf8
     bytes += String(streams).utf8
@@ -29,12 +29,12 @@ extension DeviceRecord {
     bytes += "}".utf8
   }
 
-  private static func append(_ registrations: [Registrations], to bytes: inout [UInt8]) {
+  private static func appendList(_ registrations: [Registrations], to bytes: inout [UInt8]) {
     bytes += #","registrations":["#.utf8
     for (place, one) in registrations.enumerated() {
       if place > 0 { bytes += ",".utf8 }
       bytes += #"{"environments":"#.utf8
-      PersonRecord.append(one.environments, to: &bytes)
+      appendJSONStrings(one.environments, to: &bytes)
       bytes += #","topic":"#.utf8
       appendJSONString(one.topic, to: &bytes)
       bytes += "}".utf8
@@ -47,22 +47,9 @@ extension PersonRecord {
   /// Appends this as one JSON object.
   package func appendJSON(to bytes: inout [UInt8]) {
     bytes += #"{"devices":"#.utf8
-    PersonRecord.append(devices, to: &bytes)
+    appendJSONStrings(devices, to: &bytes)
     bytes += #","name":"#.utf8
     appendJSONString(name, to: &bytes)
     bytes += "}".utf8
-  }
-
-  fileprivate static func append(_ texts: [String], to bytes: inout [UInt8]) {
-    bytes += "[".utf8
-    for (place, text) in texts.enumerated() {
-      if place > 0 { bytes += ",".utf8 }
-      appendJSONString(text, to: &bytes)
-    }
-    bytes += "]".utf8
-  }
-
-  fileprivate static func append(_ text: StaticString, to bytes: inout [UInt8]) {
-    unsafe bytes.append(contentsOf: UnsafeBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount))
   }
 }

@@ -11,7 +11,7 @@ package struct LogRateLimiter<Key: Hashable & Sendable>: Sendable {
   }
 
   private struct Entry {
-    /// The start of the interval, in seconds since 1970.
+    /// The start of the interval.
     var begun: Int64
     var told = 0
     var untold = 0
@@ -26,7 +26,7 @@ package struct LogRateLimiter<Key: Hashable & Sendable>: Sendable {
 
   /// - Parameters:
   ///   - count: the number of reports of each key that are logged in an interval.
-  ///   - interval: the length of an interval in seconds.
+  ///   - interval: the length of an interval, in the unit of all times: seconds or milliseconds since 1970.
   package init(count: Int, interval: Int64, maximumKeys: Int = 256) {
     (self.count, self.interval, self.maximumKeys) = (count, interval, maximumKeys)
   }
@@ -36,7 +36,7 @@ package struct LogRateLimiter<Key: Hashable & Sendable>: Sendable {
 
   /// Decides whether a report of `key` is logged or only counted.
   ///
-  /// - Parameter now: seconds since 1970; a clock that was set back begins a new interval.
+  /// - Parameter now: the current time; a clock that was set back begins a new interval.
   package mutating func note(_ key: Key, at now: Int64) -> Verdict {
     if var entry = entries[key], isOpen(entry, at: now) {
       defer { entries[key] = entry }

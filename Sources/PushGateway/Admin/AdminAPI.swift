@@ -51,94 +51,94 @@ struct AdminAPI: Sendable {
 
   private var routes: [Router.Route] {
     [
-      .init("GET", "/admin/v1/status", .reader) { _ in Response(status()) },
-      .init("POST", "/admin/v1/teams", .operator, addTeam),
-      .init("DELETE", "/admin/v1/teams/{id}", .admin) { request in
+      .init("GET", .status, .reader) { _ in Response(status()) },
+      .init("POST", .teams, .operator, addTeam),
+      .init("DELETE", .team, .admin) { request in
         try await registrations.removeTeam(request.parameters[0])
         return .noContent
       },
-      .init("POST", "/admin/v1/keys", .admin, createKey),
-      .init("DELETE", "/admin/v1/keys/{id}", .admin) { request in
+      .init("POST", .keys, .admin, createKey),
+      .init("DELETE", .key, .admin) { request in
         try await registrations.removeKey(request.parameters[0])
         return .noContent
       },
-      .init("POST", "/admin/v1/apps", .operator, putApp),
-      .init("DELETE", "/admin/v1/apps/{topic}", .admin) { request in
+      .init("POST", .apps, .operator, putApp),
+      .init("DELETE", .app, .admin) { request in
         let app = try registrations.app(topic: request.parameters[0])
         if request.query["force"] != "true" { try await apps.requireUnused(app) }
         try await apps.remove(app)
         return .noContent
       },
-      .init("GET", "/admin/v1/apps/{topic}/categories", .reader) { request in
+      .init("GET", .categories, .reader) { request in
         let app = try registrations.app(topic: request.parameters[0])
         let categories = registrations.categories(of: app.id).sorted { $0.key < $1.key }
         return Response(categories.map { CategoryRecord(category: $0.key, actions: $0.value) })
       },
-      .init("POST", "/admin/v1/apps/{topic}/categories", .operator, putCategory),
-      .init("DELETE", "/admin/v1/apps/{topic}/categories/{category}", .operator) { request in
+      .init("POST", .categories, .operator, putCategory),
+      .init("DELETE", .category, .operator) { request in
         let app = try registrations.app(topic: request.parameters[0])
         try await registrations.removeCategory(app.id, request.parameters[1])
         return .noContent
       },
-      .init("DELETE", "/admin/v1/devices/{name}", .admin) { request in
+      .init("DELETE", .device, .admin) { request in
         try await devices.remove(try device(request).id)
         return .noContent
       },
-      .init("POST", "/admin/v1/devices/{name}/secret", .admin) { request in
+      .init("POST", .deviceSecret, .admin) { request in
         let device = try device(request)
         let secret = try await registrations.rotateSecret(of: device.id)
         return Response(Enrolled(device: device.uuid, secret: secret, name: device.name), status: 201)
       },
-      .init("POST", "/admin/v1/persons/{name}/name", .operator) { request in
+      .init("POST", .personName, .operator) { request in
         let person = try registrations.person(named: request.parameters[0])
         let wanted: PersonRequest = try request.decoded()
         try await registrations.rename(person.id, to: wanted.name)
         return Response(lists.record(try registrations.person(named: wanted.name)))
       },
-      .init("DELETE", "/admin/v1/persons/{name}", .admin) { request in
+      .init("DELETE", .person, .admin) { request in
         try await devices.remove(try registrations.person(named: request.parameters[0]).id)
         return .noContent
       },
-      .init("POST", "/admin/v1/batches", .admin, enrollBatch),
-      .init("DELETE", "/admin/v1/batches/{name}", .admin) { request in
+      .init("POST", .batches, .admin, enrollBatch),
+      .init("DELETE", .batch, .admin) { request in
         try await devices.remove(batch: request.parameters[0])
         return .noContent
       },
-      .init("POST", "/admin/v1/invitations", .admin, invite),
-      .init("DELETE", "/admin/v1/invitations/{id}", .admin) { request in
+      .init("POST", .invitations, .admin, invite),
+      .init("DELETE", .invitation, .admin) { request in
         try await registrations.withdraw(invitation: request.parameters[0])
         return .noContent
       },
-      .init("GET", "/admin/v1/devices/{name}/registrations", .reader, listRegistrations),
-      .init("POST", "/admin/v1/devices/{name}/registrations", .operator, register),
-      .init("DELETE", "/admin/v1/devices/{name}/registrations/{topic}", .operator) { request in
+      .init("GET", .registrations, .reader, listRegistrations),
+      .init("POST", .registrations, .operator, register),
+      .init("DELETE", .registration, .operator) { request in
         try await devices.unregister(try device(request).id, topic: request.parameters[1])
         return .noContent
       },
-      .init("GET", "/admin/v1/devices/{name}/preferences", .reader) { request in
+      .init("GET", .preferences, .reader) { request in
         Response(registrations.preferences(of: try device(request).id))
       },
-      .init("POST", "/admin/v1/devices/{name}/preferences", .operator, changePreferences),
-      .init("DELETE", "/admin/v1/devices/{name}/alerts/{id}", .operator, retract),
-      .init("POST", "/admin/v1/backup", .admin) { request in
+      .init("POST", .preferences, .operator, changePreferences),
+      .init("DELETE", .deviceAlert, .operator, retract),
+      .init("POST", .backup, .admin) { request in
         let wanted: BackupRequest = try request.decoded()
         guard wanted.path.hasPrefix("/") else {
           throw Problem.badRequest("invalid path \"\(wanted.path)\": expected an absolute path")
         }
         return Response(try await backup(wanted.path), status: 201)
       },
-      .init("POST", "/admin/v1/compact", .operator) { _ in
+      .init("POST", .compact, .operator) { _ in
         guard let compact else { throw Problem.notFound("this gateway has no database of its own") }
         let (before, after) = try await compact()
         return Response(CompactRecord(before: before, after: after))
       },
-      .init("GET", "/admin/v1/log", .reader) { request in
+      .init("GET", .log, .reader) { request in
         Response(LogRows(try await logQueries.newest(try logQueries.request(request.query))))
       },
-      .init("GET", "/admin/v1/log/start", .reader) { request in
+      .init("GET", .logStart, .reader) { request in
         Response(LogStart(try await logQueries.start(try logQueries.request(request.query))))
       },
-      .init("GET", "/admin/v1/log/next", .reader, isWaiting: true, nextRows),
+      .init("GET", .logNext, .reader, isWaiting: true, nextRows),
     ]
   }
 

@@ -11,16 +11,6 @@ extension KeyRecord {
   }
 }
 
-extension DeviceRecord {
-  /// Returns seconds since 1970 in the format of RFC 3339, in UTC, clamped to the range of that format.
-  static func timestamp(seconds: Int64) -> String {
-    var bytes: [UInt8] = []
-    appendTimestamp(
-      min(max(seconds, ColumnBounds.seconds.lowerBound), ColumnBounds.seconds.upperBound) * 1000, to: &bytes)
-    return String(decoding: bytes, as: UTF8.self)
-  }
-}
-
 extension InvitationRecord {
   /// Creates the list entry of an invitation.
   ///
@@ -29,7 +19,7 @@ extension InvitationRecord {
     let terms = invitation.terms
     self.init(
       id: invitation.id, person: terms.person, role: terms.role.rawValue,
-      expires: DeviceRecord.timestamp(seconds: terms.expires), uses: terms.uses, channel: terms.channel?.description,
+      expires: Timestamp.text(seconds: terms.expires), uses: terms.uses, channel: terms.channel?.description,
       topic: topic)
   }
 
@@ -43,16 +33,10 @@ extension InvitationRecord {
 extension CertificateRecord {
   /// Creates the list entry of a certificate.
   init(_ certificate: ProviderCertificate) {
-    func text(_ milliseconds: Int64?) -> String? {
-      milliseconds.map { milliseconds in
-        var bytes: [UInt8] = []
-        appendTimestamp(milliseconds, to: &bytes)
-        return String(decoding: bytes, as: UTF8.self)
-      }
-    }
     self.init(
       id: certificate.id, topic: certificate.topic, topics: certificate.topics.sorted(),
       environments: certificate.environments.map(\.rawValue).sorted(),
-      expires: text(certificate.expires.map { $0 * 1000 }), revoked: text(certificate.revoked))
+      expires: certificate.expires.map { Timestamp.text(seconds: $0) },
+      revoked: certificate.revoked.map { Timestamp.text($0) })
   }
 }

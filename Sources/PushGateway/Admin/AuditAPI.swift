@@ -14,7 +14,7 @@ struct AuditAPI: Sendable {
 
   var routes: [Router.Route] {
     [
-      .init("GET", "/admin/v1/audit", .reader) { request in
+      .init("GET", .audit, .reader) { request in
         let limit = request.query["limit"].flatMap(Int.init) ?? AuditAPI.maximumCount
         let records = try await audit.records(
           before: request.query["before"].flatMap(Int64.init), limit: min(AuditAPI.maximumCount, max(1, limit)))
@@ -50,10 +50,8 @@ struct AuditAPI: Sendable {
 
 extension AuditRecord {
   init(_ record: AuditTrail.Record) {
-    var at: [UInt8] = []
-    appendTimestamp(record.at, to: &at)
     self.init(
-      number: record.number, at: String(decoding: at, as: UTF8.self), method: record.method, path: record.path,
+      number: record.number, at: Timestamp.text(record.at), method: record.method, path: record.path,
       body: record.body.isEmpty ? nil : record.body, status: record.status, who: record.who)
   }
 }

@@ -32,13 +32,13 @@ struct CertificatesAPI: Sendable {
 
   var routes: [Router.Route] {
     [
-      .init("GET", "/admin/v1/certificates", .reader) { _ in
+      .init("GET", .certificates, .reader) { _ in
         Response(registrations.certificates.map(CertificateRecord.init))
       },
-      .init("POST", "/admin/v1/certificates", .admin, create),
-      .init("POST", "/admin/v1/certificates/server", .admin, createServer),
-      .init("POST", "/admin/v1/certificates/rollover", .admin, rollOver),
-      .init("POST", "/admin/v1/certificates/revocations", .admin, revoke),
+      .init("POST", .certificates, .admin, create),
+      .init("POST", .serverCertificate, .admin, createServer),
+      .init("POST", .certificateRollover, .admin, rollOver),
+      .init("POST", .certificateRevocations, .admin, revoke),
     ]
   }
 

@@ -14,20 +14,20 @@ struct ChannelsAPI: Sendable {
 
   var routes: [Router.Route] {
     [
-      .init("GET", "/admin/v1/channels", .reader, list),
-      .init("POST", "/admin/v1/channels", .operator, create),
-      .init("POST", "/admin/v1/channels/features", .operator, setFeature),
-      .init("DELETE", "/admin/v1/channels/{id}", .operator) { request in
+      .init("GET", .channels, .reader, list),
+      .init("POST", .channels, .operator, create),
+      .init("POST", .channelFeatures, .operator, setFeature),
+      .init("DELETE", .channel, .operator) { request in
         try await broadcasts.delete(try channel(request).id)
         return .noContent
       },
-      .init("POST", "/admin/v1/channels/{id}/subscriptions", .operator, subscribe),
-      .init("DELETE", "/admin/v1/channels/{id}/subscriptions/{device}", .operator) { request in
+      .init("POST", .channelSubscriptions, .operator, subscribe),
+      .init("DELETE", .channelSubscription, .operator) { request in
         let device = try registrations.device(named: request.parameters[1])
         try await broadcasts.unsubscribe(device.id, from: try channel(request).id)
         return .noContent
       },
-      .init("GET", "/admin/v1/devices/{name}/channels", .reader) { request in
+      .init("GET", .deviceChannels, .reader) { request in
         let device = try registrations.device(named: request.parameters[0])
         let ids = channels.subscriptions(of: device.id).map(\.channel)
         return Response(rows: try ListsAPI.page(request, await records(ids), \.id))

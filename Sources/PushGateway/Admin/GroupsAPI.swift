@@ -14,22 +14,22 @@ struct GroupsAPI: Sendable {
 
   var routes: [Router.Route] {
     [
-      .init("GET", "/admin/v1/groups", .reader) { request in
+      .init("GET", .groups, .reader) { request in
         Response(rows: try ListsAPI.page(request, groups.groups, \.name).map(summary))
       },
-      .init("POST", "/admin/v1/groups", .operator, add),
-      .init("GET", "/admin/v1/groups/{name}", .reader) { request in
+      .init("POST", .groups, .operator, add),
+      .init("GET", .group, .reader) { request in
         Response(record(try group(request), topic: request.query["topic"]))
       },
-      .init("DELETE", "/admin/v1/groups/{name}", .admin, remove),
-      .init("DELETE", "/admin/v1/groups/{name}/members/{person}", .operator) { request in
+      .init("DELETE", .group, .admin, remove),
+      .init("DELETE", .groupMember, .operator) { request in
         let person = try registrations.person(named: request.parameters[1])
         try await groups.remove(person.id, from: try group(request))
         return .noContent
       },
-      .init("POST", "/admin/v1/groups/{name}/registrations", .operator, register),
-      .init("DELETE", "/admin/v1/groups/{name}/registrations/{topic}", .operator, unregister),
-      .init("DELETE", "/admin/v1/groups/{name}/alerts/{id}", .operator, retract),
+      .init("POST", .groupRegistrations, .operator, register),
+      .init("DELETE", .groupRegistration, .operator, unregister),
+      .init("DELETE", .groupAlert, .operator, retract),
     ]
   }
 

@@ -15,33 +15,33 @@ struct ListsAPI: Sendable {
 
   var routes: [Router.Route] {
     [
-      .init("GET", "/admin/v1/teams", .reader) {
+      .init("GET", .teams, .reader) {
         Response(rows: try ListsAPI.page($0, registrations.teams.map(TeamRecord.init), \.id))
       },
-      .init("GET", "/admin/v1/keys", .reader) {
+      .init("GET", .keys, .reader) {
         Response(rows: try ListsAPI.page($0, registrations.keys.map(KeyRecord.init), \.id))
       },
-      .init("GET", "/admin/v1/apps", .reader) {
+      .init("GET", .apps, .reader) {
         Response(rows: try ListsAPI.page($0, registrations.apps, \.topic))
       },
-      .init("GET", "/admin/v1/devices", .reader, devices),
-      .init("GET", "/admin/v1/devices/{name}", .reader) { request in
+      .init("GET", .devices, .reader, devices),
+      .init("GET", .device, .reader) { request in
         let device = try registrations.device(named: request.parameters[0])
         guard let listed = registrations.listed(device.id) else {
           throw Problem.notFound("this device was removed")
         }
         return Response(record(listed, await presence.of([device.id])[0]))
       },
-      .init("GET", "/admin/v1/persons", .reader, persons),
-      .init("GET", "/admin/v1/persons/{name}", .reader) { request in
+      .init("GET", .persons, .reader, persons),
+      .init("GET", .person, .reader) { request in
         Response(record(try registrations.person(named: request.parameters[0])))
       },
-      .init("GET", "/admin/v1/invitations", .reader) { request in
+      .init("GET", .invitations, .reader) { request in
         let invitations = try await registrations.invitations(now: clock.seconds)
         return Response(
           rows: try ListsAPI.page(request, invitations.map { InvitationRecord($0, channels, registrations) }, \.id))
       },
-      .init("GET", "/admin/v1/ads/reports", .operator) { request in
+      .init("GET", .adReports, .operator) { request in
         Response(try await pushes.adReports(request.query).map(AdReportRecord.init))
       },
     ]
@@ -96,7 +96,7 @@ struct ListsAPI: Sendable {
       device: device.uuid, name: device.name, role: device.role.rawValue,
       person: listed.person, registrations: topics(of: listed),
       waiting: presence.waiting, streams: presence.streams,
-      lastSeen: seen.map { DeviceRecord.timestamp(seconds: $0) },
+      lastSeen: seen.map { Timestamp.text(seconds: $0) },
       silent: presence.state.isSilent ? true : nil, focus: presence.state.focus)
   }
 

@@ -14,8 +14,8 @@ struct LogLevelAPI: Sendable {
 
   var routes: [Router.Route] {
     [
-      .init("GET", "/admin/v1/log-level", .reader) { _ in Response(record) },
-      .init("POST", "/admin/v1/log-level", .operator, change),
+      .init("GET", .logLevel, .reader) { _ in Response(record) },
+      .init("POST", .logLevel, .operator, change),
     ]
   }
 
@@ -47,10 +47,6 @@ struct LogLevelAPI: Sendable {
   private var record: LogLevelRecord {
     LogLevelRecord(
       level: threshold.level.rawValue, configured: threshold.configured.rawValue,
-      until: threshold.end.map { end in
-        var bytes: [UInt8] = []
-        appendTimestamp(end * 1000, to: &bytes)
-        return String(decoding: bytes, as: UTF8.self)
-      })
+      until: threshold.end.map { Timestamp.text(seconds: $0) })
   }
 }

@@ -12,8 +12,8 @@ struct ScheduleAPI: Sendable {
 
   var routes: [Router.Route] {
     [
-      .init("GET", "/admin/v1/scheduled", .reader, list),
-      .init("DELETE", "/admin/v1/scheduled/{id}", .operator) { request in
+      .init("GET", .scheduled, .reader, list),
+      .init("DELETE", .scheduledPush, .operator) { request in
         let text = request.parameters[0]
         guard let id = APNSID(text) else { throw Problem.badRequest("invalid apns-id \"\(text)\": expected a UUID") }
         guard try await schedule.cancel(id) > 0 else {
@@ -33,10 +33,10 @@ struct ScheduleAPI: Sendable {
     return Response(
       rows: rows.map { row in
         ScheduledRecord(
-          id: row.push.id.description, at: Schedule.timestamp(row.push.at),
+          id: row.push.id.description, at: Timestamp.text(row.push.at),
           device: groups.group(at: row.push.device)?.name ?? registrations.device(row.push.device)?.name,
           topic: registrations.app(row.push.app)?.topic,
-          accepted: Schedule.timestamp(row.push.received), place: "\(row.push.at)-\(row.number)")
+          accepted: Timestamp.text(row.push.received), place: "\(row.push.at)-\(row.number)")
       })
   }
 }

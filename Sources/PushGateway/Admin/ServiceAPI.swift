@@ -12,15 +12,15 @@ struct ServiceAPI: Sendable {
 
   var routes: [Router.Route] {
     [
-      .init("GET", "/admin/v1/settings", .admin) { _ in Response(await settings()) },
-      .init("POST", "/admin/v1/reload", .operator) { _ in
+      .init("GET", .settings, .admin) { _ in Response(await settings()) },
+      .init("POST", .reload, .operator) { _ in
         do {
           return Response(try await reload())
         } catch {
           throw Problem(409, "Conflict", "the settings are unchanged: \(error)")
         }
       },
-      .init("POST", "/admin/v1/restart", .operator) { _ in
+      .init("POST", .restart, .operator) { _ in
         guard let restart else { throw Problem.notFound("restart is not available for this process") }
         do {
           try await restart()

@@ -14,12 +14,12 @@ struct SharesAPI: Sendable {
 
   var routes: [Router.Route] {
     [
-      .init("POST", "/admin/v1/channels/{id}/shares", .admin, share),
-      .init("GET", "/admin/v1/shares", .reader) { request in
+      .init("POST", .channelShares, .admin, share),
+      .init("GET", .shares, .reader) { request in
         let rows = try await shares().map { InvitationRecord($0, channels.channels, registrations) }
         return Response(rows: try ListsAPI.page(request, rows, \.id))
       },
-      .init("DELETE", "/admin/v1/shares/{id}", .admin) { request in
+      .init("DELETE", .share, .admin) { request in
         let id = request.parameters[0].lowercased()
         guard try await shares().contains(where: { $0.id == id }) else {
           throw Problem.notFound("there is no link \(request.parameters[0]): `pushcli channels shares` shows them")

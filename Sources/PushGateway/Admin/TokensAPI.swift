@@ -12,12 +12,12 @@ struct TokensAPI: Sendable {
 
   var routes: [Router.Route] {
     [
-      .init("GET", "/admin/v1/tokens", .reader) { request in
+      .init("GET", .tokens, .reader) { request in
         let tokens = remote.tokens.list.map(AdministratorTokenRecord.init)
         return Response(rows: try ListsAPI.page(request, tokens, \.name))
       },
-      .init("POST", "/admin/v1/tokens", .admin, create),
-      .init("DELETE", "/admin/v1/tokens/{name}", .admin) { request in
+      .init("POST", .tokens, .admin, create),
+      .init("DELETE", .token, .admin) { request in
         try await remote.tokens.remove(request.parameters[0])
         return .noContent
       },
@@ -45,7 +45,7 @@ struct TokensAPI: Sendable {
     try await remote.tokens.add(token, text: text)
     return Response(
       CreatedAdministratorToken(
-        token: text, name: token.name, role: role.rawValue, expires: DeviceRecord.timestamp(seconds: token.expires),
+        token: text, name: token.name, role: role.rawValue, expires: Timestamp.text(seconds: token.expires),
         isUsable: remote.isOn), status: 201)
   }
 }
@@ -54,8 +54,8 @@ extension AdministratorTokenRecord {
   /// Creates the list entry of a token.
   init(_ token: AdministratorToken) {
     self.init(
-      name: token.name, role: token.role.rawValue, created: DeviceRecord.timestamp(seconds: token.created / 1000),
-      expires: DeviceRecord.timestamp(seconds: token.expires),
-      lastUsed: token.lastUsed.map { DeviceRecord.timestamp(seconds: $0) })
+      name: token.name, role: token.role.rawValue, created: Timestamp.text(seconds: token.created / 1000),
+      expires: Timestamp.text(seconds: token.expires),
+      lastUsed: token.lastUsed.map { Timestamp.text(seconds: $0) })
   }
 }

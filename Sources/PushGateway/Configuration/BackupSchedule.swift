@@ -1,4 +1,3 @@
-import Foundation
 import PushCore
 
 /// The schedule of backups, their number and their folder (`backup`): `daily, keep 7, to DIR`.
@@ -55,20 +54,13 @@ package struct BackupSchedule: Sendable, Equatable {
   /// Returns the name of a backup that is made at a time, in seconds since 1970. The name contains the time in UTC,
   /// so that names sort by time.
   static func name(at time: Int64) -> String {
-    prefix + Date(timeIntervalSince1970: Double(time)).formatted(style) + suffix
+    prefix + Timestamp.text(seconds: time, .compact) + suffix
   }
 
   /// Returns the time of the backup with this name, in seconds since 1970; nil for the name of another file.
   static func time(of name: String) -> Int64? {
-    guard name.hasPrefix(prefix), name.hasSuffix(suffix), name.count == prefix.count + 16 + suffix.count,
-      let date = try? style.parse(String(name.dropFirst(prefix.count).dropLast(suffix.count)))
-    else { return nil }
-    return Int64(date.timeIntervalSince1970)
-  }
-
-  /// The time format: `20261123T020000Z`.
-  private static var style: Date.ISO8601FormatStyle {
-    Date.ISO8601FormatStyle(dateSeparator: .omitted, dateTimeSeparator: .standard, timeSeparator: .omitted)
+    guard name.hasPrefix(prefix), name.hasSuffix(suffix) else { return nil }
+    return Timestamp.read(name.dropFirst(prefix.count).dropLast(suffix.count).utf8, .compact).map { $0 / 1000 }
   }
 
   /// Returns true if it is time for a backup: none of these names is from the current interval.

@@ -16,10 +16,8 @@ final class DeviceRateLimiter: Sendable {
   /// The number of refusals by each limit.
   let limits = LimitCounters()
   private let searches = Mutex<Set<DeviceID>>([])
-  private let refused = Mutex((count: 0, isToldAt: Int64.min))
-
-  /// The time between two log messages about refusals, in milliseconds.
-  private static let interval: Int64 = 60_000
+  /// The log messages about refusals: one in 60,000 milliseconds.
+  private let refusals = Mutex(LogRateLimiter<LoggedEvent>(count: 1, interval: 60_000))
 
   /// Counts a report of a device; false if it exceeds the limit and must not be logged.
   ///
@@ -75,15 +73,11 @@ final class DeviceRateLimiter: Sendable {
 
   /// Counts a refusal.
   ///
+  /// - Parameter now: milliseconds since 1970.
   /// - Returns: the number of refusals to report, at most once a minute; nil in between.
   func noteRefusal(at now: Int64) -> Int? {
-    refused.withLock { refused in
-      refused.count += 1
-      // After the clock was set back far enough, this reports at once rather than never.
-      guard refused.isToldAt == .min || abs(now - refused.isToldAt) >= DeviceRateLimiter.interval else { return nil }
-      defer { refused = (0, now) }
-      return refused.count
-    }
+    guard case .told(let untold) = refusals.withLock({ $0.note(.deviceBudgetMet, at: now) }) else { return nil }
+    return untold + 1
   }
 
   /// Begins a search of the delivery log for a device; false while another search of the device runs.

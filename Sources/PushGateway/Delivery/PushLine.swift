@@ -25,11 +25,11 @@ package enum PushLine {
     append("\",", to: &line)
     line += app.lineMembers
     append(#","received":""#, to: &line)
-    appendTimestamp(push.received, to: &line)
+    Timestamp.append(push.received, to: &line)
     append("\"", to: &line)
     if entry.seq > 0 {
       append(#","expires":""#, to: &line)
-      appendTimestamp(push.expires * 1000, to: &line)
+      Timestamp.append(push.expires * 1000, to: &line)
       append("\"", to: &line)
     }
     if !push.collapseID.isEmpty {
@@ -54,18 +54,9 @@ package enum PushLine {
     appendJSONString(device.name, to: &line)
     if let epoch { line += #","epoch":"\#(epoch)""#.utf8 }
     appendGateways(gateways, to: &line)
-    line += #","apps":["#.utf8
-    for (index, app) in apps.enumerated() {
-      if index > 0 { line += ",".utf8 }
-      line += #"{"topic":"#.utf8
-      appendJSONString(app.topic, to: &line)
-      line += #","name":"#.utf8
-      appendJSONString(app.name, to: &line)
-      line += #","icon":"#.utf8
-      appendJSONString(app.icon, to: &line)
-      line += "}".utf8
-    }
-    line += #"],"preferences":"#.utf8
+    line += #","apps":"#.utf8
+    DeviceApp.appendJSON(apps.map { DeviceApp(topic: $0.topic, name: $0.name, icon: $0.icon) }, to: &line)
+    line += #","preferences":"#.utf8
     line += preferences
     line += "}".utf8
     return line
@@ -131,11 +122,7 @@ package enum PushLine {
   /// Appends the member `gateways`, unless it would be empty.
   private static func appendGateways(_ gateways: [GatewayAddress], to line: inout [UInt8]) {
     guard !gateways.isEmpty else { return }
-    line += #","gateways":["#.utf8
-    for (index, address) in gateways.prefix(Limits.maximumGateways).enumerated() {
-      if index > 0 { line += ",".utf8 }
-      appendJSONString("\(address)", to: &line)
-    }
-    line += "]".utf8
+    line += #","gateways":"#.utf8
+    appendJSONStrings(gateways.prefix(Limits.maximumGateways).map { "\($0)" }, to: &line)
   }
 }

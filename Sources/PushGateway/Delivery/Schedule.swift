@@ -37,18 +37,11 @@ final class Schedule: Sendable {
   ) {
     pushes.add(push) { [self] outcome in
       if case .success(.stored) = outcome {
-        log.append([push.event(.accepted, at: push.received, detail: .scheduled(Schedule.timestamp(push.at)))])
+        log.append([push.event(.accepted, at: push.received, detail: .scheduled(Timestamp.text(push.at)))])
         wake()
       }
       completion(outcome)
     }
-  }
-
-  /// Returns a time in milliseconds since 1970 as an RFC 3339 timestamp in UTC.
-  static func timestamp(_ milliseconds: Int64) -> String {
-    var bytes: [UInt8] = []
-    appendTimestamp(milliseconds, to: &bytes)
-    return String(decoding: bytes, as: UTF8.self)
   }
 
   /// Cancels the scheduled pushes of an id.
@@ -87,7 +80,7 @@ final class Schedule: Sendable {
     // A time of zero means that the first push is not known yet.
     guard let next = pushes.next, next > 0, clock.milliseconds() - next > Schedule.longestDelay else { return nil }
     return HealthProblem(
-      part: "schedule", problem: "scheduled pushes are late: the first was scheduled for \(Schedule.timestamp(next))",
+      part: "schedule", problem: "scheduled pushes are late: the first was scheduled for \(Timestamp.text(next))",
       since: (next + Schedule.longestDelay) / 1000)
   }
 

@@ -7,7 +7,7 @@ extension LogRecord {
   init(_ found: LogQueries.Found) {
     let row = found.record.row
     self.init(
-      number: found.record.number, at: timestamp(row.at), event: row.event.rawValue, id: row.id.description,
+      number: found.record.number, at: Timestamp.text(row.at), event: row.event.rawValue, id: row.id.description,
       uniqueID: row.uniqueID?.description, status: DeliveryStatus(row)?.rawValue, device: found.device,
       topic: found.app?.topic ?? row.detail.refusedTopic, row.detail, text: found.record.text, gateway: found.gateway)
   }
@@ -46,15 +46,8 @@ extension AdReportRecord {
   init(_ found: Pushes.FoundAdReport) {
     let report = found.report
     self.init(
-      number: report.number, at: timestamp(report.at), device: found.device?.name, topic: found.app?.topic,
+      number: report.number, at: Timestamp.text(report.at), device: found.device?.name, topic: found.app?.topic,
       id: report.id.description,
       text: report.text.isEmpty ? nil : report.text, outcome: found.outcome?.rawValue)
   }
-}
-
-/// Returns a time in milliseconds since 1970 as an RFC 3339 timestamp in UTC.
-private func timestamp(_ milliseconds: Int64) -> String {
-  var bytes: [UInt8] = []
-  appendTimestamp(milliseconds, to: &bytes)
-  return String(decoding: bytes, as: UTF8.self)
 }

@@ -26,16 +26,16 @@ final class FaultsAPI: Sendable {
 
   var routes: [Router.Route] {
     [
-      .init("GET", "/admin/v1/faults", .reader) { [faults, clock] _ in
+      .init("GET", .faults, .reader) { [faults, clock] _ in
         Response(faults.list(now: clock.milliseconds()))
       },
-      .init("POST", "/admin/v1/faults", .operator, set),
-      .init("DELETE", "/admin/v1/faults", .operator) { [self] _ in
+      .init("POST", .faults, .operator, set),
+      .init("DELETE", .faults, .operator) { [self] _ in
         let count = faults.clear()
         logger.log(.faultsRemoved, "all faults were removed", metadata: ["count": "\(count)"])
         return Response(["removed": count])
       },
-      .init("DELETE", "/admin/v1/faults/{name}", .operator) { [self] request in
+      .init("DELETE", .fault, .operator) { [self] request in
         let name = request.parameters[0]
         guard faults.clear(name) > 0 else {
           throw Problem.notFound("there is no fault \(name): `pushcli faults list` shows them")
@@ -43,7 +43,7 @@ final class FaultsAPI: Sendable {
         logger.log(.faultsRemoved, "fault \(name) was removed", metadata: ["fault": "\(name)"])
         return Response(["removed": 1])
       },
-      .init("GET", "/admin/v1/connections", .reader) { [self] _ in
+      .init("GET", .connections, .reader) { [self] _ in
         Response(await loops.withLock { $0 }?.connectionRecords() ?? [])
       },
     ]

@@ -1,3 +1,4 @@
+import GatewayProtocol
 import HTTP2Transport
 import PushCore
 
@@ -71,17 +72,15 @@ struct Router: Sendable {
     var isWaiting: Bool
     var serve: Serve
 
-    /// Creates a route that checks permissions itself.
-    init(_ method: String, _ pattern: String, isWaiting: Bool = false, _ serve: @escaping Serve) {
-      self.init(method, pattern, role: nil, isWaiting: isWaiting, serve)
-    }
-
     /// Creates an administrative route with a minimum role.
-    init(_ method: String, _ pattern: String, _ role: Role, isWaiting: Bool = false, _ serve: @escaping Serve) {
-      self.init(method, pattern, role: role, isWaiting: isWaiting, serve)
+    init(_ method: String, _ path: AdminPath, _ role: Role, isWaiting: Bool = false, _ serve: @escaping Serve) {
+      self.init(method, path.pattern, role: role, isWaiting: isWaiting, serve)
     }
 
-    private init(_ method: String, _ pattern: String, role: Role?, isWaiting: Bool, _ serve: @escaping Serve) {
+    /// Creates a route; without a role, it checks permissions itself.
+    init(
+      _ method: String, _ pattern: String, role: Role? = nil, isWaiting: Bool = false, _ serve: @escaping Serve
+    ) {
       (self.method, self.role, self.isWaiting) = (method, role, isWaiting)
       self.pattern = pattern.split(separator: "/")
       self.serve = serve

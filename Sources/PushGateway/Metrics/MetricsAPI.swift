@@ -1,3 +1,4 @@
+import GatewayProtocol
 import HTTP2Transport
 import PushCore
 
@@ -9,8 +10,8 @@ struct MetricsAPI: Sendable {
 
   /// The routes for the admin socket, and for administrators on other machines.
   var routes: [Router.Route] {
-    ["/metrics", "/admin/v1/metrics"].map { path in
-      .init("GET", path, .reader) { MetricsAPI.response(to: $0, meters) }
+    ["\(MetricsAPI.path)", AdminPath.metrics.pattern].map { path in
+      .init("GET", path, role: .reader) { MetricsAPI.response(to: $0, meters) }
     }
   }
 

@@ -16,7 +16,7 @@ final class BroadcastAPI {
   private let shared: LoopParts
   private let logger: Logger
   private var random = BufferedRandom()
-  private var rate = RateLimit<ChannelID>()
+  private var rates = TokenBuckets<ChannelID>()
 
   init(_ shared: LoopParts, provider: ProviderAPI, logger: Logger) {
     self.shared = shared
@@ -107,7 +107,8 @@ final class BroadcastAPI {
       throw BroadcastAPI.rejection(error)
     }
     guard channel.policy == .mostRecentMessage || expiration == 0 else { throw Rejection(.badExpirationDate) }
-    guard rate.allows(id, now: caller.now / 1000, perSecond: parts.senderRates.perToken) else {
+    rates.set(parts.senderRates.perToken)
+    guard rates.take(id, at: caller.now) else {
       shared.meter.reached(.rate)
       throw Rejection(.tooManyRequests)
     }

@@ -16,7 +16,7 @@ final class ProviderAPI {
   let shared: LoopParts
   private var fields = HeaderFields()
   private var random = BufferedRandom()
-  private var rate = RateLimit<DeviceToken>()
+  private var rates = TokenBuckets<DeviceToken>()
   /// The `retry-after` of a cluster that can't store: its brokers need that many seconds to elect a leader. Apple
   /// sends none.
   private static let electionSeconds = "5"
@@ -112,7 +112,8 @@ final class ProviderAPI {
   ///
   /// - Throws: `TooManyRequests`.
   func allow(_ token: DeviceToken, _ app: App, of sender: ProviderSender, now: Int64) throws(Rejection) {
-    guard rate.allows(token, now: now / 1000, perSecond: parts.senderRates.perToken) else {
+    rates.set(parts.senderRates.perToken)
+    guard rates.take(token, at: now) else {
       shared.meter.reached(.rate)
       throw Rejection(.tooManyRequests)
     }
@@ -161,10 +162,10 @@ final class ProviderAPI {
     }
     let bytes = value.dropFirst(scheme.count).drop { $0 == UInt8(ascii: " ") }
     guard !bytes.isEmpty else { throw Rejection(.missingProviderToken) }
-    let budget = tokens.budget(of: exchange.connection.source, at: now * 1000)
     let token: ProviderToken
     do throws(Rejection) {
-      token = try tokens.token(Array(bytes), parser: shared.parser, failing: budget)
+      token = try tokens.token(
+        Array(bytes), parser: shared.parser, from: exchange.connection.source, at: now * 1000)
     } catch {
       if error.reason == .tooManyRequests { shared.meter.reached(.failedAuthentications) }
       throw error

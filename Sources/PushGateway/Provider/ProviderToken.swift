@@ -35,6 +35,7 @@ final class ProviderTokenCache: Sendable {
 
   private let state = Mutex(State())
   private let registrations: any Registrations
+  /// The limits on invalid tokens, by source: each costs a signature verification on an event loop.
   private let failures = AddressRateLimiter(
     strangers: Limits.failedAuthentications, local: Limits.localFailedAuthentications)
 
@@ -43,20 +44,14 @@ final class ProviderTokenCache: Sendable {
 
   init(registrations: any Registrations) { self.registrations = registrations }
 
-  /// Returns the budget of a sender for failed authentications.
-  ///
-  /// - Parameter now: milliseconds since 1970.
-  func budget(of source: UnauthenticatedConnections.Source, at now: Int64) -> AuthenticationBudget {
-    AuthenticationBudget(failures: failures, source: source, now: now)
-  }
-
   /// Returns the token of these bytes, verified now or before. The caller must check its age.
   ///
-  /// - Parameter budget: the budget of the sender's address for failed authentications; consumed when the
-  ///   verification fails.
+  /// - Parameters:
+  ///   - source: the source of the request, whose failed verifications are limited; nil: unlimited.
+  ///   - now: milliseconds since 1970.
   /// - Throws: `InvalidProviderToken`; `TooManyRequests` for an address that has failed too often.
   func token(
-    _ bytes: [UInt8], parser: JSONParser, failing budget: AuthenticationBudget? = nil
+    _ bytes: [UInt8], parser: JSONParser, from source: UnauthenticatedConnections.Source? = nil, at now: Int64 = 0
   ) throws(Rejection) -> ProviderToken {
     let generation = registrations.keyGeneration
     let known = state.withLock { state -> ProviderToken? in
@@ -67,12 +62,12 @@ final class ProviderTokenCache: Sendable {
       return state.tokens[bytes]
     }
     if let known { return known }
-    if budget?.isSpent == true { throw Rejection(.tooManyRequests) }
+    if let source, !failures.has(source, at: now) { throw Rejection(.tooManyRequests) }
     let token: ProviderToken
     do throws(Rejection) {
       token = try verify(bytes, parser: parser)
     } catch {
-      budget?.spend()
+      if let source { failures.take(source, at: now) }
       throw error
     }
     state.withLock { state in

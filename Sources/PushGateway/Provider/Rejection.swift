@@ -68,12 +68,9 @@ struct Rejection: Error, Equatable {
       appendJSONString(breach.pointer, to: &bytes)
       bytes += #","message":"#.utf8
       appendJSONString(breach.message, to: &bytes)
-      bytes += #","evidence":["#.utf8
-      for (index, text) in evidence.enumerated() {
-        if index > 0 { bytes += ",".utf8 }
-        appendJSONString(text, to: &bytes)
-      }
-      bytes += "]}".utf8
+      bytes += #","evidence":"#.utf8
+      appendJSONStrings(evidence, to: &bytes)
+      bytes += "}".utf8
     }
     bytes += "}".utf8
     return bytes

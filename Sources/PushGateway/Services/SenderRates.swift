@@ -21,8 +21,8 @@ extension Configuration {
 /// loops share.
 final class SenderRates: Sendable {
   private struct Buckets {
-    var teams: TokenBuckets<String>?
-    var apps: TokenBuckets<AppID>?
+    var teams = TokenBuckets<String>()
+    var apps = TokenBuckets<AppID>()
   }
 
   private let buckets = Mutex(Buckets())
@@ -36,8 +36,8 @@ final class SenderRates: Sendable {
   func set(_ limits: RateLimits) {
     tokens.store(limits.perToken ?? 0, ordering: .relaxed)
     buckets.withLock { buckets in
-      buckets.teams = limits.perTeam.map { TokenBuckets(.init(burst: $0, perSecond: $0)) }
-      buckets.apps = limits.perApp.map { TokenBuckets(.init(burst: $0, perSecond: $0)) }
+      buckets.teams = TokenBuckets(limits.perTeam.map { TokenBucket.Rate(perSecond: $0) })
+      buckets.apps = TokenBuckets(limits.perApp.map { TokenBucket.Rate(perSecond: $0) })
     }
     bounds.store(limits.perTeam != nil || limits.perApp != nil, ordering: .relaxed)
   }
@@ -45,10 +45,13 @@ final class SenderRates: Sendable {
   /// True if teams or apps have a limit.
   var boundsSenders: Bool { bounds.load(ordering: .relaxed) }
 
-  /// The maximum number of pushes per second to one device token or channel; nil: unlimited.
-  var perToken: Int? {
+  /// The rate of pushes to one device token or channel; nil: unlimited.
+  ///
+  /// Each event loop has its own buckets: exact as long as a provider uses one connection; several connections may
+  /// together exceed the rate.
+  var perToken: TokenBucket.Rate? {
     let number = tokens.load(ordering: .relaxed)
-    return number > 0 ? number : nil
+    return number > 0 ? TokenBucket.Rate(perSecond: number) : nil
   }
 
   /// Counts a push of an app; returns the limit that it exceeds, or nil.
@@ -59,9 +62,9 @@ final class SenderRates: Sendable {
   func excess(_ app: AppID, of team: String?, at now: Int64) -> ReachedLimit? {
     buckets.withLock { buckets in
       // A push that exceeds the app's limit does not count against its team.
-      if buckets.apps?.take(app, at: now) == false { return .appRate }
+      if !buckets.apps.take(app, at: now) { return .appRate }
       guard let team else { return nil }
-      return buckets.teams?.take(team, at: now) == false ? .teamRate : nil
+      return buckets.teams.take(team, at: now) ? nil : .teamRate
     }
   }
 
@@ -72,8 +75,8 @@ final class SenderRates: Sendable {
   func charge(_ app: AppID, of team: String?, copies: Int, at now: Int64) {
     guard copies > 0 else { return }
     buckets.withLock { buckets in
-      buckets.apps?.owe(app, copies, at: now)
-      if let team { buckets.teams?.owe(team, copies, at: now) }
+      buckets.apps.owe(app, copies, at: now)
+      if let team { buckets.teams.owe(team, copies, at: now) }
     }
   }
 }

@@ -1,4 +1,5 @@
 import Foundation
+import PushCore
 
 /// Formats times and dates of the phone in one time zone.
 struct ClockText: Sendable {
@@ -22,21 +23,14 @@ struct ClockText: Sendable {
 
   /// Returns the day and the month, such as `20 Nov`.
   func day(_ date: Date) -> String {
-    // Converts days to a civil date, with years that begin in March so that leap days come last.
-    let days = dayNumber(date) + 719_468
-    let dayOfEra = days % 146_097
-    let yearOfEra = (dayOfEra - dayOfEra / 1_460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
-    let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
-    let month = (5 * dayOfYear + 2) / 153
-    return "\(dayOfYear - (153 * month + 2) / 5 + 1) \(Self.monthsFromMarch[month])"
+    let civil = CivilDate(days: dayNumber(date))
+    return "\(civil.day) \(Self.months[civil.month - 1])"
   }
 
   /// Returns true if both dates are on the same day.
   func isSameDay(_ one: Date, _ other: Date) -> Bool { dayNumber(one) == dayNumber(other) }
 
-  private static let monthsFromMarch = [
-    "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec", "Jan", "Feb",
-  ]
+  private static let months = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
 
   private func dayNumber(_ date: Date) -> Int { localSeconds(date) / 86_400 }
 

@@ -1,5 +1,4 @@
 import Foundation
-import GatewayProtocol
 import PushCore
 
 /// A moment that the user gives for a push, with its time zone: the zone in the text, else this machine's.

@@ -1,6 +1,7 @@
 import ArgumentParser
 import Foundation
 import GatewayProtocol
+import PushCore
 import PushGateway
 import PushPolicy
 
@@ -174,7 +175,7 @@ struct PolicyExplain: AsyncParsableCommand {
       }
       Output.table(["PART", "ASKED", "PRESENTED", "RULE", "BECAUSE", "TO CHANGE IT"], rows)
       if let held = presented.held {
-        let due = held.until.map { Date(timeIntervalSince1970: Double($0)).formatted(.iso8601) }
+        let due = held.until.map { Timestamp.text(seconds: $0, .seconds) }
         Output.data(due.map { "It waits for the summary of \($0)." } ?? "It waits for the next summary.")
       }
     }

@@ -110,7 +110,7 @@ struct PolicyReplay: AsyncParsableCommand {
     }
 
     init(_ outcome: Replay.Outcome) {
-      at = Date(timeIntervalSince1970: Double(outcome.delivery.at)).formatted(.iso8601)
+      at = Timestamp.text(seconds: outcome.delivery.at, .seconds)
       topic = outcome.delivery.topic
       id = outcome.delivery.id
       was = outcome.delivery.presented
@@ -141,10 +141,8 @@ enum LoggedDeliveries {
     var places: [String: Int] = [:]
     var deliveries: [Replay.Delivery] = []
     for record in records {
-      guard let date = try? Date(record.at, strategy: Date.ISO8601FormatStyle(includingFractionalSeconds: true)) else {
-        continue
-      }
-      let at = Int64(date.timeIntervalSince1970)
+      guard let milliseconds = Timestamp.read(record.at.utf8) else { continue }
+      let at = milliseconds / 1000
       switch record.event {
       case "accepted": received[record.id] = at
       case "transmitted":

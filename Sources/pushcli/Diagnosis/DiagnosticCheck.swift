@@ -208,7 +208,7 @@ struct DiagnosticCheck {
   /// Checks the clock. A provider token is accepted for one hour at most, so that a wrong clock causes the refusal of
   /// all.
   private func clock() -> Finding {
-    let words = now.formatted(.iso8601)
+    let words = Timestamp.text(now, .seconds)
     let names = (try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? []
     let newest = names.compactMap { name in
       (try? FileManager.default.attributesOfItem(atPath: folder.path + "/" + name))?[.modificationDate] as? Date
@@ -218,7 +218,7 @@ struct DiagnosticCheck {
     }
     return .warning(
       "clock",
-      "\(words), but files were written at \(newest.formatted(.iso8601)): set it, provider tokens need it within minutes"
+      "\(words), but files were written at \(Timestamp.text(newest, .seconds)): set it, provider tokens need it within minutes"
     )
   }
 

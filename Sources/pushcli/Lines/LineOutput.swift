@@ -1,5 +1,6 @@
 import Foundation
 import GatewayClient
+import GatewayProtocol
 import Glibc
 import PushPolicy
 
@@ -88,7 +89,7 @@ final class LineOutput {
   /// Removes an incomplete push after the last line end, or ends the last line.
   private func mend(_ rest: ArraySlice<UInt8>, at offset: Int) {
     guard !rest.isEmpty else { return }
-    let opening = Array(#"{"type":"push","seq":"#.utf8)
+    let opening = GatewayLine.pushOpening
     if identity(of: rest) == nil, rest.starts(with: opening) || opening.starts(with: rest) {
       if ftruncate(descriptor, off_t(offset)) == 0 { lseek(descriptor, off_t(offset), SEEK_SET) }
     } else {
@@ -99,14 +100,7 @@ final class LineOutput {
   }
 
   private func identity(of line: ArraySlice<UInt8>) -> Identity? {
-    guard line.first == UInt8(ascii: "{") else { return nil }
-    let identity = try? parser.parse(line.span) { root -> Identity? in
-      guard root["type"]?.string == "push", let seq = root["seq"]?.integer, let id = root["id"]?.string else {
-        return nil
-      }
-      return Identity(seq: UInt64(clamping: seq), id: id)
-    }
-    return identity ?? nil
+    PushHeader(line: line, parser: parser).map { Identity(seq: $0.seq, id: $0.id) }
   }
 
   /// Returns the pushes of `batch` that the file does not contain yet.
@@ -135,14 +129,10 @@ final class LineOutput {
   }
 
   private func push(of line: ArraySlice<UInt8>) -> Push? {
-    guard line.first == UInt8(ascii: "{") else { return nil }
-    let push = try? parser.parse(line.span) { root -> Push? in
-      guard root["type"]?.string == "push", let id = root["id"]?.string, let topic = root["topic"]?.string,
-        let received = root["received"]?.string, root["seq"]?.integer ?? 0 > 0
-      else { return nil }
-      return Push(id: id, topic: topic, received: received)
+    guard let header = PushHeader(line: line, parser: parser), header.seq > 0, !header.received.isEmpty else {
+      return nil
     }
-    return push ?? nil
+    return Push(id: header.id, topic: header.topic, received: header.received)
   }
 
   /// Returns the pushes of a batch that were not written under another number, and remembers them.

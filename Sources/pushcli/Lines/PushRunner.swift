@@ -1,6 +1,7 @@
 import Foundation
 import GatewayClient
 import GatewayProtocol
+import PushCore
 import PushPolicy
 import TerminalUI
 
@@ -69,7 +70,8 @@ struct PushCommand: Sendable {
     let presentation = push.presentation
     environment = [
       "PUSH_EVENT": "push", "PUSH_SEQ": String(push.seq), "PUSH_ID": push.id, "PUSH_TOPIC": push.topic,
-      "PUSH_RECEIVED": push.received.ISO8601Format(), "PUSH_LEVEL": push.level.rawValue, "PUSH_LINK": push.link ?? "",
+      "PUSH_RECEIVED": Timestamp.text(push.received, .seconds), "PUSH_LEVEL": push.level.rawValue,
+      "PUSH_LINK": push.link ?? "",
       "PUSH_APP": Sanitizer.line(push.app.name), "PUSH_ICON": Sanitizer.line(push.app.icon),
       "PUSH_THREAD": Sanitizer.line(push.threadID), "PUSH_COLLAPSE_ID": Sanitizer.line(push.collapseID),
       "PUSH_PRESENTED": presentation.parts.map(\.rawValue).joined(separator: " "),

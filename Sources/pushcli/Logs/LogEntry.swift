@@ -1,4 +1,3 @@
-import GatewayProtocol
 import Logging
 import PushCore
 

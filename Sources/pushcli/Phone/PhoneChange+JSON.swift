@@ -110,18 +110,7 @@ extension JournalRecord {
     case .numbers(let numbers): bytes += "[\(numbers.map { String($0) }.joined(separator: ","))]".utf8
     case .flag(let flag): bytes += (flag ? "true" : "false").utf8
     case .text(let text): appendJSONString(text, to: &bytes)
-    case .apps(let apps):
-      bytes.append(UInt8(ascii: "["))
-      for (index, app) in apps.enumerated() {
-        bytes += (index == 0 ? #"{"topic":"# : #",{"topic":"#).utf8
-        appendJSONString(app.topic, to: &bytes)
-        bytes += #","name":"#.utf8
-        appendJSONString(app.name, to: &bytes)
-        bytes += #","icon":"#.utf8
-        appendJSONString(app.icon, to: &bytes)
-        bytes.append(UInt8(ascii: "}"))
-      }
-      bytes.append(UInt8(ascii: "]"))
+    case .apps(let apps): DeviceApp.appendJSON(apps, to: &bytes)
     }
   }
 }

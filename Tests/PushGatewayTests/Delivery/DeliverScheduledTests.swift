@@ -112,7 +112,7 @@ import Testing
       gateway.clock.advance(seconds: 1)
       let problem = try #require(check.health.problems.first)
       #expect((problem.part, problem.since) == ("schedule", time / 1000 + 60))
-      #expect(problem.problem.contains(Schedule.timestamp(time)))
+      #expect(problem.problem.contains(Timestamp.text(time)))
       #expect(await deliver(gateway.parts)() == .done)
       #expect(check.health.problems.isEmpty)
     }

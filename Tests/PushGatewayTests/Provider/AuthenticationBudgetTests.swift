@@ -31,8 +31,8 @@ import Testing
 
   private func reason(_ token: [UInt8], _ address: String?, at now: Int64) -> Reason? {
     rejection { () throws(Rejection) in
-      _ = try cache.token(
-        token, parser: parser, failing: cache.budget(of: .init(text: address), at: now))
+      let source = UnauthenticatedConnections.Source(text: address)
+      _ = try cache.token(token, parser: parser, from: source, at: now)
     }?.reason
   }
 

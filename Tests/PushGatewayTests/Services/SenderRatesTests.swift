@@ -19,7 +19,7 @@ import Testing
     #expect(rates.boundsSenders && rates.excess(news, of: "T", at: 5000) == nil)
     #expect(rates.excess(news, of: "T", at: 5000) == .teamRate)
     rates.set(RateLimits(perToken: 7, perApp: 1))
-    #expect(rates.boundsSenders && rates.perToken == 7)
+    #expect(rates.boundsSenders && rates.perToken == TokenBucket.Rate(perSecond: 7))
     #expect([1, 2].map { _ in rates.excess(news, of: "T", at: 5000) } == [nil, .appRate])
     rates.set(RateLimits())
     #expect(!rates.boundsSenders && rates.perToken == nil && rates.excess(news, of: "T", at: 5000) == nil)

@@ -176,10 +176,8 @@ final class LogFile: Sendable {
 
   /// Renames the file to keep it for a later examination.
   private func moveAside() throws(StoreError) {
-    let date = ISO8601DateFormatter()
-    date.formatOptions = [.withYear, .withMonth, .withDay, .withTime]
     let stem = path.hasSuffix(".sqlite") ? String(path.dropLast(7)) : path
-    let name = "\(stem).damaged-\(date.string(from: Date()))"
+    let name = "\(stem).damaged-\(Timestamp.text(Date(), .compact))"
     let copy = (0...).lazy.map { $0 == 0 ? name + ".sqlite" : "\(name)-\($0).sqlite" }
       .first { !FileManager.default.fileExists(atPath: $0) }
     guard let copy, unsafe rename(path, copy) == 0 else {

@@ -141,7 +141,7 @@ package enum Backup {
           CREATE TABLE backup_info (created TEXT NOT NULL);
           CREATE TABLE backup_file (path TEXT PRIMARY KEY, mode INTEGER NOT NULL, content BLOB NOT NULL);
           """)
-      try db.execute(sql: "INSERT INTO backup_info VALUES (?)", arguments: [now.formatted(.iso8601)])
+      try db.execute(sql: "INSERT INTO backup_info VALUES (?)", arguments: [Timestamp.text(now, .seconds)])
       try save(folder, into: db)
     }
     try copy.close()

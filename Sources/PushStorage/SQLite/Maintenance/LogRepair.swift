@@ -144,7 +144,7 @@ extension StateFolder {
   package func repairLog(now: Date = Date()) throws -> LogRepairReport? {
     let claim = try claim()
     return try withExtendedLifetime(claim) {
-      let stamp = now.formatted(.iso8601.dateSeparator(.omitted).timeSeparator(.omitted))
+      let stamp = Timestamp.text(now, .compact)
       return try LogRepair.repair(path: logPath, stamp: stamp)
     }
   }

@@ -50,7 +50,7 @@ extension StateFolder {
         try inspectDatabase()
         return nil
       } catch let error as StoreError where error.isDamage {
-        let stamp = now.formatted(.iso8601.dateSeparator(.omitted).timeSeparator(.omitted))
+        let stamp = Timestamp.text(now, .compact)
         return try DatabaseRepair.repair(path: databasePath, stamp: stamp)
       }
     }
