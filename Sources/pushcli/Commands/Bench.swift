@@ -112,18 +112,18 @@ struct Bench: AsyncParsableCommand {
     try require((1...64).contains(loops) && loops <= providers, "--loops is a number from 1 to 64, and of --providers")
     // Each loop needs at least one device to send to.
     try require(loops <= plan.devices, "--loops is at most the number of devices, which is \(plan.devices)")
-    try OptionRange.check(gatewayLoops, "--gateway-loops", 1...256)
+    try OptionValue.check(gatewayLoops, "--gateway-loops", 1...256)
     try require((0.001...86_400).contains(duration), "--duration is in seconds, from 0.001 to 86400 (a day)")
     try require(warmUp >= 0 && warmUp <= 3600, "--warm-up is in seconds, up to an hour")
-    try OptionRange.check(pushes, "--pushes", 1...LoadPlan.maximumPushes)
+    try OptionValue.check(pushes, "--pushes", 1...LoadPlan.maximumPushes)
     try require(catchUp ?? 1 >= 1 && catchUp ?? 1 <= 1_000_000, "--catch-up is a number from 1 to 1000000")
     try require(
       (LoadPlan.minimumPayloadSize...4096).contains(payload),
       "--payload is a number from \(LoadPlan.minimumPayloadSize), which the test's own mark needs, to 4096")
     try require((0...100).contains(offline) && (0...100).contains(slow), "--offline and --slow are percentages")
     try require(churn == 0 || (0.001...10_000).contains(churn), "--churn is 0, or a number from 0.001 to 10000")
-    try OptionRange.check(expiration, "--expiration", 0...315_360_000)
-    try OptionRange.check(pid.map { Int($0) }, "--pid", 1...Int(Int32.max))
+    try OptionValue.check(expiration, "--expiration", 0...315_360_000)
+    try OptionValue.check(pid.map { Int($0) }, "--pid", 1...Int(Int32.max))
     try require(path == nil || acceptOnly, "--path is for --accept-only")
     try require(durability == nil || ["full", "normal"].contains(durability), "--durability is full or normal")
     for text in failIf {
@@ -220,7 +220,7 @@ struct Bench: AsyncParsableCommand {
       throw CommandFailure(.failed, "\(trustPath) is not there: name the certificates to trust with --ca FILE")
     }
     let isOurs = FileManager.default.fileExists(atPath: folder.adminSocket) && path == nil
-    let development = Development.read(folder)
+    let development = folder.development
     var places = [LoadTarget.Place(host: host, port: port)]
     places += try gateway.state.detours.dropFirst().map { .init(host: $0.host, port: $0.port) }
     var target = LoadTarget(

@@ -26,8 +26,8 @@ extension Channels {
     @OptionGroup var options: AdminOptions
 
     func validate() throws {
-      try OptionRange.check(days, "--days", 1...365)
-      try OptionRange.check(uses, "--uses", 2...1_000_000)
+      try OptionValue.check(days, "--days", 1...365)
+      try OptionValue.check(uses, "--uses", 2...1_000_000)
     }
 
     func run() async throws {

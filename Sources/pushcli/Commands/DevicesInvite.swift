@@ -30,7 +30,7 @@ extension Devices {
     @OptionGroup var options: AdminOptions
 
     func validate() throws {
-      try OptionRange.check(minutes, "--minutes", 1...525_600)
+      try OptionValue.check(minutes, "--minutes", 1...525_600)
       let roles = Role.invitable.map(\.rawValue)
       guard role.map(roles.contains) ?? true else {
         throw ValidationError("--role is one of \(roles.joined(separator: ", "))")
@@ -78,7 +78,7 @@ struct InvitationPlace {
     let open = listeners.first { !$0.isLoopback }
     isReachable = open != nil
     let port = open?.port ?? listeners.first?.port ?? GatewayAddress.usualPort
-    let own = open == nil ? "localhost" : MachineName.full
+    let own = open == nil ? "localhost" : ProcessInfo.processInfo.hostName
     address =
       try host.map { try GatewayAddress($0, defaultPort: context.address?.port ?? port) }
       ?? context.address ?? GatewayAddress(host: own, port: port)
@@ -107,10 +107,10 @@ struct InvitationPlace {
     Output.words(words)
     if let hint { Output.words(hint) }
     guard qr else { return }
-    guard let picture = QRCode("https://\(address)/join#\(code)") else {
+    guard let lines = qrCodeLines("https://\(address)/join#\(code)") else {
       throw CommandFailure(.failed, "this is too much for a QR code: name the gateway by a shorter --host")
     }
-    Output.words(lines: picture.lines.joined(separator: "\n"))
+    Output.words(lines: lines.joined(separator: "\n"))
   }
 
   /// A note about another step before a device can join; nil if there is none.

@@ -105,7 +105,7 @@ struct Groups: AsyncParsableCommand {
     @OptionGroup var options: AdminOptions
 
     func validate() throws {
-      try OptionChoice.check(environment, "--environment", OptionChoice.environments)
+      try OptionValue.check(environment, "--environment", OptionValue.environments)
     }
 
     func run() async throws {

@@ -58,7 +58,7 @@ struct Keys: AsyncParsableCommand {
       completion: CompletionCandidates.keys)
     var related: String?
 
-    func validate() throws { try OptionChoice.check(environment, "--environment", OptionChoice.keyEnvironments) }
+    func validate() throws { try OptionValue.check(environment, "--environment", OptionValue.keyEnvironments) }
 
     func request(id: String? = nil, pem: String? = nil) -> KeyRequest {
       KeyRequest(
@@ -82,7 +82,7 @@ struct Keys: AsyncParsableCommand {
     @OptionGroup var options: AdminOptions
 
     func run() async throws {
-      try SecretsFolder.make(out)
+      try makeSecretsFolder(out)
       let created: CreatedKey = try await options.admin.post(AdminPath.keys(), properties.request())
       let path = "\(out)/AuthKey_\(created.id).p8"
       do {
@@ -145,7 +145,7 @@ struct Keys: AsyncParsableCommand {
     @OptionGroup var format: FormatOptions
 
     func run() async throws {
-      let development = Development.read(try state.folder)
+      let development = try state.folder.development
       let signer = try ProviderTokenSigner(signing, development: development)
       let token = try signer.token(now: Int(Date().timeIntervalSince1970))
       format.print(["token": token], data: token)
@@ -163,5 +163,15 @@ struct Keys: AsyncParsableCommand {
       try await options.admin.delete(AdminPath.key(key))
       options.print(["removed": key], words: "removed key \(key)")
     }
+  }
+}
+
+/// Makes a folder that the user names for keys, accessible to its owner only, if it does not exist.
+///
+/// - Throws: ``CommandFailure`` if the folder can't be written, before anything is made that would be lost.
+func makeSecretsFolder(_ path: String) throws(CommandFailure) {
+  if unsafe access(path, F_OK) != 0 { try? PrivateFile.createFolder(path) }
+  guard unsafe access(path, W_OK | X_OK) == 0 else {
+    throw CommandFailure(.failed, "\(path) can't be written: name another folder with --out")
   }
 }

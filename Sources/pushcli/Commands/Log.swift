@@ -43,7 +43,7 @@ struct Log: AsyncParsableCommand {
   @OptionGroup var options: AdminOptions
 
   func validate() throws {
-    try OptionRange.check(maximumCount, "--limit", 1...1_000_000_000)
+    try OptionValue.check(maximumCount, "--limit", 1...1_000_000_000)
     if text?.isEmpty == true { throw ValidationError("--text is empty: expected what a title or a text holds") }
     if text != nil, follow { throw ValidationError("--text looks back, and --follow ahead: give one of the two") }
   }
@@ -179,7 +179,7 @@ struct Log: AsyncParsableCommand {
     if options.json { return Output.json(record) }
     let place = [record.device, record.topic].compactMap { $0 }.joined(separator: "/")
     let event = record.event + String(repeating: " ", count: max(0, 12 - record.event.count))
-    let time = utc ? record.at : LocalTime.text(record.at)
+    let time = utc ? record.at : Timestamp.local(record.at)
     var words = [time, event, record.id, place, record.detail ?? ""]
     if let text = record.text { words.append(Log.quoted(text)) }
     if let status = record.status { words.append("[\(status)]") }

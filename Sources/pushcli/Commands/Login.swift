@@ -36,7 +36,7 @@ struct Login: AsyncParsableCommand {
       throw CommandFailure(
         .usage, "this is no token of an administrator: expected pga-…, as `pushcli admin tokens create` prints it")
     }
-    let gateway = try await TrustOnFirstUse(address, fingerprint).connect()
+    let gateway = try await address.connect(trusting: fingerprint)
     defer { gateway.client.close() }
     let answer = try await gateway.client.request(
       "GET", AdminPath.status(), [(.authorization, "Bearer " + token)])
@@ -61,7 +61,7 @@ struct Login: AsyncParsableCommand {
       }
       return String(decoding: data.prefix(1024), as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines)
     }
-    let line = isatty(STDIN_FILENO) == 1 ? HiddenLine.read("Token: ") : readLine()
+    let line = isatty(STDIN_FILENO) == 1 ? readHiddenLine("Token: ") : readLine()
     guard let line, !line.isEmpty else {
       throw CommandFailure(.usage, "the token is missing: expected it on standard input, or in --token-file FILE")
     }

@@ -48,7 +48,7 @@ struct PolicyExplain: AsyncParsableCommand {
   @Argument(help: "A file with the payload, or - for standard input.", completion: .file()) var file: String
   @OptionGroup var options: AdminOptions
 
-  func validate() throws { try OptionRange.check(recent, "--recent", 0...1_000_000_000) }
+  func validate() throws { try OptionValue.check(recent, "--recent", 0...1_000_000_000) }
 
   func run() async throws {
     let bytes = try PayloadFile.read(file)

@@ -35,7 +35,7 @@ struct PolicyReplay: AsyncParsableCommand {
   @Option(help: "At most this many pushes of the newest; with --json all.") var limit = 50
   @OptionGroup var options: AdminOptions
 
-  func validate() throws { try OptionRange.check(limit, "--limit", 0...1_000_000_000) }
+  func validate() throws { try OptionValue.check(limit, "--limit", 0...1_000_000_000) }
 
   func run() async throws {
     let start = try TimeSpan(since, option: "--since", requiresUnit: true).before(Date())

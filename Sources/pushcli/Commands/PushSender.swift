@@ -9,7 +9,7 @@ struct PushSender: Sendable {
 
   /// Makes a sender; nil if the state folder has no readable sender's key.
   init?(_ gateway: GatewayOptions) {
-    guard let folder = try? gateway.state.folder, let key = Development.read(folder)?.keyPath,
+    guard let folder = try? gateway.state.folder, let key = folder.development?.keyPath,
       FileManager.default.isReadableFile(atPath: key)
     else { return nil }
     self.gateway = gateway

@@ -102,7 +102,7 @@ struct Send: AsyncParsableCommand {
     guard channel == nil || (at ?? delay) == nil else {
       throw ValidationError("a broadcast can't be scheduled: leave --at and --in out")
     }
-    try OptionChoice.check(environment, "--environment", OptionChoice.environments)
+    try OptionValue.check(environment, "--environment", OptionValue.environments)
   }
 
   /// The options as a value.

@@ -127,7 +127,7 @@ struct Serve: AsyncParsableCommand {
 
   /// Prints the paths of the created files, and commands to try.
   private func welcome(_ folder: StateFolder) {
-    guard let development = Development.read(folder) else { return }
+    guard let development = folder.development else { return }
     let option = state.state.map { " --state \($0)" } ?? ""
     let made = [
       ("a certificate authority for clients to trust", folder.trustPath),

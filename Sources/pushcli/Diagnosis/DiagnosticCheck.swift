@@ -63,7 +63,7 @@ struct DiagnosticCheck {
       return .warning(
         check,
         "\(folder.path) is not there: `pushcli serve` makes it, or --state names another"
-          + MachineService.hint(besides: folder))
+          + folder.serviceHint)
     }
     guard FileManager.default.isWritableFile(atPath: folder.path) else {
       return .failed(check, "\(folder.path) can't be written: fix its owner and permissions")
@@ -118,7 +118,7 @@ struct DiagnosticCheck {
     let context = GatewayContext(name: GatewayContext.localName, folder: folder, address: nil)
     guard !addresses.isEmpty else {
       return .warning(
-        check, "none runs on this folder: `pushcli serve` starts one" + MachineService.hint(besides: folder))
+        check, "none runs on this folder: `pushcli serve` starts one" + folder.serviceHint)
     }
     // A gateway that listens on every address is reached at the loopback address.
     for address in addresses.map(\.reachable) {
@@ -145,7 +145,7 @@ struct DiagnosticCheck {
   private func apps() async -> Finding? {
     guard let client = try? await Client.connect(to: .admin(path: folder.adminSocket)) else { return nil }
     defer { client.close() }
-    guard let apps = try? decodeJSON([OwnedApp].self, from: try await client.request("GET", AdminPath.apps()).body),
+    guard let apps = try? decodeJSON([Apps.Record].self, from: try await client.request("GET", AdminPath.apps()).body),
       let teams = try? decodeJSON([TeamRecord].self, from: try await client.request("GET", AdminPath.teams()).body)
     else { return nil }
     let open = apps.filter { $0.team == nil }.map(\.topic)

@@ -87,7 +87,7 @@ struct Admin {
       throw CommandFailure(
         .unreachable,
         "no gateway runs on \(folder.path): start one with `pushcli serve --state \(folder.path)`"
-          + MachineService.hint(besides: folder) + GatewayContext.elsewhere)
+          + folder.serviceHint + GatewayContext.elsewhere)
     }
   }
 
@@ -195,25 +195,12 @@ struct Admin {
   /// - Returns: nil if the gateway's own environment is right, or if the gateway does not report its listeners.
   private func environmentToRegister(at address: String?) async -> String? {
     guard let status: GatewayStatus = try? await get(AdminPath.status()) else { return nil }
-    let fixed = OptionChoice.environments
+    let fixed = OptionValue.environments
     if let named = status.listeners.first(where: { $0.address == address }), fixed.contains(named.environment) {
       return named.environment
     }
     let served = status.listeners.map(\.environment).filter { $0 == "by-name" || fixed.contains($0) }
     return served.contains { $0 == "by-name" || $0 == status.environment } ? nil : served.first
-  }
-
-  /// Checks that the gateway has an app.
-  ///
-  /// - Parameter advice: an alternative to adding the app.
-  /// - Throws: ``CommandFailure`` if the gateway does not have it.
-  func checkApp(_ topic: String, orSay advice: String? = nil) async throws {
-    struct App: Decodable { var topic: String }
-    let apps: [App] = try await get(AdminPath.apps() + "?filter=\(pathPart(topic))")
-    guard !apps.contains(where: { $0.topic == topic }) else { return }
-    let more = advice.map { ", \($0)" } ?? ""
-    throw CommandFailure(
-      .suppressed, "there is no app \(topic): `pushcli apps add \(topic) --name NAME` adds it\(more)")
   }
 
   private func call<Value: Decodable>(_ method: String, _ path: String, body: [UInt8]) async throws -> Value {

@@ -183,7 +183,7 @@ struct ProviderPush: Sendable {
   /// Returns a signer with the named key, else with a key of the app's team on this machine, else with the development
   /// key.
   private func signer() async throws -> ProviderTokenSigner {
-    let development = Development.read(try gateway.state.folder)
+    let development = try gateway.state.folder.development
     let parts = to.map { $0.split(separator: "/", maxSplits: 1).map(String.init) } ?? []
     if signing?.isGiven != true, let topic = parts.count > 1 ? parts[1] : topic,
       let found = try await TeamKey.find(for: topic, besides: development?.teamID, gateway.state)

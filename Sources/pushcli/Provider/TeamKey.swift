@@ -38,21 +38,8 @@ struct TeamKey {
   private static func team(of topic: String, _ admin: Admin) async throws -> String? {
     let stem = topic.lastIndex(of: ".").map { String(topic[..<$0]) }
     for name in [topic, stem].compactMap(\.self) {
-      let apps: [OwnedApp] = try await admin.get(AdminPath.apps() + "?filter=\(pathPart(name))")
-      if let app = apps.first(where: { $0.topic == name }) { return app.team }
+      if let app = try await Apps.known(name, admin) { return app.team }
     }
     return nil
-  }
-}
-
-/// An app and its team, as in the list of apps.
-struct OwnedApp: Decodable {
-  var topic: String
-  /// The team; nil if the keys of every team reach the app.
-  var team: String?
-
-  enum CodingKeys: String, CodingKey {
-    case topic
-    case team = "team_id"
   }
 }

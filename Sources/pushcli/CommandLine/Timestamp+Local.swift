@@ -1,15 +1,14 @@
 import Foundation
 import GatewayProtocol
 
-/// Formats times of the gateway in the time zone of this machine.
-enum LocalTime {
+extension Timestamp {
   /// Converts `2026-11-21T14:03:09.123Z` to the time of a zone: `2026-11-21 15:03:09.123+01:00`. Text in another form
   /// is returned unchanged.
-  static func text(_ utc: String, in zone: TimeZone = .current) -> String {
-    guard let date = Timestamp.date(utc.utf8) else { return utc }
+  static func local(_ utc: String, in zone: TimeZone = .current) -> String {
+    guard let date = date(utc.utf8) else { return utc }
     let milliseconds = Int64((date.timeIntervalSince1970 * 1000).rounded())
     let offset = zone.secondsFromGMT(for: date)
-    let local = Timestamp.text(milliseconds + Int64(offset) * 1000).dropLast()
+    let local = text(milliseconds + Int64(offset) * 1000).dropLast()
     return String(local).replacing("T", with: " ") + text(offset: offset)
   }
 
