@@ -9,7 +9,7 @@ import PushCore
 ///
 /// Use it only on its event loop. At the end of an event-loop iteration it acknowledges the received pushes and sends
 /// new requests, in one flush per connection.
-package final class LoadWorker: ProviderLane {
+package final class LoadWorker {
   package let plan: LoadPlan
   package let target: LoadTarget
   package let run: UInt16
@@ -52,19 +52,11 @@ package final class LoadWorker: ProviderLane {
   private var readyProviders = 0
   private var expectedDevices = 0
   private var failure: String?
-  private var storm: StormState?
+  /// The state of a storm, in which all devices disconnect and reconnect at once.
+  private var storm: (began: UInt64, missing: Int, allLive: UInt64?, caughtUp: UInt64?)?
   private var churnPlace = 0
   /// The time at which the device of a catch-up began to connect, in nanoseconds after the start.
   package private(set) var catchUpBegan: UInt64 = 0
-
-  /// The state of a storm, in which all devices disconnect and reconnect at once.
-  private struct StormState {
-    var began: UInt64
-    var missing: Int
-    var live: Int
-    var allLive: UInt64?
-    var caughtUp: UInt64?
-  }
 
   /// The maximum number of connections opened at once. Beyond the listener's backlog, the kernel would drop connections
   /// and wait one second.
@@ -142,7 +134,7 @@ package final class LoadWorker: ProviderLane {
     let place = target.place(of: provider.index)
     open(
       place, slowly: false, attach: { connection, _ in provider.attach(connection) },
-      failed: { [self] error in fail("nothing answers at \(target.places[place].authority): \(error)") })
+      failed: { [self] error in fail("nothing answers at \(target.places[place].description): \(error)") })
   }
 
   /// Opens the streams of the devices in ``waiting``, at most ``maximumConnecting`` at once.
@@ -213,6 +205,7 @@ package final class LoadWorker: ProviderLane {
     }
   }
 
+  /// Counts a provider that has received its stream limit and can send.
   package func providerReady(_ provider: LoadProvider) {
     readyProviders += 1
     noteCapacity(provider)
@@ -231,15 +224,11 @@ package final class LoadWorker: ProviderLane {
   package func deviceLive(_ device: LoadDevice) {
     connecting -= 1
     liveCount += 1
-    if storm != nil {
-      storm?.live += 1
-      if liveCount == expectedDevices { storm?.allLive = elapsed() }
-    }
+    if liveCount == expectedDevices { storm?.allLive = elapsed() }
     connectDevices()
   }
 
   package func deviceCaughtUp(_ device: LoadDevice) {
-    guard storm != nil else { return }
     storm?.missing -= 1
     if storm?.missing == 0 { storm?.caughtUp = elapsed() }
   }
@@ -267,7 +256,7 @@ package final class LoadWorker: ProviderLane {
 
   /// Disconnects all devices, which then reconnect at once.
   package func beginStorm() {
-    storm = StormState(began: elapsed(), missing: expectedDevices, live: 0)
+    storm = (began: elapsed(), missing: expectedDevices, allLive: nil, caughtUp: nil)
     for device in devices where device.state == .live { device.drop() }
   }
 
@@ -465,40 +454,18 @@ package final class LoadWorker: ProviderLane {
 
   // MARK: Progress and end
 
-  /// The progress of a worker.
-  package struct Standing: Sendable {
-    package var readyProviders: Int
-    package var liveDevices: Int
-    package var expectedDevices: Int
-    package var sent: Int
-    package var accepted: Int
-    package var delivered: Int
-    package var expected: Int
-    /// The number of pushes evicted according to `gap` lines.
-    package var dropped: Int
-    package var isSending: Bool
-    package var inFlight: Int
-    package var refused: Int
-    /// The number of pushes that were due and not sent.
-    package var unsent: Int
-    package var failure: String?
-    package var lastLoss: String?
-    package var storm: (began: UInt64, allLive: UInt64?, caughtUp: UInt64?)?
-
-    /// True if everything sent is answered and everything accepted is delivered.
-    package var isQuiet: Bool { !isSending && inFlight == 0 && delivered + dropped >= expected }
-  }
-
-  package var standing: Standing {
+  package var standing: WorkerPool.Standing {
     let end = Double(start == 0 ? 0 : elapsed()) / 1e9
     let due = plan.pace == .flatOut ? tally.sent : min(plan.pushes ?? .max, schedule.due(at: end))
-    return Standing(
-      readyProviders: readyProviders, liveDevices: liveCount, expectedDevices: expectedDevices, sent: tally.sent,
+    let inFlight = providers.reduce(retries.count) { $0 + $1.inFlight }
+    let dropped = tally.dropped.values.reduce(0, +)
+    return WorkerPool.Standing(
+      readyProviders: readyProviders, live: liveCount, expectedDevices: expectedDevices, sent: tally.sent,
       accepted: tally.accepted, delivered: tally.delivered, expected: tally.expected,
-      dropped: tally.dropped.values.reduce(0, +), isSending: isSending,
-      inFlight: providers.reduce(retries.count) { $0 + $1.inFlight }, refused: tally.refusals.values.reduce(0, +),
-      unsent: max(0, due - tally.sent), failure: failure, lastLoss: tally.lastLoss,
-      storm: storm.map { ($0.began, $0.allLive, $0.caughtUp) })
+      refused: tally.refusals.values.reduce(0, +), dropped: dropped, inFlight: inFlight,
+      unsent: max(0, due - tally.sent), isSending: isSending,
+      isQuiet: !isSending && inFlight == 0 && tally.delivered + dropped >= tally.expected, failure: failure,
+      lastLoss: tally.lastLoss, storm: storm.map { ($0.began, $0.allLive, $0.caughtUp) })
   }
 
   /// Closes all connections; requests still in flight count as unanswered.

@@ -1,18 +1,7 @@
 /// The intended times of sending of all pushes of a test. Latency counts from these times, independent of the gateway's
 /// state: a stall counts in the latency of every push that was due during the stall.
 package struct SendSchedule: Sendable {
-  /// The rate at which pushes are sent.
-  package enum Pace: Sendable, Equatable {
-    /// As fast as answers arrive: the intended time of each push is the moment of sending.
-    case flatOut
-    /// A constant rate in pushes per second.
-    case steady(Double)
-    /// A rate in pushes per second that changes linearly from the first value to the second; the first also holds
-    /// during the warm-up.
-    case ramp(from: Double, to: Double)
-  }
-
-  package var pace: Pace
+  package var pace: LoadPlan.Pace
   /// The seconds before the measurement.
   package var warmUp: Double
   /// The seconds of the measurement.
@@ -31,7 +20,7 @@ package struct SendSchedule: Sendable {
   }
 
   /// Returns the intended time of a push, in nanoseconds after the start; `number` counts from 0. Not for
-  /// ``Pace/flatOut``.
+  /// ``LoadPlan/Pace/flatOut``.
   package func intended(_ number: Int) -> UInt64 {
     // A push is due as soon as its whole number is reached.
     let count = Double(number + 1)

@@ -4,10 +4,10 @@ import Testing
 
 @Suite struct SendScheduleTests {
   @Test(arguments: [
-    SendSchedule.Pace.steady(1000), .steady(0.5), .ramp(from: 100, to: 1000), .ramp(from: 1000, to: 100),
+    LoadPlan.Pace.steady(1000), .steady(0.5), .ramp(from: 100, to: 1000), .ramp(from: 1000, to: 100),
     .ramp(from: 500, to: 500),
   ])
-  func `a push is due from its intended time on, and not before`(_ pace: SendSchedule.Pace) {
+  func `a push is due from its intended time on, and not before`(_ pace: LoadPlan.Pace) {
     let schedule = SendSchedule(pace: pace, warmUp: 2, duration: 10)
     let all = schedule.due(at: 12)
     #expect(all > 0)
@@ -31,11 +31,11 @@ import Testing
   }
 
   @Test(arguments: [
-    SendSchedule.Pace.steady(0), .steady(.leastNonzeroMagnitude), .steady(1e-300), .steady(0.001),
+    LoadPlan.Pace.steady(0), .steady(.leastNonzeroMagnitude), .steady(1e-300), .steady(0.001),
     .ramp(from: 0, to: 0),
     .ramp(from: 1e-300, to: 1e-300), .ramp(from: 10_000_000, to: 0.001), .ramp(from: 0.001, to: 10_000_000),
   ])
-  func `every push has a time that a mark can hold, also what is never sent`(_ pace: SendSchedule.Pace) {
+  func `every push has a time that a mark can hold, also what is never sent`(_ pace: LoadPlan.Pace) {
     let schedule = SendSchedule(pace: pace, warmUp: 3600, duration: 86_400)
     for number in [0, 1, LoadPlan.maximumPushes] {
       #expect(schedule.intended(number) <= LoadTag.maximumIntended)

@@ -221,8 +221,7 @@ struct Bench: AsyncParsableCommand {
     }
     let isOurs = FileManager.default.fileExists(atPath: folder.adminSocket) && path == nil
     let development = folder.development
-    var places = [LoadTarget.Place(host: host, port: port)]
-    places += try gateway.state.detours.dropFirst().map { .init(host: $0.host, port: $0.port) }
+    let places = try [GatewayAddress(host: host, port: port)] + gateway.state.detours.dropFirst()
     var target = LoadTarget(
       places: places, trustPath: trustPath, adminSocket: isOurs ? folder.adminSocket : nil,
       topic: topic ?? development?.topic ?? "com.example.news")
