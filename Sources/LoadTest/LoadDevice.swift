@@ -164,7 +164,7 @@ package final class LoadDevice: HTTP2SessionDelegate, StreamConsumer {
       if seq > 0 {
         // The device drops a push that it has already received.
         guard seq > cursor else {
-          lane.tally.redelivered += 1
+          lane.tally.pushes.redelivered += 1
           return
         }
         cursor = seq
@@ -183,7 +183,7 @@ package final class LoadDevice: HTTP2SessionDelegate, StreamConsumer {
       lane.deviceCaughtUp(self)
     case .gap(let dropped):
       // The count is limited to the number of sent pushes, because a gateway could report any number.
-      let sent = lane.tally.sent
+      let sent = lane.tally.pushes.sent
       lane.tally.dropped[index] = min((lane.tally.dropped[index] ?? 0) + min(dropped, sent), sent)
     case nil: break
     }

@@ -27,6 +27,20 @@ package struct LoadResult: Sendable, Codable, Equatable {
     package var redelivered = 0
 
     package init() {}
+
+    mutating func add(_ other: Pushes) {
+      sent += other.sent
+      accepted += other.accepted
+      refusals.merge(other.refusals, uniquingKeysWith: +)
+      unanswered += other.unanswered
+      retried += other.retried
+      expected += other.expected
+      delivered += other.delivered
+      duplicated += other.duplicated
+      reordered += other.reordered
+      misdelivered += other.misdelivered
+      redelivered += other.redelivered
+    }
   }
 
   /// The resource use of a process, measured from outside.

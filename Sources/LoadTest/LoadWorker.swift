@@ -280,7 +280,7 @@ package final class LoadWorker {
     let now = NIODeadline.now().uptimeNanoseconds
     var next = now + 50_000_000
     if plan.pace != .flatOut {
-      next = max(start + schedule.intended(tally.sent), now + LoadWorker.shortestTick)
+      next = max(start + schedule.intended(tally.pushes.sent), now + LoadWorker.shortestTick)
     }
     let this = NIOLoopBound(self, eventLoop: context.eventLoop)
     context.eventLoop.scheduleTask(deadline: .uptimeNanoseconds(next)) { this.value.tick() }
@@ -325,18 +325,18 @@ package final class LoadWorker {
       provider.send(request)
       _ = request
     }
-    while tally.sent < due, let provider = nextProvider() {
-      let device = tally.sent % plan.devices
-      let intended = plan.pace == .flatOut ? now : schedule.intended(tally.sent)
+    while tally.pushes.sent < due, let provider = nextProvider() {
+      let device = tally.pushes.sent % plan.devices
+      let intended = plan.pace == .flatOut ? now : schedule.intended(tally.pushes.sent)
       let number = ledger.send(provider: provider.index, device: device)
       lastID += 1
-      tally.sent += 1
+      tally.pushes.sent += 1
       tally.second(now) { $0.sent += 1 }
       provider.send(.init(device: device, number: number, intended: intended, id: lastID))
       if provider.hasCapacity { list(provider) }
     }
-    if isTimeOver, tally.sent >= due || plan.pace == .flatOut { isSending = false }
-    if let pushes = plan.pushes, tally.sent >= pushes { isSending = false }
+    if isTimeOver, tally.pushes.sent >= due || plan.pace == .flatOut { isSending = false }
+    if let pushes = plan.pushes, tally.pushes.sent >= pushes { isSending = false }
   }
 
   private func nextProvider() -> LoadProvider? {
@@ -377,12 +377,12 @@ package final class LoadWorker {
 
   package func accepted(_ request: LoadProvider.Request, by provider: LoadProvider) {
     let now = elapsed()
-    tally.accepted += 1
+    tally.pushes.accepted += 1
     tally.lastAnswer = now
     tally.second(now) { $0.accepted += 1 }
     if isMeasured(now) { tally.acceptedMeasured += 1 }
     if isMeasured(request.intended) { tally.acceptLatencies.record(nanoseconds: now &- min(now, request.intended)) }
-    if isExpected(request.device) { tally.expected += 1 }
+    if isExpected(request.device) { tally.pushes.expected += 1 }
     noteCapacity(provider)
   }
 
@@ -390,7 +390,7 @@ package final class LoadWorker {
     let status = message.text(.status) ?? "no status"
     let body = String(decoding: message.body, as: UTF8.self)
     let reason = body.split(separator: "\"").dropFirst(3).first.map { " \($0)" } ?? ""
-    tally.refusals[status + reason, default: 0] += 1
+    tally.pushes.refusals[status + reason, default: 0] += 1
     tally.lastAnswer = elapsed()
     ledger.refuse(provider: provider.index, device: request.device, number: request.number)
     noteCapacity(provider)
@@ -399,11 +399,11 @@ package final class LoadWorker {
   /// Sends a request again, or counts it as unanswered: its connection was lost before the answer.
   package func giveUp(_ request: LoadProvider.Request, of provider: LoadProvider, isRetriable: Bool) {
     if isRetriable, !isOver {
-      tally.retried += 1
+      tally.pushes.retried += 1
       ledger.retry(provider: provider.index, device: request.device, number: request.number)
       retries.append((provider, request))
     } else {
-      tally.unanswered += 1
+      tally.pushes.unanswered += 1
       ledger.refuse(provider: provider.index, device: request.device, number: request.number)
     }
   }
@@ -414,20 +414,20 @@ package final class LoadWorker {
       return
     }
     guard Int(mark.device) == device.index else {
-      tally.misdelivered += 1
+      tally.pushes.misdelivered += 1
       return
     }
     switch ledger.arrive(provider: Int(mark.provider), device: device.index, number: mark.number) {
     case .inOrder, .lateRetry: break
-    case .reordered: tally.reordered += 1
+    case .reordered: tally.pushes.reordered += 1
     case .duplicate:
-      tally.duplicated += 1
+      tally.pushes.duplicated += 1
       return
     case .misdelivered:
-      tally.misdelivered += 1
+      tally.pushes.misdelivered += 1
       return
     }
-    tally.delivered += 1
+    tally.pushes.delivered += 1
     tally.lastDelivery = now
     tally.second(now) { $0.delivered += 1 }
     if isMeasured(now) { tally.deliveredMeasured += 1 }
@@ -456,15 +456,16 @@ package final class LoadWorker {
 
   package var standing: WorkerPool.Standing {
     let end = Double(start == 0 ? 0 : elapsed()) / 1e9
-    let due = plan.pace == .flatOut ? tally.sent : min(plan.pushes ?? .max, schedule.due(at: end))
+    let due = plan.pace == .flatOut ? tally.pushes.sent : min(plan.pushes ?? .max, schedule.due(at: end))
     let inFlight = providers.reduce(retries.count) { $0 + $1.inFlight }
     let dropped = tally.dropped.values.reduce(0, +)
     return WorkerPool.Standing(
-      readyProviders: readyProviders, live: liveCount, expectedDevices: expectedDevices, sent: tally.sent,
-      accepted: tally.accepted, delivered: tally.delivered, expected: tally.expected,
-      refused: tally.refusals.values.reduce(0, +), dropped: dropped, inFlight: inFlight,
-      unsent: max(0, due - tally.sent), isSending: isSending,
-      isQuiet: !isSending && inFlight == 0 && tally.delivered + dropped >= tally.expected, failure: failure,
+      readyProviders: readyProviders, live: liveCount, expectedDevices: expectedDevices, sent: tally.pushes.sent,
+      accepted: tally.pushes.accepted, delivered: tally.pushes.delivered, expected: tally.pushes.expected,
+      refused: tally.pushes.refusals.values.reduce(0, +), dropped: dropped, inFlight: inFlight,
+      unsent: max(0, due - tally.pushes.sent), isSending: isSending,
+      isQuiet: !isSending && inFlight == 0 && tally.pushes.delivered + dropped >= tally.pushes.expected,
+      failure: failure,
       lastLoss: tally.lastLoss, storm: storm.map { ($0.began, $0.allLive, $0.caughtUp) })
   }
 

@@ -79,7 +79,7 @@ package struct WorkerPool: Sendable {
     await each { lane -> (Int, Double) in
       // Without a delivery, `last` is 0.
       let (began, last) = (lane.catchUpBegan, lane.tally.lastDelivery)
-      return (lane.tally.delivered, last > began ? Double(last - began) / 1e9 : 0)
+      return (lane.tally.pushes.delivered, last > began ? Double(last - began) / 1e9 : 0)
     }.first ?? (0, 0)
   }
 

@@ -167,10 +167,9 @@ struct Bench: AsyncParsableCommand {
     } catch let error as ClientError {
       throw CommandFailure(error)
     } catch let failure as LoadTest.Failure {
-      switch failure.kind {
-      case .failed: throw CommandFailure(.failed, failure.description)
-      case .interrupted: throw CommandFailure(.interrupted)
-      }
+      throw CommandFailure(.failed, failure.description)
+    } catch is CancellationError {
+      throw CommandFailure(.interrupted)
     }
   }
 
