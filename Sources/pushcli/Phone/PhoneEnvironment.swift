@@ -76,13 +76,13 @@ final class PhoneEnvironment: Sendable {
   func copy(_ text: String, say: @escaping @Sendable (String) -> Void) {
     guard !(ProcessInfo.processInfo.environment["TMUX"] ?? "").isEmpty else {
       guard takesSequences else { return say(PhoneEnvironment.unreachable) }
-      terminal.write(Clipboard.sequence(text))
+      terminal.write(Terminal.clipboardSequence(text))
       return say(PhoneEnvironment.handedOn)
     }
     let (terminal, takesSequences) = (terminal, takesSequences)
     DispatchQueue.global(qos: .userInitiated).async {
-      let isCopied = PhoneEnvironment.loadIntoTmux(Clipboard.content(text))
-      if !isCopied, takesSequences { terminal.write(Clipboard.sequence(text)) }
+      let isCopied = PhoneEnvironment.loadIntoTmux(Terminal.clipboardContent(text))
+      if !isCopied, takesSequences { terminal.write(Terminal.clipboardSequence(text)) }
       say(isCopied ? "Copied" : takesSequences ? PhoneEnvironment.handedOn : PhoneEnvironment.unreachable)
     }
   }
