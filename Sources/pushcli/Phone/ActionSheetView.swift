@@ -17,7 +17,7 @@ struct ActionSheetView {
       column: 0, row: frame.size.rows - (isSmall ? 0 : 1) - height, columns: frame.size.columns, rows: height)
     if !isAiry { drawQuestion(above: box.row, in: &frame) }
     frame.fill(box, style: palette.plain)
-    if !isSmall { frame.drawBox(box, border: .rounded, style: palette.border) }
+    if !isSmall { frame.drawBox(box, style: palette.border) }
     let inset = isSmall ? 0 : 1
     for (index, title) in titles.enumerated() {
       let row = box.row + inset + index * (isAiry ? 2 : 1)

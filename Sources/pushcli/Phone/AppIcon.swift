@@ -25,7 +25,7 @@ struct AppIcon {
     let face = Style(foreground: palette.tileInk, background: color, isBold: true)
     // The fill covers the edges too. The outline of an unselected tile is visible only without colors.
     let edge = isSelected ? face : Style(foreground: color, background: color)
-    frame.drawBox(tile, border: isSelected ? .heavy : .rounded, style: edge)
+    frame.drawBox(tile, isHeavy: isSelected, style: edge)
     frame.fill(inside, style: face)
     frame.writeCentered(
       symbol,
