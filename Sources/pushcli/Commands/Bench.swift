@@ -126,9 +126,7 @@ struct Bench: AsyncParsableCommand {
     try OptionValue.check(pid.map { Int($0) }, "--pid", 1...Int(Int32.max))
     try require(path == nil || acceptOnly, "--path is for --accept-only")
     try require(durability == nil || ["full", "normal"].contains(durability), "--durability is full or normal")
-    for text in failIf {
-      do { _ = try Threshold(text) } catch { throw ValidationError(error.description) }
-    }
+    for text in failIf { _ = try Threshold(text) }
     try require(
       gateway.gateway == nil || acceptOnly || hasState,
       "devices are enrolled through the admin socket of a gateway on this machine: name its folder with --state DIR "
