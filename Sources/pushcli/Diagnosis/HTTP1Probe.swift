@@ -1,16 +1,9 @@
 import Foundation
+import GatewayClient
 import Glibc
 
 /// One request of HTTP/1.1 without TLS, on a separate socket: the check of `http_listen` by `pushcli doctor`.
 struct HTTP1Probe {
-  struct Answer {
-    var status: Int
-    var body: [UInt8]
-  }
-
-  /// The reason for the missing answer, in one line.
-  struct Failure: Error, CustomStringConvertible { var description: String }
-
   let host: String
   let port: Int
 
@@ -19,13 +12,13 @@ struct HTTP1Probe {
   private static let maximumSize = 1 << 20
 
   /// Gets the resource at a path; blocks until the answer is complete.
-  func get(_ path: String) throws(Failure) -> Answer {
+  func get(_ path: String) throws(ClientError) -> (status: Int, body: [UInt8]) {
     let socket = try connect()
     defer { close(socket) }
     let authority = host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)"
     let request = Array("GET \(path) HTTP/1.1\r\nhost: \(authority)\r\nconnection: close\r\n\r\n".utf8)
     guard unsafe send(socket, request, request.count, Int32(MSG_NOSIGNAL)) == request.count else {
-      throw Failure(description: "\(authority) hung up before it said anything")
+      throw ClientError(.unreachable, "\(authority) hung up before it said anything")
     }
     var bytes: [UInt8] = []
     var buffer = [UInt8](repeating: 0, count: 16 << 10)
@@ -35,28 +28,28 @@ struct HTTP1Probe {
       bytes += buffer[..<count]
     }
     guard let answer = HTTP1Probe.answer(in: bytes) else {
-      throw Failure(
-        description:
-          "\(authority) answers, and not in HTTP/1.1: is it the gateway's `http_listen`? `listen` is https://")
+      throw ClientError(
+        .unreachable,
+        "\(authority) answers, and not in HTTP/1.1: is it the gateway's `http_listen`? `listen` is https://")
     }
     return answer
   }
 
   /// Parses a complete answer; nil if it is not one.
-  static func answer(in bytes: [UInt8]) -> Answer? {
+  static func answer(in bytes: [UInt8]) -> (status: Int, body: [UInt8])? {
     let text = String(decoding: bytes, as: UTF8.self)
     guard text.hasPrefix("HTTP/1."), let end = text.range(of: "\r\n\r\n"),
       let status = text.split(separator: " ", maxSplits: 2).dropFirst().first.flatMap({ Int($0) })
     else { return nil }
-    return Answer(status: status, body: Array(text[end.upperBound...].utf8))
+    return (status, Array(text[end.upperBound...].utf8))
   }
 
-  private func connect() throws(Failure) -> Int32 {
+  private func connect() throws(ClientError) -> Int32 {
     var hints = unsafe addrinfo()
     unsafe hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
     var list: UnsafeMutablePointer<addrinfo>?
     let code = unsafe getaddrinfo(host, String(port), &hints, &list)
-    guard code == 0 else { throw Failure(description: "\(host) has no address: check the name") }
+    guard code == 0 else { throw ClientError(.unreachable, "\(host) has no address: check the name") }
     defer { unsafe freeaddrinfo(list) }
     var next = unsafe list
     while let info = unsafe next?.pointee {
@@ -71,6 +64,6 @@ struct HTTP1Probe {
       if unsafe Glibc.connect(socket, info.ai_addr, info.ai_addrlen) == 0 { return socket }
       close(socket)
     }
-    throw Failure(description: "nothing answers at \(host):\(port): is the gateway running?")
+    throw ClientError(.unreachable, "nothing answers at \(host):\(port): is the gateway running?")
   }
 }

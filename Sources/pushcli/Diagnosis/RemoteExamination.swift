@@ -40,10 +40,7 @@ struct RemoteExamination {
     switch place {
     case .tls(let host, let port): await examine(host, port)
     case .plain(let host, let port):
-      await health { path in
-        let answer = try HTTP1Probe(host: host, port: port).get(path)
-        return (answer.status, answer.body)
-      }
+      await health { path in try HTTP1Probe(host: host, port: port).get(path) }
     }
   }
 
@@ -120,8 +117,6 @@ struct RemoteExamination {
   /// - Parameter advice: the action to take before the certificate ends.
   private func certificate(_ check: String, _ what: String, _ end: Int64, _ advice: String) -> Finding {
     let days = (end - Int64(now.timeIntervalSince1970)) / 86_400
-    return days < CertificateTimes.warning
-      ? .warning(check, "\(what) ends \(CertificateTimes.words(days)): \(advice)")
-      : .ok(check, "\(what) is valid for \(days) days")
+    return .certificate(check, what, days: days, advice)
   }
 }
