@@ -153,7 +153,7 @@ struct Send: AsyncParsableCommand {
   // MARK: The answer
 
   private func report(_ answer: Client.Answer, _ refusal: ProviderRefusal?, _ payload: [UInt8]) {
-    let advice = refusal.flatMap { RefusalAdvice.text(for: $0.reason, payload: payload) }
+    let advice = refusal.flatMap { ProviderRefusal.advice(for: $0.reason, payload: payload) }
     if format.json {
       Output.json(
         Result(
