@@ -103,7 +103,7 @@ struct Subscribe: AsyncParsableCommand {
       screen: PhoneSession.Screen(
         form: form, background: Appearance.told(environment) ?? .dark, appearance: appearance,
         takesSequences: form.drawing != .plain && Terminal().isInteractive),
-      sender: PushSender(gateway)?.sending
+      sender: gateway.pushSending
     )
     try await isFullScreen ? phone.run() : phone.runInLines()
   }
