@@ -35,9 +35,8 @@ struct PhoneSession {
   ///   - commands: The user's commands for pushes that View opens.
   ///   - sender: Sends the pushes that the user writes; nil without a sender's key.
   init(
-    _ session: DeviceSession, device: String, folder: StateFolder, sounds: String, commands: OpenCommands,
-    screen: Screen,
-    sender: PushSending?
+    _ session: DeviceSession, device: String, folder: StateFolder, sounds: String, commands: ExecCommands,
+    screen: Screen, sender: PushSending?
   ) {
     self.session = session
     self.device = device
