@@ -188,7 +188,7 @@ struct SettingsDraft: Sendable, Equatable {
   }
 
   /// The requests that Done sends to the gateway: one for each scope.
-  var requests: [PhonePreferenceChange] {
+  var requests: [PreferencesRequest] {
     struct Scope: Hashable { var app, category: String? }
     var byScope: [Scope: [String]] = [:]
     for (key, value) in changes {
@@ -196,7 +196,7 @@ struct SettingsDraft: Sendable, Equatable {
       byScope[Scope(app: app, category: category), default: []].append("\(name)=\(value)")
     }
     return byScope.map { scope, settings in
-      PhonePreferenceChange(settings: settings.sorted(), app: scope.app, category: scope.category)
+      PreferencesRequest(settings: settings.sorted(), app: scope.app, category: scope.category)
     }.sorted { ($0.app ?? "", $0.category ?? "") < ($1.app ?? "", $1.category ?? "") }
   }
 
