@@ -39,7 +39,7 @@ struct SettingsScreen {
   private var explanationRows: Int {
     guard model.size.rows >= 16 else { return 0 }
     let columns = model.size.columns - 2
-    return 1 + (columns >= SettingsExplanations.maximumLength ? 1 : SettingsExplanations.maximumLength / columns + 1)
+    return 1 + (columns >= SettingsRow.maximumExplanationLength ? 1 : SettingsRow.maximumExplanationLength / columns + 1)
   }
 
   private func drawExplanation(from row: Int, rows: Int, in frame: inout Frame) {

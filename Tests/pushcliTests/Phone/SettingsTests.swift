@@ -35,7 +35,7 @@ import Testing
   @Test func `every setting has a line that says what it does, and the selected one's is shown`() {
     let rows = SettingsTable.groups(open.state).flatMap(\.rows)
     for row in rows {
-      #expect((1...SettingsExplanations.maximumLength).contains(row.explanation.count), "\(row.title)")
+      #expect((1...SettingsRow.maximumExplanationLength).contains(row.explanation.count), "\(row.title)")
     }
     for size in [Size(columns: 80, rows: 24), Size(columns: 200, rows: 60), Size(columns: 120, rows: 40)] {
       var phone = Sample.phone(size: size, [.key(.character("3"))])
