@@ -44,7 +44,7 @@ struct PolicyReplay: AsyncParsableCommand {
     var unanswered = UnansweredGateways()
     let (log, _) = try await access.log.newest(["since=\(start)"], atMost: .max, access.admin, &unanswered)
     var replay = Replay(choices, offset: ZonedTime.gateway(0).offset)
-    let outcomes = LoggedDeliveries.read(log).map { replay.decide($0) }
+    let outcomes = Replay.Delivery.all(in: log).map { replay.decide($0) }
     let changed = outcomes.filter { !$0.gained.isEmpty || !$0.lost.isEmpty }
     let shown = all ? outcomes : changed
     let held = outcomes.filter(\.isHeld).count
@@ -132,11 +132,10 @@ struct PolicyReplay: AsyncParsableCommand {
   }
 }
 
-/// The deliveries in a delivery log.
-enum LoggedDeliveries {
-  /// Combines the rows of each push. If a push was sent several times, its first transmission counts. Summaries are not
+extension Replay.Delivery {
+  /// Combines the rows of each push in a delivery log. If a push was sent several times, its first transmission counts. Summaries are not
   /// counted, since they consist of pushes that were sent before.
-  static func read(_ records: [LogRecord]) -> [Replay.Delivery] {
+  fileprivate static func all(in records: [LogRecord]) -> [Replay.Delivery] {
     var received: [String: Int64] = [:]
     var places: [String: Int] = [:]
     var deliveries: [Replay.Delivery] = []
