@@ -38,8 +38,8 @@ struct SettingsScreen {
   /// setting, so that the list does not move; it is 0 if the list needs all rows.
   private var explanationRows: Int {
     guard model.size.rows >= 16 else { return 0 }
-    let columns = model.size.columns - 2
-    return 1 + (columns >= SettingsRow.maximumExplanationLength ? 1 : SettingsRow.maximumExplanationLength / columns + 1)
+    let (columns, maximum) = (model.size.columns - 2, SettingsRow.maximumExplanationLength)
+    return 1 + (columns >= maximum ? 1 : maximum / columns + 1)
   }
 
   private func drawExplanation(from row: Int, rows: Int, in frame: inout Frame) {
