@@ -53,17 +53,6 @@ extension PhoneModel {
     if form.drawing == .ascii { frame.spellInASCII(keepsLetters: form.encodesUTF8) }
   }
 
-  private func drawSheet(_ sheet: ActionSheet, in frame: inout Frame) {
-    frame.recede(palette.receded)
-    let question =
-      switch sheet.purpose {
-      case .alert: group?.first.alert.texts.first ?? ""
-      case .closeAlerts: "\(alerts.count) alerts wait"
-      case .clearAll, .discardSettings, .discardDraft: ""
-      }
-    ActionSheetView(sheet: sheet, palette: palette, question: question).draw(in: &frame)
-  }
-
   /// Draws the tabs at the bottom of screens that are not modal, with their keys.
   private func drawTabs(in frame: inout Frame) {
     guard frame.size.hasTabs else { return }
