@@ -28,7 +28,7 @@ extension PhoneModel {
     drawLines(bar, end: size.contentEnd, in: &frame)
     drawTabs(in: &frame)
     if let settings { SettingsScreen(model: self, draft: settings).draw(in: &frame) }
-    if let draft { ComposeScreen(model: self, draft: draft).draw(in: &frame) }
+    if let draft { draw(draft, in: &frame) }
     drawLines(noticeLines(columns: size.columns - 2), end: contentEnd, in: &frame)
     // M3: only an alert is drawn above a sheet, unless the sheet belongs to the alert.
     if let sheet, !sheet.purpose.isOfAlert { drawSheet(sheet, in: &frame) }

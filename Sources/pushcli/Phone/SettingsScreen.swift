@@ -6,8 +6,6 @@ struct SettingsScreen {
   var model: PhoneModel
   var draft: SettingsDraft
 
-  private static let maximumColumns = 64
-
   private enum Line {
     case blank
     case header(String)
@@ -16,8 +14,7 @@ struct SettingsScreen {
 
   func draw(in frame: inout Frame) {
     let size = frame.size
-    let part = ModalHeader(title: "Settings", done: "Done", model: model).draw(
-      cancel: .cancel, complete: .done, maximumColumns: Self.maximumColumns, in: &frame)
+    let part = model.drawModalHeader("Settings", done: "Done", cancel: .cancel, complete: .done, in: &frame)
     let lines = lines
     // The selected row must not be covered by a notice.
     let notice = model.noticeLines(columns: size.columns - 2).count
