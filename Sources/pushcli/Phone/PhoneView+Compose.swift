@@ -9,7 +9,8 @@ extension PhoneModel {
     var row = part.row
     for field in PushDraft.Field.allCases where field != .send && row < part.row + part.rows {
       let room = field == .body ? part.row + part.rows - row : 1
-      row += draw(field, of: draft, Rectangle(column: part.column, row: row, columns: part.columns, rows: room), in: &frame)
+      let area = Rectangle(column: part.column, row: row, columns: part.columns, rows: room)
+      row += draw(field, of: draft, area, in: &frame)
     }
   }
 

@@ -21,7 +21,7 @@ extension PhoneModel {
     let size = frame.size
     StatusBar(model: self).draw(in: &frame)
     switch screen {
-    case .home: HomeScreen(model: self).draw(in: &frame)
+    case .home: drawHome(in: &frame)
     case .center: CenterScreen(model: self).draw(in: &frame)
     case .app: appScreen?.draw(in: &frame)
     }
