@@ -49,11 +49,6 @@ struct PhoneSession {
     self.folder = folder.devicesPath
   }
 
-  /// Shows and runs the phone until the user quits, and passes on the effects of each loop iteration.
-  typealias Show = (
-    PhoneModel, Inbox<PhoneMessage>, @escaping @Sendable ([PhoneEffect]) async -> Void
-  ) async throws -> Void
-
   /// Runs the phone on the full screen until the user quits.
   func run() async throws {
     try await run { model, inbox, perform in
@@ -62,7 +57,11 @@ struct PhoneSession {
   }
 
   /// Runs the phone with the given kind of screen.
-  func run(_ show: Show) async throws {
+  ///
+  /// - Parameter show: Shows and runs the phone until the user quits, and passes on the effects of each loop iteration.
+  func run(
+    _ show: (PhoneModel, Inbox<PhoneMessage>, @escaping @Sendable ([PhoneEffect]) async -> Void) async throws -> Void
+  ) async throws {
     let journal = try PhoneJournal(folder: folder, device: device)
     let (state, notice) = try await PhoneSession.load(journal)
     try session.resume(after: NumberedPlace(epoch: state.epoch, seq: state.lastSeq))
