@@ -1,5 +1,6 @@
 import Foundation
 import GatewayProtocol
+import PushPolicy
 import TerminalUI
 
 /// The simulated phone as one value, with its persistent and its temporary state.
@@ -196,10 +197,10 @@ struct ActionSheet: Sendable, Equatable {
 
   var purpose: Purpose
   /// The choices without Cancel.
-  var choices: [AlertChoice]
+  var choices: [AlertAction]
   var focus = 0
 
-  init(_ purpose: Purpose, _ choices: [AlertChoice]) {
+  init(_ purpose: Purpose, _ choices: [AlertAction]) {
     self.purpose = purpose
     // X4: a sheet never scrolls.
     let choices = Array(choices.prefix(4))

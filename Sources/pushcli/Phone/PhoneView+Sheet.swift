@@ -1,3 +1,4 @@
+import PushPolicy
 import TerminalUI
 
 extension PhoneModel {
