@@ -186,9 +186,9 @@ struct ProviderPush: Sendable {
     let development = try gateway.state.folder.development
     let parts = to.map { $0.split(separator: "/", maxSplits: 1).map(String.init) } ?? []
     if signing?.isGiven != true, let topic = parts.count > 1 ? parts[1] : topic,
-      let found = try await TeamKey.find(for: topic, besides: development?.teamID, gateway.state)
+      let found = try await ProviderTokenSigner.find(for: topic, besides: development?.teamID, gateway.state)
     {
-      return try ProviderTokenSigner(path: found.path, keyID: found.id, teamID: found.team)
+      return found
     }
     return try ProviderTokenSigner(signing, development: development)
   }

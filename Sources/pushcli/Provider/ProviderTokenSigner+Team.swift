@@ -2,20 +2,17 @@ import Foundation
 import GatewayProtocol
 import PushCore
 
-/// A private key of the team that owns an app, found in the working folder or the state folder.
-struct TeamKey {
-  let id: String
-  let team: String
-  let path: String
-
-  /// Finds a key for an app of a team other than the development team.
+extension ProviderTokenSigner {
+  /// Finds a private key of the team that owns an app, in the working folder or the state folder.
   ///
   /// - Parameters:
   ///   - topic: the topic of a push: the app's, or one with a suffix such as `.voip`.
   ///   - development: the development team, whose key is in the state folder.
   /// - Returns: nil if the app has no team or the development team, and if this machine may not ask the gateway.
   /// - Throws: ``CommandFailure`` that names the team and its keys, if none of them is found.
-  static func find(for topic: String, besides development: String?, _ state: StateOptions) async throws -> TeamKey? {
+  static func find(
+    for topic: String, besides development: String?, _ state: StateOptions
+  ) async throws -> ProviderTokenSigner? {
     guard try Admin.isPossible(at: state.context), let admin = try? await Admin(state),
       let team = try? await team(of: topic, admin), team != development,
       let keys: [KeyRecord] = try? await admin.get(AdminPath.keys())
@@ -24,7 +21,7 @@ struct TeamKey {
     let folders = [".", try state.folder.path]
     for id in own {
       for path in folders.map({ "\($0)/AuthKey_\(id).p8" }) where FileManager.default.isReadableFile(atPath: path) {
-        return TeamKey(id: id, team: team, path: path)
+        return try ProviderTokenSigner(path: path, keyID: id, teamID: team)
       }
     }
     let advice =
