@@ -43,7 +43,7 @@ extension Devices {
       try await place.certify(admin)
       let made: CreatedInvitation = try await admin.post(
         AdminPath.invitations(), InvitationRequest(validSeconds: minutes * 60, person: person, role: role))
-      if options.json { return Output.json(Result(made, place.address)) }
+      if options.json { return Output.json(place.result(made, isLink: false)) }
       let words = made.person.map { "for a device of \($0)" } ?? "for a device of somebody new"
       let role = made.role == Role.device.rawValue ? "" : ", with the role \(made.role)"
       try place.show(
@@ -51,17 +51,6 @@ extension Devices {
         "\(words)\(role), once, within \(counted(minutes, "minute")); there: pushcli join CODE@\(place.address)",
         qr: qr)
     }
-  }
-}
-
-/// The output of `--json`: the invitation, and the argument of `pushcli join`.
-private struct Result: Encodable {
-  var invitation, id, role, expires, join: String
-  var person: String?
-
-  init(_ made: CreatedInvitation, _ address: GatewayAddress) {
-    (invitation, id, role, expires) = (made.code, made.id, made.role, made.expires)
-    (person, join) = (made.person, "\(made.code)@\(address)")
   }
 }
 
@@ -97,6 +86,23 @@ struct InvitationPlace {
       // The invitation remains valid: a certificate of another CA can receive the name before the device joins.
       Output.words("pushcli: warning: \(failure.message)")
     }
+  }
+
+  /// The output of `--json`: an invitation or the link of a channel, and the argument of `pushcli join`.
+  struct Result: Encodable {
+    var invitation, id, expires, join: String
+    var role, person, channel, topic: String?
+    var uses: Int?
+  }
+
+  func result(_ made: CreatedInvitation, isLink: Bool) -> Result {
+    var result = Result(invitation: made.code, id: made.id, expires: made.expires, join: "\(made.code)@\(address)")
+    if isLink {
+      (result.channel, result.topic, result.uses) = (made.channel, made.topic, made.uses)
+    } else {
+      (result.role, result.person) = (made.role, made.person)
+    }
+    return result
   }
 
   /// Prints the argument of `pushcli join`, and a text for the user who passes it on.
