@@ -18,17 +18,6 @@ struct Keys: AsyncParsableCommand {
       """,
     subcommands: [List.self, Create.self, Import.self, Token.self, Remove.self], defaultSubcommand: List.self)
 
-  /// The output of `--json` for a key that was made or imported, with the path of the written file.
-  private struct Created: Encodable {
-    var keyID, teamID: String
-    var path: String?
-    enum CodingKeys: String, CodingKey {
-      case keyID = "key_id"
-      case teamID = "team_id"
-      case path
-    }
-  }
-
   struct List: AsyncParsableCommand {
     static let configuration = CommandConfiguration(commandName: "list", abstract: "List keys.")
     @OptionGroup var part: ListOptions
@@ -92,7 +81,7 @@ struct Keys: AsyncParsableCommand {
           .failed, "\(path) can't be written (\(error)): remove the key and try again with another --out")
       }
       if options.json {
-        Output.json(Created(keyID: created.id, teamID: created.team, path: path))
+        Output.json(["key_id": created.id, "team_id": created.team, "path": path])
       } else {
         Output.data(path)
         Output.words("key \(created.id) of team \(created.team)")
@@ -123,7 +112,7 @@ struct Keys: AsyncParsableCommand {
       let created: CreatedKey = try await options.admin.post(
         AdminPath.keys(), properties.request(id: id, pem: String(decoding: pem, as: UTF8.self)))
       options.print(
-        Created(keyID: created.id, teamID: created.team), words: "key \(created.id) of team \(created.team)")
+        ["key_id": created.id, "team_id": created.team], words: "key \(created.id) of team \(created.team)")
     }
   }
 
