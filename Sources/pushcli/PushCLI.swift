@@ -119,9 +119,9 @@ struct PushCLI: ParsableCommand {
       Output.help(fullMessage(for: error))
       Glibc.exit(Exit.done.rawValue)
     case .validationFailure:
-      let wrong = UsageError(
+      let line = CommandFailure.usageLine(
         message: message(for: error), fullMessage: fullMessage(for: error), numbers: OptionNumbers(error))
-      leave(CommandFailure(.usage, arguments.unknownCommand(below: PushCLI.self) ?? wrong.line))
+      leave(CommandFailure(.usage, arguments.unknownCommand(below: PushCLI.self) ?? line))
     default: leave(CommandFailure(.failed, message(for: error)))
     }
   }
