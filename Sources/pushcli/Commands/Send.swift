@@ -240,7 +240,7 @@ struct Send: AsyncParsableCommand {
       for record in records where device == nil || record.device == device {
         if !format.json { Output.words("\(record.at)  \(record.event)  \(record.detail ?? "")") }
         if record.event == "accepted", let refused = await refusal(of: payload, record) {
-          throw CommandFailure(.suppressed, "nothing of the push can be shown: \(refused.words)")
+          throw CommandFailure(.suppressed, "nothing of the push can be shown: \(refused)")
         }
         if try progress.take(record.event, record.facts) { return }
       }
@@ -277,12 +277,12 @@ extension Send {
 
   /// Returns the preference by which the user refuses all of an accepted push; nil if a part of it can be shown, or if
   /// the gateway can't be asked now.
-  private func refusal(of payload: [UInt8], _ record: LogRecord) async -> Refused? {
+  private func refusal(of payload: [UInt8], _ record: LogRecord) async -> String? {
     guard let device = record.device, let topic = record.topic,
       let push = try? JSONParser().payload(payload.span).notification, let admin = try? await Admin(gateway.state)
     else { return nil }
     let parts = RequestedPresentation(push, on: .init()).parts
-    return try? await Refused(parts, category: push.category, topic: topic, on: device, admin)
+    return try? await admin.refusal(of: parts, category: push.category, topic: topic, on: device)
   }
 }
 
@@ -302,7 +302,7 @@ struct DeliveryProgress {
     case "transmitted": if case .asked(let push) = facts { asked = push.parts }
     case "suppressed":
       if case .removed(let removed) = facts, let refusal = Decision.Removal.refusalOfAll(asked, removed) {
-        throw CommandFailure(.suppressed, "nothing of the push can be shown: \(Refused(refusal).words)")
+        throw CommandFailure(.suppressed, "nothing of the push can be shown: \(refusal.refusalWords)")
       }
       // A push that a circumstance defers is in the center and can be seen there.
       isSuppressed = true
