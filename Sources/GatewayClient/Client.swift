@@ -182,7 +182,7 @@ extension Client.Endpoint: CustomStringConvertible {
   }
 }
 
-/// The reason why a request got no response.
+/// The reason why a request got no response, or why an operation of a device failed, with a text for the user.
 package struct ClientError: Error, CustomStringConvertible {
   package enum Kind: Sendable {
     /// No server answers, or the connection was lost: a later attempt may succeed.
@@ -195,6 +195,8 @@ package struct ClientError: Error, CustomStringConvertible {
     case unidentified
     /// The gateway refused the request with this status.
     case refused(status: Int)
+    /// A file of a device can't be read or written.
+    case storage
   }
 
   package var kind: Kind
@@ -209,7 +211,7 @@ package struct ClientError: Error, CustomStringConvertible {
   /// True if a retry can't help.
   package var isPermanent: Bool {
     switch kind {
-    case .unreachable, .refused: false
+    case .unreachable, .refused, .storage: false
     case .untrusted, .misconfigured, .unidentified: true
     }
   }

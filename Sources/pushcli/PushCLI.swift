@@ -111,7 +111,7 @@ struct PushCLI: ParsableCommand {
   private static func leave(_ error: any Error, _ arguments: CommandLineArguments) -> Never {
     switch error {
     case let error as ExitCode: Glibc.exit(error.rawValue)
-    case is CommandFailure, is ClientError, is DeviceError: leave(CommandFailure(any: error))
+    case is CommandFailure, is ClientError: leave(CommandFailure(any: error))
     default: break
     }
     switch exitCode(for: error) {

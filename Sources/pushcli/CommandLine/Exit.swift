@@ -61,6 +61,7 @@ struct CommandFailure: Error, CustomStringConvertible {
     case .unreachable, .untrusted: self.init(.unreachable, error.description)
     case .misconfigured, .unidentified: self.init(.usage, error.description)
     case .refused(let status): self.init(CommandFailure.exit(of: status), error.description, status: status)
+    case .storage: self.init(.failed, error.description)
     }
     isPermanent = error.isPermanent
   }
@@ -86,20 +87,11 @@ struct CommandFailure: Error, CustomStringConvertible {
       status: 401)
   }
 
-  /// Makes the failure for a device's error.
-  init(_ error: DeviceError) {
-    switch error.kind {
-    case .unreachable: self.init(.unreachable, error.description)
-    case .refused, .storage: self.init(.failed, error.description)
-    }
-  }
-
   /// Makes the failure for any error.
   init(any error: any Error) {
     switch error {
     case let failure as CommandFailure: self = failure
     case let error as ClientError: self.init(error)
-    case let error as DeviceError: self.init(error)
     default: self.init(.failed, "\(error)")
     }
   }
