@@ -23,10 +23,9 @@ extension PhoneModel {
     let shown = first..<min(first + grid.pageSize, apps.count)
     for index in shown {
       let (app, tile) = (apps[index], grid.tile(at: index - first))
-      AppIcon(
-        app: app, isSelected: index == selected, palette: palette,
-        color: colors[app.app.topic] ?? palette.tiles[0], form: form
-      ).draw(tile, columns: grid.cell.columns, in: &frame)
+      drawIcon(
+        of: app, tile, columns: grid.cell.columns, color: colors[app.app.topic] ?? palette.tiles[0],
+        isSelected: index == selected, in: &frame)
     }
     drawLatest(from: grid.end(ofApps: shown.count), in: &frame)
     let pageCount = (apps.count - 1) / grid.pageSize + 1
