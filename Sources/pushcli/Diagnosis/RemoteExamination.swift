@@ -33,9 +33,6 @@ struct RemoteExamination {
   let trustPath: String
   var now = Date()
 
-  /// A function that returns the answer to a request for one path.
-  private typealias Ask = (String) async throws -> (status: Int, body: [UInt8])
-
   func findings() async -> [Finding] {
     switch place {
     case .tls(let host, let port): await examine(host, port)
@@ -82,7 +79,8 @@ struct RemoteExamination {
 
   // MARK: Status and health
 
-  private func health(_ ask: Ask) async -> [Finding] {
+  /// - Parameter ask: returns the answer to a request for one path.
+  private func health(_ ask: (String) async throws -> (status: Int, body: [UInt8])) async -> [Finding] {
     let health: Health
     do {
       let (status, body) = try await ask("/v1/health")
