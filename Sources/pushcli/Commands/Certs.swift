@@ -188,7 +188,7 @@ struct Certs: AsyncParsableCommand {
     }
 
     func run() async throws {
-      let pem = try file.map { String(decoding: try PayloadFile.read($0), as: UTF8.self) }
+      let pem = try file.map { String(decoding: try readFile($0), as: UTF8.self) }
       let revoked: CertificateRecord = try await options.admin.post(
         AdminPath.certificateRevocations(), RevocationRequest(id: id, certificate: pem))
       options.print(revoked, words: "revoked certificate \(revoked.id)")

@@ -103,7 +103,7 @@ struct Keys: AsyncParsableCommand {
     @OptionGroup var options: AdminOptions
 
     func run() async throws {
-      let pem = try PayloadFile.read(file)
+      let pem = try readFile(file)
       let name = file.split(separator: "/").last.map(String.init) ?? file
       let named = name.hasPrefix("AuthKey_") ? String(name.dropFirst(8).prefix(10)) : nil
       guard let id = keyID ?? named else {

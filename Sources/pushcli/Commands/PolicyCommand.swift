@@ -51,7 +51,7 @@ struct PolicyExplain: AsyncParsableCommand {
   func validate() throws { try OptionValue.check(recent, "--recent", 0...1_000_000_000) }
 
   func run() async throws {
-    let bytes = try PayloadFile.read(file)
+    let bytes = try readFile(file)
     let access = try await DeviceAccess(device, options.state)
     let (record, preferences) = (try await access.record(), try await access.preferences())
     var parsed: ParsedPayload

@@ -72,7 +72,7 @@ struct PolicyReplay: AsyncParsableCommand {
   private func choices(_ access: DeviceAccess) async throws -> Preferences {
     var choices: Preferences
     if let preferences {
-      let bytes = try PayloadFile.read(preferences)
+      let bytes = try readFile(preferences)
       let fault = try? JSONParser().parse(bytes.span) { PreferencesForm.everything.error(in: $0) }
       if let fault = fault ?? nil { throw CommandFailure(.failed, "\(preferences): \(fault)") }
       do {
