@@ -31,13 +31,6 @@ package final class Client: Sendable {
     package var apnsDeliverAt: String?
   }
 
-  /// The fields of a request that this client can send, in addition to the pseudo-header fields.
-  package enum Field: Sendable {
-    case accept, authorization, contentType, lastEventID
-    case apnsChannelID, apnsCollapseID, apnsDeliverAt, apnsExpiration, apnsID, apnsPriority, apnsPushType,
-      apnsRequestID, apnsTopic
-  }
-
   private let core: NIOLoopBound<ClientCore>
 
   private init(_ core: NIOLoopBound<ClientCore>) { self.core = core }
@@ -139,8 +132,10 @@ package final class Client: Sendable {
   }
 
   /// Sends a request and returns the complete response.
+  ///
+  /// - Parameter fields: the fields in addition to the pseudo-header fields.
   package func request(
-    _ method: String, _ path: String, _ fields: [(Field, String)] = [], body: [UInt8] = []
+    _ method: String, _ path: String, _ fields: [(HeaderName, String)] = [], body: [UInt8] = []
   ) async throws -> Answer {
     try await withCheckedThrowingContinuation { continuation in
       core.eventLoop.execute {
@@ -154,7 +149,7 @@ package final class Client: Sendable {
   /// - Parameter isGathering: True if lines that arrive together are delivered together, each with its end.
   /// - Throws: ``ClientError`` with the gateway's explanation when it refuses.
   package func stream(
-    _ method: String, _ path: String, _ fields: [(Field, String)] = [], isGathering: Bool = false
+    _ method: String, _ path: String, _ fields: [(HeaderName, String)] = [], isGathering: Bool = false
   ) async throws -> LineStream {
     try await withCheckedThrowingContinuation { continuation in
       core.eventLoop.execute {
@@ -305,7 +300,7 @@ package final class ClientCore: HTTP2SessionDelegate {
   }
 
   package func request(
-    _ method: String, _ path: String, _ fields: [(Client.Field, String)], body: [UInt8],
+    _ method: String, _ path: String, _ fields: [(HeaderName, String)], body: [UInt8],
     _ completion: @escaping Completion
   ) {
     do {
@@ -318,7 +313,7 @@ package final class ClientCore: HTTP2SessionDelegate {
   }
 
   package func stream(
-    _ method: String, _ path: String, _ fields: [(Client.Field, String)], isGathering: Bool = false,
+    _ method: String, _ path: String, _ fields: [(HeaderName, String)], isGathering: Bool = false,
     _ completion: @escaping (Result<LineStream, any Error>) -> Void
   ) {
     do {
@@ -331,8 +326,13 @@ package final class ClientCore: HTTP2SessionDelegate {
     }
   }
 
+  /// The fields whose values differ in every request.
+  private static let unindexed: Set<HeaderName> = [
+    .apnsID, .apnsRequestID, .apnsDeliverAt, .apnsExpiration, .apnsCollapseID,
+  ]
+
   private func open(
-    _ method: String, _ path: String, _ fields: [(Client.Field, String)], hasBody: Bool
+    _ method: String, _ path: String, _ fields: [(HeaderName, String)], hasBody: Bool
   ) throws -> HTTP2Stream {
     if let failure { throw failure }
     var head = HeaderFields()
@@ -340,7 +340,7 @@ package final class ClientCore: HTTP2SessionDelegate {
     head.append(.scheme, "https")
     head.append(.authority, authority.utf8)
     head.append(.path, path.utf8, isUnindexed: true)
-    for (field, value) in fields { head.append(field.name, value.utf8, isUnindexed: field.isUnindexed) }
+    for (name, value) in fields { head.append(name, value.utf8, isUnindexed: ClientCore.unindexed.contains(name)) }
     let stream = try connection.session.request(head, hasBody: hasBody)
     connection.setNeedsFlush()
     return stream
@@ -551,31 +551,4 @@ private final class LineReader: StreamConsumer {
   func drained() {}
   func drain() {}
   func closed() {}
-}
-
-extension Client.Field {
-  fileprivate var name: HeaderName {
-    switch self {
-    case .accept: .accept
-    case .authorization: .authorization
-    case .contentType: .contentType
-    case .lastEventID: .lastEventID
-    case .apnsChannelID: .apnsChannelID
-    case .apnsCollapseID: .apnsCollapseID
-    case .apnsDeliverAt: .apnsDeliverAt
-    case .apnsExpiration: .apnsExpiration
-    case .apnsID: .apnsID
-    case .apnsPriority: .apnsPriority
-    case .apnsPushType: .apnsPushType
-    case .apnsRequestID: .apnsRequestID
-    case .apnsTopic: .apnsTopic
-    }
-  }
-
-  fileprivate var isUnindexed: Bool {
-    switch self {
-    case .apnsID, .apnsRequestID, .apnsDeliverAt, .apnsExpiration, .apnsCollapseID: true
-    default: false
-    }
-  }
 }

@@ -3,6 +3,7 @@ import Foundation
 import GatewayClient
 import GatewayProtocol
 import Glibc
+import HTTP2Transport
 import PushCore
 
 /// `pushcli login`: administers a remote gateway.

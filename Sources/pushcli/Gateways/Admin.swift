@@ -167,7 +167,7 @@ struct Admin {
 
   /// - Parameter accept: the requested media type.
   func text(_ path: String, accept: String) async throws -> String {
-    let own = authorization.map { [(Client.Field.authorization, $0)] } ?? []
+    let own = authorization.map { [(HeaderName.authorization, $0)] } ?? []
     return String(decoding: try await answer("GET", path, own + [(.accept, accept)], body: []).body, as: UTF8.self)
   }
 
@@ -210,16 +210,16 @@ struct Admin {
 
   /// Repeats a request once on another connection: a gateway that restarts ends the first connection, and the next
   /// program accepts the second.
-  private func askAgain(_ path: String, _ fields: [(Client.Field, String)]) async throws -> Client.Answer {
+  private func askAgain(_ path: String, _ fields: [(HeaderName, String)]) async throws -> Client.Answer {
     let next = try await Client.connect(to: endpoint)
     defer { next.close() }
     return try await next.request("GET", path, fields)
   }
 
   private func answer(
-    _ method: String, _ path: String, _ fields: [(Client.Field, String)] = [], body: [UInt8]
+    _ method: String, _ path: String, _ fields: [(HeaderName, String)] = [], body: [UInt8]
   ) async throws -> Client.Answer {
-    let own = fields.isEmpty ? authorization.map { [(Client.Field.authorization, $0)] } ?? [] : fields
+    let own = fields.isEmpty ? authorization.map { [(HeaderName.authorization, $0)] } ?? [] : fields
     let answer: Client.Answer
     do {
       answer = try await client.request(method, path, own, body: body)

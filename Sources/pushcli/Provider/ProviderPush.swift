@@ -120,11 +120,11 @@ struct ProviderPush: Sendable {
   ///   - token: the device's token; not used for a broadcast.
   ///   - id: the ID to use if `--id` is not given.
   func head(token: String, topic: String, id newID: String, now: Date) throws -> (
-    path: String, fields: [(Client.Field, String)]
+    path: String, fields: [(HeaderName, String)]
   ) {
     var path = "/3/device/\(token)"
     // The sender chooses the ID, so that a push whose answer is lost can be sent again and still arrives once.
-    var fields: [(Client.Field, String)] = [
+    var fields: [(HeaderName, String)] = [
       (.apnsPushType, pushType ?? PushTypeSuffix.type(ofTopic: topic) ?? "alert"),
       (.contentType, "application/json"),
     ]
@@ -155,7 +155,7 @@ struct ProviderPush: Sendable {
 
   /// Sends a request as the sender, and again if no answer arrives.
   func request(
-    _ method: String, _ path: String, _ fields: [(Client.Field, String)], _ body: [UInt8]
+    _ method: String, _ path: String, _ fields: [(HeaderName, String)], _ body: [UInt8]
   ) async throws -> Client.Answer {
     var fields = fields
     if certificate == nil {
