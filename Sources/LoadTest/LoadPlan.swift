@@ -22,6 +22,7 @@ package struct LoadPlan: Sendable {
   /// The number of provider connections.
   package var providers = 4
   package var pace = Pace.flatOut
+  /// The seconds of the measurement, and those before it.
   package var duration = 10.0
   package var warmUp = 1.0
   /// The number of pushes after which the test ends; nil if it ends after ``duration``.
@@ -81,8 +82,6 @@ package struct LoadPlan: Sendable {
     plan.pushes = pushes.map { $0 * (index + 1) / loops - $0 * index / loops }
     return plan
   }
-
-  package var schedule: SendSchedule { SendSchedule(pace: pace, warmUp: warmUp, duration: duration) }
 }
 
 /// The target of a load test and the credentials for it.

@@ -33,7 +33,6 @@ package final class LoadWorker {
   private let secrets: [String]
   /// 64 hex digits for each device, one after another.
   private let tokens: [UInt8]
-  private let schedule: SendSchedule
   private var providers: [LoadProvider] = []
   package private(set) var devices: [LoadDevice] = []
   private var ledger: DeliveryLedger
@@ -79,7 +78,6 @@ package final class LoadWorker {
     context = LoopContext(eventLoop: loop)
     secrets = credentials.map(\.secret)
     tokens = credentials.flatMap { Array($0.token.utf8) }
-    schedule = plan.schedule
     ledger = DeliveryLedger(providers: plan.providers, devices: plan.devices)
     resumesSessions = plan.kind == .storm || plan.churn > 0
     // Eight digits of the run and the loop, then the group with the version digit of a UUID.
@@ -280,7 +278,7 @@ package final class LoadWorker {
     let now = NIODeadline.now().uptimeNanoseconds
     var next = now + 50_000_000
     if plan.pace != .flatOut {
-      next = max(start + schedule.intended(tally.pushes.sent), now + LoadWorker.shortestTick)
+      next = max(start + plan.intended(tally.pushes.sent), now + LoadWorker.shortestTick)
     }
     let this = NIOLoopBound(self, eventLoop: context.eventLoop)
     context.eventLoop.scheduleTask(deadline: .uptimeNanoseconds(next)) { this.value.tick() }
@@ -313,12 +311,12 @@ package final class LoadWorker {
   private func pump() {
     guard !available.isEmpty, start > 0 else { return }
     let now = elapsed()
-    let isTimeOver = plan.pushes == nil && Double(now) / 1e9 >= schedule.warmUp + schedule.duration
+    let isTimeOver = plan.pushes == nil && Double(now) / 1e9 >= plan.warmUp + plan.duration
     var due = plan.pushes ?? LoadPlan.maximumPushes
     if plan.pace == .flatOut {
       if isTimeOver { due = 0 }
     } else {
-      due = min(due, schedule.due(at: Double(now) / 1e9))
+      due = min(due, plan.due(at: Double(now) / 1e9))
     }
     while let (provider, request) = retries.first, provider.hasCapacity {
       retries.removeFirst()
@@ -327,7 +325,7 @@ package final class LoadWorker {
     }
     while tally.pushes.sent < due, let provider = nextProvider() {
       let device = tally.pushes.sent % plan.devices
-      let intended = plan.pace == .flatOut ? now : schedule.intended(tally.pushes.sent)
+      let intended = plan.pace == .flatOut ? now : plan.intended(tally.pushes.sent)
       let number = ledger.send(provider: provider.index, device: device)
       lastID += 1
       tally.pushes.sent += 1
@@ -440,7 +438,7 @@ package final class LoadWorker {
 
   private func isMeasured(_ time: UInt64) -> Bool {
     let seconds = Double(time) / 1e9
-    return seconds >= schedule.warmUp && (plan.pushes != nil || seconds < schedule.warmUp + schedule.duration)
+    return seconds >= plan.warmUp && (plan.pushes != nil || seconds < plan.warmUp + plan.duration)
   }
 
   /// Returns true if the device is expected to receive the pushes accepted for it.
@@ -456,7 +454,7 @@ package final class LoadWorker {
 
   package var standing: WorkerPool.Standing {
     let end = Double(start == 0 ? 0 : elapsed()) / 1e9
-    let due = plan.pace == .flatOut ? tally.pushes.sent : min(plan.pushes ?? .max, schedule.due(at: end))
+    let due = plan.pace == .flatOut ? tally.pushes.sent : min(plan.pushes ?? .max, plan.due(at: end))
     let inFlight = providers.reduce(retries.count) { $0 + $1.inFlight }
     let dropped = tally.dropped.values.reduce(0, +)
     return WorkerPool.Standing(

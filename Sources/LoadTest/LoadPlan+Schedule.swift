@@ -1,12 +1,6 @@
 /// The intended times of sending of all pushes of a test. Latency counts from these times, independent of the gateway's
 /// state: a stall counts in the latency of every push that was due during the stall.
-package struct SendSchedule: Sendable {
-  package var pace: LoadPlan.Pace
-  /// The seconds before the measurement.
-  package var warmUp: Double
-  /// The seconds of the measurement.
-  package var duration: Double
-
+extension LoadPlan {
   /// Returns the number of pushes that are due `elapsed` seconds after the start.
   package func due(at elapsed: Double) -> Int {
     let elapsed = min(max(0, elapsed), warmUp + duration)
@@ -20,7 +14,7 @@ package struct SendSchedule: Sendable {
   }
 
   /// Returns the intended time of a push, in nanoseconds after the start; `number` counts from 0. Not for
-  /// ``LoadPlan/Pace/flatOut``.
+  /// ``Pace/flatOut``.
   package func intended(_ number: Int) -> UInt64 {
     // A push is due as soon as its whole number is reached.
     let count = Double(number + 1)
