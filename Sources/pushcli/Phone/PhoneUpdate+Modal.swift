@@ -7,7 +7,7 @@ extension PhoneModel {
   // MARK: The settings
 
   mutating func selectSetting(_ step: PhoneCommand.Step) {
-    let count = SettingsTable.groups(state).reduce(0) { $0 + $1.rows.count }
+    let count = SettingsGroup.groups(state).reduce(0) { $0 + $1.rows.count }
     let selected = settings?.selected ?? 0
     settings?.selected = step.target(from: selected, count: count, page: max(size.rows - 6, 1))
   }
