@@ -41,7 +41,7 @@ package struct TerminalCapabilities: Sendable, Equatable {
   ///
   /// - Parameter colorCount: Returns the number of colors of a terminal type (terminfo).
   package static func detect(
-    _ environment: [String: String], colorCount: (String) -> Int? = Terminfo.colorCount
+    _ environment: [String: String], colorCount: (String) -> Int? = TerminalCapabilities.colorCount
   ) -> TerminalCapabilities {
     let locale = ["LC_ALL", "LC_CTYPE", "LANG"].compactMap { environment[$0] }.first { !$0.isEmpty } ?? ""
     let name = locale.lowercased()
