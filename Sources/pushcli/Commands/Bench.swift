@@ -273,7 +273,7 @@ struct Bench: AsyncParsableCommand {
 
   private func present(_ report: LoadTest.Report, _ setting: BenchReport.Setting, _ thresholds: [Threshold]) throws {
     let full = BenchReport(setting: setting, workload: workload, result: report.result, thresholds: thresholds)
-    if format.json { Output.json(full) } else { for line in BenchTable.lines(full) { Output.data(line) } }
+    if format.json { Output.json(full) } else { for line in full.lines { Output.data(line) } }
     if let histogram {
       let latencies = report.deliveryLatencies.count > 0 ? report.deliveryLatencies : report.acceptLatencies
       try write(latencies.distribution, to: histogram)
@@ -297,8 +297,8 @@ struct Bench: AsyncParsableCommand {
     let rate =
       switch plan.pace {
       case .flatOut: "max"
-      case .steady(let rate): BenchTable.decimal(rate, 0)
-      case .ramp(let from, let to): "\(BenchTable.decimal(from, 0)):\(BenchTable.decimal(to, 0))"
+      case .steady(let rate): BenchReport.decimal(rate, 0)
+      case .ramp(let from, let to): "\(BenchReport.decimal(from, 0)):\(BenchReport.decimal(to, 0))"
       }
     return .init(
       kind: kind, devices: plan.devices, providers: plan.providers, rate: rate, durationSeconds: plan.duration,

@@ -1,9 +1,11 @@
 import Foundation
 import LoadTest
 
-/// Formats a report as a page of text.
-enum BenchTable {
-  static func lines(_ report: BenchReport) -> [String] {
+extension BenchReport {
+  /// The report as a page of text.
+  var lines: [String] { BenchReport.lines(self) }
+
+  private static func lines(_ report: BenchReport) -> [String] {
     let (result, pushes, work) = (report.result, report.result.pushes, report.workload)
     var rows: [(String, String)] = [("Gateway", gateway(report.setting)), ("Workload", workload(work))]
     if work.kind != "idle" {
