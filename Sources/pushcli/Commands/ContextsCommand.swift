@@ -41,7 +41,7 @@ struct ContextsCommand: AsyncParsableCommand {
         Row(
           name: context.name, gateway: context.address?.description, current: context.name == current,
           devices: Credentials.names(in: context.folder),
-          login: GatewayContext.Login.read(in: context.folder) != nil)
+          login: context.folder.loginToken != nil)
       }
       format.print(lines: rows, ["", "NAME", "GATEWAY", "DEVICES HERE", "ADMINISTERED BY"]) { row in
         [

@@ -44,7 +44,7 @@ struct Login: AsyncParsableCommand {
     guard answer.status == 200 else { throw CommandFailure(refusal: answer) }
     let contexts = Contexts(try state.folder)
     let context = try contexts.add(address, as: name, authority: gateway.authority)
-    try GatewayContext.Login(token: token).save(in: context.folder)
+    try context.folder.saveLogin(token: token)
     try contexts.use(context.name)
     if format.json { return Output.json(["gateway": address.description, "context": context.name]) }
     Output.words(

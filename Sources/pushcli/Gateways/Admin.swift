@@ -97,7 +97,7 @@ struct Admin {
   /// Returns the administrator's token for a remote gateway: that of the login, else the secret of a device with the
   /// role admin, operator or reader.
   private static func bearer(of context: GatewayContext) -> String? {
-    if let login = GatewayContext.Login.read(in: context.folder) { return login.token }
+    if let token = context.folder.loginToken { return token }
     let devices = Credentials.names(in: context.folder).compactMap { try? Credentials.read($0, in: context.folder) }
     for role in [Role.admin, .operator, .reader] {
       if let device = devices.first(where: { $0.role == role.rawValue }) { return device.secret }

@@ -15,6 +15,18 @@ extension StateFolder {
     FileManager.default.contents(atPath: developmentPath).flatMap { try? decodeJSON(Development.self, from: $0) }
   }
 
+  private var loginPath: String { path + "/login.json" }
+
+  /// An administrator's bearer token, as stored by ``Login``.
+  var loginToken: String? {
+    guard let data = FileManager.default.contents(atPath: loginPath) else { return nil }
+    return (try? decodeJSON([String: String].self, from: data))?["token"]
+  }
+
+  func saveLogin(token: String) throws {
+    try PrivateFile.replace(loginPath, with: Array(try JSONEncoder().encode(["token": token])))
+  }
+
   /// The folder of the gateway that a package runs as a service of this machine. Only its user `pushgateway` and root
   /// may read it.
   private static let servicePath = "/var/lib/pushgateway"
