@@ -47,10 +47,10 @@ package final class Client: Sendable {
     switch endpoint {
     case .tls(let host, let port, let trustPath, let identity, _):
       tls = (try context(trustPath: trustPath, identity: identity), host)
-      authority = Client.authority(host, port)
+      authority = GatewayAddress(host: host, port: port).description
     case .pinned(let host, let port, let pin):
       tls = (try Client.context(pin), host)
-      authority = Client.authority(host, port)
+      authority = GatewayAddress(host: host, port: port).description
     case .admin:
       tls = nil
       authority = "admin"
@@ -91,11 +91,6 @@ package final class Client: Sendable {
     } catch {
       throw ClientError(.unreachable, "\(endpoint.description) hung up before it said anything")
     }
-  }
-
-  /// Returns an address in the form of a URL's authority.
-  fileprivate static func authority(_ host: String, _ port: Int) -> String {
-    host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)"
   }
 
   private static func context(_ pin: AuthorityPin) throws(ClientError) -> TLSContext {
@@ -171,7 +166,7 @@ extension Client.Endpoint: CustomStringConvertible {
 
   package var description: String {
     switch self {
-    case .tls(let host, let port, _, _, _), .pinned(let host, let port, _): Client.authority(host, port)
+    case .tls(let host, let port, _, _, _), .pinned(let host, let port, _): GatewayAddress(host: host, port: port).description
     case .admin(let path): path
     }
   }
@@ -209,6 +204,14 @@ package struct ClientError: Error, CustomStringConvertible {
     case .unreachable, .refused, .storage: false
     case .untrusted, .misconfigured, .unidentified: true
     }
+  }
+}
+
+extension Client.Answer {
+  /// The error of an answer that refuses a request, in the words of the gateway.
+  package var refusal: ClientError {
+    let problem = try? decodeJSON(ProblemRecord.self, from: body)
+    return ClientError(.refused(status: status), problem?.detail ?? "the gateway refused with \(status)")
   }
 }
 
@@ -484,10 +487,7 @@ private final class LineReader: StreamConsumer {
   /// Reports a response that is not a stream of lines.
   func refuse(_ answer: Client.Answer) {
     endOwnSide()
-    let problem = try? decodeJSON(ProblemRecord.self, from: answer.body)
-    opened(
-      .failure(
-        ClientError(.refused(status: answer.status), problem?.detail ?? "the gateway refused with \(answer.status)")))
+    opened(.failure(answer.refusal))
   }
 
   func end(_ error: (any Error)?) {

@@ -361,10 +361,7 @@ package final class DeviceSession: Sendable {
   private func post(_ path: String, _ body: some Encodable, otherwise words: String) async throws {
     guard let link = link.withLock({ $0 }) else { throw ClientError(.unreachable, "not connected: \(words)") }
     let answer = try await link.post(path, Array(try JSONEncoder().encode(body)))
-    guard answer.status < 300 else {
-      let problem = try? decodeJSON(ProblemRecord.self, from: answer.body)
-      throw ClientError(.refused(status: answer.status), problem?.detail ?? "the gateway refused with \(answer.status)")
-    }
+    guard answer.status < 300 else { throw answer.refusal }
   }
 
   /// Ends this side of the stream: the gateway reads everything that was sent before, and ends its side.

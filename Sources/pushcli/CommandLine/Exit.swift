@@ -67,12 +67,7 @@ struct CommandFailure: Error, CustomStringConvertible {
   }
 
   /// Makes the failure for a refusal by the control plane.
-  init(refusal answer: Client.Answer) {
-    let problem = try? decodeJSON(ProblemRecord.self, from: answer.body)
-    self.init(
-      CommandFailure.exit(of: answer.status), problem?.detail ?? "the gateway refused with \(answer.status)",
-      status: answer.status)
-  }
+  init(refusal answer: Client.Answer) { self.init(answer.refusal) }
 
   /// Makes the failure for the error after which a device gave up. With 401, the gateway does not know the device.
   init(device error: ClientError) {
