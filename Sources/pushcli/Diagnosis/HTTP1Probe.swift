@@ -1,5 +1,6 @@
 import Foundation
 import GatewayClient
+import GatewayProtocol
 import Glibc
 
 /// One request of HTTP/1.1 without TLS, on a separate socket: the check of `http_listen` by `pushcli doctor`.
@@ -15,7 +16,7 @@ struct HTTP1Probe {
   func get(_ path: String) throws(ClientError) -> (status: Int, body: [UInt8]) {
     let socket = try connect()
     defer { close(socket) }
-    let authority = host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)"
+    let authority = GatewayAddress(host: host, port: port).description
     let request = Array("GET \(path) HTTP/1.1\r\nhost: \(authority)\r\nconnection: close\r\n\r\n".utf8)
     guard unsafe send(socket, request, request.count, Int32(MSG_NOSIGNAL)) == request.count else {
       throw ClientError(.unreachable, "\(authority) hung up before it said anything")
