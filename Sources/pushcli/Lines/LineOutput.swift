@@ -69,20 +69,7 @@ final class LineOutput {
     guard reader >= 0 else { return nil }
     defer { close(reader) }
     let start = max(0, Int(status.st_size) - LineOutput.lookBack)
-    return LineOutput.read(reader, from: start, count: Int(status.st_size) - start).map { ($0, start) }
-  }
-
-  private static func read(_ file: Int32, from start: Int, count: Int) -> [UInt8]? {
-    var bytes = [UInt8](repeating: 0, count: count)
-    var done = 0
-    while done < count {
-      let size = unsafe bytes.withUnsafeMutableBytes { buffer in
-        unsafe pread(file, buffer.baseAddress! + done, count - done, off_t(start + done))
-      }
-      if size <= 0 { return nil }
-      done += size
-    }
-    return bytes
+    return readBytes(reader, from: start, count: Int(status.st_size) - start).map { ($0, start) }
   }
 
   /// Removes an incomplete push after the last line end, or ends the last line.
