@@ -20,18 +20,11 @@ final class LineOutput {
     var id: String
   }
 
-  /// The identity of a push without its sequence number.
-  private struct Push: Hashable {
-    var id: String
-    var topic: String
-    var received: String
-  }
-
   /// The pushes written last, for a renumbering.
   private var recent: [PushBatch] = []
   private var recentSize = 0
   /// The pushes written before a renumbering that have not arrived again.
-  private var renumbered: Set<Push> = []
+  private var renumbered: Set<String> = []
 
   /// The maximum size in bytes of the remembered pushes.
   static let rememberedSize = 1 << 20
@@ -121,13 +114,14 @@ final class LineOutput {
     if let push = push(of: line) { renumbered.insert(push) }
   }
 
-  private func push(of line: ArraySlice<UInt8>) -> Push? {
+  /// Returns the identity of a push without its sequence number.
+  private func push(of line: ArraySlice<UInt8>) -> String? {
     guard line.first == UInt8(ascii: "{") else { return nil }
-    let push = try? parser.parse(line.span) { root -> Push? in
+    let push = try? parser.parse(line.span) { root -> String? in
       guard root["type"]?.string == "push", let id = root["id"]?.string, let topic = root["topic"]?.string,
         let received = root["received"]?.string, root["seq"]?.integer ?? 0 > 0
       else { return nil }
-      return Push(id: id, topic: topic, received: received)
+      return "\(id) \(received) \(topic)"
     }
     return push ?? nil
   }
