@@ -99,10 +99,11 @@ struct Log: AsyncParsableCommand {
     let count = min(maximumCount, Limits.maximumLogPage)
     let values = (query + ["text=\(pathPart(text))", "limit=\(count)"]).joined(separator: "&")
     var unanswered = UnansweredGateways()
-    var found: [Place: LogRecord] = [:]
+    // By the identity of a row among all gateways of a cluster.
+    var found: [String: LogRecord] = [:]
     func add(_ answer: LogRows) {
       unanswered.tell(answer.cell?.unanswered)
-      for row in answer.rows { found[Place(gateway: row.gateway, number: row.number)] = row }
+      for row in answer.rows { found["\(row.number) \(row.gateway ?? "")"] = row }
     }
     add(try await admin.get(path.path + "?" + values))
     let folder = try options.state.folder
@@ -117,12 +118,6 @@ struct Log: AsyncParsableCommand {
     // The numbers of different gateways do not determine the order of rows.
     found.values.sorted { $0.gateway == $1.gateway ? $0.number < $1.number : $0.at < $1.at }
       .suffix(count).forEach(print)
-  }
-
-  /// The identity of a row among all gateways of a cluster.
-  private struct Place: Hashable {
-    var gateway: String?
-    var number: Int64
   }
 
   /// Prints the newest rows that one answer can hold, or the rows of one push.
