@@ -166,7 +166,8 @@ extension Client.Endpoint: CustomStringConvertible {
 
   package var description: String {
     switch self {
-    case .tls(let host, let port, _, _, _), .pinned(let host, let port, _): GatewayAddress(host: host, port: port).description
+    case .tls(let host, let port, _, _, _), .pinned(let host, let port, _):
+      GatewayAddress(host: host, port: port).description
     case .admin(let path): path
     }
   }
