@@ -15,9 +15,8 @@ extension GatewayAddress {
   ///   certificate.
   /// - Throws: ``CommandFailure``, also if another server answers there; nothing was sent to that server.
   func connect(trusting fingerprint: String?) async throws -> (client: Client, authority: [UInt8]?) {
-    guard let fingerprint, fingerprint != AuthorityFingerprint.ofSystem else {
-      return (try await connectTrustedBySystem(isPublic: fingerprint != nil), nil)
-    }
+    let isPublic = fingerprint == AuthorityFingerprint.ofSystem
+    guard let fingerprint, !isPublic else { return (try await connectTrustedBySystem(isPublic: isPublic), nil) }
     let pin = AuthorityPin(fingerprint)
     do {
       let client = try await Client.connect(to: .pinned(host: host, port: port, pin))
