@@ -19,14 +19,15 @@ extension Apps {
     @Argument(help: "The app's topic.", completion: CompletionCandidates.apps) var topic: String
     @Argument(help: "The category, as the payload names it. (list all)", completion: CompletionCandidates.categories)
     var category: String?
-    @Option(help: "id=Title, or id=Title! for a destructive one; repeatable.") var action: [AlertAction] = []
+    @Option(help: "id=Title, or id=Title! for a destructive one; repeatable.") var action: [ActionArgument] =
+      []
     @OptionGroup var options: AdminOptions
 
     func run() async throws {
       let admin = try await options.admin
       let path = AdminPath.categories(topic)
       if let category {
-        let request = CategoryRecord(category: category, actions: action)
+        let request = CategoryRecord(category: category, actions: action.map(\.action))
         let _: CategoryRecord = try await admin.post(path, request)
       }
       let records: [CategoryRecord] = try await admin.get(path)
@@ -38,14 +39,16 @@ extension Apps {
   }
 }
 
-extension AlertAction: ExpressibleByArgument {
-  /// Parses `approve=Approve`, or `reject=Reject!` for a destructive action.
-  package init?(argument: String) {
+/// An action: `approve=Approve`, or `reject=Reject!` for a destructive one.
+struct ActionArgument: ExpressibleByArgument {
+  var action: AlertAction
+
+  init?(argument: String) {
     guard let place = argument.firstIndex(of: "="), place != argument.startIndex else { return nil }
     var title = String(argument[argument.index(after: place)...])
     let isDestructive = title.hasSuffix("!")
     if isDestructive { title.removeLast() }
     guard !title.isEmpty else { return nil }
-    self.init(id: String(argument[..<place]), title: title, isDestructive: isDestructive)
+    action = AlertAction(id: String(argument[..<place]), title: title, isDestructive: isDestructive)
   }
 }

@@ -35,7 +35,7 @@ struct Ask: AsyncParsableCommand {
   var to: String
   @Option(name: .shortAndLong, help: "The question.") var title: String
   @Option(name: .shortAndLong, help: "More words.") var body: String?
-  @Option(help: "id=Title, or id=Title! for a destructive one; up to four.") var action: [AlertAction] = []
+  @Option(help: "id=Title, or id=Title! for a destructive one; up to four.") var action: [ActionArgument] = []
   @Option(help: "The sound's name, or none.", completion: CompletionCandidates.sounds) var sound = "default"
   @Option(help: "How long to wait: 30s, 5m, 2h.") var timeout = "5m"
   @Flag(name: .customLong("repeat"), help: "Ask again when the alert is closed, until somebody answers.")
@@ -165,9 +165,9 @@ struct Ask: AsyncParsableCommand {
     var index: Int?
     switch outcome {
     case .answered(let picked, let device):
-      index = action.firstIndex { $0.id == picked }
+      index = action.firstIndex { $0.action.id == picked }
       (result.outcome, result.device) = ("answered", device)
-      (result.action, result.title) = (picked, index.map { action[$0].title })
+      (result.action, result.title) = (picked, index.map { action[$0].action.title })
     case .closed(let event):
       result.outcome = event
       failure = CommandFailure(.failed, "the question was \(event) without an answer")

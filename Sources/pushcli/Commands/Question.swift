@@ -57,7 +57,7 @@ final class Question: Sendable {
   func ask() async throws -> (id: String, QuestionProgress.Outcome) {
     let left = (end - .now) / .seconds(1)
     let request = CategoryRecord(
-      category: category, actions: options.action,
+      category: category, actions: options.action.map(\.action),
       validSeconds: min(Limits.maximumLifetime, Int(left + Question.categoryMargin)))
     let _: CategoryRecord = try await admin.post(AdminPath.categories(topic), request)
     do {
