@@ -90,7 +90,7 @@ struct Join: AsyncParsableCommand {
   /// The device names to try: the given name, or this machine's name, with a number if another device has it.
   private var names: [String] {
     if let device { return [device] }
-    let host = ProcessInfo.processInfo.hostName.prefix { $0 != "." }
+    let host = String(ProcessInfo.processInfo.hostName.prefix { $0 != "." })
     let allowed = host.filter { $0.isASCII && ($0.isLetter || $0.isNumber || "-_.".contains($0)) }
     let base = allowed.isEmpty ? DeviceChoice.firstName : String(allowed.prefix(48))
     return [base] + (2...9).map { "\(base)-\($0)" }
@@ -99,8 +99,8 @@ struct Join: AsyncParsableCommand {
   private func enroll(_ client: Client, _ code: InvitationCode) async throws -> (Credentials, JoinedChannel?) {
     var last = CommandFailure(.failed)
     for name in names {
-      let request = ["name": name, "person": person, "invitation": code.description].compactMapValues(\.self)
-      let body = try JSONEncoder().encode(request)
+      let request: [String: String?] = ["name": name, "person": person, "invitation": code.description]
+      let body = try JSONEncoder().encode(request.compactMapValues(\.self))
       let answer = try await client.request("POST", "/v1/devices", body: Array(body))
       if answer.status == 201 {
         return (

@@ -11,8 +11,8 @@ extension Credentials {
       guard let other = try await Admin.elsewhere(state, as: nil) else { throw failure }
       admin = other
     }
-    let request = ["name": name, "person": person].compactMapValues(\.self)
-    let credentials: Credentials = try await admin.post("/v1/devices", request)
+    let request: [String: String?] = ["name": name, "person": person]
+    let credentials: Credentials = try await admin.post("/v1/devices", request.compactMapValues(\.self))
     try credentials.save(in: try state.folder)
     return credentials
   }
