@@ -37,7 +37,7 @@ struct RemoteExamination {
     switch place {
     case .tls(let host, let port): await examine(host, port)
     case .plain(let host, let port):
-      await health { path in try HTTP1Probe(host: host, port: port).get(path) }
+      await health { path in try GatewayAddress(host: host, port: port).getHTTP1(path) }
     }
   }
 
