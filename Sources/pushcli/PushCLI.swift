@@ -84,7 +84,7 @@ struct PushCLI: ParsableCommand {
     let arguments = CommandLineArguments(Array(CommandLine.arguments.dropFirst()))
     do {
       if arguments.isVersion { return Output.data(configuration.version) }
-      if let script = CompletionScript.asked(arguments.words, of: PushCLI.self) { return Output.help(script) }
+      if let script = arguments.completionScript(of: PushCLI.self) { return Output.help(script) }
       try arguments.checkHelp(of: PushCLI.self)
       var command = try parseAsRoot(arguments.words)
       if var command = command as? any AsyncParsableCommand {
