@@ -180,23 +180,12 @@ struct Send: AsyncParsableCommand {
     }
   }
 
-  /// The gateway's answer to a retraction.
-  private struct Retracted: Codable {
-    var result: String
-    var apnsID: String?
-
-    enum CodingKeys: String, CodingKey {
-      case result
-      case apnsID = "apns_id"
-    }
-
-    /// The answer in a line for users.
-    var words: String {
-      switch result {
-      case "retracted": "retracted: it leaves the screens, and pending copies are not delivered"
-      case "already": "it was retracted before"
-      default: "the gateway knows of no such push there: should it be on a screen, it leaves it"
-      }
+  /// Returns the gateway's answer to a retraction in a line for users.
+  private static func words(ofRetraction result: String?) -> String {
+    switch result {
+    case "retracted": "retracted: it leaves the screens, and pending copies are not delivered"
+    case "already": "it was retracted before"
+    default: "the gateway knows of no such push there: should it be on a screen, it leaves it"
     }
   }
 
@@ -205,7 +194,7 @@ struct Send: AsyncParsableCommand {
     let (token, topic) = try await push.target(&payload)
     let path = Paths.pushes.description + token + "/" + id
     let answer = try await push.request("DELETE", path, [(.apnsTopic, topic)], [])
-    guard answer.status == 200, var result = try? decodeJSON(Retracted.self, from: answer.body) else {
+    guard answer.status == 200, var result = try? decodeJSON([String: String].self, from: answer.body) else {
       guard answer.status != 404 else {
         throw CommandFailure(.failed, "this gateway takes nothing back: it is of an earlier version")
       }
@@ -213,10 +202,10 @@ struct Send: AsyncParsableCommand {
       report(answer, refusal, [])
       throw CommandFailure(ProviderRefusal.exit(answer.status, refusal?.reason))
     }
-    result.apnsID = id
-    format.print(result, words: result.words)
+    result["apns_id"] = id
+    format.print(result, words: Send.words(ofRetraction: result["result"]))
     // The exit code reports to scripts that no log has such a push; screens have removed it in any case.
-    if result.result == "unknown" { throw CommandFailure(.suppressed) }
+    if result["result"] == "unknown" { throw CommandFailure(.suppressed) }
   }
 
   // MARK: Waiting
