@@ -66,11 +66,4 @@ package struct LoadSecond: Sendable, Codable, Equatable {
   package var sent = 0
   package var accepted = 0
   package var delivered = 0
-
-  package init(second: Int, sent: Int = 0, accepted: Int = 0, delivered: Int = 0) {
-    self.second = second
-    self.sent = sent
-    self.accepted = accepted
-    self.delivered = delivered
-  }
 }

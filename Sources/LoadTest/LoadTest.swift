@@ -25,14 +25,6 @@ package struct LoadTest: Sendable {
     package var accepted: Int
     package var delivered: Int
     package var connected: Int
-
-    package init(phase: Phase, share: Double, accepted: Int, delivered: Int, connected: Int) {
-      self.phase = phase
-      self.share = share
-      self.accepted = accepted
-      self.delivered = delivered
-      self.connected = connected
-    }
   }
 
   /// The reason for the failure of a test, in one line.

@@ -1,7 +1,7 @@
 import Foundation
-import LoadTest
 import Testing
 
+@testable import LoadTest
 @testable import pushcli
 
 @Suite struct BenchReportTests {
