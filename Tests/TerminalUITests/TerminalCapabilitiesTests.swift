@@ -65,7 +65,8 @@ import Testing
     }
     #expect(TerminalCapabilities.colorCount(entry: entry(0o432, names: 5, flags: 2, colors: [0, 1], size: 2)) == 256)
     #expect(TerminalCapabilities.colorCount(entry: entry(0o432, names: 5, flags: 3, colors: [8, 0], size: 2)) == 8)
-    #expect(TerminalCapabilities.colorCount(entry: entry(0o1036, names: 4, flags: 2, colors: [0, 0, 0, 1], size: 4)) == 1 << 24)
+    let wide = entry(0o1036, names: 4, flags: 2, colors: [0, 0, 0, 1], size: 4)
+    #expect(TerminalCapabilities.colorCount(entry: wide) == 1 << 24)
     #expect(TerminalCapabilities.colorCount(entry: entry(0o432, names: 4, flags: 2, colors: [255, 255], size: 2)) == 0)
     let whole = entry(0o432, names: 5, flags: 2, colors: [0, 1], size: 2)
     for count in 0..<whole.count { _ = TerminalCapabilities.colorCount(entry: Array(whole.prefix(count))) }
