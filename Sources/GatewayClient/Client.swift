@@ -31,13 +31,6 @@ package final class Client: Sendable {
     package var apnsDeliverAt: String?
   }
 
-  /// The fields of a request that this client can send, in addition to the pseudo-header fields.
-  package enum Field: Sendable {
-    case accept, authorization, contentType, lastEventID
-    case apnsChannelID, apnsCollapseID, apnsDeliverAt, apnsExpiration, apnsID, apnsPriority, apnsPushType,
-      apnsRequestID, apnsTopic
-  }
-
   private let core: NIOLoopBound<ClientCore>
 
   private init(_ core: NIOLoopBound<ClientCore>) { self.core = core }
@@ -54,10 +47,10 @@ package final class Client: Sendable {
     switch endpoint {
     case .tls(let host, let port, let trustPath, let identity, _):
       tls = (try context(trustPath: trustPath, identity: identity), host)
-      authority = Client.authority(host, port)
+      authority = GatewayAddress(host: host, port: port).description
     case .pinned(let host, let port, let pin):
       tls = (try Client.context(pin), host)
-      authority = Client.authority(host, port)
+      authority = GatewayAddress(host: host, port: port).description
     case .admin:
       tls = nil
       authority = "admin"
@@ -100,11 +93,6 @@ package final class Client: Sendable {
     }
   }
 
-  /// Returns an address in the form `host:port`, as in a URL.
-  fileprivate static func authority(_ host: String, _ port: Int) -> String {
-    host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)"
-  }
-
   private static func context(_ pin: AuthorityPin) throws(ClientError) -> TLSContext {
     do { return try TLSContext.client(pin: pin) } catch { throw ClientError(.misconfigured, error.description) }
   }
@@ -139,8 +127,10 @@ package final class Client: Sendable {
   }
 
   /// Sends a request and returns the complete response.
+  ///
+  /// - Parameter fields: the fields in addition to the pseudo-header fields.
   package func request(
-    _ method: String, _ path: String, _ fields: [(Field, String)] = [], body: [UInt8] = []
+    _ method: String, _ path: String, _ fields: [(HeaderName, String)] = [], body: [UInt8] = []
   ) async throws -> Answer {
     try await withCheckedThrowingContinuation { continuation in
       core.eventLoop.execute {
@@ -154,7 +144,7 @@ package final class Client: Sendable {
   /// - Parameter isGathering: True if lines that arrive together are delivered together, each with its end.
   /// - Throws: ``ClientError`` with the gateway's explanation when it refuses.
   package func stream(
-    _ method: String, _ path: String, _ fields: [(Field, String)] = [], isGathering: Bool = false
+    _ method: String, _ path: String, _ fields: [(HeaderName, String)] = [], isGathering: Bool = false
   ) async throws -> LineStream {
     try await withCheckedThrowingContinuation { continuation in
       core.eventLoop.execute {
@@ -176,13 +166,14 @@ extension Client.Endpoint: CustomStringConvertible {
 
   package var description: String {
     switch self {
-    case .tls(let host, let port, _, _, _), .pinned(let host, let port, _): Client.authority(host, port)
+    case .tls(let host, let port, _, _, _), .pinned(let host, let port, _):
+      GatewayAddress(host: host, port: port).description
     case .admin(let path): path
     }
   }
 }
 
-/// The reason why a request got no response.
+/// The reason why a request got no response, or why an operation of a device failed, with a text for the user.
 package struct ClientError: Error, CustomStringConvertible {
   package enum Kind: Sendable {
     /// No server answers, or the connection was lost: a later attempt may succeed.
@@ -195,6 +186,8 @@ package struct ClientError: Error, CustomStringConvertible {
     case unidentified
     /// The gateway refused the request with this status.
     case refused(status: Int)
+    /// A file of a device can't be read or written.
+    case storage
   }
 
   package var kind: Kind
@@ -209,9 +202,17 @@ package struct ClientError: Error, CustomStringConvertible {
   /// True if a retry can't help.
   package var isPermanent: Bool {
     switch kind {
-    case .unreachable, .refused: false
+    case .unreachable, .refused, .storage: false
     case .untrusted, .misconfigured, .unidentified: true
     }
+  }
+}
+
+extension Client.Answer {
+  /// The error of an answer that refuses a request, in the words of the gateway.
+  package var refusal: ClientError {
+    let problem = try? decodeJSON(ProblemRecord.self, from: body)
+    return ClientError(.refused(status: status), problem?.detail ?? "the gateway refused with \(status)")
   }
 }
 
@@ -303,7 +304,7 @@ package final class ClientCore: HTTP2SessionDelegate {
   }
 
   package func request(
-    _ method: String, _ path: String, _ fields: [(Client.Field, String)], body: [UInt8],
+    _ method: String, _ path: String, _ fields: [(HeaderName, String)], body: [UInt8],
     _ completion: @escaping Completion
   ) {
     do {
@@ -316,7 +317,7 @@ package final class ClientCore: HTTP2SessionDelegate {
   }
 
   package func stream(
-    _ method: String, _ path: String, _ fields: [(Client.Field, String)], isGathering: Bool = false,
+    _ method: String, _ path: String, _ fields: [(HeaderName, String)], isGathering: Bool = false,
     _ completion: @escaping (Result<LineStream, any Error>) -> Void
   ) {
     do {
@@ -329,8 +330,13 @@ package final class ClientCore: HTTP2SessionDelegate {
     }
   }
 
+  /// The fields whose values differ in every request.
+  private static let unindexed: Set<HeaderName> = [
+    .apnsID, .apnsRequestID, .apnsDeliverAt, .apnsExpiration, .apnsCollapseID,
+  ]
+
   private func open(
-    _ method: String, _ path: String, _ fields: [(Client.Field, String)], hasBody: Bool
+    _ method: String, _ path: String, _ fields: [(HeaderName, String)], hasBody: Bool
   ) throws -> HTTP2Stream {
     if let failure { throw failure }
     var head = HeaderFields()
@@ -338,7 +344,7 @@ package final class ClientCore: HTTP2SessionDelegate {
     head.append(.scheme, "https")
     head.append(.authority, authority.utf8)
     head.append(.path, path.utf8, isUnindexed: true)
-    for (field, value) in fields { head.append(field.name, value.utf8, isUnindexed: field.isUnindexed) }
+    for (name, value) in fields { head.append(name, value.utf8, isUnindexed: ClientCore.unindexed.contains(name)) }
     let stream = try connection.session.request(head, hasBody: hasBody)
     connection.setNeedsFlush()
     return stream
@@ -482,10 +488,7 @@ private final class LineReader: StreamConsumer {
   /// Reports a response that is not a stream of lines.
   func refuse(_ answer: Client.Answer) {
     endOwnSide()
-    let problem = try? decodeJSON(ProblemRecord.self, from: answer.body)
-    opened(
-      .failure(
-        ClientError(.refused(status: answer.status), problem?.detail ?? "the gateway refused with \(answer.status)")))
+    opened(.failure(answer.refusal))
   }
 
   func end(_ error: (any Error)?) {
@@ -549,31 +552,4 @@ private final class LineReader: StreamConsumer {
   func drained() {}
   func drain() {}
   func closed() {}
-}
-
-extension Client.Field {
-  fileprivate var name: HeaderName {
-    switch self {
-    case .accept: .accept
-    case .authorization: .authorization
-    case .contentType: .contentType
-    case .lastEventID: .lastEventID
-    case .apnsChannelID: .apnsChannelID
-    case .apnsCollapseID: .apnsCollapseID
-    case .apnsDeliverAt: .apnsDeliverAt
-    case .apnsExpiration: .apnsExpiration
-    case .apnsID: .apnsID
-    case .apnsPriority: .apnsPriority
-    case .apnsPushType: .apnsPushType
-    case .apnsRequestID: .apnsRequestID
-    case .apnsTopic: .apnsTopic
-    }
-  }
-
-  fileprivate var isUnindexed: Bool {
-    switch self {
-    case .apnsID, .apnsRequestID, .apnsDeliverAt, .apnsExpiration, .apnsCollapseID: true
-    default: false
-    }
-  }
 }

@@ -15,12 +15,12 @@ package struct Credentials: Codable, Sendable {
 
   /// Reads the credentials of a device that was enrolled on this machine; nil if there are none.
   ///
-  /// - Throws: ``DeviceError`` when the file is damaged.
+  /// - Throws: ``ClientError`` when the file is damaged.
   package static func read(_ name: String, in folder: StateFolder) throws -> Credentials? {
     let path = path(of: name, in: folder)
     guard let data = FileManager.default.contents(atPath: path) else { return nil }
     guard let credentials = try? decodeJSON(Credentials.self, from: data) else {
-      throw DeviceError(.storage, "\(path) is damaged: delete it and enroll the device under another name")
+      throw ClientError(.storage, "\(path) is damaged: delete it and enroll the device under another name")
     }
     return credentials
   }
@@ -33,7 +33,7 @@ package struct Credentials: Codable, Sendable {
 
   /// Writes the credentials to the file that ``read(_:in:)`` reads.
   ///
-  /// - Throws: ``DeviceError`` when the file can't be written.
+  /// - Throws: ``ClientError`` when the file can't be written.
   package func save(in folder: StateFolder) throws {
     let path = Credentials.path(of: name, in: folder)
     let bytes = Array(try JSONEncoder().encode(self))
@@ -41,7 +41,7 @@ package struct Credentials: Codable, Sendable {
       try PrivateFile.createFolder(folder.devicesPath)
       try PrivateFile.replace(path, with: bytes)
     } catch {
-      throw DeviceError(.storage, "\(path) can't be written (\(error)): check the folder's permissions")
+      throw ClientError(.storage, "\(path) can't be written (\(error)): check the folder's permissions")
     }
   }
 

@@ -11,7 +11,7 @@ final class CursorFile: Sendable {
   init(path: String) throws {
     self.path = path
     file = unsafe open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0o600)
-    guard file >= 0 else { throw DeviceError(.storage, "\(path) can't be written: check the folder's permissions") }
+    guard file >= 0 else { throw ClientError(.storage, "\(path) can't be written: check the folder's permissions") }
   }
 
   deinit { close(file) }
@@ -64,7 +64,7 @@ final class CursorFile: Sendable {
     guard fdatasync(file) == 0 else { throw failure }
   }
 
-  private var failure: DeviceError {
-    DeviceError(.storage, "\(path) can't be written: free some space; nothing is lost, start again then")
+  private var failure: ClientError {
+    ClientError(.storage, "\(path) can't be written: free some space; nothing is lost, start again then")
   }
 }

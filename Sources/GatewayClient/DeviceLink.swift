@@ -1,3 +1,5 @@
+import HTTP2Transport
+
 /// A device's stream on a connection, as ``DeviceSession`` needs it.
 protocol DeviceLink: Sendable {
   /// The lines of the gateway with their ends, one or more per element; finishes with the stream, throws when the

@@ -63,7 +63,7 @@ package final class DeviceSession: Sendable {
   ///   - folder: the folder of the cursor.
   ///   - pingInterval: the interval of PINGs; nil: half a minute.
   ///   - focus: the Focus that is on, which is sent to the gateway.
-  /// - Throws: ``DeviceError`` when the cursor can't be written.
+  /// - Throws: ``ClientError`` when the cursor can't be written.
   package convenience init(
     _ credentials: Credentials, folder: StateFolder, gateways: DeviceGateways, pingInterval: Duration? = nil,
     focus: String? = nil
@@ -83,7 +83,7 @@ package final class DeviceSession: Sendable {
   ///   - name: the name of the device, under which its cursor is stored.
   ///   - sleep: suspends between attempts.
   ///   - connect: makes one attempt.
-  /// - Throws: ``DeviceError`` when the cursor can't be written.
+  /// - Throws: ``ClientError`` when the cursor can't be written.
   init(
     name: String, folder: StateFolder, gateways: DeviceGateways, focus: String? = nil,
     generator: any RandomNumberGenerator & Sendable = SystemRandomNumberGenerator(),
@@ -102,7 +102,7 @@ package final class DeviceSession: Sendable {
 
   /// Records that the receiver has everything up to this number, even if the cursor is behind.
   ///
-  /// - Throws: ``DeviceError`` when the cursor can't be written.
+  /// - Throws: ``ClientError`` when the cursor can't be written.
   package func resume(after place: NumberedPlace) throws {
     numbers.withLock { $0.resume(after: place) }
     if place.seq > 0 { try cursor.write(place) }
@@ -346,25 +346,22 @@ package final class DeviceSession: Sendable {
 
   /// Changes preferences at the gateway, which sends them to every device of the user.
   ///
-  /// - Throws: ``DeviceError`` with a text for the user.
+  /// - Throws: ``ClientError`` with a text for the user.
   package func change(_ request: PreferencesRequest) async throws {
     try await post("/v1/device/preferences", request, otherwise: "the preferences can't be saved now")
   }
 
   /// Reports a push as an advertisement.
   ///
-  /// - Throws: ``DeviceError`` with a text for the user.
+  /// - Throws: ``ClientError`` with a text for the user.
   package func report(_ ad: AdReportRequest) async throws {
     try await post("/v1/device/ads/reports", ad, otherwise: "it can't be reported now")
   }
 
   private func post(_ path: String, _ body: some Encodable, otherwise words: String) async throws {
-    guard let link = link.withLock({ $0 }) else { throw DeviceError(.unreachable, "not connected: \(words)") }
+    guard let link = link.withLock({ $0 }) else { throw ClientError(.unreachable, "not connected: \(words)") }
     let answer = try await link.post(path, Array(try JSONEncoder().encode(body)))
-    guard answer.status < 300 else {
-      let problem = try? decodeJSON(ProblemRecord.self, from: answer.body)
-      throw DeviceError(.refused, problem?.detail ?? "the gateway refused with \(answer.status)")
-    }
+    guard answer.status < 300 else { throw answer.refusal }
   }
 
   /// Ends this side of the stream: the gateway reads everything that was sent before, and ends its side.

@@ -57,14 +57,4 @@ package struct LatencySummary: Sendable, Codable, Equatable {
   package var mean: Double
   /// The number of recorded values.
   package var count: Int
-
-  package init(p50: Double, p90: Double, p99: Double, p999: Double, max: Double, mean: Double, count: Int) {
-    self.p50 = p50
-    self.p90 = p90
-    self.p99 = p99
-    self.p999 = p999
-    self.max = max
-    self.mean = mean
-    self.count = count
-  }
 }

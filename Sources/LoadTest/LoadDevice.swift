@@ -46,7 +46,7 @@ package final class LoadDevice: HTTP2SessionDelegate, StreamConsumer {
     var head = HeaderFields()
     head.append(.method, "POST")
     head.append(.scheme, "https")
-    head.append(.authority, lane.target.places[lane.target.place(of: index)].authority.utf8)
+    head.append(.authority, lane.target.places[lane.target.place(of: index)].description.utf8)
     head.append(.path, Paths.deviceStream)
     head.append(.authorization, "bearer \(secret)".utf8)
     let stream = try connection.session.request(head, hasBody: true)
@@ -164,7 +164,7 @@ package final class LoadDevice: HTTP2SessionDelegate, StreamConsumer {
       if seq > 0 {
         // The device drops a push that it has already received.
         guard seq > cursor else {
-          lane.tally.redelivered += 1
+          lane.tally.pushes.redelivered += 1
           return
         }
         cursor = seq
@@ -183,7 +183,7 @@ package final class LoadDevice: HTTP2SessionDelegate, StreamConsumer {
       lane.deviceCaughtUp(self)
     case .gap(let dropped):
       // The count is limited to the number of sent pushes, because a gateway could report any number.
-      let sent = lane.tally.sent
+      let sent = lane.tally.pushes.sent
       lane.tally.dropped[index] = min((lane.tally.dropped[index] ?? 0) + min(dropped, sent), sent)
     case nil: break
     }

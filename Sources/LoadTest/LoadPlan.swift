@@ -1,3 +1,5 @@
+package import GatewayProtocol
+
 /// The parameters of a load test. Rates are in pushes per second, times in seconds, sizes in bytes.
 package struct LoadPlan: Sendable {
   /// The kind of a load test.
@@ -20,6 +22,7 @@ package struct LoadPlan: Sendable {
   /// The number of provider connections.
   package var providers = 4
   package var pace = Pace.flatOut
+  /// The seconds of the measurement, and those before it.
   package var duration = 10.0
   package var warmUp = 1.0
   /// The number of pushes after which the test ends; nil if it ends after ``duration``.
@@ -47,8 +50,12 @@ package struct LoadPlan: Sendable {
 
   /// The rate at which pushes are sent.
   package enum Pace: Sendable, Equatable {
+    /// As fast as answers arrive: the intended time of each push is the moment of sending.
     case flatOut
+    /// A constant rate in pushes per second.
     case steady(Double)
+    /// A rate in pushes per second that changes linearly from the first value to the second; the first also holds
+    /// during the warm-up.
     case ramp(from: Double, to: Double)
   }
 
@@ -75,33 +82,12 @@ package struct LoadPlan: Sendable {
     plan.pushes = pushes.map { $0 * (index + 1) / loops - $0 * index / loops }
     return plan
   }
-
-  package var schedule: SendSchedule {
-    let pace: SendSchedule.Pace =
-      switch self.pace {
-      case .flatOut: .flatOut
-      case .steady(let rate): .steady(rate)
-      case .ramp(let from, let to): .ramp(from: from, to: to)
-      }
-    return SendSchedule(pace: pace, warmUp: warmUp, duration: duration)
-  }
 }
 
 /// The target of a load test and the credentials for it.
 package struct LoadTarget: Sendable {
-  /// The host and port of a gateway.
-  package struct Place: Sendable, Equatable {
-    package var host: String
-    package var port: Int
-
-    package init(host: String, port: Int) { (self.host, self.port) = (host, port) }
-
-    /// The value of the pseudo-header field `:authority`.
-    package var authority: String { "\(host):\(port)" }
-  }
-
   /// The gateways, at least one; providers and devices are assigned to them round-robin.
-  package var places: [Place]
+  package var places: [GatewayAddress]
   /// The path of the trusted certificates.
   package var trustPath: String
   /// The path of the admin socket that enrolls devices; nil for a target that only receives requests.
@@ -114,7 +100,7 @@ package struct LoadTarget: Sendable {
   /// The process to measure; nil to take the process ID from the gateway's status.
   package var pid: Int32?
 
-  package init(places: [Place], trustPath: String, adminSocket: String?, topic: String) {
+  package init(places: [GatewayAddress], trustPath: String, adminSocket: String?, topic: String) {
     precondition(!places.isEmpty, "a load test has a gateway")
     self.places = places
     self.trustPath = trustPath

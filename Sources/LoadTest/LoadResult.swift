@@ -26,7 +26,19 @@ package struct LoadResult: Sendable, Codable, Equatable {
     /// Pushes sent to a device that had already received them, as after a lost connection; the device drops them.
     package var redelivered = 0
 
-    package init() {}
+    mutating func add(_ other: Pushes) {
+      sent += other.sent
+      accepted += other.accepted
+      refusals.merge(other.refusals, uniquingKeysWith: +)
+      unanswered += other.unanswered
+      retried += other.retried
+      expected += other.expected
+      delivered += other.delivered
+      duplicated += other.duplicated
+      reordered += other.reordered
+      misdelivered += other.misdelivered
+      redelivered += other.redelivered
+    }
   }
 
   /// The resource use of a process, measured from outside.
@@ -54,20 +66,6 @@ package struct LoadResult: Sendable, Codable, Equatable {
       case residentBytesConnected = "resident_bytes_connected"
       case residentBytesAtEnd = "resident_bytes_at_end"
       case residentBytesPerIdleStream = "resident_bytes_per_idle_stream"
-    }
-
-    package init(
-      pid: Int32, cpuSeconds: Double, cpuSecondsPer100000: Double?, cpuShare: Double, residentBytesBefore: Int,
-      residentBytesConnected: Int, residentBytesAtEnd: Int, residentBytesPerIdleStream: Int?
-    ) {
-      self.pid = pid
-      self.cpuSeconds = cpuSeconds
-      self.cpuSecondsPer100000 = cpuSecondsPer100000
-      self.cpuShare = cpuShare
-      self.residentBytesBefore = residentBytesBefore
-      self.residentBytesConnected = residentBytesConnected
-      self.residentBytesAtEnd = residentBytesAtEnd
-      self.residentBytesPerIdleStream = residentBytesPerIdleStream
     }
   }
 

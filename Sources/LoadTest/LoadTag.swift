@@ -23,7 +23,9 @@ package struct LoadTag: Equatable {
   package static let key = Array(#""mark":""#.utf8)
   /// The number of bytes after the digits in a line of the gateway.
   private static let tailSize = 3
+}
 
+extension LoadTag {
   /// Writes the tag as ``size`` hex digits.
   package func write(to digits: UnsafeMutableRawBufferPointer) {
     var offset = 0
@@ -63,14 +65,6 @@ package struct LoadTag: Equatable {
     number = UInt32(take(8))
     intended = take(12)
     if !isHex { return nil }
-  }
-
-  package init(run: UInt16, provider: UInt16, device: UInt32, number: UInt32, intended: UInt64) {
-    self.run = run
-    self.provider = provider
-    self.device = device
-    self.number = number
-    self.intended = intended
   }
 
   /// Finds the tag in a line: first at its usual position near the end, then at any position.

@@ -1,23 +1,9 @@
 /// The counts of one loop of a load test.
 package struct LoadTally: Sendable {
-  package var sent = 0
-  package var accepted = 0
-  /// The refusals by status and reason, such as `429 TooManyRequests`.
-  package var refusals: [String: Int] = [:]
-  /// Requests whose connection was lost before the answer, and that were not sent again.
-  package var unanswered = 0
-  package var retried = 0
-  /// The delivered pushes, each counted once.
-  package var delivered = 0
-  /// The part of ``delivered`` that went to devices that read slowly; its latency is not measured.
+  /// The counts by outcome; those that the end of the test determines stay 0.
+  package var pushes = LoadResult.Pushes()
+  /// The part of the delivered pushes that went to devices that read slowly; its latency is not measured.
   package var deliveredSlowly = 0
-  /// Accepted pushes that should arrive at a device.
-  package var expected = 0
-  package var duplicated = 0
-  package var reordered = 0
-  package var misdelivered = 0
-  /// Lines with a sequence number that the device had already received; devices drop these.
-  package var redelivered = 0
   /// The number of pushes evicted according to `gap` lines, by device.
   package var dropped: [Int: Int] = [:]
   /// Tags of another test.
@@ -50,18 +36,8 @@ package struct LoadTally: Sendable {
   private static let maximumSeconds = 86_400
 
   package mutating func add(_ other: LoadTally) {
-    sent += other.sent
-    accepted += other.accepted
-    refusals.merge(other.refusals, uniquingKeysWith: +)
-    unanswered += other.unanswered
-    retried += other.retried
-    delivered += other.delivered
+    pushes.add(other.pushes)
     deliveredSlowly += other.deliveredSlowly
-    expected += other.expected
-    duplicated += other.duplicated
-    reordered += other.reordered
-    misdelivered += other.misdelivered
-    redelivered += other.redelivered
     foreign += other.foreign
     resumed += other.resumed
     connections += other.connections
@@ -90,11 +66,4 @@ package struct LoadSecond: Sendable, Codable, Equatable {
   package var sent = 0
   package var accepted = 0
   package var delivered = 0
-
-  package init(second: Int, sent: Int = 0, accepted: Int = 0, delivered: Int = 0) {
-    self.second = second
-    self.sent = sent
-    self.accepted = accepted
-    self.delivered = delivered
-  }
 }

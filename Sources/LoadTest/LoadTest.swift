@@ -25,20 +25,10 @@ package struct LoadTest: Sendable {
     package var accepted: Int
     package var delivered: Int
     package var connected: Int
-
-    package init(phase: Phase, share: Double, accepted: Int, delivered: Int, connected: Int) {
-      self.phase = phase
-      self.share = share
-      self.accepted = accepted
-      self.delivered = delivered
-      self.connected = connected
-    }
   }
 
   /// The reason for the failure of a test, in one line.
   package struct Failure: Error, CustomStringConvertible {
-    package enum Kind: Sendable { case failed, interrupted }
-    package var kind: Kind
     package var description: String
   }
 
@@ -65,13 +55,12 @@ package struct LoadTest: Sendable {
     batchName = "bench-" + String(UInt64.random(in: 0 ... .max), radix: 36)
   }
 
-  /// - Throws: ``Failure``; ``ClientError`` if no gateway answers.
+  /// - Throws: ``Failure``; ``ClientError`` if no gateway answers; `CancellationError` if the task is canceled.
   package func run() async throws -> Report {
     let limit = DescriptorLimit.raise()
     let needed = plan.devices + plan.providers + LoadTest.otherDescriptors
     guard needed <= limit || plan.kind == .accept else {
       throw Failure(
-        kind: .failed,
         description: "\(plan.devices) devices need \(needed) open files, and this system allows a process \(limit): "
           + "at most \(limit - plan.providers - LoadTest.otherDescriptors) devices, or raise the limit (ulimit -Hn)")
     }
@@ -96,20 +85,18 @@ package struct LoadTest: Sendable {
     guard let admin else { return [] }
     var devices: [BatchDevice] = []
     while devices.count < plan.devices {
-      try checkInterrupted()
+      try Task.checkCancellation()
       let wanted = BatchRequest(
         name: batchName, first: devices.count, count: min(LoadTest.batchSize, plan.devices - devices.count),
         topic: target.topic)
       let answer = try await admin.request("POST", AdminPath.batches(), body: controlJSON(wanted))
       guard answer.status == 201 else {
         let problem = try? decodeJSON(ProblemRecord.self, from: answer.body)
-        throw Failure(
-          kind: .failed, description: problem?.detail ?? "the gateway refused to enroll devices with \(answer.status)")
+        throw Failure(description: problem?.detail ?? "the gateway refused to enroll devices with \(answer.status)")
       }
       let made = try decodeJSON([BatchDevice].self, from: answer.body)
       guard made.count == wanted.count, made.allSatisfy({ $0.token.utf8.count == 2 * DeviceToken.size }) else {
         throw Failure(
-          kind: .failed,
           description: "the gateway did not enroll the \(wanted.count) requested devices: check its version")
       }
       devices += made
@@ -205,12 +192,12 @@ package struct LoadTest: Sendable {
     result.connectionsLost = tally.connectionsLost
     if let pid, let before, let connected, let from = warm.gateway, let to = atEnd.gateway {
       result.gatewayProcess = process(
-        pid, from, to, seconds, accepted: tally.accepted - warm.accepted, before: before, connected: connected,
+        pid, from, to, seconds, accepted: tally.pushes.accepted - warm.accepted, before: before, connected: connected,
         streams: result.connectedDevices)
     }
     if let from = warm.load, let to = atEnd.load {
       result.loadProcess = process(
-        getpid(), from, to, seconds, accepted: tally.accepted - warm.accepted, before: from, connected: from,
+        getpid(), from, to, seconds, accepted: tally.pushes.accepted - warm.accepted, before: from, connected: from,
         streams: 0)
       result.isLoadSaturated = result.loadProcess.cpuShare > LoadTest.saturatedShare * Double(plan.loops)
     }
@@ -240,20 +227,9 @@ package struct LoadTest: Sendable {
   }
 
   private func pushes(_ tally: LoadTally, _ missing: [Int: Int], _ last: WorkerPool.Standing) -> LoadResult.Pushes {
-    var pushes = LoadResult.Pushes()
-    pushes.sent = tally.sent
-    pushes.accepted = tally.accepted
-    pushes.refusals = tally.refusals
-    pushes.refused = tally.refusals.values.reduce(0, +)
-    pushes.unanswered = tally.unanswered
+    var pushes = tally.pushes
+    pushes.refused = pushes.refusals.values.reduce(0, +)
     pushes.unsent = last.unsent
-    pushes.retried = tally.retried
-    pushes.expected = tally.expected
-    pushes.delivered = tally.delivered
-    pushes.duplicated = tally.duplicated
-    pushes.reordered = tally.reordered
-    pushes.misdelivered = tally.misdelivered
-    pushes.redelivered = tally.redelivered
     for (device, count) in missing {
       // A push that is never stored has no durability guarantee; a `gap` reported the pushes that the mailbox limit
       // evicted.
@@ -282,7 +258,7 @@ package struct LoadTest: Sendable {
     var lastRenewal = clock.now
     var lastSent = (count: -1, at: clock.now)
     while true {
-      try checkInterrupted()
+      try Task.checkCancellation()
       let standing = await fleet.standing()
       try standing.check()
       if !standing.isSending { return }
@@ -325,7 +301,7 @@ package struct LoadTest: Sendable {
     let clock = ContinuousClock()
     var last = (count: -1, at: clock.now)
     while true {
-      try checkInterrupted()
+      try Task.checkCancellation()
       let standing = await fleet.standing()
       try standing.check()
       if isDone(standing) { return }
@@ -356,7 +332,7 @@ package struct LoadTest: Sendable {
   ) async throws {
     let clock = ContinuousClock()
     while clock.now < end {
-      try checkInterrupted()
+      try Task.checkCancellation()
       let standing = await fleet.standing()
       try standing.check()
       if !standing.isSending { return }
@@ -369,13 +345,12 @@ package struct LoadTest: Sendable {
     let clock = ContinuousClock()
     let end = clock.now + .seconds(LoadTest.connectTimeout)
     while true {
-      try checkInterrupted()
+      try Task.checkCancellation()
       let standing = await fleet.standing()
       try standing.check()
       if standing.isConnected { return }
       if clock.now > end {
         throw Failure(
-          kind: .failed,
           description: "only \(standing.live) of \(standing.expectedDevices) devices and \(standing.readyProviders) of "
             + "\(standing.providers) providers connected within \(Int(LoadTest.connectTimeout)) s"
             + (standing.lastLoss.map { ": \($0)" } ?? ""))
@@ -383,10 +358,6 @@ package struct LoadTest: Sendable {
       report(.connect, Double(standing.live) / Double(max(1, standing.expectedDevices)), standing)
       try? await Task.sleep(for: .milliseconds(5))
     }
-  }
-
-  private func checkInterrupted() throws {
-    if Task.isCancelled { throw Failure(kind: .interrupted, description: "interrupted") }
   }
 
   private func report(_ phase: Phase, _ share: Double, _ standing: WorkerPool.Standing) {

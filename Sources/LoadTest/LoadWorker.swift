@@ -9,7 +9,7 @@ import PushCore
 ///
 /// Use it only on its event loop. At the end of an event-loop iteration it acknowledges the received pushes and sends
 /// new requests, in one flush per connection.
-package final class LoadWorker: ProviderLane {
+package final class LoadWorker {
   package let plan: LoadPlan
   package let target: LoadTarget
   package let run: UInt16
@@ -33,7 +33,6 @@ package final class LoadWorker: ProviderLane {
   private let secrets: [String]
   /// 64 hex digits for each device, one after another.
   private let tokens: [UInt8]
-  private let schedule: SendSchedule
   private var providers: [LoadProvider] = []
   package private(set) var devices: [LoadDevice] = []
   private var ledger: DeliveryLedger
@@ -52,19 +51,11 @@ package final class LoadWorker: ProviderLane {
   private var readyProviders = 0
   private var expectedDevices = 0
   private var failure: String?
-  private var storm: StormState?
+  /// The state of a storm, in which all devices disconnect and reconnect at once.
+  private var storm: (began: UInt64, missing: Int, allLive: UInt64?, caughtUp: UInt64?)?
   private var churnPlace = 0
   /// The time at which the device of a catch-up began to connect, in nanoseconds after the start.
   package private(set) var catchUpBegan: UInt64 = 0
-
-  /// The state of a storm, in which all devices disconnect and reconnect at once.
-  private struct StormState {
-    var began: UInt64
-    var missing: Int
-    var live: Int
-    var allLive: UInt64?
-    var caughtUp: UInt64?
-  }
 
   /// The maximum number of connections opened at once. Beyond the listener's backlog, the kernel would drop connections
   /// and wait one second.
@@ -87,7 +78,6 @@ package final class LoadWorker: ProviderLane {
     context = LoopContext(eventLoop: loop)
     secrets = credentials.map(\.secret)
     tokens = credentials.flatMap { Array($0.token.utf8) }
-    schedule = plan.schedule
     ledger = DeliveryLedger(providers: plan.providers, devices: plan.devices)
     resumesSessions = plan.kind == .storm || plan.churn > 0
     // Eight digits of the run and the loop, then the group with the version digit of a UUID.
@@ -142,7 +132,7 @@ package final class LoadWorker: ProviderLane {
     let place = target.place(of: provider.index)
     open(
       place, slowly: false, attach: { connection, _ in provider.attach(connection) },
-      failed: { [self] error in fail("nothing answers at \(target.places[place].authority): \(error)") })
+      failed: { [self] error in fail("nothing answers at \(target.places[place].description): \(error)") })
   }
 
   /// Opens the streams of the devices in ``waiting``, at most ``maximumConnecting`` at once.
@@ -213,6 +203,7 @@ package final class LoadWorker: ProviderLane {
     }
   }
 
+  /// Counts a provider that has received its stream limit and can send.
   package func providerReady(_ provider: LoadProvider) {
     readyProviders += 1
     noteCapacity(provider)
@@ -231,15 +222,11 @@ package final class LoadWorker: ProviderLane {
   package func deviceLive(_ device: LoadDevice) {
     connecting -= 1
     liveCount += 1
-    if storm != nil {
-      storm?.live += 1
-      if liveCount == expectedDevices { storm?.allLive = elapsed() }
-    }
+    if liveCount == expectedDevices { storm?.allLive = elapsed() }
     connectDevices()
   }
 
   package func deviceCaughtUp(_ device: LoadDevice) {
-    guard storm != nil else { return }
     storm?.missing -= 1
     if storm?.missing == 0 { storm?.caughtUp = elapsed() }
   }
@@ -267,7 +254,7 @@ package final class LoadWorker: ProviderLane {
 
   /// Disconnects all devices, which then reconnect at once.
   package func beginStorm() {
-    storm = StormState(began: elapsed(), missing: expectedDevices, live: 0)
+    storm = (began: elapsed(), missing: expectedDevices, allLive: nil, caughtUp: nil)
     for device in devices where device.state == .live { device.drop() }
   }
 
@@ -291,7 +278,7 @@ package final class LoadWorker: ProviderLane {
     let now = NIODeadline.now().uptimeNanoseconds
     var next = now + 50_000_000
     if plan.pace != .flatOut {
-      next = max(start + schedule.intended(tally.sent), now + LoadWorker.shortestTick)
+      next = max(start + plan.intended(tally.pushes.sent), now + LoadWorker.shortestTick)
     }
     let this = NIOLoopBound(self, eventLoop: context.eventLoop)
     context.eventLoop.scheduleTask(deadline: .uptimeNanoseconds(next)) { this.value.tick() }
@@ -324,30 +311,30 @@ package final class LoadWorker: ProviderLane {
   private func pump() {
     guard !available.isEmpty, start > 0 else { return }
     let now = elapsed()
-    let isTimeOver = plan.pushes == nil && Double(now) / 1e9 >= schedule.warmUp + schedule.duration
+    let isTimeOver = plan.pushes == nil && Double(now) / 1e9 >= plan.warmUp + plan.duration
     var due = plan.pushes ?? LoadPlan.maximumPushes
     if plan.pace == .flatOut {
       if isTimeOver { due = 0 }
     } else {
-      due = min(due, schedule.due(at: Double(now) / 1e9))
+      due = min(due, plan.due(at: Double(now) / 1e9))
     }
     while let (provider, request) = retries.first, provider.hasCapacity {
       retries.removeFirst()
       provider.send(request)
       _ = request
     }
-    while tally.sent < due, let provider = nextProvider() {
-      let device = tally.sent % plan.devices
-      let intended = plan.pace == .flatOut ? now : schedule.intended(tally.sent)
+    while tally.pushes.sent < due, let provider = nextProvider() {
+      let device = tally.pushes.sent % plan.devices
+      let intended = plan.pace == .flatOut ? now : plan.intended(tally.pushes.sent)
       let number = ledger.send(provider: provider.index, device: device)
       lastID += 1
-      tally.sent += 1
+      tally.pushes.sent += 1
       tally.second(now) { $0.sent += 1 }
       provider.send(.init(device: device, number: number, intended: intended, id: lastID))
       if provider.hasCapacity { list(provider) }
     }
-    if isTimeOver, tally.sent >= due || plan.pace == .flatOut { isSending = false }
-    if let pushes = plan.pushes, tally.sent >= pushes { isSending = false }
+    if isTimeOver, tally.pushes.sent >= due || plan.pace == .flatOut { isSending = false }
+    if let pushes = plan.pushes, tally.pushes.sent >= pushes { isSending = false }
   }
 
   private func nextProvider() -> LoadProvider? {
@@ -388,12 +375,12 @@ package final class LoadWorker: ProviderLane {
 
   package func accepted(_ request: LoadProvider.Request, by provider: LoadProvider) {
     let now = elapsed()
-    tally.accepted += 1
+    tally.pushes.accepted += 1
     tally.lastAnswer = now
     tally.second(now) { $0.accepted += 1 }
     if isMeasured(now) { tally.acceptedMeasured += 1 }
     if isMeasured(request.intended) { tally.acceptLatencies.record(nanoseconds: now &- min(now, request.intended)) }
-    if isExpected(request.device) { tally.expected += 1 }
+    if isExpected(request.device) { tally.pushes.expected += 1 }
     noteCapacity(provider)
   }
 
@@ -401,7 +388,7 @@ package final class LoadWorker: ProviderLane {
     let status = message.text(.status) ?? "no status"
     let body = String(decoding: message.body, as: UTF8.self)
     let reason = body.split(separator: "\"").dropFirst(3).first.map { " \($0)" } ?? ""
-    tally.refusals[status + reason, default: 0] += 1
+    tally.pushes.refusals[status + reason, default: 0] += 1
     tally.lastAnswer = elapsed()
     ledger.refuse(provider: provider.index, device: request.device, number: request.number)
     noteCapacity(provider)
@@ -410,11 +397,11 @@ package final class LoadWorker: ProviderLane {
   /// Sends a request again, or counts it as unanswered: its connection was lost before the answer.
   package func giveUp(_ request: LoadProvider.Request, of provider: LoadProvider, isRetriable: Bool) {
     if isRetriable, !isOver {
-      tally.retried += 1
+      tally.pushes.retried += 1
       ledger.retry(provider: provider.index, device: request.device, number: request.number)
       retries.append((provider, request))
     } else {
-      tally.unanswered += 1
+      tally.pushes.unanswered += 1
       ledger.refuse(provider: provider.index, device: request.device, number: request.number)
     }
   }
@@ -425,20 +412,20 @@ package final class LoadWorker: ProviderLane {
       return
     }
     guard Int(mark.device) == device.index else {
-      tally.misdelivered += 1
+      tally.pushes.misdelivered += 1
       return
     }
     switch ledger.arrive(provider: Int(mark.provider), device: device.index, number: mark.number) {
     case .inOrder, .lateRetry: break
-    case .reordered: tally.reordered += 1
+    case .reordered: tally.pushes.reordered += 1
     case .duplicate:
-      tally.duplicated += 1
+      tally.pushes.duplicated += 1
       return
     case .misdelivered:
-      tally.misdelivered += 1
+      tally.pushes.misdelivered += 1
       return
     }
-    tally.delivered += 1
+    tally.pushes.delivered += 1
     tally.lastDelivery = now
     tally.second(now) { $0.delivered += 1 }
     if isMeasured(now) { tally.deliveredMeasured += 1 }
@@ -451,7 +438,7 @@ package final class LoadWorker: ProviderLane {
 
   private func isMeasured(_ time: UInt64) -> Bool {
     let seconds = Double(time) / 1e9
-    return seconds >= schedule.warmUp && (plan.pushes != nil || seconds < schedule.warmUp + schedule.duration)
+    return seconds >= plan.warmUp && (plan.pushes != nil || seconds < plan.warmUp + plan.duration)
   }
 
   /// Returns true if the device is expected to receive the pushes accepted for it.
@@ -465,40 +452,19 @@ package final class LoadWorker: ProviderLane {
 
   // MARK: Progress and end
 
-  /// The progress of a worker.
-  package struct Standing: Sendable {
-    package var readyProviders: Int
-    package var liveDevices: Int
-    package var expectedDevices: Int
-    package var sent: Int
-    package var accepted: Int
-    package var delivered: Int
-    package var expected: Int
-    /// The number of pushes evicted according to `gap` lines.
-    package var dropped: Int
-    package var isSending: Bool
-    package var inFlight: Int
-    package var refused: Int
-    /// The number of due pushes that were not sent.
-    package var unsent: Int
-    package var failure: String?
-    package var lastLoss: String?
-    package var storm: (began: UInt64, allLive: UInt64?, caughtUp: UInt64?)?
-
-    /// True if everything sent is answered and everything accepted is delivered.
-    package var isQuiet: Bool { !isSending && inFlight == 0 && delivered + dropped >= expected }
-  }
-
-  package var standing: Standing {
+  package var standing: WorkerPool.Standing {
     let end = Double(start == 0 ? 0 : elapsed()) / 1e9
-    let due = plan.pace == .flatOut ? tally.sent : min(plan.pushes ?? .max, schedule.due(at: end))
-    return Standing(
-      readyProviders: readyProviders, liveDevices: liveCount, expectedDevices: expectedDevices, sent: tally.sent,
-      accepted: tally.accepted, delivered: tally.delivered, expected: tally.expected,
-      dropped: tally.dropped.values.reduce(0, +), isSending: isSending,
-      inFlight: providers.reduce(retries.count) { $0 + $1.inFlight }, refused: tally.refusals.values.reduce(0, +),
-      unsent: max(0, due - tally.sent), failure: failure, lastLoss: tally.lastLoss,
-      storm: storm.map { ($0.began, $0.allLive, $0.caughtUp) })
+    let due = plan.pace == .flatOut ? tally.pushes.sent : min(plan.pushes ?? .max, plan.due(at: end))
+    let inFlight = providers.reduce(retries.count) { $0 + $1.inFlight }
+    let dropped = tally.dropped.values.reduce(0, +)
+    return WorkerPool.Standing(
+      readyProviders: readyProviders, live: liveCount, expectedDevices: expectedDevices, sent: tally.pushes.sent,
+      accepted: tally.pushes.accepted, delivered: tally.pushes.delivered, expected: tally.pushes.expected,
+      refused: tally.pushes.refusals.values.reduce(0, +), dropped: dropped, inFlight: inFlight,
+      unsent: max(0, due - tally.pushes.sent), isSending: isSending,
+      isQuiet: !isSending && inFlight == 0 && tally.pushes.delivered + dropped >= tally.pushes.expected,
+      failure: failure,
+      lastLoss: tally.lastLoss, storm: storm.map { ($0.began, $0.allLive, $0.caughtUp) })
   }
 
   /// Closes all connections; requests still in flight count as unanswered.

@@ -79,11 +79,11 @@ package struct WorkerPool: Sendable {
     await each { lane -> (Int, Double) in
       // Without a delivery, `last` is 0.
       let (began, last) = (lane.catchUpBegan, lane.tally.lastDelivery)
-      return (lane.tally.delivered, last > began ? Double(last - began) / 1e9 : 0)
+      return (lane.tally.pushes.delivered, last > began ? Double(last - began) / 1e9 : 0)
     }.first ?? (0, 0)
   }
 
-  /// The progress of the test, summed over all loops.
+  /// The progress of one loop, or of the test, summed over all loops.
   package struct Standing: Sendable {
     package var readyProviders = 0
     package var providers = 0
@@ -94,10 +94,13 @@ package struct WorkerPool: Sendable {
     package var delivered = 0
     package var expected = 0
     package var refused = 0
+    /// The number of pushes evicted according to `gap` lines.
     package var dropped = 0
     package var inFlight = 0
+    /// The number of pushes that were due and not sent.
     package var unsent = 0
     package var isSending = false
+    /// True if everything sent is answered and everything accepted is delivered.
     package var isQuiet = true
     package var failure: String?
     package var lastLoss: String?
@@ -111,38 +114,37 @@ package struct WorkerPool: Sendable {
       guard let failure else { return }
       throw ClientError(.unreachable, failure)
     }
+
+    fileprivate mutating func add(_ one: Standing) {
+      readyProviders += one.readyProviders
+      live += one.live
+      expectedDevices += one.expectedDevices
+      sent += one.sent
+      accepted += one.accepted
+      delivered += one.delivered
+      expected += one.expected
+      refused += one.refused
+      dropped += one.dropped
+      inFlight += one.inFlight
+      unsent += one.unsent
+      isSending = isSending || one.isSending
+      isQuiet = isQuiet && one.isQuiet
+      failure = failure ?? one.failure
+      lastLoss = lastLoss ?? one.lastLoss
+      guard let known = storm, let next = one.storm else {
+        storm = storm ?? one.storm
+        return
+      }
+      // The storm is over when it is over for the last loop.
+      func later(_ one: UInt64?, _ other: UInt64?) -> UInt64? { one.flatMap { one in other.map { max(one, $0) } } }
+      storm = (min(known.began, next.began), later(known.allLive, next.allLive), later(known.caughtUp, next.caughtUp))
+    }
   }
 
   package func standing() async -> Standing {
     var sum = Standing()
     sum.providers = plan.kind == .idle ? 0 : plan.providers
-    for one in await each({ $0.standing }) {
-      sum.readyProviders += one.readyProviders
-      sum.live += one.liveDevices
-      sum.expectedDevices += one.expectedDevices
-      sum.sent += one.sent
-      sum.accepted += one.accepted
-      sum.delivered += one.delivered
-      sum.expected += one.expected
-      sum.refused += one.refused
-      sum.dropped += one.dropped
-      sum.inFlight += one.inFlight
-      sum.unsent += one.unsent
-      sum.isSending = sum.isSending || one.isSending
-      sum.isQuiet = sum.isQuiet && one.isQuiet
-      sum.failure = sum.failure ?? one.failure
-      sum.lastLoss = sum.lastLoss ?? one.lastLoss
-      guard let storm = one.storm else { continue }
-      guard let known = sum.storm else {
-        sum.storm = storm
-        continue
-      }
-      // The storm is over when it is over for the last loop.
-      func later(_ one: UInt64?, _ other: UInt64?) -> UInt64? { one.flatMap { one in other.map { max(one, $0) } } }
-      sum.storm = (
-        min(known.began, storm.began), later(known.allLive, storm.allLive), later(known.caughtUp, storm.caughtUp)
-      )
-    }
+    for one in await each({ $0.standing }) { sum.add(one) }
     return sum
   }
 

@@ -29,8 +29,8 @@ package enum DisplayWidth {
     case ..<0x300: return 1
     default: break
     }
-    if contains(WidthTable.joining, scalar) { return 0 }
-    if contains(WidthTable.wide, scalar) { return 2 }
+    if contains(joining, scalar) { return 0 }
+    if contains(wide, scalar) { return 2 }
     switch scalar.properties.generalCategory {
     case .nonspacingMark, .enclosingMark, .format, .lineSeparator, .paragraphSeparator: return 0
     default: return 1
@@ -45,8 +45,7 @@ package enum DisplayWidth {
     return scalars.contains("\u{FE0F}") || scalars.contains { $0.properties.isEmojiModifier }
   }
 
-  /// Returns true if a scalar is in a set of ``WidthTable``: an odd number of boundaries are less than or equal to
-  /// it.
+  /// Returns true if a scalar is in ``wide`` or ``joining``: an odd number of boundaries are less than or equal to it.
   private static func contains(_ boundaries: [UInt32], _ scalar: Unicode.Scalar) -> Bool {
     var (low, high) = (0, boundaries.count)
     while low < high {

@@ -11,26 +11,20 @@ package final class EffectQueue<Model: EffectModel>: Sendable {
 
   private let backlog = Mutex(0)
   private let work: AsyncStream<[Model.Effect]>.Continuation
-  private let task: Task<Void, Never>
+  private let task = Mutex<Task<Void, Never>?>(nil)
 
   /// - Parameter hasRoom: Called when the backlog falls below ``maximumBacklog``.
   package init(perform: @escaping Perform, hasRoom: @escaping @Sendable () -> Void) {
     let (stream, continuation) = AsyncStream.makeStream(of: [Model.Effect].self)
     work = continuation
-    let box = Relay()
     // A dedicated thread, because saving blocks on the disk.
-    task = Task(executorPreference: SerialQueue("effects")) {
+    let task = Task(executorPreference: SerialQueue("effects")) {
       for await effects in stream {
         await perform(effects)
-        if box.queue.withLock({ $0 })?.done() ?? false { hasRoom() }
+        if self.done() { hasRoom() }
       }
     }
-    box.queue.withLock { $0 = self }
-  }
-
-  /// Refers from the task to its queue, which owns the task.
-  private final class Relay: Sendable {
-    let queue = Mutex<EffectQueue<Model>?>(nil)
+    self.task.withLock { $0 = task }
   }
 
   /// True if the backlog has reached its limit.
@@ -47,8 +41,9 @@ package final class EffectQueue<Model: EffectModel>: Sendable {
   /// once.
   package func finish() async {
     work.finish()
-    task.cancel()
-    await task.value
+    let task = task.withLock { $0 }
+    task?.cancel()
+    await task?.value
   }
 
   /// Records that one batch of effects is performed. Returns true if the backlog has just fallen below its limit.

@@ -41,7 +41,7 @@ package struct TerminalCapabilities: Sendable, Equatable {
   ///
   /// - Parameter colorCount: Returns the number of colors of a terminal type (terminfo).
   package static func detect(
-    _ environment: [String: String], colorCount: (String) -> Int? = Terminfo.colorCount
+    _ environment: [String: String], colorCount: (String) -> Int? = TerminalCapabilities.colorCount
   ) -> TerminalCapabilities {
     let locale = ["LC_ALL", "LC_CTYPE", "LANG"].compactMap { environment[$0] }.first { !$0.isEmpty } ?? ""
     let name = locale.lowercased()
@@ -120,10 +120,10 @@ extension Frame {
         return
       }
       guard !character.isASCII else { return }
-      if let sign = ASCIISpelling.signs[character] {
+      if let sign = asciiSigns[character] {
         cell.character = sign
       } else if !keepsLetters {
-        cell.character = ASCIISpelling.letters[character] ?? "?"
+        cell.character = asciiLetters[character] ?? "?"
       }
     }
   }
@@ -135,21 +135,19 @@ extension TerminalCapabilities {
     guard !encodesUTF8, !text.utf8.allSatisfy({ $0 < 0x80 }) else { return text }
     return text.replacing("…", with: "...").reduce(into: "") { spelled, character in
       spelled.append(
-        character.isASCII ? character : ASCIISpelling.signs[character] ?? ASCIISpelling.letters[character] ?? "?")
+        character.isASCII ? character : asciiSigns[character] ?? asciiLetters[character] ?? "?")
     }
   }
 }
 
-/// The ASCII replacements of characters. Each of these characters takes one column.
-private enum ASCIISpelling {
-  static let signs = table(
-    "─━│┃╭╮╰╯┏┓┗┛├┤┬┴┌▸◂▾●○✓…‹›·↑↓←→↵⇥␣▏×–—“”",
-    "-=||++++####+++++><v*ox~<>-^v<><>_|x--\"\"")
-  static let letters = table(
-    "ÀÁÂÃÄÅÇÈÉÊËÌÍÎÏÑÒÓÔÕÖØÙÚÛÜÝàáâãäåçèéêëìíîïñòóôõöøùúûüýÿß„‘’‚«»•€£¥°",
-    "AAAAAACEEEEIIIINOOOOOOUUUUYaaaaaaceeeeiiiinoooooouuuuyys\"'''<>*ELYo")
+/// The ASCII replacements of drawing characters, and those of letters. Each of these characters takes one column.
+private let asciiSigns = asciiTable(
+  "─━│┃╭╮╰╯┏┓┗┛├┤┬┴┌▸◂▾●○✓…‹›·↑↓←→↵⇥␣▏×–—“”",
+  "-=||++++####+++++><v*ox~<>-^v<><>_|x--\"\"")
+private let asciiLetters = asciiTable(
+  "ÀÁÂÃÄÅÇÈÉÊËÌÍÎÏÑÒÓÔÕÖØÙÚÛÜÝàáâãäåçèéêëìíîïñòóôõöøùúûüýÿß„‘’‚«»•€£¥°",
+  "AAAAAACEEEEIIIINOOOOOOUUUUYaaaaaaceeeeiiiinoooooouuuuyys\"'''<>*ELYo")
 
-  private static func table(_ signs: String, _ ascii: String) -> [Character: Character] {
-    Dictionary(zip(signs, ascii), uniquingKeysWith: { first, _ in first })
-  }
+private func asciiTable(_ signs: String, _ ascii: String) -> [Character: Character] {
+  Dictionary(zip(signs, ascii), uniquingKeysWith: { first, _ in first })
 }

@@ -1,3 +1,5 @@
+import Foundation
+
 /// A desktop notification through the terminal: OSC 99, 777 or 9, depending on the terminal.
 package struct TerminalNotice: Sendable, Equatable {
   package enum Form: String, Sendable, CaseIterable {
@@ -88,31 +90,20 @@ package struct TerminalNotice: Sendable, Equatable {
   }
 }
 
-/// OSC 52: sends text to the clipboard of the user's terminal, also over SSH.
-package enum Clipboard {
-  /// The maximum size in bytes, before base64, that terminals accept.
-  private static let maximumSize = 50_000
+extension Terminal {
+  /// The maximum size in bytes, before base64, that terminals accept for their clipboard.
+  private static let maximumClipboardSize = 50_000
 
-  package static func sequence(_ text: String) -> String { "\u{1B}]52;c;\(base64(content(text)))\u{07}" }
+  /// Returns the sequence that sends a text to the clipboard of the user's terminal, also over SSH (OSC 52).
+  package static func clipboardSequence(_ text: String) -> String {
+    "\u{1B}]52;c;\(base64(clipboardContent(text)))\u{07}"
+  }
 
   /// Returns the part of a text that is copied: without control characters, and within the size limit.
-  package static func content(_ text: String) -> String {
-    Sanitizer.prefix(Sanitizer.body(text), maximumSize: maximumSize)
+  package static func clipboardContent(_ text: String) -> String {
+    Sanitizer.prefix(Sanitizer.body(text), maximumSize: maximumClipboardSize)
   }
 }
 
 /// Returns the UTF-8 of `text` in base64 (RFC 4648 §4).
-private func base64(_ text: String) -> String {
-  let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
-  let bytes = Array(text.utf8)
-  var result: [UInt8] = []
-  result.reserveCapacity((bytes.count + 2) / 3 * 4)
-  for start in stride(from: 0, to: bytes.count, by: 3) {
-    let group = bytes[start..<min(start + 3, bytes.count)]
-    let bits = group.reduce(0) { $0 << 8 | Int($1) } << (8 * (3 - group.count))
-    for place in 0..<4 {
-      result.append(place <= group.count ? alphabet[bits >> (18 - 6 * place) & 63] : UInt8(ascii: "="))
-    }
-  }
-  return String(decoding: result, as: UTF8.self)
-}
+private func base64(_ text: String) -> String { Data(text.utf8).base64EncodedString() }

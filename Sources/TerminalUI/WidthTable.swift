@@ -1,7 +1,7 @@
 // Written by scripts/width-table from Unicode 15.0.0.
 
 /// The scalars of two columns and the scalars of no column: sorted numbers at which a range begins and ends in turn.
-enum WidthTable {
+extension DisplayWidth {
   /// The scalars of East Asian Width Wide and Fullwidth (UAX #11) and those with emoji presentation, without marks.
   static let wide: [UInt32] = [
     0x1100, 0x1160, 0x231A, 0x231C, 0x2329, 0x232B, 0x23E9, 0x23ED, 0x23F0, 0x23F1, 0x23F3, 0x23F4, 0x25FD, 0x25FF,

@@ -84,7 +84,7 @@ struct PushCLI: ParsableCommand {
     let arguments = CommandLineArguments(Array(CommandLine.arguments.dropFirst()))
     do {
       if arguments.isVersion { return Output.data(configuration.version) }
-      if let script = CompletionScript.asked(arguments.words, of: PushCLI.self) { return Output.help(script) }
+      if let script = arguments.completionScript(of: PushCLI.self) { return Output.help(script) }
       try arguments.checkHelp(of: PushCLI.self)
       var command = try parseAsRoot(arguments.words)
       if var command = command as? any AsyncParsableCommand {
@@ -111,7 +111,7 @@ struct PushCLI: ParsableCommand {
   private static func leave(_ error: any Error, _ arguments: CommandLineArguments) -> Never {
     switch error {
     case let error as ExitCode: Glibc.exit(error.rawValue)
-    case is CommandFailure, is ClientError, is DeviceError: leave(CommandFailure(any: error))
+    case is CommandFailure, is ClientError: leave(CommandFailure(any: error))
     default: break
     }
     switch exitCode(for: error) {
@@ -119,9 +119,9 @@ struct PushCLI: ParsableCommand {
       Output.help(fullMessage(for: error))
       Glibc.exit(Exit.done.rawValue)
     case .validationFailure:
-      let wrong = UsageError(
+      let line = CommandFailure.usageLine(
         message: message(for: error), fullMessage: fullMessage(for: error), numbers: OptionNumbers(error))
-      leave(CommandFailure(.usage, arguments.unknownCommand(below: PushCLI.self) ?? wrong.line))
+      leave(CommandFailure(.usage, arguments.unknownCommand(below: PushCLI.self) ?? line))
     default: leave(CommandFailure(.failed, message(for: error)))
     }
   }

@@ -426,7 +426,7 @@ import Testing
     let link = ScriptedLink(answer: Client.Answer(status: 400, body: problem))
     try await run([.success(link)]) { session, _, _ in
       _ = await link.hear()
-      let error = await #expect(throws: DeviceError.self) {
+      let error = await #expect(throws: ClientError.self) {
         try await session.change(PreferencesRequest(settings: ["quiet=22-7 Mars"], app: nil, category: nil))
       }
       #expect(error?.description == "there is no time zone Mars")
@@ -434,7 +434,7 @@ import Testing
       #expect(link.posts.first?.body.contains("quiet=22-7 Mars") == true)
     }
     try await run([]) { session, _, _ in
-      let error = await #expect(throws: DeviceError.self) {
+      let error = await #expect(throws: ClientError.self) {
         try await session.report(AdReportRequest(id: "x", topic: "t", text: nil))
       }
       #expect(error?.description == "not connected: it can't be reported now")

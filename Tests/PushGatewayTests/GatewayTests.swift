@@ -1,5 +1,6 @@
 import Foundation
 import Glibc
+import HTTP2Transport
 import Logging
 import PushTesting
 import Synchronization
@@ -38,7 +39,7 @@ import Testing
     let enrollment = try await client.request("POST", "/v1/devices", body: Array(#"{"name":"laptop"}"#.utf8))
     #expect(enrollment.status == 201)
     let device = try JSONDecoder().decode(Enrolled.self, from: Data(enrollment.body))
-    let bearer: (Client.Field, String) = (.authorization, "bearer " + device.secret)
+    let bearer: (HeaderName, String) = (.authorization, "bearer " + device.secret)
     let registration = try await client.request("PUT", "/v1/device/apps/com.example.news", [bearer])
     let token = try #require(JSONDecoder().decode([String: String].self, from: Data(registration.body))["token"])
     let again = try await client.request("PUT", "/v1/device/apps/com.example.news", [bearer])

@@ -1,3 +1,4 @@
+import HTTP2Transport
 import PushTesting
 import Testing
 
@@ -67,7 +68,7 @@ import Testing
           {"aps":{"badge":\(number),"alert":{"title":"a","loc-args":[\(number)]},"relevance-score":\(number),\
           "content-available":\(number),"sound":{"critical":\(number),"volume":\(number),"name":"a"},"stale-date":\(number)}}
           """
-        let fields: [(Client.Field, String)] = [(.apnsExpiration, number)]
+        let fields: [(HeaderName, String)] = [(.apnsExpiration, number)]
         #expect([200, 400, 403].contains(try await gateway.push(client, to: device.token, payload: payload).status))
         #expect([200, 400].contains(try await gateway.push(client, to: device.token, fields).status))
       }

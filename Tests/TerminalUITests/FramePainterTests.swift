@@ -86,7 +86,7 @@ private struct SeededGenerator: RandomNumberGenerator {
       let (column, row) = (Int.random(in: -3..<40, using: &generator), Int.random(in: 0..<12, using: &generator))
       switch index % 7 {
       case 5:
-        frame.drawBox(Rectangle(column: column, row: row, columns: 9, rows: 4), border: .rounded, style: style)
+        frame.drawBox(Rectangle(column: column, row: row, columns: 9, rows: 4), style: style)
       case 6: frame.recede()
       default: frame.write(texts.randomElement(using: &generator)!, column: column, row: row, style: style)
       }

@@ -63,14 +63,15 @@ import Testing
       let gap = [UInt8](repeating: 0, count: (names + flags) % 2)
       return head + body + gap + [UInt8](repeating: 0, count: 13 * size) + colors
     }
-    #expect(Terminfo.colorCount(entry: entry(0o432, names: 5, flags: 2, colors: [0, 1], size: 2)) == 256)
-    #expect(Terminfo.colorCount(entry: entry(0o432, names: 5, flags: 3, colors: [8, 0], size: 2)) == 8)
-    #expect(Terminfo.colorCount(entry: entry(0o1036, names: 4, flags: 2, colors: [0, 0, 0, 1], size: 4)) == 1 << 24)
-    #expect(Terminfo.colorCount(entry: entry(0o432, names: 4, flags: 2, colors: [255, 255], size: 2)) == 0)
+    #expect(TerminalCapabilities.colorCount(entry: entry(0o432, names: 5, flags: 2, colors: [0, 1], size: 2)) == 256)
+    #expect(TerminalCapabilities.colorCount(entry: entry(0o432, names: 5, flags: 3, colors: [8, 0], size: 2)) == 8)
+    let wide = entry(0o1036, names: 4, flags: 2, colors: [0, 0, 0, 1], size: 4)
+    #expect(TerminalCapabilities.colorCount(entry: wide) == 1 << 24)
+    #expect(TerminalCapabilities.colorCount(entry: entry(0o432, names: 4, flags: 2, colors: [255, 255], size: 2)) == 0)
     let whole = entry(0o432, names: 5, flags: 2, colors: [0, 1], size: 2)
-    for count in 0..<whole.count { _ = Terminfo.colorCount(entry: Array(whole.prefix(count))) }
-    #expect(Terminfo.colorCount(entry: [UInt8](repeating: 0xFF, count: 64)) == nil)
-    #expect(Terminfo.colorCount("../../etc/passwd") == nil && Terminfo.colorCount("") == nil)
+    for count in 0..<whole.count { _ = TerminalCapabilities.colorCount(entry: Array(whole.prefix(count))) }
+    #expect(TerminalCapabilities.colorCount(entry: [UInt8](repeating: 0xFF, count: 64)) == nil)
+    #expect(TerminalCapabilities.colorCount("../../etc/passwd") == nil && TerminalCapabilities.colorCount("") == nil)
   }
 
   @Test func `a frame is spelled in ASCII cell by cell, and letters stay where they arrive`() {

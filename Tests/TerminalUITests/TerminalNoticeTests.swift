@@ -37,7 +37,7 @@ import Testing
       #expect(sequence.filter { $0 == "\u{7}" }.count == 1)
       #expect(!sequence.contains("\u{9C}") && !sequence.contains("\u{1B}]0"))
     }
-    #expect(Clipboard.sequence("a\u{1B}b\nc") == "\u{1B}]52;c;YWIKYw==\u{7}")
+    #expect(Terminal.clipboardSequence("a\u{1B}b\nc") == "\u{1B}]52;c;YWIKYw==\u{7}")
   }
 
   @Test(arguments: ["4;3;100", "9;C:\\", "", "6"])
@@ -54,6 +54,6 @@ import Testing
     ("foobar", "Zm9vYmFy"), ("ÿþ👍", "w7/DvvCfkY0="),
   ])
   func `the clipboard's text is base64 (RFC 4648 §10)`(_ text: String, _ encoded: String) {
-    #expect(Clipboard.sequence(text) == "\u{1B}]52;c;\(encoded)\u{7}")
+    #expect(Terminal.clipboardSequence(text) == "\u{1B}]52;c;\(encoded)\u{7}")
   }
 }

@@ -87,7 +87,7 @@ package struct RegistrationRecord: Codable, Sendable {
 }
 
 /// Changes of preferences, such as `badge=off`.
-package struct PreferencesRequest: Codable, Sendable {
+package struct PreferencesRequest: Codable, Sendable, Equatable {
   package var settings: [String]
   package var app: String?
   package var category: String?

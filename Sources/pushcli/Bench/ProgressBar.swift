@@ -45,9 +45,9 @@ final class ProgressBar: Sendable {
   private static func counts(_ progress: LoadTest.Progress) -> String {
     switch progress.phase {
     case .enroll: ""
-    case .connect: "  \(BenchTable.grouped(progress.connected)) devices"
+    case .connect: "  \(BenchReport.grouped(progress.connected)) devices"
     case .warmUp, .run, .drain:
-      "  accepted \(BenchTable.grouped(progress.accepted)), delivered \(BenchTable.grouped(progress.delivered))"
+      "  accepted \(BenchReport.grouped(progress.accepted)), delivered \(BenchReport.grouped(progress.delivered))"
     }
   }
 }

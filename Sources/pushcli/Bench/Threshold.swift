@@ -1,3 +1,4 @@
+import ArgumentParser
 import LoadTest
 
 /// A condition under which a test counts as failed, such as `p99>25ms` or `rate<30000`.
@@ -18,17 +19,17 @@ struct Threshold: Equatable {
 
   /// Parses a condition.
   ///
-  /// - Throws: ``Failure`` with the error and the valid names.
-  init(_ text: String) throws(Failure) {
+  /// - Throws: `ValidationError` with the error and the valid names.
+  init(_ text: String) throws(ValidationError) {
     self.text = text
     let compact = text.filter { $0 != " " }
     guard let place = compact.firstIndex(where: { "<>".contains($0) }) else {
-      throw Failure(description: "\"\(text)\" is not a condition: expected NAME>NUMBER or NAME<NUMBER, as p99>25ms")
+      throw ValidationError("\"\(text)\" is not a condition: expected NAME>NUMBER or NAME<NUMBER, as p99>25ms")
     }
     let name = String(compact[..<place])
     guard let metric = Metric(rawValue: name) else {
-      throw Failure(
-        description: "there is no figure \"\(name)\": \(Metric.allCases.map(\.rawValue).joined(separator: ", "))")
+      throw ValidationError(
+        "there is no figure \"\(name)\": \(Metric.allCases.map(\.rawValue).joined(separator: ", "))")
     }
     var rest = compact[place...]
     let sign = rest.hasPrefix(">=") || rest.hasPrefix("<=") ? rest.prefix(2) : rest.prefix(1)
@@ -38,15 +39,13 @@ struct Threshold: Equatable {
     guard let comparison = Comparison(rawValue: String(sign)), let number = Double(digits),
       let factor = metric.unit.factor(String(unit))
     else {
-      throw Failure(
-        description: "\"\(text)\": expected a number after \(sign), with \(metric.unit.names) behind it or nothing")
+      throw ValidationError(
+        "\"\(text)\": expected a number after \(sign), with \(metric.unit.names) behind it or nothing")
     }
     self.metric = metric
     self.comparison = comparison
     limit = number * factor
   }
-
-  struct Failure: Error, CustomStringConvertible { var description: String }
 
   /// Returns true if a value meets the condition, so that the test has failed. A value that was not measured also
   /// counts as a failure.

@@ -11,7 +11,7 @@ struct DeliveryTime: Equatable {
   var words: String {
     let offset = zone.secondsFromGMT(for: Date(timeIntervalSince1970: Double(seconds)))
     let clock = String(Timestamp.text((seconds + Int64(offset)) * 1000).prefix(19)).replacing("T", with: " ")
-    return "\(clock) \(LocalTime.text(offset: offset))" + (zone.identifier.contains("/") ? " (\(zone.identifier))" : "")
+    return "\(clock) \(Timestamp.text(offset: offset))" + (zone.identifier.contains("/") ? " (\(zone.identifier))" : "")
   }
 
   /// Makes the moment that lies the given time after `now`.

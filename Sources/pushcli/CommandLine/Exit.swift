@@ -61,17 +61,13 @@ struct CommandFailure: Error, CustomStringConvertible {
     case .unreachable, .untrusted: self.init(.unreachable, error.description)
     case .misconfigured, .unidentified: self.init(.usage, error.description)
     case .refused(let status): self.init(CommandFailure.exit(of: status), error.description, status: status)
+    case .storage: self.init(.failed, error.description)
     }
     isPermanent = error.isPermanent
   }
 
   /// Makes the failure for a refusal by the control plane.
-  init(refusal answer: Client.Answer) {
-    let problem = try? decodeJSON(ProblemRecord.self, from: answer.body)
-    self.init(
-      CommandFailure.exit(of: answer.status), problem?.detail ?? "the gateway refused with \(answer.status)",
-      status: answer.status)
-  }
+  init(refusal answer: Client.Answer) { self.init(answer.refusal) }
 
   /// Makes the failure for the error after which a device gave up. With 401, the gateway does not know the device.
   init(device error: ClientError) {
@@ -86,20 +82,11 @@ struct CommandFailure: Error, CustomStringConvertible {
       status: 401)
   }
 
-  /// Makes the failure for a device's error.
-  init(_ error: DeviceError) {
-    switch error.kind {
-    case .unreachable: self.init(.unreachable, error.description)
-    case .refused, .storage: self.init(.failed, error.description)
-    }
-  }
-
   /// Makes the failure for any error.
   init(any error: any Error) {
     switch error {
     case let failure as CommandFailure: self = failure
     case let error as ClientError: self.init(error)
-    case let error as DeviceError: self.init(error)
     default: self.init(.failed, "\(error)")
     }
   }

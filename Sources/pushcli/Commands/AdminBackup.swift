@@ -43,7 +43,7 @@ struct AdminBackup: AsyncParsableCommand {
     }
     PrivateFile.restrictProcess()
     let folder = try state.local.folder
-    let configuration = try SettingsInForce.read(folder, flags: cell.flags, file: nil)
+    let configuration = try Configuration.read(folder, flags: cell.flags, file: nil)
     do {
       let summary = try await CellBackups.save(folder, configuration, to: path, logger: CellOptions.logger)
       Backup.report("saved", summary, format)
@@ -87,7 +87,7 @@ struct AdminRestore: AsyncParsableCommand {
     }
     var configuration: Configuration?
     if cell.backend != nil {
-      configuration = try SettingsInForce.read(
+      configuration = try Configuration.read(
         folder, flags: cell.flags.merging(new.flags) { one, _ in one }, file: nil)
     }
     do {

@@ -58,7 +58,7 @@ struct AdminTokens: AsyncParsableCommand {
       guard Create.roles.contains(role) else {
         throw ValidationError("--role is one of \(Create.roles.joined(separator: ", ")), not \(role)")
       }
-      try OptionRange.check(days, "--days", 1...Limits.maximumAdministratorTokenDays)
+      try OptionValue.check(days, "--days", 1...Limits.maximumAdministratorTokenDays)
     }
 
     func run() async throws {

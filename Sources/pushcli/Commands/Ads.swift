@@ -23,7 +23,7 @@ struct Ads: AsyncParsableCommand {
     @Option(help: "At most this many of the newest.") var limit = 1000
     @OptionGroup var options: AdminOptions
 
-    func validate() throws { try OptionRange.check(limit, "--limit", 1...1_000_000_000) }
+    func validate() throws { try OptionValue.check(limit, "--limit", 1...1_000_000_000) }
 
     func run() async throws {
       let context = try options.state.context

@@ -70,8 +70,8 @@ struct Apps: AsyncParsableCommand {
     @Option(help: Apps.adsHelp) var ads: String?
 
     func validate() throws {
-      try OptionChoice.check(policy, "--policy", ["enforce", "report"])
-      try OptionChoice.check(ads, "--ads", ["off", "report", "hold", "refuse"])
+      try OptionValue.check(policy, "--policy", ["enforce", "report"])
+      try OptionValue.check(ads, "--ads", ["off", "report", "hold", "refuse"])
     }
 
     /// True if no property is given.
@@ -167,7 +167,7 @@ struct Apps: AsyncParsableCommand {
   }
 
   /// Returns the app with a topic; nil if the gateway does not have it.
-  fileprivate static func known(_ topic: String, _ admin: Admin) async throws -> Record? {
+  static func known(_ topic: String, _ admin: Admin) async throws -> Record? {
     let apps: [Record] = try await admin.get(AdminPath.apps() + "?filter=\(pathPart(topic))")
     return apps.first { $0.topic == topic }
   }

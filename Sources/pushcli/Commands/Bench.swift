@@ -112,23 +112,21 @@ struct Bench: AsyncParsableCommand {
     try require((1...64).contains(loops) && loops <= providers, "--loops is a number from 1 to 64, and of --providers")
     // Each loop needs at least one device to send to.
     try require(loops <= plan.devices, "--loops is at most the number of devices, which is \(plan.devices)")
-    try OptionRange.check(gatewayLoops, "--gateway-loops", 1...256)
+    try OptionValue.check(gatewayLoops, "--gateway-loops", 1...256)
     try require((0.001...86_400).contains(duration), "--duration is in seconds, from 0.001 to 86400 (a day)")
     try require(warmUp >= 0 && warmUp <= 3600, "--warm-up is in seconds, up to an hour")
-    try OptionRange.check(pushes, "--pushes", 1...LoadPlan.maximumPushes)
+    try OptionValue.check(pushes, "--pushes", 1...LoadPlan.maximumPushes)
     try require(catchUp ?? 1 >= 1 && catchUp ?? 1 <= 1_000_000, "--catch-up is a number from 1 to 1000000")
     try require(
       (LoadPlan.minimumPayloadSize...4096).contains(payload),
       "--payload is a number from \(LoadPlan.minimumPayloadSize), which the test's own mark needs, to 4096")
     try require((0...100).contains(offline) && (0...100).contains(slow), "--offline and --slow are percentages")
     try require(churn == 0 || (0.001...10_000).contains(churn), "--churn is 0, or a number from 0.001 to 10000")
-    try OptionRange.check(expiration, "--expiration", 0...315_360_000)
-    try OptionRange.check(pid.map { Int($0) }, "--pid", 1...Int(Int32.max))
+    try OptionValue.check(expiration, "--expiration", 0...315_360_000)
+    try OptionValue.check(pid.map { Int($0) }, "--pid", 1...Int(Int32.max))
     try require(path == nil || acceptOnly, "--path is for --accept-only")
     try require(durability == nil || ["full", "normal"].contains(durability), "--durability is full or normal")
-    for text in failIf {
-      do { _ = try Threshold(text) } catch { throw ValidationError(error.description) }
-    }
+    for text in failIf { _ = try Threshold(text) }
     try require(
       gateway.gateway == nil || acceptOnly || hasState,
       "devices are enrolled through the admin socket of a gateway on this machine: name its folder with --state DIR "
@@ -167,10 +165,9 @@ struct Bench: AsyncParsableCommand {
     } catch let error as ClientError {
       throw CommandFailure(error)
     } catch let failure as LoadTest.Failure {
-      switch failure.kind {
-      case .failed: throw CommandFailure(.failed, failure.description)
-      case .interrupted: throw CommandFailure(.interrupted)
-      }
+      throw CommandFailure(.failed, failure.description)
+    } catch is CancellationError {
+      throw CommandFailure(.interrupted)
     }
   }
 
@@ -220,9 +217,8 @@ struct Bench: AsyncParsableCommand {
       throw CommandFailure(.failed, "\(trustPath) is not there: name the certificates to trust with --ca FILE")
     }
     let isOurs = FileManager.default.fileExists(atPath: folder.adminSocket) && path == nil
-    let development = Development.read(folder)
-    var places = [LoadTarget.Place(host: host, port: port)]
-    places += try gateway.state.detours.dropFirst().map { .init(host: $0.host, port: $0.port) }
+    let development = folder.development
+    let places = try [GatewayAddress(host: host, port: port)] + gateway.state.detours.dropFirst()
     var target = LoadTarget(
       places: places, trustPath: trustPath, adminSocket: isOurs ? folder.adminSocket : nil,
       topic: topic ?? development?.topic ?? "com.example.news")
@@ -277,7 +273,7 @@ struct Bench: AsyncParsableCommand {
 
   private func present(_ report: LoadTest.Report, _ setting: BenchReport.Setting, _ thresholds: [Threshold]) throws {
     let full = BenchReport(setting: setting, workload: workload, result: report.result, thresholds: thresholds)
-    if format.json { Output.json(full) } else { for line in BenchTable.lines(full) { Output.data(line) } }
+    if format.json { Output.json(full) } else { for line in full.lines { Output.data(line) } }
     if let histogram {
       let latencies = report.deliveryLatencies.count > 0 ? report.deliveryLatencies : report.acceptLatencies
       try write(latencies.distribution, to: histogram)
@@ -301,8 +297,8 @@ struct Bench: AsyncParsableCommand {
     let rate =
       switch plan.pace {
       case .flatOut: "max"
-      case .steady(let rate): BenchTable.decimal(rate, 0)
-      case .ramp(let from, let to): "\(BenchTable.decimal(from, 0)):\(BenchTable.decimal(to, 0))"
+      case .steady(let rate): BenchReport.decimal(rate, 0)
+      case .ramp(let from, let to): "\(BenchReport.decimal(from, 0)):\(BenchReport.decimal(to, 0))"
       }
     return .init(
       kind: kind, devices: plan.devices, providers: plan.providers, rate: rate, durationSeconds: plan.duration,

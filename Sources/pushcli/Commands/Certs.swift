@@ -79,13 +79,17 @@ struct Certs: AsyncParsableCommand {
     @OptionGroup var options: AdminOptions
 
     func validate() throws {
-      try OptionChoice.check(environment, "--environment", OptionChoice.keyEnvironments)
-      try OptionRange.check(days, "--days", 1...3650)
+      try OptionValue.check(environment, "--environment", OptionValue.keyEnvironments)
+      try OptionValue.check(days, "--days", 1...3650)
     }
 
     func run() async throws {
       let admin = try await options.admin
-      if !force { try await admin.checkApp(topic, orSay: "or --force makes it all the same") }
+      if !force, try await Apps.known(topic, admin) == nil {
+        throw CommandFailure(
+          .suppressed,
+          "there is no app \(topic): `pushcli apps add \(topic) --name NAME` adds it, or --force makes it all the same")
+      }
       let files = try CertificateFiles(folder: out, name: topic)
       let created: CreatedCertificate = try await admin.post(
         AdminPath.certificates(),
@@ -184,7 +188,7 @@ struct Certs: AsyncParsableCommand {
     }
 
     func run() async throws {
-      let pem = try file.map { String(decoding: try PayloadFile.read($0), as: UTF8.self) }
+      let pem = try file.map { String(decoding: try readFile($0), as: UTF8.self) }
       let revoked: CertificateRecord = try await options.admin.post(
         AdminPath.certificateRevocations(), RevocationRequest(id: id, certificate: pem))
       options.print(revoked, words: "revoked certificate \(revoked.id)")
@@ -200,7 +204,7 @@ private struct CertificateFiles {
   init(folder: String, name: String, isReplaced: Bool = false) throws {
     (certificate, key) = ("\(folder)/\(name).pem", "\(folder)/\(name).key")
     guard !isReplaced else { return }
-    try SecretsFolder.make(folder)
+    try makeSecretsFolder(folder)
     for path in [certificate, key] where FileManager.default.fileExists(atPath: path) {
       throw CommandFailure(.failed, "\(path) is there already: move it away, or name another folder with --out")
     }

@@ -61,8 +61,8 @@ struct Channels: AsyncParsableCommand {
     @OptionGroup var options: AdminOptions
 
     func validate() throws {
-      try OptionChoice.check(environment, "--environment", OptionChoice.environments)
-      try OptionRange.check(count, "--count", 1...10_000)
+      try OptionValue.check(environment, "--environment", OptionValue.environments)
+      try OptionValue.check(count, "--count", 1...10_000)
     }
 
     func run() async throws {

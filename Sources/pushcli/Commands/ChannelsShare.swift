@@ -26,8 +26,8 @@ extension Channels {
     @OptionGroup var options: AdminOptions
 
     func validate() throws {
-      try OptionRange.check(days, "--days", 1...365)
-      try OptionRange.check(uses, "--uses", 2...1_000_000)
+      try OptionValue.check(days, "--days", 1...365)
+      try OptionValue.check(uses, "--uses", 2...1_000_000)
     }
 
     func run() async throws {
@@ -36,7 +36,7 @@ extension Channels {
       try await place.certify(admin)
       let made: CreatedInvitation = try await admin.post(
         AdminPath.channelShares(channel), ShareRequest(validSeconds: days * 86_400, uses: uses))
-      if options.json { return Output.json(SharedLink(made, place.address)) }
+      if options.json { return Output.json(place.result(made, isLink: true)) }
       try place.show(
         made.code,
         "for \(made.topic ?? "its app"), \(counted(made.uses, "device")), within \(counted(days, "day")); there: "
@@ -75,17 +75,5 @@ extension Channels {
       try await options.admin.delete(AdminPath.share(id))
       options.print(["withdrawn": id], words: "took back link \(id)")
     }
-  }
-}
-
-/// The output of `--json`: the link, and the argument of `pushcli join`.
-private struct SharedLink: Encodable {
-  var invitation, id, expires, join: String
-  var channel, topic: String?
-  var uses: Int
-
-  init(_ made: CreatedInvitation, _ address: GatewayAddress) {
-    (invitation, id, expires, uses) = (made.code, made.id, made.expires, made.uses)
-    (channel, topic, join) = (made.channel, made.topic, "\(made.code)@\(address)")
   }
 }

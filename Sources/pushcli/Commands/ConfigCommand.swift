@@ -65,13 +65,13 @@ struct ConfigCommand: AsyncParsableCommand {
     @OptionGroup var format: FormatOptions
 
     func run() throws {
-      SettingsInForce.show(try SettingsInForce.read(state.folder, flags: [:], file: file), format)
+      Configuration.show(try Configuration.read(state.folder, flags: [:], file: file), format)
     }
   }
 }
 
 /// The settings with which a gateway would start or is running.
-enum SettingsInForce {
+extension Configuration {
   /// - Throws: ``CommandFailure`` of wrong usage if a setting is invalid.
   static func read(_ folder: StateFolder, flags: [String: String], file: String?) throws -> Configuration {
     do {

@@ -41,7 +41,7 @@ struct ContextsCommand: AsyncParsableCommand {
         Row(
           name: context.name, gateway: context.address?.description, current: context.name == current,
           devices: Credentials.names(in: context.folder),
-          login: GatewayContext.Login.read(in: context.folder) != nil)
+          login: context.folder.loginToken != nil)
       }
       format.print(lines: rows, ["", "NAME", "GATEWAY", "DEVICES HERE", "ADMINISTERED BY"]) { row in
         [
@@ -76,7 +76,7 @@ struct ContextsCommand: AsyncParsableCommand {
         throw CommandFailure(
           .usage, "\"\(parts[0])\" is not a fingerprint: expected 16 digits and letters, as F85D-P90X-EWQC-C6B1")
       }
-      let found = try await TrustOnFirstUse(address, fingerprint).connect()
+      let found = try await address.connect(trusting: fingerprint)
       found.client.close()
       let contexts = Contexts(try state.folder)
       let context = try contexts.add(address, as: name, authority: found.authority)
@@ -91,7 +91,7 @@ struct ContextsCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
       commandName: "use", abstract: "Set the default gateway.",
       discussion: "Example:\n  pushcli contexts use local")
-    @Argument(help: "Its name.", completion: ContextNames.completion) var name: String
+    @Argument(help: "Its name.", completion: CompletionCandidates.contexts) var name: String
     @OptionGroup var state: FolderOptions
     @OptionGroup var format: FormatOptions
 
@@ -111,7 +111,7 @@ struct ContextsCommand: AsyncParsableCommand {
         Example:
           pushcli contexts refresh
         """)
-    @Argument(help: "Its name. (the default one)", completion: ContextNames.completion) var name: String?
+    @Argument(help: "Its name. (the default one)", completion: CompletionCandidates.contexts) var name: String?
     @OptionGroup var state: FolderOptions
     @OptionGroup var format: FormatOptions
 
@@ -137,14 +137,14 @@ struct ContextsCommand: AsyncParsableCommand {
         Example:
           pushcli contexts trust gateway.example
         """)
-    @Argument(help: "Its name. (the default one)", completion: ContextNames.completion) var name: String?
+    @Argument(help: "Its name. (the default one)", completion: CompletionCandidates.contexts) var name: String?
     @OptionGroup var state: FolderOptions
     @OptionGroup var format: FormatOptions
 
     func run() async throws {
       let contexts = Contexts(try state.folder)
       let (context, address) = try contexts.remoteGateway(name)
-      try await TrustOnFirstUse(address, AuthorityFingerprint.ofSystem).connect().client.close()
+      try await address.connect(trusting: AuthorityFingerprint.ofSystem).client.close()
       let isNew = try contexts.trustSystem(context)
       format.print(
         ["context": context.name, "changed": String(isNew)],
@@ -162,7 +162,7 @@ struct ContextsCommand: AsyncParsableCommand {
         Example:
           pushcli contexts remove gateway.example
         """)
-    @Argument(help: "Its name.", completion: ContextNames.completion) var name: String
+    @Argument(help: "Its name.", completion: CompletionCandidates.contexts) var name: String
     @OptionGroup var state: FolderOptions
     @OptionGroup var format: FormatOptions
 

@@ -109,9 +109,8 @@ struct Devices: AsyncParsableCommand {
 
     func run() async throws {
       let isHere = (try? Credentials.read(name, in: options.state.folder)) != nil
-      struct Nothing: Encodable {}
       let credentials: Credentials = try await options.admin.post(
-        AdminPath.deviceSecret(name), Nothing())
+        AdminPath.deviceSecret(name), [String: String]())
       if isHere { try credentials.save(in: options.state.folder) }
       if options.json { return Output.json(credentials) }
       if isHere { return Output.words("\(name) has another secret, which is in the state folder") }
@@ -133,8 +132,8 @@ struct Devices: AsyncParsableCommand {
     @OptionGroup var options: AdminOptions
 
     func validate() throws {
-      try OptionChoice.check(environment, "--environment", OptionChoice.environments)
-      try OptionRange.check(validFor, "--valid-for", 0...315_360_000)
+      try OptionValue.check(environment, "--environment", OptionValue.environments)
+      try OptionValue.check(validFor, "--valid-for", 0...315_360_000)
     }
 
     func run() async throws {

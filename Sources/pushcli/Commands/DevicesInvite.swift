@@ -30,7 +30,7 @@ extension Devices {
     @OptionGroup var options: AdminOptions
 
     func validate() throws {
-      try OptionRange.check(minutes, "--minutes", 1...525_600)
+      try OptionValue.check(minutes, "--minutes", 1...525_600)
       let roles = Role.invitable.map(\.rawValue)
       guard role.map(roles.contains) ?? true else {
         throw ValidationError("--role is one of \(roles.joined(separator: ", "))")
@@ -43,7 +43,7 @@ extension Devices {
       try await place.certify(admin)
       let made: CreatedInvitation = try await admin.post(
         AdminPath.invitations(), InvitationRequest(validSeconds: minutes * 60, person: person, role: role))
-      if options.json { return Output.json(Result(made, place.address)) }
+      if options.json { return Output.json(place.result(made, isLink: false)) }
       let words = made.person.map { "for a device of \($0)" } ?? "for a device of somebody new"
       let role = made.role == Role.device.rawValue ? "" : ", with the role \(made.role)"
       try place.show(
@@ -51,17 +51,6 @@ extension Devices {
         "\(words)\(role), once, within \(counted(minutes, "minute")); there: pushcli join CODE@\(place.address)",
         qr: qr)
     }
-  }
-}
-
-/// The output of `--json`: the invitation, and the argument of `pushcli join`.
-private struct Result: Encodable {
-  var invitation, id, role, expires, join: String
-  var person: String?
-
-  init(_ made: CreatedInvitation, _ address: GatewayAddress) {
-    (invitation, id, role, expires) = (made.code, made.id, made.role, made.expires)
-    (person, join) = (made.person, "\(made.code)@\(address)")
   }
 }
 
@@ -78,7 +67,7 @@ struct InvitationPlace {
     let open = listeners.first { !$0.isLoopback }
     isReachable = open != nil
     let port = open?.port ?? listeners.first?.port ?? GatewayAddress.usualPort
-    let own = open == nil ? "localhost" : MachineName.full
+    let own = open == nil ? "localhost" : ProcessInfo.processInfo.hostName
     address =
       try host.map { try GatewayAddress($0, defaultPort: context.address?.port ?? port) }
       ?? context.address ?? GatewayAddress(host: own, port: port)
@@ -99,6 +88,23 @@ struct InvitationPlace {
     }
   }
 
+  /// The output of `--json`: an invitation or the link of a channel, and the argument of `pushcli join`.
+  struct Result: Encodable {
+    var invitation, id, expires, join: String
+    var role, person, channel, topic: String?
+    var uses: Int?
+  }
+
+  func result(_ made: CreatedInvitation, isLink: Bool) -> Result {
+    var result = Result(invitation: made.code, id: made.id, expires: made.expires, join: "\(made.code)@\(address)")
+    if isLink {
+      (result.channel, result.topic, result.uses) = (made.channel, made.topic, made.uses)
+    } else {
+      (result.role, result.person) = (made.role, made.person)
+    }
+    return result
+  }
+
   /// Prints the argument of `pushcli join`, and a text for the user who passes it on.
   ///
   /// - Parameter qr: true to print the link also as a QR code.
@@ -107,10 +113,10 @@ struct InvitationPlace {
     Output.words(words)
     if let hint { Output.words(hint) }
     guard qr else { return }
-    guard let picture = QRCode("https://\(address)/join#\(code)") else {
+    guard let lines = qrCodeLines("https://\(address)/join#\(code)") else {
       throw CommandFailure(.failed, "this is too much for a QR code: name the gateway by a shorter --host")
     }
-    Output.words(lines: picture.lines.joined(separator: "\n"))
+    Output.words(lines: lines.joined(separator: "\n"))
   }
 
   /// A note about another step before a device can join; nil if there is none.

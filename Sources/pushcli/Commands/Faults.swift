@@ -118,7 +118,7 @@ struct Faults: AsyncParsableCommand {
     @OptionGroup var options: AdminOptions
 
     func run() async throws {
-      let data = try PayloadFile.read(file)
+      let data = try readFile(file)
       let rules: [FaultRule]
       do {
         rules = try FaultRule.list(yaml: String(decoding: data, as: UTF8.self))

@@ -85,9 +85,8 @@ struct Groups: AsyncParsableCommand {
 
     func run() async throws {
       let admin = try await options.admin
-      let path = AdminPath.group(name)
-      for person in persons { try await admin.delete("\(path)/members/\(pathPart(person))") }
-      if persons.isEmpty { try await admin.delete(path) }
+      for person in persons { try await admin.delete(AdminPath.groupMember(name, person)) }
+      if persons.isEmpty { try await admin.delete(AdminPath.group(name)) }
       options.print(
         ["group": [name], "removed": persons.isEmpty ? [name] : persons],
         words: persons.isEmpty ? "removed \(name)" : "removed \(persons.joined(separator: ", ")) from \(name)")
@@ -105,7 +104,7 @@ struct Groups: AsyncParsableCommand {
     @OptionGroup var options: AdminOptions
 
     func validate() throws {
-      try OptionChoice.check(environment, "--environment", OptionChoice.environments)
+      try OptionValue.check(environment, "--environment", OptionValue.environments)
     }
 
     func run() async throws {

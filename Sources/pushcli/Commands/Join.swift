@@ -39,7 +39,7 @@ struct Join: AsyncParsableCommand {
     let invitation = try WrittenInvitation(code.joined(separator: " "))
     let code = try invitation.code ?? WrittenInvitation.ask()
     let contexts = Contexts(try state.folder)
-    let gateway = try await TrustOnFirstUse(invitation.address, code.authority).connect()
+    let gateway = try await invitation.address.connect(trusting: code.authority)
     defer { gateway.client.close() }
     let known = contexts.known(at: invitation.address, trustedBy: gateway.authority)
     if let known, code.isShared, let reader = try reader(in: known) {
@@ -90,20 +90,17 @@ struct Join: AsyncParsableCommand {
   /// The device names to try: the given name, or this machine's name, with a number if another device has it.
   private var names: [String] {
     if let device { return [device] }
-    let allowed = MachineName.short.filter { $0.isASCII && ($0.isLetter || $0.isNumber || "-_.".contains($0)) }
+    let host = String(ProcessInfo.processInfo.hostName.prefix { $0 != "." })
+    let allowed = host.filter { $0.isASCII && ($0.isLetter || $0.isNumber || "-_.".contains($0)) }
     let base = allowed.isEmpty ? DeviceChoice.firstName : String(allowed.prefix(48))
     return [base] + (2...9).map { "\(base)-\($0)" }
   }
 
   private func enroll(_ client: Client, _ code: InvitationCode) async throws -> (Credentials, JoinedChannel?) {
-    struct Request: Encodable {
-      var name: String
-      var person: String?
-      var invitation: String
-    }
     var last = CommandFailure(.failed)
     for name in names {
-      let body = try JSONEncoder().encode(Request(name: name, person: person, invitation: code.description))
+      let request: [String: String?] = ["name": name, "person": person, "invitation": code.description]
+      let body = try JSONEncoder().encode(request.compactMapValues(\.self))
       let answer = try await client.request("POST", "/v1/devices", body: Array(body))
       if answer.status == 201 {
         return (
@@ -187,7 +184,7 @@ struct WrittenInvitation {
 
   /// Asks for a code, which then appears in no process list, in no shell history and not on the screen.
   static func ask() throws(CommandFailure) -> InvitationCode {
-    let line = isatty(STDIN_FILENO) == 1 ? HiddenLine.read("Code of the invitation: ") : readLine()
+    let line = isatty(STDIN_FILENO) == 1 ? readHiddenLine("Code of the invitation: ") : readLine()
     guard let line else { throw CommandFailure(.usage, "the code is missing: expected CODE@HOST:PORT") }
     return try read(line)
   }

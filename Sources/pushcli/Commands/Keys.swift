@@ -18,17 +18,6 @@ struct Keys: AsyncParsableCommand {
       """,
     subcommands: [List.self, Create.self, Import.self, Token.self, Remove.self], defaultSubcommand: List.self)
 
-  /// The output of `--json` for a key that was made or imported, with the path of the written file.
-  private struct Created: Encodable {
-    var keyID, teamID: String
-    var path: String?
-    enum CodingKeys: String, CodingKey {
-      case keyID = "key_id"
-      case teamID = "team_id"
-      case path
-    }
-  }
-
   struct List: AsyncParsableCommand {
     static let configuration = CommandConfiguration(commandName: "list", abstract: "List keys.")
     @OptionGroup var part: ListOptions
@@ -58,7 +47,7 @@ struct Keys: AsyncParsableCommand {
       completion: CompletionCandidates.keys)
     var related: String?
 
-    func validate() throws { try OptionChoice.check(environment, "--environment", OptionChoice.keyEnvironments) }
+    func validate() throws { try OptionValue.check(environment, "--environment", OptionValue.keyEnvironments) }
 
     func request(id: String? = nil, pem: String? = nil) -> KeyRequest {
       KeyRequest(
@@ -82,7 +71,7 @@ struct Keys: AsyncParsableCommand {
     @OptionGroup var options: AdminOptions
 
     func run() async throws {
-      try SecretsFolder.make(out)
+      try makeSecretsFolder(out)
       let created: CreatedKey = try await options.admin.post(AdminPath.keys(), properties.request())
       let path = "\(out)/AuthKey_\(created.id).p8"
       do {
@@ -92,7 +81,7 @@ struct Keys: AsyncParsableCommand {
           .failed, "\(path) can't be written (\(error)): remove the key and try again with another --out")
       }
       if options.json {
-        Output.json(Created(keyID: created.id, teamID: created.team, path: path))
+        Output.json(["key_id": created.id, "team_id": created.team, "path": path])
       } else {
         Output.data(path)
         Output.words("key \(created.id) of team \(created.team)")
@@ -114,7 +103,7 @@ struct Keys: AsyncParsableCommand {
     @OptionGroup var options: AdminOptions
 
     func run() async throws {
-      let pem = try PayloadFile.read(file)
+      let pem = try readFile(file)
       let name = file.split(separator: "/").last.map(String.init) ?? file
       let named = name.hasPrefix("AuthKey_") ? String(name.dropFirst(8).prefix(10)) : nil
       guard let id = keyID ?? named else {
@@ -123,7 +112,7 @@ struct Keys: AsyncParsableCommand {
       let created: CreatedKey = try await options.admin.post(
         AdminPath.keys(), properties.request(id: id, pem: String(decoding: pem, as: UTF8.self)))
       options.print(
-        Created(keyID: created.id, teamID: created.team), words: "key \(created.id) of team \(created.team)")
+        ["key_id": created.id, "team_id": created.team], words: "key \(created.id) of team \(created.team)")
     }
   }
 
@@ -145,7 +134,7 @@ struct Keys: AsyncParsableCommand {
     @OptionGroup var format: FormatOptions
 
     func run() async throws {
-      let development = Development.read(try state.folder)
+      let development = try state.folder.development
       let signer = try ProviderTokenSigner(signing, development: development)
       let token = try signer.token(now: Int(Date().timeIntervalSince1970))
       format.print(["token": token], data: token)
@@ -163,5 +152,15 @@ struct Keys: AsyncParsableCommand {
       try await options.admin.delete(AdminPath.key(key))
       options.print(["removed": key], words: "removed key \(key)")
     }
+  }
+}
+
+/// Makes a folder that the user names for keys, accessible to its owner only, if it does not exist.
+///
+/// - Throws: ``CommandFailure`` if the folder can't be written, before anything is made that would be lost.
+func makeSecretsFolder(_ path: String) throws(CommandFailure) {
+  if unsafe access(path, F_OK) != 0 { try? PrivateFile.createFolder(path) }
+  guard unsafe access(path, W_OK | X_OK) == 0 else {
+    throw CommandFailure(.failed, "\(path) can't be written: name another folder with --out")
   }
 }

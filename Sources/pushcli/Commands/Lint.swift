@@ -63,7 +63,7 @@ struct Lint: ParsableCommand {
     for file in files {
       var bytes: [UInt8]
       do {
-        bytes = try PayloadFile.read(file)
+        bytes = try readFile(file)
       } catch let failure as CommandFailure {
         Output.words("pushcli: \(failure.message)")
         isUnreadable = true

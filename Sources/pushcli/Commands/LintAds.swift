@@ -22,17 +22,24 @@ struct LintAds: ParsableArguments {
   func run(asJSON isJSON: Bool) throws {
     if isBench { return try bench() }
     var lint = AdLint(hasReasons: hasReasons, isJSON: isJSON)
-    var writer = OutputBuffer()
+    var output: [UInt8] = []
+    // Standard output is written in large blocks. If the reader of the pipe has closed it, the command ends without a
+    // message.
+    func flush(ifOver size: Int) {
+      guard output.count > size else { return }
+      Output.write(SanitizedText(json: output, isForTerminal: true), to: STDOUT_FILENO)
+      output.removeAll(keepingCapacity: true)
+    }
     var (number, faults) = (0, 0)
     try forEachLine { line in
       number += 1
-      if let fault = lint.append(line, to: &writer.bytes) {
+      if let fault = lint.append(line, to: &output) {
         faults += 1
         if faults <= LintAds.maximumFaults { Output.words("line \(number): \(fault)") }
       }
-      writer.flush(ifOver: OutputBuffer.size)
+      flush(ifOver: 1 << 16)
     }
-    writer.flush(ifOver: 0)
+    flush(ifOver: 0)
     guard faults > 0 else { return }
     let lines = counted(faults, "line is", "lines are")
     throw CommandFailure(.failed, "\(lines) no notification: expected {\"id\":\"…\",\"title\":\"…\",\"body\":\"…\"}")
@@ -195,20 +202,5 @@ struct AdLint {
       output.append(UInt8(ascii: "0") + UInt8(scaled / divisor % 10))
       divisor /= 10
     }
-  }
-}
-
-/// Standard output, written in large blocks.
-struct OutputBuffer {
-  static let size = 1 << 16
-
-  var bytes: [UInt8] = []
-
-  /// Writes the buffer if it has more than `size` bytes. If the reader of the pipe has closed it, the command ends
-  /// without a message.
-  mutating func flush(ifOver size: Int) {
-    guard bytes.count > size else { return }
-    Output.write(SanitizedText(json: bytes, isForTerminal: true), to: STDOUT_FILENO)
-    bytes.removeAll(keepingCapacity: true)
   }
 }

@@ -43,7 +43,7 @@ struct Log: AsyncParsableCommand {
   @OptionGroup var options: AdminOptions
 
   func validate() throws {
-    try OptionRange.check(maximumCount, "--limit", 1...1_000_000_000)
+    try OptionValue.check(maximumCount, "--limit", 1...1_000_000_000)
     if text?.isEmpty == true { throw ValidationError("--text is empty: expected what a title or a text holds") }
     if text != nil, follow { throw ValidationError("--text looks back, and --follow ahead: give one of the two") }
   }
@@ -99,10 +99,11 @@ struct Log: AsyncParsableCommand {
     let count = min(maximumCount, Limits.maximumLogPage)
     let values = (query + ["text=\(pathPart(text))", "limit=\(count)"]).joined(separator: "&")
     var unanswered = UnansweredGateways()
-    var found: [Place: LogRecord] = [:]
+    // By the identity of a row among all gateways of a cluster.
+    var found: [String: LogRecord] = [:]
     func add(_ answer: LogRows) {
       unanswered.tell(answer.cell?.unanswered)
-      for row in answer.rows { found[Place(gateway: row.gateway, number: row.number)] = row }
+      for row in answer.rows { found["\(row.number) \(row.gateway ?? "")"] = row }
     }
     add(try await admin.get(path.path + "?" + values))
     let folder = try options.state.folder
@@ -117,12 +118,6 @@ struct Log: AsyncParsableCommand {
     // The numbers of different gateways do not determine the order of rows.
     found.values.sorted { $0.gateway == $1.gateway ? $0.number < $1.number : $0.at < $1.at }
       .suffix(count).forEach(print)
-  }
-
-  /// The identity of a row among all gateways of a cluster.
-  private struct Place: Hashable {
-    var gateway: String?
-    var number: Int64
   }
 
   /// Prints the newest rows that one answer can hold, or the rows of one push.
@@ -179,7 +174,7 @@ struct Log: AsyncParsableCommand {
     if options.json { return Output.json(record) }
     let place = [record.device, record.topic].compactMap { $0 }.joined(separator: "/")
     let event = record.event + String(repeating: " ", count: max(0, 12 - record.event.count))
-    let time = utc ? record.at : LocalTime.text(record.at)
+    let time = utc ? record.at : Timestamp.local(record.at)
     var words = [time, event, record.id, place, record.detail ?? ""]
     if let text = record.text { words.append(Log.quoted(text)) }
     if let status = record.status { words.append("[\(status)]") }

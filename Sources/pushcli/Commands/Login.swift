@@ -3,6 +3,7 @@ import Foundation
 import GatewayClient
 import GatewayProtocol
 import Glibc
+import HTTP2Transport
 import PushCore
 
 /// `pushcli login`: administers a remote gateway.
@@ -36,14 +37,14 @@ struct Login: AsyncParsableCommand {
       throw CommandFailure(
         .usage, "this is not the token of an administrator: expected pga-…, as `pushcli admin tokens create` prints it")
     }
-    let gateway = try await TrustOnFirstUse(address, fingerprint).connect()
+    let gateway = try await address.connect(trusting: fingerprint)
     defer { gateway.client.close() }
     let answer = try await gateway.client.request(
       "GET", AdminPath.status(), [(.authorization, "Bearer " + token)])
     guard answer.status == 200 else { throw CommandFailure(refusal: answer) }
     let contexts = Contexts(try state.folder)
     let context = try contexts.add(address, as: name, authority: gateway.authority)
-    try GatewayContext.Login(token: token).save(in: context.folder)
+    try context.folder.saveLogin(token: token)
     try contexts.use(context.name)
     if format.json { return Output.json(["gateway": address.description, "context": context.name]) }
     Output.words(
@@ -61,7 +62,7 @@ struct Login: AsyncParsableCommand {
       }
       return String(decoding: data.prefix(1024), as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines)
     }
-    let line = isatty(STDIN_FILENO) == 1 ? HiddenLine.read("Token: ") : readLine()
+    let line = isatty(STDIN_FILENO) == 1 ? readHiddenLine("Token: ") : readLine()
     guard let line, !line.isEmpty else {
       throw CommandFailure(.usage, "the token is missing: expected it on standard input, or in --token-file FILE")
     }

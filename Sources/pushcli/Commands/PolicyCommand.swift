@@ -49,10 +49,10 @@ struct PolicyExplain: AsyncParsableCommand {
   @Argument(help: "A file with the payload, or - for standard input.", completion: .file()) var file: String
   @OptionGroup var options: AdminOptions
 
-  func validate() throws { try OptionRange.check(recent, "--recent", 0...1_000_000_000) }
+  func validate() throws { try OptionValue.check(recent, "--recent", 0...1_000_000_000) }
 
   func run() async throws {
-    let bytes = try PayloadFile.read(file)
+    let bytes = try readFile(file)
     let access = try await DeviceAccess(device, options.state)
     let (record, preferences) = (try await access.record(), try await access.preferences())
     var parsed: ParsedPayload

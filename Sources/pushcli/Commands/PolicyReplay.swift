@@ -35,7 +35,7 @@ struct PolicyReplay: AsyncParsableCommand {
   @Option(help: "At most this many pushes of the newest; with --json all.") var limit = 50
   @OptionGroup var options: AdminOptions
 
-  func validate() throws { try OptionRange.check(limit, "--limit", 0...1_000_000_000) }
+  func validate() throws { try OptionValue.check(limit, "--limit", 0...1_000_000_000) }
 
   func run() async throws {
     let start = try TimeSpan(since, option: "--since", requiresUnit: true).before(Date())
@@ -44,7 +44,7 @@ struct PolicyReplay: AsyncParsableCommand {
     var unanswered = UnansweredGateways()
     let (log, _) = try await access.log.newest(["since=\(start)"], atMost: .max, access.admin, &unanswered)
     var replay = Replay(choices, offset: ZonedTime.gateway(0).offset)
-    let outcomes = LoggedDeliveries.read(log).map { replay.decide($0) }
+    let outcomes = Replay.Delivery.all(in: log).map { replay.decide($0) }
     let changed = outcomes.filter { !$0.gained.isEmpty || !$0.lost.isEmpty }
     let shown = all ? outcomes : changed
     let held = outcomes.filter(\.isHeld).count
@@ -72,7 +72,7 @@ struct PolicyReplay: AsyncParsableCommand {
   private func choices(_ access: DeviceAccess) async throws -> Preferences {
     var choices: Preferences
     if let preferences {
-      let bytes = try PayloadFile.read(preferences)
+      let bytes = try readFile(preferences)
       let fault = try? JSONParser().parse(bytes.span) { PreferencesForm.everything.error(in: $0) }
       if let fault = fault ?? nil { throw CommandFailure(.failed, "\(preferences): \(fault)") }
       do {
@@ -132,11 +132,10 @@ struct PolicyReplay: AsyncParsableCommand {
   }
 }
 
-/// The deliveries in a delivery log.
-enum LoggedDeliveries {
-  /// Combines the rows of each push. If a push was sent several times, its first transmission counts. Summaries are not
+extension Replay.Delivery {
+  /// Combines the rows of each push in a delivery log. If a push was sent several times, its first transmission counts. Summaries are not
   /// counted, since they consist of pushes that were sent before.
-  static func read(_ records: [LogRecord]) -> [Replay.Delivery] {
+  fileprivate static func all(in records: [LogRecord]) -> [Replay.Delivery] {
     var received: [String: Int64] = [:]
     var places: [String: Int] = [:]
     var deliveries: [Replay.Delivery] = []

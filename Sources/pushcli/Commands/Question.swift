@@ -148,8 +148,8 @@ final class Question: Sendable {
     }
     progress.ask(devices)
     for device in devices {
-      if let refused = try await Refused([.alert], category: category, topic: topic, on: device, admin) {
-        progress.refuse(device, refused.words)
+      if let words = try await admin.refusal(of: [.alert], category: category, topic: topic, on: device) {
+        progress.refuse(device, words)
         continue
       }
       try await show(id, to: device)

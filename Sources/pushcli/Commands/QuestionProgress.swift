@@ -46,7 +46,7 @@ struct QuestionProgress: Sendable {
       guard case .removed(let removals) = record.facts,
         let removal = removals.first(where: { $0.part == .alert && $0.isRefusal })
       else { return }
-      ends[device] = ends[device] ?? .refused(Refused(removal).words)
+      ends[device] = ends[device] ?? .refused(removal.refusalWords)
     default: ends[device] = ends[device] ?? .expired
     }
   }

@@ -37,7 +37,7 @@ struct Scheduled: AsyncParsableCommand {
           Output.json(lines: records)
         } else {
           rows += records.map { record in
-            [utc ? record.at : LocalTime.text(record.at), record.device ?? "-", record.topic ?? "-", record.id]
+            [utc ? record.at : Timestamp.local(record.at), record.device ?? "-", record.topic ?? "-", record.id]
           }
         }
         guard page.count == Limits.maximumListPage, let last = page.last else { break }

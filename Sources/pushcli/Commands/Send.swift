@@ -102,7 +102,7 @@ struct Send: AsyncParsableCommand {
     guard channel == nil || (at ?? delay) == nil else {
       throw ValidationError("a broadcast can't be scheduled: leave --at and --in out")
     }
-    try OptionChoice.check(environment, "--environment", OptionChoice.environments)
+    try OptionValue.check(environment, "--environment", OptionValue.environments)
   }
 
   /// The options as a value.
@@ -153,7 +153,7 @@ struct Send: AsyncParsableCommand {
   // MARK: The answer
 
   private func report(_ answer: Client.Answer, _ refusal: ProviderRefusal?, _ payload: [UInt8]) {
-    let advice = refusal.flatMap { RefusalAdvice.text(for: $0.reason, payload: payload) }
+    let advice = refusal.flatMap { ProviderRefusal.advice(for: $0.reason, payload: payload) }
     if format.json {
       Output.json(
         Result(
@@ -180,23 +180,12 @@ struct Send: AsyncParsableCommand {
     }
   }
 
-  /// The gateway's answer to a retraction.
-  private struct Retracted: Codable {
-    var result: String
-    var apnsID: String?
-
-    enum CodingKeys: String, CodingKey {
-      case result
-      case apnsID = "apns_id"
-    }
-
-    /// The answer in a line for users.
-    var words: String {
-      switch result {
-      case "retracted": "retracted: it leaves the screens, and pending copies are not delivered"
-      case "already": "it was retracted before"
-      default: "the gateway knows of no such push there: should it be on a screen, it leaves it"
-      }
+  /// Returns the gateway's answer to a retraction in a line for users.
+  private static func words(ofRetraction result: String?) -> String {
+    switch result {
+    case "retracted": "retracted: it leaves the screens, and pending copies are not delivered"
+    case "already": "it was retracted before"
+    default: "the gateway knows of no such push there: should it be on a screen, it leaves it"
     }
   }
 
@@ -205,7 +194,7 @@ struct Send: AsyncParsableCommand {
     let (token, topic) = try await push.target(&payload)
     let path = Paths.pushes.description + token + "/" + id
     let answer = try await push.request("DELETE", path, [(.apnsTopic, topic)], [])
-    guard answer.status == 200, var result = try? decodeJSON(Retracted.self, from: answer.body) else {
+    guard answer.status == 200, var result = try? decodeJSON([String: String].self, from: answer.body) else {
       guard answer.status != 404 else {
         throw CommandFailure(.failed, "this gateway takes nothing back: it is of an earlier version")
       }
@@ -213,10 +202,10 @@ struct Send: AsyncParsableCommand {
       report(answer, refusal, [])
       throw CommandFailure(ProviderRefusal.exit(answer.status, refusal?.reason))
     }
-    result.apnsID = id
-    format.print(result, words: result.words)
+    result["apns_id"] = id
+    format.print(result, words: Send.words(ofRetraction: result["result"]))
     // The exit code reports to scripts that no log has such a push; screens have removed it in any case.
-    if result.result == "unknown" { throw CommandFailure(.suppressed) }
+    if result["result"] == "unknown" { throw CommandFailure(.suppressed) }
   }
 
   // MARK: Waiting
@@ -240,7 +229,7 @@ struct Send: AsyncParsableCommand {
       for record in records where device == nil || record.device == device {
         if !format.json { Output.words("\(record.at)  \(record.event)  \(record.detail ?? "")") }
         if record.event == "accepted", let refused = await refusal(of: payload, record) {
-          throw CommandFailure(.suppressed, "nothing of the push can be shown: \(refused.words)")
+          throw CommandFailure(.suppressed, "nothing of the push can be shown: \(refused)")
         }
         if try progress.take(record.event, record.facts) { return }
       }
@@ -277,12 +266,12 @@ extension Send {
 
   /// Returns the preference by which the user refuses all of an accepted push; nil if a part of it can be shown, or if
   /// the gateway can't be asked now.
-  private func refusal(of payload: [UInt8], _ record: LogRecord) async -> Refused? {
+  private func refusal(of payload: [UInt8], _ record: LogRecord) async -> String? {
     guard let device = record.device, let topic = record.topic,
       let push = try? JSONParser().payload(payload.span).notification, let admin = try? await Admin(gateway.state)
     else { return nil }
     let parts = RequestedPresentation(push, on: .init()).parts
-    return try? await Refused(parts, category: push.category, topic: topic, on: device, admin)
+    return try? await admin.refusal(of: parts, category: push.category, topic: topic, on: device)
   }
 }
 
@@ -302,7 +291,7 @@ struct DeliveryProgress {
     case "transmitted": if case .asked(let push) = facts { asked = push.parts }
     case "suppressed":
       if case .removed(let removed) = facts, let refusal = Decision.Removal.refusalOfAll(asked, removed) {
-        throw CommandFailure(.suppressed, "nothing of the push can be shown: \(Refused(refusal).words)")
+        throw CommandFailure(.suppressed, "nothing of the push can be shown: \(refusal.refusalWords)")
       }
       // A push that a circumstance defers is in the center and can be seen there.
       isSuppressed = true

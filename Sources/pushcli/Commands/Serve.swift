@@ -43,13 +43,13 @@ struct Serve: AsyncParsableCommand {
   func run() async throws {
     PrivateFile.restrictProcess()
     let folder = try state.folder
-    if check, config == nil, settings.values.isEmpty, let running = try await SettingsInForce.ofGateway(in: folder) {
-      SettingsInForce.show(running, of: folder, format)
+    if check, config == nil, settings.values.isEmpty, let running = try await Configuration.ofGateway(in: folder) {
+      Configuration.show(running, of: folder, format)
       return try checkDatabase(folder)
     }
-    let configuration = try SettingsInForce.read(folder, flags: settings.values, file: config)
+    let configuration = try Configuration.read(folder, flags: settings.values, file: config)
     if check {
-      SettingsInForce.show(configuration, format)
+      Configuration.show(configuration, format)
       return try checkDatabase(folder)
     }
     try await serve(configuration, folder)
@@ -83,7 +83,7 @@ struct Serve: AsyncParsableCommand {
       let supervisor = Supervisor(
         manager: manager, inherited: try InheritedSockets.take(environment),
         readConfiguration: { [settings, config] in
-          try SettingsInForce.read(folder, flags: settings.values, file: config)
+          try Configuration.read(folder, flags: settings.values, file: config)
         },
         restart: { [continuation = requests.continuation] in
           try await nextProgram.check()
@@ -127,7 +127,7 @@ struct Serve: AsyncParsableCommand {
 
   /// Prints the paths of the created files, and commands to try.
   private func welcome(_ folder: StateFolder) {
-    guard let development = Development.read(folder) else { return }
+    guard let development = folder.development else { return }
     let option = state.state.map { " --state \($0)" } ?? ""
     let made = [
       ("a certificate authority for clients to trust", folder.trustPath),

@@ -98,12 +98,11 @@ struct Subscribe: AsyncParsableCommand {
     let phone = PhoneSession(
       session, device: credentials.name, folder: try gateway.state.folder,
       sounds: try gateway.state.local.folder.soundsPath,
-      commands: OpenCommands(
-        everything: open, apps: Dictionary(openFor.compactMap(ExecCommands.pair), uniquingKeysWith: { $1 })),
+      commands: ExecCommands(everything: open, pairs: openFor),
       screen: PhoneSession.Screen(
         form: form, background: Appearance.told(environment) ?? .dark, appearance: appearance,
         takesSequences: form.drawing != .plain && Terminal().isInteractive),
-      sender: PushSender(gateway)?.sending
+      sender: gateway.pushSending
     )
     try await isFullScreen ? phone.run() : phone.runInLines()
   }

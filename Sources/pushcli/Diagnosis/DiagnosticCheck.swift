@@ -8,17 +8,6 @@ import PushGateway
 import PushStorage
 import TerminalUI
 
-/// The remaining days at which the end of a certificate is reported.
-enum CertificateTimes {
-  /// The number of remaining days from which on the end is a warning.
-  static let warning: Int64 = 30
-  /// The number of remaining days from which on the end is urgent: an automatic renewal should have happened by then.
-  static let urgent: Int64 = 14
-
-  /// Returns a phrase for a certificate with this number of remaining days.
-  static func words(_ days: Int64) -> String { "in \(days) days" + (days < urgent ? ", and should be new by now" : "") }
-}
-
 /// The checks of `pushcli doctor`, with one finding each.
 struct DiagnosticCheck {
   struct Finding: Codable, Sendable {
@@ -34,6 +23,15 @@ struct DiagnosticCheck {
     }
     static func failed(_ check: String, _ words: String) -> Finding {
       Finding(check: check, state: .failed, words: words)
+    }
+
+    /// Returns the finding about a certificate that is still valid.
+    ///
+    /// - Parameter advice: the action to take before it ends.
+    static func certificate(_ check: String, _ name: String, days: Int64, _ advice: String) -> Finding {
+      guard days < 30 else { return .ok(check, "\(name) is valid for \(days) days") }
+      // Two weeks before the end, an automatic renewal should have happened.
+      return .warning(check, "\(name) ends in \(days) days\(days < 14 ? ", and should be new by now" : ""): \(advice)")
     }
   }
 
@@ -63,7 +61,7 @@ struct DiagnosticCheck {
       return .warning(
         check,
         "\(folder.path) is not there: `pushcli serve` makes it, or --state names another"
-          + MachineService.hint(besides: folder))
+          + folder.serviceHint)
     }
     guard FileManager.default.isWritableFile(atPath: folder.path) else {
       return .failed(check, "\(folder.path) can't be written: fix its owner and permissions")
@@ -118,7 +116,7 @@ struct DiagnosticCheck {
     let context = GatewayContext(name: GatewayContext.localName, folder: folder, address: nil)
     guard !addresses.isEmpty else {
       return .warning(
-        check, "none runs on this folder: `pushcli serve` starts one" + MachineService.hint(besides: folder))
+        check, "none runs on this folder: `pushcli serve` starts one" + folder.serviceHint)
     }
     // A gateway that listens on every address is reached at the loopback address.
     for address in addresses.map(\.reachable) {
@@ -145,7 +143,7 @@ struct DiagnosticCheck {
   private func apps() async -> Finding? {
     guard let client = try? await Client.connect(to: .admin(path: folder.adminSocket)) else { return nil }
     defer { client.close() }
-    guard let apps = try? decodeJSON([OwnedApp].self, from: try await client.request("GET", AdminPath.apps()).body),
+    guard let apps = try? decodeJSON([Apps.Record].self, from: try await client.request("GET", AdminPath.apps()).body),
       let teams = try? decodeJSON([TeamRecord].self, from: try await client.request("GET", AdminPath.teams()).body)
     else { return nil }
     let open = apps.filter { $0.team == nil }.map(\.topic)
@@ -183,9 +181,7 @@ struct DiagnosticCheck {
         name.map { "\($0) has expired: \(advice)" }
           ?? "\(path) has expired: replace it, or delete it and its key and start again")
     }
-    return days < CertificateTimes.warning
-      ? .warning(check, "\(name ?? path) ends \(CertificateTimes.words(days)): \(advice)")
-      : .ok(check, "\(name ?? path) is valid for \(days) days")
+    return .certificate(check, name ?? path, days: days, advice)
   }
 
   // MARK: This machine

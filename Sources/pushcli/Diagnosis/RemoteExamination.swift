@@ -33,17 +33,11 @@ struct RemoteExamination {
   let trustPath: String
   var now = Date()
 
-  /// A function that returns the answer to a request for one path.
-  private typealias Ask = (String) async throws -> (status: Int, body: [UInt8])
-
   func findings() async -> [Finding] {
     switch place {
     case .tls(let host, let port): await examine(host, port)
     case .plain(let host, let port):
-      await health { path in
-        let answer = try HTTP1Probe(host: host, port: port).get(path)
-        return (answer.status, answer.body)
-      }
+      await health { path in try GatewayAddress(host: host, port: port).getHTTP1(path) }
     }
   }
 
@@ -85,7 +79,8 @@ struct RemoteExamination {
 
   // MARK: Status and health
 
-  private func health(_ ask: Ask) async -> [Finding] {
+  /// - Parameter ask: returns the answer to a request for one path.
+  private func health(_ ask: (String) async throws -> (status: Int, body: [UInt8])) async -> [Finding] {
     let health: Health
     do {
       let (status, body) = try await ask("/v1/health")
@@ -120,8 +115,6 @@ struct RemoteExamination {
   /// - Parameter advice: the action to take before the certificate ends.
   private func certificate(_ check: String, _ what: String, _ end: Int64, _ advice: String) -> Finding {
     let days = (end - Int64(now.timeIntervalSince1970)) / 86_400
-    return days < CertificateTimes.warning
-      ? .warning(check, "\(what) ends \(CertificateTimes.words(days)): \(advice)")
-      : .ok(check, "\(what) is valid for \(days) days")
+    return .certificate(check, what, days: days, advice)
   }
 }

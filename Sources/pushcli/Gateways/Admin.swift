@@ -87,7 +87,7 @@ struct Admin {
       throw CommandFailure(
         .unreachable,
         "no gateway runs on \(folder.path): start one with `pushcli serve --state \(folder.path)`"
-          + MachineService.hint(besides: folder) + GatewayContext.elsewhere)
+          + folder.serviceHint + GatewayContext.elsewhere)
     }
   }
 
@@ -97,7 +97,7 @@ struct Admin {
   /// Returns the administrator's token for a remote gateway: that of the login, else the secret of a device with the
   /// role admin, operator or reader.
   private static func bearer(of context: GatewayContext) -> String? {
-    if let login = GatewayContext.Login.read(in: context.folder) { return login.token }
+    if let token = context.folder.loginToken { return token }
     let devices = Credentials.names(in: context.folder).compactMap { try? Credentials.read($0, in: context.folder) }
     for role in [Role.admin, .operator, .reader] {
       if let device = devices.first(where: { $0.role == role.rawValue }) { return device.secret }
@@ -167,7 +167,7 @@ struct Admin {
 
   /// - Parameter accept: the requested media type.
   func text(_ path: String, accept: String) async throws -> String {
-    let own = authorization.map { [(Client.Field.authorization, $0)] } ?? []
+    let own = authorization.map { [(HeaderName.authorization, $0)] } ?? []
     return String(decoding: try await answer("GET", path, own + [(.accept, accept)], body: []).body, as: UTF8.self)
   }
 
@@ -195,25 +195,12 @@ struct Admin {
   /// - Returns: nil if the gateway's own environment is right, or if the gateway does not report its listeners.
   private func environmentToRegister(at address: String?) async -> String? {
     guard let status: GatewayStatus = try? await get(AdminPath.status()) else { return nil }
-    let fixed = OptionChoice.environments
+    let fixed = OptionValue.environments
     if let named = status.listeners.first(where: { $0.address == address }), fixed.contains(named.environment) {
       return named.environment
     }
     let served = status.listeners.map(\.environment).filter { $0 == "by-name" || fixed.contains($0) }
     return served.contains { $0 == "by-name" || $0 == status.environment } ? nil : served.first
-  }
-
-  /// Checks that the gateway has an app.
-  ///
-  /// - Parameter advice: an alternative to adding the app.
-  /// - Throws: ``CommandFailure`` if the gateway does not have it.
-  func checkApp(_ topic: String, orSay advice: String? = nil) async throws {
-    struct App: Decodable { var topic: String }
-    let apps: [App] = try await get(AdminPath.apps() + "?filter=\(pathPart(topic))")
-    guard !apps.contains(where: { $0.topic == topic }) else { return }
-    let more = advice.map { ", \($0)" } ?? ""
-    throw CommandFailure(
-      .suppressed, "there is no app \(topic): `pushcli apps add \(topic) --name NAME` adds it\(more)")
   }
 
   private func call<Value: Decodable>(_ method: String, _ path: String, body: [UInt8]) async throws -> Value {
@@ -223,16 +210,16 @@ struct Admin {
 
   /// Repeats a request once on another connection: a gateway that restarts ends the first connection, and the next
   /// program accepts the second.
-  private func askAgain(_ path: String, _ fields: [(Client.Field, String)]) async throws -> Client.Answer {
+  private func askAgain(_ path: String, _ fields: [(HeaderName, String)]) async throws -> Client.Answer {
     let next = try await Client.connect(to: endpoint)
     defer { next.close() }
     return try await next.request("GET", path, fields)
   }
 
   private func answer(
-    _ method: String, _ path: String, _ fields: [(Client.Field, String)] = [], body: [UInt8]
+    _ method: String, _ path: String, _ fields: [(HeaderName, String)] = [], body: [UInt8]
   ) async throws -> Client.Answer {
-    let own = fields.isEmpty ? authorization.map { [(Client.Field.authorization, $0)] } ?? [] : fields
+    let own = fields.isEmpty ? authorization.map { [(HeaderName.authorization, $0)] } ?? [] : fields
     let answer: Client.Answer
     do {
       answer = try await client.request(method, path, own, body: body)

@@ -4,10 +4,6 @@ extension Credentials {
   /// Enrolls a device over the admin socket, or at another gateway of the cluster if that of this machine does not run,
   /// and stores its credentials.
   static func enroll(_ name: String, person: String?, state: StateOptions) async throws -> Credentials {
-    struct Request: Encodable {
-      var name: String
-      var person: String?
-    }
     let admin: Admin
     do {
       admin = try await Admin(state)
@@ -15,7 +11,8 @@ extension Credentials {
       guard let other = try await Admin.elsewhere(state, as: nil) else { throw failure }
       admin = other
     }
-    let credentials: Credentials = try await admin.post("/v1/devices", Request(name: name, person: person))
+    let request: [String: String?] = ["name": name, "person": person]
+    let credentials: Credentials = try await admin.post("/v1/devices", request.compactMapValues(\.self))
     try credentials.save(in: try state.folder)
     return credentials
   }

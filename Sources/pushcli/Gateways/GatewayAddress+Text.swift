@@ -1,6 +1,5 @@
 import Foundation
 import GatewayProtocol
-import PushCore
 
 extension GatewayAddress {
   /// The default port of a gateway, which invitations can omit.
@@ -44,13 +43,4 @@ extension GatewayAddress {
 
   /// True if every machine reaches itself at this address.
   var isLoopback: Bool { host == "localhost" || host == "::1" || host.hasPrefix("127.") }
-}
-
-extension StateFolder {
-  /// The addresses at which the gateway of this folder listens, from the file that it writes; empty until a gateway is
-  /// ready.
-  var listening: [GatewayAddress] {
-    let text = FileManager.default.contents(atPath: listeningPath).map { String(decoding: $0, as: UTF8.self) } ?? ""
-    return text.split(separator: "\n").compactMap { try? GatewayAddress(String($0)) }
-  }
 }

@@ -70,21 +70,6 @@ struct GatewayContext {
     try? place.save(in: folder)
   }
 
-  /// An administrator's bearer token, as stored by ``LoginCommand``.
-  struct Login: Codable {
-    var token: String
-
-    private static func path(in folder: StateFolder) -> String { folder.path + "/login.json" }
-
-    static func read(in folder: StateFolder) -> Login? {
-      FileManager.default.contents(atPath: path(in: folder)).flatMap { try? decodeJSON(Login.self, from: $0) }
-    }
-
-    func save(in folder: StateFolder) throws {
-      try PrivateFile.replace(Login.path(in: folder), with: Array(try JSONEncoder().encode(self)))
-    }
-  }
-
   /// The content of `gateway.json`.
   struct Place: Codable {
     var gateway: String

@@ -16,7 +16,7 @@ struct StateOptions: ParsableArguments {
   @Option(name: .long, help: FolderOptions.help, completion: .directory)
   var state: String?
 
-  @Option(name: .long, help: help, completion: ContextNames.completion)
+  @Option(name: .long, help: help, completion: CompletionCandidates.contexts)
   var gateway: String?
 
   init() {}
@@ -82,7 +82,7 @@ struct GatewayOptions: ParsableArguments {
   @Option(name: .customLong("state"), help: FolderOptions.help, completion: .directory)
   var stateFolder: String?
 
-  @Option(name: .long, help: StateOptions.help, completion: ContextNames.completion)
+  @Option(name: .long, help: StateOptions.help, completion: CompletionCandidates.contexts)
   var gateway: String?
 
   @Option(
@@ -146,7 +146,7 @@ struct GatewayOptions: ParsableArguments {
       throw CommandFailure(
         .unreachable,
         "no gateway runs on \(folder.path): start one with `pushcli serve`, or name one with --gateway"
-          + MachineService.hint(besides: folder) + GatewayContext.elsewhere)
+          + folder.serviceHint + GatewayContext.elsewhere)
     }
     return address.reachable
   }

@@ -9,7 +9,7 @@ struct ListOptions: ParsableArguments {
   @Option(help: "Only entries after this one, in the order of the list.") var after: String?
   @Option(help: "Only names with this text in them.") var filter: String?
 
-  func validate() throws { try OptionRange.check(limit, "--limit", 1...1_000_000_000) }
+  func validate() throws { try OptionValue.check(limit, "--limit", 1...1_000_000_000) }
 }
 
 extension Admin {

@@ -21,18 +21,11 @@ final class LineOutput {
     var id: String
   }
 
-  /// The identity of a push without its sequence number.
-  private struct Push: Hashable {
-    var id: String
-    var topic: String
-    var received: String
-  }
-
   /// The pushes written last, for a renumbering.
   private var recent: [PushBatch] = []
   private var recentSize = 0
   /// The pushes written before a renumbering that have not arrived again.
-  private var renumbered: Set<Push> = []
+  private var renumbered: Set<String> = []
 
   /// The maximum size in bytes of the remembered pushes.
   static let rememberedSize = 1 << 20
@@ -70,20 +63,7 @@ final class LineOutput {
     guard reader >= 0 else { return nil }
     defer { close(reader) }
     let start = max(0, Int(status.st_size) - LineOutput.lookBack)
-    return LineOutput.read(reader, from: start, count: Int(status.st_size) - start).map { ($0, start) }
-  }
-
-  private static func read(_ file: Int32, from start: Int, count: Int) -> [UInt8]? {
-    var bytes = [UInt8](repeating: 0, count: count)
-    var done = 0
-    while done < count {
-      let size = unsafe bytes.withUnsafeMutableBytes { buffer in
-        unsafe pread(file, buffer.baseAddress! + done, count - done, off_t(start + done))
-      }
-      if size <= 0 { return nil }
-      done += size
-    }
-    return bytes
+    return readBytes(reader, from: start, count: Int(status.st_size) - start).map { ($0, start) }
   }
 
   /// Removes an incomplete push after the last line end, or ends the last line.
@@ -128,11 +108,12 @@ final class LineOutput {
     if let push = push(of: line) { renumbered.insert(push) }
   }
 
-  private func push(of line: ArraySlice<UInt8>) -> Push? {
+  /// Returns the identity of a push without its sequence number.
+  private func push(of line: ArraySlice<UInt8>) -> String? {
     guard let header = PushHeader(line: line, parser: parser), header.seq > 0, !header.received.isEmpty else {
       return nil
     }
-    return Push(id: header.id, topic: header.topic, received: header.received)
+    return "\(header.id) \(header.received) \(header.topic)"
   }
 
   /// Returns the pushes of a batch that were not written under another number, and remembers them.

@@ -206,7 +206,7 @@ private final class Questions: Sendable {
       state.asked = nil
       guard let index, choices.indices.contains(index) else { return nil }
       state.waiting.removeFirst()
-      return (push, choices[index].action)
+      return (push, choices[index].id)
     }
     if let answered { tell(answered.push, answered.action) }
     ask()
@@ -250,7 +250,7 @@ private final class Questions: Sendable {
   /// Answers the open question with its cancelling button, as leaving does (A7).
   func leave() {
     let push = state.withLock { state in state.waiting.first { $0.id == state.asked } }
-    if let push { tell(push, push.presentation.alert?.linearChoices[0].action ?? "close") }
+    if let push { tell(push, push.presentation.alert?.linearChoices[0].id ?? "close") }
   }
 }
 

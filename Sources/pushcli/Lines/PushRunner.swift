@@ -81,7 +81,7 @@ struct PushCommand: Sendable {
     environment["PUSH_TITLE"] = Sanitizer.line(alert?.title ?? "")
     environment["PUSH_SUBTITLE"] = Sanitizer.line(alert?.subtitle ?? "")
     environment["PUSH_BODY"] = Sanitizer.body(alert?.body ?? "")
-    let answers = presentation.alert?.linearChoices.map(\.action) ?? []
+    let answers = presentation.alert?.linearChoices.map(\.id) ?? []
     environment["PUSH_ANSWERS"] = Sanitizer.line(answers.joined(separator: " "))
   }
 

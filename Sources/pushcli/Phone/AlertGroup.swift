@@ -24,9 +24,9 @@ struct AlertGroup: Sendable, Equatable {
   var ordinals: Set<Int> { Set(members.map(\.ordinal)) }
 
   /// The one or two buttons (A2, A6). Several alerts have Close All and View.
-  var choices: [AlertChoice] {
+  var choices: [AlertAction] {
     isBurst
-      ? [AlertChoice(title: "Close All", action: "close"), AlertChoice(title: "View", action: "view")] : first.choices
+      ? [AlertAction(id: "close", title: "Close All"), AlertAction(id: "view", title: "View")] : first.choices
   }
 
   /// The thread that all alerts of the group belong to; empty if there is none.
@@ -38,8 +38,8 @@ struct AlertGroup: Sendable, Equatable {
 
 extension QueuedAlert {
   /// The action of the alert's cancelling button.
-  var cancellation: String { choices.first { $0.action == "close" || $0.action == "ok" }?.action ?? "close" }
+  var cancellation: String { choices.first { $0.id == "close" || $0.id == "ok" }?.id ?? "close" }
 
   /// The action of View on a group for this alert. An alert whose only button is OK is acknowledged with that button.
-  var viewing: String { choices.contains { $0.action == "view" } ? "view" : cancellation }
+  var viewing: String { choices.contains { $0.id == "view" } ? "view" : cancellation }
 }

@@ -35,7 +35,7 @@ struct AlertView {
       rows: layout.viewport.range.count + Self.fixedRows
     )
     frame.fill(box, style: palette.plain)
-    frame.drawBox(box, border: .rounded, style: palette.border)
+    frame.drawBox(box, style: palette.border)
     drawCaption(box, in: &frame)
     drawLines(Rectangle(column: box.column + 2, row: box.row + 2, columns: box.columns - 4, rows: 0), in: &frame)
     drawButtons(box, in: &frame)

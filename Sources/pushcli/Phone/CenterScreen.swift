@@ -74,8 +74,31 @@ struct CenterScreen {
       if case .entry(let index, _) = row { model.state.entries[index] } else { nil }
     }.first
     guard let entry else { return }
-    PushPreview(entry: entry, model: model).draw(
-      Rectangle(column: columns + 2, row: part.row, columns: size.columns - columns - 3, rows: part.rows), in: &frame)
+    drawPreview(
+      of: entry, Rectangle(column: columns + 2, row: part.row, columns: size.columns - columns - 3, rows: part.rows),
+      in: &frame)
+  }
+
+  /// Draws a push in full, at most 110 columns wide: wider lines are hard to read.
+  private func drawPreview(of entry: PhoneState.Entry, _ part: Rectangle, in frame: inout Frame) {
+    let columns = min(part.columns, 110)
+    frame.mark(part, PhoneCommand.open)
+    let moment = ClockText(timeZone: model.timeZone).moment(entry.push.received, now: model.now)
+    let title = TextLayout.truncated(model.title(of: entry.push.app), columns: columns - moment.count - 2)
+    frame.write(title, column: part.column, row: part.row, style: .bold)
+    frame.write(moment, column: part.column + columns - moment.count, row: part.row, style: .dim)
+    let message = MessageLines(entry, model, columns: columns, hasPayload: false)
+    // One blank row separates the app from the message; the last row is for the count of hidden lines.
+    let room = max(part.rows - 2, 0)
+    let isWhole = message.lines.count <= room
+    let viewport = Viewport(count: message.lines.count, rows: isWhole ? room : max(room - 1, 0), offset: 0)
+    for (place, index) in viewport.range.enumerated() {
+      let line = message.lines[index]
+      frame.write(line.text, column: part.column, row: part.row + 2 + place, style: line.style)
+    }
+    guard !isWhole, room > 0 else { return }
+    let mark = "\(viewport.below) more \(viewport.below == 1 ? "line" : "lines") ↵"
+    frame.write(mark, column: part.column, row: part.row + part.rows - 1, style: .dim)
   }
 
   /// Draws the searchable parts with the chosen one in brackets. On narrow screens only the chosen part is drawn.
@@ -211,5 +234,12 @@ struct CenterScreen {
       frame.write(
         mark, column: min(next, part.column + part.columns - DisplayWidth.of(mark)), row: row, style: .dim)
     }
+  }
+}
+
+extension Frame {
+  /// Highlights the selected row of a list in color; a symbol also marks it (L7).
+  mutating func select(_ part: Rectangle, _ palette: Palette) {
+    highlight(part, background: palette.selection, ink: palette.selectionInk, faintInk: palette.faintSelectionInk)
   }
 }

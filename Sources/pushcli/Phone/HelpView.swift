@@ -51,7 +51,7 @@ struct HelpView {
       column: (frame.size.columns - width) / 2, row: max((frame.size.rows - 1 - viewport.range.count - 2) / 2, 0),
       columns: width, rows: viewport.range.count + 2)
     frame.fill(box, style: palette.plain)
-    frame.drawBox(box, border: .rounded, style: palette.border)
+    frame.drawBox(box, style: palette.border)
     frame.write(" Keys ", column: box.column + 2, row: box.row, style: palette.plain)
     let mark = viewport.mark(columns: width - 6)
     if !mark.isEmpty {

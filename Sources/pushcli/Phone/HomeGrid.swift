@@ -17,7 +17,7 @@ struct HomeGrid: Sendable {
   init(size: Size, apps: [InstalledApp]) {
     let isLarge = size.columns >= 120 && size.rows >= 40
     tile = isLarge ? Size(columns: 14, rows: 7) : Size(columns: 8, rows: 3)
-    let badge = apps.map { AppIcon.badgeColumns($0.badge) }.max() ?? 0
+    let badge = apps.map(\.badgeColumns).max() ?? 0
     // A badge extends one column beyond its tile on the right, and must not extend beyond the app's area on the left.
     // The width is odd, as tiles are even: names are centered below their tiles, and one column between them stays
     // blank.

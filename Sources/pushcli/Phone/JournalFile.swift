@@ -69,15 +69,8 @@ final class JournalFile {
   func rest() throws -> [UInt8] {
     let count = length - size
     guard count > 0 else { return [] }
-    var bytes = [UInt8](repeating: 0, count: count)
-    var done = 0
-    while done < count {
-      let read = unsafe bytes.withUnsafeMutableBytes { buffer in
-        unsafe pread(file.descriptor, buffer.baseAddress! + done, count - done, off_t(size + done))
-      }
-      if read < 0, errno == EINTR { continue }
-      guard read > 0 else { throw CommandFailure(.failed, "\(path) can't be read: check the disk") }
-      done += read
+    guard let bytes = readBytes(file.descriptor, from: size, count: count) else {
+      throw CommandFailure(.failed, "\(path) can't be read: check the disk")
     }
     return bytes
   }

@@ -12,14 +12,15 @@ final class PhoneEnvironment: Sendable {
   private let terminal: Terminal
   /// Detected at the first notification: the query to tmux takes a moment and must not delay the first frame.
   private let notice = Mutex<TerminalNotice?>(nil)
-  private let commands: OpenCommands
+  /// The user's commands for pushes that View opens.
+  private let commands: ExecCommands
   private let takesSequences: Bool
   private let count = Mutex(0)
 
   /// - Parameters:
   ///   - sounds: The folder of the user's custom sounds.
   ///   - takesSequences: True if the terminal supports escape sequences; otherwise none are sent.
-  init(terminal: Terminal, commands: OpenCommands, sounds: String, takesSequences: Bool = true) {
+  init(terminal: Terminal, commands: ExecCommands, sounds: String, takesSequences: Bool = true) {
     self.terminal = terminal
     self.commands = commands
     self.takesSequences = takesSequences
@@ -76,13 +77,13 @@ final class PhoneEnvironment: Sendable {
   func copy(_ text: String, say: @escaping @Sendable (String) -> Void) {
     guard !(ProcessInfo.processInfo.environment["TMUX"] ?? "").isEmpty else {
       guard takesSequences else { return say(PhoneEnvironment.unreachable) }
-      terminal.write(Clipboard.sequence(text))
+      terminal.write(Terminal.clipboardSequence(text))
       return say(PhoneEnvironment.handedOn)
     }
     let (terminal, takesSequences) = (terminal, takesSequences)
     DispatchQueue.global(qos: .userInitiated).async {
-      let isCopied = PhoneEnvironment.loadIntoTmux(Clipboard.content(text))
-      if !isCopied, takesSequences { terminal.write(Clipboard.sequence(text)) }
+      let isCopied = PhoneEnvironment.loadIntoTmux(Terminal.clipboardContent(text))
+      if !isCopied, takesSequences { terminal.write(Terminal.clipboardSequence(text)) }
       say(isCopied ? "Copied" : takesSequences ? PhoneEnvironment.handedOn : PhoneEnvironment.unreachable)
     }
   }
@@ -108,14 +109,14 @@ final class PhoneEnvironment: Sendable {
 
   /// Runs the user's command for a push of its app, if there is one.
   func open(_ push: DevicePush) {
-    guard let command = commands.command(for: push.topic) else { return }
+    guard let command = commands.command(for: push) else { return }
     Self.spawn(["sh", "-c", command], PushCommand(push, command).environment)
   }
 
   /// Opens the link of a push at the request of the user: with the user's command, or with the desktop's default
   /// program.
   func openLink(_ push: DevicePush) {
-    if commands.command(for: push.topic) != nil { return open(push) }
+    if commands.command(for: push) != nil { return open(push) }
     if let link = push.link { Self.spawn(["xdg-open", link], [:]) }
   }
 
@@ -125,14 +126,4 @@ final class PhoneEnvironment: Sendable {
     process.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
     try? process.run()
   }
-}
-
-/// The shell commands of the user for pushes that View opens.
-struct OpenCommands: Sendable {
-  /// The command for apps without a command of their own.
-  var everything: String?
-  /// The commands by topic.
-  var apps: [String: String] = [:]
-
-  func command(for topic: String) -> String? { apps[topic] ?? everything }
 }

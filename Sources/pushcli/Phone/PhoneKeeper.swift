@@ -198,11 +198,10 @@ actor PhoneKeeper {
     }
   }
 
-  private func ask(for change: PhonePreferenceChange) {
+  private func ask(for change: PreferencesRequest) {
     let session = session
     attempt(.saving) {
-      try await session.change(
-        PreferencesRequest(settings: change.settings, app: change.app, category: change.category))
+      try await session.change(change)
       return nil
     }
   }

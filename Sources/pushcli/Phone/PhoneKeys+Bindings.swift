@@ -1,4 +1,5 @@
 import GatewayProtocol
+import PushPolicy
 import TerminalUI
 
 extension PhoneModel {
@@ -239,7 +240,7 @@ extension PhoneModel {
       let keys: [Key] = [.return, .escape, .character("o"), .character("c"), .character(" ")]
       return [KeyBinding("o", choices[0].title, .press(0), keys: keys)] + rest
     }
-    let cancel = choices.firstIndex { $0.action == "close" } ?? 0
+    let cancel = choices.firstIndex { $0.id == "close" } ?? 0
     return [
       KeyBinding("c", choices[cancel].title, .press(cancel), keys: [.character("c"), .escape]),
       KeyBinding("v", choices[1 - cancel].title, .press(1 - cancel), keys: [.character("v")]),

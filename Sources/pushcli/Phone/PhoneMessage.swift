@@ -68,7 +68,7 @@ enum PhoneEffect: Sendable, Equatable {
   /// Sends the state of the device: its silent switch, and its Focus, or an empty name for none.
   case state(silent: Bool, focus: String)
   /// Changes preferences at the gateway.
-  case change(PhonePreferenceChange)
+  case change(PreferencesRequest)
   /// Connects now.
   case retry
   /// Posts ``PhoneMessage/turned`` after a short time.
@@ -92,11 +92,4 @@ enum PhoneEffect: Sendable, Equatable {
   /// Opens the link of a push.
   case openLink(DevicePush)
   case quit
-}
-
-/// New preferences for everything, for an app or for one of its categories, as assignments such as `badge=off`.
-struct PhonePreferenceChange: Sendable, Equatable {
-  var settings: [String]
-  var app: String?
-  var category: String?
 }

@@ -1,5 +1,6 @@
 import Foundation
 import GatewayProtocol
+import PushPolicy
 import TerminalUI
 
 /// The simulated phone as one value, with its persistent and its temporary state.
@@ -59,7 +60,7 @@ struct PhoneModel: Sendable, Equatable {
   /// The changes of this screen that were not yet returned for saving.
   private var changes: [PhoneChange] = []
   /// The changes of this screen that may not be in the history yet, and the number of confirmed changes.
-  private var unconfirmed: [PhoneChange] = []
+  private(set) var unconfirmed: [PhoneChange] = []
   private var confirmedCount = 0
 
   /// Entries that were cleared, with a title for the action.
@@ -80,9 +81,6 @@ struct PhoneModel: Sendable, Equatable {
     changes.append(change)
     unconfirmed.append(change)
   }
-
-  /// The number of changes that may not be in the history yet.
-  var unconfirmedCount: Int { unconfirmed.count }
 
   /// Applies a change that is already in the history.
   mutating func take(in change: PhoneChange) {
@@ -196,10 +194,10 @@ struct ActionSheet: Sendable, Equatable {
 
   var purpose: Purpose
   /// The buttons without Cancel.
-  var choices: [AlertChoice]
+  var choices: [AlertAction]
   var focus = 0
 
-  init(_ purpose: Purpose, _ choices: [AlertChoice]) {
+  init(_ purpose: Purpose, _ choices: [AlertAction]) {
     self.purpose = purpose
     // X4: a sheet never scrolls.
     let choices = Array(choices.prefix(4))

@@ -35,9 +35,8 @@ struct PhoneSession {
   ///   - commands: The user's commands for pushes that View opens.
   ///   - sender: Sends the pushes that the user writes; nil without a sender's key.
   init(
-    _ session: DeviceSession, device: String, folder: StateFolder, sounds: String, commands: OpenCommands,
-    screen: Screen,
-    sender: PushSending?
+    _ session: DeviceSession, device: String, folder: StateFolder, sounds: String, commands: ExecCommands,
+    screen: Screen, sender: PushSending?
   ) {
     self.session = session
     self.device = device
@@ -50,11 +49,6 @@ struct PhoneSession {
     self.folder = folder.devicesPath
   }
 
-  /// Shows and runs the phone until the user quits, and passes on the effects of each loop iteration.
-  typealias Show = (
-    PhoneModel, Inbox<PhoneMessage>, @escaping @Sendable ([PhoneEffect]) async -> Void
-  ) async throws -> Void
-
   /// Runs the phone on the full screen until the user quits.
   func run() async throws {
     try await run { model, inbox, perform in
@@ -63,7 +57,11 @@ struct PhoneSession {
   }
 
   /// Runs the phone with the given kind of screen.
-  func run(_ show: Show) async throws {
+  ///
+  /// - Parameter show: Shows and runs the phone until the user quits, and passes on the effects of each loop iteration.
+  func run(
+    _ show: (PhoneModel, Inbox<PhoneMessage>, @escaping @Sendable ([PhoneEffect]) async -> Void) async throws -> Void
+  ) async throws {
     let journal = try PhoneJournal(folder: folder, device: device)
     let (state, notice) = try await PhoneSession.load(journal)
     try session.resume(after: NumberedPlace(epoch: state.epoch, seq: state.lastSeq))

@@ -139,7 +139,7 @@ struct QueuedAlert: Sendable, Equatable {
 
   var id: String { push.id }
   var alert: AlertPresentation { push.presentation.alert ?? AlertPresentation(buttons: ["OK"]) }
-  var choices: [AlertChoice] { alert.choices }
+  var choices: [AlertAction] { alert.choices }
 }
 
 /// The settings of a device, independent of its user's preferences.

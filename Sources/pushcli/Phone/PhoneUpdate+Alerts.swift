@@ -59,13 +59,13 @@ extension PhoneModel {
   mutating func press(_ button: Int) -> [PhoneEffect] {
     guard let group, group.choices.indices.contains(button) else { return [] }
     let choice = group.choices[button]
-    if choice.action == AlertChoice.options {
+    if choice.id == AlertAction.options {
       sheet = ActionSheet(.alert, group.first.alert.sheetChoices)
       return []
     }
     let settled = settledAlerts
-    guard group.isBurst else { return answer([(group.first, choice.action)]) }
-    return choice.action == "view"
+    guard group.isBurst else { return answer([(group.first, choice.id)]) }
+    return choice.id == "view"
       ? answer(settled.map { ($0, $0.viewing) })
       : answer(settled.map { ($0, $0.cancellation) }, isRead: settled.count == 1)
   }
@@ -142,16 +142,15 @@ extension PhoneModel {
     let limit = state.nextOrdinal
     let counts = ["group", "plain", "all"].map { alerts(closedBy: $0, before: limit).count }
     let app = alerts.first?.push.app.name ?? ""
-    var choices: [AlertChoice] = []
+    var choices: [AlertAction] = []
     let questions = counts[2] - counts[1]
     if questions > 0 {
-      choices.append(
-        AlertChoice(title: "Close \(counts[2]) + Questions", action: "all", isDestructive: true))
+      choices.append(AlertAction(id: "all", title: "Close \(counts[2]) + Questions", isDestructive: true))
     }
     if counts[0] > 0, counts[0] < counts[1] {
-      choices.append(AlertChoice(title: "Close \(counts[0]) of \(app)", action: "group"))
+      choices.append(AlertAction(id: "group", title: "Close \(counts[0]) of \(app)"))
     }
-    if counts[1] > 0 { choices.append(AlertChoice(title: "Close All \(counts[1])", action: "plain")) }
+    if counts[1] > 0 { choices.append(AlertAction(id: "plain", title: "Close All \(counts[1])")) }
     sheet = ActionSheet(.closeAlerts(before: limit), choices)
   }
 
@@ -160,7 +159,7 @@ extension PhoneModel {
     guard let sheet else { return [] }
     self.sheet = nil
     guard sheet.choices.indices.contains(index) else { return [] }
-    let action = sheet.choices[index].action
+    let action = sheet.choices[index].id
     switch sheet.purpose {
     case .alert: return group.map { answer([($0.first, action)]) } ?? []
     case .closeAlerts(let limit):

@@ -1,4 +1,5 @@
 import GatewayProtocol
+import PushPolicy
 import TerminalUI
 
 /// The modal views: the settings, and a push that is being written (M1).
@@ -6,7 +7,7 @@ extension PhoneModel {
   // MARK: The settings
 
   mutating func selectSetting(_ step: PhoneCommand.Step) {
-    let count = SettingsTable.groups(state).reduce(0) { $0 + $1.rows.count }
+    let count = SettingsGroup.groups(state).reduce(0) { $0 + $1.rows.count }
     let selected = settings?.selected ?? 0
     settings?.selected = step.target(from: selected, count: count, page: max(size.rows - 6, 1))
   }
@@ -47,7 +48,7 @@ extension PhoneModel {
       return
     }
     let title = draft.changes.count == 1 ? "Discard 1 Change" : "Discard \(draft.changes.count) Changes"
-    sheet = ActionSheet(.discardSettings, [AlertChoice(title: title, action: "discard", isDestructive: true)])
+    sheet = ActionSheet(.discardSettings, [AlertAction(id: "discard", title: title, isDestructive: true)])
   }
 
   // MARK: A push that is being written
@@ -77,6 +78,6 @@ extension PhoneModel {
       self.draft = nil
       return
     }
-    sheet = ActionSheet(.discardDraft, [AlertChoice(title: "Discard Push", action: "discard", isDestructive: true)])
+    sheet = ActionSheet(.discardDraft, [AlertAction(id: "discard", title: "Discard Push", isDestructive: true)])
   }
 }

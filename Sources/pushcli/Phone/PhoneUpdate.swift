@@ -141,7 +141,7 @@ extension PhoneModel: ProgramModel {
     case .clear: clear()
     case .clearAll:
       sheet = ActionSheet(
-        .clearAll, [AlertChoice(title: "Clear All Notifications", action: "clear", isDestructive: true)])
+        .clearAll, [AlertAction(id: "clear", title: "Clear All Notifications", isDestructive: true)])
     case .undo: undoClear()
     case .redo: redoClear()
     case .copy: return selectedEntry.map { [.copy($0.push.copiedText)] } ?? []

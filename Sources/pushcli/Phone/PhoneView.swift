@@ -21,14 +21,14 @@ extension PhoneModel {
     let size = frame.size
     StatusBar(model: self).draw(in: &frame)
     switch screen {
-    case .home: HomeScreen(model: self).draw(in: &frame)
+    case .home: drawHome(in: &frame)
     case .center: CenterScreen(model: self).draw(in: &frame)
     case .app: appScreen?.draw(in: &frame)
     }
     drawLines(bar, end: size.contentEnd, in: &frame)
-    TabBar(model: self).draw(in: &frame)
+    drawTabs(in: &frame)
     if let settings { SettingsScreen(model: self, draft: settings).draw(in: &frame) }
-    if let draft { ComposeScreen(model: self, draft: draft).draw(in: &frame) }
+    if let draft { draw(draft, in: &frame) }
     drawLines(noticeLines(columns: size.columns - 2), end: contentEnd, in: &frame)
     // M3: only an alert is drawn above a sheet, unless the sheet belongs to the alert.
     if let sheet, !sheet.purpose.isOfAlert { drawSheet(sheet, in: &frame) }
@@ -53,15 +53,25 @@ extension PhoneModel {
     if form.drawing == .ascii { frame.spellInASCII(keepsLetters: form.encodesUTF8) }
   }
 
-  private func drawSheet(_ sheet: ActionSheet, in frame: inout Frame) {
-    frame.recede(palette.receded)
-    let question =
-      switch sheet.purpose {
-      case .alert: group?.first.alert.texts.first ?? ""
-      case .closeAlerts: "\(alerts.count) alerts wait"
-      case .clearAll, .discardSettings, .discardDraft: ""
-      }
-    ActionSheetView(sheet: sheet, palette: palette, question: question).draw(in: &frame)
+  /// Draws the tabs at the bottom of screens that are not modal, with their keys.
+  private func drawTabs(in frame: inout Frame) {
+    guard frame.size.hasTabs else { return }
+    let unread = state.unreadCount
+    let tabs = [
+      ("1 Home", screen == .home, PhoneCommand.Tab.home),
+      ("2 Center" + (unread > 0 ? " · \(unread)" : ""), screen == .center, .center),
+      ("3 Settings", settings != nil, .settings),
+    ]
+    let texts = tabs.map { $0.1 ? "[\($0.0)]" : " \($0.0) " }
+    let gap = frame.size.columns >= 60 ? 4 : 1
+    var column = (frame.size.columns - texts.reduce(gap * (texts.count - 1)) { $0 + $1.count }) / 2
+    for (index, text) in texts.enumerated() {
+      let style = tabs[index].1 ? Style.bold : .dim
+      let (start, row) = (max(column, 0), frame.size.rows - 2)
+      let end = frame.write(text, column: start, row: row, style: style)
+      frame.mark(Rectangle(column: start, row: row, columns: end - start, rows: 1), PhoneCommand.show(tabs[index].2))
+      column = end + gap
+    }
   }
 
   /// Draws lines over the whole width, above the row `end`.

@@ -16,9 +16,7 @@ struct Reading: Sendable, Equatable {
 
 /// The full content of a push in lines.
 struct MessageLines {
-  typealias Line = (text: String, style: Style)
-
-  private(set) var lines: [Line] = []
+  private(set) var lines: [(text: String, style: Style)] = []
   /// The index of the line that folds the payload.
   private(set) var fold = 0
 

@@ -6,8 +6,6 @@ struct SettingsScreen {
   var model: PhoneModel
   var draft: SettingsDraft
 
-  private static let maximumColumns = 64
-
   private enum Line {
     case blank
     case header(String)
@@ -16,8 +14,7 @@ struct SettingsScreen {
 
   func draw(in frame: inout Frame) {
     let size = frame.size
-    let part = ModalHeader(title: "Settings", done: "Done", model: model).draw(
-      cancel: .cancel, complete: .done, maximumColumns: Self.maximumColumns, in: &frame)
+    let part = model.drawModalHeader("Settings", done: "Done", cancel: .cancel, complete: .done, in: &frame)
     let lines = lines
     // The selected row must not be covered by a notice.
     let notice = model.noticeLines(columns: size.columns - 2).count
@@ -38,8 +35,8 @@ struct SettingsScreen {
   /// setting, so that the list does not move; it is 0 if the list needs all rows.
   private var explanationRows: Int {
     guard model.size.rows >= 16 else { return 0 }
-    let columns = model.size.columns - 2
-    return 1 + (columns >= SettingsExplanations.maximumLength ? 1 : SettingsExplanations.maximumLength / columns + 1)
+    let (columns, maximum) = (model.size.columns - 2, SettingsRow.maximumExplanationLength)
+    return 1 + (columns >= maximum ? 1 : maximum / columns + 1)
   }
 
   private func drawExplanation(from row: Int, rows: Int, in frame: inout Frame) {

@@ -37,7 +37,7 @@ struct SettingsGroup: Sendable, Equatable {
 }
 
 /// The settings screen as a table: this device's rows, and one row for each preference of the policy.
-enum SettingsTable {
+extension SettingsGroup {
   /// The title of the group of this device's settings.
   static let deviceTitle = "This Device"
   /// The words for an absent value, which are removed when the user begins to type.
@@ -110,7 +110,7 @@ struct SettingsDraft: Sendable, Equatable {
 
   /// Returns the groups with the changes applied.
   func groups(_ state: PhoneState) -> [SettingsGroup] {
-    var groups = SettingsTable.groups(state)
+    var groups = SettingsGroup.groups(state)
     guard !changes.isEmpty else { return groups }
     for group in groups.indices {
       for row in groups[group].rows.indices {
@@ -122,21 +122,21 @@ struct SettingsDraft: Sendable, Equatable {
 
   /// Returns true if the selected row accepts text.
   func isText(_ state: PhoneState) -> Bool {
-    let rows = SettingsTable.groups(state).flatMap(\.rows)
+    let rows = SettingsGroup.groups(state).flatMap(\.rows)
     return rows.indices.contains(selected) && rows[selected].isText
   }
 
   /// Selects the first row of the next or the previous group.
   mutating func jump(_ step: Int, _ state: PhoneState) {
     var starts: [Int] = [0]
-    for group in SettingsTable.groups(state) { starts.append((starts.last ?? 0) + group.rows.count) }
+    for group in SettingsGroup.groups(state) { starts.append((starts.last ?? 0) + group.rows.count) }
     starts.removeLast()
     selected = (step > 0 ? starts.first { $0 > selected } : starts.last { $0 < selected }) ?? selected
   }
 
   /// Changes the value of the selected row by one step, cyclically except for the volume.
   mutating func turn(_ step: Int, _ state: PhoneState) {
-    let rows = SettingsTable.groups(state).flatMap(\.rows)
+    let rows = SettingsGroup.groups(state).flatMap(\.rows)
     guard rows.indices.contains(selected) else { return }
     let row = rows[selected]
     let value = changes[row.key] ?? row.value
@@ -154,12 +154,12 @@ struct SettingsDraft: Sendable, Equatable {
     let rows = groups(state).flatMap(\.rows)
     guard rows.indices.contains(selected), rows[selected].isText else { return }
     let value = rows[selected].value
-    typing = SettingsTable.nothing.contains(value) ? "" : value
+    typing = SettingsGroup.nothing.contains(value) ? "" : value
   }
 
   /// Accepts the typed text, or returns a description of the error and leaves the field open.
   mutating func endEdit(_ state: PhoneState) -> String? {
-    let rows = SettingsTable.groups(state).flatMap(\.rows)
+    let rows = SettingsGroup.groups(state).flatMap(\.rows)
     guard let typing, rows.indices.contains(selected) else { return nil }
     if let problem = take(typing, for: rows[selected], state) { return problem }
     self.typing = nil
@@ -170,7 +170,7 @@ struct SettingsDraft: Sendable, Equatable {
   mutating func take(_ text: String, for row: SettingsRow, _ state: PhoneState) -> String? {
     let typed = text.trimmingCharacters(in: .whitespaces)
     let usual = row.values.first { $0.lowercased() == typed.lowercased() }
-    let nothing = SettingsTable.nothing.first { row.values.contains($0) }
+    let nothing = SettingsGroup.nothing.first { row.values.contains($0) }
     let value = usual ?? (typed.isEmpty ? nothing ?? "" : typed)
     if usual == nil {
       guard row.isText, case .choice(let name, let app, let category) = row.key else {
@@ -188,7 +188,7 @@ struct SettingsDraft: Sendable, Equatable {
   }
 
   /// The requests that Done sends to the gateway: one for each scope.
-  var requests: [PhonePreferenceChange] {
+  var requests: [PreferencesRequest] {
     struct Scope: Hashable { var app, category: String? }
     var byScope: [Scope: [String]] = [:]
     for (key, value) in changes {
@@ -196,7 +196,7 @@ struct SettingsDraft: Sendable, Equatable {
       byScope[Scope(app: app, category: category), default: []].append("\(name)=\(value)")
     }
     return byScope.map { scope, settings in
-      PhonePreferenceChange(settings: settings.sorted(), app: scope.app, category: scope.category)
+      PreferencesRequest(settings: settings.sorted(), app: scope.app, category: scope.category)
     }.sorted { ($0.app ?? "", $0.category ?? "") < ($1.app ?? "", $1.category ?? "") }
   }
 

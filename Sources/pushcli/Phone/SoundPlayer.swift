@@ -136,11 +136,11 @@ final class SoundPlayer: Sendable {
   /// Returns the path of a built-in sound, and writes the file if it does not exist.
   private func builtIn(_ name: String, volume: Int) -> String? {
     let name = name.hasSuffix(".wav") || name.hasSuffix(".caf") ? String(name.dropLast(4)) : name
-    guard BuiltInSounds.files[name] != nil else { return nil }
+    guard SoundFile.builtIns[name] != nil else { return nil }
     let path = "\(cache)/\(name)-\(volume).wav"
     if Self.isFile(path) { return path }
     try? FileManager.default.createDirectory(atPath: cache, withIntermediateDirectories: true)
-    guard let file = BuiltInSounds.file(name, volume: volume) else { return nil }
+    guard let file = SoundFile.builtIn(name, volume: volume) else { return nil }
     return (try? Data(file).write(to: URL(filePath: path), options: .atomic)).map { path }
   }
 

@@ -42,7 +42,7 @@ extension PlainPhone {
   }
 
   /// Returns the possible answers, each with its number.
-  func titles(_ choices: [AlertChoice]) -> String {
+  func titles(_ choices: [AlertAction]) -> String {
     choices.enumerated().map { "\($0 + 1) \($1.words)" }.joined(separator: "  ")
   }
 
@@ -56,7 +56,7 @@ extension PlainPhone {
   }
 
   /// The possible answers to the alert in front.
-  var choices: [AlertChoice] {
+  var choices: [AlertAction] {
     guard let group = phone.group else { return [] }
     return group.isBurst ? group.choices : group.first.alert.linearChoices
   }
@@ -102,7 +102,7 @@ extension PlainPhone {
   }
 }
 
-extension AlertChoice {
+extension AlertAction {
   /// The title, with a note for the color that marks it on the screen.
   var words: String { Sanitizer.line(title) + (isDestructive ? " (destructive)" : "") }
 }

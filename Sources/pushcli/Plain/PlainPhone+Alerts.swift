@@ -38,30 +38,30 @@ extension PlainPhone {
   }
 
   /// Returns the index of the button that the user names: by its number, its action, or the first letters of its title.
-  static func index(of name: String, in choices: [AlertChoice]) -> Int? {
+  static func index(of name: String, in choices: [AlertAction]) -> Int? {
     let name = name.lowercased()
     if let number = Int(name) { return number &- 1 }
-    if let exact = choices.firstIndex(where: { $0.title.lowercased() == name || $0.action.lowercased() == name }) {
+    if let exact = choices.firstIndex(where: { $0.title.lowercased() == name || $0.id.lowercased() == name }) {
       return exact
     }
     let near = choices.indices.filter { choices[$0].title.lowercased().hasPrefix(name) }
     return near.count == 1 && !name.isEmpty ? near[0] : nil
   }
 
-  private mutating func pressed(_ choice: AlertChoice, of alert: QueuedAlert) -> [PhoneEffect] {
-    let effects = phone.answer([(alert, choice.action)])
+  private mutating func pressed(_ choice: AlertAction, of alert: QueuedAlert) -> [PhoneEffect] {
+    let effects = phone.answer([(alert, choice.id)])
     say("\(alert.push.app.name), \(alert.push.quotedHeadline): \(choice.words).")
     opened = alert.ordinal
-    if choice.action == "view", let entry = entry(ordinal: alert.ordinal) { say(page: message(entry, number: nil)) }
+    if choice.id == "view", let entry = entry(ordinal: alert.ordinal) { say(page: message(entry, number: nil)) }
     return effects
   }
 
   private mutating func closing(
-    _ count: Int, _ choice: AlertChoice, _ body: (inout PhoneModel) -> [PhoneEffect]
+    _ count: Int, _ choice: AlertAction, _ body: (inout PhoneModel) -> [PhoneEffect]
   ) -> [PhoneEffect] {
     let topic = phone.group?.first.push.topic
     let effects = body(&phone)
-    guard choice.action == "view", let app = topic.flatMap({ state.app($0) }) else {
+    guard choice.id == "view", let app = topic.flatMap({ state.app($0) }) else {
       say("\(counted(count, "alert")) closed.")
       return effects
     }
@@ -110,13 +110,13 @@ extension PlainPhone {
   mutating func view(_ number: Int?) -> [PhoneEffect] {
     guard let number else {
       guard phone.group != nil else { return refuse("no alert waits: open NUMBER reads a push of the list") }
-      guard let index = choices.firstIndex(where: { $0.action == "view" }) else {
+      guard let index = choices.firstIndex(where: { $0.id == "view" }) else {
         return refuse("that has no View: it has \(titles(choices))")
       }
       return press(index)
     }
     guard let alert = alert(number) else { return [] }
-    guard let choice = alert.alert.linearChoices.first(where: { $0.action == "view" }) else {
+    guard let choice = alert.alert.linearChoices.first(where: { $0.id == "view" }) else {
       return refuse("push \(number) has no View: it has \(titles(alert.alert.linearChoices))")
     }
     return pressed(choice, of: alert)
@@ -126,7 +126,7 @@ extension PlainPhone {
     switch rest {
     case .nothing:
       guard phone.group != nil else { return refuse("no alert waits") }
-      return press(choices.firstIndex { $0.action == "close" || $0.action == "ok" } ?? 0)
+      return press(choices.firstIndex { $0.id == "close" || $0.id == "ok" } ?? 0)
     case .numbers(let numbers):
       var chosen: [QueuedAlert] = []
       for number in numbers {

@@ -7,7 +7,7 @@ import TerminalUI
 extension PlainPhone {
   /// Lists the rows of one group or of all groups.
   mutating func listSettings(_ name: String?) {
-    let all = SettingsTable.groups(state)
+    let all = SettingsGroup.groups(state)
     let groups = name.map { name in all.filter { isNamed(name, $0) } } ?? all
     guard !groups.isEmpty else {
       return say("no settings of \(PlainLine.quote(name ?? "")): \(all.map(\.title).joined(separator: ", "))")
@@ -27,7 +27,7 @@ extension PlainPhone {
 
   private func isNamed(_ name: String, _ group: SettingsGroup) -> Bool {
     let name = name.lowercased()
-    if name == "device" { return group.title == SettingsTable.deviceTitle }
+    if name == "device" { return group.title == SettingsGroup.deviceTitle }
     if group.title.lowercased() == name { return true }
     guard let app = app(name), case .choice(_, app.topic, _)? = group.rows.first?.key else { return false }
     return true
@@ -75,7 +75,7 @@ extension PlainPhone {
     guard settings.indices.contains(number &- 1), number > 0 else {
       return refuse("no setting \(number): the list has 1 to \(settings.count)")
     }
-    let row = SettingsTable.groups(state).flatMap(\.rows).first { $0.key == settings[number - 1] }
+    let row = SettingsGroup.groups(state).flatMap(\.rows).first { $0.key == settings[number - 1] }
     if row == nil { say("setting \(number) is gone: settings lists the others") }
     return row
   }
@@ -89,13 +89,13 @@ extension PlainPhone {
     let line = PlainPhone.withoutEquals(typed)
     let lower = line.lowercased()
     var best: (row: SettingsRow, name: String)?
-    for row in SettingsTable.groups(state).flatMap(\.rows) {
+    for row in SettingsGroup.groups(state).flatMap(\.rows) {
       for name in names(row.key) where lower == name || lower.hasPrefix(name + " ") {
         if name.count > best?.name.count ?? 0 { best = (row, name) }
       }
     }
     if let best { return (best.row, String(line.dropFirst(best.name.count)).trimmed) }
-    let known = SettingsTable.groups(state).flatMap(\.rows).map { PlainPhone.name($0.key) }
+    let known = SettingsGroup.groups(state).flatMap(\.rows).map { PlainPhone.name($0.key) }
     let near = Suggestions.nearest(to: String(first), among: known).map { "did you mean \($0)? " } ?? ""
     return refuse("no setting \(PlainLine.quote(typed)): \(near)settings lists their numbers and names")
   }

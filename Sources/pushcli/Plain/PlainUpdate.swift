@@ -1,6 +1,7 @@
 import Foundation
 import GatewayProtocol
 import PushCore
+import PushPolicy
 import TerminalUI
 
 extension PlainPhone: LineModel {

@@ -15,7 +15,7 @@ struct Payload {
     let body: String?
     switch source {
     case .file(let path):
-      bytes = try PayloadFile.read(path)
+      bytes = try readFile(path)
       return
     case .pipedBody: body = try StandardInput.text()
     case .flags(let given): body = given

@@ -120,11 +120,11 @@ struct ProviderPush: Sendable {
   ///   - token: the device's token; not used for a broadcast.
   ///   - id: the ID to use if `--id` is not given.
   func head(token: String, topic: String, id newID: String, now: Date) throws -> (
-    path: String, fields: [(Client.Field, String)]
+    path: String, fields: [(HeaderName, String)]
   ) {
     var path = "/3/device/\(token)"
     // The sender chooses the ID, so that a push whose answer is lost can be sent again and still arrives once.
-    var fields: [(Client.Field, String)] = [
+    var fields: [(HeaderName, String)] = [
       (.apnsPushType, pushType ?? PushTypeSuffix.type(ofTopic: topic) ?? "alert"),
       (.contentType, "application/json"),
     ]
@@ -155,7 +155,7 @@ struct ProviderPush: Sendable {
 
   /// Sends a request as the sender, and again if no answer arrives.
   func request(
-    _ method: String, _ path: String, _ fields: [(Client.Field, String)], _ body: [UInt8]
+    _ method: String, _ path: String, _ fields: [(HeaderName, String)], _ body: [UInt8]
   ) async throws -> Client.Answer {
     var fields = fields
     if certificate == nil {
@@ -183,12 +183,12 @@ struct ProviderPush: Sendable {
   /// Returns a signer with the named key, else with a key of the app's team on this machine, else with the development
   /// key.
   private func signer() async throws -> ProviderTokenSigner {
-    let development = Development.read(try gateway.state.folder)
+    let development = try gateway.state.folder.development
     let parts = to.map { $0.split(separator: "/", maxSplits: 1).map(String.init) } ?? []
     if signing?.isGiven != true, let topic = parts.count > 1 ? parts[1] : topic,
-      let found = try await TeamKey.find(for: topic, besides: development?.teamID, gateway.state)
+      let found = try await ProviderTokenSigner.find(for: topic, besides: development?.teamID, gateway.state)
     {
-      return try ProviderTokenSigner(path: found.path, keyID: found.id, teamID: found.team)
+      return found
     }
     return try ProviderTokenSigner(signing, development: development)
   }

@@ -1,6 +1,7 @@
 import GatewayClient
 import GatewayProtocol
 import PushCore
+import PushPolicy
 
 /// The body of the provider API's answer to a refused push.
 struct ProviderRefusal: Decodable {
@@ -37,6 +38,32 @@ struct ProviderRefusal: Decodable {
     case (403, _): .notAuthorized
     case (400..<429, _): .refused
     default: .unreachable
+    }
+  }
+}
+
+extension ProviderRefusal {
+  /// Returns the advice to the user for a reason, in one clause; nil if the reason needs none.
+  static func advice(for reason: String, payload: [UInt8]) -> String? {
+    let reason = Reason(rawValue: reason)
+    return switch reason {
+    case .payloadTooLarge: "the payload has \(payload.count) bytes; \(reason?.advice ?? "")"
+    case .payloadEmpty: payloadError(payload) ?? reason?.advice
+    default: reason?.advice
+    }
+  }
+
+  /// Returns the exact error of an invalid payload, for which the provider API has a single reason.
+  private static func payloadError(_ payload: [UInt8]) -> String? {
+    do {
+      _ = try JSONParser().payload(payload.span)
+      return nil
+    } catch {
+      switch error {
+      case .empty: return "the payload is empty"
+      case .notJSON(let words): return "the payload is not JSON (\(words))"
+      case .notAnObject: return "the payload is JSON, but not an object: expected {\"aps\":{…}}"
+      }
     }
   }
 }

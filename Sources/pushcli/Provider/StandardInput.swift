@@ -65,7 +65,7 @@ enum StandardInput: Equatable {
   ///
   /// - Throws: ``CommandFailure`` of wrong usage if it is not text or too long.
   static func text() throws -> String {
-    let data = try PayloadFile.standardInput(upToCount: maximumSize + 1)
+    let data = try data(upToCount: maximumSize + 1)
     guard data.count <= maximumSize else {
       throw CommandFailure(.usage, "standard input has more than \(maximumSize >> 20) MiB: a push holds 4096 bytes")
     }
@@ -75,4 +75,28 @@ enum StandardInput: Equatable {
     while text.last?.isNewline == true { text.removeLast() }
     return text
   }
+
+  /// Reads standard input to its end, or at most `maximum` bytes.
+  ///
+  /// - Throws: ``CommandFailure`` of wrong usage if it can't be read.
+  fileprivate static func data(upToCount maximum: Int? = nil) throws -> Data {
+    do {
+      let input = FileHandle.standardInput
+      let data = if let maximum { try input.read(upToCount: maximum) } else { try input.readToEnd() }
+      return data ?? Data()
+    } catch {
+      throw CommandFailure(.usage, "standard input can't be read: name a file, or pipe something in")
+    }
+  }
+}
+
+/// Returns the bytes of a file that the user names; `-` is standard input.
+///
+/// - Throws: ``CommandFailure`` of wrong usage if it can't be read.
+func readFile(_ file: String) throws -> [UInt8] {
+  if file == "-" { return Array(try StandardInput.data()) }
+  guard let data = FileManager.default.contents(atPath: file) else {
+    throw CommandFailure(.usage, "\(file) can't be read: check its name and permissions")
+  }
+  return Array(data)
 }

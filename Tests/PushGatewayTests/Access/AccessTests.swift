@@ -44,7 +44,7 @@ import Testing
     /// The path with its parameters as `{…}`.
     var pattern: String
     var path: String
-    var fields: [(Client.Field, String)] = []
+    var fields: [(HeaderName, String)] = []
     var body = "{}"
     /// The required role.
     var role: Role?
@@ -57,7 +57,7 @@ import Testing
   /// Returns the routes of the provider API (docs/reference/provider-api.md, docs/send/broadcasts.md).
   static func providerRoutes(_ device: TestDevice, _ channel: ChannelID, _ other: ChannelID) -> [Route] {
     let topic = SampleRequest.topic
-    let named: [(Client.Field, String)] = [(.apnsChannelID, channel.description)]
+    let named: [(HeaderName, String)] = [(.apnsChannelID, channel.description)]
     func escaped(_ id: ChannelID) -> String {
       id.description.addingPercentEncoding(withAllowedCharacters: .alphanumerics) ?? ""
     }
@@ -172,7 +172,7 @@ import Testing
       let app = try registrations.app(topic: SampleRequest.topic)
       let channels = try await parts.channels.create(
         2, app: app.id, environment: .development, policy: .mostRecentMessage, now: 0)
-      func key(_ id: String, _ change: (inout TokenRecipe) -> Void = { _ in }) throws -> [(Client.Field, String)] {
+      func key(_ id: String, _ change: (inout TokenRecipe) -> Void = { _ in }) throws -> [(HeaderName, String)] {
         [
           try gateway.authorization { recipe in
             recipe.header = #"{"alg":"ES256","kid":"\#(id)"}"#
@@ -180,7 +180,7 @@ import Testing
           }
         ]
       }
-      func token(_ name: String, _ role: Role) async throws -> (Client.Field, String) {
+      func token(_ name: String, _ role: Role) async throws -> (HeaderName, String) {
         let text = AdministratorTokenText.make(fingerprint: "0123456789ABCDEF")
         try await parts.remote.tokens.add(
           AdministratorToken(name: name, role: role, created: 0, expires: Limits.maximumTime), text: text)
@@ -188,7 +188,7 @@ import Testing
       }
       let code = try await registrations.invite(InvitationTerms(role: .operator, expires: .max)).secret
       let console = try await registrations.enroll(name: "console", person: nil, by: .invitation(code, now: 1))
-      let shown: [Credential: [(Client.Field, String)]] = [
+      let shown: [Credential: [(HeaderName, String)]] = [
         .nothing: [], .otherTeam: [try TeamTests().authorization(gateway)], .otherTopic: try key("TOPICKEY01"),
         .expired: try key("ABC123DEFG") { $0.claims = #"{"iss":"\#(TestGateway.team)","iat":1000000000}"# },
         .revokedKey: try key("REVOKED001"), .key: try key("ABC123DEFG"), .device: [device.authorization],

@@ -18,7 +18,7 @@ import Testing
     let path: String
 
     /// Creates an administrator token and returns its header field.
-    func token(_ name: String, _ role: Role, days: Int64 = 1) async throws -> (Client.Field, String) {
+    func token(_ name: String, _ role: Role, days: Int64 = 1) async throws -> (HeaderName, String) {
       let text = AdministratorTokenText.make(fingerprint: "0123456789ABCDEF")
       let clock = gateway.parts.clock
       try await gateway.parts.remote.tokens.add(
@@ -28,7 +28,7 @@ import Testing
     }
 
     /// Enrolls a device with a role. Returns its header field.
-    func device(_ name: String, _ role: Role) async throws -> (Client.Field, String) {
+    func device(_ name: String, _ role: Role) async throws -> (HeaderName, String) {
       let code = try await gateway.registrations.invite(InvitationTerms(role: role, expires: .max)).secret
       let enrolled = try await gateway.registrations.enroll(
         name: name, person: nil, by: .invitation(code, now: gateway.parts.clock.seconds))
@@ -38,7 +38,7 @@ import Testing
     func client() async throws -> Client { try await Client.connect(to: .admin(path: path)) }
 
     func ask(
-      _ method: String, _ path: String, _ fields: [(Client.Field, String)], body: String = ""
+      _ method: String, _ path: String, _ fields: [(HeaderName, String)], body: String = ""
     ) async throws -> Client.Answer {
       let client = try await client()
       defer { client.close() }
@@ -105,7 +105,7 @@ import Testing
 
   @Test func `of two credentials none is believed`() async throws {
     try await Self.run { outside in
-      let (ada, eve) = (try await outside.token("ada", .admin), (Client.Field.authorization, "bearer pga-none"))
+      let (ada, eve) = (try await outside.token("ada", .admin), (HeaderName.authorization, "bearer pga-none"))
       for fields in [[ada, eve], [eve, ada], [ada, ada]] {
         #expect(try await outside.ask("GET", "/admin/v1/status", fields).status == 400)
       }
@@ -140,7 +140,7 @@ import Testing
         let detail = try Self.detail(answer)
         #expect(detail.contains("expected admin") && detail.contains("credentials have \(role)"), "\(detail)")
       }
-      for fields in [[], [(Client.Field.authorization, "bearer pga-none")]] {
+      for fields in [[], [(HeaderName.authorization, "bearer pga-none")]] {
         #expect(try await outside.ask("POST", "/admin/v1/invitations", fields, body: body).status == 401)
       }
       // Read requests are not recorded.
@@ -171,7 +171,7 @@ import Testing
     try await Self.run { outside in
       let client = try await outside.client()
       defer { client.close() }
-      func status(_ field: (Client.Field, String)) async throws -> Int {
+      func status(_ field: (HeaderName, String)) async throws -> Int {
         try await client.request("GET", "/admin/v1/status", [field]).status
       }
       let (ada, bob) = (try await outside.token("ada", .admin), try await outside.token("bob", .admin))
@@ -227,7 +227,7 @@ import Testing
   @Test func `an admin enrolls as the admin socket does, and nobody else`() async throws {
     try await Self.run { outside in
       _ = try await outside.gateway.registrations.enroll(name: "laptop", person: "ada")
-      func enroll(_ name: String, _ fields: [(Client.Field, String)]) async throws -> Int {
+      func enroll(_ name: String, _ fields: [(HeaderName, String)]) async throws -> Int {
         try await outside.ask("POST", "/v1/devices", fields, body: #"{"name":"\#(name)","person":"ada"}"#).status
       }
       let (opa, ada) = (try await outside.token("opa", .operator), try await outside.token("ada", .admin))
@@ -254,7 +254,7 @@ import Testing
       let token = try decodeJSON(CreatedAdministratorToken.self, from: made.body)
       #expect(token.isUsable)
       #expect(AdministratorTokenText.fingerprint(of: token.token) == TestGateway.authority)
-      let shown = (Client.Field.authorization, "bearer " + token.token)
+      let shown = (HeaderName.authorization, "bearer " + token.token)
       let team = #"{"team_id":"TEAM000009"}"#
       #expect(try await outside.ask("POST", "/admin/v1/teams", [shown], body: team).status == 201)
       let device = try await outside.device("console", .admin)

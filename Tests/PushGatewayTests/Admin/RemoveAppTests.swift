@@ -1,3 +1,4 @@
+import HTTP2Transport
 import PushPolicy
 import PushTesting
 import Testing
@@ -42,8 +43,8 @@ import Testing
       let shared = try await parts.groups.register(group, app: app.id, environment: .development)
       _ = try await parts.channels.create(
         2, app: app.id, environment: .development, policy: .mostRecentMessage, now: 0)
-      let trains: [(Client.Field, String)] = [try gateway.authorization(), (.apnsTopic, Self.topic)]
-      func push(_ more: [(Client.Field, String)] = []) async throws -> Client.Answer {
+      let trains: [(HeaderName, String)] = [try gateway.authorization(), (.apnsTopic, Self.topic)]
+      func push(_ more: [(HeaderName, String)] = []) async throws -> Client.Answer {
         try await client.request("POST", "/3/device/" + token, trains + more, body: Array("{}".utf8))
       }
       #expect(try await push().status == 200)

@@ -1,4 +1,5 @@
 import Foundation
+import HTTP2Transport
 import PushPolicy
 import PushTesting
 import Testing

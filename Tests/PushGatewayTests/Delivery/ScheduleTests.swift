@@ -1,4 +1,5 @@
 import Foundation
+import HTTP2Transport
 import PushPolicy
 import PushTesting
 import Testing
@@ -19,7 +20,7 @@ import Testing
 
   /// Sends a push that is scheduled for `seconds` from now.
   private func send(
-    _ gateway: TestGateway, to device: TestDevice, in seconds: Int64, _ fields: [(Client.Field, String)] = [],
+    _ gateway: TestGateway, to device: TestDevice, in seconds: Int64, _ fields: [(HeaderName, String)] = [],
     payload: String = #"{"aps":{"alert":"later"}}"#
   ) async throws -> Client.Answer {
     try await gateway.push(
@@ -98,7 +99,7 @@ import Testing
   @Test func `what would be over before it comes is refused, and so is what the door refuses`() async throws {
     try await TestGateway.run { gateway in
       let device = try await gateway.enroll()
-      func status(_ payload: String, _ fields: [(Client.Field, String)] = []) async throws -> Int {
+      func status(_ payload: String, _ fields: [(HeaderName, String)] = []) async throws -> Int {
         try await send(gateway, to: device, in: 60, fields, payload: payload).status
       }
       let now = gateway.clock.seconds

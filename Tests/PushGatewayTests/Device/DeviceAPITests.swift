@@ -1,4 +1,5 @@
 import Foundation
+import HTTP2Transport
 import PushPolicy
 import Testing
 
@@ -104,7 +105,7 @@ import Testing
     try await TestGateway.run { gateway in
       let client = try await gateway.client()
       for (method, path, status) in DeviceAPITests.requests where status == 200 {
-        for field in [[], [(.authorization, "bearer wrong")]] as [[(Client.Field, String)]] {
+        for field in [[], [(.authorization, "bearer wrong")]] as [[(HeaderName, String)]] {
           #expect(try await client.request(method, path, field).status == 401, "\(method) \(path)")
         }
       }

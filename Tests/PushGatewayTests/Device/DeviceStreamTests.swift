@@ -1,4 +1,5 @@
 import Foundation
+import HTTP2Transport
 import PushPolicy
 import PushTesting
 import Testing
@@ -21,7 +22,7 @@ import Testing
         ))
       #expect(try await stream.next()?.text == #"{"type":"caught-up","seq":0}"#)
       let payload = #"{"aps":{"alert":{"title":"T","body":"B"},"badge":3,"sound":"default"},"x":[1]}"#
-      let fields: [(Client.Field, String)] = [
+      let fields: [(HeaderName, String)] = [
         (.apnsID, SampleRequest.id), (.apnsCollapseID, "c"), (.apnsExpiration, "1800003600"),
       ]
       #expect(try await gateway.push(client, to: device.token, fields, payload: payload).status == 200)
@@ -258,7 +259,7 @@ import Testing
       let (client, device) = (try await gateway.client(), try await gateway.enroll())
       let stream = try await TestStream.open(client, device)
       _ = try await stream.lines(upTo: "caught-up")
-      let fields: [(Client.Field, String)] = [
+      let fields: [(HeaderName, String)] = [
         (.apnsID, SampleRequest.id), (.apnsExpiration, "\(TestClock.start + 10)"),
       ]
       #expect(try await gateway.push(client, to: device.token, fields).status == 200)

@@ -1,4 +1,5 @@
 import Foundation
+import HTTP2Transport
 import PushTesting
 import Testing
 
@@ -15,8 +16,8 @@ import Testing
     var method = "POST"
     /// The token in the path. Nil: the device's token.
     var path: String?
-    var fields: [(Client.Field, String)] = []
-    var withholds: [Client.Field] = []
+    var fields: [(HeaderName, String)] = []
+    var withholds: [HeaderName] = []
     var payload = #"{"aps":{"alert":"hello"}}"#
   }
 
@@ -132,7 +133,7 @@ import Testing
   func `the largest payload is accepted, and one byte more is not`(_ type: String, _ size: Int) async throws {
     try await TestGateway.run { gateway in
       let (client, device) = (try await gateway.client(), try await gateway.enroll())
-      let fields: [(Client.Field, String)] = [(.apnsPushType, type)]
+      let fields: [(HeaderName, String)] = [(.apnsPushType, type)]
       let answers = [
         try await gateway.push(client, to: device.token, fields, payload: ProviderAPITests.payload(size: size)),
         try await gateway.push(client, to: device.token, fields, payload: ProviderAPITests.payload(size: size + 1)),
@@ -189,7 +190,7 @@ import Testing
       let (client, device) = (try await gateway.client(), try await gateway.enroll())
       #expect(try await gateway.push(client, to: device.token, payload: "{}").status == 200)
       let authorization = try gateway.authorization()
-      func push(_ field: (Client.Field, String)) async throws -> String {
+      func push(_ field: (HeaderName, String)) async throws -> String {
         text(
           try await client.request(
             "POST", "/3/device/" + device.token, [field, (.apnsTopic, SampleRequest.topic)], body: Array("{}".utf8)))
@@ -312,7 +313,7 @@ import Testing
       gateway.clock.advance(seconds: 1)
       #expect(try await gateway.push(client, to: device.token).status == 200)
       try note(try await gateway.push(client, to: device.token))
-      let topic: (Client.Field, String) = (.apnsTopic, SampleRequest.topic)
+      let topic: (HeaderName, String) = (.apnsTopic, SampleRequest.topic)
       try await gateway.addKey("PRODUCTION", environment: .production)
       try await gateway.addKey("MAILONLY00", topics: ["com.example.mail"])
       func noteToken(_ client: Client? = nil, _ change: (inout TokenRecipe) -> Void) async throws {
@@ -496,7 +497,7 @@ import Testing
     for isStrict in [false, true] {
       try await TestGateway.run(provider: ProviderSettings(checksPushType: isStrict)) { gateway in
         let (client, device) = (try await gateway.client(), try await gateway.enroll())
-        let fields: [(Client.Field, String)] = [
+        let fields: [(HeaderName, String)] = [
           try gateway.authorization(), (.apnsTopic, SampleRequest.topic + suffix), (.apnsPushType, type),
         ]
         let answer = try await client.request(

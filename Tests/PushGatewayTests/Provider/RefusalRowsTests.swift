@@ -52,7 +52,7 @@ import Testing
   @Test func `a row has the sender's id, its topic, its key and the device of the token`() async throws {
     try await TestGateway.run { gateway in
       let (client, device) = (try await gateway.client(), try await gateway.enroll())
-      let fields: [(Client.Field, String)] = [(.apnsID, SampleRequest.id), (.apnsPriority, "7")]
+      let fields: [(HeaderName, String)] = [(.apnsID, SampleRequest.id), (.apnsPriority, "7")]
       #expect(try await gateway.push(client, to: device.token, fields).status == 400)
       let row = try #require(try await rows(gateway).last)
       #expect((row.id, row.device, row.topic) == (SampleRequest.id, device.name, SampleRequest.topic))

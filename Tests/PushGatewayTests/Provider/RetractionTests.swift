@@ -1,4 +1,5 @@
 import Foundation
+import HTTP2Transport
 import PushPolicy
 import PushTesting
 import Testing
@@ -63,7 +64,7 @@ import Testing
       _ = try await gateway.takeBack(client, device.token, now.description)
       #expect(try await stream.next()?.type == "retract")
       for expiration in ["0", "1900000000"] {
-        let fields: [(Client.Field, String)] = [(.apnsID, now.description), (.apnsExpiration, expiration)]
+        let fields: [(HeaderName, String)] = [(.apnsID, now.description), (.apnsExpiration, expiration)]
         #expect(try await gateway.push(client, to: device.token, fields).status == 200)
       }
       _ = try await gateway.push(client, to: device.token)

@@ -1,4 +1,5 @@
 import Foundation
+import HTTP2Transport
 import PushTesting
 import Testing
 
@@ -19,7 +20,7 @@ import Testing
   }
 
   /// Returns the header field with a token of the other team's key.
-  func authorization(_ gateway: TestGateway) throws -> (Client.Field, String) {
+  func authorization(_ gateway: TestGateway) throws -> (HeaderName, String) {
     try gateway.authorization { recipe in
       recipe.header = #"{"alg":"ES256","kid":"OTHERKEY01"}"#
       recipe.claims = recipe.claims.replacing(TestGateway.team, with: TeamTests.other)
@@ -34,7 +35,7 @@ import Testing
 
   /// Returns the status and reason of a push.
   func push(
-    _ gateway: TestGateway, _ client: Client, _ token: String, as authorization: (Client.Field, String),
+    _ gateway: TestGateway, _ client: Client, _ token: String, as authorization: (HeaderName, String),
     topic: String = SampleRequest.topic, payload: String = #"{"aps":{"badge":1}}"#
   ) async throws -> String {
     let answer = try await client.request(
@@ -90,7 +91,7 @@ import Testing
           app: app.id, environment: .development, policy: .mostRecentMessage, now: 0
         ).first)
       let client = try await gateway.client()
-      let (other, id) = (try authorization(gateway), (Client.Field.apnsChannelID, channel.description))
+      let (other, id) = (try authorization(gateway), (HeaderName.apnsChannelID, channel.description))
       for (method, path) in [
         ("GET", "/1/apps/\(SampleRequest.topic)/all-channels"), ("GET", "/1/apps/\(SampleRequest.topic)/channels"),
         ("POST", "/1/apps/\(SampleRequest.topic)/channels"), ("DELETE", "/1/apps/\(SampleRequest.topic)/channels"),

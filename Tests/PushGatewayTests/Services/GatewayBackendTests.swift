@@ -1,5 +1,6 @@
 import Foundation
 import GatewayProtocol
+import HTTP2Transport
 import PushTesting
 import Synchronization
 import Testing

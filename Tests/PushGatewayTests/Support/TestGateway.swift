@@ -141,7 +141,7 @@ final class TestGateway: Sendable {
   }
 
   /// Returns the header field of a provider token. The token is new every half hour, as that of a provider.
-  func authorization(_ change: (inout TokenRecipe) -> Void = { _ in }) throws -> (Client.Field, String) {
+  func authorization(_ change: (inout TokenRecipe) -> Void = { _ in }) throws -> (HeaderName, String) {
     var recipe = TokenRecipe()
     recipe.claims = #"{"iss":"\#(TestGateway.team)","iat":\#(clock.seconds / 1800 * 1800)}"#
     change(&recipe)
@@ -163,7 +163,7 @@ final class TestGateway: Sendable {
 
   /// Sends a push that is valid without further fields.
   func push(
-    _ client: Client, to token: String, _ fields: [(Client.Field, String)] = [],
+    _ client: Client, to token: String, _ fields: [(HeaderName, String)] = [],
     payload: String = #"{"aps":{"alert":"hello"}}"#
   ) async throws -> Client.Answer {
     let all = [try authorization(), (.apnsTopic, SampleRequest.topic)] + fields
@@ -201,7 +201,7 @@ struct TestDevice: Sendable {
   var secret: String
   var token: String
 
-  var authorization: (Client.Field, String) { (.authorization, "bearer " + secret) }
+  var authorization: (HeaderName, String) { (.authorization, "bearer " + secret) }
 }
 
 /// A device's stream, read line by line.

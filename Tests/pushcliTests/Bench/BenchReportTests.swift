@@ -1,13 +1,13 @@
 import Foundation
-import LoadTest
 import Testing
 
+@testable import LoadTest
 @testable import pushcli
 
 @Suite struct BenchReportTests {
   @Test func `a good result is printed as a page`() {
     #expect(
-      BenchTable.lines(BenchSamples.report()).joined(separator: "\n") == """
+      BenchSamples.report().lines.joined(separator: "\n") == """
         Gateway          its own at 127.0.0.1:2197; durability full; on ext4; pinned: gateway to core 0, load to core 1
         Workload         10 devices, 4 providers × 100 streams, 200 bytes, flat out
         Accepted         2,000   1,000/s   refused 10 (10 × 429 TooManyRequests)
@@ -28,7 +28,7 @@ import Testing
   @Test func `a generator that was the limit is named as that`() {
     var result = BenchSamples.result
     result.isLoadSaturated = true
-    #expect(BenchTable.lines(BenchSamples.report(result)).contains { $0.contains("it was the limit") })
+    #expect(BenchSamples.report(result).lines.contains { $0.contains("it was the limit") })
   }
 
   @Test(arguments: [\LoadResult.Pushes.lost, \.duplicated, \.reordered, \.misdelivered])
@@ -40,7 +40,7 @@ import Testing
     result.pushes[keyPath: count] = 1
     let report = BenchSamples.report(result)
     #expect(report.hasFailed)
-    #expect(BenchTable.lines(report).contains { $0.hasPrefix("FAILED") })
+    #expect(report.lines.contains { $0.hasPrefix("FAILED") })
   }
 
   @Test func `conditions are judged and printed`() throws {
@@ -48,7 +48,7 @@ import Testing
       BenchSamples.result, [try Threshold("p99>5ms"), try Threshold("rate<100"), try Threshold("storm>1s")])
     #expect(report.verdicts.map(\.failed) == [true, false, true])
     #expect(
-      BenchTable.lines(report).suffix(2) == [
+      report.lines.suffix(2) == [
         "FAILED           p99>5ms: 9.00", "FAILED           storm>1s: not measured",
       ])
   }
@@ -67,7 +67,7 @@ import Testing
   }
 
   @Test(arguments: [(0, "0"), (999, "999"), (1000, "1,000"), (1_234_567, "1,234,567"), (-1000, "-1,000")])
-  func `numbers have commas`(_ value: Int, text: String) { #expect(BenchTable.grouped(value) == text) }
+  func `numbers have commas`(_ value: Int, text: String) { #expect(BenchReport.grouped(value) == text) }
 
   @Test func `a bar says how far a test is`() {
     let progress = LoadTest.Progress(phase: .run, share: 0.5, accepted: 1200, delivered: 1100, connected: 7)

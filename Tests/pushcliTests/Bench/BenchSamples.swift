@@ -1,5 +1,4 @@
-import LoadTest
-
+@testable import LoadTest
 @testable import pushcli
 
 /// An example of a result.

@@ -1,3 +1,4 @@
+import ArgumentParser
 import LoadTest
 import Testing
 
@@ -19,7 +20,7 @@ import Testing
 
   @Test(arguments: ["", "p99", "p99=5", "p99>", "p99>ms", "p99>5KiB", "lost>0ms", "p99>5ms7", ">5", "p99>>5"])
   func `what is no condition is refused`(_ text: String) {
-    #expect(throws: Threshold.Failure.self) { try Threshold(text) }
+    #expect(throws: ValidationError.self) { try Threshold(text) }
   }
 
   @Test func `an unknown name is answered with all that there are`() {

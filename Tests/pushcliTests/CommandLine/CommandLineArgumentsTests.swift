@@ -75,8 +75,9 @@ import Testing
       ("Something else.", "Something else"),
     ])
   func `what the parser says is told as one line`(_ message: String, _ expected: String) {
-    let wrong = UsageError(message: message, fullMessage: "…\n  See 'pushcli send --help' for more information.")
-    #expect(wrong.line == expected + "; see `pushcli send --help`")
+    let line = CommandFailure.usageLine(
+      message: message, fullMessage: "…\n  See 'pushcli send --help' for more information.")
+    #expect(line == expected + "; see `pushcli send --help`")
   }
 
   @Test(
@@ -110,9 +111,9 @@ import Testing
   func `a wrong value is refused with the values or their form`(_ words: [String], _ expected: String) {
     let error = #expect(throws: (any Error).self) { try PushCLI.parseAsRoot(words) }
     guard let error else { return }
-    let wrong = UsageError(
+    let line = CommandFailure.usageLine(
       message: PushCLI.message(for: error), fullMessage: PushCLI.fullMessage(for: error), numbers: OptionNumbers(error))
-    #expect(wrong.line.hasPrefix(expected + "; see `pushcli "), "\(wrong.line)")
+    #expect(line.hasPrefix(expected + "; see `pushcli "), "\(line)")
   }
 
   @Test func `every option of a number says so`() {

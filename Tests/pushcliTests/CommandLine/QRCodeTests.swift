@@ -4,7 +4,7 @@ import Testing
 
 @Suite struct QRCodeTests {
   @Test func `a code is square, with a margin, and its corners are finders`() throws {
-    let lines = try #require(QRCode("https://gateway.example:2197/join#CODE")).lines
+    let lines = try #require(qrCodeLines("https://gateway.example:2197/join#CODE"))
     let width = try #require(lines.first).count
     #expect(lines.allSatisfy { $0.count == width } && lines.count == (width + 1) / 2)
     // A QR code of version 3 has 29 modules.
@@ -14,6 +14,6 @@ import Testing
   }
 
   @Test func `what is too much for one is refused`() {
-    #expect(QRCode(String(repeating: "x", count: 5000)) == nil)
+    #expect(qrCodeLines(String(repeating: "x", count: 5000)) == nil)
   }
 }

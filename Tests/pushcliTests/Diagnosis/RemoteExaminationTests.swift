@@ -1,4 +1,5 @@
 import ArgumentParser
+import GatewayProtocol
 import Testing
 
 @testable import pushcli
@@ -23,14 +24,14 @@ import Testing
   func `what is no address is refused`(_ text: String) { #expect(Place(text) == nil) }
 
   @Test func `an answer has a status and a body`() throws {
-    let answer = try #require(HTTP1Probe.answer(in: Array("HTTP/1.1 503 Busy\r\na: b\r\n\r\ndraining\n".utf8)))
+    let answer = try #require(GatewayAddress.http1Answer(in: Array("HTTP/1.1 503 Busy\r\na: b\r\n\r\ndraining\n".utf8)))
     #expect(answer.status == 503)
     #expect(String(decoding: answer.body, as: UTF8.self) == "draining\n")
   }
 
   @Test(arguments: ["", "HTTP/1.1 200", "HTTP/1.1 x y\r\n\r\n", "\u{16}\u{3}\u{3}\r\n\r\n", "HTTP/2 200\r\n\r\n"])
   func `what is no answer is none`(_ text: String) {
-    #expect(HTTP1Probe.answer(in: Array(text.utf8)) == nil)
+    #expect(GatewayAddress.http1Answer(in: Array(text.utf8)) == nil)
   }
 
   @Test(arguments: [["--gateway", "x:1", "--repair"], ["--gateway", "x:1", "--thorough"], ["--ca", "ca.pem"]])

@@ -93,7 +93,7 @@ import Testing
     let gateways = DeviceGateways(addresses: { [] }, endpoint: { _ in throw CommandFailure(.failed, "no gateway") })
     let session = try DeviceSession(credentials, folder: state, gateways: gateways)
     let environment = PhoneEnvironment(
-      terminal: Terminal(input: -1, output: -1), commands: OpenCommands(), sounds: folder)
+      terminal: Terminal(input: -1, output: -1), commands: ExecCommands(everything: nil, pairs: []), sounds: folder)
     let journal = try PhoneJournal(folder: folder, device: "studio", timeLimit: .zero)
     _ = try journal.load()
     let bytes = FileManager.default.contents(atPath: path)

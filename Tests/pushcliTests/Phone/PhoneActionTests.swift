@@ -114,7 +114,7 @@ import Testing
     #expect(phone.center.selected == .app("com.example.news"))
     phone.press("3")
     phone.press("]")
-    let groups = SettingsTable.groups(phone.state)
+    let groups = SettingsGroup.groups(phone.state)
     #expect(phone.settings?.selected == groups[0].rows.count)
     phone.press("]")
     #expect(phone.settings?.selected == groups[0].rows.count + groups[1].rows.count)

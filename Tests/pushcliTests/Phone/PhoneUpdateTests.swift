@@ -275,7 +275,7 @@ import Testing
     // cleared.
     history.apply(.answered(ordinal: 2, isRead: false))
     history.apply(.cleared([1]))
-    let count = phone.unconfirmedCount - 1
+    let count = phone.unconfirmed.count - 1
     #expect(phone.effects(.stored(count: count, history: history)) == [])
     #expect(phone.alerts.isEmpty && phone.state.entries.map(\.ordinal) == [2] && !phone.state.entries[0].isRead)
     #expect(phone.screen == .center && phone.state.settings.isSilent)
@@ -286,7 +286,7 @@ import Testing
       phone.effects(.stored(count: count + 1, history: history)) == [
         .state(silent: false, focus: ""), .mouse(false),
       ])
-    #expect(phone.state.settings == history.settings && phone.unconfirmedCount == 0)
+    #expect(phone.state.settings == history.settings && phone.unconfirmed.count == 0)
   }
 
   @Test func `what its sender took back leaves the screen and the center, and another app's of its id stays`() {

@@ -13,7 +13,7 @@ import Testing
 
   /// Selects a row and changes its value.
   private func turn(_ phone: inout PhoneModel, _ key: SettingsRow.Key, _ turn: Key = .return) {
-    let rows = SettingsTable.groups(phone.state).flatMap(\.rows)
+    let rows = SettingsGroup.groups(phone.state).flatMap(\.rows)
     phone.press(.home)
     for _ in 0..<(rows.firstIndex { $0.key == key } ?? 0) { phone.press(.down) }
     phone.press(turn)
@@ -25,7 +25,7 @@ import Testing
 
   @Test func `every assignment that the table can make is one that the gateway takes`() throws {
     var preferences = ScreenTests.category
-    for row in SettingsTable.groups(open.state).flatMap(\.rows) {
+    for row in SettingsGroup.groups(open.state).flatMap(\.rows) {
       guard case .choice(let name, let app, let category) = row.key else { continue }
       #expect(row.values.contains(row.value))
       for value in row.values { try preferences.set("\(name)=\(value)", app: app, category: category) }
@@ -33,9 +33,9 @@ import Testing
   }
 
   @Test func `every setting has a line that says what it does, and the selected one's is shown`() {
-    let rows = SettingsTable.groups(open.state).flatMap(\.rows)
+    let rows = SettingsGroup.groups(open.state).flatMap(\.rows)
     for row in rows {
-      #expect((1...SettingsExplanations.maximumLength).contains(row.explanation.count), "\(row.title)")
+      #expect((1...SettingsRow.maximumExplanationLength).contains(row.explanation.count), "\(row.title)")
     }
     for size in [Size(columns: 80, rows: 24), Size(columns: 200, rows: 60), Size(columns: 120, rows: 40)] {
       var phone = Sample.phone(size: size, [.key(.character("3"))])
@@ -115,7 +115,7 @@ import Testing
   @Test func `another value is typed, and a wrong one is said and can be mended`() {
     var phone = open
     let quiet = SettingsRow.Key.choice("quiet", app: nil, category: nil)
-    let rows = SettingsTable.groups(phone.state).flatMap(\.rows)
+    let rows = SettingsGroup.groups(phone.state).flatMap(\.rows)
     for _ in 0..<(rows.firstIndex { $0.key == quiet } ?? 0) { phone.press(.down) }
     phone.press("e")
     #expect(phone.settings?.typing == "")

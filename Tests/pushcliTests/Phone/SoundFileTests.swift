@@ -50,8 +50,8 @@ import Testing
   @Test func `what is no sound, or is cut off anywhere, has no length or a shorter one`() {
     #expect(length([]) == nil)
     #expect(length(Array("ID3 something".utf8)) == nil)
-    let whole = BuiltInSounds.files["bell"] ?? []
-    #expect(length(whole) == Double(whole.count - BuiltInSounds.headSize) / 44_100)
+    let whole = SoundFile.builtIns["bell"] ?? []
+    #expect(length(whole) == Double(whole.count - SoundFile.builtInHeadSize) / 44_100)
     for size in 0..<60 { #expect((length(Array(whole.prefix(size))) ?? 0) < 0.01) }
   }
 }

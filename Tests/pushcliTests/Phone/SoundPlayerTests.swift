@@ -28,7 +28,7 @@ import Testing
     let cache = folder.appending(path: "cache").path()
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
     defer { try? FileManager.default.removeItem(at: folder) }
-    let second = try #require(BuiltInSounds.file("bell"))
+    let second = try #require(SoundFile.builtIn("bell"))
     // The duration follows from the size in the header: 31 seconds.
     let size = UInt32(31 * 2 * 22_050)
     let long = second.prefix(40) + (0..<4).map { UInt8(truncatingIfNeeded: size >> (8 * $0)) }
@@ -99,28 +99,28 @@ import Testing
 
   @Test func `every phone has ten sounds of its own`() {
     #expect(
-      BuiltInSounds.files.keys.sorted() == [
+      SoundFile.builtIns.keys.sorted() == [
         "alarm", "bell", "chime", "default", "ding", "failure", "knock", "pop", "success", "whisper",
       ])
-    #expect(BuiltInSounds.file("nobody-has-this") == nil)
+    #expect(SoundFile.builtIn("nobody-has-this") == nil)
   }
 
-  @Test(arguments: BuiltInSounds.files.keys.sorted())
+  @Test(arguments: SoundFile.builtIns.keys.sorted())
   func `a built-in sound is short, is heard, is softer when it is turned down, and is no other (S2)`(_ name: String)
     throws
   {
-    let file = try #require(BuiltInSounds.file(name))
+    let file = try #require(SoundFile.builtIn(name))
     let length = try #require(SoundFile.length(head: file, tail: file, size: file.count))
     #expect((0.1...1).contains(length))
     func loudest(_ file: [UInt8]) -> Int {
-      stride(from: BuiltInSounds.headSize, to: file.count, by: 2).map {
+      stride(from: SoundFile.builtInHeadSize, to: file.count, by: 2).map {
         abs(Int(Int16(bitPattern: UInt16(file[$0]) | UInt16(file[$0 + 1]) << 8)))
       }.max() ?? 0
     }
     #expect((5_000..<32_768).contains(loudest(file)))
-    let softer = try #require(BuiltInSounds.file(name, volume: 50))
-    #expect(softer.prefix(BuiltInSounds.headSize) == file.prefix(BuiltInSounds.headSize))
+    let softer = try #require(SoundFile.builtIn(name, volume: 50))
+    #expect(softer.prefix(SoundFile.builtInHeadSize) == file.prefix(SoundFile.builtInHeadSize))
     #expect(abs(loudest(softer) * 4 - loudest(file)) <= 4)
-    for (other, content) in BuiltInSounds.files where other != name { #expect(content != file) }
+    for (other, content) in SoundFile.builtIns where other != name { #expect(content != file) }
   }
 }

@@ -24,7 +24,7 @@ import Testing
       if more == "There is no more.\n" { break }
       text += more
     }
-    for group in SettingsTable.groups(talk.plain.state) {
+    for group in SettingsGroup.groups(talk.plain.state) {
       #expect(text.contains("\(group.title):\n"))
       for row in group.rows { #expect(text.contains(". \(row.title): \(row.value)\n")) }
     }

@@ -2,13 +2,13 @@ import Testing
 
 @testable import LoadTest
 
-@Suite struct SendScheduleTests {
+@Suite struct LoadScheduleTests {
   @Test(arguments: [
-    SendSchedule.Pace.steady(1000), .steady(0.5), .ramp(from: 100, to: 1000), .ramp(from: 1000, to: 100),
+    LoadPlan.Pace.steady(1000), .steady(0.5), .ramp(from: 100, to: 1000), .ramp(from: 1000, to: 100),
     .ramp(from: 500, to: 500),
   ])
-  func `a push is due from its intended time on, and not before`(_ pace: SendSchedule.Pace) {
-    let schedule = SendSchedule(pace: pace, warmUp: 2, duration: 10)
+  func `a push is due from its intended time on, and not before`(_ pace: LoadPlan.Pace) {
+    let schedule = LoadPlan(pace: pace, warmUp: 2, duration: 10)
     let all = schedule.due(at: 12)
     #expect(all > 0)
     for number in stride(from: 0, to: all, by: max(1, all / 50)) {
@@ -19,24 +19,24 @@ import Testing
   }
 
   @Test func `a steady rate sends the same number in each second`() {
-    let schedule = SendSchedule(pace: .steady(250), warmUp: 1, duration: 3)
+    let schedule = LoadPlan(pace: .steady(250), warmUp: 1, duration: 3)
     #expect((0...4).map { schedule.due(at: Double($0)) } == [0, 250, 500, 750, 1000])
   }
 
   @Test func `a ramp begins after the warm-up, which has its first rate`() {
-    let schedule = SendSchedule(pace: .ramp(from: 100, to: 300), warmUp: 2, duration: 4)
+    let schedule = LoadPlan(pace: .ramp(from: 100, to: 300), warmUp: 2, duration: 4)
     #expect(schedule.due(at: 2) == 200)
     // The mean of 100 and 300, for four seconds.
     #expect(schedule.due(at: 6) == 200 + 800)
   }
 
   @Test(arguments: [
-    SendSchedule.Pace.steady(0), .steady(.leastNonzeroMagnitude), .steady(1e-300), .steady(0.001),
+    LoadPlan.Pace.steady(0), .steady(.leastNonzeroMagnitude), .steady(1e-300), .steady(0.001),
     .ramp(from: 0, to: 0),
     .ramp(from: 1e-300, to: 1e-300), .ramp(from: 10_000_000, to: 0.001), .ramp(from: 0.001, to: 10_000_000),
   ])
-  func `every push has a time that a mark can hold, also what is never sent`(_ pace: SendSchedule.Pace) {
-    let schedule = SendSchedule(pace: pace, warmUp: 3600, duration: 86_400)
+  func `every push has a time that a mark can hold, also what is never sent`(_ pace: LoadPlan.Pace) {
+    let schedule = LoadPlan(pace: pace, warmUp: 3600, duration: 86_400)
     for number in [0, 1, LoadPlan.maximumPushes] {
       #expect(schedule.intended(number) <= LoadTag.maximumIntended)
     }
@@ -44,7 +44,14 @@ import Testing
   }
 
   @Test func `nothing becomes due after the end`() {
-    let schedule = SendSchedule(pace: .steady(10), warmUp: 0, duration: 1)
+    let schedule = LoadPlan(pace: .steady(10), warmUp: 0, duration: 1)
     #expect(schedule.due(at: 100) == 10)
+  }
+}
+
+extension LoadPlan {
+  fileprivate init(pace: Pace, warmUp: Double, duration: Double) {
+    self.init()
+    (self.pace, self.warmUp, self.duration) = (pace, warmUp, duration)
   }
 }

@@ -1,13 +1,11 @@
 import GatewayProtocol
 import TerminalUI
 
-/// The apps of the phone with their badges, in pages.
-struct HomeScreen {
-  var model: PhoneModel
-
-  func draw(in frame: inout Frame) {
+extension PhoneModel {
+  /// Draws the apps of the phone with their badges, in pages.
+  func drawHome(in frame: inout Frame) {
     let size = frame.size
-    guard !model.apps.isEmpty else {
+    guard !apps.isEmpty else {
       frame.writeCentered("No apps yet", column: 0, columns: size.columns, row: size.rows / 2 - 1, style: .bold)
       let hint = "What is pushed to this device appears here."
       let columns = min(size.columns - 4, 44)
@@ -17,21 +15,20 @@ struct HomeScreen {
       drawNotice(page: "", in: &frame)
       return
     }
-    let grid = HomeGrid(size: size, apps: model.apps)
-    let selected = model.selectedIndex
+    let grid = HomeGrid(size: size, apps: apps)
+    let selected = selectedIndex
     let page = selected / grid.pageSize
     let first = page * grid.pageSize
-    let colors = model.palette.tiles(of: model.apps.map(\.app.topic))
-    let shown = first..<min(first + grid.pageSize, model.apps.count)
+    let colors = palette.tiles(of: apps.map(\.app.topic))
+    let shown = first..<min(first + grid.pageSize, apps.count)
     for index in shown {
-      let (app, tile) = (model.apps[index], grid.tile(at: index - first))
-      AppIcon(
-        app: app, isSelected: index == selected, palette: model.palette,
-        color: colors[app.app.topic] ?? model.palette.tiles[0], form: model.form
-      ).draw(tile, columns: grid.cell.columns, in: &frame)
+      let (app, tile) = (apps[index], grid.tile(at: index - first))
+      drawIcon(
+        of: app, tile, columns: grid.cell.columns, color: colors[app.app.topic] ?? palette.tiles[0],
+        isSelected: index == selected, in: &frame)
     }
     drawLatest(from: grid.end(ofApps: shown.count), in: &frame)
-    let pageCount = (model.apps.count - 1) / grid.pageSize + 1
+    let pageCount = (apps.count - 1) / grid.pageSize + 1
     drawNotice(page: pageCount > 1 ? Self.dots(page: page, of: pageCount, columns: size.columns) : "", in: &frame)
   }
 
@@ -43,9 +40,9 @@ struct HomeScreen {
   /// Draws the latest pushes with texts, newest first, one in each row, if the apps leave enough rows.
   private func drawLatest(from top: Int, in frame: inout Frame) {
     let columns = frame.size.columns - 2
-    let room = model.contentEnd - 1 - top
+    let room = contentEnd - 1 - top
     guard room >= Self.minimumRows else { return }
-    let entries = model.state.entries.reversed().lazy.filter(\.isAlert).prefix(room - 1)
+    let entries = state.entries.reversed().lazy.filter(\.isAlert).prefix(room - 1)
     guard !entries.isEmpty else { return }
     frame.fill(Rectangle(column: 1, row: top, columns: columns, rows: 1), with: "─", style: .dim)
     frame.write(" Latest ", column: 3, row: top, style: .dim)
@@ -57,12 +54,12 @@ struct HomeScreen {
   private func draw(_ entry: PhoneState.Entry, _ part: Rectangle, in frame: inout Frame) {
     frame.mark(part, PhoneCommand.choose(.entry(entry.ordinal)))
     if !entry.isRead {
-      frame.write("●", column: part.column, row: part.row, style: Style(foreground: model.palette.accent))
+      frame.write("●", column: part.column, row: part.row, style: Style(foreground: palette.accent))
     }
-    let moment = ClockText(timeZone: model.timeZone).moment(entry.push.received, now: model.now)
+    let moment = ClockText(timeZone: timeZone).moment(entry.push.received, now: now)
     var column = frame.write(moment, column: part.column + 2, row: part.row, style: .dim) + 2
     let end = part.column + part.columns
-    let name = TextLayout.truncated(model.title(of: entry.push.app), columns: min(part.columns / 4, 20))
+    let name = TextLayout.truncated(title(of: entry.push.app), columns: min(part.columns / 4, 20))
     let next = frame.write(name, column: column, row: part.row, style: .bold) + 2
     // The headlines are aligned if the screen is wide enough.
     column = part.columns >= 60 ? max(next, column + min(part.columns / 4, 20) + 2) : next
@@ -84,11 +81,11 @@ struct HomeScreen {
   /// Draws the row above the help: a message about dropped pushes, or the page indicator.
   private func drawNotice(page: String, in frame: inout Frame) {
     var text = page
-    if model.state.droppedCount > 0 {
-      let count = model.state.droppedCount == 1 ? "1 older push" : "\(model.state.droppedCount) older pushes"
+    if state.droppedCount > 0 {
+      let count = state.droppedCount == 1 ? "1 older push" : "\(state.droppedCount) older pushes"
       text = "\(count) dropped, mailbox full"
     }
     let columns = frame.size.columns - 2
-    frame.writeCentered(text, column: 1, columns: columns, row: model.contentEnd - 1, style: .dim)
+    frame.writeCentered(text, column: 1, columns: columns, row: contentEnd - 1, style: .dim)
   }
 }

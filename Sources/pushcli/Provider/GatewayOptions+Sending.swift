@@ -3,27 +3,23 @@ import Foundation
 import GatewayClient
 import PushCore
 
-/// Sends a push that the user writes on the phone, as `pushcli send` does with the same state folder.
-struct PushSender: Sendable {
-  private let gateway: GatewayOptions
-
-  /// Makes a sender; nil if the state folder has no readable sender's key.
-  init?(_ gateway: GatewayOptions) {
-    guard let folder = try? gateway.state.folder, let key = Development.read(folder)?.keyPath,
+extension GatewayOptions {
+  /// A function that sends a push that the user writes on the phone, as `pushcli send` does with the same state folder;
+  /// nil if the state folder has no readable sender's key.
+  var pushSending: PushSending? {
+    guard let folder = try? state.folder, let key = folder.development?.keyPath,
       FileManager.default.isReadableFile(atPath: key)
     else { return nil }
-    self.gateway = gateway
+    return { try await send($0) }
   }
-
-  var sending: PushSending { { try await send($0) } }
 
   /// Sends the push and returns a confirmation for the user.
   ///
   /// - Throws: ``CommandFailure`` with the reason if it was refused or could not be sent.
-  func send(_ draft: PushDraft) async throws -> String {
+  private func send(_ draft: PushDraft) async throws -> String {
     let content = PayloadContent(
       title: draft.title.isEmpty ? nil : draft.title, body: draft.body.isEmpty ? nil : draft.body)
-    let push = ProviderPush(to: "\(draft.device)/\(draft.topic)", content: content, gateway: gateway)
+    let push = ProviderPush(to: "\(draft.device)/\(draft.topic)", content: content, gateway: self)
     let answer = try await push.delivered()
     guard answer.status == 200 else {
       let refusal = ProviderRefusal(answer)

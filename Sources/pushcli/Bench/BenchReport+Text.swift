@@ -1,11 +1,13 @@
 import Foundation
 import LoadTest
 
-/// Formats a report as a page of text.
-enum BenchTable {
-  static func lines(_ report: BenchReport) -> [String] {
+extension BenchReport {
+  /// The report as a page of text.
+  var lines: [String] { BenchReport.lines(self) }
+
+  private static func lines(_ report: BenchReport) -> [String] {
     let (result, pushes, work) = (report.result, report.result.pushes, report.workload)
-    var rows: [(String, String)] = [("Gateway", gateway(report.setting)), ("Workload", workload(work))]
+    var rows: [(String, String)] = [("Gateway", gateway(report.setting)), ("Workload", workloadText(work))]
     if work.kind != "idle" {
       rows.append(("Accepted", "\(grouped(pushes.accepted))   \(rate(result.acceptedPerSecond))" + trouble(pushes)))
     }
@@ -69,7 +71,7 @@ enum BenchTable {
     return parts.joined(separator: "; ")
   }
 
-  private static func workload(_ work: BenchReport.Workload) -> String {
+  private static func workloadText(_ work: BenchReport.Workload) -> String {
     var parts = ["\(grouped(work.devices)) device\(work.devices == 1 ? "" : "s")"]
     if work.offlinePercent > 0 { parts.append("\(decimal(work.offlinePercent, 1)) % offline") }
     if work.slowPercent > 0 { parts.append("\(decimal(work.slowPercent, 1)) % slow") }

@@ -1,27 +1,23 @@
 import GatewayProtocol
 import TerminalUI
 
-/// The modal view for writing a push (M1): Cancel left, Send right (D1), and a row for each field.
-struct ComposeScreen {
-  let model: PhoneModel
-  let draft: PushDraft
-
-  private static let maximumColumns = 64
-
-  func draw(in frame: inout Frame) {
-    let header = ModalHeader(title: "New Push", done: "Send", model: model)
-    let part = header.draw(
-      cancel: .cancelDraft, complete: .send, isFocused: draft.field == .send, maximumColumns: Self.maximumColumns,
-      in: &frame)
+extension PhoneModel {
+  /// Draws the modal view for writing a push (M1): Cancel left, Send right (D1), and a row for each field.
+  func draw(_ draft: PushDraft, in frame: inout Frame) {
+    let part = drawModalHeader(
+      "New Push", done: "Send", cancel: .cancelDraft, complete: .send, isFocused: draft.field == .send, in: &frame)
     var row = part.row
     for field in PushDraft.Field.allCases where field != .send && row < part.row + part.rows {
       let room = field == .body ? part.row + part.rows - row : 1
-      row += draw(field, Rectangle(column: part.column, row: row, columns: part.columns, rows: room), in: &frame)
+      let area = Rectangle(column: part.column, row: row, columns: part.columns, rows: room)
+      row += draw(field, of: draft, area, in: &frame)
     }
   }
 
   /// Draws a field and returns the number of rows that it takes.
-  private func draw(_ field: PushDraft.Field, _ part: Rectangle, in frame: inout Frame) -> Int {
+  private func draw(
+    _ field: PushDraft.Field, of draft: PushDraft, _ part: Rectangle, in frame: inout Frame
+  ) -> Int {
     let isFocused = draft.field == field
     let indent = 11
     frame.mark(part, PhoneCommand.chooseField(field.rawValue))
@@ -29,7 +25,7 @@ struct ComposeScreen {
     frame.write(field.name, column: part.column + 2, row: part.row, style: isFocused ? .bold : .dim)
     let columns = max(part.columns - indent, 1)
     if field == .app {
-      let name = model.state.app(draft.topic).map { model.title(of: $0.app) } ?? draft.topic
+      let name = state.app(draft.topic).map { title(of: $0.app) } ?? draft.topic
       frame.write(
         "‹ \(TextLayout.truncated(name, columns: columns - 4)) ›", column: part.column + indent, row: part.row,
         style: isFocused ? .bold : .plain)
@@ -49,24 +45,19 @@ struct ComposeScreen {
     }
     return max(viewport.range.count, 1)
   }
-}
 
-/// The header of a modal view: Cancel left, the title, and the completing button right.
-struct ModalHeader {
-  let title: String
-  let done: String
-  let model: PhoneModel
-
-  /// Draws the header and clears everything except the first and the last row. Returns the area below the header.
-  func draw(
-    cancel: PhoneCommand, complete: PhoneCommand, isFocused: Bool = false, maximumColumns: Int, in frame: inout Frame
+  /// Draws the header of a modal view, with Cancel left and the completing button right, and clears everything except
+  /// the first and the last row. Returns the area below the header.
+  func drawModalHeader(
+    _ title: String, done: String, cancel: PhoneCommand, complete: PhoneCommand, isFocused: Bool = false,
+    in frame: inout Frame
   ) -> Rectangle {
     let size = frame.size
     frame.unmark()
     frame.fill(Rectangle(column: 0, row: 1, columns: size.columns, rows: size.rows - 2), style: .plain)
-    let columns = min(size.columns - 2, maximumColumns)
+    let columns = min(size.columns - 2, 64)
     let left = (size.columns - columns) / 2
-    let accent = model.palette.accent
+    let accent = palette.accent
     frame.write("Cancel", column: left, row: 1, style: Style(foreground: accent))
     frame.mark(Rectangle(column: left, row: 1, columns: 6, rows: 1), cancel)
     frame.writeCentered(title, column: left, columns: columns, row: 1, style: .bold)

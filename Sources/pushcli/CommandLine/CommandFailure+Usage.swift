@@ -1,17 +1,16 @@
-/// An error of the command-line parser, rewritten as one line in the style of `pushcli`.
-struct UsageError {
-  /// The sentence, and the help page to read.
-  let line: String
-
+extension CommandFailure {
+  /// Rewrites an error of the command-line parser as one line in the style of `pushcli`: the sentence, and the help page
+  /// to read.
+  ///
   /// - Parameters:
   ///   - message: the parser's sentence.
   ///   - fullMessage: the parser's full output: the help of the option, and at its end the page of help.
   ///   - numbers: the options whose values are numbers.
-  init(message: String, fullMessage: String, numbers: OptionNumbers? = nil) {
+  static func usageLine(message: String, fullMessage: String, numbers: OptionNumbers? = nil) -> String {
     let sentence = message.split(whereSeparator: \.isNewline).map(String.init).joined(separator: " ")
     let page = fullMessage.matches(of: /See '([^']*)'/).last.map { String($0.1) } ?? "pushcli --help"
     let help = fullMessage.firstMatch(of: /(?:^|\n)Help: +\S+(?: <[^>]*>)? +(.*)/).map { String($0.1) }
-    line = UsageError.rewritten(sentence, help, numbers) + "; see `\(page)`"
+    return rewritten(sentence, help, numbers) + "; see `\(page)`"
   }
 
   /// Rewrites the known sentences of the parser; returns a sentence of another version unchanged.

@@ -1,7 +1,7 @@
 import ArgumentParser
 
 /// The permitted values of an option.
-enum OptionChoice {
+enum OptionValue {
   static let environments = ["development", "production"]
   static let keyEnvironments = environments + ["both"]
 
@@ -12,11 +12,8 @@ enum OptionChoice {
     guard let value, !values.contains(value) else { return }
     throw ValidationError("\(option) is \(values.dropLast().joined(separator: ", ")) or \(values[values.count - 1])")
   }
-}
 
-/// The range of an option's number. Values computed from numbers in range do not overflow.
-enum OptionRange {
-  /// Checks an optional number.
+  /// Checks an optional number. Values computed from numbers in range do not overflow.
   ///
   /// - Throws: `ValidationError` in one line if it is out of range.
   static func check(_ number: Int?, _ option: String, _ range: ClosedRange<Int>) throws {

@@ -1,23 +1,6 @@
 /// The intended times of sending of all pushes of a test. Latency counts from these times, independent of the gateway's
 /// state: a stall counts in the latency of every push with an intended time during the stall.
-package struct SendSchedule: Sendable {
-  /// The rate at which pushes are sent.
-  package enum Pace: Sendable, Equatable {
-    /// As fast as answers arrive: the intended time of each push is the moment of sending.
-    case flatOut
-    /// A constant rate in pushes per second.
-    case steady(Double)
-    /// A rate in pushes per second that changes linearly from the first value to the second; the first also holds
-    /// during the warm-up.
-    case ramp(from: Double, to: Double)
-  }
-
-  package var pace: Pace
-  /// The seconds before the measurement.
-  package var warmUp: Double
-  /// The seconds of the measurement.
-  package var duration: Double
-
+extension LoadPlan {
   /// Returns the number of due pushes `elapsed` seconds after the start.
   package func due(at elapsed: Double) -> Int {
     let elapsed = min(max(0, elapsed), warmUp + duration)

@@ -1,9 +1,10 @@
 import Foundation
+import GatewayProtocol
 import Testing
 
 @testable import pushcli
 
-@Suite struct LocalTimeTests {
+@Suite struct LocalTimestampTests {
   @Test(arguments: [
     ("Europe/Berlin", "2026-11-21T23:03:09.123Z", "2026-11-22 00:03:09.123+01:00"),
     ("Europe/Berlin", "2026-07-21T12:00:00.000Z", "2026-07-21 14:00:00.000+02:00"),
@@ -15,6 +16,6 @@ import Testing
   func `a time of the gateway is shown by the clock on the wall, with its zone`(
     _ zone: String, _ utc: String, _ local: String
   ) throws {
-    #expect(LocalTime.text(utc, in: try #require(TimeZone(identifier: zone))) == local)
+    #expect(Timestamp.local(utc, in: try #require(TimeZone(identifier: zone))) == local)
   }
 }

@@ -1,14 +1,13 @@
 import Foundation
 import PushCore
 
-/// Formats times of the gateway in the time zone of this machine.
-enum LocalTime {
+extension Timestamp {
   /// Converts `2026-11-21T14:03:09.123Z` to the time of a zone: `2026-11-21 15:03:09.123+01:00`. Text in another form
   /// is returned unchanged.
-  static func text(_ utc: String, in zone: TimeZone = .current) -> String {
-    guard let milliseconds = Timestamp.read(utc.utf8) else { return utc }
+  static func local(_ utc: String, in zone: TimeZone = .current) -> String {
+    guard let milliseconds = read(utc.utf8) else { return utc }
     let offset = zone.secondsFromGMT(for: Date(timeIntervalSince1970: Double(milliseconds) / 1000))
-    let local = Timestamp.text(milliseconds + Int64(offset) * 1000).dropLast()
+    let local = text(milliseconds + Int64(offset) * 1000).dropLast()
     return String(local).replacing("T", with: " ") + text(offset: offset)
   }
 

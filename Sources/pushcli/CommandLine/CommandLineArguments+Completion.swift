@@ -1,21 +1,21 @@
 import ArgumentParser
 
-/// Makes the script that a shell reads once to complete `pushcli`: the parser's own script with an addition for default
-/// commands.
-///
-/// A group such as `prefs` has a default command, which runs if no command is named. The parser's script completes that
-/// command's options only after its name. With the addition, the shell also completes them directly after the group.
-enum CompletionScript {
+extension CommandLineArguments {
   /// Returns the script that the words request; nil if they request something else, or an unknown shell, which the
   /// parser then reports.
-  static func asked(_ words: [String], of root: any ParsableCommand.Type) -> String? {
+  func completionScript(of root: any ParsableCommand.Type) -> String? {
     let option = "--generate-completion-script"
     let parts = words.count == 1 ? words[0].split(separator: "=", maxSplits: 1).map(String.init) : words
     guard parts.count == 2, parts[0] == option, let shell = CompletionShell(rawValue: parts[1]) else { return nil }
-    return script(for: shell, of: root)
+    return CommandLineArguments.completionScript(for: shell, of: root)
   }
 
-  static func script(for shell: CompletionShell, of root: any ParsableCommand.Type) -> String {
+  /// Makes the script that a shell reads once to complete `pushcli`: the parser's own script with an addition for default
+  /// commands.
+  ///
+  /// A group such as `prefs` has a default command, which runs if no command is named. The parser's script completes that
+  /// command's options only after its name. With the addition, the shell also completes them directly after the group.
+  static func completionScript(for shell: CompletionShell, of root: any ParsableCommand.Type) -> String {
     groups(below: root, path: []).reduce(root.completionScript(for: shell)) { script, group in
       switch shell {
       case .bash: bash(script, group)

@@ -2,20 +2,17 @@ import Foundation
 import GatewayProtocol
 import PushCore
 
-/// A private key of the team that owns an app, found in the working folder or the state folder.
-struct TeamKey {
-  let id: String
-  let team: String
-  let path: String
-
-  /// Finds a key for an app of a team other than the development team.
+extension ProviderTokenSigner {
+  /// Finds a private key of the team that owns an app, in the working folder or the state folder.
   ///
   /// - Parameters:
   ///   - topic: the topic of a push: the app's, or one with a suffix such as `.voip`.
   ///   - development: the development team, whose key is in the state folder.
   /// - Returns: nil if the app has no team or the development team, and if this machine may not ask the gateway.
   /// - Throws: ``CommandFailure`` that names the team and its keys, if none of them is found.
-  static func find(for topic: String, besides development: String?, _ state: StateOptions) async throws -> TeamKey? {
+  static func find(
+    for topic: String, besides development: String?, _ state: StateOptions
+  ) async throws -> ProviderTokenSigner? {
     guard try Admin.isPossible(at: state.context), let admin = try? await Admin(state),
       let team = try? await team(of: topic, admin), team != development,
       let keys: [KeyRecord] = try? await admin.get(AdminPath.keys())
@@ -24,7 +21,7 @@ struct TeamKey {
     let folders = [".", try state.folder.path]
     for id in own {
       for path in folders.map({ "\($0)/AuthKey_\(id).p8" }) where FileManager.default.isReadableFile(atPath: path) {
-        return TeamKey(id: id, team: team, path: path)
+        return try ProviderTokenSigner(path: path, keyID: id, teamID: team)
       }
     }
     let advice =
@@ -38,21 +35,8 @@ struct TeamKey {
   private static func team(of topic: String, _ admin: Admin) async throws -> String? {
     let stem = topic.lastIndex(of: ".").map { String(topic[..<$0]) }
     for name in [topic, stem].compactMap(\.self) {
-      let apps: [OwnedApp] = try await admin.get(AdminPath.apps() + "?filter=\(pathPart(name))")
-      if let app = apps.first(where: { $0.topic == name }) { return app.team }
+      if let app = try await Apps.known(name, admin) { return app.team }
     }
     return nil
-  }
-}
-
-/// An app and its team, as in the list of apps.
-struct OwnedApp: Decodable {
-  var topic: String
-  /// The team; nil if the keys of every team reach the app.
-  var team: String?
-
-  enum CodingKeys: String, CodingKey {
-    case topic
-    case team = "team_id"
   }
 }

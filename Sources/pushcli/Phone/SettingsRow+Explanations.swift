@@ -1,5 +1,12 @@
-/// The effect of each setting, in a line of at most 76 characters.
-enum SettingsExplanations {
+extension SettingsRow {
+  /// The effect of the setting, in one line.
+  var explanation: String {
+    switch key {
+    case .device(let field): SettingsRow.device[field] ?? ""
+    case .choice(let name, _, _): SettingsRow.choices[String(name.prefix { $0 != "." })] ?? ""
+    }
+  }
+
   private static let device: [SettingsRow.DeviceField: String] = [
     .silent: "No sounds on this device, except critical ones that are allowed.",
     .focus: "While a Focus is on, only the apps that it lets through may interrupt.",
@@ -27,18 +34,6 @@ enum SettingsExplanations {
     "provisional": "Pushes of this app come without sound and alert until this is off.",
   ]
 
-  /// The maximum length of a line in characters.
-  static let maximumLength = 76
-
-  static func text(_ key: SettingsRow.Key) -> String {
-    switch key {
-    case .device(let field): device[field] ?? ""
-    case .choice(let name, _, _): choices[String(name.prefix { $0 != "." })] ?? ""
-    }
-  }
-}
-
-extension SettingsRow {
-  /// The effect of the setting, in one line.
-  var explanation: String { SettingsExplanations.text(key) }
+  /// The maximum length of an explanation in characters.
+  static let maximumExplanationLength = 76
 }

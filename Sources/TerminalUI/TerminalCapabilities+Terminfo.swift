@@ -1,7 +1,7 @@
 import Glibc
 
-/// Reads the system's terminal descriptions: compiled entries (term(5)).
-package enum Terminfo {
+/// The system's terminal descriptions: compiled entries (term(5)).
+extension TerminalCapabilities {
   /// Returns the number of colors of a terminal type; nil if the system has no description of it.
   package static func colorCount(_ term: String) -> Int? {
     guard let first = term.utf8.first, !term.contains("/"), term.utf8.count < 100 else { return nil }
@@ -21,13 +21,13 @@ package enum Terminfo {
   }
 
   /// The maximum number of bytes that are read of an entry; entries have a few KiB.
-  private static let maximumSize = 32_768
+  private static let maximumEntrySize = 32_768
 
   private static func contents(_ path: String) -> [UInt8]? {
     let file = unsafe open(path, O_RDONLY | O_CLOEXEC)
     guard file >= 0 else { return nil }
     defer { close(file) }
-    var bytes = [UInt8](repeating: 0, count: maximumSize)
+    var bytes = [UInt8](repeating: 0, count: maximumEntrySize)
     let count = unsafe read(file, &bytes, bytes.count)
     return count > 0 ? Array(bytes.prefix(count)) : nil
   }
