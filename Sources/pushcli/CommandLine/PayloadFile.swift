@@ -1,4 +1,5 @@
 import Foundation
+import Glibc
 
 /// Reads files that the user names.
 enum PayloadFile {
@@ -8,9 +9,16 @@ enum PayloadFile {
   static func read(_ file: String) throws -> [UInt8] {
     if file == "-" { return Array(try standardInput()) }
     guard let data = FileManager.default.contents(atPath: file) else {
-      throw CommandFailure(.usage, "\(file) can't be read: check its name and permissions")
+      throw CommandFailure(.usage, "\(file) can't be read: \(cause(of: file))")
     }
     return Array(data)
+  }
+
+  /// Returns the reason for which a file can't be read, with advice.
+  private static func cause(of file: String) -> String {
+    if unsafe access(file, R_OK) == 0 { return "expected a file, not a folder" }
+    return errno == ENOENT
+      ? "there is no such file" : "this user has no permission: name - and pass the file as standard input, with <"
   }
 
   /// Reads standard input to its end, or at most `maximum` bytes.

@@ -9,7 +9,7 @@ enum SecretsFolder {
   static func make(_ path: String) throws(CommandFailure) {
     if unsafe access(path, F_OK) != 0 { try? PrivateFile.createFolder(path) }
     guard unsafe access(path, W_OK | X_OK) == 0 else {
-      throw CommandFailure(.failed, "\(path) can't be written: name another folder with --out")
+      throw CommandFailure(.failed, "this user can't write to the folder \(path): name another one with --out")
     }
   }
 }
