@@ -69,8 +69,7 @@ struct Log: AsyncParsableCommand {
     }
     guard follow else {
       if let id, last == nil {
-        Output.words(
-          "no rows of \(id): its sender uses another gateway, or it was not accepted, or its rows are older than the log")
+        Output.words("no rows of \(id): its sender uses another gateway, or its rows are older than the delivery log")
       }
       return
     }
