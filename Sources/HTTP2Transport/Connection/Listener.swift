@@ -128,8 +128,8 @@ package final class Listener: Sendable {
   /// Permits or refuses a listener with an overlapping address on the same port, as in
   /// ``ListeningSocket/sharePort(_:)``.
   package func sharePort(_ isShared: Bool) {
-    let socket = socket.withLock { $0 }
-    socket?.sharePort(isShared)
+    let open = socket.withLock { $0 }
+    open?.sharePort(isShared)
   }
 
   /// Stops accepting and closes the socket: new clients are refused.
