@@ -102,6 +102,7 @@ bench: bench-packages build
 GUARD_PACKAGES = valgrind binutils strace nghttp2-client nghttp2-server openssl util-linux python3
 guard: build
 	@scripts/install-packages $(GUARD_PACKAGES)
+	@scripts/check-frames
 	@bench/guard
 
 # Builds the program again with each fault of bench/planted, which the guard has to find.

@@ -210,7 +210,8 @@ package final class Gateway: Sendable {
       authority: { certificate.authority },
       metrics: MetricsAPI(meters: meters),
       service: ServiceAPI(
-        settings: { await reload.settings }, reload: { try await reload() }, restart: supervisor.restart),
+        settings: { await reload.settings }, reload: { try await reload() },
+        prepareRestart: { try await reload.prepareRestart() }, restart: supervisor.restart),
       logLevel: LogLevelAPI(threshold: threshold, clock: parts.clock, logger: logger))
     loops = try await Loops(
       count: configuration.loops, pingInterval: configuration.pingInterval, idleCheck: configuration.idleCheck
@@ -299,6 +300,11 @@ package final class Gateway: Sendable {
       logger.log(.settingsRefused, "the settings were not reloaded and are unchanged: \(error)")
     }
   }
+
+  /// Checks that the next program of this process can take over, and listens on the addresses of its settings.
+  ///
+  /// - Throws: an error in one line if it can't; then nothing has changed.
+  package func prepareRestart() async throws { try await reloading.prepareRestart() }
 
   /// Stops in an orderly way: stops accepting, answers open requests, sends GOAWAY, commits, stops. Takes at most 8
   /// seconds.

@@ -28,7 +28,8 @@ def test_a_push_is_looked_up_by_its_unique_id(gateway, connection):
         assert {record["id"] for record in records} == {same}
         assert records[0]["unique_id"] == unique.upper()
     assert len(gateway.run("log", same, "--json").records) == 4
-    assert gateway.run("log", first, "--device", yours.name, "--json").records == []
+    none = gateway.run("log", first, "--device", yours.name, "--json")
+    assert none.records == [] and f"no rows of {first}" in none.err
 
 
 def test_a_push_to_a_device_that_is_connected(gateway, device, connection):

@@ -149,6 +149,23 @@ def test_a_reload_opens_and_closes_listeners(start, tmp_path):
     assert gateway.push(device.token).status == 200
 
 
+def test_a_reload_changes_between_one_address_and_all_addresses_of_a_port(start, tmp_path):
+    config = tmp_path / "config.yaml"
+    [port] = free_ports(1)
+    config.write_text(f"listen: localhost:{port}\n")
+    gateway = start("--config", config, listen=None)
+    device = gateway.device()
+    with gateway.connect() as connection:
+        for host in ["0.0.0.0", "127.0.0.1", "[::]", "0.0.0.0", "localhost"]:
+            config.write_text(f"listen: '{host}:{port}'\n")
+            assert reload(gateway).json["changed"] == ["listen"]
+            assert gateway.push(device.token, connection=connection).status == 200
+            socket.create_connection(("127.0.0.1", port), timeout=HANG).close()
+    # A second gateway can't share the port.
+    other = run("serve", "--listen", f"0.0.0.0:{port}", state=tmp_path / "other")
+    assert other.code == 1 and "it is in use by" in other.err
+
+
 @pytest.mark.parametrize("text, words", [
     ("rate_limit: many\n", "rate_limit"), ("no_such: 1\n", "no_such"), ("listen: 192.0.2.1:1\n", "192.0.2.1:1"),
     ("client_ca: /no/such.pem\n", "/no/such.pem"), ("[", "YAML"),
@@ -300,6 +317,33 @@ def test_no_request_to_stop_is_ignored_at_a_start(start, tmp_path, command):
         subscriber.close()
     actions = [line for line in calls.read_text().splitlines() if "rt_sigaction(SIGTERM, {" in line]
     assert actions and not [line for line in actions if "SIG_IGN" in line]
+
+
+def test_a_restart_listens_on_changed_addresses(start, tmp_path):
+    config = tmp_path / "config.yaml"
+    [port] = free_ports(1)
+    config.write_text(f"listen: localhost:{port}\n")
+    gateway = start("--config", config, listen=None)
+    pid = gateway.process.pid
+    config.write_text(f"listen: 0.0.0.0:{port}\n")
+    gateway.run("admin", "restart")
+    assert (gateway.state / "listening").read_text().split() == [f"0.0.0.0:{port}"]
+    assert gateway.process.poll() is None and gateway.process.pid == pid
+    gateway.addresses = [("127.0.0.1", port)]
+    assert gateway.push(gateway.device().token).status == 200
+
+
+def test_a_restart_with_an_address_that_is_in_use_is_refused(start, tmp_path):
+    config = tmp_path / "config.yaml"
+    config.write_text("listen: 127.0.0.1:0\n")
+    gateway = start("--config", config, listen=None)
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        config.write_text(f"listen: 127.0.0.1:{other.getsockname()[1]}\n")
+        refused = gateway.run("admin", "restart", code=1)
+        assert "the running gateway is unchanged: can't listen on" in refused.err
+        gateway.process.send_signal(signal.SIGUSR2)
+        gateway.wait_for_log("restart refused")
+        assert gateway.push(gateway.device().token).status == 200
 
 
 def test_devices_come_back_after_a_restart(start, subscribe):

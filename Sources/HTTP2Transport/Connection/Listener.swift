@@ -35,17 +35,20 @@ package final class Listener: Sendable {
 
   /// Begins to accept connections, on a socket that is already bound, or on a new one.
   ///
-  /// - Parameter name: the host to show to users; nil for the host in the address.
+  /// - Parameters:
+  ///   - name: the host to show to users; nil for the host in the address.
+  ///   - sharesPort: whether a new socket may have an address that overlaps with another one.
   /// - Throws: ``ListenError`` with advice if the address can't be bound.
   package static func listen(
-    on address: Address, named name: String? = nil, socket bound: ListeningSocket? = nil, tls: TLSSource?,
-    options: ConnectionOptions = ConnectionOptions(), loops: Loops, ledger: UnauthenticatedConnections? = nil
+    on address: Address, named name: String? = nil, socket bound: ListeningSocket? = nil, sharesPort: Bool = false,
+    tls: TLSSource?, options: ConnectionOptions = ConnectionOptions(), loops: Loops,
+    ledger: UnauthenticatedConnections? = nil
   ) async throws(ListenError) -> Listener {
     let socket: ListeningSocket
     if let bound {
       socket = bound
     } else {
-      socket = try await ListeningSocket.bindApart(address)
+      socket = try await ListeningSocket.bindApart(address, sharesPort: sharesPort)
     }
     let bootstrap = ServerBootstrap(group: loops.group)
       .serverChannelOption(.backlog, value: 1024)
@@ -120,6 +123,13 @@ package final class Listener: Sendable {
   /// Returns the socket for another listener that accepts at the same time; nil if this listener is closed.
   package func shareSocket() -> ListeningSocket? {
     socket.withLock { socket in (try? socket?.duplicate()).map(ListeningSocket.init(adopting:)) }
+  }
+
+  /// Permits or refuses a listener with an overlapping address on the same port, as in
+  /// ``ListeningSocket/sharePort(_:)``.
+  package func sharePort(_ isShared: Bool) {
+    let open = socket.withLock { $0 }
+    open?.sharePort(isShared)
   }
 
   /// Stops accepting and closes the socket: new clients are refused.

@@ -16,14 +16,19 @@ package final class ListeningSocket: Sendable {
 
   /// Binds on a separate thread, since the lookup of a host name may take long.
   ///
-  /// - Parameter flag: the flag that sets the address, for the error.
+  /// - Parameters:
+  ///   - flag: the flag that sets the address, for the error.
+  ///   - sharesPort: whether the socket may have an address that overlaps with another one, as in ``sharePort(_:)``.
   /// - Throws: ``ListenError`` with advice if the address can't be bound.
   package static func bindApart(
-    _ address: Listener.Address, flag: String = ListenError.flag
+    _ address: Listener.Address, flag: String = ListenError.flag, sharesPort: Bool = false
   ) async throws(ListenError) -> ListeningSocket {
     let outcome = await withCheckedContinuation { done in
       DispatchQueue.global().async {
-        done.resume(returning: Result { () throws(ListenError) in try ListeningSocket.bind(address, flag: flag) })
+        done.resume(
+          returning: Result { () throws(ListenError) in
+            try ListeningSocket.bind(address, flag: flag, sharesPort: sharesPort)
+          })
       }
     }
     return try outcome.get()
@@ -33,7 +38,7 @@ package final class ListeningSocket: Sendable {
   ///
   /// - Throws: ``ListenError`` with advice if the address can't be bound.
   package static func bind(
-    _ address: Listener.Address, flag: String = ListenError.flag
+    _ address: Listener.Address, flag: String = ListenError.flag, sharesPort: Bool = false
   ) throws(ListenError) -> ListeningSocket {
     do {
       let place = try address.resolved()
@@ -43,6 +48,7 @@ package final class ListeningSocket: Sendable {
       let socket = ListeningSocket(adopting: descriptor)
       var yes: Int32 = 1
       unsafe setsockopt(descriptor, SOL_SOCKET, SO_REUSEADDR, &yes, socklen_t(MemoryLayout<Int32>.size))
+      if sharesPort { socket.sharePort(true) }
       let result = unsafe place.withSockAddr { pointer, size in
         unsafe Glibc.bind(descriptor, pointer, socklen_t(size))
       }
@@ -59,6 +65,13 @@ package final class ListeningSocket: Sendable {
       return nil
     }
     return PortHolder.find(host: host, port: port)?.description
+  }
+
+  /// Permits another socket of this user to listen on an overlapping address and the same port, if that socket permits
+  /// it, too (`SO_REUSEPORT`). Linux compares the options at `bind` and at `listen` of the later socket.
+  package func sharePort(_ isShared: Bool) {
+    var value: Int32 = isShared ? 1 : 0
+    unsafe setsockopt(descriptor, SOL_SOCKET, SO_REUSEPORT, &value, socklen_t(MemoryLayout<Int32>.size))
   }
 
   /// Returns a copy of the descriptor, for a caller that closes the descriptor on which it accepts.
@@ -154,6 +167,19 @@ extension Listener.Address {
       unsafe next = entry.pointee.ai_next
     }
     return found
+  }
+
+  /// True for all addresses of this machine: `0.0.0.0` and `::`.
+  private var isWildcard: Bool {
+    guard case .tcp(let host, _) = self, let address = IPAddress(host) else { return false }
+    return address.bytes.allSatisfy { $0 == 0 }
+  }
+
+  /// Returns true if one socket at most can listen on both addresses: they have the same port, and one of them is for
+  /// all addresses of this machine. Both hosts are numeric.
+  package func overlaps(_ other: Listener.Address) -> Bool {
+    guard case .tcp(_, let port) = self, case .tcp(_, port) = other else { return false }
+    return isWildcard || other.isWildcard
   }
 
   /// The same address with a numeric host; unchanged if the lookup fails.

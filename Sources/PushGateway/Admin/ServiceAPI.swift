@@ -7,8 +7,10 @@ struct ServiceAPI: Sendable {
   /// Returns the settings in effect.
   let settings: @Sendable () async -> SettingsRecord
   let reload: @Sendable () async throws -> ReloadRecord
-  /// Restarts the gateway, like ``Supervisor/restart``.
-  let restart: (@Sendable () async throws -> Void)?
+  /// Checks that the next program can take over, like ``Reload/prepareRestart()``.
+  let prepareRestart: @Sendable () async throws -> Void
+  /// Requests a restart, like ``Supervisor/restart``.
+  let restart: (@Sendable () -> Void)?
 
   var routes: [Router.Route] {
     [
@@ -23,10 +25,11 @@ struct ServiceAPI: Sendable {
       .init("POST", .restart, .operator) { _ in
         guard let restart else { throw Problem.notFound("restart is not available for this process") }
         do {
-          try await restart()
+          try await prepareRestart()
         } catch {
           throw Problem(409, "Conflict", "restart refused, the running gateway is unchanged: \(error)")
         }
+        restart()
         return Response(status: 202)
       },
     ]

@@ -25,6 +25,9 @@ final class GatewayListeners: Sendable {
       return true
     }
 
+    /// Returns true if a listener of this plan serves the other one.
+    fileprivate func isSame(as other: Plan) -> Bool { entry == other.entry && address == other.address }
+
     /// Returns true if both are addresses of one host name.
     fileprivate func isBeside(_ other: Plan) -> Bool { entry == other.entry && address != other.address }
 
@@ -35,6 +38,9 @@ final class GatewayListeners: Sendable {
   private struct Open: Sendable {
     let plan: Plan
     let listener: Listener
+
+    /// The bound address, with the port that the system assigned.
+    var address: Listener.Address { plan.address.with(port: listener.port) }
 
     var shown: Shown {
       let suffix = plan.servesChannelsOnly ? "+channels" : ""
@@ -149,7 +155,7 @@ final class GatewayListeners: Sendable {
     // This machine need not have all addresses of an entry.
     var missing: [String?: ListenError] = [:]
     for var plan in plans {
-      if let same = before.first(where: { $0.plan.entry == plan.entry && $0.plan.address == plan.address }) {
+      if let same = before.first(where: { $0.plan.isSame(as: plan) }) {
         open.append(same)
         continue
       }
@@ -158,8 +164,17 @@ final class GatewayListeners: Sendable {
         plan.inherited = same.listener.shareSocket().map { .init(name: plan.name, socket: $0) }
       }
       let beside = plan.choosesPort ? open.first { plan.isBeside($0.plan) } : nil
+      // `0.0.0.0` and a single address exclude each other on a port. A listener that this change closes shares its
+      // port until then.
+      let overlapping = before.filter { one in
+        one.address.overlaps(plan.address) && !plans.contains { one.plan.isSame(as: $0) }
+      }
+      for one in overlapping { one.listener.sharePort(true) }
+      defer { for one in overlapping { one.listener.sharePort(false) } }
       do {
-        let listener = try await listen(plan, port: beside?.listener.port, options, on: loops)
+        let listener = try await listen(
+          plan, port: beside?.listener.port, sharesPort: !overlapping.isEmpty, options, on: loops)
+        if !overlapping.isEmpty { listener.sharePort(false) }
         made.append(Open(plan: plan, listener: listener))
         open.append(made[made.count - 1])
       } catch {
@@ -181,16 +196,18 @@ final class GatewayListeners: Sendable {
     for one in rest { await one.listener.close() }
   }
 
-  /// - Parameter port: the port that the system assigned to another address of the same name.
+  /// - Parameters:
+  ///   - port: the port that the system assigned to another address of the same name.
+  ///   - sharesPort: whether the address may overlap with the address of another listener.
   private func listen(
-    _ plan: Plan, port: Int?, _ shared: ConnectionOptions, on loops: Loops
+    _ plan: Plan, port: Int?, sharesPort: Bool, _ shared: ConnectionOptions, on loops: Loops
   ) async throws(ListenError) -> Listener {
     var options = shared
     options.environmentRule = plan.environmentRule
     options.servesChannelsOnly = plan.servesChannelsOnly
     return try await Listener.listen(
-      on: plan.address.with(port: port), named: plan.host, socket: plan.inherited?.socket, tls: tls, options: options,
-      loops: loops, ledger: ledger)
+      on: plan.address.with(port: port), named: plan.host, socket: plan.inherited?.socket, sharesPort: sharesPort,
+      tls: tls, options: options, loops: loops, ledger: ledger)
   }
 
   /// The sockets bound by the service manager, for the next plans.

@@ -33,13 +33,7 @@ actor Reload {
   /// - Throws: an error in one line if the settings, a certificate or an address can't be used; then nothing has
   ///   changed.
   func callAsFunction() async throws -> ReloadRecord {
-    guard let read = supervisor.readConfiguration else {
-      throw ConfigurationError(description: "the source of this gateway's settings is unknown: restart it")
-    }
-    guard !isRunning else {
-      throw ConfigurationError(description: "a reload is already in progress: try again in a moment")
-    }
-    isRunning = true
+    let read = try begin()
     defer { isRunning = false }
     supervisor.manager.reloading("reloading the settings")
     defer { supervisor.manager.ready(listeners.status) }
@@ -62,6 +56,34 @@ actor Reload {
         "changed": "\(record.changed.joined(separator: " "))", "at_restart": "\(record.waiting.joined(separator: " "))",
       ])
     return record
+  }
+
+  /// Checks that the next program of this process can take over, and listens on the addresses of its settings: an
+  /// address that can't be bound would end that program.
+  ///
+  /// - Throws: an error in one line if the program, the settings or an address can't be used; then nothing has changed.
+  func prepareRestart() async throws {
+    try await supervisor.checkNextProgram()
+    let read = try begin()
+    defer { isRunning = false }
+    let new = try read()
+    let plans = try await GatewayListeners.plans(new, listeners.inherited)
+    try await listeners.change(to: plans, new.connectionOptions)
+    configuration.take(Configuration.settings.filter { $0.name == "listen" }, from: new)
+  }
+
+  /// Begins an operation that excludes others; the caller resets ``isRunning`` at its end.
+  ///
+  /// - Returns: the function that reads the settings.
+  private func begin() throws(ConfigurationError) -> @Sendable () throws -> Configuration {
+    guard let read = supervisor.readConfiguration else {
+      throw ConfigurationError(description: "the source of this gateway's settings is unknown: restart it")
+    }
+    guard !isRunning else {
+      throw ConfigurationError(description: "a reload is already in progress: try again in a moment")
+    }
+    isRunning = true
+    return read
   }
 }
 

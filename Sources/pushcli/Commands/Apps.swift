@@ -105,7 +105,8 @@ struct Apps: AsyncParsableCommand {
         throw CommandFailure(.usage, "--name is missing: what people see of \(topic)")
       }
       let app: Record = try await admin.post(AdminPath.apps(), properties.request(topic: topic, name: name))
-      options.print(app, words: "\(known == nil ? "added" : "changed") \(app.icon) \(app.name), \(app.topic)")
+      let done = known == nil ? "added" : "changed"
+      options.print(app, words: "\(done) \(app.name), \(app.topic), with the icon \(app.icon)")
     }
   }
 

@@ -93,11 +93,13 @@ struct Keys: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
       commandName: "import", abstract: "Accept an existing key of a sender; only its public half is stored.",
       discussion: """
-        Example:
+        Examples:
           pushcli keys import AuthKey_ABC123DEFG.p8 --team A1B2C3D4E5
+          pushcli keys import - --key-id ABC123DEFG --team A1B2C3D4E5 < AuthKey_ABC123DEFG.p8
         """)
 
-    @Argument(help: "The .p8 file, or the public key in PEM.", completion: .file()) var file: String
+    @Argument(help: "The .p8 file, or the public key in PEM, or - for standard input.", completion: .file())
+    var file: String
     @OptionGroup var properties: Properties
     @Option(help: "The key's id. (from the file's name, AuthKey_<KEYID>.p8)") var keyID: String?
     @OptionGroup var options: AdminOptions
@@ -107,7 +109,8 @@ struct Keys: AsyncParsableCommand {
       let name = file.split(separator: "/").last.map(String.init) ?? file
       let named = name.hasPrefix("AuthKey_") ? String(name.dropFirst(8).prefix(10)) : nil
       guard let id = keyID ?? named else {
-        throw CommandFailure(.usage, "--key-id is missing: \(name) does not contain it, as AuthKey_KEYID.p8 does")
+        throw CommandFailure(
+          .usage, "--key-id is missing: the name \(name) does not contain it, as AuthKey_KEYID.p8 does")
       }
       let created: CreatedKey = try await options.admin.post(
         AdminPath.keys(), properties.request(id: id, pem: String(decoding: pem, as: UTF8.self)))
@@ -161,6 +164,6 @@ struct Keys: AsyncParsableCommand {
 func makeSecretsFolder(_ path: String) throws(CommandFailure) {
   if unsafe access(path, F_OK) != 0 { try? PrivateFile.createFolder(path) }
   guard unsafe access(path, W_OK | X_OK) == 0 else {
-    throw CommandFailure(.failed, "\(path) can't be written: name another folder with --out")
+    throw CommandFailure(.failed, "this user can't write to the folder \(path): name another one with --out")
   }
 }

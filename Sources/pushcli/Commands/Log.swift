@@ -67,7 +67,12 @@ struct Log: AsyncParsableCommand {
     } else {
       (last, after) = try await printPages(query, admin, path, &unanswered)
     }
-    guard follow else { return }
+    guard follow else {
+      if let id, last == nil {
+        Output.words("no rows of \(id): its sender uses another gateway, or its rows are older than the delivery log")
+      }
+      return
+    }
     if let id, let last, last.id.lowercased() != id.lowercased() {
       // The given ID was the unique ID, which only one row has.
       query[0] = "id=\(pathPart(last.id))"

@@ -85,10 +85,8 @@ struct Serve: AsyncParsableCommand {
         readConfiguration: { [settings, config] in
           try Configuration.read(folder, flags: settings.values, file: config)
         },
-        restart: { [continuation = requests.continuation] in
-          try await nextProgram.check()
-          continuation.yield(.replace)
-        },
+        checkNextProgram: { try await nextProgram.check() },
+        restart: { [continuation = requests.continuation] in _ = continuation.yield(.replace) },
         begins: requests.endInGoodOrder)
       gateway = try await Gateway.start(
         configuration, logger: logger, threshold: threshold, supervisor: supervisor)
@@ -110,7 +108,7 @@ struct Serve: AsyncParsableCommand {
         continue
       case .restart:
         do {
-          try await nextProgram.check()
+          try await gateway.prepareRestart()
         } catch {
           logger.log(.restartRefused, "restart refused, the running gateway is unchanged: \(error)")
           continue

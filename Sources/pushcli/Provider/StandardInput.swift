@@ -96,7 +96,14 @@ enum StandardInput: Equatable {
 func readFile(_ file: String) throws -> [UInt8] {
   if file == "-" { return Array(try StandardInput.data()) }
   guard let data = FileManager.default.contents(atPath: file) else {
-    throw CommandFailure(.usage, "\(file) can't be read: check its name and permissions")
+    throw CommandFailure(.usage, "\(file) can't be read: \(readFailure(of: file))")
   }
   return Array(data)
+}
+
+/// Returns the reason for which a file can't be read, with advice.
+private func readFailure(of file: String) -> String {
+  if unsafe access(file, R_OK) == 0 { return "expected a file, not a folder" }
+  return errno == ENOENT
+    ? "there is no such file" : "this user has no permission: name - and pass the file as standard input, with <"
 }

@@ -45,6 +45,35 @@ import Testing
     #expect(error?.description == "can't listen on 192.0.2.1:1: this machine does not have that address")
   }
 
+  @Test(arguments: [
+    ("0.0.0.0", "127.0.0.1", true), ("127.0.0.1", "0.0.0.0", true), ("::", "::1", true), ("::", "127.0.0.1", true),
+    ("127.0.0.1", "127.0.0.2", false), ("127.0.0.1", "::1", false),
+  ]) func `addresses overlap if one is for all addresses of the machine`(
+    _ one: String, _ other: String, _ overlaps: Bool
+  ) {
+    #expect(Listener.Address.tcp(host: one, port: 1).overlaps(.tcp(host: other, port: 1)) == overlaps)
+    #expect(!Listener.Address.tcp(host: one, port: 1).overlaps(.tcp(host: other, port: 2)))
+    #expect(!Listener.Address.unix(path: one).overlaps(.tcp(host: other, port: 1)))
+  }
+
+  @Test func `a listener shares its port only while both sides permit it`() async throws {
+    let loops = try await Loops(count: 1) { _ in NoHandler() }
+    let one = try await Listener.listen(on: .tcp(host: "127.0.0.1", port: 0), tls: nil, loops: loops)
+    let all = Listener.Address.tcp(host: "0.0.0.0", port: try #require(one.port))
+    await #expect(throws: ListenError.self) { try await Listener.listen(on: all, tls: nil, loops: loops) }
+    await #expect(throws: ListenError.self) {
+      try await Listener.listen(on: all, sharesPort: true, tls: nil, loops: loops)
+    }
+    one.sharePort(true)
+    let wide = try await Listener.listen(on: all, sharesPort: true, tls: nil, loops: loops)
+    wide.sharePort(false)
+    await one.close()
+    await #expect(throws: ListenError.self) { try await Listener.listen(on: all, tls: nil, loops: loops) }
+    #expect(ListeningSocketTests.isReached(.tcp(host: "127.0.0.1", port: try #require(wide.port))))
+    await wide.close()
+    await loops.shutdown()
+  }
+
   @Test(arguments: [true, false]) func `peers of a listener that hands its socket over wait, others are refused`(
     isTCP: Bool
   ) async throws {

@@ -194,7 +194,9 @@ package final class ScheduledPushes: Sendable {
 
   /// Returns the pushes after `place`, in the order of their times; nil: from the first one.
   package func list(after place: Place?, limit: Int) async throws -> [Row] {
-    try await due(at: .max, after: place, limit: limit)
+    let place = place ?? .start
+    return try await rows(
+      "WHERE (at, number) > (?, ?) ORDER BY at, number LIMIT \(limit)", [place.at, place.number])
   }
 
   private func rows(_ condition: String, _ values: [Int64]) async throws -> [Row] {
