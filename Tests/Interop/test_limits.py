@@ -147,6 +147,25 @@ def test_who_never_reads_costs_no_memory(gateway):
         assert size_of(gateway) - before < 20
 
 
+def test_incomplete_requests_of_many_connections_are_bounded_together(start):
+    gateway = start("--loops", "1")
+    device = gateway.device()
+    before = size_of(gateway)
+    streams = range(1, 221, 2)
+    block = b"".join(
+        frame(HEADERS, END_HEADERS, stream, DEVICE_REQUEST) + frame(DATA, 0, stream, b"x" * 9000) for stream in streams)
+    with contextlib.ExitStack() as stack:
+        for _ in range(300):
+            raw = stack.enter_context(Raw(gateway))
+            with contextlib.suppress(Closed):
+                raw.send(block)
+                raw.settle()
+        # 128 MiB of all together, and 16 KiB and the buffers of each connection.
+        assert size_of(gateway) - before < 220
+        assert gateway.push(device.token).status == 200
+    gateway.wait_for_log("limit=kept-size")
+
+
 def test_pings_of_who_never_reads_cost_no_memory(gateway):
     before = size_of(gateway)
     with Raw(gateway) as raw:
