@@ -27,6 +27,9 @@ package enum Limits {
   /// and a trusted one: each CA adds time to the handshake.
   package static let clientChainSize = 16 << 10
   package static let clientChainDepth: Int32 = 3
+  /// The maximum number of bits of the public exponent in a client's RSA key, for which software uses 17. One as long as
+  /// the key makes a signature 200 times as expensive.
+  package static let clientExponentBits: Int32 = 64
 
   /// The time for TLS handshakes in one event-loop iteration; a single handshake takes up to milliseconds.
   package static let handshakeShare = Duration.milliseconds(1)

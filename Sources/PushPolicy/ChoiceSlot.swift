@@ -123,7 +123,8 @@ extension ChoiceType<Bool> {
   static func either(_ on: String, _ off: String, letting: String? = nil) -> Self {
     let words = [on, off] + ["on", "off"].filter { ![on, off].contains($0) }
     return ChoiceType(
-      values: ["on", "off"], words: words.map { "`\($0)`" }.joined(separator: ", "), shape: .bool, letting: letting ?? on,
+      values: ["on", "off"], words: words.map { "`\($0)`" }.joined(separator: ", "), shape: .bool,
+      letting: letting ?? on,
       expected: "\(on) or \(off)", text: { $0 ? "on" : "off" },
       read: { (name, text) throws(SettingError) in
         switch text {
