@@ -60,6 +60,7 @@ RELEASE = PUSHGATEWAY_VERSION=$(VERSION) scripts/build -c release --static-swift
 
 build: packages
 	$(RELEASE) --product pushcli
+	@scripts/check-async .build/release/pushcli
 	@echo "built .build/release/pushcli"
 
 demo:

@@ -40,7 +40,8 @@ let lifetimes: SwiftSetting = .enableExperimentalFeature("Lifetimes")
 
 /// A setting of targets that a push crosses in small steps: other targets specialize and inline their functions, which saves 7 % of
 /// the instructions. (-cross-module-optimization looks at `public` declarations only, and here are none.) Of all other targets
-/// this would save nothing, and a release build would take two minutes more.
+/// this would save nothing, and a release build would take two minutes more. An async function that another target inlines runs in
+/// memory of the wrong size: `@inline(never)` prevents this, and scripts/check-async finds the functions that need it.
 let inlined: SwiftSetting = .unsafeFlags(["-enable-cmo-everything"], .when(configuration: .release))
 
 /// Optimizing across modules, each target defines the same specializations of the standard library for itself: one of them

@@ -32,6 +32,25 @@ static inline int COpenSSL_set_groups(SSL_CTX *ctx, const char *list) {
   return (int)SSL_CTX_set1_groups_list(ctx, list);
 }
 
+static inline int COpenSSL_set_client_sigalgs(SSL_CTX *ctx, const char *list) {
+  return (int)SSL_CTX_set1_client_sigalgs_list(ctx, list);
+}
+
+// The number of bits of the public exponent of a certificate's RSA key; 0 for other keys. Leaves no error in the queue.
+static inline int COpenSSL_exponent_bits(X509 *certificate) {
+  BIGNUM *exponent = NULL;
+  int bits = 0;
+  ERR_set_mark();
+  EVP_PKEY *key = certificate ? X509_get0_pubkey(certificate) : NULL;
+  int kind = key ? EVP_PKEY_get_base_id(key) : EVP_PKEY_NONE;
+  if ((kind == EVP_PKEY_RSA || kind == EVP_PKEY_RSA_PSS) && EVP_PKEY_get_bn_param(key, OSSL_PKEY_PARAM_RSA_E, &exponent) == 1) {
+    bits = BN_num_bits(exponent);
+    BN_free(exponent);
+  }
+  ERR_pop_to_mark();
+  return bits;
+}
+
 static inline long COpenSSL_set_max_cert_list(SSL_CTX *ctx, long size) {
   return SSL_CTX_set_max_cert_list(ctx, size);
 }

@@ -27,6 +27,9 @@ package enum Limits {
   /// and a trusted one: each CA adds time to the handshake.
   package static let clientChainSize = 16 << 10
   package static let clientChainDepth: Int32 = 3
+  /// The maximum number of bits of the public exponent in a client's RSA key, for which software uses 17. One as long as
+  /// the key makes a signature 200 times as expensive.
+  package static let clientExponentBits: Int32 = 64
 
   /// The time for TLS handshakes in one event-loop iteration; a single handshake takes up to milliseconds.
   package static let handshakeShare = Duration.milliseconds(1)
@@ -59,6 +62,17 @@ package enum Limits {
   package static let maximumStrangerSize = 1 << 20
   /// The maximum bytes of incomplete requests on a connection with a credential: a body on each stream.
   package static let maximumIncompleteSize = 4 << 20
+  /// The memory of an open stream in bytes, without the bytes of its messages.
+  package static let streamSize = 1 << 10
+  /// The bytes of all open streams of one event loop at which ``keptShare`` applies to its connections:
+  /// incomplete requests, unread responses and ``streamSize`` for each stream. Ten times what senders at full rate need.
+  ///
+  /// A client may open many connections with one credential, so a limit for each of them is not enough.
+  package static let maximumKeptSize = 128 << 20
+  /// The bytes of the open streams of one connection above which streams are refused while the event loop keeps more
+  /// than ``maximumKeptSize``: a dozen pushes; without a credential, one request with large header fields.
+  package static let keptShare = 64 << 10
+  package static let strangerKeptShare = 16 << 10
   /// The bytes that a connection may send in one event-loop iteration without waiting for other connections.
   ///
   /// A connection that sends more continues to be read after the others have had their turn, in pieces of this size,

@@ -121,8 +121,10 @@ extension ChoiceType<Bool> {
 
   /// A switch; `on` and `off` are always valid, and also the two given words.
   static func either(_ on: String, _ off: String, letting: String? = nil) -> Self {
-    ChoiceType(
-      values: ["on", "off"], words: "`\(on)`, `\(off)`", shape: .bool, letting: letting ?? on,
+    let words = [on, off] + ["on", "off"].filter { ![on, off].contains($0) }
+    return ChoiceType(
+      values: ["on", "off"], words: words.map { "`\($0)`" }.joined(separator: ", "), shape: .bool,
+      letting: letting ?? on,
       expected: "\(on) or \(off)", text: { $0 ? "on" : "off" },
       read: { (name, text) throws(SettingError) in
         switch text {

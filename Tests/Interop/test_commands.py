@@ -621,6 +621,7 @@ def test_wait_for_a_push_that_is_suppressed_is_3(gateway, device, subscribe):
     subscribe(gateway, device, "--once")
     done = send(gateway, "--to", f"{device.name}/{TOPIC}", "--title", "x", "--wait", "acknowledged")
     assert done.code == 3 and "nothing of the push can be shown: rule N4: " in done.err.splitlines()[-1]
+    assert "accepted" not in done.err
 
 
 # Receiving

@@ -1,5 +1,6 @@
 """What a stranger can take: every attack has a bound, and an honest sender is served meanwhile."""
 
+import base64
 import collections
 import contextlib
 import json
@@ -10,9 +11,11 @@ import socket
 import sqlite3
 import ssl
 import struct
+import subprocess
 from datetime import datetime, timedelta
 
 import pytest
+from cryptography.hazmat.primitives.asymmetric import rsa
 from h2.settings import SettingCodes
 
 from frames import (
@@ -145,6 +148,25 @@ def test_who_never_reads_costs_no_memory(gateway):
             pass
         assert sent < 500_000
         assert size_of(gateway) - before < 20
+
+
+def test_incomplete_requests_of_many_connections_are_bounded_together(start):
+    gateway = start("--loops", "1")
+    device = gateway.device()
+    before = size_of(gateway)
+    streams = range(1, 221, 2)
+    block = b"".join(
+        frame(HEADERS, END_HEADERS, stream, DEVICE_REQUEST) + frame(DATA, 0, stream, b"x" * 9000) for stream in streams)
+    with contextlib.ExitStack() as stack:
+        for _ in range(300):
+            raw = stack.enter_context(Raw(gateway))
+            with contextlib.suppress(Closed):
+                raw.send(block)
+                raw.settle()
+        # 128 MiB of all together, and 16 KiB and the buffers of each connection.
+        assert size_of(gateway) - before < 220
+        assert gateway.push(device.token).status == 200
+    gateway.wait_for_log("limit=kept-size")
 
 
 def test_pings_of_who_never_reads_cost_no_memory(gateway):
@@ -308,6 +330,48 @@ def locked(gateway):
 
 
 @pytest.mark.alone("a limit of each process")
+def der(kind, *parts):
+    """An element of DER."""
+    content = b"".join(parts)
+    size = len(content)
+    length = bytes([size]) if size < 128 else b"\x82" + size.to_bytes(2, "big")
+    return bytes([kind]) + length + content
+
+
+def der_number(value):
+    return der(2, value.to_bytes(value.bit_length() // 8 + 1, "big"))
+
+
+def test_a_client_key_that_is_expensive_to_verify_is_refused(gateway, tmp_path):
+    """An RSA key whose public exponent is as long as the key, and whose private one is short."""
+    numbers = rsa.generate_private_key(public_exponent=65537, key_size=2048).private_numbers()
+    p, q, private = numbers.p, numbers.q, 65537
+    modulus, public = p * q, pow(private, -1, (p - 1) * (q - 1))
+    key = der(0x30, *map(der_number, (
+        0, modulus, public, private, p, q, private % (p - 1), private % (q - 1), pow(q, -1, p))))
+    name = der(0x30, der(0x31, der(0x30, bytes.fromhex("0603550403"), der(0x0C, b"a"))))
+    signature = der(0x30, bytes.fromhex("06092a864886f70d01010b0500"))
+    content = der(
+        0x30, der_number(5), signature, name, der(0x30, der(0x17, b"200101000000Z"), der(0x17, b"490101000000Z")), name,
+        der(0x30, der(0x30, bytes.fromhex("06092a864886f70d0101010500")),
+            der(3, b"\0", der(0x30, der_number(modulus), der_number(public)))))
+    certificate = der(0x30, content, signature, der(3, b"\0" * 257))
+    files = tmp_path / "client.pem", tmp_path / "client.key"
+    for file, kind, data in zip(files, ("CERTIFICATE", "RSA PRIVATE KEY"), (certificate, key)):
+        file.write_text(f"-----BEGIN {kind}-----\n{base64.encodebytes(data).decode()}-----END {kind}-----\n")
+    with pytest.raises((Closed, ssl.SSLError)):
+        connection = gateway.connect(certificate=files)
+        connection.until(lambda: connection.settings)
+
+
+def test_no_signature_of_dsa_is_asked_of_a_client(gateway):
+    done = subprocess.run(
+        ["openssl", "s_client", "-connect", gateway.address, "-tls1_2"], input="", capture_output=True, text=True, errors="replace",
+        timeout=HANG)
+    asked = re.search(r"^Requested Signature Algorithms: (.*)$", done.stdout, re.M)[1].split(":")
+    assert "RSA+SHA256" in asked and not [each for each in asked if each.startswith("DSA")]
+
+
 def test_the_process_works_on_so_many_requests_at_once(start):
     gateway = start()
     device = gateway.device()

@@ -82,6 +82,7 @@ package final class Connection: ChannelInboundHandler {
       role: role, pool: loop.streams, frameBuffer: loop.frameBuffer, maximumStreams: options.initialStreams)
     if role == .server {
       session.maximumIncompleteSize = hasCredential ? Limits.maximumIncompleteSize : Limits.maximumStrangerSize
+      session.keptShare = hasCredential ? Limits.keptShare : Limits.strangerKeptShare
       if !hasCredential { session.maximumPeerResets = Limits.maximumStrangerResets }
     }
     if role == .server { tls?.established = { [unowned self] in identify() } }
@@ -111,6 +112,7 @@ package final class Connection: ChannelInboundHandler {
     if loop.connections[ObjectIdentifier(self)] != nil { loop.meter.change(self.kind, to: kind) }
     self.kind = kind
     session.maximumIncompleteSize = Limits.maximumIncompleteSize
+    session.keptShare = Limits.keptShare
     session.maximumPeerResets = .max
     forgetTicket()
   }
@@ -483,6 +485,8 @@ package final class Connection: ChannelInboundHandler {
     case .headerList, .incompleteRequests:
       offenses += 1
       if offenses == 1 { return }
+    // Other connections may have caused it.
+    case .keptSize: return
     default: break
     }
     if pendingEnd == nil { pendingEnd = .excess(limit) }

@@ -268,6 +268,7 @@ package final class Loops: Sendable {
   }
 
   /// Returns true if every loop runs a task within a time: a loop that does not is stuck or overloaded.
+  @inline(never)
   package func answer(within time: Duration) async -> Bool {
     var limit: Task<Void, Never>?
     let isComplete = await withCheckedContinuation { continuation in
@@ -284,6 +285,7 @@ package final class Loops: Sendable {
   }
 
   /// Returns when every loop has completed its current iteration.
+  @inline(never)
   package func completeTurns() async {
     for part in parts.values { try? await part.eventLoop.submit {}.get() }
   }

@@ -93,6 +93,7 @@ package enum HTTP2Callbacks {
       return Int(NGHTTP2_ERR_DEFERRED.rawValue)
     }
     let (count, isEnd) = unsafe stream.read(into: UnsafeMutableRawBufferPointer(start: frame, count: size))
+    unsafe with(context) { $0.recount(stream) }
     if isEnd { unsafe flags.pointee |= NGHTTP2_DATA_FLAG_EOF.rawValue }
     if stream.outboundSize == 0, !isEnd { unsafe with(context) { $0.drained(stream) } }
     return count

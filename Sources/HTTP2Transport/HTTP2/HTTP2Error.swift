@@ -24,6 +24,7 @@ package enum HTTP2ErrorCode: UInt32, Sendable {
   case internalError = 0x2
   case settingsTimeout = 0x4
   case streamClosed = 0x5
+  case refusedStream = 0x7
   case cancel = 0x8
   case enhanceYourCalm = 0xb
 }

@@ -62,6 +62,11 @@ extension HTTP2SessionDelegate {
   package private(set) var incompleteSize = 0
   /// The maximum of ``incompleteSize``; a stream that exceeds it is reset.
   package var maximumIncompleteSize = Int.max
+  /// The number of bytes that the open streams keep: ``Limits/streamSize`` for each, incomplete messages, and bytes
+  /// pending to be sent. Excludes streams with a consumer, which has limits of its own.
+  package private(set) var keptSize = 0
+  /// The maximum of ``keptSize`` while the pool is full (``StreamPool/isFull``); streams that exceed it are refused.
+  package var keptShare = Int.max
   /// The maximum number of streams that the peer may reset in total; nghttp2 has a limit of its own as well.
   package var maximumPeerResets = Int.max
   private var peerResets = 0
@@ -226,7 +231,10 @@ extension HTTP2SessionDelegate {
   /// allows; without a body the HEADERS frame ends it.
   package func respond(_ fields: HeaderFields, body: some Collection<UInt8>, on stream: HTTP2Stream) throws(HTTP2Error)
   {
-    if !body.isEmpty { stream.write(body, ending: true) }
+    if !body.isEmpty {
+      stream.write(body, ending: true)
+      recount(stream)
+    }
     try submitHead(fields, on: stream, hasBody: !body.isEmpty)
   }
 
@@ -258,12 +266,14 @@ extension HTTP2SessionDelegate {
   /// Appends bytes to a stream's body.
   package func write(_ bytes: some Collection<UInt8>, ending: Bool, on stream: HTTP2Stream) {
     stream.write(bytes, ending: ending)
+    recount(stream)
     resume(stream)
   }
 
   /// Appends bytes to a stream's body, without copying them if no other bytes are pending.
   package func write(_ bytes: consuming [UInt8], ending: Bool, on stream: HTTP2Stream) {
     stream.write(bytes, ending: ending)
+    recount(stream)
     resume(stream)
   }
 
@@ -383,6 +393,7 @@ extension HTTP2SessionDelegate {
 
   private func close(_ stream: HTTP2Stream, errorCode: UInt32) {
     release(stream)
+    count(stream, as: 0)
     let isWhole = stream.isInboundEnded && errorCode == HTTP2ErrorCode.noError.rawValue
     let end: ClosedStreams.End = isWhole ? .whole : stream.id == peerResetID ? .reset : .ours
     delegate?.session(self, closed: stream, errorCode: errorCode)
@@ -411,6 +422,8 @@ extension HTTP2SessionDelegate {
     }
     let held = open.reduce(0) { $0 + $1.incompleteSize }
     if held != incompleteSize { return "\(held) bytes are incomplete, and \(incompleteSize) are counted" }
+    let kept = open.reduce(0) { $0 + $1.keptSize }
+    if kept != keptSize { return "\(kept) bytes are kept, and \(keptSize) are counted" }
     let isNewestOpen = newestID == 0 || open.contains { $0.id == newestID }
     return isNewestOpen ? nil : "stream \(newestID) is over, and the newest"
   }
@@ -462,6 +475,7 @@ extension HTTP2Session {
     let stream = pool.take(id: id)
     unsafe nghttp2_session_set_stream_user_data(handle, id, stream.opaque)
     add(stream)
+    recount(stream)
     (newestID, unsafe newest) = (id, unsafe .passUnretained(stream))
     highestID = id
   }
@@ -502,7 +516,9 @@ extension HTTP2Session {
   package func headComplete(_ id: Int32, isEnd: Bool) {
     guard let stream = stream(id) else { return }
     stream.hasHead = true
+    if isOverShare { return drop(stream, .refusedStream, for: .keptSize) }
     delegate?.session(self, receivedHeadOn: stream)
+    recount(stream)
     if isEnd { return end(stream) }
     if stream.message.expectsContinue, !stream.hasSubmittedHead, role == .server { sendContinue(on: stream) }
     if stream.consumer == nil { hold(stream.message.fieldsSize, of: stream) }
@@ -526,19 +542,50 @@ extension HTTP2Session {
 
   /// Counts stored bytes of an incomplete message.
   private func hold(_ size: Int, of stream: HTTP2Stream) {
+    guard size > 0 else { return }
     stream.incompleteSize += size
     incompleteSize += size
-    guard incompleteSize > maximumIncompleteSize else { return }
+    recount(stream)
+    if incompleteSize > maximumIncompleteSize {
+      drop(stream, .enhanceYourCalm, for: .incompleteRequests)
+    } else if isOverShare {
+      drop(stream, .refusedStream, for: .keptSize)
+    }
+  }
+
+  /// Resets a stream whose request exceeded a limit. Its remaining bytes are not stored, and its end is not served.
+  private func drop(_ stream: HTTP2Stream, _ code: HTTP2ErrorCode, for limit: TransportLimit) {
     stream.message.maximumBodySize = 0
+    stream.hasSubmittedHead = true
+    stream.isAbandoned = true
     release(stream)
-    reset(stream, .enhanceYourCalm)
-    delegate?.session(self, exceeded: .incompleteRequests)
+    reset(stream, code)
+    delegate?.session(self, exceeded: limit)
+  }
+
+  /// True if this session keeps more than its share, and the sessions of its loop together keep too much.
+  private var isOverShare: Bool { keptSize > keptShare && pool.isFull }
+
+  /// Updates the number of bytes that a stream keeps, after a change of the stream.
+  func recount(_ stream: HTTP2Stream) {
+    // A stream that its owner has just ended is in the pool.
+    guard stream.id != 0 else { return }
+    let isCounted = stream.consumer == nil
+    count(stream, as: isCounted ? Limits.streamSize + stream.incompleteSize + stream.outboundSize : 0)
+  }
+
+  private func count(_ stream: HTTP2Stream, as size: Int) {
+    let change = size - stream.keptSize
+    stream.keptSize = size
+    keptSize += change
+    pool.keptSize += change
   }
 
   /// Stops counting the bytes of a message that is complete, or whose stream is over.
   private func release(_ stream: HTTP2Stream) {
     incompleteSize -= stream.incompleteSize
     stream.incompleteSize = 0
+    recount(stream)
   }
 
   package func dataEnded(_ id: Int32) {
@@ -591,6 +638,7 @@ extension HTTP2Session {
     release(stream)
     if let consumer = stream.consumer { consumer.receivedEnd() }
     delegate?.session(self, receivedEndOn: stream)
+    recount(stream)
   }
 }
 

@@ -39,6 +39,8 @@ package final class HTTP2Stream {
   package var isInboundEnded = false
   /// The number of bytes of the message that count toward ``HTTP2Session/maximumIncompleteSize``.
   package var incompleteSize = 0
+  /// The number of bytes that count toward ``HTTP2Session/keptSize``.
+  package var keptSize = 0
   /// The number of ticks since the message began, of ``Limits/tick`` seconds each.
   package var age = 0
   /// True if the request was answered before the peer ended its side, and the rest of it is not needed.
@@ -67,6 +69,7 @@ package final class HTTP2Stream {
     hasHead = false
     isInboundEnded = false
     incompleteSize = 0
+    keptSize = 0
     age = 0
     isAbandoned = false
   }
@@ -97,9 +100,19 @@ package final class StreamPool {
   private static let maximumCount = 2048
 
   private let open: Gauge
+  /// The sum of ``HTTP2Session/keptSize`` of all sessions that use this pool.
+  package var keptSize = 0
+  private let maximumKeptSize: Int
+  /// True if ``HTTP2Session/keptShare`` applies to the sessions.
+  package var isFull: Bool { keptSize > maximumKeptSize }
 
-  /// - Parameter open: counts the streams in use.
-  package init(open: Gauge = Gauge()) { self.open = open }
+  /// - Parameters:
+  ///   - open: counts the streams in use.
+  ///   - maximumKeptSize: the maximum of ``keptSize`` at which sessions have no share.
+  package init(open: Gauge = Gauge(), maximumKeptSize: Int = Limits.maximumKeptSize) {
+    self.open = open
+    self.maximumKeptSize = maximumKeptSize
+  }
 
   package func take(id: Int32) -> HTTP2Stream {
     open.add(1)

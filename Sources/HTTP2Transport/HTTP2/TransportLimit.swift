@@ -4,6 +4,8 @@ package enum TransportLimit: String, Sendable, CaseIterable {
   case headerList = "header-list"
   /// ``Limits/maximumStrangerSize``, ``Limits/maximumIncompleteSize``
   case incompleteRequests = "incomplete-requests"
+  /// ``Limits/maximumKeptSize``
+  case keptSize = "kept-size"
   /// ``Limits/maximumResets``, ``Limits/maximumStrangerResets``
   case resets
   /// ``Limits/maximumRefusedStreams``
@@ -38,6 +40,7 @@ package enum TransportLimit: String, Sendable, CaseIterable {
     switch self {
     case .headerList: "header list"
     case .incompleteRequests: "incomplete requests"
+    case .keptSize: "memory of incomplete requests and unread responses"
     case .resets: "streams reset because of the peer's frames"
     case .refusedStreams: "refused streams"
     case .waitingFrames: "frames queued for sending"

@@ -65,9 +65,18 @@ import Synchronization
       unsafe SSL_CTX_set_cert_verify_callback(handle, verifyClient, nil)
       unsafe SSL_CTX_set_verify_depth(handle, Limits.clientChainDepth)
       unsafe COpenSSL_set_max_cert_list(handle, Limits.clientChainSize)
+      guard unsafe COpenSSL_set_client_sigalgs(handle, TLSContext.clientSignatures) == 1 else {
+        throw TLSError(openSSL: "TLS can't be set up")
+      }
     }
     return context
   }
+
+  /// The signatures that clients may make with the keys of their certificates. DSA is missing: its keys can be so large
+  /// that one signature takes many milliseconds.
+  private static let clientSignatures =
+    "ECDSA+SHA256:ECDSA+SHA384:ECDSA+SHA512:ed25519:RSA-PSS+SHA256:RSA-PSS+SHA384:RSA-PSS+SHA512:RSA+SHA256:RSA+SHA384"
+    + ":RSA+SHA512"
 
   /// Requires a regular file.
   ///
@@ -172,8 +181,12 @@ package struct ClientIdentity: Sendable {
 /// handshake continues.
 ///
 /// A chain without a trusted root is detected before any of its signatures is computed. The client selects their
-/// keys, and some cost milliseconds each.
+/// keys, and some cost milliseconds each. For the same reason an RSA key with a long exponent ends the handshake.
 private let verifyClient: @convention(c) (OpaquePointer?, UnsafeMutableRawPointer?) -> Int32 = { store, _ in
+  guard unsafe COpenSSL_exponent_bits(X509_STORE_CTX_get0_cert(store)) <= Limits.clientExponentBits else {
+    unsafe X509_STORE_CTX_set_error(store, X509_V_ERR_CERT_REJECTED)
+    return 0
+  }
   let isTrusted = unsafe X509_verify_cert(store) == 1
   if !isTrusted, unsafe X509_STORE_CTX_get_error(store) == X509_V_OK {
     unsafe X509_STORE_CTX_set_error(store, X509_V_ERR_UNSPECIFIED)

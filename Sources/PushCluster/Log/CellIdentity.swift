@@ -150,7 +150,7 @@ package struct CellIdentity: Codable, Sendable, Equatable {
 
   private static func createStream(_ engine: JetStream, replicas: Int) async throws {
     var configuration = StreamConfiguration(name: stream, subjects: [subject], replicas: replicas)
-    configuration.maximumMessagesPerSubject = 1
+    configuration.maximumMessagesPerSubject = history
     configuration.deniesDelete = true
     configuration.deniesPurge = true
     configuration.discard = "new"
@@ -176,18 +176,31 @@ package struct CellIdentity: Codable, Sendable, Equatable {
     ).sequence
   }
 
+  /// The number of messages that the stream keeps: a message of another program must not remove the identity.
+  private static let history: Int64 = 100
+
+  /// Reads the newest message that is an identity, and skips those of other programs.
   private static func read(_ engine: JetStream) async throws -> (identity: CellIdentity, number: UInt64)? {
-    guard let message = try await engine.leaderMessage(stream, lastOf: subject) else { return nil }
-    do {
-      let identity = try decodeJSON(CellIdentity.self, from: message.body)
-      guard partitionRange.contains(identity.partitions), replicaRange.contains(identity.replicas) else {
-        throw StoreError("\(identity.partitions) partitions, \(identity.replicas) replicas")
-      }
-      return (identity, message.sequence)
-    } catch {
+    guard let newest = try await engine.leaderMessage(stream, lastOf: subject) else { return nil }
+    var message = newest
+    while true {
+      if let identity = try? identity(message.body) { return (identity, message.sequence) }
+      guard message.sequence > 1, let earlier = try await engine.leaderMessage(stream, sequence: message.sequence - 1)
+      else { break }
+      message = earlier
+    }
+    do { return (try identity(newest.body), newest.sequence) } catch {
       throw StoreError(
         "the stream \(stream) has data that was not written by a gateway (\(error)): check the cluster's other uses")
     }
+  }
+
+  private static func identity(_ body: [UInt8]) throws -> CellIdentity {
+    let identity = try decodeJSON(CellIdentity.self, from: body)
+    guard partitionRange.contains(identity.partitions), replicaRange.contains(identity.replicas) else {
+      throw StoreError("\(identity.partitions) partitions, \(identity.replicas) replicas")
+    }
+    return identity
   }
 }
 

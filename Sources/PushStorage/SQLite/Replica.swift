@@ -152,6 +152,7 @@ extension SQLiteStore {
   /// Writes the replica to a new file without interrupting other accesses. A file at the path is removed first.
   ///
   /// - Returns: the position of the last entry of the cluster's log that the file has.
+  @inline(never)
   package func copyReplica(to path: String) async throws -> UInt64 {
     try? FileManager.default.removeItem(atPath: path)
     try await copy(to: path)

@@ -195,6 +195,7 @@ package struct SQLiteStore: Sendable {
   /// database while commits wait.
   ///
   /// - Returns: the bytes of the file before and after.
+  @inline(never)
   package func compact() async throws(StoreError) -> (before: Int, after: Int) {
     do {
       let before = try size()

@@ -14,6 +14,7 @@ package struct SharedFiles: Sendable {
   /// Shares files, unless some are already shared.
   ///
   /// - Returns: the shared files.
+  @inline(never)
   package func propose(_ files: [String: [UInt8]]) async throws -> [String: [UInt8]] {
     try await store.write { db in
       let known = try SharedFiles.rows(db)
@@ -24,6 +25,7 @@ package struct SharedFiles: Sendable {
   }
 
   /// Replaces the shared files.
+  @inline(never)
   package func replace(_ files: [String: [UInt8]]) async throws {
     try await store.write { db in
       try db.execute(sql: "DELETE FROM cell_file")

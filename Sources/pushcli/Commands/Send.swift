@@ -227,10 +227,10 @@ struct Send: AsyncParsableCommand {
     while let records = try await events.next(until: end) {
       device = device ?? records.last { $0.event == "accepted" }?.device
       for record in records where device == nil || record.device == device {
-        if !format.json { Output.words("\(record.at)  \(record.event)  \(record.detail ?? "")") }
         if record.event == "accepted", let refused = await refusal(of: payload, record) {
           throw CommandFailure(.suppressed, "nothing of the push can be shown: \(refused)")
         }
+        if !format.json { Output.words("\(record.at)  \(record.event)  \(record.detail ?? "")") }
         if try progress.take(record.event, record.facts) { return }
       }
     }

@@ -405,6 +405,51 @@ import Testing
     #expect(pair.server.session.incompleteSize == kept / 3)
   }
 
+  @Test func `a full loop refuses streams of sessions that keep much, and no others`() throws {
+    let pool = StreamPool(maximumKeptSize: 100_000)
+    let greedy = try SessionPair(serverPool: pool)
+    greedy.server.session.keptShare = 20_000
+    let body = [UInt8](repeating: 1, count: 9000)
+    for _ in 0..<20 { _ = try greedy.request(body: body, isEnding: false) }
+    try greedy.run()
+    #expect(greedy.server.session.openCount == 9)
+    #expect(greedy.server.exceeded == [TransportLimit](repeating: .keptSize, count: 11))
+    #expect(Set(greedy.client.closings.values) == [HTTP2ErrorCode.refusedStream.rawValue])
+    #expect(pool.keptSize == greedy.server.session.keptSize)
+
+    let modest = try SessionPair(serverPool: pool)
+    modest.server.session.keptShare = 20_000
+    answer(modest)
+    let push = try modest.request(body: body, isEnding: false)
+    try modest.run()
+    #expect(pool.isFull)
+    _ = try greedy.request()
+    try greedy.run()
+    #expect(greedy.server.messages.isEmpty)
+    #expect(greedy.server.exceeded.count == 12)
+    modest.client.session.write([2], ending: true, on: push)
+    try modest.run()
+    #expect(modest.client.messages.map(\.status) == ["200"])
+    #expect(modest.server.exceeded.isEmpty)
+    #expect(greedy.server.session.brokenInvariant() == nil)
+    greedy.server.session.abandon()
+    #expect(pool.keptSize == 0)
+  }
+
+  @Test func `bytes that the peer does not take count until they are sent or dropped`() throws {
+    let pool = StreamPool()
+    let pair = try SessionPair(serverPool: pool)
+    answer(pair, 200, [UInt8](repeating: 9, count: 200_000))
+    _ = try pair.request()
+    let bytes = try pair.bytes(of: pair.client)
+    try unsafe bytes.withUnsafeBytes { try unsafe pair.server.session.receive($0) }
+    #expect(pool.keptSize == Limits.streamSize + 200_000)
+    _ = try pair.bytes(of: pair.server)
+    #expect(pool.keptSize == Limits.streamSize + 200_000 - 65_535)
+    pair.server.session.abandon()
+    #expect(pool.keptSize == 0)
+  }
+
   @Test(arguments: [("100-continue", true), ("100-Continue", true), ("100-continued", false), ("200-continue", false)])
   func `who asks whether the body may come is told so once, and nobody else`(_ value: String, _ isAsked: Bool) throws {
     let pair = try SessionPair()

@@ -194,6 +194,15 @@ struct CellMoveTests {
     #expect(try await mailbox().pending(for: phone, after: 0, limit: .max).entries.count == 3)
   }
 
+  @Test func `messages of other programs do not hide what a cell is`() async throws {
+    let cell = try await CellIdentity.find(engine, partitions: 2, replicas: 1)
+    for body in ["{", "{}", #"{"id":"x","partitions":0,"replicas":9}"#] {
+      _ = try await engine.publish("cell.about", Array(body.utf8))
+    }
+    #expect(try await CellIdentity.find(engine, partitions: 3, replicas: 1) == cell)
+    #expect(try await CellIdentity.find(engine) == cell)
+  }
+
   @Test func `no gateway begins with half of a cell, and the next attempt fills it anew`() async throws {
     _ = await home.mailbox.append((1...3).map { push($0, to: phone) })
     await home.mailbox.settle()

@@ -203,7 +203,8 @@ package final class SessionPair {
     return stream
   }
 
-  private func bytes(of end: SessionEnd) throws -> [UInt8] {
+  /// Returns the bytes that a session has to send.
+  package func bytes(of end: SessionEnd) throws -> [UInt8] {
     var bytes: [UInt8] = []
     while try end.session.send(into: &bytes, limit: bytes.count + 16_384) {}
     return bytes

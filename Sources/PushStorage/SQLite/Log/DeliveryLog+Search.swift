@@ -13,6 +13,7 @@ extension DeliveryLog {
   }
 
   /// Returns the newest rows that match, the oldest first.
+  @inline(never)
   package func rows(_ query: Query) async throws -> [Record] {
     guard let numbers = query.batches else { return [] }
     await settle()
@@ -23,6 +24,7 @@ extension DeliveryLog {
   ///
   /// A new file restarts the numbers: for an `after` that has not been given out yet, the search begins at the first
   /// row.
+  @inline(never)
   package func page(_ query: Query) async throws -> Page {
     await settle()
     let newest = try await newestBatch()
@@ -38,6 +40,7 @@ extension DeliveryLog {
 
   /// Returns the number after which the newest ``Query/limit`` rows that match begin: a reader of many rows reads
   /// pages from there on.
+  @inline(never)
   package func start(of query: Query) async throws -> Int64 {
     guard let numbers = query.batches else { return query.after ?? 0 }
     await settle()
@@ -50,6 +53,7 @@ extension DeliveryLog {
   /// Returns the newest push with an id: its `apns-id`, and its device if the id is an `apns-unique-id`.
   ///
   /// - Parameter size: the number of bytes of the log that are searched, from the newest on.
+  @inline(never)
   package func push(named id: APNSID, atMost size: Int = .max) async throws -> (id: APNSID, device: DeviceID?)? {
     await settle()
     let scope = Scope(keys: [LogKey.id(id)], since: nil, size: size)

@@ -58,6 +58,7 @@ package final class StoreWatch: Sendable {
   }
 
   /// Checks the files once.
+  @inline(never)
   package func look() async {
     guard problem == nil else { return }
     let lost = files.filter { !$0.identity.isSameFile(as: Identity($0.path)) }.map(\.path)

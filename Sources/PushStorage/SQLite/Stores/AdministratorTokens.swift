@@ -72,6 +72,7 @@ package final class AdministratorTokens: Sendable {
   /// Adds a token. Only the hash of its text is stored.
   ///
   /// - Throws: ``RegistrationRefusal`` if the name or the role is invalid or the name is taken, and ``StoreError``.
+  @inline(never)
   package func add(_ token: AdministratorToken, text: String) async throws {
     guard ShownName.isValid(token.name) else {
       throw RegistrationRefusal(kind: .invalid, description: "invalid name of a token: expected \(ShownName.expected)")
@@ -107,6 +108,7 @@ package final class AdministratorTokens: Sendable {
   /// Removes a token, which revokes it.
   ///
   /// - Throws: ``RegistrationRefusal`` if there is no token of this name, and ``StoreError``.
+  @inline(never)
   package func remove(_ name: String) async throws {
     guard let hash = state.withLock({ state in state.tokens.first { $0.value.name == name }?.key }) else {
       throw RegistrationRefusal(
@@ -124,6 +126,7 @@ package final class AdministratorTokens: Sendable {
   }
 
   /// Writes to disk when tokens were last used.
+  @inline(never)
   package func settle() async throws {
     let used = state.withLock { state in
       defer { state.used = [] }

@@ -137,6 +137,7 @@ package final class Answers: Sendable {
 
   /// Returns the answers since `time`, in milliseconds since 1970, the oldest first: at most
   /// ``Limits/rememberedAnswers`` of each user.
+  @inline(never)
   package func answers(since time: Int64) async throws -> [Answer] {
     try await store.read { db in
       let rows = try PreparedStatement(db, "SELECT \(Answers.columns) FROM answer WHERE at >= ? ORDER BY number")
@@ -147,6 +148,7 @@ package final class Answers: Sendable {
 
   /// Returns the answers of groups since `time`, in milliseconds since 1970, the oldest first, each with all users
   /// for whom it counts.
+  @inline(never)
   package func groupAnswers(since time: Int64) async throws -> [Taken] {
     try await store.read { db in
       let rows = try PreparedStatement(
@@ -163,17 +165,20 @@ package final class Answers: Sendable {
   }
 
   /// Deletes the answers of a user.
+  @inline(never)
   package func forget(_ person: PersonID) async throws {
     try await store.change { try $0.execute(sql: "DELETE FROM answer WHERE person = ?", arguments: [person.row]) }
   }
 
   /// Deletes the answers to pushes of an app.
+  @inline(never)
   package func forget(_ app: AppID) async throws {
     try await store.change { try $0.execute(sql: "DELETE FROM answer WHERE app = ?", arguments: [app.row]) }
   }
 
   /// Deletes the answers that are older than ``Limits/answerRetention`` at `now`, in milliseconds since 1970, and
   /// those of users that no longer exist.
+  @inline(never)
   package func trim(now: Int64) async throws {
     try await store.change { db in
       let end = now - Limits.answerRetention * 1000

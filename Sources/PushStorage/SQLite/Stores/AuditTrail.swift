@@ -52,6 +52,7 @@ package final class AuditTrail: Sendable {
   }
 
   /// Adds the status of the response to the record of a request.
+  @inline(never)
   package func note(status: Int, of number: Int64) async throws {
     try await store.change { db in
       let update = try db.cachedStatement(sql: "UPDATE audit SET status = ? WHERE number = ?")
@@ -62,6 +63,7 @@ package final class AuditTrail: Sendable {
   /// Returns the newest records, the newest last.
   ///
   /// - Parameter number: only records before this number are returned; nil: the newest ones.
+  @inline(never)
   package func records(before number: Int64?, limit: Int) async throws -> [Record] {
     try await store.read { db in
       let rows = try PreparedStatement(

@@ -156,6 +156,7 @@ package final class Channels: Sendable {
   ///
   /// - Parameter now: milliseconds since 1970.
   /// - Returns: the devices that subscribed to one of them.
+  @inline(never)
   @discardableResult
   package func delete(_ ids: [ChannelID], now: Int64) async throws -> Set<DeviceID> {
     try await store.write { [self] db in
@@ -185,6 +186,7 @@ package final class Channels: Sendable {
   /// Sets if an app may broadcast. If it may not, all its channels are deleted.
   ///
   /// - Returns: the devices that subscribed to one of them.
+  @inline(never)
   @discardableResult
   package func setOn(_ isOn: Bool, app: AppID, now: Int64) async throws -> Set<DeviceID> {
     let sql = isOn ? "DELETE FROM broadcast_off WHERE app = ?" : "INSERT OR IGNORE INTO broadcast_off (app) VALUES (?)"
@@ -318,6 +320,7 @@ package final class Channels: Sendable {
   /// Removes messages that have expired, and the records of channels that were deleted long ago.
   ///
   /// - Parameter now: milliseconds since 1970.
+  @inline(never)
   package func expire(now: Int64) async {
     let (ended, forgotten) = state.withLock { state in
       (

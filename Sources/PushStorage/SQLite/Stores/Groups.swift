@@ -175,6 +175,7 @@ package final class Groups: Sendable {
   }
 
   /// Removes a member from a group.
+  @inline(never)
   package func remove(_ person: PersonID, from group: Group) async throws {
     guard group.members.contains(person) else {
       throw Refusal(kind: .unknown, description: "this user is not a member of \(group.name)")
@@ -189,6 +190,7 @@ package final class Groups: Sendable {
   }
 
   /// Removes the users for whom `isGone` returns true from all groups.
+  @inline(never)
   package func forget(where isGone: (PersonID) -> Bool) async throws {
     let gone = Set(groups.flatMap(\.members)).filter(isGone)
     guard !gone.isEmpty else { return }
@@ -223,6 +225,7 @@ package final class Groups: Sendable {
   }
 
   /// Registers a group for an app. Returns the existing registration if there is one.
+  @inline(never)
   package func register(_ group: Group, app: AppID, environment: Environment) async throws -> Registration {
     let address = group.address(in: environment)
     return try await store.write { [self] db in
@@ -270,6 +273,7 @@ package final class Groups: Sendable {
   }
 
   /// Removes the tokens for an app and the recipients of its pushes.
+  @inline(never)
   package func forget(_ app: AppID) async throws {
     try await store.write { [self] db in
       try db.execute(sql: "DELETE FROM group_token WHERE app = ?", arguments: [app.row])
@@ -321,6 +325,7 @@ package final class Groups: Sendable {
   }
 
   /// Returns the recipients of a push, as long as they are stored; otherwise an empty array.
+  @inline(never)
   package func persons(of id: APNSID, app: AppID, at address: DeviceID) async throws -> [PersonID] {
     try await store.read { db in
       let text = try String.fetchOne(
@@ -336,6 +341,7 @@ package final class Groups: Sendable {
   }
 
   /// Deletes the pushes whose answers are no longer kept at `now`, in milliseconds since 1970.
+  @inline(never)
   package func trim(now: Int64) async throws {
     let end = now - Limits.answerRetention * 1000
     let isDue = try? await store.pool.read { db in

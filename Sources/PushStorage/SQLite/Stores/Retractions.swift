@@ -103,6 +103,7 @@ package final class Retractions: Sendable {
   }
 
   /// Deletes the retractions for a user.
+  @inline(never)
   package func forget(_ person: PersonID) async throws {
     if isEmpty { return }
     try await store.change { [self] db in
@@ -112,6 +113,7 @@ package final class Retractions: Sendable {
   }
 
   /// Deletes the retractions of an app.
+  @inline(never)
   package func forget(_ app: AppID) async throws {
     try await store.change { [self] db in
       try db.execute(sql: "DELETE FROM retraction WHERE app = ?", arguments: [app.row])
@@ -121,6 +123,7 @@ package final class Retractions: Sendable {
 
   /// Deletes the retractions that are older than ``Limits/retractionRetention`` at `now`, in milliseconds since 1970,
   /// and those for users that no longer exist.
+  @inline(never)
   package func trim(now: Int64, isPerson: @escaping @Sendable (PersonID) -> Bool) async throws {
     let end = now - Limits.retractionRetention * 1000
     let gone = state.withLock { state in

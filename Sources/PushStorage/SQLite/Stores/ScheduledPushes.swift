@@ -173,6 +173,7 @@ package final class ScheduledPushes: Sendable {
   /// Returns the due pushes after `place`, in the order of their times, without the pushes of `apps`.
   ///
   /// - Parameter now: milliseconds since 1970.
+  @inline(never)
   package func due(
     at now: Int64, after place: Place? = nil, limit: Int, without apps: Set<AppID> = []
   ) async throws -> [Row] {
@@ -193,6 +194,7 @@ package final class ScheduledPushes: Sendable {
   }
 
   /// Returns the pushes after `place`, in the order of their times; nil: from the first one.
+  @inline(never)
   package func list(after place: Place?, limit: Int) async throws -> [Row] {
     let place = place ?? .start
     return try await rows(
@@ -221,6 +223,7 @@ package final class ScheduledPushes: Sendable {
   /// Removes pushes that were delivered or have expired.
   ///
   /// - Returns: the numbers of the pushes that no other gateway of a cluster has removed before.
+  @inline(never)
   @discardableResult
   package func remove(_ numbers: [Int64]) async throws -> Set<Int64> {
     if numbers.isEmpty { return [] }
@@ -228,11 +231,13 @@ package final class ScheduledPushes: Sendable {
   }
 
   /// Cancels the pushes with an id.
+  @inline(never)
   package func cancel(_ id: APNSID) async throws -> [Removed] {
     try await remove([("substr(apns_id, 1, 16) = ?", [Data(id.stored.prefix(16)).databaseValue])])
   }
 
   /// Cancels the pushes with an id that are scheduled for devices, of one app or of all.
+  @inline(never)
   package func cancel(_ id: APNSID, of app: AppID?, for devices: [DeviceID]) async throws -> [Removed] {
     if count == 0 { return [] }
     let id = Data(id.stored.prefix(16)).databaseValue
