@@ -1,4 +1,5 @@
 import GatewayProtocol
+import PushCore
 import PushStorage
 
 // The APIs with the parts of the gateway that they depend on.

@@ -12,11 +12,10 @@ import Testing
     #expect(table.count > 50)
     #expect(Set(table).count == table.count)
     try await TestGateway.run { gateway in
-      var admin = gateway.admin
-      admin.service = ServiceAPI(
+      let service = ServiceAPI(
         settings: { SettingsRecord(file: nil, settings: []) }, reload: { ReloadRecord(changed: [], waiting: []) },
-        restart: nil)
-      let routes = Set(admin.router.routes.map { "/" + $0.pattern.joined(separator: "/") })
+        prepareRestart: {}, restart: nil)
+      let routes = Set((gateway.admin.router.routes + service.routes).map { "/" + $0.pattern.joined(separator: "/") })
       #expect(routes.subtracting(["\(MetricsAPI.path)"]) == Set(table))
     }
   }

@@ -1,5 +1,6 @@
 import Foundation
 import GatewayProtocol
+import PushCore
 import Testing
 
 @testable import pushcli

@@ -1,3 +1,4 @@
+import GatewayProtocol
 import PushPolicy
 import TerminalUI
 import Testing
