@@ -101,8 +101,8 @@ package struct CellIdentity: Codable, Sendable, Equatable {
     }
   }
 
-  /// Answers other processes that want to fill the cluster, until the returned subscription is canceled.
-  static func sayFilling(_ engine: JetStream) throws -> any EngineSubscription {
+  /// Answers other processes that want to fill the cluster, until the returned function is called.
+  static func sayFilling(_ engine: JetStream) throws -> @Sendable () -> Void {
     let transport = engine.transport
     return try transport.subscribe(fillingSubject, queue: nil) { message in
       if let reply = message.reply { transport.publish(reply, []) }

@@ -42,7 +42,8 @@ package final class CellLog: ReplicationLog {
     /// The entries that the stream republished and that were not processed yet.
     var told: [StoredMessage] = []
     var waiting: [CheckedContinuation<Result<Void, StoreError>, Never>] = []
-    var subscription: (any EngineSubscription)?
+    /// Cancels the subscription to republished entries.
+    var cancel: (@Sendable () -> Void)?
     var work: Task<Void, Never>?
   }
 
@@ -100,13 +101,13 @@ package final class CellLog: ReplicationLog {
   /// elects its leader.
   package func start() async throws {
     let position = try await store.replicaPosition()
-    let subscription = try engine.transport.subscribe(CellLog.live, queue: nil) { [weak self] in self?.take($0) }
+    let cancel = try engine.transport.subscribe(CellLog.live, queue: nil) { [weak self] in self?.take($0) }
     let work = Task { [weak self, signal] in
       for await _ in signal { await self?.work() }
     }
     state.withLock { state in
       (state.read, state.applied) = (position, position)
-      (state.subscription, state.work) = (subscription, work)
+      (state.cancel, state.work) = (cancel, work)
     }
     Task { [weak self] in
       while self?.isStopped == false {
@@ -126,10 +127,10 @@ package final class CellLog: ReplicationLog {
   package func stop() {
     let state = state.withLock { state in
       state.isStopped = true
-      defer { (state.subscription, state.work, state.waiting) = (nil, nil, []) }
+      defer { (state.cancel, state.work, state.waiting) = (nil, nil, []) }
       return state
     }
-    state.subscription?.cancel()
+    state.cancel?()
     wake.finish()
     for continuation in state.waiting { continuation.resume(returning: .failure(CellLog.ended)) }
   }

@@ -35,7 +35,7 @@ package struct ClusterRestore: Sendable {
   ) async throws {
     let (cell, number) = try await CellIdentity.beginFilling(engine, partitions: partitions, replicas: replicas)
     let answering = try CellIdentity.sayFilling(engine)
-    defer { answering.cancel() }
+    defer { answering() }
     do {
       try await store(backup, cell, authority)
     } catch {

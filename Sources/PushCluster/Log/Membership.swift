@@ -34,7 +34,8 @@ package final class Membership: Sendable {
   private struct State {
     var own: Peer
     var others: [String: (peer: Peer, heard: ContinuousClock.Instant)] = [:]
-    var subscriptions: [any EngineSubscription] = []
+    /// Functions that cancel the subscriptions.
+    var cancels: [@Sendable () -> Void] = []
     var work: Task<Void, Never>?
   }
 
@@ -85,7 +86,7 @@ package final class Membership: Sendable {
 
   /// Starts publishing this gateway's description and receiving those of others.
   package func start() throws {
-    let heard = try transport.subscribe(Membership.subject, queue: nil) { [weak self] in self?.take($0) }
+    let cancel = try transport.subscribe(Membership.subject, queue: nil) { [weak self] in self?.take($0) }
     let work = Task { [weak self] in
       while !Task.isCancelled, let self {
         tell()
@@ -93,7 +94,7 @@ package final class Membership: Sendable {
       }
     }
     state.withLock { state in
-      state.subscriptions.append(heard)
+      state.cancels.append(cancel)
       state.work = work
     }
   }
@@ -111,9 +112,9 @@ package final class Membership: Sendable {
   }
 
   package func stop() {
-    let (subscriptions, work) = state.withLock { ($0.subscriptions, $0.work) }
+    let (cancels, work) = state.withLock { ($0.cancels, $0.work) }
     work?.cancel()
-    for subscription in subscriptions { subscription.cancel() }
+    for cancel in cancels { cancel() }
   }
 
   private func tell() { transport.publish(Membership.subject, controlJSON(own)) }
@@ -145,7 +146,7 @@ package final class Membership: Sendable {
   package func answer(
     _ what: String, _ body: @escaping @Sendable (_ question: [UInt8]) async -> [UInt8]
   ) throws {
-    let subscription = try transport.subscribe("cell.gateway.\(own.id).\(what)", queue: nil) { [weak self] message in
+    let cancel = try transport.subscribe("cell.gateway.\(own.id).\(what)", queue: nil) { [weak self] message in
       guard let self, let reply = message.reply else { return }
       guard answering.add(1, ordering: .relaxed).newValue <= Membership.maximumAnswers else {
         answering.subtract(1, ordering: .relaxed)
@@ -157,7 +158,7 @@ package final class Membership: Sendable {
         self.transport.publish(reply, answer)
       }
     }
-    state.withLock { $0.subscriptions.append(subscription) }
+    state.withLock { $0.cancels.append(cancel) }
   }
 
   /// Sends a request to another gateway.
@@ -174,10 +175,10 @@ package final class Membership: Sendable {
   /// Calls `body` for messages from other gateways to all gateways.
   package func hear(_ what: String, _ body: @escaping @Sendable (NATSMessage) -> Void) throws {
     let id = own.id
-    let subscription = try transport.subscribe("cell.\(what)", queue: nil) { message in
+    let cancel = try transport.subscribe("cell.\(what)", queue: nil) { message in
       if message.header(Membership.originHeader) != id { body(message) }
     }
-    state.withLock { $0.subscriptions.append(subscription) }
+    state.withLock { $0.cancels.append(cancel) }
   }
 
   /// Sends a message to all other gateways.

@@ -84,10 +84,10 @@ extension JetStreamMailbox {
 
   /// Subscribes to the ids that other gateways write.
   func hearOfOthers() throws(NATSError) {
-    let heard = try engine.transport.subscribe(MailboxStreams.leftAnywhere, queue: nil) { [weak self] message in
+    let cancel = try engine.transport.subscribe(MailboxStreams.leftAnywhere, queue: nil) { [weak self] message in
       self?.take(left: message.body)
     }
-    state.withLock { $0.heard = heard }
+    state.withLock { $0.cancelOthers = cancel }
     engine.transport.onLink { [weak self] link in
       guard let self, case .reconnected = link else { return }
       environment.start { [self] in

@@ -41,8 +41,8 @@ package final class JetStreamMailbox: Sendable {
     var untold: [Int: [LeftPush]] = [:]
     /// The partitions for which a message with ids is scheduled.
     var telling: Set<Int> = []
-    /// The subscription to the ids that other gateways write.
-    var heard: (any EngineSubscription)?
+    /// Cancels the subscription to the ids that other gateways write.
+    var cancelOthers: (@Sendable () -> Void)?
   }
 
   /// The maximum number of cached pushes.
@@ -96,11 +96,11 @@ package final class JetStreamMailbox: Sendable {
 
   /// Accepts no more pushes.
   package func close() {
-    let heard = state.withLock { state in
+    let cancel = state.withLock { state in
       state.isClosed = true
-      return state.heard.take()
+      return state.cancelOthers.take()
     }
-    heard?.cancel()
+    cancel?()
   }
 
   package func partition(of device: DeviceID) -> Int { streams.partition(of: device) }

@@ -209,7 +209,7 @@ struct CellMoveTests {
     let answering = try CellIdentity.sayFilling(engine)
     let busy = await #expect(throws: StoreError.self) { try await fill(from: path) }
     #expect(busy?.description.contains("another restore into this cluster is running") == true)
-    answering.cancel()
+    answering()
     try await fill(from: path)
     #expect(
       try await mailbox().pending(for: phone, after: 0, limit: .max).entries.map(\.push.id)
