@@ -51,6 +51,17 @@ enum JetStreamReplies {
     if let error = try head(message.body).error { throw error }
   }
 
+  /// Reads the level of the API from the description of an account; nil before 2.11.
+  static func apiLevel(_ message: NATSMessage) throws(JetStreamError) -> Int? {
+    try check(message)
+    return parser.withLock { parser in
+      try? parser.parse(message.body.span) { root -> Int? in
+        guard let api = root["api"] else { return nil }
+        return api["level"]?.integer
+      }
+    }
+  }
+
   static func value<Value: Decodable>(_ type: Value.Type, _ message: NATSMessage) throws(JetStreamError) -> Value {
     try check(message)
     do { return try decodeJSON(from: message.body) } catch { throw .malformed("\(error)") }

@@ -80,23 +80,8 @@ package struct StreamInfo: Codable, Sendable {
     }
   }
 
-  package struct Replica: Codable, Sendable {
-    package var name: String
-    package var current: Bool
-    package var offline: Bool?
-    package var lag: UInt64?
-  }
-
-  package struct Cluster: Codable, Sendable {
-    package var name: String?
-    package var leader: String?
-    package var replicas: [Replica]?
-  }
-
   package var config: StreamConfiguration
   package var state: State
-  /// The cluster; nil if the broker runs alone.
-  package var cluster: Cluster?
 }
 
 /// A message in a stream.
@@ -131,11 +116,4 @@ package struct PublishAcknowledgement: Sendable, Equatable {
   package init(stream: String, sequence: UInt64, isDuplicate: Bool = false) {
     (self.stream, self.sequence, self.isDuplicate) = (stream, sequence, isDuplicate)
   }
-}
-
-/// A part of a stream's messages of a subject.
-package struct MessageBatch: Sendable {
-  package var messages: [StoredMessage]
-  /// The number of messages after these, as far as the answering replica had them.
-  package var remaining: UInt64
 }

@@ -30,7 +30,7 @@ extension JetStreamMailbox {
     var (next, end): (UInt64, _) = (1, environment.now() + environment.patience)
     while next <= mark {
       let from = next
-      let page = try await surely { () async throws(JetStreamError) -> MessageBatch in
+      let page = try await surely { () async throws(JetStreamError) in
         try await engine.messages(stream, subject: ">", from: from, limit: Self.pageSize, maximumSize: 4 << 20)
       }
       try add(page.messages.filter { $0.sequence < mark }, to: backup)

@@ -11,7 +11,7 @@ extension JetStreamMailbox {
     guard seq > 0 else { return }
     let partition = partition(of: device)
     let highest = state.withLock { $0.highest[partition] }
-    let (left, isKnown) = change(device) { box -> ([MailboxCache.Left], Bool) in
+    let (left, isKnown) = change(device) { box -> ([(seq: UInt64, push: MailboxCache.Push)], Bool) in
       guard seq > box.acknowledged else { return ([], true) }
       guard seq <= highest else {
         // The number is either from another gateway, or was never given out.
@@ -73,7 +73,7 @@ extension JetStreamMailbox {
     if change(device, { $0.claimed }) > 0 {
       guard let info = try await engine.streamInfo(stream) else { return }
       note(info.state.lastSequence, in: partition)
-      let left = change(device) { box -> [MailboxCache.Left] in
+      let left = change(device) { box -> [(seq: UInt64, push: MailboxCache.Push)] in
         let claimed = box.claimed
         box.claimed = 0
         return claimed <= info.state.lastSequence ? box.acknowledge(through: claimed) : []

@@ -27,7 +27,9 @@ package final class JetStreamMailbox: Sendable {
     var expiringCount = 0
     /// The highest sequence number of each stream that this gateway has seen.
     var highest: [UInt64]
-    var slots: [String: [CollapseRequest]] = [:]
+    /// The pushes that replace the previous push of their collapse id, by the subject of the id. `done` receives the id
+    /// of the replaced push.
+    var slots: [String: [(push: StoredPush, seq: UInt64, done: @Sendable (APNSID?) -> Void)]] = [:]
     /// The devices with acknowledged pushes whose deletion failed.
     var unswept: Set<DeviceID> = []
     var inFlight = (count: 0, size: 0)
