@@ -178,8 +178,9 @@ package final class JetStreamMailbox: Sendable {
 
   /// The numbers of cached and of uncommitted pushes. Pushes that other gateways stored for devices that were never
   /// connected here are missing, so no metric shows this value.
-  package var backlog: MailboxBacklog {
-    state.withLock { MailboxBacklog(waiting: $0.known, oldest: nil, uncommitted: $0.inFlight.count) }
+  package var backlog: (waiting: Int, oldest: Int64?, uncommitted: Int) {
+    let (waiting, uncommitted) = state.withLock { ($0.known, $0.inFlight.count) }
+    return (waiting, nil, uncommitted)
   }
 
   // MARK: The cache

@@ -42,9 +42,8 @@ final class Cell: GatewayCell {
 
   func join(channels: Channels, liveChannels: LiveChannels, router: any PushRouter, schedule: Schedule) throws {
     channels.follow(
-      Channels.Follower(
-        published: { liveChannels.publish($0) },
-        changed: { devices in for device in devices { router.notify(device, .channels) } }))
+      published: { liveChannels.publish($0) },
+      changed: { devices in for device in devices { router.notify(device, .channels) } })
     schedule.pushes.onAdoption { schedule.wake() }
     try peers.hear(Cell.broadcasts) { message in
       if let broadcast = EphemeralMessages.broadcast(of: message) { liveChannels.publish(broadcast) }

@@ -139,7 +139,7 @@ struct LogSearch: Sendable {
       guard time > .zero else { return rows(try await merged.next(wanted.query, after: wanted.after)) }
       return try await merged.next(wanted.query, after: wanted.after, within: time).map(rows)
     }
-    let page =
+    let page: (records: [DeliveryLog.Record], next: Int64)? =
       time > .zero ? try await log.nextPage(wanted.query, for: reader, within: time) : try await log.page(wanted.query)
     return page.map { Rows(found: $0.records.map { found($0) }, next: $0.next) }
   }

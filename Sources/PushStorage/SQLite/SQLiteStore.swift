@@ -77,7 +77,7 @@ package struct SQLiteStore: Sendable {
       }
       let migrator = schema.migrator
       if try pool.read({ try migrator.hasBeenSuperseded($0) }) {
-        throw MigrationBackups.refusal(path)
+        throw MigrationBackup.refusal(path)
       }
       try migrator.migrate(pool)
       try SQLiteStore.openReaders(of: pool)

@@ -5,10 +5,11 @@ extension DeliveryLog {
   ///
   /// - Parameters:
   ///   - device: the device that sent the request; nil: an administrator.
-  ///   - time: the maximum time to wait; then the page is empty, and its ``Page/next`` is the number to continue
-  ///     from.
+  ///   - time: the maximum time to wait; then the page is empty, and its `next` is the number to continue from.
   /// - Returns: nil if there are too many waits (``LogWaits/begin(_:for:)``).
-  package func nextPage(_ query: Query, for device: DeviceID? = nil, within time: Duration) async throws -> Page? {
+  package func nextPage(
+    _ query: Query, for device: DeviceID? = nil, within time: Duration
+  ) async throws -> (records: [Record], next: Int64)? {
     var query = query
     return try await wait(for: query.id, by: device, within: time) {
       // A search in a canceled task fails: in a task of its own it still returns the rows that exist.

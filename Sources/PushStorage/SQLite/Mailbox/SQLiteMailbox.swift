@@ -172,9 +172,9 @@ package final class SQLiteMailbox: Mailbox {
   }
 
   /// The current backlog of pending pushes.
-  package var backlog: MailboxBacklog {
+  package var backlog: (waiting: Int, oldest: Int64?, uncommitted: Int) {
     let (waiting, oldest) = engine.index.withLock { ($0.ages.count, $0.ages.oldest) }
-    return MailboxBacklog(waiting: waiting, oldest: oldest, uncommitted: inbox.withLock { $0.uncommitted })
+    return (waiting, oldest, inbox.withLock { $0.uncommitted })
   }
 
   package func pending(for device: DeviceID, after seq: UInt64, limit: Int) async throws -> PendingPushes {

@@ -232,7 +232,7 @@ extension DatabaseRepair {
   }
 }
 
-extension RecordValue {
+extension RowValue {
   /// True if this value is the priority of a push.
   fileprivate var isPriority: Bool { self == .integer(10) || self == .integer(5) || self == .integer(1) }
 }
@@ -290,7 +290,7 @@ private struct RepairTable {
       case .blob: column.type == "BLOB"
       }
     }
-    let absent = [RecordValue](repeating: .null, count: columns.count - row.values.count)
+    let absent = [RowValue](repeating: .null, count: columns.count - row.values.count)
     return fits && isSound(row.values + absent)
   }
 
@@ -298,7 +298,7 @@ private struct RepairTable {
   private func isCopied(_ column: Column) -> Bool { name == "mailbox" && column.name == "payload" }
 
   /// Returns true if a start accepts the values of a row.
-  private func isSound(_ values: [RecordValue]) -> Bool {
+  private func isSound(_ values: [RowValue]) -> Bool {
     func isJSON<Value: Decodable>(_ place: Int, _ type: Value.Type) -> Bool {
       values[place].text.map { (try? decodeJSON(type, from: $0.utf8)) != nil } ?? false
     }
@@ -351,14 +351,8 @@ private struct RepairTable {
     let marks = used.map { _ in "?" }.joined(separator: ", ")
     let statement = try db.cachedStatement(
       sql: "INSERT OR IGNORE INTO \(name.quotedDatabaseIdentifier) (\(names)) VALUES (\(marks))")
-    let values = zip(used, row.values).map { column, value -> (any DatabaseValueConvertible)? in
-      switch value {
-      case .null: column.isRowID ? row.rowID : nil
-      case .integer(let number): number
-      case .real(let number): number
-      case .text(let text): text
-      case .blob(let bytes): Data(bytes)
-      }
+    let values = zip(used, row.values).map { column, value in
+      value == .null && column.isRowID ? row.rowID.databaseValue : value.databaseValue
     }
     try statement.execute(arguments: StatementArguments(values))
     return db.changesCount > 0

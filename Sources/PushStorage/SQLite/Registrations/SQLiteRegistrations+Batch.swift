@@ -33,7 +33,7 @@ extension SQLiteRegistrations {
           VALUES (\(SQLiteRegistrations.nextDevice), ?, ?, ?, ?)
           """)
       let token = try db.makeStatement(sql: "INSERT INTO token (token, device, app, environment) VALUES (?, ?, ?, ?)")
-      let records = try rows.map { row in
+      let records = try rows.map { row -> (device: Device, secretHash: [UInt8], registration: Registration) in
         let hash = Digest.sha256(row.secret)
         do {
           try person.execute(arguments: [row.name, text])
@@ -41,9 +41,10 @@ extension SQLiteRegistrations {
           try device.execute(arguments: [row.uuid, row.name, owner.row, Data(hash)])
           let id = DeviceID(row: db.lastInsertedRowID)
           try token.execute(arguments: [Data(row.token.bytes), id.row, app.id.row, environment.rawValue])
-          return BatchRecord(
-            device: Device(id: id, uuid: row.uuid, name: row.name, person: owner), secretHash: hash,
-            registration: Registration(token: row.token, device: id, app: app.id, environment: environment))
+          return (
+            Device(id: id, uuid: row.uuid, name: row.name, person: owner), hash,
+            Registration(token: row.token, device: id, app: app.id, environment: environment)
+          )
         } catch let error as DatabaseError where error.resultCode == .SQLITE_CONSTRAINT {
           throw Refusal(kind: .conflict, description: "there is a device or user \(row.name): choose another name")
         }

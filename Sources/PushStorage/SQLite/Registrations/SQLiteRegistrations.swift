@@ -421,13 +421,14 @@ package final class SQLiteRegistrations: Sendable {
   // MARK: Batches
 
   /// Adds devices that are on disk to memory, with the preferences that their owners share.
-  package func add(_ records: [BatchRecord], choices: RegistrationTables.Choices) {
-    for record in records {
-      let device = record.device
+  func add(
+    _ records: [(device: Device, secretHash: [UInt8], registration: Registration)], choices: RegistrationTables.Choices
+  ) {
+    for (device, secretHash, registration) in records {
       state.withLock { state in
         state.tables.add(device.person, name: device.name, choices: choices)
-        state.tables.add(device, secretHash: record.secretHash)
-        state.tables.add(record.registration)
+        state.tables.add(device, secretHash: secretHash)
+        state.tables.add(registration)
       }
     }
   }
@@ -465,14 +466,5 @@ package final class SQLiteRegistrations: Sendable {
     guard id.utf8.count == 10, id.utf8.allSatisfy({ $0.isUpperOrDigit }) else {
       throw Refusal(kind: .invalid, description: "invalid \(what) \"\(id)\": expected 10 characters, A to Z and 0 to 9")
     }
-  }
-}
-
-extension SQLiteRegistrations {
-  /// A device of a batch, with the data that is kept in memory.
-  package struct BatchRecord: Sendable {
-    package var device: Device
-    package var secretHash: [UInt8]
-    package var registration: Registration
   }
 }

@@ -59,7 +59,9 @@ package final class Channels: Sendable {
   private let logger: Logger
   let state: Mutex<State>
   /// The callbacks for changes that other gateways make to channels.
-  let follower = Mutex<Follower?>(nil)
+  let follower = Mutex<
+    (published: @Sendable (BroadcastMessage) -> Void, changed: @Sendable (Set<DeviceID>) -> Void)?
+  >(nil)
 
   /// The time that acknowledgements are collected before they are written.
   private static let settleTime = Duration.seconds(1)
