@@ -1,11 +1,6 @@
 package import PushCore
 
 extension Registrations {
-  /// Returns the newest reports of advertising, the newest last.
-  package func adReports(limit: Int, before number: Int64? = nil) async throws -> [AdReport] {
-    try await adReports(of: nil, limit: limit, before: number)
-  }
-
   /// Returns a device as lists show it; nil if the device does not exist.
   package func listed(_ id: DeviceID) -> ListedDevice? {
     device(id).map { device in

@@ -178,11 +178,6 @@ extension Registrations {
   package func putCategory(_ app: AppID, _ category: String, _ actions: [AlertAction]) async throws {
     try await putCategory(app, category, actions, expires: nil)
   }
-
-  /// Replaces a user's preferences.
-  package func setPreferences(_ preferences: Preferences, of person: PersonID) async throws {
-    _ = try await changePreferences(of: person) { $0 = preferences }
-  }
 }
 
 /// The reason why a registration or another change is refused. The text is for users.
