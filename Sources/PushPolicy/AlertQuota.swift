@@ -25,7 +25,7 @@ extension Policy {
   /// Without a limit, a decision is independent of earlier alerts, and the alert is not counted.
   ///
   /// - Parameter isQuestion: true for a question whose sender waits for the answer (`pushcli ask`).
-  static func alertAllowance(
+  static func alertQuota(
     of app: AppPreferences?, for push: PushNotification, isQuestion: Bool = false, received: Int64, at now: Int64,
     isCatchingUp: Bool
   ) -> AlertQuota? {

@@ -24,7 +24,7 @@ extension Shape {
   fileprivate static let everything = object(Preferences.members + [("apps", .named(app, maximum: 10_000))])
 }
 
-extension ChoiceHolder {
+extension PreferenceHolder {
   /// The keys of its preferences in JSON.
   fileprivate static var members: [(key: String, shape: Shape)] { slots.map { ($0.choice.key, $0.slot.shape) } }
 }

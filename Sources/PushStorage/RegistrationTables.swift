@@ -12,7 +12,7 @@ package struct RegistrationTables: Sendable {
   private static let none = UInt32.max
 
   /// Preferences that several users may share.
-  package final class Choices: Sendable {
+  package final class SharedPreferences: Sendable {
     let preferences: Preferences
     package init(_ preferences: Preferences) { self.preferences = preferences }
   }
@@ -21,7 +21,7 @@ package struct RegistrationTables: Sendable {
     var row: Int64
     var name: String
     /// The preferences; nil: the defaults.
-    var choices: Choices?
+    var choices: SharedPreferences?
     /// The newest of the user's devices, each of which refers to the previous one by `next`.
     var device = RegistrationTables.none
   }
@@ -98,7 +98,7 @@ package struct RegistrationTables: Sendable {
   /// Adds a user, who must not be in the tables yet.
   ///
   /// - Parameter choices: the preferences; nil: the defaults.
-  package mutating func add(_ id: PersonID, name: String, choices: Choices?) {
+  package mutating func add(_ id: PersonID, name: String, choices: SharedPreferences?) {
     let place = persons.add(PersonRecord(row: id.row, name: name, choices: choices))
     personsByRow.insert(place, hash: HashIndex.hash(of: id.row))
     personsByName.insert(place, hash: RegistrationTables.hash(of: name))
@@ -106,7 +106,7 @@ package struct RegistrationTables: Sendable {
 
   package mutating func set(_ preferences: Preferences, of person: PersonID) {
     guard let place = place(of: person) else { return }
-    persons[place]?.choices = preferences == RegistrationTables.noChoices ? nil : Choices(preferences)
+    persons[place]?.choices = preferences == RegistrationTables.noChoices ? nil : SharedPreferences(preferences)
   }
 
   package mutating func rename(_ person: PersonID, to name: String) {

@@ -193,7 +193,7 @@ import Testing
     func allowance(_ budget: AlertBudget?, _ level: InterruptionLevel, isQuestion: Bool = false) -> Int? {
       var app = AppPreferences()
       if let budget { app.alertBudget = budget }
-      return Policy.alertAllowance(
+      return Policy.alertQuota(
         of: budget == nil ? nil : app, for: Self.push(level), isQuestion: isQuestion, received: 0, at: 0,
         isCatchingUp: false)?.count
     }

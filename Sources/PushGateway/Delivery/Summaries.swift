@@ -66,12 +66,12 @@ struct Summaries: Sendable {
 
   /// Returns the entry of a deferred push in a summary; nil if it has expired, or if the user's preferences now
   /// forbid it.
-  private func entry(_ push: DeferredPushes.Held, on device: DeviceID, now: Int64) -> DigestEntry? {
+  private func entry(_ push: DeferredPushes.Held, on device: DeviceID, now: Int64) -> SummaryEntry? {
     guard push.expires > now / 1000, let app = registrations.app(push.app),
       Policy.allows(
         .alert, topic: app.topic, category: push.category, preferences: registrations.preferences(of: device))
     else { return nil }
-    return DigestEntry(
+    return SummaryEntry(
       id: push.id.description, topic: app.topic, app: app.name, title: push.title, relevance: push.relevance,
       badge: push.badge, received: push.received, collapseID: push.collapseID)
   }

@@ -183,7 +183,7 @@ struct PolicyExplain: AsyncParsableCommand {
       switch part {
       case .badge: push.badge.map(String.init)
       case .sound: push.sound?.name
-      case .alert: push.alert.map { DigestEntry.line(AlertPresentation(title: $0.title, body: $0.body)) }
+      case .alert: push.alert.map { SummaryEntry.line(AlertPresentation(title: $0.title, body: $0.body)) }
       }
     }
 
@@ -191,7 +191,7 @@ struct PolicyExplain: AsyncParsableCommand {
       switch part {
       case .badge: presentation.badge.map(String.init)
       case .sound: presentation.sound?.name
-      case .alert: presentation.alert.map(DigestEntry.line) ?? presentation.center.map { _ in "in the center" }
+      case .alert: presentation.alert.map(SummaryEntry.line) ?? presentation.center.map { _ in "in the center" }
       }
     }
   }

@@ -24,7 +24,7 @@ extension SQLiteRegistrations {
     var choices = Preferences()
     choices.apps[topic, default: AppPreferences()].alertBudget = .unlimited
     let text = try choices.stored()
-    let known = RegistrationTables.Choices(choices)
+    let known = RegistrationTables.SharedPreferences(choices)
     try await write { [self] db in
       let person = try db.makeStatement(sql: "INSERT INTO person (name, preferences) VALUES (?, ?)")
       let device = try db.makeStatement(

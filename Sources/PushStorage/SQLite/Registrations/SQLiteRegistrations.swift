@@ -422,7 +422,8 @@ package final class SQLiteRegistrations: Sendable {
 
   /// Adds devices that are on disk to memory, with the preferences that their owners share.
   func add(
-    _ records: [(device: Device, secretHash: [UInt8], registration: Registration)], choices: RegistrationTables.Choices
+    _ records: [(device: Device, secretHash: [UInt8], registration: Registration)],
+    choices: RegistrationTables.SharedPreferences
   ) {
     for (device, secretHash, registration) in records {
       state.withLock { state in

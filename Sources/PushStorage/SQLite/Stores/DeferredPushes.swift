@@ -130,7 +130,7 @@ package final class DeferredPushes: Sendable {
       id: stored.id, seq: entry.seq, app: stored.app, reason: hold.by, received: stored.received,
       expires: entry.seq == 0 ? stored.received / 1000 + 86_400 : stored.expires, relevance: hold.relevance,
       badge: push.badge, category: push.category, collapseID: stored.collapseID,
-      title: alert.map(DigestEntry.line) ?? "", due: hold.until)
+      title: alert.map(SummaryEntry.line) ?? "", due: hold.until)
     change { state in
       guard entry.seq == 0 || entry.seq > state.told[stored.device] ?? 0,
         state.held[stored.device]?.contains(where: { $0.id == stored.id }) != true
