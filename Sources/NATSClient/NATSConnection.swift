@@ -214,7 +214,7 @@ package final class NATSConnection: NATSTransport {
     if !isFirst { lost() }
     var servers = options.servers.shuffled()
     if skipsServer { servers = servers.filter { $0 != last } + servers.filter { $0 == last } }
-    let error = engine.open(options, servers: servers, isPatient: !isFirst, callbacks())
+    let error = engine.open(options, servers: servers, keepsTrying: !isFirst, callbacks())
     if let error, error != .disconnected || isFirst { return error }
     engine.subscribe(inboxNumber, inbox + ".*", queue: nil)
     for (number, subject) in line.withLock({ $0.subjects }).sorted(by: { $0.key < $1.key }) {

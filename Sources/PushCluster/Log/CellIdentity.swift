@@ -113,7 +113,7 @@ package struct CellIdentity: Codable, Sendable, Equatable {
   static func endFilling(_ filling: CellIdentity, _ engine: JetStream, after number: UInt64) async throws {
     var filled = filling
     filled.isFilling = nil
-    let end = ContinuousClock.now + fillingPatience
+    let end = ContinuousClock.now + fillingTime
     while true {
       do {
         _ = try await write(filled, engine, after: number)
@@ -136,7 +136,7 @@ package struct CellIdentity: Codable, Sendable, Equatable {
 
   private static let fillingSubject = "cell.filling"
   /// The time for which the end of the restore is retried, to bridge an election.
-  private static let fillingPatience = Duration.seconds(10)
+  private static let fillingTime = Duration.seconds(10)
 
   private static func removeStreams(_ identity: CellIdentity, _ engine: JetStream) async throws {
     let mailboxes = MailboxStreams(partitions: min(identity.partitions, partitionRange.upperBound))

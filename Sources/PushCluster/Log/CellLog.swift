@@ -20,7 +20,7 @@ package final class CellLog: ReplicationLog {
   /// The maximum size of a message in bytes; brokers accept 1 MB by default.
   private static let partSize = 512 << 10
   /// The time for which an append is retried, to bridge an election.
-  private static let patience = Duration.seconds(10)
+  private static let retryTime = Duration.seconds(10)
   /// The time for which the first read is retried at start.
   private static let startTime = Duration.seconds(30)
   /// The interval at which the stream is read for entries without a notification.
@@ -201,7 +201,7 @@ package final class CellLog: ReplicationLog {
     guard let info = try await engine.streamInfo(CellLog.stream) else {
       throw StoreError("the cluster's log was deleted")
     }
-    let end = ContinuousClock.now + CellLog.patience
+    let end = ContinuousClock.now + CellLog.retryTime
     while state.withLock({ $0.read }) < info.state.lastSequence {
       try await read()
       if state.withLock({ $0.read }) >= info.state.lastSequence { return }
@@ -302,7 +302,7 @@ package final class CellLog: ReplicationLog {
     }
     let parts = Chunks.split(bytes, size: CellLog.partSize)
     let number = written.add(1, ordering: .relaxed).newValue
-    let deadline = ContinuousClock.now + CellLog.patience
+    let deadline = ContinuousClock.now + CellLog.retryTime
     var last = try end(behind: position)
     for (index, part) in parts.enumerated() {
       let headers = [

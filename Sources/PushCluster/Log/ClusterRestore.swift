@@ -55,7 +55,7 @@ package struct ClusterRestore: Sendable {
     // Nothing is evicted here: the gateways' own limits apply later. No sender expects an answer, and a failure would
     // mean to repeat the whole restore.
     var environment = MailboxEnvironment()
-    environment.patience = timeout
+    environment.timeout = timeout
     let mailbox = JetStreamMailbox(
       engine, partitions: cell.partitions, replicas: cell.replicas,
       cap: max(1_000, 2 * (try backup.longestLine(now: time))), logger: logger, now: now, removed: { _ in },

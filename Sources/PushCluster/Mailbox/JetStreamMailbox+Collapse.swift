@@ -35,7 +35,7 @@ extension JetStreamMailbox {
 
   private func replaced(by push: StoredPush, _ seq: UInt64, _ subject: String) async -> APNSID? {
     let stream = streams.stream(of: push.device)
-    let end = environment.now() + environment.patience
+    let end = environment.now() + environment.timeout
     let body = controlJSON(Slot(seq: seq, id: push.id.description))
     while environment.now() < end {
       do {

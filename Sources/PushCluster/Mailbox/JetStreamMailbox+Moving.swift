@@ -27,7 +27,7 @@ extension JetStreamMailbox {
         streams.mark(partition), headers: [("Nats-Rollup", "sub"), ("Nats-TTL", Self.markLifetime)], []
       ).sequence
     }
-    var (next, end): (UInt64, _) = (1, environment.now() + environment.patience)
+    var (next, end): (UInt64, _) = (1, environment.now() + environment.timeout)
     while next <= mark {
       let from = next
       let page = try await surely { () async throws(JetStreamError) in
@@ -35,7 +35,7 @@ extension JetStreamMailbox {
       }
       try add(page.messages.filter { $0.sequence < mark }, to: backup)
       if let last = page.messages.last {
-        (next, end) = (last.sequence &+ 1, environment.now() + environment.patience)
+        (next, end) = (last.sequence &+ 1, environment.now() + environment.timeout)
       } else {
         guard environment.now() < end else {
           throw StoreError("a replica of the stream \(stream) is behind: try again")
@@ -95,7 +95,7 @@ extension JetStreamMailbox {
 
   private func reason(for outcome: AppendOutcome) -> String {
     if case .duplicate = outcome { return "it occurs twice: make another backup" }
-    return problem?.problem ?? "the brokers refused it, or did not answer for \(environment.patience): try again"
+    return problem?.problem ?? "the brokers refused it, or did not answer for \(environment.timeout): try again"
   }
 
   /// Forgets the cached pushes, so that the size of a backup does not determine the memory; no device reads them here.
@@ -133,7 +133,7 @@ extension JetStreamMailbox {
   private func surely<Value: Sendable>(
     _ ask: () async throws(JetStreamError) -> Value
   ) async throws(StoreError) -> Value {
-    do { return try await patiently(ask) } catch {
+    do { return try await retrying(ask) } catch {
       throw StoreError("the cluster's mailboxes don't answer: \(error)")
     }
   }

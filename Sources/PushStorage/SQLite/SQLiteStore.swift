@@ -29,7 +29,7 @@ package struct SQLiteStore: Sendable {
   static let pageSize = 4096
 
   /// The time in seconds that a connection waits for another one.
-  private static let patience = 5.0
+  private static let busyTimeout = 5.0
 
   /// The number of connections that read at the same time. At a start, two read the pending pushes and two the
   /// registrations; the others serve lookups.
@@ -49,7 +49,7 @@ package struct SQLiteStore: Sendable {
     mover = WALCheckpointer(path: path)
     do {
       var configuration = GRDB.Configuration()
-      configuration.busyMode = .timeout(SQLiteStore.patience)
+      configuration.busyMode = .timeout(SQLiteStore.busyTimeout)
       configuration.maximumReaderCount = SQLiteStore.readerCount
       configuration.prepareDatabase { db in
         // Must be set before the database has content; an existing database gets it from ``compact()``.
@@ -236,7 +236,7 @@ package struct SQLiteStore: Sendable {
   static func reader(_ path: String) throws -> DatabaseQueue {
     var configuration = GRDB.Configuration()
     configuration.readonly = true
-    configuration.busyMode = .timeout(patience)
+    configuration.busyMode = .timeout(busyTimeout)
     return try DatabaseQueue(path: path, configuration: configuration)
   }
 

@@ -62,7 +62,7 @@ extension FuzzTarget {
         // The ids of delivered pushes are written one second later. Here that never happens, because the brokers may
         // refuse the write each time.
         var environment = MailboxEnvironment(after: { delay, body in if delay < .seconds(1) { body() } })
-        environment.patience = .zero
+        environment.timeout = .zero
         return environment
       }())
     for message in messages.prefix(2) {
