@@ -40,7 +40,7 @@ package final class CellLog: ReplicationLog {
     /// The reason why the log can't be read now, with its start in seconds since 1970; nil if it can be read.
     var problem: HealthProblem?
     /// The entries that the stream republished and that were not processed yet.
-    var told: [StoredMessage] = []
+    var republished: [StoredMessage] = []
     var waiting: [CheckedContinuation<Result<Void, StoreError>, Never>] = []
     /// Cancels the subscription to republished entries.
     var cancel: (@Sendable () -> Void)?
@@ -155,21 +155,23 @@ package final class CellLog: ReplicationLog {
       sequence: sequence, subject: message.subject, headers: message.headers, body: message.body, time: "")
     state.withLock { state in
       // Entries beyond the batch are read from the stream.
-      if state.told.count < CellLog.batch { state.told.append(entry) }
+      if state.republished.count < CellLog.batch { state.republished.append(entry) }
     }
     wake.yield()
   }
 
   /// Runs one iteration: applies republished entries, reads missing ones, and resumes the callers of ``catchUp()``.
   private func work() async {
-    let (told, waiting) = state.withLock { state in
-      defer { (state.told, state.waiting) = ([], []) }
-      return (state.told, state.waiting)
+    let (republished, waiting) = state.withLock { state in
+      defer { (state.republished, state.waiting) = ([], []) }
+      return (state.republished, state.waiting)
     }
     do {
-      for entry in told where entry.sequence == state.withLock({ $0.read + 1 }) { try await follow(entry) }
+      for entry in republished where entry.sequence == state.withLock({ $0.read + 1 }) { try await follow(entry) }
       if waiting.isEmpty {
-        if told.isEmpty || told.contains(where: { $0.sequence > state.withLock { $0.read } }) { try await read() }
+        if republished.isEmpty || republished.contains(where: { $0.sequence > state.withLock { $0.read } }) {
+          try await read()
+        }
       } else {
         try await readAll()
       }

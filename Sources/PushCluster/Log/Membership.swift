@@ -33,7 +33,7 @@ package final class Membership: Sendable {
 
   private struct State {
     var own: Peer
-    var others: [String: (peer: Peer, heard: ContinuousClock.Instant)] = [:]
+    var others: [String: (peer: Peer, lastSeen: ContinuousClock.Instant)] = [:]
     /// Functions that cancel the subscriptions.
     var cancels: [@Sendable () -> Void] = []
     var work: Task<Void, Never>?
@@ -73,9 +73,11 @@ package final class Membership: Sendable {
   package var others: [Known] {
     let now = now()
     return state.withLock { state in
-      state.others = state.others.filter { now - $0.value.heard < Membership.memory }
-      let present = state.others.values.filter { now - $0.heard < Membership.lifetime }
-      let absent = state.others.values.filter { now - $0.heard >= Membership.lifetime }.sorted { $0.heard > $1.heard }
+      state.others = state.others.filter { now - $0.value.lastSeen < Membership.memory }
+      let present = state.others.values.filter { now - $0.lastSeen < Membership.lifetime }
+      let absent = state.others.values.filter { now - $0.lastSeen >= Membership.lifetime }.sorted {
+        $0.lastSeen > $1.lastSeen
+      }
       let named = { (peer: Peer) in peer.folder ?? peer.addresses.first ?? peer.id }
       var names = Set(present.map { named($0.peer) })
       names.insert(named(state.own))
@@ -89,7 +91,7 @@ package final class Membership: Sendable {
     let cancel = try transport.subscribe(Membership.subject, queue: nil) { [weak self] in self?.take($0) }
     let work = Task { [weak self] in
       while !Task.isCancelled, let self {
-        tell()
+        publishOwn()
         try? await Task.sleep(for: Membership.interval)
       }
     }
@@ -102,13 +104,13 @@ package final class Membership: Sendable {
   /// Publishes the addresses for devices, once this gateway accepts connections.
   package func announce(_ addresses: [String]) {
     state.withLock { $0.own.addresses = Array(addresses.prefix(Membership.maximumAddresses)) }
-    tell()
+    publishOwn()
   }
 
   /// Publishes that this gateway accepts no new devices.
   package func leave() {
     state.withLock { $0.own.isLeaving = true }
-    tell()
+    publishOwn()
   }
 
   package func stop() {
@@ -117,7 +119,7 @@ package final class Membership: Sendable {
     for cancel in cancels { cancel() }
   }
 
-  private func tell() { transport.publish(Membership.subject, controlJSON(own)) }
+  private func publishOwn() { transport.publish(Membership.subject, controlJSON(own)) }
 
   private func take(_ message: NATSMessage) {
     guard let peer = try? decodeJSON(Peer.self, from: message.body),
@@ -128,8 +130,8 @@ package final class Membership: Sendable {
       guard peer.id != state.own.id else { return false }
       let isNew = state.others[peer.id] == nil
       if isNew, state.others.count >= Membership.maximumCount {
-        guard let oldest = state.others.min(by: { $0.value.heard < $1.value.heard }),
-          now - oldest.value.heard >= Membership.lifetime
+        guard let oldest = state.others.min(by: { $0.value.lastSeen < $1.value.lastSeen }),
+          now - oldest.value.lastSeen >= Membership.lifetime
         else { return false }
         state.others[oldest.key] = nil
       }
@@ -137,7 +139,7 @@ package final class Membership: Sendable {
       return isNew
     }
     // Devices send requests to a new gateway at once, which may then need an answer of this one.
-    if isNew { tell() }
+    if isNew { publishOwn() }
   }
 
   // MARK: Requests
@@ -173,7 +175,7 @@ package final class Membership: Sendable {
   // MARK: Messages to all gateways
 
   /// Calls `body` for messages from other gateways to all gateways.
-  package func hear(_ what: String, _ body: @escaping @Sendable (NATSMessage) -> Void) throws {
+  package func subscribe(_ what: String, _ body: @escaping @Sendable (NATSMessage) -> Void) throws {
     let id = own.id
     let cancel = try transport.subscribe("cell.\(what)", queue: nil) { message in
       if message.header(Membership.originHeader) != id { body(message) }
@@ -182,7 +184,7 @@ package final class Membership: Sendable {
   }
 
   /// Sends a message to all other gateways.
-  package func tell(_ what: String, headers: [(name: String, value: String)] = [], _ body: [UInt8]) {
+  package func publish(_ what: String, headers: [(name: String, value: String)] = [], _ body: [UInt8]) {
     transport.publish("cell.\(what)", headers: headers + [(name: Membership.originHeader, value: own.id)], body)
   }
 

@@ -40,9 +40,9 @@ package final class JetStreamMailbox: Sendable {
     /// The ids of pushes that have left.
     var left = LeftIDs()
     /// The pushes that have left, by partition, until their ids are in the stream.
-    var untold: [Int: [LeftPush]] = [:]
+    var unreported: [Int: [LeftPush]] = [:]
     /// The partitions for which a message with ids is scheduled.
-    var telling: Set<Int> = []
+    var reporting: Set<Int> = []
     /// Cancels the subscription to the ids that other gateways write.
     var cancelOthers: (@Sendable () -> Void)?
   }

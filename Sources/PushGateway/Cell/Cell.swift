@@ -45,7 +45,7 @@ final class Cell: GatewayCell {
       published: { liveChannels.publish($0) },
       changed: { devices in for device in devices { router.notify(device, .channels) } })
     schedule.pushes.onAdoption { schedule.wake() }
-    try peers.hear(Cell.broadcasts) { message in
+    try peers.subscribe(Cell.broadcasts) { message in
       if let broadcast = EphemeralMessages.broadcast(of: message) { liveChannels.publish(broadcast) }
     }
     try peers.start()
@@ -57,7 +57,7 @@ final class Cell: GatewayCell {
 
   func broadcast(_ message: BroadcastMessage) {
     let (headers, body) = EphemeralMessages.message(of: message)
-    peers.tell(Cell.broadcasts, headers: headers, body)
+    peers.publish(Cell.broadcasts, headers: headers, body)
   }
 
   private static let broadcasts = "broadcast"
@@ -91,10 +91,10 @@ final class Cell: GatewayCell {
   }
 
   func hear(_ name: String, _ body: @escaping @Sendable (_ message: [UInt8]) -> Void) throws {
-    try peers.hear(name) { body($0.body) }
+    try peers.subscribe(name) { body($0.body) }
   }
 
-  func tell(_ name: String, _ message: [UInt8]) { peers.tell(name, message) }
+  func tell(_ name: String, _ message: [UInt8]) { peers.publish(name, message) }
 }
 
 extension ClusterMember {

@@ -29,9 +29,9 @@ final class LimitLog: Sendable {
       state.counts[limit, default: 0] += 1
       return state.gate.note(limit, at: now)
     }
-    guard case .told(let untold) = verdict else { return }
+    guard case .logged(let skipped) = verdict else { return }
     logger.log(
       .limitMet, "connection limit exceeded",
-      metadata: ["limit": "\(limit.rawValue)", "times": "\(untold + 1)", "peer": "\(peer ?? "-")"])
+      metadata: ["limit": "\(limit.rawValue)", "times": "\(skipped + 1)", "peer": "\(peer ?? "-")"])
   }
 }

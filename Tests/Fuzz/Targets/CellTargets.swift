@@ -98,7 +98,7 @@ extension FuzzTarget {
     { bytes in
       let transport = ScriptedTransport([])
       let peers = Membership(transport, own: .init(id: "own", addresses: ["own:1"], version: "", schema: 1))
-      try? peers.hear("gateways") { _ in }
+      try? peers.subscribe("gateways") { _ in }
       defer { peers.stop() }
       try? peers.start()
       for message in ScriptedTransport.messages(bytes) {

@@ -60,7 +60,7 @@ extension DeliveryLog {
   // MARK: Rows of other gateways
 
   /// The maximum number of push ids in one notification; for more pushes it contains no ids.
-  private static let maximumToldIDs = 4_096
+  private static let maximumNotifiedIDs = 4_096
 
   /// Notifies other gateways of rows that were written.
   ///
@@ -74,7 +74,7 @@ extension DeliveryLog {
       guard isWanted() else { return }
       var ids: Set<APNSID> = []
       LogLayout.forEachID(of: rows) { ids.insert($0) }
-      tell(ids.count > DeliveryLog.maximumToldIDs ? [] : ids.flatMap(\.stored))
+      tell(ids.count > DeliveryLog.maximumNotifiedIDs ? [] : ids.flatMap(\.stored))
     }
   }
 
@@ -83,7 +83,7 @@ extension DeliveryLog {
   /// - Parameter ids: the ids of the rows' pushes; empty: any push.
   package func noteElsewhere(_ ids: [UInt8]) {
     let size = APNSID.storedSize
-    guard !ids.isEmpty, ids.count % size == 0, ids.count / size <= DeliveryLog.maximumToldIDs else {
+    guard !ids.isEmpty, ids.count % size == 0, ids.count / size <= DeliveryLog.maximumNotifiedIDs else {
       return waits.note(nil)
     }
     let known = stride(from: 0, to: ids.count, by: size).compactMap { APNSID(stored: Array(ids[$0..<$0 + size])) }

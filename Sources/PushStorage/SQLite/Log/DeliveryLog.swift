@@ -205,7 +205,7 @@ package final class DeliveryLog: Sendable {
     for index in batch.counts.indices where batch.counts[index] > 0 {
       events.add(UInt64(batch.counts[index]), at: index)
     }
-    if logger.logLevel <= LoggedEvent.push.level { tell(batch) }
+    if logger.logLevel <= LoggedEvent.push.level { report(batch) }
     let mustWake = inbox.withLock { inbox in
       if inbox.batch.count + batch.count > Limits.maximumLogBacklog
         || inbox.batch.bytes.count + batch.bytes.count > Limits.maximumLogBacklogSize
@@ -223,7 +223,7 @@ package final class DeliveryLog: Sendable {
   }
 
   /// Logs the stages that pushes have reached. All rows pass through this function.
-  private func tell(_ batch: LogBatch) {
+  private func report(_ batch: LogBatch) {
     for (_, row, _) in LogBatch.rows(batch.bytes) {
       var metadata: Logger.Metadata = ["id": "\(row.id)", "stage": "\(row.event.rawValue)"]
       // A detail that may quote the payload is omitted.

@@ -16,7 +16,7 @@ package final class SQLiteMailbox: Mailbox {
     case asleep
     /// The writer waits for an awaited operation, or until ``settleTime`` has passed since the last commit or since
     /// the first queued operation.
-    case dozing
+    case waiting
     /// The writer runs, and reads the queue before it waits again.
     case awake
   }
@@ -238,7 +238,7 @@ package final class SQLiteMailbox: Mailbox {
       }
       inbox.operations.append(operation)
       inbox.uncommitted += weight
-      let mustWake = inbox.writer == .asleep || (inbox.writer == .dozing && operation.isAwaited)
+      let mustWake = inbox.writer == .asleep || (inbox.writer == .waiting && operation.isAwaited)
       if mustWake { inbox.writer = .awake }
       return (true, mustWake)
     }
@@ -348,7 +348,7 @@ package final class SQLiteMailbox: Mailbox {
       let (operations, isClosed, hasMore) = inbox.withLock { inbox -> ([MailboxOperation], Bool, Bool) in
         guard isDue || inbox.isClosed || inbox.operations.contains(where: \.isAwaited) else {
           let hasMore = !inbox.operations.isEmpty
-          inbox.writer = hasMore || due != .distantFuture ? .dozing : .asleep
+          inbox.writer = hasMore || due != .distantFuture ? .waiting : .asleep
           return ([], false, hasMore)
         }
         inbox.writer = .awake
