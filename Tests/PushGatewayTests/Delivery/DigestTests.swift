@@ -157,7 +157,7 @@ import Testing
       gateway.clock.advance(seconds: 3600)
       let budget = Deferral(by: .budget)
       for entry in try await gateway.services.mailbox.pending(for: device.id, after: 10, limit: 1).entries {
-        gateway.services.held.hold(entry, budget, PushNotification(), AlertPresentation(title: "11"))
+        gateway.services.held.add(entry, budget, PushNotification(), AlertPresentation(title: "11"))
       }
       Summaries(gateway.services).deliverDue()
       let stream = try await TestStream.open(try await gateway.client(), device)

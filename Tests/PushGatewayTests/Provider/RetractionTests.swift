@@ -82,7 +82,7 @@ import Testing
       #expect(scheduled.status == 200 && gateway.services.schedule.pushes.count == 1)
       let app = try gateway.registrations.app(topic: SampleRequest.topic).id
       let held = samplePush(1, to: device.id, app: app)
-      gateway.services.held.hold(
+      gateway.services.held.add(
         MailboxEntry(seq: 1, push: held), Deferral(by: .summary, until: .max),
         PushNotification(), nil)
       #expect(gateway.services.held.count == 1)
@@ -92,7 +92,7 @@ import Testing
       #expect(gateway.services.held.count == 0)
       #expect(try await gateway.events(of: id).suffix(2) == [.dropped, .retracted])
       // After a crash, the pushes of a summary may still include a retracted one.
-      gateway.services.held.hold(
+      gateway.services.held.add(
         MailboxEntry(seq: 1, push: held), Deferral(by: .summary, until: .max),
         PushNotification(), nil)
       RestoreRetractions(gateway.services)()
