@@ -114,89 +114,30 @@ extension DeliveryDetail {
   private static let askedMark: UInt8 = 0x80
 
   /// Appends the detail as one JSON object, which ``init(from:)`` decodes to the same value.
-  package func appendJSON(to bytes: inout [UInt8]) {
-    var object = JSONObjectText(bytes)
-    bytes = []
-    switch self {
-    case .nothing: break
-    case .fact(let fact): object.member("fact", fact.rawValue)
-    case .asked(let asked): asked.append(to: &object)
-    case .removed(let removals):
-      object.list("removed", removals) { removal, bytes in
-        var object = JSONObjectText(bytes)
-        bytes = []
-        object.member("part", removal.part.rawValue)
-        object.member("rule", removal.rule.rawValue)
-        object.member("setting", removal.setting)
-        bytes = object.end()
-      }
-    case .finding(let finding): finding.append(to: &object)
-    case .refusal(let refusal): refusal.append(to: &object)
-    case .channel(let channel): object.member("channel", channel)
-    case .held(let count): object.literal("held", String(count))
-    case .scheduled(let time): object.member("scheduled", time)
-    case .presented(let parts): object.list("presented", parts) { appendJSONString($0, to: &$1) }
-    case .answered(let action): object.member("action", action)
-    case .fault(let name, let effect):
-      object.member("fault", name)
-      object.member("effect", effect)
-    case .trace(let parent): object.member("traceparent", parent)
-    case .takenBack(let sender): object.member("by", sender)
-    case .words(let words): object.member("words", words)
-    }
-    bytes = object.end()
-  }
+  package func appendJSON(to bytes: inout [UInt8]) { Form(self).append(to: &bytes) }
 }
 
-extension RequestedPresentation {
-  fileprivate func append(to object: inout JSONObjectText) {
-    object.list("asked", parts) { appendJSONString($0.rawValue, to: &$1) }
-    if level != .active { object.member("level", level.rawValue) }
-    if device.isSilent { object.literal("silent", "true") }
-    if let focus = device.focus { object.member("focus", focus) }
-    if let category { object.member("category", category) }
-  }
-}
-
-extension DeliveryDetail.Finding {
-  fileprivate func append(to object: inout JSONObjectText) {
-    object.member("rule", rule)
-    object.member("pointer", pointer)
-    object.member("message", message)
-    if let evidence { object.list("evidence", evidence) { appendJSONString($0, to: &$1) } }
-    if isReportOnly { object.literal("report_only", "true") }
-  }
-}
-
-extension DeliveryDetail.Refusal {
-  fileprivate func append(to object: inout JSONObjectText) {
-    object.literal("status", String(status))
-    object.member("reason", reason)
-    if let topic { object.member("topic", topic) }
-    if let keyID { object.member("key_id", keyID) }
-    if let team { object.member("team_id", team) }
-    finding?.append(to: &object)
-  }
-}
-
-/// A JSON object that is appended to existing bytes.
+/// A JSON object that is appended to existing bytes. Members without a value are left out.
 private struct JSONObjectText {
   private var bytes: [UInt8]
   private var separator = UInt8(ascii: "{")
 
   init(_ bytes: [UInt8]) { self.bytes = bytes }
 
-  mutating func member(_ key: StaticString, _ value: String) {
+  mutating func member(_ key: StaticString, _ value: String?) {
+    guard let value else { return }
     begin(key)
     appendJSONString(value, to: &bytes)
   }
 
-  mutating func literal(_ key: StaticString, _ value: String) {
+  mutating func literal(_ key: StaticString, _ value: String?) {
+    guard let value else { return }
     begin(key)
     bytes += value.utf8
   }
 
-  mutating func list<Element>(_ key: StaticString, _ elements: [Element], _ append: (Element, inout [UInt8]) -> Void) {
+  mutating func list<Element>(_ key: StaticString, _ elements: [Element]?, _ append: (Element, inout [UInt8]) -> Void) {
+    guard let elements else { return }
     begin(key)
     bytes.append(UInt8(ascii: "["))
     for (place, element) in elements.enumerated() {
@@ -264,6 +205,73 @@ extension DeliveryDetail: Codable {
       case team = "team_id"
     }
 
+    init(_ detail: DeliveryDetail) {
+      switch detail {
+      case .nothing: break
+      case .fact(let fact): self.fact = fact
+      case .asked(let request):
+        asked = request.parts
+        if request.level != .active { level = request.level }
+        if request.device.isSilent { silent = true }
+        (focus, category) = (request.device.focus, request.category)
+      case .removed(let removals): removed = removals
+      case .finding(let finding): self.finding = finding
+      case .refusal(let refusal):
+        (status, reason, topic) = (refusal.status, refusal.reason, refusal.topic)
+        (keyID, team, finding) = (refusal.keyID, refusal.team, refusal.finding)
+      case .channel(let channel): self.channel = channel
+      case .held(let count): held = count
+      case .scheduled(let time): scheduled = time
+      case .presented(let parts): presented = parts
+      case .answered(let action): self.action = action
+      case .fault(let name, let effect): (fault, self.effect) = (name, effect)
+      case .trace(let parent): traceparent = parent
+      case .takenBack(let sender): by = sender
+      case .words(let words): self.words = words
+      }
+    }
+
+    /// Appends the same object as ``encode(to:)``, at a fraction of the cost.
+    func append(to bytes: inout [UInt8]) {
+      var object = JSONObjectText(bytes)
+      bytes = []
+      object.member("fact", fact?.rawValue)
+      object.list("asked", asked) { appendJSONString($0.rawValue, to: &$1) }
+      object.member("level", level?.rawValue)
+      object.literal("silent", silent.map { "\($0)" })
+      object.member("focus", focus)
+      object.member("category", category)
+      object.list("removed", removed) { removal, bytes in
+        var object = JSONObjectText(bytes)
+        bytes = []
+        object.member("part", removal.part.rawValue)
+        object.member("rule", removal.rule.rawValue)
+        object.member("setting", removal.setting)
+        bytes = object.end()
+      }
+      object.literal("status", status.map { "\($0)" })
+      object.member("reason", reason)
+      object.member("topic", topic)
+      object.member("key_id", keyID)
+      object.member("team_id", team)
+      object.member("rule", rule)
+      object.member("pointer", pointer)
+      object.member("message", message)
+      object.list("evidence", evidence) { appendJSONString($0, to: &$1) }
+      object.literal("report_only", isReportOnly.map { "\($0)" })
+      object.member("channel", channel)
+      object.literal("held", held.map { "\($0)" })
+      object.member("scheduled", scheduled)
+      object.list("presented", presented) { appendJSONString($0, to: &$1) }
+      object.member("action", action)
+      object.member("fault", fault)
+      object.member("effect", effect)
+      object.member("traceparent", traceparent)
+      object.member("by", by)
+      object.member("words", words)
+      bytes = object.end()
+    }
+
     /// The violated rule; nil if there is none.
     var finding: Finding? {
       get {
@@ -321,31 +329,5 @@ extension DeliveryDetail: Codable {
     }
   }
 
-  package func encode(to encoder: any Encoder) throws {
-    var form = Form()
-    switch self {
-    case .nothing: break
-    case .fact(let fact): form.fact = fact
-    case .asked(let asked):
-      form.asked = asked.parts
-      if asked.level != .active { form.level = asked.level }
-      if asked.device.isSilent { form.silent = true }
-      (form.focus, form.category) = (asked.device.focus, asked.category)
-    case .removed(let removals): form.removed = removals
-    case .finding(let finding): form.finding = finding
-    case .refusal(let refusal):
-      (form.status, form.reason, form.topic) = (refusal.status, refusal.reason, refusal.topic)
-      (form.keyID, form.team, form.finding) = (refusal.keyID, refusal.team, refusal.finding)
-    case .channel(let channel): form.channel = channel
-    case .held(let count): form.held = count
-    case .scheduled(let time): form.scheduled = time
-    case .presented(let parts): form.presented = parts
-    case .answered(let action): form.action = action
-    case .fault(let name, let effect): (form.fault, form.effect) = (name, effect)
-    case .trace(let parent): form.traceparent = parent
-    case .takenBack(let sender): form.by = sender
-    case .words(let words): form.words = words
-    }
-    try form.encode(to: encoder)
-  }
+  package func encode(to encoder: any Encoder) throws { try Form(self).encode(to: encoder) }
 }
