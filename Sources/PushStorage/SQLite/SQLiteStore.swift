@@ -240,38 +240,33 @@ package struct SQLiteStore: Sendable {
     return try DatabaseQueue(path: path, configuration: configuration)
   }
 
+  /// Reads data of a file that may not be open, on a read-only connection.
+  static func read<Value>(path: String, _ body: (Database) throws -> Value) throws(StoreError) -> Value {
+    do { return try reader(path).read(body) } catch { throw explain(error, path: path) }
+  }
+
   /// Reads each page of a database without changing it.
   ///
   /// - Throws: ``StoreError`` if it is damaged.
   package static func check(path: String) throws(StoreError) {
-    do {
-      let verdict = try reader(path).read {
-        try String.fetchOne($0, sql: "PRAGMA quick_check(1)")
-      }
-      guard verdict == "ok" else { throw damaged(path, verdict ?? "unknown") }
-    } catch {
-      throw explain(error, path: path)
-    }
+    let verdict = try read(path: path) { try String.fetchOne($0, sql: "PRAGMA quick_check(1)") }
+    guard verdict == "ok" else { throw damaged(path, verdict ?? "unknown") }
   }
 
   /// Checks a database without reading all of it or changing it: its schema, and the ends of each table.
   ///
   /// - Throws: ``StoreError`` if these parts are damaged.
   package static func glance(path: String) throws(StoreError) {
-    do {
-      try reader(path).read { db in
-        let tables = try Row.fetchAll(
-          db, sql: "SELECT name, sql FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'")
-        for table in tables {
-          let (name, sql): (String, String) = (table["name"], table["sql"])
-          let hasRowID = !sql.uppercased().contains("WITHOUT ROWID")
-          for order in hasRowID ? [" ORDER BY rowid", " ORDER BY rowid DESC"] : [""] {
-            _ = try Row.fetchOne(db, sql: "SELECT * FROM \"\(name)\"\(order) LIMIT 1")
-          }
+    try read(path: path) { db in
+      let tables = try Row.fetchAll(
+        db, sql: "SELECT name, sql FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'")
+      for table in tables {
+        let (name, sql): (String, String) = (table["name"], table["sql"])
+        let hasRowID = !sql.uppercased().contains("WITHOUT ROWID")
+        for order in hasRowID ? [" ORDER BY rowid", " ORDER BY rowid DESC"] : [""] {
+          _ = try Row.fetchOne(db, sql: "SELECT * FROM \"\(name)\"\(order) LIMIT 1")
         }
       }
-    } catch {
-      throw explain(error, path: path)
     }
   }
 

@@ -324,6 +324,16 @@ package final class MemoryRegistrations: Registrations {
     return whole.drop { $0.name != after }.prefix(page.limit).map(\.id)
   }
 
+  package func listPersons(_ page: ListPage) async throws -> [PersonID] {
+    page.take(of: persons, by: \.name).map(\.id)
+  }
+
+  package func listed(_ id: DeviceID) -> ListedDevice? {
+    device(id).map { device in
+      ListedDevice(device: device, person: person(device.person)?.name ?? "", registrations: registrations(of: id))
+    }
+  }
+
   package func adReports(of device: DeviceID?, limit: Int, before number: Int64?) async throws -> [AdReport] {
     look { state in
       let numbered = state.reports.enumerated().map { place, report in

@@ -25,7 +25,7 @@ extension SQLiteRegistrations {
     choices.apps[topic, default: AppPreferences()].alertBudget = .unlimited
     let text = try choices.stored()
     let known = RegistrationTables.SharedPreferences(choices)
-    try await write { [self] db in
+    try await store.write { [self] db in
       let person = try db.makeStatement(sql: "INSERT INTO person (name, preferences) VALUES (?, ?)")
       let device = try db.makeStatement(
         sql: """
@@ -61,7 +61,7 @@ extension SQLiteRegistrations {
     let isOfBatch = "name GLOB ? AND name NOT GLOB ?"
     let patterns = [name + "-[0-9]*", name + "-*[^0-9]*"]
     let names = StatementArguments(patterns)
-    let removed = try await write { db in
+    let removed = try await store.write { db in
       let members = try PreparedStatement(
         db, "SELECT device.id, person, app FROM device JOIN token ON device = device.id WHERE \(isOfBatch)")
       for pattern in patterns { members.bind(text: pattern) }

@@ -49,7 +49,7 @@ extension SQLiteRegistrations {
     _ warrant: EnrollmentAuthorization, _ body: @escaping @Sendable (Database) throws -> Value
   ) async throws -> Value {
     do {
-      return try await write(body)
+      return try await store.write(body)
     } catch let refusal as Refusal {
       if refusal.kind == .wrongCode, case .invitation(let secret, _) = warrant { try await noteWrong(secret) }
       throw refusal
@@ -70,7 +70,7 @@ extension SQLiteRegistrations {
         description: "a channel's link is for new users with the role device: omit the user and the role")
     }
     let id = SQLiteRegistrations.name(of: randomBytes(count: 8))
-    let secret = try await write { db in
+    let secret = try await store.write { db in
       guard try Int.fetchOne(db, sql: "SELECT count(*) FROM invitation") ?? 0 < Limits.maximumInvitations else {
         throw Refusal(
           kind: .conflict,
@@ -107,7 +107,7 @@ extension SQLiteRegistrations {
   private static func hash(ofInvitation secret: String) -> [UInt8] { Digest.sha256(Array(secret.utf8)) }
 
   package func invitations(now: Int64) async throws -> [Invitation] {
-    try await write { db in
+    try await store.write { db in
       let rows = try PreparedStatement(
         db, "SELECT \(SQLiteRegistrations.invitationColumns) FROM invitation WHERE expires > ? ORDER BY expires")
       defer { rows.reset() }
@@ -134,7 +134,7 @@ extension SQLiteRegistrations {
   package func invitation(sharedSecret secret: String, now: Int64) async throws -> Invitation? {
     guard InvitationCode.selector(of: secret) == nil else { return nil }
     let hash = SQLiteRegistrations.hash(ofInvitation: secret)
-    return try await read { db in try SQLiteRegistrations.find(hash, now: now, db) }
+    return try await store.read { db in try SQLiteRegistrations.find(hash, now: now, db) }
   }
 
   package func redeem(_ secret: String, now: Int64) async throws {
@@ -145,7 +145,7 @@ extension SQLiteRegistrations {
 
   package func withdrawInvitations(to channels: Set<ChannelID>) async throws {
     // Most channels have no invitations: this avoids an empty write, since pushes wait for the writer.
-    let hashes = try await read { db in
+    let hashes = try await store.read { db in
       let rows = try PreparedStatement(db, "SELECT code_hash, channel FROM invitation WHERE channel IS NOT NULL")
       defer { rows.reset() }
       var hashes: [[UInt8]] = []
@@ -155,23 +155,15 @@ extension SQLiteRegistrations {
       return hashes
     }
     guard !hashes.isEmpty else { return }
-    try await write { db in
+    try await store.write { db in
       for hash in hashes {
         try db.execute(sql: "DELETE FROM invitation WHERE code_hash = ?", arguments: [Data(hash)])
       }
     }
   }
 
-  private func read<Value: Sendable>(_ body: @escaping @Sendable (Database) throws -> Value) async throws -> Value {
-    do {
-      return try await store.pool.read(body)
-    } catch let error as DatabaseError {
-      throw SQLiteStore.explain(error, path: store.path)
-    }
-  }
-
   package func withdraw(invitation id: String) async throws {
-    let hashes = try await write { db in
+    let hashes = try await store.write { db in
       let rows = try PreparedStatement(db, "SELECT \(SQLiteRegistrations.invitationColumns) FROM invitation")
       defer { rows.reset() }
       var hashes: [[UInt8]] = []
@@ -256,7 +248,7 @@ extension SQLiteRegistrations {
   /// Counts a wrong secret as an attempt on the invitation that its selector names.
   func noteWrong(_ secret: String) async throws {
     guard let selector = InvitationCode.selector(of: secret) else { return }
-    try await write { db in
+    try await store.write { db in
       try db.execute(sql: "UPDATE invitation SET tries = tries + 1 WHERE selector = ?", arguments: [selector])
       try db.execute(sql: "DELETE FROM invitation WHERE tries >= ?", arguments: [Limits.invitationTries])
     }
