@@ -76,9 +76,7 @@ enum JetStreamReplies {
     }
     guard let sequence = message.sequence, let subject = message.header("Nats-Subject")
     else { throw .malformed("a message without its number") }
-    return StoredMessage(
-      sequence: sequence, subject: subject, headers: message.headers, body: message.body,
-      time: message.header("Nats-Time-Stamp") ?? "")
+    return StoredMessage(sequence: sequence, subject: subject, headers: message.headers, body: message.body)
   }
 
   /// Reads a message from the answer of the leader.
@@ -89,7 +87,6 @@ enum JetStreamReplies {
         var seq: UInt64
         var hdrs: Data?
         var data: Data?
-        var time: String
       }
       var message: Message
     }
@@ -97,7 +94,7 @@ enum JetStreamReplies {
     guard Int64(exactly: found.seq) != nil else { throw .malformed("a message has the number \(found.seq)") }
     return StoredMessage(
       sequence: found.seq, subject: found.subject, headers: headers(found.hdrs ?? Data()),
-      body: Array(found.data ?? Data()), time: found.time)
+      body: Array(found.data ?? Data()))
   }
 
   /// Returns the lines of a header block without the first, which is the version of the protocol.

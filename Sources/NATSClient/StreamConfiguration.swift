@@ -37,14 +37,13 @@ package struct StreamConfiguration: Codable, Sendable, Equatable {
   package var deniesPurge: Bool?
   package var firstSequence: UInt64?
   package var republish: Republish?
-  package var metadata: [String: String]?
 
   package init(name: String, subjects: [String], replicas: Int) {
     (self.name, self.subjects, self.replicas) = (name, subjects, replicas)
   }
 
   package enum CodingKeys: String, CodingKey {
-    case name, subjects, storage, retention, discard, republish, metadata
+    case name, subjects, storage, retention, discard, republish
     case replicas = "num_replicas"
     case maximumMessages = "max_msgs"
     case maximumMessagesPerSubject = "max_msgs_per_subject"
@@ -64,7 +63,6 @@ package struct StreamConfiguration: Codable, Sendable, Equatable {
 package struct StreamInfo: Codable, Sendable {
   package struct State: Codable, Sendable {
     package var messages: UInt64
-    package var bytes: UInt64
     package var firstSequence: UInt64
     package var lastSequence: UInt64
     /// The number of subjects; nil when subjects were requested.
@@ -73,7 +71,7 @@ package struct StreamInfo: Codable, Sendable {
     package var subjects: [String: UInt64]?
 
     package enum CodingKeys: String, CodingKey {
-      case messages, bytes, subjects
+      case messages, subjects
       case firstSequence = "first_seq"
       case lastSequence = "last_seq"
       case subjectCount = "num_subjects"
@@ -90,19 +88,11 @@ package struct StoredMessage: Sendable {
   package var subject: String
   package var headers: [(name: String, value: String)]
   package var body: [UInt8]
-  /// The time at which it was stored, in the format of RFC 3339.
-  package var time: String
 
   package func header(_ name: String) -> String? { headers.first { $0.name == name }?.value }
 
-  package init(
-    sequence: UInt64, subject: String, headers: [(name: String, value: String)], body: [UInt8], time: String
-  ) {
-    self.sequence = sequence
-    self.subject = subject
-    self.headers = headers
-    self.body = body
-    self.time = time
+  package init(sequence: UInt64, subject: String, headers: [(name: String, value: String)], body: [UInt8]) {
+    (self.sequence, self.subject, self.headers, self.body) = (sequence, subject, headers, body)
   }
 }
 

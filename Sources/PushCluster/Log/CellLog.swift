@@ -152,7 +152,7 @@ package final class CellLog: ReplicationLog {
   private func take(_ message: NATSMessage) {
     guard let sequence = message.sequence else { return }
     let entry = StoredMessage(
-      sequence: sequence, subject: message.subject, headers: message.headers, body: message.body, time: "")
+      sequence: sequence, subject: message.subject, headers: message.headers, body: message.body)
     state.withLock { state in
       // Entries beyond the batch are read from the stream.
       if state.republished.count < CellLog.batch { state.republished.append(entry) }
