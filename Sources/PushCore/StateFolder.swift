@@ -51,10 +51,7 @@ package struct StateFolder: Sendable {
     package var topic: String
 
     package init(teamID: String, keyID: String, keyPath: String, topic: String) {
-      self.teamID = teamID
-      self.keyID = keyID
-      self.keyPath = keyPath
-      self.topic = topic
+      (self.teamID, self.keyID, self.keyPath, self.topic) = (teamID, keyID, keyPath, topic)
     }
 
     package enum CodingKeys: String, CodingKey {

@@ -8,9 +8,7 @@ package struct ParsedPayload: Sendable, Equatable {
   package var faults: [SchemaError]
 
   package init(notification: PushNotification, violations: [Violation] = [], faults: [SchemaError] = []) {
-    self.notification = notification
-    self.violations = violations
-    self.faults = faults
+    (self.notification, self.violations, self.faults) = (notification, violations, faults)
   }
 }
 

@@ -19,14 +19,8 @@ package struct SummaryEntry: Sendable, Equatable {
     id: String, topic: String, app: String, title: String, relevance: Double = 0, badge: Int? = nil, received: Int64,
     collapseID: String = ""
   ) {
-    self.id = id
-    self.topic = topic
-    self.app = app
-    self.title = title
-    self.relevance = relevance
-    self.badge = badge
-    self.received = received
-    self.collapseID = collapseID
+    (self.id, self.topic, self.app, self.title) = (id, topic, app, title)
+    (self.relevance, self.badge, self.received, self.collapseID) = (relevance, badge, received, collapseID)
   }
 
   /// The maximum length of a text in a summary, in Unicode scalars.

@@ -81,9 +81,7 @@ package struct MailboxGap: Sendable, Equatable {
   package var dropped: Int
 
   package init(from: UInt64, to: UInt64, dropped: Int) {
-    self.from = from
-    self.to = to
-    self.dropped = dropped
+    (self.from, self.to, self.dropped) = (from, to, dropped)
   }
 }
 
@@ -97,9 +95,7 @@ package struct PendingPushes: Sendable {
   package var isComplete: Bool
 
   package init(gap: MailboxGap? = nil, entries: [MailboxEntry], isComplete: Bool) {
-    self.gap = gap
-    self.entries = entries
-    self.isComplete = isComplete
+    (self.gap, self.entries, self.isComplete) = (gap, entries, isComplete)
   }
 }
 
@@ -114,10 +110,7 @@ package struct MailboxRemoval: Sendable {
   package var cause: RemovalCause
 
   package init(device: DeviceID, app: AppID, id: APNSID, cause: RemovalCause) {
-    self.device = device
-    self.app = app
-    self.id = id
-    self.cause = cause
+    (self.device, self.app, self.id, self.cause) = (device, app, id, cause)
   }
 }
 

@@ -84,13 +84,8 @@ package final class JetStreamMailbox: Sendable {
     now: @escaping @Sendable () -> Int64, removed: @escaping @Sendable ([MailboxRemoval]) -> Void,
     environment: MailboxEnvironment = MailboxEnvironment()
   ) {
-    self.engine = engine
-    self.replicas = replicas
-    self.cap = cap
-    self.logger = logger
-    self.now = now
-    self.removed = removed
-    self.environment = environment
+    (self.engine, self.replicas, self.cap, self.logger) = (engine, replicas, cap, logger)
+    (self.now, self.removed, self.environment) = (now, removed, environment)
     queue = DispatchQueue(label: "pushgateway.mailbox", target: environment.queue)
     streams = MailboxStreams(partitions: partitions)
     state = Mutex(State(highest: Array(repeating: 0, count: streams.partitions)))

@@ -77,15 +77,8 @@ package final class DeliveryLog: Sendable {
       since: Int64? = nil, after: Int64? = nil, before: Int64? = nil, limit: Int = 1000,
       maximumReadSize: Int = .max
     ) {
-      self.maximumReadSize = maximumReadSize
-      self.id = id
-      self.device = device
-      self.app = app
-      self.events = events
-      self.since = since
-      self.after = after
-      self.before = before
-      self.limit = limit
+      (self.maximumReadSize, self.id, self.device, self.app, self.events) = (maximumReadSize, id, device, app, events)
+      (self.since, self.after, self.before, self.limit) = (since, after, before, limit)
     }
   }
 

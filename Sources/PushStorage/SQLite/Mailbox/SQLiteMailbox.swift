@@ -68,9 +68,7 @@ package final class SQLiteMailbox: Mailbox {
     store: SQLiteStore, cap: Int, logger: Logger, now: @escaping @Sendable () -> Int64,
     removed: @escaping @Sendable ([MailboxRemoval]) -> Void, checkpointInterval: Int = 3_000
   ) throws(StoreError) {
-    self.store = store
-    self.checkpointInterval = checkpointInterval
-    self.logger = logger
+    (self.store, self.checkpointInterval, self.logger) = (store, checkpointInterval, logger)
     clock = now
     engine = MailboxEngine(
       index: MailboxIndex(), cap: cap, now: now, isDamage: { SQLiteStore.isDamage($0) }, removed: removed)
