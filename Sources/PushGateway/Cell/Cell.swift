@@ -8,9 +8,9 @@ import PushStorage
 
 /// A gateway's membership in a cluster: its connections to the other gateways, apart from the storage backend.
 final class Cell: GatewayCell {
-  let identity: CellIdentity
+  let identity: ClusterIdentity
   let peers: Membership
-  private let log: CellLog
+  private let log: ClusterLog
   private let files: SharedFiles
   private let mailbox: JetStreamMailbox
   private let began = ContinuousClock.now
@@ -20,7 +20,7 @@ final class Cell: GatewayCell {
   var isNew: Bool { .now - began < Cell.newTime }
 
   init(
-    _ identity: CellIdentity, peers: Membership, log: CellLog, files: SharedFiles, mailbox: JetStreamMailbox
+    _ identity: ClusterIdentity, peers: Membership, log: ClusterLog, files: SharedFiles, mailbox: JetStreamMailbox
   ) {
     (self.identity, self.peers, self.log, self.files, self.mailbox) = (identity, peers, log, files, mailbox)
   }

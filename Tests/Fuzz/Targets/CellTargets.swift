@@ -129,13 +129,13 @@ extension FuzzTarget {
     return { bytes in
       let engine = JetStream(ScriptedTransport(ScriptedTransport.messages(bytes)))
       try? SerialTasks.finish {
-        try await CellSnapshots(engine).read(to: path)
+        try await ClusterSnapshots(engine).read(to: path)
         try FileManager.default.removeItem(atPath: path)
       }
       let other = JetStream(ScriptedTransport(ScriptedTransport.messages(bytes)))
       try? SerialTasks.finish {
-        let cell = try await CellIdentity.find(other, partitions: 1, replicas: 1)
-        precondition(CellIdentity.partitionRange.contains(cell.partitions), "a cell has some streams")
+        let cell = try await ClusterIdentity.find(other, partitions: 1, replicas: 1)
+        precondition(ClusterIdentity.partitionRange.contains(cell.partitions), "a cell has some streams")
       }
     }
   }

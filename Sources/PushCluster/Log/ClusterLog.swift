@@ -12,7 +12,7 @@ import Synchronization
 ///
 /// An entry that is too large for one message consists of several consecutive messages. Parts that another entry
 /// interrupts are incomplete and ignored, as is a message that no gateway wrote.
-package final class CellLog: ReplicationLog {
+package final class ClusterLog: ReplicationLog {
   package static let stream = "CELL"
   static let subject = "cell.log"
   private static let live = "cell.live"
@@ -33,7 +33,7 @@ package final class CellLog: ReplicationLog {
     /// The position of the last entry that the replica has applied.
     var applied: UInt64 = 0
     var parts = Chunks()
-    /// True after ``CellLog/stop()``.
+    /// True after ``ClusterLog/stop()``.
     var isStopped = false
     /// True while the replica applies an entry that was read.
     var isApplying = false
@@ -101,7 +101,7 @@ package final class CellLog: ReplicationLog {
   /// elects its leader.
   package func start() async throws {
     let position = try await store.replicaPosition()
-    let cancel = try engine.transport.subscribe(CellLog.live, queue: nil) { [weak self] in self?.take($0) }
+    let cancel = try engine.transport.subscribe(ClusterLog.live, queue: nil) { [weak self] in self?.take($0) }
     let work = Task { [weak self, signal] in
       for await _ in signal { await self?.work() }
     }
@@ -112,10 +112,10 @@ package final class CellLog: ReplicationLog {
     Task { [weak self] in
       while self?.isStopped == false {
         self?.wake.yield()
-        try? await Task.sleep(for: CellLog.lookInterval)
+        try? await Task.sleep(for: ClusterLog.lookInterval)
       }
     }
-    let end = ContinuousClock.now + CellLog.startTime
+    let end = ContinuousClock.now + ClusterLog.startTime
     while true {
       do { return try await catchUp() } catch let error as StoreError where error.mayPass && .now < end {
         try await Task.sleep(for: .milliseconds(200))
@@ -132,7 +132,7 @@ package final class CellLog: ReplicationLog {
     }
     state.cancel?()
     wake.finish()
-    for continuation in state.waiting { continuation.resume(returning: .failure(CellLog.ended)) }
+    for continuation in state.waiting { continuation.resume(returning: .failure(ClusterLog.ended)) }
   }
 
   private static let ended = StoreError("the gateway ends")
@@ -145,7 +145,7 @@ package final class CellLog: ReplicationLog {
         if !state.isStopped { state.waiting.append(continuation) }
         return state.isStopped
       }
-      if isStopped { continuation.resume(returning: .failure(CellLog.ended)) } else { wake.yield() }
+      if isStopped { continuation.resume(returning: .failure(ClusterLog.ended)) } else { wake.yield() }
     }.get()
   }
 
@@ -155,7 +155,7 @@ package final class CellLog: ReplicationLog {
       sequence: sequence, subject: message.subject, headers: message.headers, body: message.body)
     state.withLock { state in
       // Entries beyond the batch are read from the stream.
-      if state.republished.count < CellLog.batch { state.republished.append(entry) }
+      if state.republished.count < ClusterLog.batch { state.republished.append(entry) }
     }
     wake.yield()
   }
@@ -192,7 +192,8 @@ package final class CellLog: ReplicationLog {
   private func read() async throws {
     while true {
       let next = state.withLock { $0.read + 1 }
-      let found = try await engine.messages(CellLog.stream, subject: CellLog.subject, from: next, limit: CellLog.batch)
+      let found = try await engine.messages(
+        ClusterLog.stream, subject: ClusterLog.subject, from: next, limit: ClusterLog.batch)
       for entry in found.messages { try await follow(entry) }
       if found.remaining == 0 || found.messages.isEmpty { return }
     }
@@ -200,10 +201,10 @@ package final class CellLog: ReplicationLog {
 
   /// Reads until no entry that the stream's leader has now is missing.
   private func readAll() async throws {
-    guard let info = try await engine.streamInfo(CellLog.stream) else {
+    guard let info = try await engine.streamInfo(ClusterLog.stream) else {
       throw StoreError("the cluster's log was deleted")
     }
-    let end = ContinuousClock.now + CellLog.retryTime
+    let end = ContinuousClock.now + ClusterLog.retryTime
     while state.withLock({ $0.read }) < info.state.lastSequence {
       try await read()
       if state.withLock({ $0.read }) >= info.state.lastSequence { return }
@@ -217,10 +218,10 @@ package final class CellLog: ReplicationLog {
 
   private func follow(_ entry: StoredMessage) async throws {
     let finished = try state.withLock { state throws(StoreError) in
-      guard !state.isStopped else { throw CellLog.ended }
+      guard !state.isStopped else { throw ClusterLog.ended }
       guard entry.sequence > state.read else { return [UInt8]?.none }
       guard entry.sequence == state.read + 1 else {
-        throw CellLog.tooFarBehind
+        throw ClusterLog.tooFarBehind
       }
       state.read = entry.sequence
       let finished = state.parts.add(entry.body, entry.header(Chunks.header))
@@ -283,7 +284,7 @@ package final class CellLog: ReplicationLog {
       )
       failed(failure)
       return failure
-    case let error as StoreError where error.description == CellLog.tooFarBehind.description:
+    case let error as StoreError where error.description == ClusterLog.tooFarBehind.description:
       try? await store.giveUpReplica()
       failed(error)
       return error
@@ -302,9 +303,9 @@ package final class CellLog: ReplicationLog {
       throw StoreError(
         "this change has \(bytes.count) bytes, the cluster's log accepts \(Chunks.maximumSize): make it in parts")
     }
-    let parts = Chunks.split(bytes, size: CellLog.partSize)
+    let parts = Chunks.split(bytes, size: ClusterLog.partSize)
     let number = written.add(1, ordering: .relaxed).newValue
-    let deadline = ContinuousClock.now + CellLog.retryTime
+    let deadline = ContinuousClock.now + ClusterLog.retryTime
     var last = try end(behind: position)
     for (index, part) in parts.enumerated() {
       let headers = [
@@ -336,9 +337,9 @@ package final class CellLog: ReplicationLog {
   ) throws -> UInt64 {
     var isUncertain = false
     while true {
-      guard !isStopped else { throw CellLog.ended }
+      guard !isStopped else { throw ClusterLog.ended }
       let answer = Answer<PublishAcknowledgement>()
-      engine.publish(CellLog.subject, headers: headers, part) { answer.give($0) }
+      engine.publish(ClusterLog.subject, headers: headers, part) { answer.give($0) }
       do {
         return try answer.wait().sequence
       } catch {
@@ -362,7 +363,7 @@ package final class CellLog: ReplicationLog {
     let answer = Answer<StoredMessage?>()
     Task { [engine] in
       do throws(JetStreamError) {
-        answer.give(.success(try await engine.leaderMessage(CellLog.stream, sequence: sequence)))
+        answer.give(.success(try await engine.leaderMessage(ClusterLog.stream, sequence: sequence)))
       } catch { answer.give(.failure(error)) }
     }
     do {
