@@ -161,7 +161,7 @@ package enum Policy {
       switch condition {
       case .always: return (.a8, "interruption-level")
       case .provisional: return app?.provisional == true ? (.n7, "apps/\(topic)/provisional") : nil
-      case .summary: return isSummarised ? (.n7, "apps/\(topic)/delivery") : nil
+      case .summary: return isSummarized ? (.n7, "apps/\(topic)/delivery") : nil
       case .quietHours:
         guard let index = preferences.quietHours.firstIndex(where: { $0.contains(moment) }) else { return nil }
         return (.n7, "quiet/\(index)")
@@ -174,7 +174,7 @@ package enum Policy {
       }
     }
 
-    private var isSummarised: Bool { app?.delivery == .summary }
+    private var isSummarized: Bool { app?.delivery == .summary }
 
     private func setting(of quota: AlertQuota) -> String {
       switch quota.cause {
@@ -193,7 +193,7 @@ package enum Policy {
     /// Returns the summary to which a suppressed alert is deferred; nil if it is not deferred.
     func deferral(received: Int64, relevance: Double) -> Deferral? {
       let relevance = relevance.isFinite ? relevance : 0
-      if isSummarised, !SuppressionCondition.summary.lets(.alert, of: level) {
+      if isSummarized, !SuppressionCondition.summary.lets(.alert, of: level) {
         var arrival = moment
         arrival.seconds = received
         return Deferral(by: .summary, until: preferences.summary.due(after: arrival), relevance: relevance)

@@ -104,7 +104,7 @@ package protocol Registrations: AnyObject, Sendable {
   ///
   /// - Returns: the device and its secret, which is stored only as a hash.
   func enroll(
-    name: String, person: String?, by warrant: EnrollmentAuthorization
+    name: String, person: String?, by authorization: EnrollmentAuthorization
   ) async throws -> (device: Device, secret: String)
   /// Removes a device. Its secret becomes invalid, and its tokens end at `now`, in milliseconds since 1970. Its number
   /// is not given out again.

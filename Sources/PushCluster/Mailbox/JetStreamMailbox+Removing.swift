@@ -129,7 +129,7 @@ extension JetStreamMailbox {
     let left = zip(due, ends).filter { $0.1 == .done }.map(\.0.0)
     if !left.isEmpty { removed(left) }
     let failed = zip(due, ends).filter { $0.1 == .failed }.map(\.0.1)
-    for seq in failed { change(device) { $0.takeBack(seq) } }
+    for seq in failed { change(device) { $0.restore(seq) } }
     return (left, failed.isEmpty)
   }
 

@@ -47,7 +47,7 @@ extension JetStreamMailbox {
     change(push.device) { _ = $0.remove(seq) }
     environment.start { [self] in
       guard await deletion(of: seq, streams.stream(of: push.device)) == .failed else { return }
-      change(push.device) { $0.takeBack(seq) }
+      change(push.device) { $0.restore(seq) }
     }
     return false
   }

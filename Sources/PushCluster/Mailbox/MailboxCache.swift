@@ -94,7 +94,7 @@ struct MailboxCache {
   }
 
   /// Undoes ``remove(_:)`` for a push that could not be deleted: the next read caches it again.
-  mutating func takeBack(_ seq: UInt64) { gone.remove(seq) }
+  mutating func restore(_ seq: UInt64) { gone.remove(seq) }
 
   /// Removes the pushes up to a number.
   ///

@@ -111,15 +111,15 @@ struct DeviceAPI: Sendable {
     // required.
     let invitation = (try? JSONParser().parse(request.body.span) { $0["invitation"]?.string }) ?? nil
     let enroll = Enroll(services)
-    let warrant = try enroll.warrant(of: isAdmin ? .adminSocket : request.peer, invitation: invitation)
+    let authorization = try enroll.authorization(of: isAdmin ? .adminSocket : request.peer, invitation: invitation)
     let enrollment: EnrollmentRequest = try request.decoded()
     let record = isAdmin ? try await audit(enrollment, request) : nil
     do {
       let enrolled = try await countingCodes(request, isCode: invitation != nil) {
-        try await makeDevice(enrollment, by: warrant)
+        try await makeDevice(enrollment, by: authorization)
       }
       if let record { try? await services.audit.note(status: 201, of: record) }
-      if case .invitation(let secret, _) = warrant, !isAdmin { await noteJoined(enrolled, by: secret, request) }
+      if case .invitation(let secret, _) = authorization, !isAdmin { await noteJoined(enrolled, by: secret, request) }
       return Response(enrolled, status: 201)
     } catch {
       if let record { try? await services.audit.note(status: (Problem(error) ?? .failure).status, of: record) }
@@ -138,13 +138,15 @@ struct DeviceAPI: Sendable {
   }
 
   /// Enrolls a device; a device that enrolls with a channel link reads the channel from the first message.
-  private func makeDevice(_ enrollment: EnrollmentRequest, by warrant: EnrollmentAuthorization) async throws -> Enrolled
+  private func makeDevice(_ enrollment: EnrollmentRequest, by authorization: EnrollmentAuthorization) async throws
+    -> Enrolled
   {
     let join = JoinChannel(services)
     var channel: BroadcastChannel?
-    if case .invitation(let secret, _) = warrant { channel = try await join.channel(of: secret) }
+    if case .invitation(let secret, _) = authorization { channel = try await join.channel(of: secret) }
     try services.groups.requireFree(enrollment.name)
-    let (device, secret) = try await Enroll(services)(name: enrollment.name, person: enrollment.person, by: warrant)
+    let (device, secret) = try await Enroll(services)(
+      name: enrollment.name, person: enrollment.person, by: authorization)
     if let channel { try await join(enrolled: device, channel) }
     return Enrolled(
       device: device.uuid, secret: secret, name: device.name,

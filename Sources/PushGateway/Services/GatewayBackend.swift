@@ -125,7 +125,7 @@ struct GatewayBackend: Sendable {
       problems: { [mailbox.problem, mailbox.loss, watch.problem].compactMap(\.self) },
       tend: {
         await watch.look()
-        while (try? await store.giveRoomBack()) == true { try? await Task.sleep(for: GatewayBackend.vacuumPause) }
+        while (try? await store.releaseSpace()) == true { try? await Task.sleep(for: GatewayBackend.vacuumPause) }
       }, close: { mailbox.close() })
     return (backend, store)
   }

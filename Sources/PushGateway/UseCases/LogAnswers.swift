@@ -19,7 +19,7 @@ final class LogAnswers: Sendable {
 
   /// Registers the handlers for requests and notifications of other gateways.
   func join(_ cell: any GatewayCell) throws {
-    try cell.hear(LogAnswers.writtenName) { [log] in log.noteElsewhere($0) }
+    try cell.hear(LogAnswers.writtenName) { [log] in log.noteRemote($0) }
     log.onWritten(
       while: { [waitedFor] in waitedFor.isAhead }, tell: { cell.tell(LogAnswers.writtenName, $0) })
     try cell.answer(LogAnswers.name) { [self] in await answer($0) }

@@ -80,11 +80,11 @@ struct AlertLint {
     let faults: [TextShape.Word]
     switch language {
     case .english: faults = shape.wordsOfWrongCase
-    case .cased: faults = shape.words.prefix(1).filter { !$0.isExempt && !$0.isCapitalised }
+    case .cased: faults = shape.words.prefix(1).filter { !$0.isExempt && !$0.isCapitalized }
     case .uncased: return
     }
     guard let first = faults.first else { return }
-    let what = first.isCapitalised ? "begins with a capital" : "begins with a small letter"
+    let what = first.isCapitalized ? "begins with a capital" : "begins with a small letter"
     add(
       rule, pointer, "\"\(first.text)\" \(what); titles have title-style capitals", nil,
       fix: shape.switchingCase(of: faults))
@@ -93,7 +93,7 @@ struct AlertLint {
   /// Checks for sentence-style: a capital for the first word and for proper names, which only a human can recognize.
   private mutating func checkSentences(_ shape: TextShape, at pointer: String, rule: LintRule = .t4) {
     guard language != .uncased, !isShouted(shape) else { return }
-    let faults = shape.words.filter { $0.isFirst && !$0.isExempt && !$0.isCapitalised }
+    let faults = shape.words.filter { $0.isFirst && !$0.isExempt && !$0.isCapitalized }
       .filter { word in shape.words.first.map { $0.text == word.text } ?? false || isAfterSentence(word, in: shape.text)
       }
     if let first = faults.first {

@@ -102,7 +102,7 @@ extension TextShape.Word {
   }
 
   /// True if the word begins with a capital, or with a letter of a script without capitals.
-  var isCapitalised: Bool { !(text.first { $0.isLetter }?.isLowercase ?? false) }
+  var isCapitalized: Bool { !(text.first { $0.isLetter }?.isLowercase ?? false) }
 }
 
 /// The title-style capitals of English (T5).
@@ -117,17 +117,17 @@ extension TextShape {
   var wordsOfWrongCase: [Word] {
     words.filter { word in
       guard !word.isExempt else { return false }
-      if word.isFirst { return !word.isCapitalised }
+      if word.isFirst { return !word.isCapitalized }
       let lowercased = word.text.lowercased()
-      if TextShape.articlesAndConjunctions.contains(lowercased) { return word.isCapitalised }
-      return !word.isCapitalised && !TextShape.small.contains(lowercased)
+      if TextShape.articlesAndConjunctions.contains(lowercased) { return word.isCapitalized }
+      return !word.isCapitalized && !TextShape.small.contains(lowercased)
     }
   }
 
   /// True if a text in sentence-style looks like title-style: all longer words begin with a capital.
   var hasTitleStyle: Bool {
     let telling = words.filter { !$0.isFirst && !$0.isExempt && !TextShape.small.contains($0.text.lowercased()) }
-    return telling.count >= 2 && telling.allSatisfy(\.isCapitalised)
+    return telling.count >= 2 && telling.allSatisfy(\.isCapitalized)
   }
 
   /// Returns the text with the case of these words' first letters switched.

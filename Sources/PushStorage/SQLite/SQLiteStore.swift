@@ -176,7 +176,7 @@ package struct SQLiteStore: Sendable {
   ///
   /// - Parameter isThorough: true to release all of it; false to release only the space that will not be needed soon.
   /// - Returns: true if there may be more. A database of an earlier version can't release space before ``compact()``.
-  package func giveRoomBack(isThorough: Bool = false) async throws(StoreError) -> Bool {
+  package func releaseSpace(isThorough: Bool = false) async throws(StoreError) -> Bool {
     do {
       return try await pool.write { db in
         func number(_ pragma: String) throws -> Int { try Int.fetchOne(db, sql: "PRAGMA " + pragma) ?? 0 }
@@ -201,7 +201,7 @@ package struct SQLiteStore: Sendable {
       if try await pool.read({ try Int.fetchOne($0, sql: "PRAGMA auto_vacuum") }) != 2 {
         try await pool.writeWithoutTransaction { try $0.execute(sql: "PRAGMA auto_vacuum = INCREMENTAL; VACUUM") }
       }
-      while try await giveRoomBack(isThorough: true) {}
+      while try await releaseSpace(isThorough: true) {}
       // If a reader is active, the file is shortened by the next checkpoint.
       _ = try? await pool.writeWithoutTransaction { try $0.checkpoint(.truncate) }
       return (before, try size())

@@ -444,23 +444,27 @@ package final class MemoryRegistrations: Registrations {
   }
 
   package func enroll(
-    name: String, person: String?, by warrant: EnrollmentAuthorization
+    name: String, person: String?, by authorization: EnrollmentAuthorization
   ) async throws -> (device: Device, secret: String) {
     try state.withLock { state in
       let before = state
       do {
-        let (owner, role) = try Self.admit(warrant, person: person, name, &state, fault)
+        let (owner, role) = try Self.admit(authorization, person: person, name, &state, fault)
         return try Self.enroll(name, owner, role, &state)
       } catch {
         if fault != .usesUpInvitations { state = before }
-        if (error as? RegistrationRefusal)?.kind == .wrongCode, fault != .letsGuess { Self.noteWrong(warrant, &state) }
+        if (error as? RegistrationRefusal)?.kind == .wrongCode, fault != .letsGuess {
+          Self.noteWrong(authorization, &state)
+        }
         throw error
       }
     }
   }
 
-  private static func noteWrong(_ warrant: EnrollmentAuthorization, _ state: inout State) {
-    guard case .invitation(let secret, _) = warrant, let selector = InvitationCode.selector(of: secret) else { return }
+  private static func noteWrong(_ authorization: EnrollmentAuthorization, _ state: inout State) {
+    guard case .invitation(let secret, _) = authorization, let selector = InvitationCode.selector(of: secret) else {
+      return
+    }
     for place in state.invitations.indices
     where InvitationCode.selector(of: state.invitations[place].secret) == selector {
       state.invitations[place].tries += 1
@@ -469,11 +473,11 @@ package final class MemoryRegistrations: Registrations {
   }
 
   private static func admit(
-    _ warrant: EnrollmentAuthorization, person: String?, _ name: String, _ state: inout State, _ fault: Fault?
+    _ authorization: EnrollmentAuthorization, person: String?, _ name: String, _ state: inout State, _ fault: Fault?
   ) throws(RegistrationRefusal) -> (person: String, role: Role) {
     let owner = person ?? name
     let isNew = !state.persons.values.contains { $0.name == owner }
-    switch warrant {
+    switch authorization {
     case .anyPerson: return (owner, .device)
     case .newPerson:
       try require(isNew || fault == .joinsAnybody, .forbidden)
@@ -602,13 +606,13 @@ package final class MemoryRegistrations: Registrations {
 
   package func redeem(_ secret: String, now: Int64) async throws {
     try state.withLock { state in
-      let warrant = EnrollmentAuthorization.invitation(secret, now: now)
+      let authorization = EnrollmentAuthorization.invitation(secret, now: now)
       do {
         var used = state
         _ = try Self.use(secret, now: now, &used, fault)
         if fault != .redeemsForNothing { state = used }
       } catch {
-        Self.noteWrong(warrant, &state)
+        Self.noteWrong(authorization, &state)
         throw error
       }
     }

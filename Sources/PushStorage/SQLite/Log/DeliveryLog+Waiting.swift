@@ -66,7 +66,7 @@ extension DeliveryLog {
   ///
   /// - Parameters:
   ///   - isWanted: returns true if a wait on another gateway exists; called for each batch, on the writer's thread.
-  ///   - tell: takes the ids of the rows' pushes, in the form that ``noteElsewhere(_:)`` takes.
+  ///   - tell: takes the ids of the rows' pushes, in the form that ``noteRemote(_:)`` takes.
   package func onWritten(
     while isWanted: @escaping @Sendable () -> Bool, tell: @escaping @Sendable ([UInt8]) -> Void
   ) {
@@ -81,7 +81,7 @@ extension DeliveryLog {
   /// Notifies the waits on this gateway of rows that another gateway has written.
   ///
   /// - Parameter ids: the ids of the rows' pushes; empty: any push.
-  package func noteElsewhere(_ ids: [UInt8]) {
+  package func noteRemote(_ ids: [UInt8]) {
     let size = APNSID.storedSize
     guard !ids.isEmpty, ids.count % size == 0, ids.count / size <= DeliveryLog.maximumNotifiedIDs else {
       return waits.note(nil)

@@ -82,9 +82,9 @@ package enum DatabaseRepair {
         }
         let disorder = try dropChanged(db) + dropDisorder(db)
         if disorder > 0 { report.kept["mailbox", default: 0] -= disorder }
-        let unused = try mendPayloads(db)
+        let unused = try repairPayloads(db)
         if unused > 0 { report.kept["mailbox_payload", default: 0] -= unused }
-        report.refused += try disorder + unused + mendReferences(db)
+        report.refused += try disorder + unused + repairReferences(db)
         try registerReceivers(db)
         return .commit
       }
@@ -136,7 +136,7 @@ package enum DatabaseRepair {
   /// Drops payloads without copies, and finds the last copy of each other payload.
   ///
   /// - Returns: the number of rows that were dropped.
-  private static func mendPayloads(_ db: Database) throws -> Int {
+  private static func repairPayloads(_ db: Database) throws -> Int {
     let copies = "FROM mailbox WHERE typeof(payload) = 'integer'"
     try db.execute(sql: "DELETE FROM mailbox_payload WHERE id NOT IN (SELECT payload \(copies))")
     let dropped = db.changesCount
@@ -182,7 +182,7 @@ package enum DatabaseRepair {
   /// that is missing.
   ///
   /// - Returns: the number of rows that were dropped.
-  private static func mendReferences(_ db: Database) throws -> Int {
+  private static func repairReferences(_ db: Database) throws -> Int {
     try db.execute(
       sql: """
         INSERT OR IGNORE INTO person (id, name, preferences)

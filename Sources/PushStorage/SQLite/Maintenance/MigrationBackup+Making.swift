@@ -27,7 +27,7 @@ extension MigrationBackup {
     } catch {
       throw StoreError("\(backups) can't be made (\(error))")
     }
-    try requireRoom(for: folder.databasePath)
+    try requireSpace(for: folder.databasePath)
     try Backup.write(database: folder.databasePath, folder, to: path, now: now)
     for name in MigrationBackup.names(in: backups) where backups + "/" + name != path {
       try? FileManager.default.removeItem(atPath: backups + "/" + name)
@@ -52,7 +52,7 @@ extension MigrationBackup {
     return try? SQLiteStore.reader(path).read { try Schema.migrator.appliedIdentifiers($0) }
   }
 
-  private static func requireRoom(for path: String) throws {
+  private static func requireSpace(for path: String) throws {
     let files = FileManager.default
     func bytes(_ value: Any?) -> Int { (value as? NSNumber)?.intValue ?? 0 }
     let size = bytes(try? files.attributesOfItem(atPath: path)[.size])

@@ -40,7 +40,7 @@ package final class RestoredBackup {
       RestoredBackup.remove(draft)
       try FileManager.default.copyItem(atPath: source, toPath: draft)
       try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: draft)
-      try RestoredBackup.refuseStrangers(draft)
+      try RestoredBackup.refuseUnknownObjects(draft)
       try SQLiteStore(path: draft, isCheckedWhole: true).close()
       copy = try DatabaseQueue(path: draft)
       try copy.read { db in
@@ -73,7 +73,7 @@ package final class RestoredBackup {
 
   /// Refuses a backup with objects other than tables and indexes. A gateway creates no triggers or views, which would
   /// run when rows are changed or read.
-  static func refuseStrangers(_ path: String) throws {
+  static func refuseUnknownObjects(_ path: String) throws {
     let name = try SQLiteStore.reader(path).read { db in
       try String.fetchOne(db, sql: "SELECT name FROM sqlite_master WHERE type NOT IN ('table', 'index')")
     }

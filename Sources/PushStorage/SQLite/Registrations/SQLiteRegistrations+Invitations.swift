@@ -6,7 +6,7 @@ import Synchronization
 /// Invitations, and the owner of a device that enrolls.
 extension SQLiteRegistrations {
   package func enroll(
-    name: String, person: String?, by warrant: EnrollmentAuthorization
+    name: String, person: String?, by authorization: EnrollmentAuthorization
   ) async throws -> (device: Device, secret: String) {
     guard ShownName.isValid(name), name.allSatisfy({ $0.isLetter || $0.isNumber || "-_.".contains($0) }) else {
       throw Refusal(
@@ -16,8 +16,8 @@ extension SQLiteRegistrations {
     let hash = SQLiteRegistrations.hash(of: secret)
     if let person { try SQLiteRegistrations.requirePersonName(person) }
     let uuid = randomUUID()
-    let record = try await counting(warrant) { [self] db in
-      let (personName, role) = try SQLiteRegistrations.admit(warrant, person: person, device: name, db)
+    let record = try await counting(authorization) { [self] db in
+      let (personName, role) = try SQLiteRegistrations.admit(authorization, person: person, device: name, db)
       try SQLiteRegistrations.requireFreeName(name, db)
       try db.execute(
         sql: "INSERT OR IGNORE INTO person (name, preferences) VALUES (?, '{}')", arguments: [personName])
@@ -46,12 +46,12 @@ extension SQLiteRegistrations {
   /// Runs a change. If it fails with a wrong invitation code, counts the attempt in a separate transaction, because
   /// the change is rolled back.
   private func counting<Value: Sendable>(
-    _ warrant: EnrollmentAuthorization, _ body: @escaping @Sendable (Database) throws -> Value
+    _ authorization: EnrollmentAuthorization, _ body: @escaping @Sendable (Database) throws -> Value
   ) async throws -> Value {
     do {
       return try await store.write(body)
     } catch let refusal as Refusal {
-      if refusal.kind == .wrongCode, case .invitation(let secret, _) = warrant { try await noteWrong(secret) }
+      if refusal.kind == .wrongCode, case .invitation(let secret, _) = authorization { try await noteWrong(secret) }
       throw refusal
     }
   }
@@ -197,9 +197,9 @@ extension SQLiteRegistrations {
   ///
   /// - Throws: ``Refusal``, which rolls back the whole transaction.
   static func admit(
-    _ warrant: EnrollmentAuthorization, person: String?, device name: String, _ db: Database
+    _ authorization: EnrollmentAuthorization, person: String?, device name: String, _ db: Database
   ) throws -> (person: String, role: Role) {
-    switch warrant {
+    switch authorization {
     case .anyPerson: return (person ?? name, .device)
     case .newPerson:
       // A repeated enrollment reports the name conflict, rather than that an invitation is needed.
