@@ -82,7 +82,7 @@ package enum Policy {
       if let removal = prohibition(of: .sound) ?? suppression?.removal(of: .sound) {
         decision.removed.append(removal)
       } else {
-        decision.presentation.sound = SoundPresentation(name: sound)
+        decision.presentation.sound = sound
       }
     }
     if let alert = notification.alert {

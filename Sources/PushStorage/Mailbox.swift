@@ -85,6 +85,22 @@ package struct MailboxGap: Sendable, Equatable {
   }
 }
 
+/// The JSON that the streams of a cluster contain.
+extension MailboxGap: Codable {
+  private enum CodingKeys: String, CodingKey { case from, to, dropped }
+
+  /// - Throws: an error for numbers that no stream reaches.
+  package init(from decoder: any Decoder) throws {
+    let fields = try decoder.container(keyedBy: CodingKeys.self)
+    from = try fields.decode(UInt64.self, forKey: .from)
+    to = try fields.decode(UInt64.self, forKey: .to)
+    dropped = try fields.decode(Int.self, forKey: .dropped)
+    guard from <= to, Int64(exactly: to) != nil, (0...1 << 48).contains(dropped) else {
+      throw DecodingError.dataCorruptedError(forKey: .to, in: fields, debugDescription: "no gap")
+    }
+  }
+}
+
 /// The pending pushes of a device.
 package struct PendingPushes: Sendable {
   /// The evicted pushes that the device will never receive; reported before the entries.

@@ -265,14 +265,3 @@ package struct AdReport: Sendable {
     (self.app, self.id, self.text) = (app, id, text)
   }
 }
-
-/// A device of a batch that was just enrolled. The secret is given out only here and stored only as a hash.
-package struct EnrolledDevice: Sendable {
-  package var secret: String
-  package var token: DeviceToken
-
-  package init(secret: String, token: DeviceToken) {
-    self.secret = secret
-    self.token = token
-  }
-}

@@ -165,7 +165,7 @@ package protocol Registrations: AnyObject, Sendable {
   /// - Returns: their secrets, which are stored only as hashes, and their tokens, in the order of the numbers.
   func enroll(
     batch name: String, numbers: Range<Int>, topic: String, environment: Environment
-  ) async throws -> [EnrolledDevice]
+  ) async throws -> [(secret: String, token: DeviceToken)]
   /// Removes the devices of a batch, their users and their tokens.
   ///
   /// - Returns: the devices, whose pending pushes have no recipient any longer, and the apps for which they

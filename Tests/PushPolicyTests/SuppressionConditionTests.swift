@@ -246,7 +246,7 @@ import Testing
   @Test func `a critical alert sounds also when it names no sound, if it may be critical`() {
     var push = Self.push(.critical)
     push.sound = nil
-    #expect(decide(push, silent: true).presentation.sound == SoundPresentation(name: "default"))
+    #expect(decide(push, silent: true).presentation.sound == "default")
     #expect(
       decide(push) {
         $1.critical = false

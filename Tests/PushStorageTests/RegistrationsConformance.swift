@@ -658,7 +658,8 @@ struct RegistrationsConformance {
     }
   }
 
-  private func enrollBatch(_ name: String, _ numbers: Range<Int>) async throws -> [EnrolledDevice] {
+  private func enrollBatch(_ name: String, _ numbers: Range<Int>) async throws -> [(secret: String, token: DeviceToken)]
+  {
     try await registrations.enroll(batch: name, numbers: numbers, topic: Self.topic, environment: .development)
   }
 

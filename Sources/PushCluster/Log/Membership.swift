@@ -24,13 +24,6 @@ package final class Membership: Sendable {
     }
   }
 
-  /// Another gateway from which a description was received.
-  package struct Known: Sendable, Equatable {
-    package var peer: Peer
-    /// True if a description was received recently.
-    package var isPresent: Bool
-  }
-
   private struct State {
     var own: Peer
     var others: [String: (peer: Peer, lastSeen: ContinuousClock.Instant)] = [:]
@@ -69,8 +62,9 @@ package final class Membership: Sendable {
   /// The other gateways from which a description was received in the last hour: present ones first, in the order of
   /// their ids, then absent ones, the most recently received first.
   ///
-  /// A gateway that was restarted is listed once, as its current process.
-  package var others: [Known] {
+  /// A gateway that was restarted is listed once, as its current process. `isPresent` is true if a description was
+  /// received recently.
+  package var others: [(peer: Peer, isPresent: Bool)] {
     let now = now()
     return state.withLock { state in
       state.others = state.others.filter { now - $0.value.lastSeen < Membership.memory }
@@ -81,8 +75,9 @@ package final class Membership: Sendable {
       let named = { (peer: Peer) in peer.folder ?? peer.addresses.first ?? peer.id }
       var names = Set(present.map { named($0.peer) })
       names.insert(named(state.own))
-      return present.map(\.peer).sorted { $0.id < $1.id }.map { Known(peer: $0, isPresent: true) }
-        + absent.filter { names.insert(named($0.peer)).inserted }.map { Known(peer: $0.peer, isPresent: false) }
+      var others = present.map(\.peer).sorted { $0.id < $1.id }.map { (peer: $0, isPresent: true) }
+      for (peer, _) in absent where names.insert(named(peer)).inserted { others.append((peer, false)) }
+      return others
     }
   }
 

@@ -59,8 +59,8 @@ extension JetStreamMailbox {
         }
         entries.append(MailboxEntry(seq: message.sequence, push: push))
       case .gap(let device):
-        guard let gap = try? decodeJSON(StoredGap.self, from: message.body) else { continue }
-        try backup.set(MailboxGap(from: gap.from, to: gap.to, dropped: gap.dropped), of: device)
+        guard let gap = try? decodeJSON(MailboxGap.self, from: message.body) else { continue }
+        try backup.set(gap, of: device)
       case nil: break
       }
     }
@@ -79,13 +79,13 @@ extension JetStreamMailbox {
       let pushes = try backup.pushes(after: row, limit: Self.pageSize, now: now())
       guard let last = pushes.last else { return }
       let outcomes = await append(pushes.map(\.push))
-      var moved: [RestoredBackup.Moved] = []
+      var moved: [(device: DeviceID, from: UInt64, to: UInt64)] = []
       for (push, outcome) in zip(pushes, outcomes) {
         guard case .queued(let seq, _) = outcome else {
           throw StoreError(
             "push \(push.push.id) of the backup was not stored (\(reason(for: outcome))): the restore failed")
         }
-        moved.append(RestoredBackup.Moved(device: push.push.device, from: push.number, to: seq))
+        moved.append((push.push.device, push.number, seq))
       }
       try backup.note(moved)
       row = last.row
@@ -120,7 +120,7 @@ extension JetStreamMailbox {
       guard let last = gaps.last else { return }
       for gap in gaps {
         let highest = state.withLock { $0.highest[partition(of: gap.device)] }
-        let body = controlJSON(StoredGap(from: highest, to: highest, dropped: gap.dropped))
+        let body = controlJSON(MailboxGap(from: highest, to: highest, dropped: gap.dropped))
         try await surely { () async throws(JetStreamError) in
           _ = try await engine.publish(streams.gap(of: gap.device), headers: [("Nats-Rollup", "sub")], body)
         }

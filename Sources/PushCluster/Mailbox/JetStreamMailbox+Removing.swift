@@ -87,7 +87,7 @@ extension JetStreamMailbox {
     try await engine.purge(stream, subject: streams.pushes(of: device), below: through &+ 1)
     change(device) { $0.noteSwept(through: through) }
     if let found = try await engine.lastMessage(stream, subject: streams.gap(of: device)),
-      let gap = try? decodeJSON(StoredGap.self, from: found.body), gap.to <= through
+      let gap = try? decodeJSON(MailboxGap.self, from: found.body), gap.to <= through
     {
       delete([found.sequence], of: device)
     }

@@ -2,14 +2,6 @@
 ///
 /// A value type without a lock. It has at most ``maximumKeys`` keys; reports of further keys are counted together.
 package struct LogRateLimiter<Key: Hashable & Sendable>: Sendable {
-  /// The result for a report.
-  package enum Verdict: Equatable, Sendable {
-    /// The report is logged, together with the number of earlier reports of this key that were not.
-    case logged(skipped: Int)
-    /// The report is only counted.
-    case counted
-  }
-
   private struct Entry {
     /// The start of the interval, in seconds since 1970.
     var begun: Int64
@@ -37,26 +29,28 @@ package struct LogRateLimiter<Key: Hashable & Sendable>: Sendable {
   /// Decides whether a report of `key` is logged or only counted.
   ///
   /// - Parameter now: seconds since 1970; a clock that was set back begins a new interval.
-  package mutating func note(_ key: Key, at now: Int64) -> Verdict {
+  /// - Returns: the number of earlier reports of this key that were only counted, if this one is logged; nil if it is
+  ///   only counted.
+  package mutating func note(_ key: Key, at now: Int64) -> Int? {
     if var entry = entries[key], isOpen(entry, at: now) {
       defer { entries[key] = entry }
       if entry.logged < count {
         entry.logged += 1
-        return .logged(skipped: 0)
+        return 0
       }
       entry.skipped += 1
-      return .counted
+      return nil
     }
     if entries[key] == nil, entries.count >= maximumKeys {
       entries = entries.filter { $0.value.skipped > 0 || isOpen($0.value, at: now) }
       if entries.count >= maximumKeys {
         others += 1
-        return .counted
+        return nil
       }
     }
     let skipped = entries[key]?.skipped ?? 0
     entries[key] = Entry(begun: now, logged: 1)
-    return .logged(skipped: skipped)
+    return skipped
   }
 
   /// Removes and returns the numbers of counted reports of ended intervals: one for each key, and nil for all keys

@@ -190,7 +190,7 @@ struct PolicyExplain: AsyncParsableCommand {
     private func words(_ presentation: Presentation, _ part: Part) -> String? {
       switch part {
       case .badge: presentation.badge.map(String.init)
-      case .sound: presentation.sound?.name
+      case .sound: presentation.sound
       case .alert: presentation.alert.map(SummaryEntry.line) ?? presentation.center.map { _ in "in the center" }
       }
     }

@@ -79,14 +79,12 @@ final class LogWriter: Sendable {
     guard entry.level >= .info, let event = entry.event else { return (nil, true) }
     let name = LoggedEvent(rawValue: event)?.key
     let kind = Kind(event: event, key: entry.fields.first { $0.name == name }?.value ?? "")
-    switch state.gate.note(kind, at: entry.at / 1000) {
-    case .logged(let skipped):
-      let last = state.untold.removeValue(forKey: kind)
-      return (skipped == 0 ? nil : last.map { $0.repeated(skipped, at: entry.at) }, true)
-    case .counted:
+    guard let skipped = state.gate.note(kind, at: entry.at / 1000) else {
       state.untold[kind] = entry
       return (nil, false)
     }
+    let last = state.untold.removeValue(forKey: kind)
+    return (skipped == 0 ? nil : last.map { $0.repeated(skipped, at: entry.at) }, true)
   }
 
   private static func append(_ entry: LogEntry, to state: inout State) {

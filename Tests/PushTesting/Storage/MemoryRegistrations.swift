@@ -634,20 +634,20 @@ package final class MemoryRegistrations: Registrations {
 
   package func enroll(
     batch name: String, numbers: Range<Int>, topic: String, environment: Environment
-  ) async throws -> [EnrolledDevice] {
+  ) async throws -> [(secret: String, token: DeviceToken)] {
     try Self.require(Self.isBatchName(name), .invalid)
     let app = try app(topic: topic)
     return try state.withLock { state in
       let before = state
       do {
-        return try numbers.map { number in
+        return try numbers.map { number -> (secret: String, token: DeviceToken) in
           let name = "\(name)-\(number)"
           try Self.require(!state.persons.values.contains { $0.name == name }, .conflict)
           let (device, secret) = try Self.enroll(name, fault == .sharesPersons ? app.name : name, .device, &state)
           let registration = Registration(
             token: .random(), device: device.id, app: app.id, environment: environment)
           state.registrations.append(registration)
-          return EnrolledDevice(secret: secret, token: registration.token)
+          return (secret, registration.token)
         }
       } catch {
         if fault != .enrollsHalfBatches { state = before }

@@ -165,7 +165,7 @@ package final class TwoReplicas: Registrations {
   }
   package func enroll(
     batch name: String, numbers: Range<Int>, topic: String, environment: Environment
-  ) async throws -> [EnrolledDevice] {
+  ) async throws -> [(secret: String, token: DeviceToken)] {
     try await change {
       try await $0.enroll(batch: name, numbers: numbers, topic: topic, environment: environment)
     }

@@ -91,17 +91,10 @@ extension SQLiteRegistrations {
     }
   }
 
-  /// A token of an app.
-  private struct TokenRow: Sendable {
-    var number: Int64
-    var token: DeviceToken
-    var device: DeviceID
-    var isEnded: Bool
-  }
-
   /// Calls `body` with the tokens of an app in slices, since pushes wait for a transaction.
   private func forEachSlice(
-    of table: String, _ app: AppID, _ body: ([TokenRow]) async throws -> Void
+    of table: String, _ app: AppID,
+    _ body: ([(number: Int64, token: DeviceToken, device: DeviceID, isEnded: Bool)]) async throws -> Void
   ) async throws {
     var last: Int64 = -1
     while true {
@@ -112,7 +105,9 @@ extension SQLiteRegistrations {
     }
   }
 
-  private func tokens(in table: String, of app: AppID, after number: Int64) async throws -> [TokenRow] {
+  private func tokens(
+    in table: String, of app: AppID, after number: Int64
+  ) async throws -> [(number: Int64, token: DeviceToken, device: DeviceID, isEnded: Bool)] {
     try await store.read { db in
       let rows = try PreparedStatement(
         db,
@@ -122,13 +117,10 @@ extension SQLiteRegistrations {
         """)
       rows.bind(app.row)
       rows.bind(number)
-      var found: [TokenRow] = []
+      var found: [(number: Int64, token: DeviceToken, device: DeviceID, isEnded: Bool)] = []
       while try rows.next() {
         guard let token = DeviceToken(bytes: rows.blob(1)) else { throw rows.damage(1, "32 bytes are expected") }
-        found.append(
-          TokenRow(
-            number: try rows.integer(0), token: token, device: DeviceID(row: try rows.integer(2)),
-            isEnded: !rows.isNull(3)))
+        found.append((try rows.integer(0), token, DeviceID(row: try rows.integer(2)), !rows.isNull(3)))
       }
       return found
     }

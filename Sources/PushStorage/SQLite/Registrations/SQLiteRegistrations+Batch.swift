@@ -10,7 +10,7 @@ import PushPolicy
 extension SQLiteRegistrations {
   package func enroll(
     batch name: String, numbers: Range<Int>, topic: String, environment: Environment
-  ) async throws -> [EnrolledDevice] {
+  ) async throws -> [(secret: String, token: DeviceToken)] {
     try SQLiteRegistrations.requireBatchName(name)
     let app = try app(topic: topic)
     struct Row: Sendable {
@@ -52,7 +52,7 @@ extension SQLiteRegistrations {
       db.afterNextTransaction { [self] _ in add(records, choices: known) }
     }
     try? store.moveLog()
-    return rows.map { EnrolledDevice(secret: String(decoding: $0.secret, as: UTF8.self), token: $0.token) }
+    return rows.map { (String(decoding: $0.secret, as: UTF8.self), $0.token) }
   }
 
   package func remove(batch name: String) async throws -> [(device: DeviceID, app: AppID)] {
