@@ -177,7 +177,7 @@ package enum Policy {
     private var isSummarized: Bool { app?.delivery == .summary }
 
     private func setting(of quota: AlertQuota) -> String {
-      switch quota.cause {
+      switch quota {
       case .chosen: "apps/\(topic)/alert_budget"
       case .absence: "absence"
       case .standard: "budget"
@@ -186,7 +186,7 @@ package enum Policy {
 
     /// Returns the alert limit because of which the part was removed; nil if it was removed for another reason.
     func budget(behind removal: Decision.Removal) -> Int? {
-      guard let exhausted, exhausted.cause != .absence, removal.setting == setting(of: exhausted) else { return nil }
+      guard let exhausted, exhausted != .absence, removal.setting == setting(of: exhausted) else { return nil }
       return exhausted.count
     }
 
@@ -199,7 +199,7 @@ package enum Policy {
         return Deferral(by: .summary, until: preferences.summary.due(after: arrival), relevance: relevance)
       }
       // While the user is present, alerts beyond the budget go to the notification center and to no summary.
-      guard isCatchingUp, let exhausted, exhausted.cause != .standard,
+      guard isCatchingUp, let exhausted, exhausted != .standard,
         !SuppressionCondition.budget.lets(.alert, of: level)
       else { return nil }
       return Deferral(by: .budget, relevance: relevance)
