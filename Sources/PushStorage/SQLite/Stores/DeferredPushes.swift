@@ -53,8 +53,7 @@ package final class DeferredPushes: Sendable {
   private let queue = CommitQueue<Change, Void>()
 
   package init(store: SQLiteStore, logger: Logger) throws(StoreError) {
-    self.store = store
-    self.logger = logger
+    (self.store, self.logger) = (store, logger)
     state = Mutex(try store.load(DeferredPushes.load))
     store.replica.onChange(of: ["held", "digest"]) { [weak self] db, changes in try self?.adopt(changes, db) }
   }
@@ -71,10 +70,9 @@ package final class DeferredPushes: Sendable {
       guard let (device, push) = try row(rows) else { continue }
       state.pushes[device, default: []].append(push)
     }
-    let summarized = try PreparedStatement(db, "SELECT device, seq FROM digest")
-    while try summarized.next() {
-      state.summarized[DeviceID(row: try summarized.integer(0))] = UInt64(
-        try summarized.integer(1, in: ColumnBounds.progress))
+    let last = try PreparedStatement(db, "SELECT device, seq FROM digest")
+    while try last.next() {
+      state.summarized[DeviceID(row: try last.integer(0))] = UInt64(try last.integer(1, in: ColumnBounds.progress))
     }
     return state
   }
@@ -113,9 +111,7 @@ package final class DeferredPushes: Sendable {
       guard let self else { return }
       state.withLock { state in
         let pending = self.queue.pending
-        for (device, fresh) in fresh {
-          state.take(fresh.pushes, summarized: fresh.summarized, of: device, then: pending)
-        }
+        for (device, (pushes, last)) in fresh { state.take(pushes, summarized: last, of: device, then: pending) }
       }
     }
   }
