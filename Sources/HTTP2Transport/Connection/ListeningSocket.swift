@@ -58,7 +58,7 @@ package final class ListeningSocket: Sendable {
     guard (error as? IOError)?.errnoCode == EADDRINUSE, case .tcp(let host, let port) = address.numeric else {
       return nil
     }
-    return PortHolder.find(host: host, port: port)?.description
+    return PortHolder.find(host: host, port: port)
   }
 
   /// Returns a copy of the descriptor, for a caller that closes the descriptor on which it accepts.
