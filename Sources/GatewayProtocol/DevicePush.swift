@@ -139,7 +139,7 @@ extension Presentation {
   /// Reads the `presentation` of a push.
   fileprivate init(_ element: JSONElement?) {
     self.init(
-      badge: element?["badge"]?.integer, sound: element?["sound"]?.string.map { SoundPresentation(name: $0) })
+      badge: element?["badge"]?.integer, sound: element?["sound"]?.string)
     if let alert = element?["alert"] { self.alert = AlertPresentation(alert) }
     // Earlier gateways send the British spelling.
     if let center = element?["center"] { self.center = AlertPresentation(center) }

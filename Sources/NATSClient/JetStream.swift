@@ -57,10 +57,11 @@ package struct JetStream: Sendable {
     }
   }
 
-  /// Returns messages of a subject from a sequence number on, from any replica, which may lag.
+  /// Returns messages of a subject from a sequence number on, from any replica, which may lag, and the number of
+  /// messages after these that the replica has.
   package func messages(
     _ stream: String, subject: String, from sequence: UInt64, limit: Int, maximumSize: Int? = nil
-  ) async throws(JetStreamError) -> MessageBatch {
+  ) async throws(JetStreamError) -> (messages: [StoredMessage], remaining: UInt64) {
     try await batch(
       stream, Get(seq: max(1, sequence), nextBySubject: subject, batch: limit, maximumSize: maximumSize))
   }
@@ -73,7 +74,9 @@ package struct JetStream: Sendable {
     try await batch(stream, Get(lastBySubjects: subjects)).messages
   }
 
-  private func batch(_ stream: String, _ get: Get) async throws(JetStreamError) -> MessageBatch {
+  private func batch(
+    _ stream: String, _ get: Get
+  ) async throws(JetStreamError) -> (messages: [StoredMessage], remaining: UInt64) {
     var answers: [NATSMessage]
     do {
       answers = try await transport.requestMany(
@@ -89,7 +92,7 @@ package struct JetStream: Sendable {
     for answer in answers { messages.append(try JetStreamReplies.direct(answer)) }
     // No stream contains more messages.
     let remaining = end.header("Nats-Num-Pending").flatMap { UInt64($0) }.map { min($0, UInt64(UInt32.max)) }
-    return MessageBatch(messages: messages, remaining: remaining ?? 0)
+    return (messages, remaining ?? 0)
   }
 
   /// Removes a message; one that does not exist is an error for which ``JetStreamError/isNotFound`` is true.
@@ -112,7 +115,7 @@ package struct JetStream: Sendable {
   package func purge(
     _ stream: String, subject: String? = nil, keep: Int? = nil, below sequence: UInt64? = nil
   ) async throws(JetStreamError) {
-    try await ask("STREAM.PURGE.\(stream)", Purge(filter: subject, keep: keep, seq: sequence), JetStreamReplies.check)
+    try await ask("STREAM.PURGE.\(stream)", Get(seq: sequence, filter: subject, keep: keep), JetStreamReplies.check)
   }
 
   // MARK: Streams
@@ -151,43 +154,28 @@ package struct JetStream: Sendable {
   ///
   /// - Throws: `.link(.refused)` for a cluster that a later attempt would also refuse.
   package func requireBroker() async throws(JetStreamError) {
-    let account: Account
-    do { account = try await self.account() } catch {
+    let level: Int?
+    do { level = try await apiLevel() } catch {
       guard error.code == .notEnabled else { throw error }
       throw .link(.refused("the NATS servers have no JetStream: enable it (jetstream { … }) on 2.11 or newer"))
     }
     // Servers report an API level from 2.11 on. The mailbox needs a feature of 2.11: a time to live for each message.
-    guard account.api.level ?? 0 >= 1 else {
+    guard let level, level >= 1 else {
       throw .link(.refused("the NATS servers are older than 2.11: upgrade them; 2.15 was tested"))
     }
   }
 
   /// Sends a request that only the leader of the cluster answers; it fails on a broker without a connection
   /// to the leader.
-  package func requireLeader() async throws(JetStreamError) { _ = try await account() }
+  package func requireLeader() async throws(JetStreamError) { _ = try await apiLevel() }
 
-  private func account() async throws(JetStreamError) -> Account {
-    try await ask("INFO", [String: String]()) { message throws(JetStreamError) in
-      try JetStreamReplies.value(Account.self, message)
-    }
+  private func apiLevel() async throws(JetStreamError) -> Int? {
+    try await ask("INFO", [String: String](), JetStreamReplies.apiLevel)
   }
 
   // MARK: Requests
 
-  // These are members, because a type inside a function crashes the compiler of Swift 6.3 when another
-  // module inlines it.
-
-  private struct Purge: Encodable {
-    var filter: String?
-    var keep: Int?
-    var seq: UInt64?
-  }
-
-  private struct Account: Decodable {
-    struct API: Decodable { var level: Int? }
-    var api: API
-  }
-
+  /// The messages to read, or to remove from a stream.
   private struct Get: Encodable {
     var seq: UInt64?
     var lastBySubject: String?
@@ -195,9 +183,12 @@ package struct JetStream: Sendable {
     var nextBySubject: String?
     var batch: Int?
     var maximumSize: Int?
+    /// The subject whose messages are removed, except the newest `keep`.
+    var filter: String?
+    var keep: Int?
 
     enum CodingKeys: String, CodingKey {
-      case seq, batch
+      case seq, batch, filter, keep
       case lastBySubject = "last_by_subj"
       case lastBySubjects = "multi_last"
       case nextBySubject = "next_by_subj"

@@ -20,9 +20,7 @@ package enum JetStreamError: Error, Sendable, Equatable, CustomStringConvertible
     package static let deletionFailed = ErrorCode(rawValue: 10057)
     package static let streamNameInUse = ErrorCode(rawValue: 10058)
     package static let streamNotFound = ErrorCode(rawValue: 10059)
-    package static let wrongLastMessageID = ErrorCode(rawValue: 10070)
     package static let wrongLastSequence = ErrorCode(rawValue: 10071)
-    package static let accountResourcesExceeded = ErrorCode(rawValue: 10002)
     package static let insufficientResources = ErrorCode(rawValue: 10023)
     /// A message with the same id is being stored.
     package static let duplicateInProcess = ErrorCode(rawValue: 10158)

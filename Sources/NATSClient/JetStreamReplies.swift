@@ -51,6 +51,17 @@ enum JetStreamReplies {
     if let error = try head(message.body).error { throw error }
   }
 
+  /// Reads the level of the API from the description of an account; nil before 2.11.
+  static func apiLevel(_ message: NATSMessage) throws(JetStreamError) -> Int? {
+    try check(message)
+    return parser.withLock { parser in
+      try? parser.parse(message.body.span) { root -> Int? in
+        guard let api = root["api"] else { return nil }
+        return api["level"]?.integer
+      }
+    }
+  }
+
   static func value<Value: Decodable>(_ type: Value.Type, _ message: NATSMessage) throws(JetStreamError) -> Value {
     try check(message)
     do { return try decodeJSON(from: message.body) } catch { throw .malformed("\(error)") }
@@ -65,9 +76,7 @@ enum JetStreamReplies {
     }
     guard let sequence = message.sequence, let subject = message.header("Nats-Subject")
     else { throw .malformed("a message without its number") }
-    return StoredMessage(
-      sequence: sequence, subject: subject, headers: message.headers, body: message.body,
-      time: message.header("Nats-Time-Stamp") ?? "")
+    return StoredMessage(sequence: sequence, subject: subject, headers: message.headers, body: message.body)
   }
 
   /// Reads a message from the answer of the leader.
@@ -78,7 +87,6 @@ enum JetStreamReplies {
         var seq: UInt64
         var hdrs: Data?
         var data: Data?
-        var time: String
       }
       var message: Message
     }
@@ -86,7 +94,7 @@ enum JetStreamReplies {
     guard Int64(exactly: found.seq) != nil else { throw .malformed("a message has the number \(found.seq)") }
     return StoredMessage(
       sequence: found.seq, subject: found.subject, headers: headers(found.hdrs ?? Data()),
-      body: Array(found.data ?? Data()), time: found.time)
+      body: Array(found.data ?? Data()))
   }
 
   /// Returns the lines of a header block without the first, which is the version of the protocol.

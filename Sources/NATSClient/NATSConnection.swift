@@ -116,20 +116,9 @@ package final class NATSConnection: NATSTransport {
     _ = enqueue(.publish(subject, reply: reply, headers: headers, body, request: nil))
   }
 
-  private struct Subscription: EngineSubscription {
-    let number: Int
-    weak let connection: NATSConnection?
-
-    func cancel() {
-      NATSLibrary.remove(number)
-      connection?.line.withLock { $0.subjects[number] = nil }
-      _ = connection?.enqueue(.cancel(number))
-    }
-  }
-
   package func subscribe(
     _ subject: String, queue: String?, _ handler: @escaping @Sendable (NATSMessage) -> Void
-  ) throws(NATSError) -> any EngineSubscription {
+  ) throws(NATSError) -> @Sendable () -> Void {
     let tokens = subject.split(separator: ".", omittingEmptySubsequences: false)
     guard tokens.allSatisfy({ !$0.isEmpty && !$0.contains(" ") }) else { throw .refused("invalid subject \(subject)") }
     let number = NATSLibrary.add(NATSLibrary.Callbacks(message: handler))
@@ -141,7 +130,11 @@ package final class NATSConnection: NATSTransport {
       NATSLibrary.remove(number)
       throw .closed
     }
-    return Subscription(number: number, connection: self)
+    return { [weak self] in
+      NATSLibrary.remove(number)
+      self?.line.withLock { $0.subjects[number] = nil }
+      _ = self?.enqueue(.cancel(number))
+    }
   }
 
   package func onLink(_ listener: @escaping @Sendable (LinkState) -> Void) {
@@ -221,7 +214,7 @@ package final class NATSConnection: NATSTransport {
     if !isFirst { lost() }
     var servers = options.servers.shuffled()
     if skipsServer { servers = servers.filter { $0 != last } + servers.filter { $0 == last } }
-    let error = engine.open(options, servers: servers, isPatient: !isFirst, callbacks())
+    let error = engine.open(options, servers: servers, keepsTrying: !isFirst, callbacks())
     if let error, error != .disconnected || isFirst { return error }
     engine.subscribe(inboxNumber, inbox + ".*", queue: nil)
     for (number, subject) in line.withLock({ $0.subjects }).sorted(by: { $0.key < $1.key }) {

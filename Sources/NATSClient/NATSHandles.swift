@@ -32,18 +32,18 @@ final class NATSHandles: @unchecked Sendable {
 
   /// Opens the connection.
   ///
-  /// - Parameter isPatient: true if the library keeps trying when no broker is reachable, and calls back when
+  /// - Parameter keepsTrying: true if the library keeps trying when no broker is reachable, and calls back when
   ///   one is connected.
   /// - Returns: the reason why there is no connection; ``NATSError/disconnected`` while the library keeps trying.
   func open(
-    _ options: NATSOptions, servers: [String], isPatient: Bool, _ callbacks: NATSLibrary.Callbacks
+    _ options: NATSOptions, servers: [String], keepsTrying: Bool, _ callbacks: NATSLibrary.Callbacks
   ) -> NATSError? {
     var handle: OpaquePointer?
     guard unsafe natsOptions_Create(&handle) == NATS_OK else { return .refused("NATS: out of memory") }
     defer { unsafe natsOptions_Destroy(handle) }
     let number = NATSLibrary.add(callbacks)
     self.number = number
-    if let problem = unsafe set(options, servers, number, isPatient: isPatient, handle) { return problem }
+    if let problem = unsafe set(options, servers, number, keepsTrying: keepsTrying, handle) { return problem }
     let status = unsafe natsConnection_Connect(&connection, handle)
     switch status {
     case NATS_OK: return nil
@@ -53,7 +53,7 @@ final class NATSHandles: @unchecked Sendable {
   }
 
   private func set(
-    _ options: NATSOptions, _ servers: [String], _ number: Int, isPatient: Bool, _ handle: OpaquePointer?
+    _ options: NATSOptions, _ servers: [String], _ number: Int, keepsTrying: Bool, _ handle: OpaquePointer?
   ) -> NATSError? {
     let closure = unsafe NATSLibrary.closure(number)
     var steps: [(of: String, status: natsStatus)] = []
@@ -84,7 +84,7 @@ final class NATSHandles: @unchecked Sendable {
     unsafe natsOptions_SetReconnectedCB(handle, NATSLibrary.onConnected, closure)
     unsafe natsOptions_SetClosedCB(handle, NATSLibrary.onClosed, closure)
     unsafe natsOptions_SetErrorHandler(handle, NATSLibrary.onError, closure)
-    if isPatient { unsafe natsOptions_SetRetryOnFailedConnect(handle, true, NATSLibrary.onConnected, closure) }
+    if keepsTrying { unsafe natsOptions_SetRetryOnFailedConnect(handle, true, NATSLibrary.onConnected, closure) }
     guard let failed = steps.first(where: { $0.status != NATS_OK }) else { return nil }
     return .refused("NATS: \(failed.of): \(NATSLibrary.text(failed.status))")
   }

@@ -10,10 +10,7 @@ package struct NATSMessage: Sendable {
   package init(
     subject: String, reply: String? = nil, headers: [(name: String, value: String)] = [], body: [UInt8] = []
   ) {
-    self.subject = subject
-    self.reply = reply
-    self.headers = headers
-    self.body = body
+    (self.subject, self.reply, self.headers, self.body) = (subject, reply, headers, body)
   }
 
   /// Returns the value of the first header of this name; case matters.
@@ -70,12 +67,8 @@ package struct NATSOptions: Sendable {
     servers: [String], credentials: String? = nil, authority: String? = nil, certificate: String? = nil,
     key: String? = nil, name: String = "pushgateway"
   ) {
-    self.servers = servers
-    self.credentials = credentials
-    self.authority = authority
-    self.certificate = certificate
-    self.key = key
-    self.name = name
+    (self.servers, self.credentials, self.authority) = (servers, credentials, authority)
+    (self.certificate, self.key, self.name) = (certificate, key, name)
   }
 }
 

@@ -22,8 +22,9 @@ package protocol NATSTransport: Sendable {
   /// The broker processes the subscription before requests that are sent later. Reconnects keep the subscription.
   ///
   /// - Parameter queue: the name of a queue group; one subscription of the group receives each message.
+  /// - Returns: a function that cancels the subscription.
   func subscribe(_ subject: String, queue: String?, _ handler: @escaping @Sendable (NATSMessage) -> Void)
-    throws(NATSError) -> any EngineSubscription
+    throws(NATSError) -> @Sendable () -> Void
 
   /// Calls `listener` for each later change of the link, one after another.
   func onLink(_ listener: @escaping @Sendable (LinkState) -> Void)
@@ -36,11 +37,6 @@ package protocol NATSTransport: Sendable {
 
   /// Closes the connection: pending requests are answered with ``NATSError/closed``.
   func close()
-}
-
-/// A subscription, until it is canceled.
-package protocol EngineSubscription: Sendable {
-  func cancel()
 }
 
 extension NATSTransport {

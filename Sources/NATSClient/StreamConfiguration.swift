@@ -37,14 +37,13 @@ package struct StreamConfiguration: Codable, Sendable, Equatable {
   package var deniesPurge: Bool?
   package var firstSequence: UInt64?
   package var republish: Republish?
-  package var metadata: [String: String]?
 
   package init(name: String, subjects: [String], replicas: Int) {
     (self.name, self.subjects, self.replicas) = (name, subjects, replicas)
   }
 
   package enum CodingKeys: String, CodingKey {
-    case name, subjects, storage, retention, discard, republish, metadata
+    case name, subjects, storage, retention, discard, republish
     case replicas = "num_replicas"
     case maximumMessages = "max_msgs"
     case maximumMessagesPerSubject = "max_msgs_per_subject"
@@ -64,7 +63,6 @@ package struct StreamConfiguration: Codable, Sendable, Equatable {
 package struct StreamInfo: Codable, Sendable {
   package struct State: Codable, Sendable {
     package var messages: UInt64
-    package var bytes: UInt64
     package var firstSequence: UInt64
     package var lastSequence: UInt64
     /// The number of subjects; nil when subjects were requested.
@@ -73,30 +71,15 @@ package struct StreamInfo: Codable, Sendable {
     package var subjects: [String: UInt64]?
 
     package enum CodingKeys: String, CodingKey {
-      case messages, bytes, subjects
+      case messages, subjects
       case firstSequence = "first_seq"
       case lastSequence = "last_seq"
       case subjectCount = "num_subjects"
     }
   }
 
-  package struct Replica: Codable, Sendable {
-    package var name: String
-    package var current: Bool
-    package var offline: Bool?
-    package var lag: UInt64?
-  }
-
-  package struct Cluster: Codable, Sendable {
-    package var name: String?
-    package var leader: String?
-    package var replicas: [Replica]?
-  }
-
   package var config: StreamConfiguration
   package var state: State
-  /// The cluster; nil if the broker runs alone.
-  package var cluster: Cluster?
 }
 
 /// A message in a stream.
@@ -105,19 +88,11 @@ package struct StoredMessage: Sendable {
   package var subject: String
   package var headers: [(name: String, value: String)]
   package var body: [UInt8]
-  /// The time at which it was stored, in the format of RFC 3339.
-  package var time: String
 
   package func header(_ name: String) -> String? { headers.first { $0.name == name }?.value }
 
-  package init(
-    sequence: UInt64, subject: String, headers: [(name: String, value: String)], body: [UInt8], time: String
-  ) {
-    self.sequence = sequence
-    self.subject = subject
-    self.headers = headers
-    self.body = body
-    self.time = time
+  package init(sequence: UInt64, subject: String, headers: [(name: String, value: String)], body: [UInt8]) {
+    (self.sequence, self.subject, self.headers, self.body) = (sequence, subject, headers, body)
   }
 }
 
@@ -131,11 +106,4 @@ package struct PublishAcknowledgement: Sendable, Equatable {
   package init(stream: String, sequence: UInt64, isDuplicate: Bool = false) {
     (self.stream, self.sequence, self.isDuplicate) = (stream, sequence, isDuplicate)
   }
-}
-
-/// A part of a stream's messages of a subject.
-package struct MessageBatch: Sendable {
-  package var messages: [StoredMessage]
-  /// The number of messages after these, as far as the answering replica had them.
-  package var remaining: UInt64
 }

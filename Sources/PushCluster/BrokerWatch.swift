@@ -11,7 +11,7 @@ import Synchronization
 package final class BrokerWatch: Sendable {
   private static let interval = Duration.seconds(2)
   /// The number of consecutive failed requests before a change of the broker; an election takes one or two.
-  private static let patience = 3
+  private static let failureLimit = 3
   /// The minimum time that a broker is kept, and the maximum while no broker answers: after each change all mailboxes
   /// are read again.
   private static let (shortestStay, longestStay) = (Duration.seconds(10), Duration.seconds(80))
@@ -42,7 +42,7 @@ package final class BrokerWatch: Sendable {
         (failures, stay) = (0, shortestStay)
       } catch {
         failures += 1
-        guard failures >= patience, moved.map({ .now - $0 >= stay }) ?? true, !Task.isCancelled else { continue }
+        guard failures >= failureLimit, moved.map({ .now - $0 >= stay }) ?? true, !Task.isCancelled else { continue }
         logger.log(
           .brokerLeft, "the broker does not reach the cluster's leader (\(error)); the gateway connects to another")
         (failures, stay, moved) = (0, moved == nil ? stay : min(stay * 2, longestStay), .now)

@@ -11,12 +11,10 @@ package struct HealthProblem: Codable, Sendable, Equatable {
   package static let storing = "mailbox"
 
   /// The text of every problem for unauthenticated clients.
-  package static let wordsForStrangers = "failing: `pushcli doctor` on the gateway's machine reports the cause"
+  package static let unauthenticatedText = "failing: `pushcli doctor` on the gateway's machine reports the cause"
 
   package init(part: String, problem: String, since: Int64) {
-    self.part = part
-    self.problem = problem
-    self.since = since
+    (self.part, self.problem, self.since) = (part, problem, since)
   }
 }
 
@@ -37,11 +35,8 @@ package struct Health: Codable, Sendable, Equatable {
     status: String, durability: String, promise: String? = nil, problems: [HealthProblem],
     warnings: [HealthProblem]? = nil
   ) {
-    self.status = status
-    self.durability = durability
-    self.promise = promise
-    self.problems = problems
-    self.warnings = warnings
+    (self.status, self.durability, self.promise) = (status, durability, promise)
+    (self.problems, self.warnings) = (problems, warnings)
   }
 
   /// The health for unauthenticated clients: the failing parts and their start times, without the files of this
@@ -49,7 +44,7 @@ package struct Health: Codable, Sendable, Equatable {
   package var forStrangers: Health {
     var health = self
     for index in health.problems.indices {
-      health.problems[index].problem = HealthProblem.wordsForStrangers
+      health.problems[index].problem = HealthProblem.unauthenticatedText
     }
     for index in health.warnings?.indices ?? 0..<0 {
       health.warnings?[index].problem = "`pushcli doctor` on the gateway's machine reports the details"

@@ -282,7 +282,7 @@ package enum Limits {
   /// The highest cursor that a device may report: all JSON libraries read integers up to it exactly.
   package static let maximumCursor: UInt64 = 1 << 53
   /// The maximum number of pushes deferred to one device's summary; the oldest ones beyond it appear in no summary.
-  package static let maximumHeld = 1000
+  package static let maximumDeferred = 1000
   /// The maximum size in bytes of a line from a device.
   package static let maximumLineSize = 16 << 10
   /// The maximum size in bytes of the name of a numbering of pushes, which is in each device's first line, with its

@@ -2,18 +2,12 @@ import Foundation
 import Glibc
 
 /// The process that listens on a TCP port, as far as this user may see it (proc(5)).
-package struct PortHolder: Sendable, Equatable, CustomStringConvertible {
-  package var pid: Int32
-  package var name: String
-
-  package init(pid: Int32, name: String) { (self.pid, self.name) = (pid, name) }
-
-  package var description: String { "\(name) (process \(pid))" }
-
-  /// Returns the process that prevents binding an address; nil if there is none, or it belongs to another user.
+package enum PortHolder {
+  /// Returns the name and the id of the process that prevents binding an address; nil if there is none, or it belongs to
+  /// another user.
   ///
   /// Reads the file descriptors of all processes: call it on a thread that may block.
-  package static func find(host: String, port: Int) -> PortHolder? {
+  package static func find(host: String, port: Int) -> String? {
     let tables = ["/proc/net/tcp", "/proc/net/tcp6"].compactMap(text(of:))
     let sockets = Set(tables.flatMap { inodes(listeningOn: port, host: host, in: $0) }.map { "socket:[\($0)]" })
     guard !sockets.isEmpty else { return nil }
@@ -25,7 +19,7 @@ package struct PortHolder: Sendable, Equatable, CustomStringConvertible {
         (try? files.destinationOfSymbolicLink(atPath: folder + "/" + descriptor)).map { sockets.contains($0) } ?? false
       }
       guard hasSocket, let name = text(of: "/proc/\(pid)/comm") else { continue }
-      return PortHolder(pid: pid, name: name.trimmingCharacters(in: .newlines))
+      return "\(name.trimmingCharacters(in: .newlines)) (process \(pid))"
     }
     return nil
   }

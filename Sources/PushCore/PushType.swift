@@ -37,9 +37,3 @@ package enum PushType: String, Sendable, CaseIterable {
     return (topic, nil)
   }
 }
-
-/// The push type of a topic's suffix, for commands that have to name the type.
-package enum PushTypeSuffix {
-  /// Returns the push type of a topic's suffix, as `apns-push-type` spells it; nil for an app's bundle id.
-  package static func type(ofTopic topic: String) -> String? { PushType.split(topic: topic).type?.rawValue }
-}

@@ -48,31 +48,6 @@ package struct BufferedRandom: RandomNumberGenerator {
   }
 }
 
-/// A generator of random numbers that need be neither unique nor secret (xoshiro256**, Blackman and Vigna).
-package struct FastRandom: RandomNumberGenerator {
-  private var state: (UInt64, UInt64, UInt64, UInt64)
-
-  package init() {
-    var system = SystemRandomNumberGenerator()
-    state = (system.next(), system.next(), system.next(), system.next() | 1)
-  }
-
-  package mutating func next() -> UInt64 {
-    let result = FastRandom.rotate(state.1 &* 5, 7) &* 9
-    let shifted = state.1 << 17
-    state.2 ^= state.0
-    state.3 ^= state.1
-    state.1 ^= state.2
-    state.0 ^= state.3
-    state.2 ^= shifted
-    state.3 = FastRandom.rotate(state.3, 45)
-    return result
-  }
-
-  @inline(__always)
-  private static func rotate(_ value: UInt64, _ count: UInt64) -> UInt64 { value &<< count | value &>> (64 - count) }
-}
-
 /// A generator of random numbers from a seed (Steele, Lea and Flood): the same numbers on every machine.
 package struct SplitMix64: RandomNumberGenerator {
   package var state: UInt64

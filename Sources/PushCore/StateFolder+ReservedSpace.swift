@@ -4,7 +4,7 @@ import Glibc
 /// open a database, and a gateway that can't start delivers none of the pending pushes.
 package struct ReservedSpace: Sendable {
   private let folder: StateFolder
-  private var path: String { folder.ballastPath }
+  private var path: String { folder.reservedSpacePath }
 
   /// The size of the file in bytes: the space that a start needs, and some more.
   package static let size = 1 << 20

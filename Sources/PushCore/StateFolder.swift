@@ -36,7 +36,7 @@ package struct StateFolder: Sendable {
   /// The certificates of the previous CAs, whose provider certificates are still valid.
   package var previousTrustPath: String { path + "/ca-previous.pem" }
   /// The file of ``ReservedSpace``.
-  package var ballastPath: String { path + "/ballast" }
+  package var reservedSpacePath: String { path + "/ballast" }
   /// The file of a backup in progress.
   package var backupDraftPath: String { path + "/backup-draft" }
   /// The file with the id of this gateway in its cluster.
@@ -51,10 +51,7 @@ package struct StateFolder: Sendable {
     package var topic: String
 
     package init(teamID: String, keyID: String, keyPath: String, topic: String) {
-      self.teamID = teamID
-      self.keyID = keyID
-      self.keyPath = keyPath
-      self.topic = topic
+      (self.teamID, self.keyID, self.keyPath, self.topic) = (teamID, keyID, keyPath, topic)
     }
 
     package enum CodingKeys: String, CodingKey {

@@ -109,18 +109,18 @@ package struct TokenBuckets<Key: Hashable & Sendable>: Sendable {
   /// - Parameter now: milliseconds since 1970.
   package mutating func take(_ key: Key, at now: Int64) -> Bool {
     guard let rate else { return true }
-    makeRoom(for: key, at: now)
+    makeSpace(for: key, at: now)
     return buckets[key, default: TokenBucket(rate, at: now)].take(at: now)
   }
 
   /// Takes `count` tokens of a key's bucket, also if it has fewer: see ``TokenBucket/owe(_:at:)``.
   package mutating func owe(_ key: Key, _ count: Int, at now: Int64) {
     guard let rate else { return }
-    makeRoom(for: key, at: now)
+    makeSpace(for: key, at: now)
     buckets[key, default: TokenBucket(rate, at: now)].owe(count, at: now)
   }
 
-  private mutating func makeRoom(for key: Key, at now: Int64) {
+  private mutating func makeSpace(for key: Key, at now: Int64) {
     if buckets.count >= sweepCount, buckets[key] == nil {
       buckets = buckets.filter { entry in
         var bucket = entry.value

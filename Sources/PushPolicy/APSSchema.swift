@@ -8,9 +8,7 @@ package struct SchemaError: Sendable, Equatable {
   package var evidence: String
 
   package init(pointer: String, message: String, evidence: String) {
-    self.pointer = pointer
-    self.message = message
-    self.evidence = evidence
+    (self.pointer, self.message, self.evidence) = (pointer, message, evidence)
   }
 }
 

@@ -1,16 +1,19 @@
-/// The maximum number of alerts from an app within the hour before one push, and the reason for it.
-struct AlertQuota: Sendable, Equatable {
-  enum Cause: Sendable {
-    /// The user has set it.
-    case chosen
-    /// The device was away: further alerts are in a summary.
-    case absence
-    /// It is the default.
-    case standard
-  }
+/// The maximum number of alerts from an app within the hour before one push, by its reason.
+enum AlertQuota: Sendable, Equatable {
+  /// The number that the user has set.
+  case chosen(Int)
+  /// The number for a device that was away: further alerts are in a summary.
+  case absence
+  /// The default.
+  case standard
 
-  var count: Int
-  var cause: Cause
+  var count: Int {
+    switch self {
+    case .chosen(let count): count
+    case .absence: Policy.returnBudget
+    case .standard: AlertBudget.standardCount
+    }
+  }
 }
 
 extension Policy {
@@ -25,18 +28,18 @@ extension Policy {
   /// Without a limit, a decision is independent of earlier alerts, and the alert is not counted.
   ///
   /// - Parameter isQuestion: true for a question whose sender waits for the answer (`pushcli ask`).
-  static func alertAllowance(
+  static func alertQuota(
     of app: AppPreferences?, for push: PushNotification, isQuestion: Bool = false, received: Int64, at now: Int64,
     isCatchingUp: Bool
   ) -> AlertQuota? {
     switch app?.alertBudget ?? .standard {
-    case .alerts(let count): return AlertQuota(count: count, cause: .chosen)
+    case .alerts(let count): return .chosen(count)
     case .unlimited: return nil
     case .standard:
       if isQuestion { return nil }
-      if isCatchingUp, now - received > absence { return AlertQuota(count: returnBudget, cause: .absence) }
+      if isCatchingUp, now - received > absence { return .absence }
       if push.claimedLevel >= .timeSensitive { return nil }
-      return AlertQuota(count: AlertBudget.standardCount, cause: .standard)
+      return .standard
     }
   }
 }

@@ -1,10 +1,10 @@
 /// Rule B1: a badge is the number of items that await the user, a whole number of at least 0; no other value is a
 /// badge.
-enum BadgeRule {
+extension PushNotification {
   /// Returns the count of `value`, a payload's `badge`; `1e2` and `3.0` are whole numbers.
   ///
   /// - Throws: B1 if it is not a whole number of at least 0, or is larger than `Int.max`.
-  static func badge(_ value: JSONElement) throws(Violation) -> Int {
+  static func badgeCount(_ value: JSONElement) throws(Violation) -> Int {
     if let count = value.integer ?? value.double.flatMap(whole), count >= 0 { return count }
     throw Violation(
       rule: .b1,

@@ -54,7 +54,8 @@ package struct Decision: Sendable, Equatable {
 package struct Presentation: Sendable, Equatable, Codable {
   /// The count on the app's icon; 0 clears it.
   package var badge: Int?
-  package var sound: SoundPresentation?
+  /// The bare file name of the sound; for a name that the device does not have it plays the default sound (S1).
+  package var sound: String?
   package var alert: AlertPresentation?
   /// The entry in the notification center for an alert that may not interrupt; `nil` if the alert is shown, was not
   /// requested, or was refused.
@@ -66,7 +67,7 @@ package struct Presentation: Sendable, Equatable, Codable {
   package var budget: Int?
 
   package init(
-    badge: Int? = nil, sound: SoundPresentation? = nil, alert: AlertPresentation? = nil,
+    badge: Int? = nil, sound: String? = nil, alert: AlertPresentation? = nil,
     center: AlertPresentation? = nil, held: Deferral? = nil, budget: Int? = nil
   ) {
     self.budget = budget
@@ -107,16 +108,6 @@ package struct Deferral: Sendable, Equatable, Codable {
     self.by = by
     self.until = until
     self.relevance = relevance
-  }
-}
-
-/// The sound that a device plays. On the wire it is the bare name (`"sound":"default"`).
-package struct SoundPresentation: Sendable, Equatable {
-  /// A bare file name; for a name that the device does not have it plays the default sound (S1).
-  package var name: String
-
-  package init(name: String) {
-    self.name = name
   }
 }
 

@@ -69,7 +69,7 @@ package struct Explanation: Sendable, Equatable {
   }
 
   /// Explains the preference with this key from the table of preferences; `nil` if it removes nothing.
-  private init?<Holder: ChoiceHolder>(_ key: String, of holder: Holder, _ place: String, _ set: String) {
+  private init?<Holder: PreferenceHolder>(_ key: String, of holder: Holder, _ place: String, _ set: String) {
     guard let (choice, slot) = Holder.slots.first(where: { $0.choice.key == key }), let reason = slot.refusal(holder)
     else { return nil }
     self.init(reason, place, "\(set) \(choice.name)=\(slot.remedy)")

@@ -61,16 +61,15 @@ package struct JSONSyntaxError: Error, Sendable, Equatable {
   /// The position and the reason, for users.
   package var message: String
 
-  package init(message: String) {
-    self.message = message
-  }
-
   /// Makes the error of a document that the parser refused, for its syntax or for an unsupported value.
   init(of bytes: Span<UInt8>) {
-    message =
-      bytes.isEmpty
-      ? "it is empty"
-      : JSONError(in: bytes)?.description ?? "it is nested too deeply, or has an invalid number or character"
+    if bytes.isEmpty {
+      message = "it is empty"
+    } else if let (line, column, words) = JSONSyntaxError.find(in: bytes) {
+      message = "line \(line), column \(column): \(words)"
+    } else {
+      message = "it is nested too deeply, or has an invalid number or character"
+    }
   }
 }
 

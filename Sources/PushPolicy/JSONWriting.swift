@@ -32,7 +32,7 @@ extension Presentation {
     if let sound {
       separate()
       append("\"sound\":\"", to: &bytes)
-      appendEscaped(sound.name, to: &bytes)
+      appendEscaped(sound, to: &bytes)
       append("\"", to: &bytes)
     }
     if let alert {
@@ -101,19 +101,6 @@ extension AlertPresentation {
       append(actions.isEmpty ? ",\"actions\":[]" : "]", to: &bytes)
     }
     append("}", to: &bytes)
-  }
-}
-
-extension SoundPresentation: Codable {
-  /// Decodes the bare name.
-  package init(from decoder: any Decoder) throws {
-    name = try decoder.singleValueContainer().decode(String.self)
-  }
-
-  /// Encodes the bare name.
-  package func encode(to encoder: any Encoder) throws {
-    var container = encoder.singleValueContainer()
-    try container.encode(name)
   }
 }
 

@@ -8,9 +8,7 @@ package struct ParsedPayload: Sendable, Equatable {
   package var faults: [SchemaError]
 
   package init(notification: PushNotification, violations: [Violation] = [], faults: [SchemaError] = []) {
-    self.notification = notification
-    self.violations = violations
-    self.faults = faults
+    (self.notification, self.violations, self.faults) = (notification, violations, faults)
   }
 }
 
@@ -60,16 +58,16 @@ extension PushNotification {
   fileprivate mutating func read(aps: JSONElement, violations: inout [Violation], faults: inout [SchemaError]) {
     aps.visitMembers { key, value in
       APSSchema.aps.check(key, value, &faults)
-      VibrationRule.check(key, in: "/aps", violations: &violations)
+      key.checkVibration(in: "/aps", violations: &violations)
       switch key {
       case "alert": Alert.read(value, into: &alert, violations: &violations, faults: &faults)
       case "badge":
         do throws(Violation) {
-          badge = try BadgeRule.badge(value)
+          badge = try Self.badgeCount(value)
         } catch {
           violations.append(error)
         }
-      case "sound": SoundRule.read(value, into: &sound, violations: &violations, faults: &faults)
+      case "sound": Sound.read(value, into: &sound, violations: &violations, faults: &faults)
       case "category": category = value.string ?? category
       case "thread-id": threadID = value.string ?? threadID
       case "interruption-level": level = value.string.flatMap(InterruptionLevel.init) ?? level
@@ -103,7 +101,7 @@ extension PushNotification.Alert {
     var body = LocalizedText()
     object.visitMembers { key, value in
       APSSchema.alert.check(key, value, &faults)
-      VibrationRule.check(key, in: "/aps/alert", violations: &violations)
+      key.checkVibration(in: "/aps/alert", violations: &violations)
       switch key {
       case "title": title.read(plain: value)
       case "title-loc-key": title.read(key: value)

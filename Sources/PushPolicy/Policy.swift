@@ -43,23 +43,23 @@ package enum Policy {
     let category = notification.category.flatMap { app?.categories[$0] }
     let level = notification.level(for: app)
     let received = received ?? moment.seconds
-    var allowance: AlertQuota?
+    var quota: AlertQuota?
     // A pattern, because `==` would copy the alert for each push.
     if case .some = notification.alert {
-      allowance = alertAllowance(
+      quota = alertQuota(
         of: app, for: notification, isQuestion: isQuestion, received: received, at: moment.seconds,
         isCatchingUp: isCatchingUp)
     }
-    let isOverBudget = allowance.map { recentAlerts() >= $0.count } ?? false
+    let isOverBudget = quota.map { recentAlerts() >= $0.count } ?? false
     // Usually no condition can apply, and none has to be checked.
     let mayHoldBack =
       isOverBudget || level == .passive || device.isSilent || device.focus != nil || !preferences.quietHours.isEmpty
       || app?.delivery == .summary || app?.provisional == true
-    let interference =
+    let suppression =
       mayHoldBack
-      ? Interference(
+      ? Suppression(
         level: level, topic: topic, app: app, preferences: preferences, device: device, moment: moment,
-        exhausted: isOverBudget ? allowance : nil, isCatchingUp: isCatchingUp) : nil
+        exhausted: isOverBudget ? quota : nil, isCatchingUp: isCatchingUp) : nil
     /// Returns the removal of this part by a preference or as advertising, independent of the conditions.
     func prohibition(of part: Part) -> Decision.Removal? {
       if let choice = choice(against: part, topic, app, notification.category, category, preferences) {
@@ -79,10 +79,10 @@ package enum Policy {
       }
     }
     if let sound = notification.askedSound(at: level) {
-      if let removal = prohibition(of: .sound) ?? interference?.removal(of: .sound) {
+      if let removal = prohibition(of: .sound) ?? suppression?.removal(of: .sound) {
         decision.removed.append(removal)
       } else {
-        decision.presentation.sound = SoundPresentation(name: sound)
+        decision.presentation.sound = sound
       }
     }
     if let alert = notification.alert {
@@ -90,14 +90,14 @@ package enum Policy {
         title: alert.title, subtitle: alert.subtitle, body: alert.body, buttons: alert.action.buttons)
       if let removal = prohibition(of: .alert) {
         decision.removed.append(removal)
-      } else if let interference, let removal = interference.removal(of: .alert) {
+      } else if let suppression, let removal = suppression.removal(of: .alert) {
         decision.removed.append(removal)
         decision.presentation.center = presentation
-        decision.presentation.budget = interference.budget(behind: removal)
-        decision.presentation.held = interference.hold(received: received, relevance: notification.relevanceScore)
+        decision.presentation.budget = suppression.budget(behind: removal)
+        decision.presentation.held = suppression.deferral(received: received, relevance: notification.relevanceScore)
       } else {
         decision.presentation.alert = presentation
-        decision.isAlertCounted = allowance != nil
+        decision.isAlertCounted = quota != nil
       }
     }
     return decision
@@ -136,7 +136,7 @@ package enum Policy {
   }
 
   /// The conditions of one push.
-  private struct Interference {
+  private struct Suppression {
     let level: InterruptionLevel
     let topic: String
     let app: AppPreferences?
@@ -149,19 +149,19 @@ package enum Policy {
 
     /// Returns the removal of a part by the first condition that applies.
     func removal(of part: Part) -> Decision.Removal? {
-      for circumstance in SuppressionCondition.inOrder where !circumstance.lets(part, of: level) {
-        guard let reason = reason(circumstance) else { continue }
+      for condition in SuppressionCondition.inOrder where !condition.lets(part, of: level) {
+        guard let reason = reason(condition) else { continue }
         return Decision.Removal(part: part, rule: reason.rule, setting: reason.setting)
       }
       return nil
     }
 
     /// Returns the rule and the setting of a condition that applies; nil for any other.
-    private func reason(_ circumstance: SuppressionCondition) -> (rule: Rule, setting: String)? {
-      switch circumstance {
+    private func reason(_ condition: SuppressionCondition) -> (rule: Rule, setting: String)? {
+      switch condition {
       case .always: return (.a8, "interruption-level")
       case .provisional: return app?.provisional == true ? (.n7, "apps/\(topic)/provisional") : nil
-      case .summary: return isSummarised ? (.n7, "apps/\(topic)/delivery") : nil
+      case .summary: return isSummarized ? (.n7, "apps/\(topic)/delivery") : nil
       case .quietHours:
         guard let index = preferences.quietHours.firstIndex(where: { $0.contains(moment) }) else { return nil }
         return (.n7, "quiet/\(index)")
@@ -174,10 +174,10 @@ package enum Policy {
       }
     }
 
-    private var isSummarised: Bool { app?.delivery == .summary }
+    private var isSummarized: Bool { app?.delivery == .summary }
 
-    private func setting(of allowance: AlertQuota) -> String {
-      switch allowance.cause {
+    private func setting(of quota: AlertQuota) -> String {
+      switch quota {
       case .chosen: "apps/\(topic)/alert_budget"
       case .absence: "absence"
       case .standard: "budget"
@@ -186,20 +186,20 @@ package enum Policy {
 
     /// Returns the alert limit because of which the part was removed; nil if it was removed for another reason.
     func budget(behind removal: Decision.Removal) -> Int? {
-      guard let exhausted, exhausted.cause != .absence, removal.setting == setting(of: exhausted) else { return nil }
+      guard let exhausted, exhausted != .absence, removal.setting == setting(of: exhausted) else { return nil }
       return exhausted.count
     }
 
     /// Returns the summary to which a suppressed alert is deferred; nil if it is not deferred.
-    func hold(received: Int64, relevance: Double) -> Deferral? {
+    func deferral(received: Int64, relevance: Double) -> Deferral? {
       let relevance = relevance.isFinite ? relevance : 0
-      if isSummarised, !SuppressionCondition.summary.lets(.alert, of: level) {
+      if isSummarized, !SuppressionCondition.summary.lets(.alert, of: level) {
         var arrival = moment
         arrival.seconds = received
         return Deferral(by: .summary, until: preferences.summary.due(after: arrival), relevance: relevance)
       }
       // While the user is present, alerts beyond the budget go to the notification center and to no summary.
-      guard isCatchingUp, let exhausted, exhausted.cause != .standard,
+      guard isCatchingUp, let exhausted, exhausted != .standard,
         !SuppressionCondition.budget.lets(.alert, of: level)
       else { return nil }
       return Deferral(by: .budget, relevance: relevance)

@@ -19,14 +19,14 @@ package struct Preference: Sendable {
   let isNamed: Bool
   /// The effect, in a few words.
   package let help: String
-  let everything: ChoiceSlot<Preferences>?
-  let app: ChoiceSlot<AppPreferences>?
-  let category: ChoiceSlot<CategoryPreferences>?
+  let everything: PreferenceSlot<Preferences>?
+  let app: PreferenceSlot<AppPreferences>?
+  let category: PreferenceSlot<CategoryPreferences>?
 
   init(
     _ name: String, key: String? = nil, title: String, label: String? = nil, isNamed: Bool = false, help: String,
-    everything: ChoiceSlot<Preferences>? = nil, app: ChoiceSlot<AppPreferences>? = nil,
-    category: ChoiceSlot<CategoryPreferences>? = nil
+    everything: PreferenceSlot<Preferences>? = nil, app: PreferenceSlot<AppPreferences>? = nil,
+    category: PreferenceSlot<CategoryPreferences>? = nil
   ) {
     (self.name, self.key, self.title, self.label) = (name, key ?? name, title, label ?? name)
     (self.isNamed, self.help) = (isNamed, help)
@@ -39,8 +39,8 @@ extension Preference {
   package static let all: [Preference] = [
     Preference(
       "notifications", title: "Allow Notifications", help: "whether notifications are allowed",
-      everything: ChoiceSlot(\.notifications, .isOn, isAlwaysWritten: true, refusal: "notifications are off"),
-      app: ChoiceSlot(\.notifications, .isOn, isAlwaysWritten: true, refusal: "notifications are off") { app in
+      everything: PreferenceSlot(\.notifications, .isOn, isAlwaysWritten: true, refusal: "notifications are off"),
+      app: PreferenceSlot(\.notifications, .isOn, isAlwaysWritten: true, refusal: "notifications are off") { app in
         // An app with notifications turned off is not on probation any longer.
         if !app.notifications { app.provisional = false }
       }),
@@ -50,45 +50,46 @@ extension Preference {
     Preference(
       "quiet", title: "Quiet Hours", label: "quiet hours",
       help: "windows without alerts and sounds; several separated by `;`",
-      everything: ChoiceSlot(\.quietHours, .windows)),
+      everything: PreferenceSlot(\.quietHours, .windows)),
     Preference(
       "summary", title: "Summary at", help: "times of the summary with deferred pushes; at most 12 a day",
-      everything: ChoiceSlot(\.summary, .times)),
+      everything: PreferenceSlot(\.summary, .times)),
     Preference(
       "focus", title: "Focus “NAME” Lets Through", label: "focus NAME", isNamed: true,
-      help: "the apps that a Focus lets through; `off` deletes it", everything: ChoiceSlot(\.focuses, .focuses)),
+      help: "the apps that a Focus lets through; `off` deletes it", everything: PreferenceSlot(\.focuses, .focuses)),
     Preference(
       "log-text", key: "log_text", title: "Texts in the Log",
       help: "search for pushes by text in the delivery log. `off`: no text is stored; `devices`: by the user's own "
         + "devices; `senders`: by senders, too",
-      everything: ChoiceSlot(\.logText, .logText)),
+      everything: PreferenceSlot(\.logText, .logText)),
     Preference(
       "delivery", title: "Deliver", help: "whether its pushes interrupt now or are deferred to the summary",
-      app: ChoiceSlot(\.delivery, .delivery, refusal: "the app's pushes come in the summary", remark: "in the summary")),
+      app: PreferenceSlot(
+        \.delivery, .delivery, refusal: "the app's pushes come in the summary", remark: "in the summary")),
     Preference(
       "time-sensitive", key: "time_sensitive", title: "Time-Sensitive Breaks Through",
       help: "whether its time-sensitive pushes break through quiet hours and Focus",
-      app: ChoiceSlot(\.timeSensitive, .isOn, remark: "time-sensitive")),
+      app: PreferenceSlot(\.timeSensitive, .isOn, remark: "time-sensitive")),
     Preference(
       "critical", title: "Critical Breaks Through",
       help: "whether its critical pushes break through everything, the silent switch too",
-      app: ChoiceSlot(\.critical, .isOn, remark: "critical")),
+      app: PreferenceSlot(\.critical, .isOn, remark: "critical")),
     Preference(
       "advertising", title: "Advertising", help: "whether its alerts may advertise",
-      app: ChoiceSlot(
+      app: PreferenceSlot(
         \.advertising, .either("allow", "refuse"), refusal: "the app may not advertise", remark: "advertising")),
     Preference(
       "budget", key: "alert_budget", title: "Alerts an Hour",
       help:
         "alerts an hour; further alerts are in the center only. By default \(AlertBudget.standardCount), not counting "
         + "time-sensitive and critical ones",
-      app: ChoiceSlot(
+      app: PreferenceSlot(
         \.alertBudget, .budget, refusal: "the app has shown its VALUE alerts of this hour",
         remark: "VALUE alerts an hour")),
     Preference(
       "provisional", title: "Deliver Quietly",
       help: "`on`: quiet until the user decides. `notifications=off` ends it, too",
-      app: ChoiceSlot(
+      app: PreferenceSlot(
         \.provisional, .either("on", "keep", letting: "keep"), refusal: "the app is on probation", remark: "provisional"
       )),
   ]
@@ -97,9 +98,9 @@ extension Preference {
     let refusal = "\(part.rawValue) is off"
     return Preference(
       part.rawValue, title: title, help: help,
-      everything: ChoiceSlot(\.parts[part], .isOn, isAlwaysWritten: true, refusal: refusal),
-      app: ChoiceSlot(\.parts[part], .isOn, isAlwaysWritten: true, refusal: refusal),
-      category: ChoiceSlot(\.[part], .isOnOrInherited, refusal: refusal))
+      everything: PreferenceSlot(\.parts[part], .isOn, isAlwaysWritten: true, refusal: refusal),
+      app: PreferenceSlot(\.parts[part], .isOn, isAlwaysWritten: true, refusal: refusal),
+      category: PreferenceSlot(\.[part], .isOnOrInherited, refusal: refusal))
   }
 
   /// Returns the preference that an assignment names; nil if there is none.
@@ -156,40 +157,42 @@ package struct EffectivePreference: Sendable, Equatable {
 }
 
 /// An object with preferences: all apps, an app, or a category.
-protocol ChoiceHolder: HasDefault {
-  static var slots: [(choice: Preference, slot: ChoiceSlot<Self>)] { get }
+protocol PreferenceHolder: Sendable {
+  /// Makes an object in which all preferences have their defaults.
+  init()
+  static var slots: [(choice: Preference, slot: PreferenceSlot<Self>)] { get }
 }
 
-extension Preferences: ChoiceHolder {
-  static let slots: [(choice: Preference, slot: ChoiceSlot<Preferences>)] = Preference.all.compactMap { choice in
+extension Preferences: PreferenceHolder {
+  static let slots: [(choice: Preference, slot: PreferenceSlot<Preferences>)] = Preference.all.compactMap { choice in
     choice.everything.map { (choice, $0) }
   }
 
   /// The effective preferences for all apps.
-  package var choices: [EffectivePreference] { inForce() }
+  package var choices: [EffectivePreference] { effective() }
 }
 
-extension AppPreferences: ChoiceHolder {
-  static let slots: [(choice: Preference, slot: ChoiceSlot<AppPreferences>)] = Preference.all.compactMap { choice in
+extension AppPreferences: PreferenceHolder {
+  static let slots: [(choice: Preference, slot: PreferenceSlot<AppPreferences>)] = Preference.all.compactMap { choice in
     choice.app.map { (choice, $0) }
   }
 
   /// The effective preferences for the app.
-  package var choices: [EffectivePreference] { inForce() }
+  package var choices: [EffectivePreference] { effective() }
 }
 
-extension CategoryPreferences: ChoiceHolder {
-  static let slots: [(choice: Preference, slot: ChoiceSlot<CategoryPreferences>)] = Preference.all.compactMap {
+extension CategoryPreferences: PreferenceHolder {
+  static let slots: [(choice: Preference, slot: PreferenceSlot<CategoryPreferences>)] = Preference.all.compactMap {
     choice in
     choice.category.map { (choice, $0) }
   }
 
   /// The effective preferences for the category.
-  package var choices: [EffectivePreference] { inForce() }
+  package var choices: [EffectivePreference] { effective() }
 }
 
-extension ChoiceHolder {
-  fileprivate func inForce() -> [EffectivePreference] {
+extension PreferenceHolder {
+  fileprivate func effective() -> [EffectivePreference] {
     Self.slots.flatMap { choice, slot in
       slot.members(self).map { member in
         EffectivePreference(

@@ -17,7 +17,7 @@ extension Preferences: Codable {
   ///
   /// - Throws: `DecodingError` if a known key has a value of another type.
   package init(from decoder: any Decoder) throws {
-    let container = try decoder.container(keyedBy: ChoiceKey.self)
+    let container = try decoder.container(keyedBy: PreferenceKey.self)
     self.init()
     try decodeChoices(from: container)
     apps = try container.decodeIfPresent([String: AppPreferences].self, forKey: "apps") ?? [:]
@@ -25,7 +25,7 @@ extension Preferences: Codable {
 
   /// Encodes all switches, also those with their defaults, and the other preferences that differ from their defaults.
   package func encode(to encoder: any Encoder) throws {
-    var container = encoder.container(keyedBy: ChoiceKey.self)
+    var container = encoder.container(keyedBy: PreferenceKey.self)
     try encodeChoices(into: &container)
     try container.encode(apps, forKey: "apps")
   }
@@ -36,7 +36,7 @@ extension AppPreferences: Codable {
   ///
   /// - Throws: `DecodingError` if a known key has a value of another type.
   package init(from decoder: any Decoder) throws {
-    let container = try decoder.container(keyedBy: ChoiceKey.self)
+    let container = try decoder.container(keyedBy: PreferenceKey.self)
     self.init()
     try decodeChoices(from: container)
     categories = try container.decodeIfPresent([String: CategoryPreferences].self, forKey: "categories") ?? [:]
@@ -44,7 +44,7 @@ extension AppPreferences: Codable {
 
   /// Encodes all switches, also those with their defaults, and the other preferences that differ from their defaults.
   package func encode(to encoder: any Encoder) throws {
-    var container = encoder.container(keyedBy: ChoiceKey.self)
+    var container = encoder.container(keyedBy: PreferenceKey.self)
     try encodeChoices(into: &container)
     try container.encode(categories, forKey: "categories")
   }
@@ -56,22 +56,22 @@ extension CategoryPreferences: Codable {
   /// - Throws: `DecodingError` if a known key has a value of another type.
   package init(from decoder: any Decoder) throws {
     self.init()
-    try decodeChoices(from: decoder.container(keyedBy: ChoiceKey.self))
+    try decodeChoices(from: decoder.container(keyedBy: PreferenceKey.self))
   }
 
   /// Encodes the values that are not inherited.
   package func encode(to encoder: any Encoder) throws {
-    var container = encoder.container(keyedBy: ChoiceKey.self)
+    var container = encoder.container(keyedBy: PreferenceKey.self)
     try encodeChoices(into: &container)
   }
 }
 
-extension ChoiceHolder {
-  fileprivate mutating func decodeChoices(from container: KeyedDecodingContainer<ChoiceKey>) throws {
-    for (choice, slot) in Self.slots { try slot.decode(&self, container, ChoiceKey(choice.key)) }
+extension PreferenceHolder {
+  fileprivate mutating func decodeChoices(from container: KeyedDecodingContainer<PreferenceKey>) throws {
+    for (choice, slot) in Self.slots { try slot.decode(&self, container, PreferenceKey(choice.key)) }
   }
 
-  fileprivate func encodeChoices(into container: inout KeyedEncodingContainer<ChoiceKey>) throws {
-    for (choice, slot) in Self.slots { try slot.encode(self, &container, ChoiceKey(choice.key)) }
+  fileprivate func encodeChoices(into container: inout KeyedEncodingContainer<PreferenceKey>) throws {
+    for (choice, slot) in Self.slots { try slot.encode(self, &container, PreferenceKey(choice.key)) }
   }
 }

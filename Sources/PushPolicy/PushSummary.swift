@@ -1,5 +1,5 @@
 /// One deferred push, as an entry of a summary.
-package struct DigestEntry: Sendable, Equatable {
+package struct SummaryEntry: Sendable, Equatable {
   package var id: String
   package var topic: String
   /// The name of the app.
@@ -19,14 +19,8 @@ package struct DigestEntry: Sendable, Equatable {
     id: String, topic: String, app: String, title: String, relevance: Double = 0, badge: Int? = nil, received: Int64,
     collapseID: String = ""
   ) {
-    self.id = id
-    self.topic = topic
-    self.app = app
-    self.title = title
-    self.relevance = relevance
-    self.badge = badge
-    self.received = received
-    self.collapseID = collapseID
+    (self.id, self.topic, self.app, self.title) = (id, topic, app, title)
+    (self.relevance, self.badge, self.received, self.collapseID) = (relevance, badge, received, collapseID)
   }
 
   /// The maximum length of a text in a summary, in Unicode scalars.
@@ -44,7 +38,7 @@ package struct DigestEntry: Sendable, Equatable {
 
 /// The summary of deferred pushes: all entries, the most relevant first, and the newest badge of each app.
 package struct PushSummary: Sendable, Equatable {
-  package var entries: [DigestEntry]
+  package var entries: [SummaryEntry]
 
   /// The number of entries that the text lists.
   static let namedCount = 5
@@ -53,10 +47,10 @@ package struct PushSummary: Sendable, Equatable {
   ///
   /// The entries are ordered by relevance, and equal ones with the newest first. Duplicates occur once; replaced
   /// entries are omitted.
-  package init(_ held: some Sequence<DigestEntry>) {
+  package init(_ held: some Sequence<SummaryEntry>) {
     var replaced: Set<Slot> = []
     var ids: Set<String> = []
-    var kept: [DigestEntry] = []
+    var kept: [SummaryEntry] = []
     let newestFirst = held.enumerated().sorted {
       ($0.element.received, $0.offset) > ($1.element.received, $1.offset)
     }

@@ -14,10 +14,7 @@ package struct QuietWindow: Sendable, Hashable {
 
   package init(from: Int, to: Int, days: [Bool] = .init(repeating: true, count: 7), zone: String? = nil) {
     precondition((0..<1440).contains(from) && (0..<1440).contains(to) && days.count == 7)
-    self.from = from
-    self.to = to
-    self.days = days
-    self.zone = zone
+    (self.from, self.to, self.days, self.zone) = (from, to, days, zone)
   }
 
   /// Returns true if a time is in the window.

@@ -17,12 +17,8 @@ package struct Replay {
       id: String, topic: String, at: Int64, received: Int64, asked: RequestedPresentation,
       removed: [Decision.Removal] = []
     ) {
-      self.id = id
-      self.topic = topic
-      self.at = at
-      self.received = received
-      self.asked = asked
-      self.removed = removed
+      (self.id, self.topic, self.at) = (id, topic, at)
+      (self.received, self.asked, self.removed) = (received, asked, removed)
     }
 
     /// The parts that were presented.

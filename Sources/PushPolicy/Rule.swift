@@ -36,9 +36,6 @@ package struct Violation: Error, Sendable, Equatable {
   package var evidence: [String]
 
   package init(rule: Rule, pointer: String, message: String, evidence: [String] = []) {
-    self.rule = rule
-    self.pointer = pointer
-    self.message = message
-    self.evidence = evidence
+    (self.rule, self.pointer, self.message, self.evidence) = (rule, pointer, message, evidence)
   }
 }

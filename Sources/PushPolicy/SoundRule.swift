@@ -1,11 +1,11 @@
 /// Rule S1: a sound is named by a bare file name, which can only refer to the app's own sounds.
-enum SoundRule {
+extension PushNotification.Sound {
   /// Reads `value`, a payload's `sound`: a name, or an object with `name`, `critical` and `volume`.
   ///
   /// An empty name is not a sound, and an object without a name plays `default`. A value of another type counts as
   /// absent, as does a name with a violation.
   static func read(
-    _ value: JSONElement, into sound: inout PushNotification.Sound?, violations: inout [Violation],
+    _ value: JSONElement, into sound: inout Self?, violations: inout [Violation],
     faults: inout [SchemaError]
   ) {
     if let name = value.string {
@@ -17,16 +17,16 @@ enum SoundRule {
 
   private static func read(
     object: JSONElement,
-    into sound: inout PushNotification.Sound?,
+    into sound: inout Self?,
     violations: inout [Violation],
     faults: inout [SchemaError]
   ) {
-    var named: PushNotification.Sound? = .init(name: "default")
+    var named: Self? = Self(name: "default")
     var isCritical = false
     var volume = 1.0
     object.visitMembers { key, value in
       APSSchema.sound.check(key, value, &faults)
-      VibrationRule.check(key, in: "/aps/sound", violations: &violations)
+      key.checkVibration(in: "/aps/sound", violations: &violations)
       switch key {
       case "name":
         if let name = value.string { read(name, at: "/aps/sound/name", into: &named, violations: &violations) }
@@ -43,14 +43,14 @@ enum SoundRule {
   private static func read(
     _ name: String,
     at pointer: String,
-    into sound: inout PushNotification.Sound?,
+    into sound: inout Self?,
     violations: inout [Violation]
   ) {
     if let fault = fault(in: name) {
       let message = "a sound is named by a bare file name such as \"chime.caf\"; this name \(fault)"
       violations.append(Violation(rule: .s1, pointer: pointer, message: message, evidence: [name.evidence]))
     } else {
-      sound = name.isEmpty ? nil : .init(name: name)
+      sound = name.isEmpty ? nil : Self(name: name)
     }
   }
 

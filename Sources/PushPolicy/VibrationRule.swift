@@ -1,11 +1,11 @@
 /// Rule S3: a sender cannot make the device vibrate. Keys that request vibration are refused, so that the sender gets
 /// the reason.
-enum VibrationRule {
-  /// Reports a violation if `key`, a member of the object at `pointer`, requests vibration, in any case of its
+extension JSONKey {
+  /// Reports a violation if the key, of a member of the object at `pointer`, requests vibration, in any case of its
   /// letters.
-  static func check(_ key: JSONKey, in pointer: String, violations: inout [Violation]) {
-    guard applies(to: key) else { return }
-    let name = key.string
+  func checkVibration(in pointer: String, violations: inout [Violation]) {
+    guard requestsVibration else { return }
+    let name = string
     violations.append(
       Violation(
         rule: .s3,
@@ -16,9 +16,9 @@ enum VibrationRule {
     )
   }
 
-  /// Returns true if a key requests vibration.
-  static func applies(to key: JSONKey) -> Bool {
-    key.isAnyCase(of: "vibrate") || key.isAnyCase(of: "vibration") || key.isAnyCase(of: "vibration-pattern")
-      || key.isAnyCase(of: "haptic")
+  /// True if the key requests vibration.
+  var requestsVibration: Bool {
+    isAnyCase(of: "vibrate") || isAnyCase(of: "vibration") || isAnyCase(of: "vibration-pattern")
+      || isAnyCase(of: "haptic")
   }
 }

@@ -81,9 +81,23 @@ package struct MailboxGap: Sendable, Equatable {
   package var dropped: Int
 
   package init(from: UInt64, to: UInt64, dropped: Int) {
-    self.from = from
-    self.to = to
-    self.dropped = dropped
+    (self.from, self.to, self.dropped) = (from, to, dropped)
+  }
+}
+
+/// The JSON that the streams of a cluster contain.
+extension MailboxGap: Codable {
+  private enum CodingKeys: String, CodingKey { case from, to, dropped }
+
+  /// - Throws: an error for numbers that no stream reaches.
+  package init(from decoder: any Decoder) throws {
+    let fields = try decoder.container(keyedBy: CodingKeys.self)
+    from = try fields.decode(UInt64.self, forKey: .from)
+    to = try fields.decode(UInt64.self, forKey: .to)
+    dropped = try fields.decode(Int.self, forKey: .dropped)
+    guard from <= to, Int64(exactly: to) != nil, (0...1 << 48).contains(dropped) else {
+      throw DecodingError.dataCorruptedError(forKey: .to, in: fields, debugDescription: "no gap")
+    }
   }
 }
 
@@ -97,9 +111,7 @@ package struct PendingPushes: Sendable {
   package var isComplete: Bool
 
   package init(gap: MailboxGap? = nil, entries: [MailboxEntry], isComplete: Bool) {
-    self.gap = gap
-    self.entries = entries
-    self.isComplete = isComplete
+    (self.gap, self.entries, self.isComplete) = (gap, entries, isComplete)
   }
 }
 
@@ -114,25 +126,7 @@ package struct MailboxRemoval: Sendable {
   package var cause: RemovalCause
 
   package init(device: DeviceID, app: AppID, id: APNSID, cause: RemovalCause) {
-    self.device = device
-    self.app = app
-    self.id = id
-    self.cause = cause
-  }
-}
-
-/// A failure of the store, with a one-line description for users.
-package struct StoreError: Error, CustomStringConvertible {
-  package var description: String
-  /// True if the database itself is damaged, so that a repair may help.
-  package var isDamage = false
-  /// True if the disk is full.
-  package var isDiskFull = false
-  /// True if the same operation may succeed a moment later, because another server did not answer yet.
-  package var mayPass = false
-
-  package init(_ description: String, mayPass: Bool = false) {
-    (self.description, self.mayPass) = (description, mayPass)
+    (self.device, self.app, self.id, self.cause) = (device, app, id, cause)
   }
 }
 

@@ -117,18 +117,12 @@ package struct RecentIDs: Sendable {
     }
   }
 
-  private struct Released: Sendable {
-    var mark: RecentMarks.Mark
-    var row: Int64
-    /// The time until which the id is kept, in seconds since 1970.
-    var dueBy: Int64
-  }
-
   /// The maximum number of kept ids whose push is no longer pending.
   private let capacity: Int
   private var known = RecentMarks()
-  /// The ids whose push is no longer pending, in the order in which that happened.
-  private var released = Deque<Released>()
+  /// The ids whose push is no longer pending, in the order in which that happened; each with the time until which it is
+  /// kept, in seconds since 1970.
+  private var released = Deque<(mark: RecentMarks.Mark, row: Int64, dueBy: Int64)>()
 
   /// Creates an empty set.
   package init(capacity: Int = Limits.maximumRecentIDs) { self.capacity = capacity }
@@ -145,7 +139,7 @@ package struct RecentIDs: Sendable {
 
   /// Keeps a key until `dueBy`, in seconds since 1970; ``forget(now:)`` then returns its row.
   package mutating func release(_ key: Key, row: Int64, dueBy: Int64) {
-    released.append(Released(mark: key.mark, row: row, dueBy: dueBy))
+    released.append((key.mark, row, dueBy))
   }
 
   /// Forgets the due ids, and the oldest ones beyond the capacity; returns their rows.

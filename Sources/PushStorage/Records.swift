@@ -33,14 +33,8 @@ package final class App: Sendable, Codable {
     id: AppID, topic: String, name: String, icon: String, policyMode: PolicyMode, isStrict: Bool = false,
     ads: AdMode = .standard, team: String? = nil
   ) {
-    self.id = id
-    self.topic = topic
-    self.name = name
-    self.icon = icon
-    self.policyMode = policyMode
-    self.isStrict = isStrict
-    self.ads = ads
-    self.team = team
+    (self.id, self.topic, self.name, self.icon) = (id, topic, name, icon)
+    (self.policyMode, self.isStrict, self.ads, self.team) = (policyMode, isStrict, ads, team)
     var members = Array(#""topic":"#.utf8)
     appendJSONString(topic, to: &members)
     append(#","app":{"name":"#, to: &members)
@@ -110,12 +104,8 @@ package struct ProviderKey: Sendable {
     id: String, team: String, publicKey: ES256Key, environment: Environment? = nil, topics: Set<String>? = nil,
     related: String? = nil
   ) {
-    self.id = id
-    self.team = team
-    self.publicKey = publicKey
-    self.environment = environment
-    self.topics = topics
-    self.related = related
+    (self.id, self.team, self.publicKey) = (id, team, publicKey)
+    (self.environment, self.topics, self.related) = (environment, topics, related)
   }
 }
 
@@ -137,12 +127,8 @@ package struct ProviderCertificate: Sendable {
     fingerprint: [UInt8], topic: String? = nil, topics: Set<String>, environments: Set<Environment>,
     expires: Int64? = nil, revoked: Int64? = nil
   ) {
-    self.fingerprint = fingerprint
-    self.topic = topic
-    self.topics = topics
-    self.environments = environments
-    self.expires = expires
-    self.revoked = revoked
+    (self.fingerprint, self.topic, self.topics) = (fingerprint, topic, topics)
+    (self.environments, self.expires, self.revoked) = (environments, expires, revoked)
   }
 
   /// The identifier that users see: the first 16 hex digits of the fingerprint.
@@ -165,12 +151,8 @@ package struct Device: Sendable {
   package init(
     id: DeviceID, uuid: String, name: String, person: PersonID, role: Role = .device, lastSeen: Int64? = nil
   ) {
-    self.lastSeen = lastSeen
-    self.id = id
-    self.uuid = uuid
-    self.name = name
-    self.person = person
-    self.role = role
+    (self.lastSeen, self.id, self.uuid) = (lastSeen, id, uuid)
+    (self.name, self.person, self.role) = (name, person, role)
   }
 }
 
@@ -183,9 +165,7 @@ package struct ListedDevice: Sendable {
   package var registrations: [(Registration, App)]
 
   package init(device: Device, person: String, registrations: [(Registration, App)]) {
-    self.device = device
-    self.person = person
-    self.registrations = registrations
+    (self.device, self.person, self.registrations) = (device, person, registrations)
   }
 }
 
@@ -215,11 +195,7 @@ package struct InvitationTerms: Sendable, Equatable {
   package init(
     person: String? = nil, role: Role = .device, expires: Int64, uses: Int = 1, channel: ChannelID? = nil
   ) {
-    self.person = person
-    self.role = role
-    self.expires = expires
-    self.uses = uses
-    self.channel = channel
+    (self.person, self.role, self.expires, self.uses, self.channel) = (person, role, expires, uses, channel)
   }
 
   /// The kind of its code. A channel's link, and an invitation with several uses, have a code that can't be guessed.
@@ -253,12 +229,8 @@ package struct Registration: Sendable {
     token: DeviceToken, device: DeviceID, app: AppID, environment: Environment, unregistered: Int64? = nil,
     expires: Int64? = nil
   ) {
-    self.token = token
-    self.device = device
-    self.app = app
-    self.environment = environment
-    self.unregistered = unregistered
-    self.expires = expires
+    (self.token, self.device, self.app) = (token, device, app)
+    (self.environment, self.unregistered, self.expires) = (environment, unregistered, expires)
   }
 
   /// Returns true if the token has expired at `now`, in milliseconds since 1970.
@@ -272,9 +244,7 @@ package struct Person: Sendable {
   package var preferences: Preferences
 
   package init(id: PersonID, name: String, preferences: Preferences) {
-    self.id = id
-    self.name = name
-    self.preferences = preferences
+    (self.id, self.name, self.preferences) = (id, name, preferences)
   }
 }
 
@@ -291,22 +261,7 @@ package struct AdReport: Sendable {
   package var text: String
 
   package init(number: Int64 = 0, at: Int64, device: DeviceID, app: AppID, id: APNSID, text: String) {
-    self.number = number
-    self.at = at
-    self.device = device
-    self.app = app
-    self.id = id
-    self.text = text
-  }
-}
-
-/// A device of a batch that was just enrolled. The secret is given out only here and stored only as a hash.
-package struct EnrolledDevice: Sendable {
-  package var secret: String
-  package var token: DeviceToken
-
-  package init(secret: String, token: DeviceToken) {
-    self.secret = secret
-    self.token = token
+    (self.number, self.at, self.device) = (number, at, device)
+    (self.app, self.id, self.text) = (app, id, text)
   }
 }

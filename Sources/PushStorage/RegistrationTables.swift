@@ -12,7 +12,7 @@ package struct RegistrationTables: Sendable {
   private static let none = UInt32.max
 
   /// Preferences that several users may share.
-  package final class Choices: Sendable {
+  package final class SharedPreferences: Sendable {
     let preferences: Preferences
     package init(_ preferences: Preferences) { self.preferences = preferences }
   }
@@ -21,7 +21,7 @@ package struct RegistrationTables: Sendable {
     var row: Int64
     var name: String
     /// The preferences; nil: the defaults.
-    var choices: Choices?
+    var choices: SharedPreferences?
     /// The newest of the user's devices, each of which refers to the previous one by `next`.
     var device = RegistrationTables.none
   }
@@ -39,8 +39,8 @@ package struct RegistrationTables: Sendable {
     /// The newest of the device's tokens, each of which refers to the previous one by `next`.
     var token = RegistrationTables.none
     var role: Role
-    /// True if the UUID has another form than a gateway writes; it is then stored in ``strangeUUIDs``.
-    var hasStrangeUUID = false
+    /// True if the UUID has another form than a gateway writes; it is then stored in ``otherUUIDs``.
+    var hasOtherUUID = false
   }
 
   private struct TokenRecord: Sendable {
@@ -75,7 +75,7 @@ package struct RegistrationTables: Sendable {
   private var devicesByRow = HashIndex()
   private var devicesByName = HashIndex()
   private var devicesBySecret = HashIndex()
-  private var strangeUUIDs: [Int64: String] = [:]
+  private var otherUUIDs: [Int64: String] = [:]
   private var tokens = Slab<TokenRecord>()
   private var tokensByBytes = HashIndex()
 
@@ -98,7 +98,7 @@ package struct RegistrationTables: Sendable {
   /// Adds a user, who must not be in the tables yet.
   ///
   /// - Parameter choices: the preferences; nil: the defaults.
-  package mutating func add(_ id: PersonID, name: String, choices: Choices?) {
+  package mutating func add(_ id: PersonID, name: String, choices: SharedPreferences?) {
     let place = persons.add(PersonRecord(row: id.row, name: name, choices: choices))
     personsByRow.insert(place, hash: HashIndex.hash(of: id.row))
     personsByName.insert(place, hash: RegistrationTables.hash(of: name))
@@ -106,7 +106,7 @@ package struct RegistrationTables: Sendable {
 
   package mutating func set(_ preferences: Preferences, of person: PersonID) {
     guard let place = place(of: person) else { return }
-    persons[place]?.choices = preferences == RegistrationTables.noChoices ? nil : Choices(preferences)
+    persons[place]?.choices = preferences == RegistrationTables.noChoices ? nil : SharedPreferences(preferences)
   }
 
   package mutating func rename(_ person: PersonID, to name: String) {
@@ -175,12 +175,12 @@ package struct RegistrationTables: Sendable {
   /// Adds a device, which must not be in the tables yet, to its user's devices.
   package mutating func add(_ device: Device, secretHash: some Collection<UInt8>) {
     let (uuid, secret) = (RegistrationTables.words(ofUUID: device.uuid), Digest32(secretHash))
-    let isStrange = uuid == nil
-    if isStrange { strangeUUIDs[device.id.row] = device.uuid }
+    let isOther = uuid == nil
+    if isOther { otherUUIDs[device.id.row] = device.uuid }
     let words = uuid ?? (0, 0)
     var record = DeviceRecord(
       row: device.id.row, person: device.person.row, uuid: words, name: device.name, secret: secret,
-      lastSeen: device.lastSeen ?? -1, role: device.role, hasStrangeUUID: isStrange)
+      lastSeen: device.lastSeen ?? -1, role: device.role, hasOtherUUID: isOther)
     let owner = place(of: device.person)
     record.next = owner.flatMap { persons[$0]?.device } ?? RegistrationTables.none
     let place = devices.add(record)
@@ -213,7 +213,7 @@ package struct RegistrationTables: Sendable {
     devicesByRow.remove(place, hash: HashIndex.hash(of: device.row))
     devicesByName.remove(place, hash: RegistrationTables.hash(of: record.name))
     if let secret = record.secret { devicesBySecret.remove(place, hash: secret.words.0) }
-    if record.hasStrangeUUID { strangeUUIDs[device.row] = nil }
+    if record.hasOtherUUID { otherUUIDs[device.row] = nil }
     unlink(place, next: record.next, from: PersonID(row: record.person))
     devices.remove(place)
     return tokens
@@ -255,7 +255,7 @@ package struct RegistrationTables: Sendable {
   package var personEnd: Int { persons.end }
 
   private func device(_ record: DeviceRecord) -> Device {
-    let uuid = record.hasStrangeUUID ? strangeUUIDs[record.row] ?? "" : RegistrationTables.text(ofUUID: record.uuid)
+    let uuid = record.hasOtherUUID ? otherUUIDs[record.row] ?? "" : RegistrationTables.text(ofUUID: record.uuid)
     return Device(
       id: DeviceID(row: record.row), uuid: uuid, name: record.name, person: PersonID(row: record.person),
       role: record.role, lastSeen: record.lastSeen < 0 ? nil : record.lastSeen)

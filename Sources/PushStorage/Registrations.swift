@@ -104,7 +104,7 @@ package protocol Registrations: AnyObject, Sendable {
   ///
   /// - Returns: the device and its secret, which is stored only as a hash.
   func enroll(
-    name: String, person: String?, by warrant: EnrollmentAuthorization
+    name: String, person: String?, by authorization: EnrollmentAuthorization
   ) async throws -> (device: Device, secret: String)
   /// Removes a device. Its secret becomes invalid, and its tokens end at `now`, in milliseconds since 1970. Its number
   /// is not given out again.
@@ -165,7 +165,7 @@ package protocol Registrations: AnyObject, Sendable {
   /// - Returns: their secrets, which are stored only as hashes, and their tokens, in the order of the numbers.
   func enroll(
     batch name: String, numbers: Range<Int>, topic: String, environment: Environment
-  ) async throws -> [EnrolledDevice]
+  ) async throws -> [(secret: String, token: DeviceToken)]
   /// Removes the devices of a batch, their users and their tokens.
   ///
   /// - Returns: the devices, whose pending pushes have no recipient any longer, and the apps for which they
@@ -177,11 +177,6 @@ extension Registrations {
   /// Adds a category that does not expire, or changes it.
   package func putCategory(_ app: AppID, _ category: String, _ actions: [AlertAction]) async throws {
     try await putCategory(app, category, actions, expires: nil)
-  }
-
-  /// Replaces a user's preferences.
-  package func setPreferences(_ preferences: Preferences, of person: PersonID) async throws {
-    _ = try await changePreferences(of: person) { $0 = preferences }
   }
 }
 

@@ -73,7 +73,7 @@ final class MeteredLink: NATSTransport {
 
   func subscribe(
     _ subject: String, queue: String?, _ handler: @escaping @Sendable (NATSMessage) -> Void
-  ) throws(NATSError) -> any EngineSubscription {
+  ) throws(NATSError) -> @Sendable () -> Void {
     note(.subscribe, sent: 1, bytes: subject.utf8.count)
     let kind = Traffic.Kind(subject)
     return try model.subscribe(subject, queue: queue) { [weak self] message in

@@ -92,13 +92,13 @@ extension ScaleCell {
       }
     }
     for gateway in gateways {
-      try gateway.peers.hear("broadcast") { message in
+      try gateway.peers.subscribe("broadcast") { message in
         if let broadcast = EphemeralMessages.broadcast(of: message) { gateway.channels.publish(broadcast) }
       }
     }
     let (headers, body) = EphemeralMessages.message(of: ScaleReplica.message(channel, 1))
     return await measure(size.devices) {
-      gateways[0].peers.tell("broadcast", headers: headers, body)
+      gateways[0].peers.publish("broadcast", headers: headers, body)
       if let own = EphemeralMessages.broadcast(of: .init(subject: "", headers: headers, body: body)) {
         gateways[0].channels.publish(own)
       }

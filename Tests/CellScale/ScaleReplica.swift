@@ -12,11 +12,11 @@ final class ScaleReplica: Sendable {
   /// The replica of one gateway.
   private final class Member: Sendable {
     let store: SQLiteStore
-    let log: CellLog
+    let log: ClusterLog
     let registrations: SQLiteRegistrations
     let channels: Channels
 
-    init(_ store: SQLiteStore, _ log: CellLog) throws {
+    init(_ store: SQLiteStore, _ log: ClusterLog) throws {
       (self.store, self.log) = (store, log)
       registrations = try SQLiteRegistrations(store: store)
       channels = try Channels(store: store, logger: .silent)
@@ -43,15 +43,15 @@ final class ScaleReplica: Sendable {
   private let size: ScaleSize
   private let cell: ScaleCell
   private let folder: TemporaryFolder
-  private let identity: CellIdentity
+  private let identity: ClusterIdentity
   private static let topic = "com.example.scale"
 
   init(_ cell: ScaleCell) async throws {
     (self.cell, size, folder) = (cell, cell.size, try TemporaryFolder())
     let engine = JetStream(cell.gateways[0].link)
-    identity = try await CellIdentity.find(engine, partitions: size.partitions, replicas: 3)
-    _ = try await engine.ensureStream(CellLog.configuration(replicas: 3))
-    _ = try await engine.ensureStream(CellSnapshots.configuration(replicas: 3))
+    identity = try await ClusterIdentity.find(engine, partitions: size.partitions, replicas: 3)
+    _ = try await engine.ensureStream(ClusterLog.configuration(replicas: 3))
+    _ = try await engine.ensureStream(ClusterSnapshots.configuration(replicas: 3))
   }
 
   func run() async throws -> Results {
@@ -72,7 +72,7 @@ final class ScaleReplica: Sendable {
   /// Returns a replica with all devices, and stores a snapshot of it, as a restore does.
   private func fill(_ results: inout Results) async throws -> Member {
     let engine = JetStream(cell.gateways[0].link)
-    let store = try await CellStore.open(folder.file("first"), of: identity, engine: engine, durability: .normal)
+    let store = try await ClusterStore.open(folder.file("first"), of: identity, engine: engine, durability: .normal)
     let registrations = try SQLiteRegistrations(store: store)
     _ = try await registrations.putApp(
       topic: Self.topic, name: "Scale", icon: "S", policyMode: .report, isStrict: false, ads: .standard, team: nil)
@@ -83,7 +83,7 @@ final class ScaleReplica: Sendable {
     let path = folder.file("copy")
     results.stored = try await cell.measure(1) {
       let position = try await store.copyReplica(to: path)
-      try await CellSnapshots(engine).write(path, position: position, schema: store.schema.version)
+      try await ClusterSnapshots(engine).write(path, position: position, schema: store.schema.version)
     }
     results.snapshotSize = try FileManager.default.attributesOfItem(atPath: path)[.size] as? Int ?? 0
     try FileManager.default.removeItem(atPath: path)
@@ -91,7 +91,7 @@ final class ScaleReplica: Sendable {
   }
 
   private func join(_ store: SQLiteStore, _ gateway: ScaleGateway) async throws -> Member {
-    let log = CellLog(JetStream(gateway.link), store: store, snapshotIsDue: {}, failed: { _ in })
+    let log = ClusterLog(JetStream(gateway.link), store: store, snapshotIsDue: {}, failed: { _ in })
     try await log.start()
     store.replica.join(log)
     return try Member(store, log)
@@ -102,7 +102,7 @@ final class ScaleReplica: Sendable {
     let gateway = cell.gateways[1]
     var store: SQLiteStore?
     results.taken = try await cell.measure(1) {
-      store = try await CellStore.open(
+      store = try await ClusterStore.open(
         folder.file("second"), of: identity, engine: JetStream(gateway.link), durability: .normal)
     }
     guard let store else { preconditionFailure("it was opened") }
@@ -145,7 +145,7 @@ final class ScaleReplica: Sendable {
       for index in share { _ = one.channels.acknowledge(DeviceID(row: Int64(index + 1)), channel, through: 1) }
       await one.channels.settle()
     }
-    let again = CellLog(
+    let again = ClusterLog(
       JetStream(cell.gateways[1].link), store: other.store, snapshotIsDue: {}, failed: { _ in })
     results.acknowledgementsTaken = try await cell.measure(share.count) { try await again.start() }
     again.stop()

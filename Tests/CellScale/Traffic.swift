@@ -9,7 +9,7 @@ struct Traffic: Sendable {
     init(_ subject: String, isMany: Bool = false) {
       if isMany {
         // A gateway continues to read the cluster's log after each addition, also during other measurements.
-        self = subject.hasSuffix("." + CellLog.stream) ? .log : .page
+        self = subject.hasSuffix("." + ClusterLog.stream) ? .log : .page
       } else {
         self = Kind.beginnings.first { subject.hasPrefix($0.text) }?.kind ?? .other
       }

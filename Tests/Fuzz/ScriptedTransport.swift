@@ -3,10 +3,6 @@ import Synchronization
 
 /// Brokers that answer requests with the messages of an input, in order. After the last message they do not answer.
 final class ScriptedTransport: NATSTransport {
-  private struct Subscription: EngineSubscription {
-    func cancel() {}
-  }
-
   private let script: Mutex<ArraySlice<NATSMessage>>
   private let handlers = Mutex<[@Sendable (NATSMessage) -> Void]>([])
 
@@ -61,9 +57,9 @@ final class ScriptedTransport: NATSTransport {
 
   func subscribe(
     _ subject: String, queue: String?, _ handler: @escaping @Sendable (NATSMessage) -> Void
-  ) throws(NATSError) -> any EngineSubscription {
+  ) throws(NATSError) -> @Sendable () -> Void {
     handlers.withLock { $0.append(handler) }
-    return Subscription()
+    return {}
   }
 
   func onLink(_ listener: @escaping @Sendable (LinkState) -> Void) {}

@@ -28,7 +28,7 @@ import Testing
     let push = try #require(DevicePush(line: Array(line.utf8), parser: parser))
     #expect((push.seq, push.id, push.topic, push.collapseID, push.threadID) == (7, "i", "t", "c", "th"))
     #expect(push.received.timeIntervalSince1970 == 1_772_323_199.5)
-    #expect(push.presentation.badge == 2 && push.presentation.sound?.name == "s")
+    #expect(push.presentation.badge == 2 && push.presentation.sound == "s")
     #expect(push.presentation.alert == AlertPresentation(title: "a", body: "b\n", buttons: ["OK"]))
     #expect(push.asked == [.sound, .alert])
     #expect(push.payload.hasPrefix(#"{"aps":{"alert":"a""#) && push.payload.hasSuffix(#""link":"https://x.org/a"}"#))

@@ -208,7 +208,7 @@ struct EngineConformance {
     #expect(answer.body == [1])
     #expect(answer.header("A") == "b")
     #expect(answer.header("C") == nil)
-    echo.cancel()
+    echo()
     await #expect(throws: NATSError.noResponders) {
       _ = try await transport.request("echo.a", [], timeout: .seconds(120))
     }

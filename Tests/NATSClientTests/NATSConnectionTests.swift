@@ -53,7 +53,7 @@ struct NATSConnectionTests {
     await #expect(throws: NATSError.timedOut) {
       _ = try await connection.request("silent", [], timeout: .milliseconds(60))
     }
-    silent.cancel()
+    silent()
     await #expect(throws: NATSError.noResponders) {
       _ = try await connection.request("silent", [], timeout: .seconds(120))
     }

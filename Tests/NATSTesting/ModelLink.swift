@@ -66,16 +66,9 @@ package final class ModelLink: NATSTransport {
 
   // MARK: Subscriptions
 
-  private struct Subscription: EngineSubscription {
-    let engine: ModelEngine
-    let number: Int
-
-    func cancel() { engine.state.withLock { $0.subscriptions.remove(number) } }
-  }
-
   package func subscribe(
     _ subject: String, queue: String?, _ handler: @escaping @Sendable (NATSMessage) -> Void
-  ) throws(NATSError) -> any EngineSubscription {
+  ) throws(NATSError) -> @Sendable () -> Void {
     guard subject.split(separator: ".", omittingEmptySubsequences: false).allSatisfy({ !$0.isEmpty }) else {
       throw .refused("invalid subject \(subject)")
     }
@@ -88,7 +81,7 @@ package final class ModelLink: NATSTransport {
       state.subscriptions.add(number, added)
       return number
     }
-    return Subscription(engine: engine, number: number)
+    return { [engine] in engine.state.withLock { $0.subscriptions.remove(number) } }
   }
 
   // MARK: The link

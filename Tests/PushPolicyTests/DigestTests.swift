@@ -32,8 +32,8 @@ import Testing
   func entry(
     _ id: String, _ topic: String = "a", relevance: Double = 0, badge: Int? = nil, at received: Int64,
     collapse: String = ""
-  ) -> DigestEntry {
-    DigestEntry(
+  ) -> SummaryEntry {
+    SummaryEntry(
       id: id, topic: topic, app: topic.uppercased(), title: "t\(id)", relevance: relevance, badge: badge,
       received: received, collapseID: collapse)
   }
@@ -80,5 +80,5 @@ import Testing
     (AlertPresentation(body: String(repeating: "é", count: 80)), String(repeating: "é", count: 80)),
     (AlertPresentation(body: String(repeating: "é", count: 81)), String(repeating: "é", count: 80) + "…"),
   ])
-  func `an alert is one line`(_ alert: AlertPresentation, _ line: String) { #expect(DigestEntry.line(alert) == line) }
+  func `an alert is one line`(_ alert: AlertPresentation, _ line: String) { #expect(SummaryEntry.line(alert) == line) }
 }

@@ -2,7 +2,9 @@ import PushPolicy
 import Testing
 
 @Suite struct JSONErrorTests {
-  private func fault(_ text: String) -> String? { JSONError(in: Array(text.utf8).span)?.description }
+  private func fault(_ text: String) -> String? {
+    JSONSyntaxError.find(in: Array(text.utf8).span).map { "line \($0.line), column \($0.column): \($0.words)" }
+  }
 
   @Test(arguments: [
     ("", "line 1, column 1: unexpected end of the text: expected a value"),
@@ -31,8 +33,8 @@ import Testing
   }
 
   @Test func `bytes that are not UTF-8 are found`() {
-    #expect(JSONError(in: ([0x22, 0x61, 0xC0, 0x80, 0x22] as [UInt8]).span)?.column == 3)
-    #expect(JSONError(in: ([0x22, 0xE2, 0x82] as [UInt8]).span)?.column == 2)
+    #expect(JSONSyntaxError.find(in: ([0x22, 0x61, 0xC0, 0x80, 0x22] as [UInt8]).span)?.column == 3)
+    #expect(JSONSyntaxError.find(in: ([0x22, 0xE2, 0x82] as [UInt8]).span)?.column == 2)
   }
 
   @Test(arguments: [
@@ -52,7 +54,7 @@ import Testing
       for change in [[], [bytes[place], bytes[place]], [0x20], [0x2C], [0x7D], [0x22], [0x80], [0x5C]] as [[UInt8]] {
         let changed = bytes[..<place] + change + bytes[(place + 1)...]
         let isJSON = (try? parser.parse(Array(changed).span) { _ in true }) ?? false
-        let isFault = JSONError(in: Array(changed).span) != nil
+        let isFault = JSONSyntaxError.find(in: Array(changed).span) != nil
         #expect(isJSON != isFault, "\(String(decoding: changed, as: UTF8.self))")
       }
     }

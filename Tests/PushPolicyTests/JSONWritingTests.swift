@@ -53,7 +53,7 @@ import Testing
   @Test func `a presentation is written with its parts in order`() {
     let alert = AlertPresentation(title: "T", subtitle: "S", body: "B")
     #expect(
-      json(Presentation(badge: 1, sound: .init(name: "default"), alert: alert))
+      json(Presentation(badge: 1, sound: "default", alert: alert))
         == #"{"badge":1,"sound":"default","alert":{"title":"T","subtitle":"S","body":"B","buttons":["Close","View"]}}"#
     )
   }
@@ -61,7 +61,7 @@ import Testing
   @Test(arguments: [
     (Presentation(), "{}"),
     (Presentation(badge: 0), #"{"badge":0}"#),
-    (Presentation(sound: .init(name: "a\"b")), #"{"sound":"a\"b"}"#),
+    (Presentation(sound: "a\"b"), #"{"sound":"a\"b"}"#),
     (
       Presentation(badge: 2, alert: .init(body: "B", buttons: ["OK"])),
       #"{"badge":2,"alert":{"title":"","subtitle":"","body":"B","buttons":["OK"]}}"#
@@ -79,8 +79,8 @@ import Testing
   }
 
   @Test(arguments: [
-    Presentation(), Presentation(badge: .max), Presentation(badge: 3, sound: .init(name: "é\n.caf")),
-    Presentation(sound: .init(name: "a"), alert: .init(title: "T\"", buttons: ["Close", "\\"])),
+    Presentation(), Presentation(badge: .max), Presentation(badge: 3, sound: "é\n.caf"),
+    Presentation(sound: "a", alert: .init(title: "T\"", buttons: ["Close", "\\"])),
     Presentation(alert: offering([])), Presentation(alert: offering([.init(id: "a", title: "\"")])),
     Presentation(alert: offering([.init(id: "a", title: "A", isDestructive: true), .init(id: "b", title: "B")])),
   ])

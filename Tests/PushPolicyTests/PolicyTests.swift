@@ -36,7 +36,7 @@ import Testing
       decision.presentation
         == Presentation(
           badge: 0,
-          sound: .init(name: "chime.caf"),
+          sound: "chime.caf",
           alert: .init(title: "Title", subtitle: "Subtitle", body: "Body", buttons: ["Close", "View"])
         )
     )

@@ -39,7 +39,7 @@ import Testing
       #expect(try choice(preferences, name, app, category).value == value)
       let json = try JSONEncoder().encode(preferences)
       #expect(try JSONDecoder().decode(Preferences.self, from: json) == preferences)
-      let error = try JSONParser().parse(Array(json).span) { PreferencesForm.everything.error(in: $0) }
+      let error = try JSONParser().parse(Array(json).span) { Preference.Scope.everything.error(in: $0) }
       #expect(error == nil)
     }
   }

@@ -3,7 +3,7 @@ import PushPolicy
 import Testing
 
 @Suite struct PreferencesFormTests {
-  func error(_ text: String, _ form: PreferencesForm = .everything) throws -> String? {
+  func error(_ text: String, _ form: Preference.Scope = .everything) throws -> String? {
     try JSONParser().parse(Array(text.utf8).span) { form.error(in: $0) }
   }
 
@@ -26,8 +26,8 @@ import Testing
     arguments: [
       ("{}", .everything), ("{}", .app), ("{}", .category), (#"{"badge":null}"#, .category),
       (#"{"alert_budget":null}"#, .app), (#"{"focus":{}}"#, .everything),
-    ] as [(String, PreferencesForm)])
-  func `a choice may be left out`(_ text: String, _ form: PreferencesForm) throws {
+    ] as [(String, Preference.Scope)])
+  func `a choice may be left out`(_ text: String, _ form: Preference.Scope) throws {
     #expect(try error(text, form) == nil)
   }
 
@@ -51,9 +51,9 @@ import Testing
       (#"{"alert_budget":1.5}"#, .app, "/alert_budget must be a whole number from 0 to 10000, or null, not 1.5"),
       (#"{"delivery":"later"}"#, .app, #"/delivery must be "now" or "summary", not "later""#),
       (#"{"advertising":"allow"}"#, .app, #"/advertising must be true or false, not "allow""#),
-    ] as [(String, PreferencesForm, String)])
+    ] as [(String, Preference.Scope, String)])
   func `a form that is wrong says where and what was expected`(
-    _ text: String, _ form: PreferencesForm, _ beginning: String
+    _ text: String, _ form: Preference.Scope, _ beginning: String
   ) throws {
     let error = try #require(try error(text, form))
     #expect(error.hasPrefix(beginning), "\(error)")

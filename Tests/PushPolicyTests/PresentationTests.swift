@@ -7,7 +7,7 @@ import Testing
   /// The names are in the code twice: in the fast writer and in the coding.
   @Test func `a presentation is coded as it is written, under the names that are documented`() throws {
     let presentation = Presentation(
-      badge: 3, sound: SoundPresentation(name: "chime"),
+      badge: 3, sound: "chime",
       alert: AlertPresentation(title: "a", body: "b", buttons: ["OK"]),
       center: AlertPresentation(title: "c", body: "d", buttons: ["Close"]),
       held: Deferral(by: .summary, until: 7, relevance: 0))

@@ -193,7 +193,7 @@ import Testing
     func allowance(_ budget: AlertBudget?, _ level: InterruptionLevel, isQuestion: Bool = false) -> Int? {
       var app = AppPreferences()
       if let budget { app.alertBudget = budget }
-      return Policy.alertAllowance(
+      return Policy.alertQuota(
         of: budget == nil ? nil : app, for: Self.push(level), isQuestion: isQuestion, received: 0, at: 0,
         isCatchingUp: false)?.count
     }
@@ -246,7 +246,7 @@ import Testing
   @Test func `a critical alert sounds also when it names no sound, if it may be critical`() {
     var push = Self.push(.critical)
     push.sound = nil
-    #expect(decide(push, silent: true).presentation.sound == SoundPresentation(name: "default"))
+    #expect(decide(push, silent: true).presentation.sound == "default")
     #expect(
       decide(push) {
         $1.critical = false

@@ -141,8 +141,7 @@ struct RegistrationsConformance {
       }
       try await group.waitForAll()
     }
-    try await registrations.setPreferences(
-      registrations.preferences(of: device.id).with { $0.notifications = false }, of: device.person)
+    _ = try await registrations.changePreferences(of: device.person) { $0.notifications = false }
     for home in [registrations, try await reopened()] {
       #expect(home.preferences(of: device.id).apps.count == 20)
       #expect(!home.preferences(of: device.id).notifications)
@@ -412,7 +411,7 @@ struct RegistrationsConformance {
     for home in [registrations, try await reopened()] {
       #expect(home.persons.map(\.name) == ["bob"])
       #expect(home.person(phone.person) == nil)
-      #expect(try await home.adReports(limit: 10).map(\.text) == ["other"])
+      #expect(try await home.adReports(of: nil, limit: 10, before: nil).map(\.text) == ["other"])
       #expect(try await home.invitations(now: 0).map(\.terms.person) == ["bob"])
       #expect(try await home.allDevices(of: phone.person).isEmpty)
       #expect(home.registration(token)?.0.unregistered == 9)
@@ -576,7 +575,7 @@ struct RegistrationsConformance {
       #expect(home.registration(mail)?.1.topic == kept.topic)
       #expect(home.registrations(of: device.id).map(\.0.token) == [mail])
       #expect(home.categories(of: app.id).isEmpty)
-      #expect(try await home.adReports(limit: 10).map(\.text) == ["kept"])
+      #expect(try await home.adReports(of: nil, limit: 10, before: nil).map(\.text) == ["kept"])
     }
     let next = try await addApp()
     #expect(next.id != app.id && next.id != kept.id)
@@ -611,21 +610,21 @@ struct RegistrationsConformance {
       try await registrations.add(
         AdReport(at: Int64(number), device: device, app: app.id, id: .number(number), text: text))
     }
-    #expect(try await registrations.adReports(limit: 10).isEmpty)
+    #expect(try await registrations.adReports(of: nil, limit: 10, before: nil).isEmpty)
     for number in 1...3 { try await report(number, by: device.id, "buy \(number)") }
     try await report(2, by: device.id, "again")
     try await report(2, by: another.id, "I say so, too")
     for home in [registrations, try await reopened()] {
-      let reports = try await home.adReports(limit: 10)
+      let reports = try await home.adReports(of: nil, limit: 10, before: nil)
       #expect(reports.map(\.text) == ["buy 1", "buy 2", "buy 3", "I say so, too"])
       #expect(reports.map(\.id) == [1, 2, 3, 2].map(APNSID.number))
       #expect(reports.map(\.at) == [1, 2, 3, 2])
       #expect(reports.map(\.device) == [device.id, device.id, device.id, another.id])
       #expect(reports.allSatisfy { $0.app == app.id })
-      let newest = try await home.adReports(limit: 2)
+      let newest = try await home.adReports(of: nil, limit: 2, before: nil)
       #expect(newest.map(\.text) == ["buy 3", "I say so, too"])
-      #expect(try await home.adReports(limit: 2, before: newest[0].number).map(\.text) == ["buy 1", "buy 2"])
-      #expect(try await home.adReports(limit: 2, before: reports[0].number).isEmpty)
+      #expect(try await home.adReports(of: nil, limit: 2, before: newest[0].number).map(\.text) == ["buy 1", "buy 2"])
+      #expect(try await home.adReports(of: nil, limit: 2, before: reports[0].number).isEmpty)
       for device in Set(reports.map(\.device)) {
         let own = reports.filter { $0.device == device }.map(\.text)
         #expect(try await home.adReports(of: device, limit: 10, before: nil).map(\.text) == own)
@@ -659,7 +658,8 @@ struct RegistrationsConformance {
     }
   }
 
-  private func enrollBatch(_ name: String, _ numbers: Range<Int>) async throws -> [EnrolledDevice] {
+  private func enrollBatch(_ name: String, _ numbers: Range<Int>) async throws -> [(secret: String, token: DeviceToken)]
+  {
     try await registrations.enroll(batch: name, numbers: numbers, topic: Self.topic, environment: .development)
   }
 

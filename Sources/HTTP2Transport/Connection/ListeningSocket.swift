@@ -64,7 +64,7 @@ package final class ListeningSocket: Sendable {
     guard (error as? IOError)?.errnoCode == EADDRINUSE, case .tcp(let host, let port) = address.numeric else {
       return nil
     }
-    return PortHolder.find(host: host, port: port)?.description
+    return PortHolder.find(host: host, port: port)
   }
 
   /// Permits another socket of this user to listen on an overlapping address and the same port, if that socket permits

@@ -33,29 +33,29 @@ package struct ClusterRestore: Sendable {
   package func fill(
     from backup: RestoredBackup, partitions: Int?, replicas: Int?, authority: () throws -> [String: [UInt8]]
   ) async throws {
-    let (cell, number) = try await CellIdentity.beginFilling(engine, partitions: partitions, replicas: replicas)
-    let answering = try CellIdentity.sayFilling(engine)
-    defer { answering.cancel() }
+    let (cell, number) = try await ClusterIdentity.beginFilling(engine, partitions: partitions, replicas: replicas)
+    let answering = try ClusterIdentity.sayFilling(engine)
+    defer { answering() }
     do {
       try await store(backup, cell, authority)
     } catch {
       // The next attempt removes data that can't be removed now; gateways refuse it until then.
-      try? await CellIdentity.removeFilling(cell, engine, number: number)
+      try? await ClusterIdentity.removeFilling(cell, engine, number: number)
       throw error
     }
-    try await CellIdentity.endFilling(cell, engine, after: number)
+    try await ClusterIdentity.endFilling(cell, engine, after: number)
   }
 
   private func store(
-    _ backup: RestoredBackup, _ cell: CellIdentity, _ authority: () throws -> [String: [UInt8]]
+    _ backup: RestoredBackup, _ cell: ClusterIdentity, _ authority: () throws -> [String: [UInt8]]
   ) async throws {
-    _ = try await engine.ensureStream(CellLog.configuration(replicas: cell.replicas))
-    _ = try await engine.ensureStream(CellSnapshots.configuration(replicas: cell.replicas))
+    _ = try await engine.ensureStream(ClusterLog.configuration(replicas: cell.replicas))
+    _ = try await engine.ensureStream(ClusterSnapshots.configuration(replicas: cell.replicas))
     let time = now()
     // Nothing is evicted here: the gateways' own limits apply later. No sender expects an answer, and a failure would
     // mean to repeat the whole restore.
     var environment = MailboxEnvironment()
-    environment.patience = timeout
+    environment.timeout = timeout
     let mailbox = JetStreamMailbox(
       engine, partitions: cell.partitions, replicas: cell.replicas,
       cap: max(1_000, 2 * (try backup.longestLine(now: time))), logger: logger, now: now, removed: { _ in },
@@ -66,9 +66,9 @@ package struct ClusterRestore: Sendable {
     // A snapshot needs the position of its last entry.
     let first = ChangeSet(changes: [])
     let position = try await engine.publish(
-      CellLog.subject, headers: [(name: Chunks.header, value: "1/1")], try first.encoded()
+      ClusterLog.subject, headers: [(name: Chunks.header, value: "1/1")], try first.encoded()
     ).sequence
     let file = try backup.makeReplica(of: cell.id, position: position, authority: try authority())
-    try await CellSnapshots(engine).write(file, position: position, schema: first.schema)
+    try await ClusterSnapshots(engine).write(file, position: position, schema: first.schema)
   }
 }

@@ -24,17 +24,11 @@ package final class Membership: Sendable {
     }
   }
 
-  /// Another gateway from which a description was received.
-  package struct Known: Sendable, Equatable {
-    package var peer: Peer
-    /// True if a description was received recently.
-    package var isPresent: Bool
-  }
-
   private struct State {
     var own: Peer
-    var others: [String: (peer: Peer, heard: ContinuousClock.Instant)] = [:]
-    var subscriptions: [any EngineSubscription] = []
+    var others: [String: (peer: Peer, lastSeen: ContinuousClock.Instant)] = [:]
+    /// Functions that cancel the subscriptions.
+    var cancels: [@Sendable () -> Void] = []
     var work: Task<Void, Never>?
   }
 
@@ -68,32 +62,36 @@ package final class Membership: Sendable {
   /// The other gateways from which a description was received in the last hour: present ones first, in the order of
   /// their ids, then absent ones, the most recently received first.
   ///
-  /// A gateway that was restarted is listed once, as its current process.
-  package var others: [Known] {
+  /// A gateway that was restarted is listed once, as its current process. `isPresent` is true if a description was
+  /// received recently.
+  package var others: [(peer: Peer, isPresent: Bool)] {
     let now = now()
     return state.withLock { state in
-      state.others = state.others.filter { now - $0.value.heard < Membership.memory }
-      let present = state.others.values.filter { now - $0.heard < Membership.lifetime }
-      let absent = state.others.values.filter { now - $0.heard >= Membership.lifetime }.sorted { $0.heard > $1.heard }
+      state.others = state.others.filter { now - $0.value.lastSeen < Membership.memory }
+      let present = state.others.values.filter { now - $0.lastSeen < Membership.lifetime }
+      let absent = state.others.values.filter { now - $0.lastSeen >= Membership.lifetime }.sorted {
+        $0.lastSeen > $1.lastSeen
+      }
       let named = { (peer: Peer) in peer.folder ?? peer.addresses.first ?? peer.id }
       var names = Set(present.map { named($0.peer) })
       names.insert(named(state.own))
-      return present.map(\.peer).sorted { $0.id < $1.id }.map { Known(peer: $0, isPresent: true) }
-        + absent.filter { names.insert(named($0.peer)).inserted }.map { Known(peer: $0.peer, isPresent: false) }
+      var others = present.map(\.peer).sorted { $0.id < $1.id }.map { (peer: $0, isPresent: true) }
+      for (peer, _) in absent where names.insert(named(peer)).inserted { others.append((peer, false)) }
+      return others
     }
   }
 
   /// Starts publishing this gateway's description and receiving those of others.
   package func start() throws {
-    let heard = try transport.subscribe(Membership.subject, queue: nil) { [weak self] in self?.take($0) }
+    let cancel = try transport.subscribe(Membership.subject, queue: nil) { [weak self] in self?.take($0) }
     let work = Task { [weak self] in
       while !Task.isCancelled, let self {
-        tell()
+        publishOwn()
         try? await Task.sleep(for: Membership.interval)
       }
     }
     state.withLock { state in
-      state.subscriptions.append(heard)
+      state.cancels.append(cancel)
       state.work = work
     }
   }
@@ -101,22 +99,22 @@ package final class Membership: Sendable {
   /// Publishes the addresses for devices, once this gateway accepts connections.
   package func announce(_ addresses: [String]) {
     state.withLock { $0.own.addresses = Array(addresses.prefix(Membership.maximumAddresses)) }
-    tell()
+    publishOwn()
   }
 
   /// Publishes that this gateway accepts no new devices.
   package func leave() {
     state.withLock { $0.own.isLeaving = true }
-    tell()
+    publishOwn()
   }
 
   package func stop() {
-    let (subscriptions, work) = state.withLock { ($0.subscriptions, $0.work) }
+    let (cancels, work) = state.withLock { ($0.cancels, $0.work) }
     work?.cancel()
-    for subscription in subscriptions { subscription.cancel() }
+    for cancel in cancels { cancel() }
   }
 
-  private func tell() { transport.publish(Membership.subject, controlJSON(own)) }
+  private func publishOwn() { transport.publish(Membership.subject, controlJSON(own)) }
 
   private func take(_ message: NATSMessage) {
     guard let peer = try? decodeJSON(Peer.self, from: message.body),
@@ -127,8 +125,8 @@ package final class Membership: Sendable {
       guard peer.id != state.own.id else { return false }
       let isNew = state.others[peer.id] == nil
       if isNew, state.others.count >= Membership.maximumCount {
-        guard let oldest = state.others.min(by: { $0.value.heard < $1.value.heard }),
-          now - oldest.value.heard >= Membership.lifetime
+        guard let oldest = state.others.min(by: { $0.value.lastSeen < $1.value.lastSeen }),
+          now - oldest.value.lastSeen >= Membership.lifetime
         else { return false }
         state.others[oldest.key] = nil
       }
@@ -136,7 +134,7 @@ package final class Membership: Sendable {
       return isNew
     }
     // Devices send requests to a new gateway at once, which may then need an answer of this one.
-    if isNew { tell() }
+    if isNew { publishOwn() }
   }
 
   // MARK: Requests
@@ -145,7 +143,7 @@ package final class Membership: Sendable {
   package func answer(
     _ what: String, _ body: @escaping @Sendable (_ question: [UInt8]) async -> [UInt8]
   ) throws {
-    let subscription = try transport.subscribe("cell.gateway.\(own.id).\(what)", queue: nil) { [weak self] message in
+    let cancel = try transport.subscribe("cell.gateway.\(own.id).\(what)", queue: nil) { [weak self] message in
       guard let self, let reply = message.reply else { return }
       guard answering.add(1, ordering: .relaxed).newValue <= Membership.maximumAnswers else {
         answering.subtract(1, ordering: .relaxed)
@@ -157,7 +155,7 @@ package final class Membership: Sendable {
         self.transport.publish(reply, answer)
       }
     }
-    state.withLock { $0.subscriptions.append(subscription) }
+    state.withLock { $0.cancels.append(cancel) }
   }
 
   /// Sends a request to another gateway.
@@ -172,16 +170,16 @@ package final class Membership: Sendable {
   // MARK: Messages to all gateways
 
   /// Calls `body` for messages from other gateways to all gateways.
-  package func hear(_ what: String, _ body: @escaping @Sendable (NATSMessage) -> Void) throws {
+  package func subscribe(_ what: String, _ body: @escaping @Sendable (NATSMessage) -> Void) throws {
     let id = own.id
-    let subscription = try transport.subscribe("cell.\(what)", queue: nil) { message in
+    let cancel = try transport.subscribe("cell.\(what)", queue: nil) { message in
       if message.header(Membership.originHeader) != id { body(message) }
     }
-    state.withLock { $0.subscriptions.append(subscription) }
+    state.withLock { $0.cancels.append(cancel) }
   }
 
   /// Sends a message to all other gateways.
-  package func tell(_ what: String, headers: [(name: String, value: String)] = [], _ body: [UInt8]) {
+  package func publish(_ what: String, headers: [(name: String, value: String)] = [], _ body: [UInt8]) {
     transport.publish("cell.\(what)", headers: headers + [(name: Membership.originHeader, value: own.id)], body)
   }
 

@@ -79,7 +79,7 @@ extension JetStreamMailbox {
           return waiting(push, in: box)
         }
         let attempt = Attempt(
-          push: push, headers: PushHeaders.write(push, now: now()), deadline: environment.now() + environment.patience,
+          push: push, headers: PushHeaders.write(push, now: now()), deadline: environment.now() + environment.timeout,
           done: { [self] outcome in
             if hasCollapse { change(push.device) { $0.collapsing -= 1 } }
             settle(push.device, outcome) { [self] in
@@ -135,7 +135,7 @@ extension JetStreamMailbox {
     // The stored message is from an earlier attempt of this gateway, or from the sender's earlier request.
     environment.start { [self] in
       do throws(JetStreamError) {
-        let found = try await patiently { () async throws(JetStreamError) in
+        let found = try await retrying { () async throws(JetStreamError) in
           try await engine.leaderMessage(streams.stream(of: attempt.push.device), sequence: stored.sequence)
         }
         let isOurs = found?.header("Unique-Id") == attempt.push.uniqueID.description

@@ -17,20 +17,15 @@ extension JetStreamMailbox {
   func replace(_ push: StoredPush, seq: UInt64, _ done: @escaping @Sendable (APNSID?) -> Void) {
     let subject = streams.slot(of: push.device, app: push.app, collapseID: push.collapseID)
     let isFirst = state.withLock { state in
-      let work = CollapseRequest(push: push, seq: seq, done: done)
-      guard state.slots[subject] != nil else {
-        state.slots[subject] = [work]
-        return true
-      }
-      state.slots[subject]?.append(work)
-      return false
+      state.slots[subject, default: []].append((push, seq, done))
+      return state.slots[subject]?.count == 1
     }
     if isFirst { environment.start { [self] in await work(subject) } }
   }
 
   private func work(_ subject: String) async {
     while let next = state.withLock({ $0.slots[subject]?.first }) {
-      next.done(await replaced(next, subject))
+      next.done(await replaced(by: next.push, next.seq, subject))
       state.withLock { state in
         state.slots[subject]?.removeFirst()
         if state.slots[subject]?.isEmpty == true { state.slots[subject] = nil }
@@ -38,30 +33,30 @@ extension JetStreamMailbox {
     }
   }
 
-  private func replaced(_ work: CollapseRequest, _ subject: String) async -> APNSID? {
-    let stream = streams.stream(of: work.push.device)
-    let end = environment.now() + environment.patience
-    let body = controlJSON(Slot(seq: work.seq, id: work.push.id.description))
+  private func replaced(by push: StoredPush, _ seq: UInt64, _ subject: String) async -> APNSID? {
+    let stream = streams.stream(of: push.device)
+    let end = environment.now() + environment.timeout
+    let body = controlJSON(Slot(seq: seq, id: push.id.description))
     while environment.now() < end {
       do {
         let found = try await engine.leaderMessage(stream, lastOf: subject)
         let last: Slot? = found.flatMap { try? decodeJSON(from: $0.body) }
-        if let last, last.seq > work.seq {
+        if let last, last.seq > seq {
           // A later push came first and replaces this one.
-          _ = await remove(work.seq, of: work.push, as: .collapsed)
+          _ = await remove(seq, of: push, as: .collapsed)
           return nil
         }
-        if last?.seq != work.seq {
+        if last?.seq != seq {
           let headers = [
             (name: "Nats-Rollup", value: "sub"),
             ("Nats-Expected-Last-Subject-Sequence", "\(found?.sequence ?? 0)"),
-            ("Nats-TTL", "\(max(1, work.push.expires - now()) + PushHeaders.spareTime)s"),
+            ("Nats-TTL", "\(max(1, push.expires - now()) + PushHeaders.spareTime)s"),
           ]
           let stored = try await engine.publish(subject, headers: headers, body)
-          note(stored.sequence, in: partition(of: work.push.device))
+          note(stored.sequence, in: partition(of: push.device))
         }
-        guard let last, last.seq < work.seq, let id = APNSID(last.id) else { return nil }
-        return await remove(last.seq, of: work.push, id: id, as: .collapsed) ? id : nil
+        guard let last, last.seq < seq, let id = APNSID(last.id) else { return nil }
+        return await remove(last.seq, of: push, id: id, as: .collapsed) ? id : nil
       } catch {
         guard error.isConflict || error.mayPass else { break }
         if !error.isConflict { await environment.pause(.milliseconds(100)) }

@@ -11,11 +11,11 @@ import Synchronization
 /// or a reconnect.
 extension JetStreamMailbox {
   /// The pause between two messages with ids.
-  static let tellingPause = Duration.seconds(1)
+  static let reportInterval = Duration.seconds(1)
   /// The maximum number of ids in one message, of some 80 bytes each: brokers accept 1 MB.
-  static let toldAtOnce = 5_000
+  static let reportedAtOnce = 5_000
   /// The maximum number of queued ids while brokers accept nothing; the oldest are dropped.
-  static let maximumUntold = 100_000
+  static let maximumUnreported = 100_000
 
   /// Returns true if a push is a retry of one that has left.
   func hasLeft(_ push: StoredPush) -> Bool {
@@ -30,42 +30,42 @@ extension JetStreamMailbox {
     return hasLeft(push) || state.withLock { $0.boxes[push.device]?.waiting(key) } != nil
   }
 
-  /// Remembers pushes that have left, and writes their ids into the stream within ``tellingPause``.
+  /// Remembers pushes that have left, and writes their ids into the stream within ``reportInterval``.
   func remember(_ pushes: [MailboxCache.Push], of device: DeviceID) {
     let (partition, time) = (partition(of: device), now())
     let isFirst = state.withLock { state in
       for push in pushes where push.isSenderID {
         let key = RecentIDs.Key(device: device, app: push.app, id: push.id)
         guard state.left.insert(key, dueBy: push.dueBy, now: time) else { continue }
-        state.untold[partition, default: []].append(LeftPush(key, dueBy: push.dueBy))
+        state.unreported[partition, default: []].append(LeftPush(key, dueBy: push.dueBy))
       }
-      guard let count = state.untold[partition]?.count else { return false }
-      if count > Self.maximumUntold { state.untold[partition]?.removeFirst(count - Self.maximumUntold) }
-      return state.telling.insert(partition).inserted
+      guard let count = state.unreported[partition]?.count else { return false }
+      if count > Self.maximumUnreported { state.unreported[partition]?.removeFirst(count - Self.maximumUnreported) }
+      return state.reporting.insert(partition).inserted
     }
-    if isFirst { tellSoon(partition) }
+    if isFirst { reportSoon(partition) }
   }
 
-  private func tellSoon(_ partition: Int) {
-    environment.after(Self.tellingPause) { [weak self] in self?.tell(partition) }
+  private func reportSoon(_ partition: Int) {
+    environment.after(Self.reportInterval) { [weak self] in self?.report(partition) }
   }
 
-  private func tell(_ partition: Int) {
+  private func report(_ partition: Int) {
     let due = state.withLock { state -> [LeftPush] in
-      guard !state.isClosed, let all = state.untold[partition] else {
-        state.telling.remove(partition)
+      guard !state.isClosed, let all = state.unreported[partition] else {
+        state.reporting.remove(partition)
         return []
       }
       // Removed from the queue now, because the queue may drop ids while they are sent.
-      state.untold[partition] = all.count > Self.toldAtOnce ? Array(all.dropFirst(Self.toldAtOnce)) : nil
-      return Array(all.prefix(Self.toldAtOnce))
+      state.unreported[partition] = all.count > Self.reportedAtOnce ? Array(all.dropFirst(Self.reportedAtOnce)) : nil
+      return Array(all.prefix(Self.reportedAtOnce))
     }
     guard let last = due.map(\.dueBy).max() else { return }
     let headers = [(name: "Nats-TTL", value: "\(max(1, last - now()))s")]
     engine.publish(streams.left(partition, by: name), headers: headers, controlJSON(due)) { [weak self] answer in
       guard let self else { return }
-      if case .failure = answer { state.withLock { $0.untold[partition] = due + ($0.untold[partition] ?? []) } }
-      tellSoon(partition)
+      if case .failure = answer { state.withLock { $0.unreported[partition] = due + ($0.unreported[partition] ?? []) } }
+      reportSoon(partition)
     }
   }
 
@@ -83,11 +83,11 @@ extension JetStreamMailbox {
   // MARK: Other gateways
 
   /// Subscribes to the ids that other gateways write.
-  func hearOfOthers() throws(NATSError) {
-    let heard = try engine.transport.subscribe(MailboxStreams.leftAnywhere, queue: nil) { [weak self] message in
+  func subscribeToOthers() throws(NATSError) {
+    let cancel = try engine.transport.subscribe(MailboxStreams.leftAnywhere, queue: nil) { [weak self] message in
       self?.take(left: message.body)
     }
-    state.withLock { $0.heard = heard }
+    state.withLock { $0.cancelOthers = cancel }
     engine.transport.onLink { [weak self] link in
       guard let self, case .reconnected = link else { return }
       environment.start { [self] in

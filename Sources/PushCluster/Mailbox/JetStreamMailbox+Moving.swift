@@ -27,15 +27,15 @@ extension JetStreamMailbox {
         streams.mark(partition), headers: [("Nats-Rollup", "sub"), ("Nats-TTL", Self.markLifetime)], []
       ).sequence
     }
-    var (next, end): (UInt64, _) = (1, environment.now() + environment.patience)
+    var (next, end): (UInt64, _) = (1, environment.now() + environment.timeout)
     while next <= mark {
       let from = next
-      let page = try await surely { () async throws(JetStreamError) -> MessageBatch in
+      let page = try await surely { () async throws(JetStreamError) in
         try await engine.messages(stream, subject: ">", from: from, limit: Self.pageSize, maximumSize: 4 << 20)
       }
       try add(page.messages.filter { $0.sequence < mark }, to: backup)
       if let last = page.messages.last {
-        (next, end) = (last.sequence &+ 1, environment.now() + environment.patience)
+        (next, end) = (last.sequence &+ 1, environment.now() + environment.timeout)
       } else {
         guard environment.now() < end else {
           throw StoreError("a replica of the stream \(stream) is behind: try again")
@@ -59,8 +59,8 @@ extension JetStreamMailbox {
         }
         entries.append(MailboxEntry(seq: message.sequence, push: push))
       case .gap(let device):
-        guard let gap = try? decodeJSON(StoredGap.self, from: message.body) else { continue }
-        try backup.set(MailboxGap(from: gap.from, to: gap.to, dropped: gap.dropped), of: device)
+        guard let gap = try? decodeJSON(MailboxGap.self, from: message.body) else { continue }
+        try backup.set(gap, of: device)
       case nil: break
       }
     }
@@ -79,13 +79,13 @@ extension JetStreamMailbox {
       let pushes = try backup.pushes(after: row, limit: Self.pageSize, now: now())
       guard let last = pushes.last else { return }
       let outcomes = await append(pushes.map(\.push))
-      var moved: [RestoredBackup.Moved] = []
+      var moved: [(device: DeviceID, from: UInt64, to: UInt64)] = []
       for (push, outcome) in zip(pushes, outcomes) {
         guard case .queued(let seq, _) = outcome else {
           throw StoreError(
             "push \(push.push.id) of the backup was not stored (\(reason(for: outcome))): the restore failed")
         }
-        moved.append(RestoredBackup.Moved(device: push.push.device, from: push.number, to: seq))
+        moved.append((push.push.device, push.number, seq))
       }
       try backup.note(moved)
       row = last.row
@@ -95,7 +95,7 @@ extension JetStreamMailbox {
 
   private func reason(for outcome: AppendOutcome) -> String {
     if case .duplicate = outcome { return "it occurs twice: make another backup" }
-    return problem?.problem ?? "the brokers refused it, or did not answer for \(environment.patience): try again"
+    return problem?.problem ?? "the brokers refused it, or did not answer for \(environment.timeout): try again"
   }
 
   /// Forgets the cached pushes, so that the size of a backup does not determine the memory; no device reads them here.
@@ -120,7 +120,7 @@ extension JetStreamMailbox {
       guard let last = gaps.last else { return }
       for gap in gaps {
         let highest = state.withLock { $0.highest[partition(of: gap.device)] }
-        let body = controlJSON(StoredGap(from: highest, to: highest, dropped: gap.dropped))
+        let body = controlJSON(MailboxGap(from: highest, to: highest, dropped: gap.dropped))
         try await surely { () async throws(JetStreamError) in
           _ = try await engine.publish(streams.gap(of: gap.device), headers: [("Nats-Rollup", "sub")], body)
         }
@@ -133,7 +133,7 @@ extension JetStreamMailbox {
   private func surely<Value: Sendable>(
     _ ask: () async throws(JetStreamError) -> Value
   ) async throws(StoreError) -> Value {
-    do { return try await patiently(ask) } catch {
+    do { return try await retrying(ask) } catch {
       throw StoreError("the cluster's mailboxes don't answer: \(error)")
     }
   }

@@ -141,15 +141,13 @@ extension JetStreamMailbox {
 
   private func gap(of device: DeviceID, after seq: UInt64) async throws -> MailboxGap? {
     let found = try await engine.lastMessage(streams.stream(of: device), subject: streams.gap(of: device))
-    let stored: StoredGap? = found.flatMap { try? decodeJSON(from: $0.body) }
     let (known, acknowledged) = change(device) { ($0.gap, $0.acknowledged) }
-    var gap = stored.map { MailboxGap(from: $0.from, to: $0.to, dropped: $0.dropped) }
+    var gap: MailboxGap? = found.flatMap { try? decodeJSON(from: $0.body) }
     if let known, known.to > gap?.to ?? 0 {
       // Either a replica lags, or the device has acknowledged the gap at another gateway: only the leader has the
       // current state.
       let leaders = try await engine.leaderMessage(streams.stream(of: device), lastOf: streams.gap(of: device))
-      gap = leaders.flatMap { try? decodeJSON(StoredGap.self, from: $0.body) }
-        .map { MailboxGap(from: $0.from, to: $0.to, dropped: $0.dropped) }
+      gap = leaders.flatMap { try? decodeJSON(from: $0.body) }
     }
     return gap.flatMap { $0.to > seq && $0.to > acknowledged ? $0 : nil }
   }
@@ -216,10 +214,10 @@ extension JetStreamMailbox {
     let acknowledged = change(device) { $0.acknowledged }
     while true {
       let found = try await engine.leaderMessage(stream, lastOf: subject)
-      let stored: StoredGap? = found.flatMap { try? decodeJSON(from: $0.body) }
-      var joined = StoredGap(from: gap.from, to: gap.to, dropped: gap.dropped)
+      let stored: MailboxGap? = found.flatMap { try? decodeJSON(from: $0.body) }
+      var joined = gap
       if let stored, stored.to > acknowledged {
-        joined = StoredGap(
+        joined = MailboxGap(
           from: min(stored.from, gap.from), to: max(stored.to, gap.to), dropped: stored.dropped + gap.dropped)
       }
       do {
@@ -229,7 +227,7 @@ extension JetStreamMailbox {
             ("Nats-Rollup", "sub"), ("Nats-Expected-Last-Subject-Sequence", "\(found?.sequence ?? 0)"),
           ], controlJSON(joined))
         note(written.sequence, in: partition(of: device))
-        return MailboxGap(from: joined.from, to: joined.to, dropped: joined.dropped)
+        return joined
       } catch { guard error.isConflict else { throw error } }
     }
   }

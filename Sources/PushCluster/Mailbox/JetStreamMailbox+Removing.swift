@@ -11,7 +11,7 @@ extension JetStreamMailbox {
     guard seq > 0 else { return }
     let partition = partition(of: device)
     let highest = state.withLock { $0.highest[partition] }
-    let (left, isKnown) = change(device) { box -> ([MailboxCache.Left], Bool) in
+    let (left, isKnown) = change(device) { box -> ([(seq: UInt64, push: MailboxCache.Push)], Bool) in
       guard seq > box.acknowledged else { return ([], true) }
       guard seq <= highest else {
         // The number is either from another gateway, or was never given out.
@@ -73,7 +73,7 @@ extension JetStreamMailbox {
     if change(device, { $0.claimed }) > 0 {
       guard let info = try await engine.streamInfo(stream) else { return }
       note(info.state.lastSequence, in: partition)
-      let left = change(device) { box -> [MailboxCache.Left] in
+      let left = change(device) { box -> [(seq: UInt64, push: MailboxCache.Push)] in
         let claimed = box.claimed
         box.claimed = 0
         return claimed <= info.state.lastSequence ? box.acknowledge(through: claimed) : []
@@ -87,7 +87,7 @@ extension JetStreamMailbox {
     try await engine.purge(stream, subject: streams.pushes(of: device), below: through &+ 1)
     change(device) { $0.noteSwept(through: through) }
     if let found = try await engine.lastMessage(stream, subject: streams.gap(of: device)),
-      let gap = try? decodeJSON(StoredGap.self, from: found.body), gap.to <= through
+      let gap = try? decodeJSON(MailboxGap.self, from: found.body), gap.to <= through
     {
       delete([found.sequence], of: device)
     }
@@ -129,7 +129,7 @@ extension JetStreamMailbox {
     let left = zip(due, ends).filter { $0.1 == .done }.map(\.0.0)
     if !left.isEmpty { removed(left) }
     let failed = zip(due, ends).filter { $0.1 == .failed }.map(\.0.1)
-    for seq in failed { change(device) { $0.takeBack(seq) } }
+    for seq in failed { change(device) { $0.restore(seq) } }
     return (left, failed.isEmpty)
   }
 

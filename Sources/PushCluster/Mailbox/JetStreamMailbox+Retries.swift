@@ -5,10 +5,10 @@ import PushStorage
 /// Detects retries of pushes that are still pending, which another gateway may have removed, and repeats requests.
 extension JetStreamMailbox {
   /// Repeats a request while an election is running.
-  func patiently<Value: Sendable>(
+  func retrying<Value: Sendable>(
     _ ask: () async throws(JetStreamError) -> Value
   ) async throws(JetStreamError) -> Value {
-    let end = environment.now() + environment.patience
+    let end = environment.now() + environment.timeout
     while true {
       do { return try await ask() } catch {
         guard error.mayPass, environment.now() < end else { throw error }
@@ -27,7 +27,7 @@ extension JetStreamMailbox {
 
   /// Returns true if the stream still has a push; otherwise removes it from the cache.
   func isThere(_ seq: UInt64, of device: DeviceID) async throws(JetStreamError) -> Bool {
-    let found = try await patiently { () async throws(JetStreamError) in
+    let found = try await retrying { () async throws(JetStreamError) in
       try await engine.leaderMessage(streams.stream(of: device), sequence: seq)
     }
     if found == nil { change(device) { _ = $0.remove(seq) } }
@@ -47,7 +47,7 @@ extension JetStreamMailbox {
     change(push.device) { _ = $0.remove(seq) }
     environment.start { [self] in
       guard await deletion(of: seq, streams.stream(of: push.device)) == .failed else { return }
-      change(push.device) { $0.takeBack(seq) }
+      change(push.device) { $0.restore(seq) }
     }
     return false
   }
@@ -69,7 +69,7 @@ extension JetStreamMailbox {
   }
 
   func deletion(of seq: UInt64, _ stream: String) async -> Deletion {
-    let end = environment.now() + environment.patience
+    let end = environment.now() + environment.timeout
     var isUncertain = false
     while true {
       do {

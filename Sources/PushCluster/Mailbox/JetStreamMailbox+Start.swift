@@ -5,7 +5,7 @@ extension JetStreamMailbox {
   /// Creates or updates the streams, and reads the ids of removed pushes; retries while the cluster elects its leader.
   package func start() async throws {
     let end = environment.now() + environment.startTime
-    do { try hearOfOthers() } catch { throw JetStreamError.link(error) }
+    do { try subscribeToOthers() } catch { throw JetStreamError.link(error) }
     for partition in 0..<streams.partitions {
       while true {
         do {

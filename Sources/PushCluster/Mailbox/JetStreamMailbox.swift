@@ -27,7 +27,9 @@ package final class JetStreamMailbox: Sendable {
     var expiringCount = 0
     /// The highest sequence number of each stream that this gateway has seen.
     var highest: [UInt64]
-    var slots: [String: [CollapseRequest]] = [:]
+    /// The pushes that replace the previous push of their collapse id, by the subject of the id. `done` receives the id
+    /// of the replaced push.
+    var slots: [String: [(push: StoredPush, seq: UInt64, done: @Sendable (APNSID?) -> Void)]] = [:]
     /// The devices with acknowledged pushes whose deletion failed.
     var unswept: Set<DeviceID> = []
     var inFlight = (count: 0, size: 0)
@@ -38,11 +40,11 @@ package final class JetStreamMailbox: Sendable {
     /// The ids of pushes that have left.
     var left = LeftIDs()
     /// The pushes that have left, by partition, until their ids are in the stream.
-    var untold: [Int: [LeftPush]] = [:]
+    var unreported: [Int: [LeftPush]] = [:]
     /// The partitions for which a message with ids is scheduled.
-    var telling: Set<Int> = []
-    /// The subscription to the ids that other gateways write.
-    var heard: (any EngineSubscription)?
+    var reporting: Set<Int> = []
+    /// Cancels the subscription to the ids that other gateways write.
+    var cancelOthers: (@Sendable () -> Void)?
   }
 
   /// The maximum number of cached pushes.
@@ -82,13 +84,8 @@ package final class JetStreamMailbox: Sendable {
     now: @escaping @Sendable () -> Int64, removed: @escaping @Sendable ([MailboxRemoval]) -> Void,
     environment: MailboxEnvironment = MailboxEnvironment()
   ) {
-    self.engine = engine
-    self.replicas = replicas
-    self.cap = cap
-    self.logger = logger
-    self.now = now
-    self.removed = removed
-    self.environment = environment
+    (self.engine, self.replicas, self.cap, self.logger) = (engine, replicas, cap, logger)
+    (self.now, self.removed, self.environment) = (now, removed, environment)
     queue = DispatchQueue(label: "pushgateway.mailbox", target: environment.queue)
     streams = MailboxStreams(partitions: partitions)
     state = Mutex(State(highest: Array(repeating: 0, count: streams.partitions)))
@@ -96,11 +93,11 @@ package final class JetStreamMailbox: Sendable {
 
   /// Accepts no more pushes.
   package func close() {
-    let heard = state.withLock { state in
+    let cancel = state.withLock { state in
       state.isClosed = true
-      return state.heard.take()
+      return state.cancelOthers.take()
     }
-    heard?.cancel()
+    cancel?()
   }
 
   package func partition(of device: DeviceID) -> Int { streams.partition(of: device) }
@@ -176,8 +173,9 @@ package final class JetStreamMailbox: Sendable {
 
   /// The numbers of cached and of uncommitted pushes. Pushes that other gateways stored for devices that were never
   /// connected here are missing, so no metric shows this value.
-  package var backlog: MailboxBacklog {
-    state.withLock { MailboxBacklog(waiting: $0.known, oldest: nil, uncommitted: $0.inFlight.count) }
+  package var backlog: (waiting: Int, oldest: Int64?, uncommitted: Int) {
+    let (waiting, uncommitted) = state.withLock { ($0.known, $0.inFlight.count) }
+    return (waiting, nil, uncommitted)
   }
 
   // MARK: The cache

@@ -12,12 +12,6 @@ struct MailboxCache {
     var dueBy: Int64
   }
 
-  /// A push that has left, with its number.
-  struct Left {
-    var seq: UInt64
-    var push: Push
-  }
-
   struct Key: Hashable {
     var app: AppID
     var id: APNSID
@@ -100,12 +94,12 @@ struct MailboxCache {
   }
 
   /// Undoes ``remove(_:)`` for a push that could not be deleted: the next read caches it again.
-  mutating func takeBack(_ seq: UInt64) { gone.remove(seq) }
+  mutating func restore(_ seq: UInt64) { gone.remove(seq) }
 
   /// Removes the pushes up to a number.
   ///
   /// - Returns: the removed pushes that were cached.
-  mutating func acknowledge(through seq: UInt64) -> [Left] {
+  mutating func acknowledge(through seq: UInt64) -> [(seq: UInt64, push: Push)] {
     guard seq > acknowledged else { return [] }
     acknowledged = seq
     if let gap, gap.to <= seq { self.gap = nil }
@@ -116,7 +110,7 @@ struct MailboxCache {
   /// Removes the evicted pushes that a gap covers.
   ///
   /// - Returns: the removed pushes that were cached.
-  mutating func drop(_ gap: MailboxGap) -> [Left] {
+  mutating func drop(_ gap: MailboxGap) -> [(seq: UInt64, push: Push)] {
     self.gap = gap
     if !gone.isEmpty { gone = gone.filter { $0 > gap.to } }
     return forget(through: gap.to)
@@ -125,8 +119,8 @@ struct MailboxCache {
   /// Removes the pushes up to a number from the cache.
   ///
   /// - Returns: the removed pushes that were cached.
-  private mutating func forget(through seq: UInt64) -> [Left] {
-    let left = numbers.take(through: seq).compactMap { number in pushes[number].map { Left(seq: number, push: $0) } }
+  private mutating func forget(through seq: UInt64) -> [(seq: UInt64, push: Push)] {
+    let left = numbers.take(through: seq).compactMap { seq in pushes[seq].map { (seq: seq, push: $0) } }
     for one in left { forget(one.seq) }
     return left
   }

@@ -8,7 +8,7 @@ package struct MailboxEnvironment: Sendable {
   package var executor: (any TaskExecutor)?
   package var now: @Sendable () -> ContinuousClock.Instant
   /// The time for which an append, or another request to brokers, is retried.
-  package var patience = Duration.seconds(10)
+  package var timeout = Duration.seconds(10)
   /// The time for which a start is retried while brokers elect the leaders of the streams.
   package var startTime = Duration.seconds(30)
   /// Calls a closure after a delay, on any thread.

@@ -1,11 +1,12 @@
+import DequeModule
+
 /// The order in which completions are called. Used on one queue.
 final class OrderedCompletions: @unchecked Sendable {
   final class Ticket: @unchecked Sendable {
     fileprivate var call: (@Sendable () -> Void)?
   }
 
-  private var line: [Ticket] = []
-  private var first = 0
+  private var line: Deque<Ticket> = []
 
   func take() -> Ticket {
     let ticket = Ticket()
@@ -16,15 +17,11 @@ final class OrderedCompletions: @unchecked Sendable {
   /// Calls `call` as soon as the calls of all earlier tickets were made.
   func done(_ ticket: Ticket, _ call: @escaping @Sendable () -> Void) {
     ticket.call = call
-    while first < line.count, let call = line[first].call {
+    while let first = line.first, let call = first.call {
       // The closure may refer to the ticket, which would keep both alive.
-      line[first].call = nil
-      first += 1
+      first.call = nil
+      line.removeFirst()
       call()
-    }
-    if first > 1024 || first == line.count {
-      line.removeFirst(first)
-      first = 0
     }
   }
 }

@@ -2,19 +2,11 @@
 ///
 /// A value type without a lock. It has at most ``maximumKeys`` keys; reports of further keys are counted together.
 package struct LogRateLimiter<Key: Hashable & Sendable>: Sendable {
-  /// The result for a report.
-  package enum Verdict: Equatable, Sendable {
-    /// The report is logged, together with the number of earlier reports of this key that were not.
-    case told(untold: Int)
-    /// The report is only counted.
-    case counted
-  }
-
   private struct Entry {
     /// The start of the interval.
     var begun: Int64
-    var told = 0
-    var untold = 0
+    var logged = 0
+    var skipped = 0
   }
 
   private var entries: [Key: Entry] = [:]
@@ -31,40 +23,42 @@ package struct LogRateLimiter<Key: Hashable & Sendable>: Sendable {
     (self.count, self.interval, self.maximumKeys) = (count, interval, maximumKeys)
   }
 
-  /// True if there are counted reports that ``takeUntold(at:)`` has not returned yet.
-  package var hasUntold: Bool { others > 0 || entries.values.contains { $0.untold > 0 } }
+  /// True if there are counted reports that ``takeSkipped(at:)`` has not returned yet.
+  package var hasSkipped: Bool { others > 0 || entries.values.contains { $0.skipped > 0 } }
 
   /// Decides whether a report of `key` is logged or only counted.
   ///
   /// - Parameter now: the current time; a clock that was set back begins a new interval.
-  package mutating func note(_ key: Key, at now: Int64) -> Verdict {
+  /// - Returns: the number of earlier reports of this key that were only counted, if this one is logged; nil if it is
+  ///   only counted.
+  package mutating func note(_ key: Key, at now: Int64) -> Int? {
     if var entry = entries[key], isOpen(entry, at: now) {
       defer { entries[key] = entry }
-      if entry.told < count {
-        entry.told += 1
-        return .told(untold: 0)
+      if entry.logged < count {
+        entry.logged += 1
+        return 0
       }
-      entry.untold += 1
-      return .counted
+      entry.skipped += 1
+      return nil
     }
     if entries[key] == nil, entries.count >= maximumKeys {
-      entries = entries.filter { $0.value.untold > 0 || isOpen($0.value, at: now) }
+      entries = entries.filter { $0.value.skipped > 0 || isOpen($0.value, at: now) }
       if entries.count >= maximumKeys {
         others += 1
-        return .counted
+        return nil
       }
     }
-    let untold = entries[key]?.untold ?? 0
-    entries[key] = Entry(begun: now, told: 1)
-    return .told(untold: untold)
+    let skipped = entries[key]?.skipped ?? 0
+    entries[key] = Entry(begun: now, logged: 1)
+    return skipped
   }
 
   /// Removes and returns the numbers of counted reports of ended intervals: one for each key, and nil for all keys
   /// beyond ``maximumKeys``.
-  package mutating func takeUntold(at now: Int64) -> [(key: Key?, count: Int)] {
+  package mutating func takeSkipped(at now: Int64) -> [(key: Key?, count: Int)] {
     let over = entries.filter { !isOpen($0.value, at: now) }
     for key in over.keys { entries[key] = nil }
-    var taken: [(key: Key?, count: Int)] = over.filter { $0.value.untold > 0 }.map { ($0.key, $0.value.untold) }
+    var taken: [(key: Key?, count: Int)] = over.filter { $0.value.skipped > 0 }.map { ($0.key, $0.value.skipped) }
     if others > 0, !taken.isEmpty || entries.count < maximumKeys {
       taken.append((nil, others))
       others = 0

@@ -49,7 +49,7 @@ package struct Counter: ~Copyable, Sendable {
 /// The limits whose hits are counted, as reasons why something was refused or dropped.
 package enum ReachedLimit: Int, CaseIterable, Sendable {
   case descriptors, handshakeTime, pingInterval, idleTimeout, bodySize, rate, uncommitted, mailboxCap, streamBacklog,
-    lineSize, logBacklog, teamRate, appRate, scheduled, doorConnections,
+    lineSize, logBacklog, teamRate, appRate, scheduled, httpConnections,
     deviceReports, deviceAnswers, deviceChanges, personChanges, enrollments, wrongInvitations, failedAuthentications,
     groupPushes, refusalRows
 
@@ -95,7 +95,7 @@ package enum ReachedLimit: Int, CaseIterable, Sendable {
         "refusal_rows",
         "more pushes without a valid credential were refused than are logged: a row of the delivery log was left out"
       )
-    case .doorConnections:
+    case .httpConnections:
       (
         "http_connections",
         "HTTP/1.1 had the maximum number of connections: one was refused, or an idle one was closed for it"

@@ -8,9 +8,9 @@ import PushStorage
 
 /// A gateway's membership in a cluster: its connections to the other gateways, apart from the storage backend.
 final class Cell: GatewayCell {
-  let identity: CellIdentity
+  let identity: ClusterIdentity
   let peers: Membership
-  private let log: CellLog
+  private let log: ClusterLog
   private let files: SharedFiles
   private let mailbox: JetStreamMailbox
   private let began = ContinuousClock.now
@@ -20,7 +20,7 @@ final class Cell: GatewayCell {
   var isNew: Bool { .now - began < Cell.newTime }
 
   init(
-    _ identity: CellIdentity, peers: Membership, log: CellLog, files: SharedFiles, mailbox: JetStreamMailbox
+    _ identity: ClusterIdentity, peers: Membership, log: ClusterLog, files: SharedFiles, mailbox: JetStreamMailbox
   ) {
     (self.identity, self.peers, self.log, self.files, self.mailbox) = (identity, peers, log, files, mailbox)
   }
@@ -42,11 +42,10 @@ final class Cell: GatewayCell {
 
   func join(channels: Channels, liveChannels: LiveChannels, router: any PushRouter, schedule: Schedule) throws {
     channels.follow(
-      Channels.Follower(
-        published: { liveChannels.publish($0) },
-        changed: { devices in for device in devices { router.notify(device, .channels) } }))
+      published: { liveChannels.publish($0) },
+      changed: { devices in for device in devices { router.notify(device, .channels) } })
     schedule.pushes.onAdoption { schedule.wake() }
-    try peers.hear(Cell.broadcasts) { message in
+    try peers.subscribe(Cell.broadcasts) { message in
       if let broadcast = EphemeralMessages.broadcast(of: message) { liveChannels.publish(broadcast) }
     }
     try peers.start()
@@ -58,7 +57,7 @@ final class Cell: GatewayCell {
 
   func broadcast(_ message: BroadcastMessage) {
     let (headers, body) = EphemeralMessages.message(of: message)
-    peers.tell(Cell.broadcasts, headers: headers, body)
+    peers.publish(Cell.broadcasts, headers: headers, body)
   }
 
   private static let broadcasts = "broadcast"
@@ -92,10 +91,10 @@ final class Cell: GatewayCell {
   }
 
   func hear(_ name: String, _ body: @escaping @Sendable (_ message: [UInt8]) -> Void) throws {
-    try peers.hear(name) { body($0.body) }
+    try peers.subscribe(name) { body($0.body) }
   }
 
-  func tell(_ name: String, _ message: [UInt8]) { peers.tell(name, message) }
+  func tell(_ name: String, _ message: [UInt8]) { peers.publish(name, message) }
 }
 
 extension ClusterMember {

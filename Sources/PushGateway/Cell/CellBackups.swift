@@ -30,9 +30,9 @@ package enum CellBackups {
     defer { connection.close() }
     let engine = JetStream(connection)
     try await engine.requireBroker()
-    let cell = try await CellIdentity.find(engine)
-    let store = try await CellStore.open(folder.databasePath, of: cell, engine: engine, durability: .normal)
-    let log = CellLog(engine, store: store, snapshotIsDue: {}, failed: { _ in })
+    let cell = try await ClusterIdentity.find(engine)
+    let store = try await ClusterStore.open(folder.databasePath, of: cell, engine: engine, durability: .normal)
+    let log = ClusterLog(engine, store: store, snapshotIsDue: {}, failed: { _ in })
     defer { log.stop() }
     try await log.start()
     let mailbox = JetStreamMailbox(

@@ -20,7 +20,8 @@ final class CellRouter: PushRouter {
     var since: Int
     /// The partition of the device's mailbox.
     let partition: Int
-    var subscription: (any EngineSubscription)?
+    /// Cancels the subscription.
+    var cancel: (@Sendable () -> Void)?
   }
 
   private struct State {
@@ -71,7 +72,7 @@ final class CellRouter: PushRouter {
   func stop() {
     let (work, devices) = state.withLock { ($0.work, $0.devices) }
     work?.cancel()
-    for listening in devices.values { listening.subscription?.cancel() }
+    for listening in devices.values { listening.cancel?() }
   }
 
   /// Runs one round of the search for pushes whose signal was lost.
@@ -98,8 +99,8 @@ final class CellRouter: PushRouter {
       listening.since = state.round
       listening.streams.insert(number)
       // The subscription precedes the stream's read, so that no push is missed between the two.
-      if listening.subscription == nil {
-        listening.subscription = try? transport.subscribe(
+      if listening.cancel == nil {
+        listening.cancel = try? transport.subscribe(
           JetStreamMailbox.liveSubject(device, partitions: partitions), queue: nil
         ) { [weak self] in
           self?.take($0, for: device)
@@ -112,13 +113,13 @@ final class CellRouter: PushRouter {
 
   func detach(_ device: DeviceID, _ number: UInt64) {
     local.detach(device, number)
-    let ended = state.withLock { state -> (any EngineSubscription)? in
+    let ended = state.withLock { state -> (@Sendable () -> Void)? in
       guard var listening = state.devices[device] else { return nil }
       listening.streams.remove(number)
       state.devices[device] = listening.streams.isEmpty ? nil : listening
-      return listening.streams.isEmpty ? listening.subscription : nil
+      return listening.streams.isEmpty ? listening.cancel : nil
     }
-    ended?.cancel()
+    ended?()
   }
 
   func count(of device: DeviceID) -> Int { local.count(of: device) }

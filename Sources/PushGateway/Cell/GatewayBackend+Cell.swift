@@ -28,10 +28,10 @@ extension GatewayBackend {
       }
       // JetStream stores the data durably: data that this machine's disk loses is read again.
       let store = try await patience.wait {
-        try await CellStore.open(folder.databasePath, of: identity, engine: engine, durability: .normal)
+        try await ClusterStore.open(folder.databasePath, of: identity, engine: engine, durability: .normal)
       }
-      let snapshots = SnapshotLine(CellSnapshots(engine), store, folder, logger: context.logger)
-      let log = CellLog(
+      let snapshots = SnapshotLine(ClusterSnapshots(engine), store, folder, logger: context.logger)
+      let log = ClusterLog(
         engine, store: store, snapshotIsDue: { snapshots.write() }, failed: context.end,
         metLater: { schema in
           context.logger.log(
@@ -98,12 +98,12 @@ extension GatewayBackend {
   }
 
   /// Finds or creates the identity of the cluster on brokers of a supported version, and its shared streams.
-  private static func found(_ engine: JetStream, _ configuration: Configuration) async throws -> CellIdentity {
+  private static func found(_ engine: JetStream, _ configuration: Configuration) async throws -> ClusterIdentity {
     try await engine.requireBroker()
-    let identity = try await CellIdentity.find(
+    let identity = try await ClusterIdentity.find(
       engine, partitions: configuration.cellPartitions, replicas: configuration.cellReplicas)
-    _ = try await engine.ensureStream(CellLog.configuration(replicas: identity.replicas))
-    _ = try await engine.ensureStream(CellSnapshots.configuration(replicas: identity.replicas))
+    _ = try await engine.ensureStream(ClusterLog.configuration(replicas: identity.replicas))
+    _ = try await engine.ensureStream(ClusterSnapshots.configuration(replicas: identity.replicas))
     return identity
   }
 
@@ -123,13 +123,13 @@ extension GatewayBackend {
 
 /// Writes snapshots one after another.
 private final class SnapshotLine: Sendable {
-  private let snapshots: CellSnapshots
+  private let snapshots: ClusterSnapshots
   private let store: SQLiteStore
   private let folder: StateFolder
   private let logger: Logger
   private let isWriting = Atomic<Bool>(false)
 
-  init(_ snapshots: CellSnapshots, _ store: SQLiteStore, _ folder: StateFolder, logger: Logger) {
+  init(_ snapshots: ClusterSnapshots, _ store: SQLiteStore, _ folder: StateFolder, logger: Logger) {
     (self.snapshots, self.store, self.folder, self.logger) = (snapshots, store, folder, logger)
   }
 

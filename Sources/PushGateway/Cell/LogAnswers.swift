@@ -1,27 +1,29 @@
 import PushCore
 import PushPolicy
 import PushStorage
+import Synchronization
 
 /// Answers requests of other gateways about this gateway's delivery log, and notifies them of new rows while one of
 /// them waits.
 final class LogAnswers: Sendable {
   private let log: DeliveryLog
   private let registrations: any Registrations
-  private let waitedFor: Deadline
+  /// The time until which another gateway waits for new rows.
+  private let waitedFor = Mutex(ContinuousClock.now)
 
   /// The maximum size of one message in bytes: brokers accept 1 MB by default.
   private static let maximumSize = 700 << 10
   static let (name, writtenName) = ("log", "log-written")
 
   init(_ log: DeliveryLog, _ registrations: any Registrations) {
-    (self.log, self.registrations, waitedFor) = (log, registrations, Deadline())
+    (self.log, self.registrations) = (log, registrations)
   }
 
   /// Registers the handlers for requests and notifications of other gateways.
   func join(_ cell: any GatewayCell) throws {
-    try cell.hear(LogAnswers.writtenName) { [log] in log.noteElsewhere($0) }
+    try cell.hear(LogAnswers.writtenName) { [log] in log.noteRemote($0) }
     log.onWritten(
-      while: { [waitedFor] in waitedFor.isAhead }, tell: { cell.tell(LogAnswers.writtenName, $0) })
+      while: { [weak self] in self?.isWaitedFor == true }, tell: { cell.tell(LogAnswers.writtenName, $0) })
     try cell.answer(LogAnswers.name) { [self] in await answer($0) }
     try cell.answer(LogErasure.name) { [log] body in
       guard let request = try? decodeJSON(LogErasure.self, from: body) else { return [] }
@@ -34,10 +36,15 @@ final class LogAnswers: Sendable {
     }
   }
 
+  private var isWaitedFor: Bool { waitedFor.withLock { $0 } > .now }
+
   private func answer(_ body: [UInt8]) async -> [UInt8] {
     guard let question = try? decodeJSON(LogQuestion.self, from: body) else { return [] }
     // This precedes the read of the log, so that no row is missed between the two.
-    if let waits = question.waits { waitedFor.extend(.seconds(max(0, min(waits, Double(Limits.maximumLogWaitTime))))) }
+    if let waits = question.waits {
+      let end = ContinuousClock.now + .seconds(max(0, min(waits, Double(Limits.maximumLogWaitTime))))
+      waitedFor.withLock { $0 = max($0, end) }
+    }
     let textAccess = registrations.textAccess(question.reader.map { DeviceID(row: $0) })
     guard let query = question.query(textAccess),
       let found = try? await LogAnswers.answer(question.kind, query, of: log)

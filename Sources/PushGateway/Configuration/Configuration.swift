@@ -343,10 +343,10 @@ extension Configuration: SettingHolder {
       durability: full requires sync_interval: always.
       """),
     Setting(
-      "cell_partitions", \.cellPartitions, .orNone(.number(CellIdentity.partitionRange, of: "streams")),
+      "cell_partitions", \.cellPartitions, .orNone(.number(ClusterIdentity.partitionRange, of: "streams")),
       "Number of streams for the mailboxes of a new cluster, fixed at its creation; none: 16."),
     Setting(
-      "cell_replicas", \.cellReplicas, .orNone(.number(CellIdentity.replicaRange, of: "brokers")),
+      "cell_replicas", \.cellReplicas, .orNone(.number(ClusterIdentity.replicaRange, of: "brokers")),
       "Number of brokers that store each stream of a new cluster; none: 3. With 1, data lost by a broker is lost."),
     Setting(
       "advertise", \.advertised, .orNone(.addresses), default: "none: the addresses of listen",

@@ -30,7 +30,7 @@ struct Summaries: Sendable {
       device, at: now / 1000, hasCaughtUp: hasCaughtUp, recomputing: isChanged ? { self.due($0, on: device) } : nil)
     guard !due.isEmpty else { return }
     let digest = PushSummary(due.compactMap { entry($0, on: device, now: now) })
-    guard !digest.entries.isEmpty else { return held.told(due, of: device) }
+    guard !digest.entries.isEmpty else { return held.summarized(due, of: device) }
     // The id depends only on the deferred pushes, so that a summary whose commit was not confirmed is not stored
     // twice.
     let seed = due.map(\.id).sorted { $0.stored.lexicographicallyPrecedes($1.stored) }.flatMap(\.stored)
@@ -44,19 +44,19 @@ struct Summaries: Sendable {
     mailbox.append([push]) { outcomes in
       switch outcomes.first {
       case .queued(let seq, _)?:
-        held.told(due, of: device)
+        held.summarized(due, of: device)
         log.append([
           push.event(.accepted, at: now, detail: .held(digest.entries.count)), push.event(.stored, at: now),
         ])
         router.deliver([MailboxEntry(seq: seq, push: push)])
-      case .duplicate?: held.told(due, of: device)
+      case .duplicate?: held.summarized(due, of: device)
       case .unavailable?, .failed?, nil: held.keep(device)
       }
     }
   }
 
   /// Returns the due time of a deferred push under the current preferences; 0 (at once) if they no longer defer it.
-  private func due(_ push: DeferredPushes.Held, on device: DeviceID) -> Int64? {
+  private func due(_ push: DeferredPushes.Push, on device: DeviceID) -> Int64? {
     guard push.reason == .summary else { return nil }
     let preferences = registrations.preferences(of: device)
     let app = registrations.app(push.app).flatMap { preferences.apps[$0.topic] }
@@ -66,12 +66,12 @@ struct Summaries: Sendable {
 
   /// Returns the entry of a deferred push in a summary; nil if it has expired, or if the user's preferences now
   /// forbid it.
-  private func entry(_ push: DeferredPushes.Held, on device: DeviceID, now: Int64) -> DigestEntry? {
+  private func entry(_ push: DeferredPushes.Push, on device: DeviceID, now: Int64) -> SummaryEntry? {
     guard push.expires > now / 1000, let app = registrations.app(push.app),
       Policy.allows(
         .alert, topic: app.topic, category: push.category, preferences: registrations.preferences(of: device))
     else { return nil }
-    return DigestEntry(
+    return SummaryEntry(
       id: push.id.description, topic: app.topic, app: app.name, title: push.title, relevance: push.relevance,
       badge: push.badge, received: push.received, collapseID: push.collapseID)
   }

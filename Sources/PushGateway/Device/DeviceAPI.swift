@@ -123,15 +123,16 @@ struct DeviceAPI: Sendable {
     // Unauthenticated clients can send this request: the rest is read only if it contains an invitation, where one is
     // required.
     let invitation = (try? JSONParser().parse(request.body.span) { $0["invitation"]?.string }) ?? nil
-    let warrant = try devices.warrant(of: isAdmin ? .adminSocket : request.peer, invitation: invitation)
+    let authorization = try devices.authorization(
+      of: isAdmin ? .adminSocket : request.peer, invitation: invitation)
     let enrollment: EnrollmentRequest = try request.decoded()
     let record = isAdmin ? try await record(enrollment, request) : nil
     do {
       let enrolled = try await countingCodes(request, isCode: invitation != nil) {
-        try await makeDevice(enrollment, by: warrant)
+        try await makeDevice(enrollment, by: authorization)
       }
       if let record { try? await audit.note(status: 201, of: record) }
-      if case .invitation(let secret, _) = warrant, !isAdmin { await noteJoined(enrolled, by: secret, request) }
+      if case .invitation(let secret, _) = authorization, !isAdmin { await noteJoined(enrolled, by: secret, request) }
       return Response(enrolled, status: 201)
     } catch {
       if let record { try? await audit.note(status: (Problem(error) ?? .failure).status, of: record) }
@@ -150,13 +151,14 @@ struct DeviceAPI: Sendable {
   }
 
   /// Enrolls a device; a device that enrolls with a channel link reads the channel from the first message.
-  private func makeDevice(_ enrollment: EnrollmentRequest, by warrant: EnrollmentAuthorization) async throws -> Enrolled
+  private func makeDevice(_ enrollment: EnrollmentRequest, by authorization: EnrollmentAuthorization) async throws
+    -> Enrolled
   {
     var channel: BroadcastChannel?
-    if case .invitation(let secret, _) = warrant { channel = try await broadcasts.channel(of: secret) }
+    if case .invitation(let secret, _) = authorization { channel = try await broadcasts.channel(of: secret) }
     try groups.requireFree(enrollment.name)
     let (device, secret) = try await devices.enroll(
-      name: enrollment.name, person: enrollment.person, by: warrant)
+      name: enrollment.name, person: enrollment.person, by: authorization)
     if let channel { try await broadcasts.join(channel, enrolled: device) }
     return Enrolled(
       device: device.uuid, secret: secret, name: device.name,

@@ -434,7 +434,7 @@ final class DeviceStream: StreamConsumer, LiveSubscription, BroadcastReceiver {
     if decision.isAlertCounted { alerts(at: now).note(push.id, of: app.id, at: now) }
     if let cell = shared.parts.backend.cell, message == nil { tellOthers(push, content, cell, at: now) }
     if let hold = decision.hold {
-      shared.parts.held.hold(entry, hold, content.notification, decision.presentation.center)
+      shared.parts.held.add(entry, hold, content.notification, decision.presentation.center)
     }
     shared.log.append(decision.transmitted, keeping: decision.keptText, isForSenders: decision.textReaders == .senders)
     if let suppressed = decision.suppressed { shared.log.append(suppressed) }

@@ -27,7 +27,9 @@ struct Devices: Sendable {
   ///
   /// - Parameter invitation: the code that the peer presents, if any.
   /// - Throws: a refusal that names the requirement.
-  func warrant(of peer: Connection.Peer, invitation: String?) throws(RegistrationRefusal) -> EnrollmentAuthorization {
+  func authorization(of peer: Connection.Peer, invitation: String?) throws(RegistrationRefusal)
+    -> EnrollmentAuthorization
+  {
     if let invitation, peer == .adminSocket || policy != .admin {
       return .invitation(InvitationCode(reading: invitation).secret, now: clock.seconds)
     }
@@ -47,9 +49,9 @@ struct Devices: Sendable {
   ///
   /// - Throws: ``RegistrationRefusal``, ``StoreError``.
   func enroll(
-    name: String, person: String?, by warrant: EnrollmentAuthorization
+    name: String, person: String?, by authorization: EnrollmentAuthorization
   ) async throws -> (device: Device, secret: String) {
-    try await registrations.enroll(name: name, person: person, by: warrant)
+    try await registrations.enroll(name: name, person: person, by: authorization)
   }
 
   // MARK: Registration

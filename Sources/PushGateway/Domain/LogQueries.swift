@@ -140,7 +140,7 @@ struct LogQueries: Sendable {
       guard time > .zero else { return rows(try await merged.next(request.query, after: request.after)) }
       return try await merged.next(request.query, after: request.after, within: time).map(rows)
     }
-    let page =
+    let page: (records: [DeliveryLog.Record], next: Int64)? =
       time > .zero
       ? try await log.nextPage(request.query, for: reader, within: time) : try await log.page(request.query)
     return page.map { Rows(found: $0.records.map { found($0) }, next: $0.next) }

@@ -27,7 +27,7 @@ final class ConnectionLimiter {
     guard source == .loopback || members.values.count(where: { $0.source == source }) < Limits.maximumAddressStrangers,
       members.count < Limits.maximumDoorConnections || evict()
     else {
-      limits.add(.doorConnections)
+      limits.add(.httpConnections)
       return nil
     }
     last += 1
@@ -46,7 +46,7 @@ final class ConnectionLimiter {
     let idle = members.filter { $0.value.connection.isIdle }
     let remote = idle.filter { $0.value.source != .loopback }
     guard let number = (remote.isEmpty ? idle : remote).keys.min() else { return false }
-    limits.add(.doorConnections)
+    limits.add(.httpConnections)
     members.removeValue(forKey: number)?.connection.close()
     return true
   }

@@ -23,7 +23,7 @@ final class FaultInjector {
   private let refuse: (Exchange, Rejection) -> Void
   /// Responds to a request with a status and no body.
   private let answer: (Exchange, _ status: Int) -> Void
-  private var random = FastRandom()
+  private var random = SplitMix64(state: .random(in: 0 ... .max))
 
   init(
     faults: FaultTable, log: DeliveryLog, registrations: any Registrations,

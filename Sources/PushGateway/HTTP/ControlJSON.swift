@@ -95,7 +95,7 @@ extension ControlRequest {
 
 extension ControlRequest {
   /// Decodes the body as preferences, in the exact form.
-  func choices<Value: Decodable>(_ form: PreferencesForm) throws(Problem) -> Value {
+  func choices<Value: Decodable>(_ form: Preference.Scope) throws(Problem) -> Value {
     let formError: String?
     do {
       formError = try JSONParser().parse(body.span) { form.error(in: $0) }

@@ -20,7 +20,7 @@ struct HealthAPI: Sendable {
         case .ready: Response(line: "ready")
         case .draining: Response(line: "draining: shutting down, not accepting pushes", status: 503)
         case .failing(let problem):
-          Response(line: request.peer == .remote ? HealthProblem.wordsForStrangers : problem, status: 503)
+          Response(line: request.peer == .remote ? HealthProblem.unauthenticatedText : problem, status: 503)
         }
       },
       .init("GET", "/v1/health") { request in

@@ -25,8 +25,9 @@ struct GatewayBackend: Sendable {
   let cell: (any GatewayCell)?
   /// The counters of the mailbox's commits; nil if it has none.
   let mailboxMeter: MailboxMeter?
-  /// Returns the current backlog of the mailbox; nil if it is unknown.
-  let mailboxBacklog: @Sendable () -> MailboxBacklog?
+  /// Returns the numbers of pending and of uncommitted pushes; nil if they are unknown. `oldest` is the time at which the
+  /// oldest pending push was received, in milliseconds since 1970, rounded by some seconds; nil if none is pending.
+  let mailboxBacklog: @Sendable () -> (waiting: Int, oldest: Int64?, uncommitted: Int)?
   /// The time that a stream stays open while its mailbox can't be read.
   let readTimeout: TimeAmount
   /// Returns true while only this gateway can't read mailboxes: devices are redirected to another.
@@ -42,7 +43,8 @@ struct GatewayBackend: Sendable {
   init(
     registrations: any Registrations, mailbox: any Mailbox, router: any PushRouter, promise: DurabilityLevel,
     epoch: NumberingEpoch? = nil, gateways: @escaping @Sendable () -> [GatewayAddress] = { [] },
-    mailboxMeter: MailboxMeter? = nil, mailboxBacklog: @escaping @Sendable () -> MailboxBacklog? = { nil },
+    mailboxMeter: MailboxMeter? = nil,
+    mailboxBacklog: @escaping @Sendable () -> (waiting: Int, oldest: Int64?, uncommitted: Int)? = { nil },
     problems: (@Sendable () -> [HealthProblem])? = nil,
     readTimeout: TimeAmount = .zero, isCutOff: @escaping @Sendable () -> Bool = { false },
     cell: (any GatewayCell)? = nil, tend: @escaping @Sendable () async -> Void = {},
@@ -123,7 +125,7 @@ struct GatewayBackend: Sendable {
       problems: { [mailbox.problem, mailbox.loss, watch.problem].compactMap(\.self) },
       tend: {
         await watch.look()
-        while (try? await store.giveRoomBack()) == true { try? await Task.sleep(for: GatewayBackend.vacuumPause) }
+        while (try? await store.releaseSpace()) == true { try? await Task.sleep(for: GatewayBackend.vacuumPause) }
       }, close: { mailbox.close() })
     return (backend, store)
   }

@@ -25,13 +25,13 @@ final class LimitLog: Sendable {
   ///   - peer: the address of the peer that reached it.
   ///   - now: seconds since 1970.
   func note(_ limit: TransportLimit, peer: String?, now: Int64) {
-    let verdict = state.withLock { state in
+    let skipped = state.withLock { state in
       state.counts[limit, default: 0] += 1
       return state.gate.note(limit, at: now)
     }
-    guard case .told(let untold) = verdict else { return }
+    guard let skipped else { return }
     logger.log(
       .limitMet, "connection limit exceeded",
-      metadata: ["limit": "\(limit.rawValue)", "times": "\(untold + 1)", "peer": "\(peer ?? "-")"])
+      metadata: ["limit": "\(limit.rawValue)", "times": "\(skipped + 1)", "peer": "\(peer ?? "-")"])
   }
 }

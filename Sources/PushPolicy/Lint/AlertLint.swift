@@ -48,7 +48,7 @@ struct AlertLint {
   private mutating func checkEmptiness(of shape: TextShape, at pointer: String) {
     let isEmpty =
       language == .uncased
-      ? LintWords.emptyTitles.contains(shape.text) : shape.words.count == 1 && shape.text.first != "#"
+      ? AlertLint.emptyTitles.contains(shape.text) : shape.words.count == 1 && shape.text.first != "#"
     guard isEmpty else { return }
     add(.t3, pointer, "the title is one word", "the event, as \"Payment Declined\" in place of \"Error\"")
   }
@@ -79,28 +79,28 @@ struct AlertLint {
     guard !isShouted(shape) else { return }
     let faults: [TextShape.Word]
     switch language {
-    case .english: faults = TitleStyle.faults(shape)
-    case .cased: faults = shape.words.prefix(1).filter { !$0.isExempt && !$0.isCapitalised }
+    case .english: faults = shape.wordsOfWrongCase
+    case .cased: faults = shape.words.prefix(1).filter { !$0.isExempt && !$0.isCapitalized }
     case .uncased: return
     }
     guard let first = faults.first else { return }
-    let what = first.isCapitalised ? "begins with a capital" : "begins with a small letter"
+    let what = first.isCapitalized ? "begins with a capital" : "begins with a small letter"
     add(
       rule, pointer, "\"\(first.text)\" \(what); titles have title-style capitals", nil,
-      fix: TitleStyle.switching(faults, in: shape.text))
+      fix: shape.switchingCase(of: faults))
   }
 
   /// Checks for sentence-style: a capital for the first word and for proper names, which only a human can recognize.
   private mutating func checkSentences(_ shape: TextShape, at pointer: String, rule: LintRule = .t4) {
     guard language != .uncased, !isShouted(shape) else { return }
-    let faults = shape.words.filter { $0.isFirst && !$0.isExempt && !$0.isCapitalised }
+    let faults = shape.words.filter { $0.isFirst && !$0.isExempt && !$0.isCapitalized }
       .filter { word in shape.words.first.map { $0.text == word.text } ?? false || isAfterSentence(word, in: shape.text)
       }
     if let first = faults.first {
       add(
         .t5, pointer, "\"\(first.text)\" begins a sentence with a small letter", nil,
-        fix: TitleStyle.switching(faults, in: shape.text))
-    } else if language == .english, TitleStyle.isUsed(shape) {
+        fix: shape.switchingCase(of: faults))
+    } else if language == .english, shape.hasTitleStyle {
       add(rule, pointer, "sentences are written in title-style", "capitals for the first word and for names only")
     }
   }
@@ -182,7 +182,7 @@ struct AlertLint {
     let bare = button.filter { !$0.isPunctuation || "-’'&".contains($0) }
     let word = bare.split(whereSeparator: \.isWhitespace).joined(separator: " ")
     // "Yes" would not be a valid fix of "Yes!".
-    if LintWords.yesAndNo.contains(word.lowercased()) {
+    if AlertLint.yesAndNo.contains(word.lowercased()) {
       add(.t9, pointer, "the button only says \(word)", "the verb that answers the text, as \"Delete\"")
     } else if bare != button {
       add(.t9, pointer, "the button has punctuation", nil, fix: bare)
@@ -203,10 +203,10 @@ struct AlertLint {
     let word: String?
     switch language {
     case .english:
-      word = shape.words.first { LintWords.personsEnglish.contains($0.text.lowercased()) }.map { String($0.text) }
+      word = shape.words.first { AlertLint.personsEnglish.contains($0.text.lowercased()) }.map { String($0.text) }
     case .cased:
-      word = shape.words.first { LintWords.personsForeign.contains($0.text.lowercased()) }.map { String($0.text) }
-    case .uncased: word = LintWords.personsUnspaced.first { shape.text.contains($0) }
+      word = shape.words.first { AlertLint.personsForeign.contains($0.text.lowercased()) }.map { String($0.text) }
+    case .uncased: word = AlertLint.personsUnspaced.first { shape.text.contains($0) }
     }
     if let word {
       add(.t7, pointer, "the \(what) says \"\(word)\"", "the subject itself, without you, your, me and my")
@@ -218,14 +218,14 @@ struct AlertLint {
     let lowercased = shape.text.lowercased()
     if shape.text.contains("!!") || shape.text.contains("！！") || shape.text.contains("?!") {
       add(.t10, pointer, "the text has several exclamation marks", "one mark, or a full stop")
-    } else if let word = shape.words.first(where: { LintWords.chummy.contains($0.text.lowercased()) }),
+    } else if let word = shape.words.first(where: { AlertLint.chummy.contains($0.text.lowercased()) }),
       language == .english
     {
       add(.t10, pointer, "\"\(word.text)\" is chummy", "the event, in friendly words")
     }
     checkButtonsExplained(shape, at: pointer)
     let bytes = Array(lowercased.utf8)
-    if let needless = LintWords.needless.first(where: { bytes.holds(run: $0.phrase) }) {
+    if let needless = AlertLint.needless.first(where: { bytes.holds(run: $0.phrase) }) {
       add(
         .a10, pointer, "the alert \(needless.why)",
         "no alert: a badge, or an interruption-level of passive for the notification center")
@@ -236,12 +236,12 @@ struct AlertLint {
   private mutating func checkButtonsExplained(_ shape: TextShape, at pointer: String) {
     let isExplained: Bool
     if language == .uncased {
-      isExplained = LintWords.pressingUnspaced.contains { shape.text.contains($0) }
+      isExplained = AlertLint.pressingUnspaced.contains { shape.text.contains($0) }
     } else {
       let words = shape.words.map { $0.text.lowercased() }
       isExplained = words.indices.contains { index in
-        guard LintWords.pressing.contains(words[index]), index + 1 < words.count else { return false }
-        return words[(index + 1)..<min(index + 5, words.count)].contains { LintWords.pressed.contains($0) }
+        guard AlertLint.pressing.contains(words[index]), index + 1 < words.count else { return false }
+        return words[(index + 1)..<min(index + 5, words.count)].contains { AlertLint.pressed.contains($0) }
           || (words[index] == "tap" || words[index] == "click") && words[index + 1] == "to"
       }
     }

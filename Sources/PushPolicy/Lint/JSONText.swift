@@ -120,14 +120,14 @@ extension PayloadLint {
     var result = bytes
     // A text may break several rules; each round fixes one violation of each text.
     for _ in 0..<8 {
-      var mended: Set<String> = []
+      var changed: Set<String> = []
       for finding in findings(in: result) {
-        guard let fix = finding.fix, mended.insert(finding.pointer).inserted,
+        guard let fix = finding.fix, changed.insert(finding.pointer).inserted,
           let next = JSONText.replacing(stringAt: finding.pointer, with: fix, in: result)
         else { continue }
         result = next
       }
-      if mended.isEmpty { break }
+      if changed.isEmpty { break }
     }
     return result == bytes ? nil : result
   }

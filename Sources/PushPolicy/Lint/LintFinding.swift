@@ -47,11 +47,7 @@ package struct LintFinding: Sendable, Equatable {
     _ rule: LintRule, at pointer: String, _ message: String, advice: String, severity: Severity = .warning,
     fix: String? = nil
   ) {
-    self.rule = rule
-    self.pointer = pointer
-    self.message = message
-    self.advice = advice
-    self.severity = severity
-    self.fix = fix
+    (self.rule, self.pointer, self.message) = (rule, pointer, message)
+    (self.advice, self.severity, self.fix) = (advice, severity, fix)
   }
 }

@@ -94,7 +94,7 @@ package final class PayloadLint {
     }
     aps.visitMembers { key, _ in
       let name = key.string
-      guard !APSSchema.aps.holds(key), !VibrationRule.applies(to: key) else { return }
+      guard !APSSchema.aps.holds(key), !key.requestsVibration else { return }
       let known = APSSchema.aps.name(like: name)
       findings.append(
         LintFinding(

@@ -102,36 +102,36 @@ extension TextShape.Word {
   }
 
   /// True if the word begins with a capital, or with a letter of a script without capitals.
-  var isCapitalised: Bool { !(text.first { $0.isLetter }?.isLowercase ?? false) }
+  var isCapitalized: Bool { !(text.first { $0.isLetter }?.isLowercase ?? false) }
 }
 
 /// The title-style capitals of English (T5).
-enum TitleStyle {
+extension TextShape {
   private static let articlesAndConjunctions: Set<String> = ["a", "an", "the", "and", "but", "or", "nor"]
   private static let small: Set<String> = articlesAndConjunctions.union([
     "for", "so", "yet", "at", "by", "in", "of", "off", "on", "out", "per", "to", "up", "via", "as", "vs",
   ])
 
-  /// Returns the words with the wrong case: words that should begin with a capital, and articles and conjunctions
-  /// that should not.
-  static func faults(_ shape: TextShape) -> [TextShape.Word] {
-    shape.words.filter { word in
+  /// The words with the wrong case: words that should begin with a capital, and articles and conjunctions that should
+  /// not.
+  var wordsOfWrongCase: [Word] {
+    words.filter { word in
       guard !word.isExempt else { return false }
-      if word.isFirst { return !word.isCapitalised }
+      if word.isFirst { return !word.isCapitalized }
       let lowercased = word.text.lowercased()
-      if articlesAndConjunctions.contains(lowercased) { return word.isCapitalised }
-      return !word.isCapitalised && !small.contains(lowercased)
+      if TextShape.articlesAndConjunctions.contains(lowercased) { return word.isCapitalized }
+      return !word.isCapitalized && !TextShape.small.contains(lowercased)
     }
   }
 
-  /// Returns true if a text in sentence-style looks like title-style: all longer words begin with a capital.
-  static func isUsed(_ shape: TextShape) -> Bool {
-    let telling = shape.words.filter { !$0.isFirst && !$0.isExempt && !small.contains($0.text.lowercased()) }
-    return telling.count >= 2 && telling.allSatisfy(\.isCapitalised)
+  /// True if a text in sentence-style looks like title-style: all longer words begin with a capital.
+  var hasTitleStyle: Bool {
+    let telling = words.filter { !$0.isFirst && !$0.isExempt && !TextShape.small.contains($0.text.lowercased()) }
+    return telling.count >= 2 && telling.allSatisfy(\.isCapitalized)
   }
 
   /// Returns the text with the case of these words' first letters switched.
-  static func switching(_ words: [TextShape.Word], in text: String) -> String {
+  func switchingCase(of words: [Word]) -> String {
     var result = text
     // From the end on, so that the earlier positions stay valid.
     for word in words.reversed() {

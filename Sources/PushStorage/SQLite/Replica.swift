@@ -86,7 +86,7 @@ package final class Replica: Sendable {
     let listeners = state.withLock { $0.listeners }
     try await pool.write { db in
       guard try position > Replica.position(db) else { return }
-      try ChangeApplier.apply(entry.changes, db)
+      try RowChange.apply(entry.changes, db)
       try Replica.set(position, schema: entry.schema, db)
       for listener in listeners {
         let changes = entry.changes.filter { listener.tables.contains($0.table) }

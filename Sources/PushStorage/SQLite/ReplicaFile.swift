@@ -18,15 +18,8 @@ package struct ReplicaFile: Sendable {
   /// - Throws: ``StoreError`` if it can't be read.
   package init?(_ path: String) throws(StoreError) {
     guard FileManager.default.fileExists(atPath: path) else { return nil }
-    do {
-      let found = try SQLiteStore.reader(path).read { db in
-        try ReplicaFile(db)
-      }
-      guard let found else { return nil }
-      self = found
-    } catch {
-      throw SQLiteStore.explain(error, path: path)
-    }
+    guard let found = try SQLiteStore.read(path: path, { db in try ReplicaFile(db) }) else { return nil }
+    self = found
   }
 
   private init?(_ db: Database) throws {

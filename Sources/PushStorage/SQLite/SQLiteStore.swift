@@ -29,7 +29,7 @@ package struct SQLiteStore: Sendable {
   static let pageSize = 4096
 
   /// The time in seconds that a connection waits for another one.
-  private static let patience = 5.0
+  private static let busyTimeout = 5.0
 
   /// The number of connections that read at the same time. At a start, two read the pending pushes and two the
   /// registrations; the others serve lookups.
@@ -49,7 +49,7 @@ package struct SQLiteStore: Sendable {
     mover = WALCheckpointer(path: path)
     do {
       var configuration = GRDB.Configuration()
-      configuration.busyMode = .timeout(SQLiteStore.patience)
+      configuration.busyMode = .timeout(SQLiteStore.busyTimeout)
       configuration.maximumReaderCount = SQLiteStore.readerCount
       configuration.prepareDatabase { db in
         // Must be set before the database has content; an existing database gets it from ``compact()``.
@@ -77,7 +77,7 @@ package struct SQLiteStore: Sendable {
       }
       let migrator = schema.migrator
       if try pool.read({ try migrator.hasBeenSuperseded($0) }) {
-        throw MigrationBackups.refusal(path)
+        throw MigrationBackup.refusal(path)
       }
       try migrator.migrate(pool)
       try SQLiteStore.openReaders(of: pool)
@@ -176,7 +176,7 @@ package struct SQLiteStore: Sendable {
   ///
   /// - Parameter isThorough: true to release all of it; false to release only the space that will not be needed soon.
   /// - Returns: true if there may be more. A database of an earlier version can't release space before ``compact()``.
-  package func giveRoomBack(isThorough: Bool = false) async throws(StoreError) -> Bool {
+  package func releaseSpace(isThorough: Bool = false) async throws(StoreError) -> Bool {
     do {
       return try await pool.write { db in
         func number(_ pragma: String) throws -> Int { try Int.fetchOne(db, sql: "PRAGMA " + pragma) ?? 0 }
@@ -202,7 +202,7 @@ package struct SQLiteStore: Sendable {
       if try await pool.read({ try Int.fetchOne($0, sql: "PRAGMA auto_vacuum") }) != 2 {
         try await pool.writeWithoutTransaction { try $0.execute(sql: "PRAGMA auto_vacuum = INCREMENTAL; VACUUM") }
       }
-      while try await giveRoomBack(isThorough: true) {}
+      while try await releaseSpace(isThorough: true) {}
       // If a reader is active, the file is shortened by the next checkpoint.
       _ = try? await pool.writeWithoutTransaction { try $0.checkpoint(.truncate) }
       return (before, try size())
@@ -237,42 +237,37 @@ package struct SQLiteStore: Sendable {
   static func reader(_ path: String) throws -> DatabaseQueue {
     var configuration = GRDB.Configuration()
     configuration.readonly = true
-    configuration.busyMode = .timeout(patience)
+    configuration.busyMode = .timeout(busyTimeout)
     return try DatabaseQueue(path: path, configuration: configuration)
+  }
+
+  /// Reads data of a file that may not be open, on a read-only connection.
+  static func read<Value>(path: String, _ body: (Database) throws -> Value) throws(StoreError) -> Value {
+    do { return try reader(path).read(body) } catch { throw explain(error, path: path) }
   }
 
   /// Reads each page of a database without changing it.
   ///
   /// - Throws: ``StoreError`` if it is damaged.
   package static func check(path: String) throws(StoreError) {
-    do {
-      let verdict = try reader(path).read {
-        try String.fetchOne($0, sql: "PRAGMA quick_check(1)")
-      }
-      guard verdict == "ok" else { throw damaged(path, verdict ?? "unknown") }
-    } catch {
-      throw explain(error, path: path)
-    }
+    let verdict = try read(path: path) { try String.fetchOne($0, sql: "PRAGMA quick_check(1)") }
+    guard verdict == "ok" else { throw damaged(path, verdict ?? "unknown") }
   }
 
   /// Checks a database without reading all of it or changing it: its schema, and the ends of each table.
   ///
   /// - Throws: ``StoreError`` if these parts are damaged.
   package static func glance(path: String) throws(StoreError) {
-    do {
-      try reader(path).read { db in
-        let tables = try Row.fetchAll(
-          db, sql: "SELECT name, sql FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'")
-        for table in tables {
-          let (name, sql): (String, String) = (table["name"], table["sql"])
-          let hasRowID = !sql.uppercased().contains("WITHOUT ROWID")
-          for order in hasRowID ? [" ORDER BY rowid", " ORDER BY rowid DESC"] : [""] {
-            _ = try Row.fetchOne(db, sql: "SELECT * FROM \"\(name)\"\(order) LIMIT 1")
-          }
+    try read(path: path) { db in
+      let tables = try Row.fetchAll(
+        db, sql: "SELECT name, sql FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'")
+      for table in tables {
+        let (name, sql): (String, String) = (table["name"], table["sql"])
+        let hasRowID = !sql.uppercased().contains("WITHOUT ROWID")
+        for order in hasRowID ? [" ORDER BY rowid", " ORDER BY rowid DESC"] : [""] {
+          _ = try Row.fetchOne(db, sql: "SELECT * FROM \"\(name)\"\(order) LIMIT 1")
         }
       }
-    } catch {
-      throw explain(error, path: path)
     }
   }
 

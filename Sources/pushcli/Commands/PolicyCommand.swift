@@ -184,15 +184,15 @@ struct PolicyExplain: AsyncParsableCommand {
       switch part {
       case .badge: push.badge.map(String.init)
       case .sound: push.sound?.name
-      case .alert: push.alert.map { DigestEntry.line(AlertPresentation(title: $0.title, body: $0.body)) }
+      case .alert: push.alert.map { SummaryEntry.line(AlertPresentation(title: $0.title, body: $0.body)) }
       }
     }
 
     private func words(_ presentation: Presentation, _ part: Part) -> String? {
       switch part {
       case .badge: presentation.badge.map(String.init)
-      case .sound: presentation.sound?.name
-      case .alert: presentation.alert.map(DigestEntry.line) ?? presentation.center.map { _ in "in the center" }
+      case .sound: presentation.sound
+      case .alert: presentation.alert.map(SummaryEntry.line) ?? presentation.center.map { _ in "in the center" }
       }
     }
   }

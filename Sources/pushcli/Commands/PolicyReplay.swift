@@ -73,7 +73,7 @@ struct PolicyReplay: AsyncParsableCommand {
     var choices: Preferences
     if let preferences {
       let bytes = try readFile(preferences)
-      let fault = try? JSONParser().parse(bytes.span) { PreferencesForm.everything.error(in: $0) }
+      let fault = try? JSONParser().parse(bytes.span) { Preference.Scope.everything.error(in: $0) }
       if let fault = fault ?? nil { throw CommandFailure(.failed, "\(preferences): \(fault)") }
       do {
         choices = try decodeJSON(Preferences.self, from: bytes)

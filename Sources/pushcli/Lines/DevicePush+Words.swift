@@ -7,7 +7,7 @@ extension DevicePush {
     guard let alert = presentation.listed else {
       let parts = [
         presentation.badge.map { $0 == 0 ? "Badge cleared" : "Badge \($0)" },
-        presentation.sound.map { "Sound \($0.name)" },
+        presentation.sound.map { "Sound \($0)" },
       ].compactMap { $0 }
       return (parts.isEmpty ? "Nothing presented" : parts.joined(separator: ", "), "")
     }

@@ -21,7 +21,7 @@ enum PlainText {
     var head = ["[\(ClockText(timeZone: timeZone).time(push.received))] \(app)"]
     if !push.threadID.isEmpty { head.append(push.threadID) }
     if let badge = push.presentation.badge { head.append(badge == 0 ? "badge cleared" : "badge \(badge)") }
-    if let sound = push.presentation.sound { head.append("sound \(sound.name)") }
+    if let sound = push.presentation.sound { head.append("sound \(sound)") }
     if push.level != .active { head.append(push.level.rawValue) }
     var lines = [Sanitizer.line(head.joined(separator: " · "))]
 

@@ -75,7 +75,7 @@ struct PushCommand: Sendable {
       "PUSH_APP": Sanitizer.line(push.app.name), "PUSH_ICON": Sanitizer.line(push.app.icon),
       "PUSH_THREAD": Sanitizer.line(push.threadID), "PUSH_COLLAPSE_ID": Sanitizer.line(push.collapseID),
       "PUSH_PRESENTED": presentation.parts.map(\.rawValue).joined(separator: " "),
-      "PUSH_BADGE": presentation.badge.map { String($0) } ?? "", "PUSH_SOUND": presentation.sound?.name ?? "",
+      "PUSH_BADGE": presentation.badge.map { String($0) } ?? "", "PUSH_SOUND": presentation.sound ?? "",
     ]
     let alert = presentation.listed
     environment["PUSH_TITLE"] = Sanitizer.line(alert?.title ?? "")

@@ -79,14 +79,12 @@ final class LogWriter: Sendable {
     guard entry.level >= .info, let event = entry.event else { return (nil, true) }
     let name = LoggedEvent(rawValue: event)?.key
     let kind = Kind(event: event, key: entry.fields.first { $0.name == name }?.value ?? "")
-    switch state.gate.note(kind, at: entry.at / 1000) {
-    case .told(let untold):
-      let last = state.untold.removeValue(forKey: kind)
-      return (untold == 0 ? nil : last.map { $0.repeated(untold, at: entry.at) }, true)
-    case .counted:
+    guard let skipped = state.gate.note(kind, at: entry.at / 1000) else {
       state.untold[kind] = entry
       return (nil, false)
     }
+    let last = state.untold.removeValue(forKey: kind)
+    return (skipped == 0 ? nil : last.map { $0.repeated(skipped, at: entry.at) }, true)
   }
 
   private static func append(_ entry: LogEntry, to state: inout State) {
@@ -100,7 +98,7 @@ final class LogWriter: Sendable {
   private func run() {
     while true {
       let (entries, dropped, flushes, hasUntold) = state.withLock { state in
-        let untold = state.gate.takeUntold(at: now() / 1000)
+        let untold = state.gate.takeSkipped(at: now() / 1000)
         for (kind, count) in untold {
           if let kind, let last = state.untold.removeValue(forKey: kind) {
             LogWriter.append(last.repeated(count, at: now()), to: &state)
@@ -108,12 +106,12 @@ final class LogWriter: Sendable {
             state.dropped += count
           }
         }
-        if state.gate.hasUntold == false { state.untold = [:] }
+        if state.gate.hasSkipped == false { state.untold = [:] }
         defer {
           (state.waiting, state.dropped, state.flushes) = ([], 0, [])
         }
         if state.waiting.isEmpty, state.dropped == 0, state.flushes.isEmpty { state.isAwake = false }
-        return (state.waiting, state.dropped, state.flushes, state.gate.hasUntold)
+        return (state.waiting, state.dropped, state.flushes, state.gate.hasSkipped)
       }
       for entry in entries { output(entry) }
       if dropped > 0 { output(LogWriter.lost(dropped, at: now())) }

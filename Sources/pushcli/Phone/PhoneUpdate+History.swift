@@ -28,7 +28,7 @@ extension PhoneModel {
     // The gateway may not have received the state of the switch yet. A critical alert sounds in silent mode too (S4).
     if let sound = push.presentation.sound, !state.settings.isSilent || urgency == .critical {
       let volume = Double(state.settings.volume) * push.soundVolume
-      effects.append(.play(sound: sound.name, volume: Int(volume.rounded()), urgency: urgency))
+      effects.append(.play(sound: sound, volume: Int(volume.rounded()), urgency: urgency))
       parts.append(.sound)
     }
     if let alert = push.presentation.alert {

@@ -125,7 +125,7 @@ struct ProviderPush: Sendable {
     var path = "/3/device/\(token)"
     // The sender chooses the ID, so that a push whose answer is lost can be sent again and still arrives once.
     var fields: [(HeaderName, String)] = [
-      (.apnsPushType, pushType ?? PushTypeSuffix.type(ofTopic: topic) ?? "alert"),
+      (.apnsPushType, pushType ?? PushType.split(topic: topic).type?.rawValue ?? "alert"),
       (.contentType, "application/json"),
     ]
     if let channel {

@@ -62,7 +62,7 @@ extension FuzzTarget {
         // The ids of delivered pushes are written one second later. Here that never happens, because the brokers may
         // refuse the write each time.
         var environment = MailboxEnvironment(after: { delay, body in if delay < .seconds(1) { body() } })
-        environment.patience = .zero
+        environment.timeout = .zero
         return environment
       }())
     for message in messages.prefix(2) {
@@ -98,7 +98,7 @@ extension FuzzTarget {
     { bytes in
       let transport = ScriptedTransport([])
       let peers = Membership(transport, own: .init(id: "own", addresses: ["own:1"], version: "", schema: 1))
-      try? peers.hear("gateways") { _ in }
+      try? peers.subscribe("gateways") { _ in }
       defer { peers.stop() }
       try? peers.start()
       for message in ScriptedTransport.messages(bytes) {
@@ -129,13 +129,13 @@ extension FuzzTarget {
     return { bytes in
       let engine = JetStream(ScriptedTransport(ScriptedTransport.messages(bytes)))
       try? SerialTasks.finish {
-        try await CellSnapshots(engine).read(to: path)
+        try await ClusterSnapshots(engine).read(to: path)
         try FileManager.default.removeItem(atPath: path)
       }
       let other = JetStream(ScriptedTransport(ScriptedTransport.messages(bytes)))
       try? SerialTasks.finish {
-        let cell = try await CellIdentity.find(other, partitions: 1, replicas: 1)
-        precondition(CellIdentity.partitionRange.contains(cell.partitions), "a cell has some streams")
+        let cell = try await ClusterIdentity.find(other, partitions: 1, replicas: 1)
+        precondition(ClusterIdentity.partitionRange.contains(cell.partitions), "a cell has some streams")
       }
     }
   }

@@ -135,7 +135,7 @@ private func check(choices bytes: [UInt8], _ parser: JSONParser) {
 }
 
 private func hasForm(_ json: [UInt8], _ parser: JSONParser) -> Bool {
-  (try? parser.parse(json.span) { PreferencesForm.everything.error(in: $0) == nil }) ?? false
+  (try? parser.parse(json.span) { Preference.Scope.everything.error(in: $0) == nil }) ?? false
 }
 
 /// Checks that decoded preferences can be encoded, have the valid form, and decode to the same value.

@@ -126,7 +126,7 @@ final class DamagedDatabase {
     try queue.writeWithoutTransaction { db in
       try db.execute(sql: "BEGIN")
       defer { try? db.execute(sql: "ROLLBACK") }
-      try ChangeApplier.apply(changes, db)
+      try RowChange.apply(changes, db)
       try StoredRows.check(db)
     }
   }

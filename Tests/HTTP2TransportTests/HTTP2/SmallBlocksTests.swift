@@ -9,7 +9,7 @@ import Testing
 @Suite(.enabled(if: !PlainMalloc.isOn)) struct SmallBlocksTests {
   @Test func `blocks of every size hold what is written, however they come and go`() throws {
     var blocks = SmallBlocks()
-    var random = FastRandom()
+    var random = SplitMix64(state: 1)
     var held: [(start: UnsafeMutableRawPointer, size: Int, mark: UInt8)] = unsafe []
     for round in 0..<20_000 {
       if unsafe held.count > 100 || (round > 19_000 && !held.isEmpty) {

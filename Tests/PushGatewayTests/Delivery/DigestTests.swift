@@ -158,7 +158,7 @@ import Testing
       gateway.clock.advance(seconds: 3600)
       let budget = Deferral(by: .budget)
       for entry in try await gateway.parts.mailbox.pending(for: device.id, after: 10, limit: 1).entries {
-        gateway.parts.held.hold(entry, budget, PushNotification(), AlertPresentation(title: "11"))
+        gateway.parts.held.add(entry, budget, PushNotification(), AlertPresentation(title: "11"))
       }
       gateway.parts.summaries.deliverDue()
       let stream = try await TestStream.open(try await gateway.client(), device)

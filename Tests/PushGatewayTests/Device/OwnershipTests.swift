@@ -151,7 +151,7 @@ import Testing
           "POST", "/v1/device/ads/reports", [device.authorization], body: body)
         #expect(answer.status == status)
       }
-      #expect(try await gateway.registrations.adReports(limit: 10).map(\.device) == [me.id])
+      #expect(try await gateway.registrations.adReports(of: nil, limit: 10, before: nil).map(\.device) == [me.id])
     }
   }
 

@@ -30,7 +30,7 @@ import Testing
       } != nil
     }
 
-    var refusals: UInt64 { limits.totals[ReachedLimit.doorConnections.rawValue] }
+    var refusals: UInt64 { limits.totals[ReachedLimit.httpConnections.rawValue] }
   }
 
   @Test func `one address has so many, and loopback more`() async throws {

@@ -44,7 +44,7 @@ import Testing
       let route = try #require(HealthAPI(check: gateway.parts.healthCheck).routes.first { $0.pattern == ["readyz"] })
       let answer = try await route.serve(ControlRequest(SampleRequest().message, from: .remote))
       #expect(answer.status == 503)
-      #expect(String(decoding: answer.body, as: UTF8.self) == HealthProblem.wordsForStrangers + "\n")
+      #expect(String(decoding: answer.body, as: UTF8.self) == HealthProblem.unauthenticatedText + "\n")
     }
   }
 

@@ -83,7 +83,7 @@ import Testing
       #expect(scheduled.status == 200 && gateway.parts.schedule.pushes.count == 1)
       let app = try gateway.registrations.app(topic: SampleRequest.topic).id
       let held = samplePush(1, to: device.id, app: app)
-      gateway.parts.held.hold(
+      gateway.parts.held.add(
         MailboxEntry(seq: 1, push: held), Deferral(by: .summary, until: .max),
         PushNotification(), nil)
       #expect(gateway.parts.held.count == 1)
@@ -93,7 +93,7 @@ import Testing
       #expect(gateway.parts.held.count == 0)
       #expect(try await gateway.events(of: id).suffix(2) == [.dropped, .retracted])
       // After a crash, the pushes of a summary may still include a retracted one.
-      gateway.parts.held.hold(
+      gateway.parts.held.add(
         MailboxEntry(seq: 1, push: held), Deferral(by: .summary, until: .max),
         PushNotification(), nil)
       gateway.parts.pushes.restoreRetractions()

@@ -64,8 +64,8 @@ struct CellMoveTests {
 
   /// Opens the store of a gateway of the cluster, as a start does.
   private func replica(_ name: String = "replica") async throws -> SQLiteStore {
-    try await CellStore.open(
-      folder.file(name), of: try await CellIdentity.find(engine), engine: engine, durability: .normal)
+    try await ClusterStore.open(
+      folder.file(name), of: try await ClusterIdentity.find(engine), engine: engine, durability: .normal)
   }
 
   /// Returns all shared rows that a move does not change, as text.
@@ -208,17 +208,17 @@ struct CellMoveTests {
     await home.mailbox.settle()
     let path = try backup()
     // A restore that was killed after it had stored a push.
-    _ = try await CellIdentity.beginFilling(engine, partitions: 2, replicas: 1)
+    _ = try await ClusterIdentity.beginFilling(engine, partitions: 2, replicas: 1)
     _ = await (try await mailbox()).append([push(9, to: phone)])
     let half = await #expect(throws: StoreError.self) {
-      try await CellIdentity.find(engine, partitions: 2, replicas: 1)
+      try await ClusterIdentity.find(engine, partitions: 2, replicas: 1)
     }
     #expect(half?.description.contains("is being restored into this cluster") == true)
     // While a restore runs, a second one fails.
-    let answering = try CellIdentity.sayFilling(engine)
+    let answering = try ClusterIdentity.sayFilling(engine)
     let busy = await #expect(throws: StoreError.self) { try await fill(from: path) }
     #expect(busy?.description.contains("another restore into this cluster is running") == true)
-    answering.cancel()
+    answering()
     try await fill(from: path)
     #expect(
       try await mailbox().pending(for: phone, after: 0, limit: .max).entries.map(\.push.id)

@@ -20,24 +20,24 @@ struct CellSnapshotTests {
 
   private let folder: TemporaryFolder
   private let engine: JetStream
-  private let snapshots: CellSnapshots
-  private let cell: CellIdentity
+  private let snapshots: ClusterSnapshots
+  private let cell: ClusterIdentity
 
   init() async throws {
     folder = try TemporaryFolder()
     engine = .patient(try await NATSConnection.connect(BrokerCluster.account()))
-    snapshots = CellSnapshots(engine)
-    cell = try await CellIdentity.find(engine, partitions: 1, replicas: 1)
-    _ = try await engine.ensureStream(CellLog.configuration(replicas: 1))
-    _ = try await engine.ensureStream(CellSnapshots.configuration(replicas: 1))
+    snapshots = ClusterSnapshots(engine)
+    cell = try await ClusterIdentity.find(engine, partitions: 1, replicas: 1)
+    _ = try await engine.ensureStream(ClusterLog.configuration(replicas: 1))
+    _ = try await engine.ensureStream(ClusterSnapshots.configuration(replicas: 1))
   }
 
   private func join(
     _ name: String, failed: @escaping @Sendable (StoreError) -> Void = { _ in },
     due: @escaping @Sendable () -> Void = {}
-  ) async throws -> (store: SQLiteStore, log: CellLog) {
-    let store = try await CellStore.open(folder.file(name), of: cell, engine: engine, durability: .normal)
-    let log = CellLog(engine, store: store, snapshotInterval: 10, snapshotIsDue: due, failed: failed)
+  ) async throws -> (store: SQLiteStore, log: ClusterLog) {
+    let store = try await ClusterStore.open(folder.file(name), of: cell, engine: engine, durability: .normal)
+    let log = ClusterLog(engine, store: store, snapshotInterval: 10, snapshotIsDue: due, failed: failed)
     try await log.start()
     store.replica.join(log)
     return (store, log)
@@ -66,7 +66,7 @@ struct CellSnapshotTests {
     try await snapshots.write(store, in: folder.path)
     try await addTeams(30..<33, store)
     // The log no longer has the entries before the older of two snapshots.
-    #expect(try await engine.streamInfo(CellLog.stream)?.state.firstSequence == 26)
+    #expect(try await engine.streamInfo(ClusterLog.stream)?.state.firstSequence == 26)
     let (other, otherLog) = try await join("two")
     defer { otherLog.stop() }
     #expect(try teams(other) == expected(33))
@@ -102,8 +102,8 @@ struct CellSnapshotTests {
     defer { log.stop() }
     try await addTeams(0..<5, store)
     try await snapshots.write(store, in: folder.path)
-    let first = try #require(try await engine.streamInfo(CellSnapshots.stream)?.state.firstSequence)
-    try await engine.delete(CellSnapshots.stream, sequence: first)
+    let first = try #require(try await engine.streamInfo(ClusterSnapshots.stream)?.state.firstSequence)
+    try await engine.delete(ClusterSnapshots.stream, sequence: first)
     let error = await #expect(throws: StoreError.self) { try await join("two") }
     #expect(error?.description == "the cluster's snapshot is incomplete: try again")
     #expect(!FileManager.default.fileExists(atPath: folder.file("two")))

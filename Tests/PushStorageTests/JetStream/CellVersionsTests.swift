@@ -24,8 +24,8 @@ import Testing
 
   private let folder: TemporaryFolder
   private let engine: JetStream
-  private let snapshots: CellSnapshots
-  private let cell: CellIdentity
+  private let snapshots: ClusterSnapshots
+  private let cell: ClusterIdentity
   private let met = Met()
 
   private final class Met: Sendable { let schemas = Mutex<[Int]>([]) }
@@ -33,18 +33,18 @@ import Testing
   init() async throws {
     folder = try TemporaryFolder()
     engine = .patient(ModelEngine().connect())
-    snapshots = CellSnapshots(engine)
-    cell = try await CellIdentity.find(engine, partitions: 1, replicas: 1)
-    _ = try await engine.ensureStream(CellLog.configuration(replicas: 1))
-    _ = try await engine.ensureStream(CellSnapshots.configuration(replicas: 1))
+    snapshots = ClusterSnapshots(engine)
+    cell = try await ClusterIdentity.find(engine, partitions: 1, replicas: 1)
+    _ = try await engine.ensureStream(ClusterLog.configuration(replicas: 1))
+    _ = try await engine.ensureStream(ClusterSnapshots.configuration(replicas: 1))
   }
 
-  private typealias Gateway = (store: SQLiteStore, log: CellLog)
+  private typealias Gateway = (store: SQLiteStore, log: ClusterLog)
 
   private func join(_ name: String, _ schema: StoreSchema = .current) async throws -> Gateway {
-    let store = try await CellStore.open(
+    let store = try await ClusterStore.open(
       folder.file(name), of: cell, engine: engine, durability: .normal, schema: schema)
-    let log = CellLog(
+    let log = ClusterLog(
       engine, store: store, snapshotIsDue: {}, failed: { _ in },
       metLater: { [met] schema in met.schemas.withLock { $0.append(schema) } })
     try await log.start()

@@ -34,7 +34,7 @@ final class FaultyTransport: NATSTransport {
 
   func subscribe(
     _ subject: String, queue: String?, _ handler: @escaping @Sendable (NATSMessage) -> Void
-  ) throws(NATSError) -> any EngineSubscription { try inner.subscribe(subject, queue: queue, handler) }
+  ) throws(NATSError) -> @Sendable () -> Void { try inner.subscribe(subject, queue: queue, handler) }
 
   func onLink(_ listener: @escaping @Sendable (LinkState) -> Void) { inner.onLink(listener) }
   var link: LinkState { inner.link }

@@ -50,7 +50,7 @@ extension MailboxEnvironment {
   /// An environment with timeouts that are long enough for an election on a loaded machine.
   static var patient: MailboxEnvironment {
     var environment = MailboxEnvironment()
-    (environment.patience, environment.startTime) = (.seconds(300), .seconds(300))
+    (environment.timeout, environment.startTime) = (.seconds(300), .seconds(300))
     return environment
   }
 }

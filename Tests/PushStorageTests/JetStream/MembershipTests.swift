@@ -13,7 +13,6 @@ import Testing
       var subject: String
       var take: @Sendable (NATSMessage) -> Void
     }
-    private struct Subscription: EngineSubscription { func cancel() {} }
 
     private let listeners = Mutex<[Listener]>([])
     let link = LinkState.connected(server: "")
@@ -24,9 +23,9 @@ import Testing
     }
     func subscribe(
       _ subject: String, queue: String?, _ handler: @escaping @Sendable (NATSMessage) -> Void
-    ) throws(NATSError) -> any EngineSubscription {
+    ) throws(NATSError) -> @Sendable () -> Void {
       listeners.withLock { $0.append(Listener(subject: subject, take: handler)) }
-      return Subscription()
+      return {}
     }
     func request(
       _ subject: String, headers: [(name: String, value: String)], _ body: [UInt8], timeout: Duration,

@@ -30,13 +30,13 @@ import Testing
       FaultyTransport(
         model.connect(),
         answer: { subject, answer in
-          subject == CellLog.subject && answers.next() == 1 ? .failure(.timedOut) : answer
+          subject == ClusterLog.subject && answers.next() == 1 ? .failure(.timedOut) : answer
         }))
-    _ = try await engine.ensureStream(CellLog.configuration(replicas: replicas))
+    _ = try await engine.ensureStream(ClusterLog.configuration(replicas: replicas))
     let folder = try TemporaryFolder()
     let store = try SQLiteStore(path: folder.file("one"), durability: .normal)
     try await store.becomeReplica(of: "cell")
-    let log = CellLog(engine, store: store, snapshotIsDue: {}, failed: { _ in })
+    let log = ClusterLog(engine, store: store, snapshotIsDue: {}, failed: { _ in })
     try await log.start()
     defer { log.stop() }
     store.replica.join(log)
@@ -45,20 +45,20 @@ import Testing
       return runs.next()
     }
     #expect(number == 1)
-    #expect(model.count(of: CellLog.subject) == 1)
+    #expect(model.count(of: ClusterLog.subject) == 1)
     #expect(try await store.pool.read { try String.fetchAll($0, sql: "SELECT id FROM team") } == ["T"])
   }
 
   @Test func `an entry that this gateway could not store is taken over when it can`() async throws {
     let model = ModelEngine()
     let folder = try TemporaryFolder()
-    var members: [(store: SQLiteStore, log: CellLog)] = []
+    var members: [(store: SQLiteStore, log: ClusterLog)] = []
     for name in ["one", "two"] {
       let engine = JetStream.patient(model.connect())
-      _ = try await engine.ensureStream(CellLog.configuration(replicas: 1))
+      _ = try await engine.ensureStream(ClusterLog.configuration(replicas: 1))
       let store = try SQLiteStore(path: folder.file(name), durability: .normal)
       try await store.becomeReplica(of: "cell")
-      let log = CellLog(engine, store: store, snapshotIsDue: {}, failed: { _ in })
+      let log = ClusterLog(engine, store: store, snapshotIsDue: {}, failed: { _ in })
       try await log.start()
       store.replica.join(log)
       members.append((store, log))
@@ -84,11 +84,11 @@ import Testing
   @Test func `a stopped log appends no entry and waits for none`() async throws {
     let model = ModelEngine()
     let engine = JetStream.patient(model.connect())
-    _ = try await engine.ensureStream(CellLog.configuration(replicas: 1))
+    _ = try await engine.ensureStream(ClusterLog.configuration(replicas: 1))
     let folder = try TemporaryFolder()
     let store = try SQLiteStore(path: folder.file("one"), durability: .normal)
     try await store.becomeReplica(of: "cell")
-    let log = CellLog(engine, store: store, snapshotIsDue: {}, failed: { _ in })
+    let log = ClusterLog(engine, store: store, snapshotIsDue: {}, failed: { _ in })
     try await log.start()
     store.replica.join(log)
     log.stop()
@@ -98,26 +98,26 @@ import Testing
       try await store.write { try $0.execute(sql: "INSERT INTO team VALUES ('T')") }
     }
     #expect(change?.description == "the gateway ends")
-    #expect(model.count(of: CellLog.subject) == 0)
+    #expect(model.count(of: ClusterLog.subject) == 0)
   }
 
   @Test func `a stop ends the repetition of an append`() async throws {
     let attempts = Count()
-    let running = Mutex<CellLog?>(nil)
+    let running = Mutex<ClusterLog?>(nil)
     let engine = JetStream.patient(
       FaultyTransport(
         ModelEngine().connect(),
         answer: { subject, answer in
-          guard subject == CellLog.subject else { return answer }
+          guard subject == ClusterLog.subject else { return answer }
           _ = attempts.next()
           running.withLock { $0 }?.stop()
           return .failure(.timedOut)
         }))
-    _ = try await engine.ensureStream(CellLog.configuration(replicas: 1))
+    _ = try await engine.ensureStream(ClusterLog.configuration(replicas: 1))
     let folder = try TemporaryFolder()
     let store = try SQLiteStore(path: folder.file("one"), durability: .normal)
     try await store.becomeReplica(of: "cell")
-    let log = CellLog(engine, store: store, snapshotIsDue: {}, failed: { _ in })
+    let log = ClusterLog(engine, store: store, snapshotIsDue: {}, failed: { _ in })
     running.withLock { $0 = log }
     try await log.start()
     store.replica.join(log)
@@ -130,11 +130,11 @@ import Testing
 
   @Test func `what no gateway wrote is passed over, and only a later version stops`() async throws {
     let engine = JetStream.patient(ModelEngine().connect())
-    _ = try await engine.ensureStream(CellLog.configuration(replicas: 1))
+    _ = try await engine.ensureStream(ClusterLog.configuration(replicas: 1))
     let schema = StoreSchema.current.version
     func add(_ entry: String) async throws {
       let stored: Result<PublishAcknowledgement, JetStreamError> = await withCheckedContinuation { continuation in
-        engine.publish(CellLog.subject, Array(entry.utf8)) { continuation.resume(returning: $0) }
+        engine.publish(ClusterLog.subject, Array(entry.utf8)) { continuation.resume(returning: $0) }
       }
       _ = try stored.get()
     }
@@ -146,7 +146,7 @@ import Testing
     let store = try SQLiteStore(path: folder.file("one"), durability: .normal)
     try await store.becomeReplica(of: "cell")
     let found = Mutex<[UInt64: String]>([:])
-    let log = CellLog(
+    let log = ClusterLog(
       engine, store: store, snapshotIsDue: {}, failed: { _ in },
       passedOver: { position, fault in found.withLock { $0[position] = fault } })
     try await log.start()

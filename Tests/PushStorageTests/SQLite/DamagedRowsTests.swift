@@ -249,7 +249,7 @@ import Testing
     for column in try columns(of: table) where column != "id" {
       let path = try copy(with: Self.values.enumerated(), in: column, of: table)
       let registrations = try SQLiteRegistrations(store: try SQLiteStore(path: path))
-      let reports = try await registrations.adReports(limit: 100)
+      let reports = try await registrations.adReports(of: nil, limit: 100, before: nil)
       #expect((1..<Self.values.count + 1).contains(reports.count), "\(column)")
       #expect(reports.first?.text == "Buy now")
     }

@@ -11,8 +11,8 @@ import Testing
     let folder = try TemporaryFolder()
     let store = try SQLiteStore(path: folder.file("push.sqlite"))
     let held = try DeferredPushes(store: store, logger: .silent)
-    for number in 0...Limits.maximumHeld { hold(number, in: held) }
-    let expected = (1...Limits.maximumHeld).map(APNSID.number)
+    for number in 0...Limits.maximumDeferred { hold(number, in: held) }
+    let expected = (1...Limits.maximumDeferred).map(APNSID.number)
     #expect(held.due(1, at: 5).map(\.id) == expected)
     await held.settle()
     #expect(try DeferredPushes(store: store, logger: .silent).due(1, at: 5) { _ in 5 }.map(\.id) == expected)
@@ -37,7 +37,7 @@ import Testing
   }
 
   private func hold(_ number: Int, in held: DeferredPushes) {
-    held.hold(
+    held.add(
       MailboxEntry(seq: UInt64(number + 1), push: samplePush(number)), Deferral(by: .summary, until: 5),
       PushNotification(), nil)
   }

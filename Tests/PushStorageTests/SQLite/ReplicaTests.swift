@@ -44,9 +44,8 @@ import Testing
     let channels = try stores.map { try PushStorage.Channels(store: $0, logger: .silent) }
     let heard = Mutex<(messages: [UInt64], devices: Set<DeviceID>)>(([], []))
     channels[1].follow(
-      .init(
-        published: { message in heard.withLock { $0.messages.append(message.number) } },
-        changed: { devices in heard.withLock { $0.devices.formUnion(devices) } }))
+      published: { message in heard.withLock { $0.messages.append(message.number) } },
+      changed: { devices in heard.withLock { $0.devices.formUnion(devices) } })
     let id = try #require(
       try await channels[0].create(app: app, environment: .development, policy: .mostRecentMessage, now: 5).first)
     try await channels[0].subscribe([1, 2], to: id)

@@ -29,7 +29,7 @@ import Testing
     let full = try size(home.store.path)
     #expect(full > 15 << 20)
     var slices = 0
-    while try await home.store.giveRoomBack() { slices += 1 }
+    while try await home.store.releaseSpace() { slices += 1 }
     #expect(slices > 5)
     _ = await home.mailbox.append([samplePush(7)])
     let (before, after) = try await home.store.compact()
@@ -52,7 +52,7 @@ import Testing
       try queue.close()
     }
     let store = try SQLiteStore(path: path)
-    #expect(try await !store.giveRoomBack(isThorough: true))
+    #expect(try await !store.releaseSpace(isThorough: true))
     let (before, after) = try await store.compact()
     #expect(before > 8 << 20 && after < 1 << 20)
     #expect(try await store.pool.read { try Int.fetchOne($0, sql: "PRAGMA auto_vacuum") } == 2)

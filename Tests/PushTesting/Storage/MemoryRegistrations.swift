@@ -324,6 +324,16 @@ package final class MemoryRegistrations: Registrations {
     return whole.drop { $0.name != after }.prefix(page.limit).map(\.id)
   }
 
+  package func listPersons(_ page: ListPage) async throws -> [PersonID] {
+    page.take(of: persons, by: \.name).map(\.id)
+  }
+
+  package func listed(_ id: DeviceID) -> ListedDevice? {
+    device(id).map { device in
+      ListedDevice(device: device, person: person(device.person)?.name ?? "", registrations: registrations(of: id))
+    }
+  }
+
   package func adReports(of device: DeviceID?, limit: Int, before number: Int64?) async throws -> [AdReport] {
     look { state in
       let numbered = state.reports.enumerated().map { place, report in
@@ -434,23 +444,27 @@ package final class MemoryRegistrations: Registrations {
   }
 
   package func enroll(
-    name: String, person: String?, by warrant: EnrollmentAuthorization
+    name: String, person: String?, by authorization: EnrollmentAuthorization
   ) async throws -> (device: Device, secret: String) {
     try state.withLock { state in
       let before = state
       do {
-        let (owner, role) = try Self.admit(warrant, person: person, name, &state, fault)
+        let (owner, role) = try Self.admit(authorization, person: person, name, &state, fault)
         return try Self.enroll(name, owner, role, &state)
       } catch {
         if fault != .usesUpInvitations { state = before }
-        if (error as? RegistrationRefusal)?.kind == .wrongCode, fault != .letsGuess { Self.noteWrong(warrant, &state) }
+        if (error as? RegistrationRefusal)?.kind == .wrongCode, fault != .letsGuess {
+          Self.noteWrong(authorization, &state)
+        }
         throw error
       }
     }
   }
 
-  private static func noteWrong(_ warrant: EnrollmentAuthorization, _ state: inout State) {
-    guard case .invitation(let secret, _) = warrant, let selector = InvitationCode.selector(of: secret) else { return }
+  private static func noteWrong(_ authorization: EnrollmentAuthorization, _ state: inout State) {
+    guard case .invitation(let secret, _) = authorization, let selector = InvitationCode.selector(of: secret) else {
+      return
+    }
     for place in state.invitations.indices
     where InvitationCode.selector(of: state.invitations[place].secret) == selector {
       state.invitations[place].tries += 1
@@ -459,11 +473,11 @@ package final class MemoryRegistrations: Registrations {
   }
 
   private static func admit(
-    _ warrant: EnrollmentAuthorization, person: String?, _ name: String, _ state: inout State, _ fault: Fault?
+    _ authorization: EnrollmentAuthorization, person: String?, _ name: String, _ state: inout State, _ fault: Fault?
   ) throws(RegistrationRefusal) -> (person: String, role: Role) {
     let owner = person ?? name
     let isNew = !state.persons.values.contains { $0.name == owner }
-    switch warrant {
+    switch authorization {
     case .anyPerson: return (owner, .device)
     case .newPerson:
       try require(isNew || fault == .joinsAnybody, .forbidden)
@@ -592,13 +606,13 @@ package final class MemoryRegistrations: Registrations {
 
   package func redeem(_ secret: String, now: Int64) async throws {
     try state.withLock { state in
-      let warrant = EnrollmentAuthorization.invitation(secret, now: now)
+      let authorization = EnrollmentAuthorization.invitation(secret, now: now)
       do {
         var used = state
         _ = try Self.use(secret, now: now, &used, fault)
         if fault != .redeemsForNothing { state = used }
       } catch {
-        Self.noteWrong(warrant, &state)
+        Self.noteWrong(authorization, &state)
         throw error
       }
     }
@@ -620,20 +634,20 @@ package final class MemoryRegistrations: Registrations {
 
   package func enroll(
     batch name: String, numbers: Range<Int>, topic: String, environment: Environment
-  ) async throws -> [EnrolledDevice] {
+  ) async throws -> [(secret: String, token: DeviceToken)] {
     try Self.require(Self.isBatchName(name), .invalid)
     let app = try app(topic: topic)
     return try state.withLock { state in
       let before = state
       do {
-        return try numbers.map { number in
+        return try numbers.map { number -> (secret: String, token: DeviceToken) in
           let name = "\(name)-\(number)"
           try Self.require(!state.persons.values.contains { $0.name == name }, .conflict)
           let (device, secret) = try Self.enroll(name, fault == .sharesPersons ? app.name : name, .device, &state)
           let registration = Registration(
             token: .random(), device: device.id, app: app.id, environment: environment)
           state.registrations.append(registration)
-          return EnrolledDevice(secret: secret, token: registration.token)
+          return (secret, registration.token)
         }
       } catch {
         if fault != .enrollsHalfBatches { state = before }

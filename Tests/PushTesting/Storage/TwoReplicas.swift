@@ -110,9 +110,9 @@ package final class TwoReplicas: Registrations {
     try await change { try await $0.expireCategories(now: now) }
   }
   package func enroll(
-    name: String, person: String?, by warrant: EnrollmentAuthorization
+    name: String, person: String?, by authorization: EnrollmentAuthorization
   ) async throws -> (device: Device, secret: String) {
-    try await change { try await $0.enroll(name: name, person: person, by: warrant) }
+    try await change { try await $0.enroll(name: name, person: person, by: authorization) }
   }
   package func remove(_ device: DeviceID, now: Int64) async throws -> [AppID] {
     try await change { try await $0.remove(device, now: now) }
@@ -165,7 +165,7 @@ package final class TwoReplicas: Registrations {
   }
   package func enroll(
     batch name: String, numbers: Range<Int>, topic: String, environment: Environment
-  ) async throws -> [EnrolledDevice] {
+  ) async throws -> [(secret: String, token: DeviceToken)] {
     try await change {
       try await $0.enroll(batch: name, numbers: numbers, topic: topic, environment: environment)
     }

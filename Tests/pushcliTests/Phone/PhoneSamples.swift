@@ -48,7 +48,7 @@ enum Sample {
       return String(decoding: bytes, as: UTF8.self)
     }
     var presentation: [UInt8] = []
-    Presentation(badge: badge, sound: sound.map { SoundPresentation(name: $0) }, alert: alert)
+    Presentation(badge: badge, sound: sound, alert: alert)
       .appendJSON(to: &presentation)
     let collapse = collapse.map { ",\"collapse\":\(json($0))" } ?? ""
     let thread = thread.map { "\"thread-id\":\(json($0))" } ?? ""

@@ -2,16 +2,6 @@ import GRDB
 package import PushCore
 
 extension DeliveryLog {
-  /// A page of the rows that a reader requested.
-  package struct Page: Sendable {
-    /// The rows of the page, the oldest first.
-    package var records: [Record]
-    /// The number after which the next page begins: all matching rows up to it have been returned.
-    package var next: Int64
-
-    package init(records: [Record], next: Int64) { (self.records, self.next) = (records, next) }
-  }
-
   /// Returns the newest rows that match, the oldest first.
   @inline(never)
   package func rows(_ query: Query) async throws -> [Record] {
@@ -24,18 +14,21 @@ extension DeliveryLog {
   ///
   /// A new file restarts the numbers: for an `after` that has not been given out yet, the search begins at the first
   /// row.
+  ///
+  /// - Returns: the rows of the page, the oldest first, and the number after which the next page begins: all matching
+  ///   rows up to it have been returned.
   @inline(never)
-  package func page(_ query: Query) async throws -> Page {
+  package func page(_ query: Query) async throws -> (records: [Record], next: Int64) {
     await settle()
     let newest = try await newestBatch()
     var query = query
     if let after = query.after, after >> LogBatch.numberBits > newest { query.after = nil }
     let end = newest << LogBatch.numberBits | (1 << LogBatch.numberBits - 1)
     guard let numbers = query.batches?.clamped(to: 0...newest), (query.after ?? 0) < end else {
-      return Page(records: [], next: query.after ?? 0)
+      return ([], query.after ?? 0)
     }
     let (found, isCut) = try await records(query, in: numbers, .oldestFirst)
-    return Page(records: found, next: isCut ? found.last?.number ?? end : max(end, query.after ?? 0))
+    return (found, isCut ? found.last?.number ?? end : max(end, query.after ?? 0))
   }
 
   /// Returns the number after which the newest ``Query/limit`` rows that match begin: a reader of many rows reads

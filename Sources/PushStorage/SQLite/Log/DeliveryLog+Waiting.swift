@@ -5,10 +5,11 @@ extension DeliveryLog {
   ///
   /// - Parameters:
   ///   - device: the device that sent the request; nil: an administrator.
-  ///   - time: the maximum time to wait; then the page is empty, and its ``Page/next`` is the number to continue
-  ///     from.
+  ///   - time: the maximum time to wait; then the page is empty, and its `next` is the number to continue from.
   /// - Returns: nil if there are too many waits (``LogWaits/begin(_:for:)``).
-  package func nextPage(_ query: Query, for device: DeviceID? = nil, within time: Duration) async throws -> Page? {
+  package func nextPage(
+    _ query: Query, for device: DeviceID? = nil, within time: Duration
+  ) async throws -> (records: [Record], next: Int64)? {
     var query = query
     return try await wait(for: query.id, by: device, within: time) {
       // A search in a canceled task fails: in a task of its own it still returns the rows that exist.
@@ -59,30 +60,30 @@ extension DeliveryLog {
   // MARK: Rows of other gateways
 
   /// The maximum number of push ids in one notification; for more pushes it contains no ids.
-  private static let maximumToldIDs = 4_096
+  private static let maximumNotifiedIDs = 4_096
 
   /// Notifies other gateways of rows that were written.
   ///
   /// - Parameters:
   ///   - isWanted: returns true if a wait on another gateway exists; called for each batch, on the writer's thread.
-  ///   - tell: takes the ids of the rows' pushes, in the form that ``noteElsewhere(_:)`` takes.
+  ///   - tell: takes the ids of the rows' pushes, in the form that ``noteRemote(_:)`` takes.
   package func onWritten(
     while isWanted: @escaping @Sendable () -> Bool, tell: @escaping @Sendable ([UInt8]) -> Void
   ) {
     listen { rows in
       guard isWanted() else { return }
       var ids: Set<APNSID> = []
-      LogLayout.forEachID(of: rows) { ids.insert($0) }
-      tell(ids.count > DeliveryLog.maximumToldIDs ? [] : ids.flatMap(\.stored))
+      LogBatch.forEachID(of: rows) { ids.insert($0) }
+      tell(ids.count > DeliveryLog.maximumNotifiedIDs ? [] : ids.flatMap(\.stored))
     }
   }
 
   /// Notifies the waits on this gateway of rows that another gateway has written.
   ///
   /// - Parameter ids: the ids of the rows' pushes; empty: any push.
-  package func noteElsewhere(_ ids: [UInt8]) {
+  package func noteRemote(_ ids: [UInt8]) {
     let size = APNSID.storedSize
-    guard !ids.isEmpty, ids.count % size == 0, ids.count / size <= DeliveryLog.maximumToldIDs else {
+    guard !ids.isEmpty, ids.count % size == 0, ids.count / size <= DeliveryLog.maximumNotifiedIDs else {
       return waits.note(nil)
     }
     let known = stride(from: 0, to: ids.count, by: size).compactMap { APNSID(stored: Array(ids[$0..<$0 + size])) }

@@ -77,15 +77,8 @@ package final class DeliveryLog: Sendable {
       since: Int64? = nil, after: Int64? = nil, before: Int64? = nil, limit: Int = 1000,
       maximumReadSize: Int = .max
     ) {
-      self.maximumReadSize = maximumReadSize
-      self.id = id
-      self.device = device
-      self.app = app
-      self.events = events
-      self.since = since
-      self.after = after
-      self.before = before
-      self.limit = limit
+      (self.maximumReadSize, self.id, self.device, self.app, self.events) = (maximumReadSize, id, device, app, events)
+      (self.since, self.after, self.before, self.limit) = (since, after, before, limit)
     }
   }
 
@@ -110,22 +103,6 @@ package final class DeliveryLog: Sendable {
     var isClosed = false
   }
 
-  /// The retention limits.
-  private struct Bounds {
-    /// The time that a row is kept, in seconds.
-    var retention: Int64
-    /// The maximum size of the file in bytes; nil for no limit.
-    var maximumSize: Int64?
-    /// True until the writer has applied these limits.
-    var isNew = false
-  }
-
-  /// The requests to remove texts from the log.
-  private struct Erasures {
-    var waiting: [(devices: Set<DeviceID>, continuation: CheckedContinuation<Void, any Error>)] = []
-    var isUnderWay = false
-  }
-
   /// The number of occurrences of each of ``countedEvents``, in their order.
   package let events = Counters(count: LogBatch.events.count)
   package let limits = LimitCounters()
@@ -138,7 +115,10 @@ package final class DeliveryLog: Sendable {
   private let inbox = Mutex(Inbox())
   /// See ``beforeReading(_:)``.
   private let handOver = Mutex<@Sendable () async -> Void>({})
-  private let erasures = Mutex(Erasures())
+  /// The requests to remove texts from the log.
+  private let erasures = Mutex<
+    (waiting: [(devices: Set<DeviceID>, continuation: CheckedContinuation<Void, any Error>)], isUnderWay: Bool)
+  >(([], false))
   private let wake = MonotonicSemaphore()
   /// Ends the writer's pause early.
   private let hurry = MonotonicSemaphore()
@@ -151,8 +131,9 @@ package final class DeliveryLog: Sendable {
   /// The reason why events are not logged now; nil while they are.
   package var problem: HealthProblem? { trouble.withLock { $0 } }
 
-  /// The current retention limits.
-  private let bounds: Mutex<Bounds>
+  /// The time in seconds that a row is kept, and the maximum size of the file in bytes, or nil for no limit. `isNew` is
+  /// true until the writer has applied them.
+  private let bounds: Mutex<(retention: Int64, maximumSize: Int64?, isNew: Bool)>
   /// The time in seconds that the writer collects rows: waking it for each row costs more than writing the row.
   private static let pause = 0.05
   /// The time in seconds after a failure until the disk is tried again, even without new events.
@@ -172,7 +153,7 @@ package final class DeliveryLog: Sendable {
   ///   - maximumSize: the maximum size of the file in bytes; nil: no limit.
   package init(path: String, retention: Int64, maximumSize: Int64? = nil, logger: Logger) {
     self.logger = logger
-    bounds = Mutex(Bounds(retention: retention, maximumSize: maximumSize))
+    bounds = Mutex((retention, maximumSize, false))
     file = LogFile(path: path) { loss in
       switch loss {
       case .movedAside(let copy):
@@ -205,7 +186,7 @@ package final class DeliveryLog: Sendable {
     for index in batch.counts.indices where batch.counts[index] > 0 {
       events.add(UInt64(batch.counts[index]), at: index)
     }
-    if logger.logLevel <= LoggedEvent.push.level { tell(batch) }
+    if logger.logLevel <= LoggedEvent.push.level { report(batch) }
     let mustWake = inbox.withLock { inbox in
       if inbox.batch.count + batch.count > Limits.maximumLogBacklog
         || inbox.batch.bytes.count + batch.bytes.count > Limits.maximumLogBacklogSize
@@ -223,7 +204,7 @@ package final class DeliveryLog: Sendable {
   }
 
   /// Logs the stages that pushes have reached. All rows pass through this function.
-  private func tell(_ batch: LogBatch) {
+  private func report(_ batch: LogBatch) {
     for (_, row, _) in LogBatch.rows(batch.bytes) {
       var metadata: Logger.Metadata = ["id": "\(row.id)", "stage": "\(row.event.rawValue)"]
       // A detail that may quote the payload is omitted.
@@ -415,7 +396,7 @@ package final class DeliveryLog: Sendable {
   ///   - retention: the time that a row is kept, in seconds.
   ///   - maximumSize: the maximum size of the file in bytes; nil: no limit.
   package func keep(retention: Int64, maximumSize: Int64?) {
-    bounds.withLock { $0 = Bounds(retention: retention, maximumSize: maximumSize, isNew: true) }
+    bounds.withLock { $0 = (retention, maximumSize, true) }
   }
 
   /// Removes some rows if the file is too large.
@@ -426,7 +407,7 @@ package final class DeliveryLog: Sendable {
     return (try? file.trim(toSize: size)) ?? false
   }
 
-  /// Removes some of the rows that are older than ``Bounds/retention``.
+  /// Removes some of the rows that are older than the retention time.
   ///
   /// - Returns: true if there may be more to remove.
   private func trim() -> Bool {

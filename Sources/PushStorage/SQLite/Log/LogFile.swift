@@ -121,7 +121,7 @@ final class LogFile: Sendable {
 
   private func begin() throws -> Opened {
     var configuration = GRDB.Configuration()
-    configuration.busyMode = .timeout(LogFile.patience)
+    configuration.busyMode = .timeout(LogFile.busyTimeout)
     let queue = try DatabaseQueue(path: path, configuration: configuration)
     try queue.writeWithoutTransaction { db in
       try db.execute(
@@ -151,7 +151,7 @@ final class LogFile: Sendable {
       _ = try Int64.fetchOne(db, sql: "SELECT last FROM batch ORDER BY number DESC LIMIT 1")
     }
     configuration.readonly = true
-    configuration.busyMode = .timeout(LogFile.readerPatience)
+    configuration.busyMode = .timeout(LogFile.readerTimeout)
     let reader = try DatabaseQueue(path: path, configuration: configuration)
     return Opened(queue: queue, reader: reader, identity: Identity(path))
   }
@@ -170,9 +170,9 @@ final class LogFile: Sendable {
   }
 
   /// The time in seconds that the writer waits for a reader: a slice of a search takes milliseconds.
-  private static let patience = 5.0
+  private static let busyTimeout = 5.0
   /// The time in seconds that a reader waits for the writer, which leaves gaps between its records.
-  private static let readerPatience = 20.0
+  private static let readerTimeout = 20.0
 
   /// Renames the file to keep it for a later examination.
   private func moveAside() throws(StoreError) {

@@ -303,13 +303,7 @@ extension SQLiteMailbox {
   /// Compares each row of a file, which has the newest schema, with its checksum.
   ///
   /// - Throws: ``StoreError`` if a row fails its checksum.
-  static func checkSums(path: String) throws(StoreError) {
-    do {
-      try SQLiteStore.reader(path).read(checkSums)
-    } catch {
-      throw SQLiteStore.explain(error, path: path)
-    }
-  }
+  static func checkSums(path: String) throws(StoreError) { try SQLiteStore.read(path: path) { try checkSums($0) } }
 
   /// Checks the payloads that copies share.
   ///

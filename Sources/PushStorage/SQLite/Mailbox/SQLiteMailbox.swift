@@ -16,7 +16,7 @@ package final class SQLiteMailbox: Mailbox {
     case asleep
     /// The writer waits for an awaited operation, or until ``settleTime`` has passed since the last commit or since
     /// the first queued operation.
-    case dozing
+    case waiting
     /// The writer runs, and reads the queue before it waits again.
     case awake
   }
@@ -68,9 +68,7 @@ package final class SQLiteMailbox: Mailbox {
     store: SQLiteStore, cap: Int, logger: Logger, now: @escaping @Sendable () -> Int64,
     removed: @escaping @Sendable ([MailboxRemoval]) -> Void, checkpointInterval: Int = 3_000
   ) throws(StoreError) {
-    self.store = store
-    self.checkpointInterval = checkpointInterval
-    self.logger = logger
+    (self.store, self.checkpointInterval, self.logger) = (store, checkpointInterval, logger)
     clock = now
     engine = MailboxEngine(
       index: MailboxIndex(), cap: cap, now: now, isDamage: { SQLiteStore.isDamage($0) }, removed: removed)
@@ -172,9 +170,9 @@ package final class SQLiteMailbox: Mailbox {
   }
 
   /// The current backlog of pending pushes.
-  package var backlog: MailboxBacklog {
+  package var backlog: (waiting: Int, oldest: Int64?, uncommitted: Int) {
     let (waiting, oldest) = engine.index.withLock { ($0.ages.count, $0.ages.oldest) }
-    return MailboxBacklog(waiting: waiting, oldest: oldest, uncommitted: inbox.withLock { $0.uncommitted })
+    return (waiting, oldest, inbox.withLock { $0.uncommitted })
   }
 
   package func pending(for device: DeviceID, after seq: UInt64, limit: Int) async throws -> PendingPushes {
@@ -238,7 +236,7 @@ package final class SQLiteMailbox: Mailbox {
       }
       inbox.operations.append(operation)
       inbox.uncommitted += weight
-      let mustWake = inbox.writer == .asleep || (inbox.writer == .dozing && operation.isAwaited)
+      let mustWake = inbox.writer == .asleep || (inbox.writer == .waiting && operation.isAwaited)
       if mustWake { inbox.writer = .awake }
       return (true, mustWake)
     }
@@ -348,7 +346,7 @@ package final class SQLiteMailbox: Mailbox {
       let (operations, isClosed, hasMore) = inbox.withLock { inbox -> ([MailboxOperation], Bool, Bool) in
         guard isDue || inbox.isClosed || inbox.operations.contains(where: \.isAwaited) else {
           let hasMore = !inbox.operations.isEmpty
-          inbox.writer = hasMore || due != .distantFuture ? .dozing : .asleep
+          inbox.writer = hasMore || due != .distantFuture ? .waiting : .asleep
           return ([], false, hasMore)
         }
         inbox.writer = .awake

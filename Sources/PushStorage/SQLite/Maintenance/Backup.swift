@@ -104,7 +104,7 @@ package enum Backup {
 
   /// Moves a finished draft to the path of the backup.
   private static func finish(_ draft: String, _ path: String) throws {
-    guard synchronise(draft), unsafe rename(draft, path) == 0, synchronise(folderPath(of: path)) else {
+    guard synchronize(draft), unsafe rename(draft, path) == 0, synchronize(folderPath(of: path)) else {
       throw StoreError("\(path) can't be written: check the disk and the folder's permissions")
     }
   }
@@ -198,7 +198,7 @@ package enum Backup {
   /// Writes the contents of a backup into a state folder that has no database.
   package static func restore(_ path: String, into folder: StateFolder) throws -> Summary {
     let summary = try summary(of: path)
-    try RestoredBackup.refuseStrangers(path)
+    try RestoredBackup.refuseUnknownObjects(path)
     let claim = try folder.claim()
     return try withExtendedLifetime(claim) {
       let files = FileManager.default
@@ -217,7 +217,7 @@ package enum Backup {
         throw explain(error, path)
       }
       // The database is renamed last: a folder with a database is one that was restored completely.
-      guard synchronise(draft), unsafe rename(draft, folder.databasePath) == 0, synchronise(folder.path) else {
+      guard synchronize(draft), unsafe rename(draft, folder.databasePath) == 0, synchronize(folder.path) else {
         throw StoreError("\(folder.path) can't be written: check the disk and the folder's permissions")
       }
       for suffix in ["-wal", "-shm"] { try? files.removeItem(atPath: draft + suffix) }
@@ -253,7 +253,7 @@ package enum Backup {
   }
 
   /// Flushes a file or a folder to disk. Returns true on success.
-  private static func synchronise(_ path: String) -> Bool {
+  private static func synchronize(_ path: String) -> Bool {
     let file = unsafe open(path, O_RDONLY | O_CLOEXEC)
     guard file >= 0 else { return false }
     defer { close(file) }

@@ -1,21 +1,9 @@
 import PushCore
 
-/// A value of a record (SQLite file format §2.1).
-package enum RecordValue: Equatable {
-  case null
-  case integer(Int64)
-  case real(Double)
-  case text(String)
-  case blob([UInt8])
-
-  package var text: String? { if case .text(let text) = self { text } else { nil } }
-  package var blob: [UInt8]? { if case .blob(let blob) = self { blob } else { nil } }
-}
-
 /// A row of a leaf page. A column that is the rowid is `null` in `values`.
 package struct PageRow: Equatable {
   package var rowID: Int64
-  package var values: [RecordValue]
+  package var values: [RowValue]
 }
 
 /// The pages of a database file that SQLite refuses, read one by one: invalid parts are left out.
@@ -195,14 +183,14 @@ package struct DatabasePages {
   }
 
   /// Returns the values of a record (§2.1); nil if it is invalid.
-  private static func record(_ payload: ArraySlice<UInt8>) -> [RecordValue]? {
+  private static func record(_ payload: ArraySlice<UInt8>) -> [RowValue]? {
     var place = payload.startIndex
     guard let headerSize = varint(payload, &place), headerSize <= Int64(payload.count), headerSize >= 1 else {
       return nil
     }
     let headerEnd = payload.startIndex + Int(headerSize)
     var content = headerEnd
-    var values: [RecordValue] = []
+    var values: [RowValue] = []
     while place < headerEnd {
       guard let type = varint(payload, &place), let size = size(ofType: type), content + size <= payload.endIndex else {
         return nil

@@ -82,9 +82,9 @@ package enum DatabaseRepair {
         }
         let disorder = try dropChanged(db) + dropDisorder(db)
         if disorder > 0 { report.kept["mailbox", default: 0] -= disorder }
-        let unused = try mendPayloads(db)
+        let unused = try repairPayloads(db)
         if unused > 0 { report.kept["mailbox_payload", default: 0] -= unused }
-        report.refused += try disorder + unused + mendReferences(db)
+        report.refused += try disorder + unused + repairReferences(db)
         try registerReceivers(db)
         return .commit
       }
@@ -136,7 +136,7 @@ package enum DatabaseRepair {
   /// Drops payloads without copies, and finds the last copy of each other payload.
   ///
   /// - Returns: the number of rows that were dropped.
-  private static func mendPayloads(_ db: Database) throws -> Int {
+  private static func repairPayloads(_ db: Database) throws -> Int {
     let copies = "FROM mailbox WHERE typeof(payload) = 'integer'"
     try db.execute(sql: "DELETE FROM mailbox_payload WHERE id NOT IN (SELECT payload \(copies))")
     let dropped = db.changesCount
@@ -182,7 +182,7 @@ package enum DatabaseRepair {
   /// that is missing.
   ///
   /// - Returns: the number of rows that were dropped.
-  private static func mendReferences(_ db: Database) throws -> Int {
+  private static func repairReferences(_ db: Database) throws -> Int {
     try db.execute(
       sql: """
         INSERT OR IGNORE INTO person (id, name, preferences)
@@ -232,7 +232,7 @@ extension DatabaseRepair {
   }
 }
 
-extension RecordValue {
+extension RowValue {
   /// True if this value is the priority of a push.
   fileprivate var isPriority: Bool { self == .integer(10) || self == .integer(5) || self == .integer(1) }
 }
@@ -290,7 +290,7 @@ private struct RepairTable {
       case .blob: column.type == "BLOB"
       }
     }
-    let absent = [RecordValue](repeating: .null, count: columns.count - row.values.count)
+    let absent = [RowValue](repeating: .null, count: columns.count - row.values.count)
     return fits && isSound(row.values + absent)
   }
 
@@ -298,7 +298,7 @@ private struct RepairTable {
   private func isCopied(_ column: Column) -> Bool { name == "mailbox" && column.name == "payload" }
 
   /// Returns true if a start accepts the values of a row.
-  private func isSound(_ values: [RecordValue]) -> Bool {
+  private func isSound(_ values: [RowValue]) -> Bool {
     func isJSON<Value: Decodable>(_ place: Int, _ type: Value.Type) -> Bool {
       values[place].text.map { (try? decodeJSON(type, from: $0.utf8)) != nil } ?? false
     }
@@ -351,14 +351,8 @@ private struct RepairTable {
     let marks = used.map { _ in "?" }.joined(separator: ", ")
     let statement = try db.cachedStatement(
       sql: "INSERT OR IGNORE INTO \(name.quotedDatabaseIdentifier) (\(names)) VALUES (\(marks))")
-    let values = zip(used, row.values).map { column, value -> (any DatabaseValueConvertible)? in
-      switch value {
-      case .null: column.isRowID ? row.rowID : nil
-      case .integer(let number): number
-      case .real(let number): number
-      case .text(let text): text
-      case .blob(let bytes): Data(bytes)
-      }
+    let values = zip(used, row.values).map { column, value in
+      value == .null && column.isRowID ? row.rowID.databaseValue : value.databaseValue
     }
     try statement.execute(arguments: StatementArguments(values))
     return db.changesCount > 0

@@ -7,23 +7,6 @@ package import PushCore
 ///
 /// Belongs to one task.
 package final class RestoredBackup {
-  /// A pending push, with its row and its sequence number in the backup.
-  package struct Push: Sendable {
-    package var row: Int64
-    /// The sequence number; 0 if the push has none yet.
-    package var number: UInt64
-    package var push: StoredPush
-  }
-
-  /// The change of a push's sequence number to one of the cluster.
-  package struct Moved: Sendable {
-    package var device: DeviceID
-    package var from: UInt64
-    package var to: UInt64
-
-    package init(device: DeviceID, from: UInt64, to: UInt64) { (self.device, self.from, self.to) = (device, from, to) }
-  }
-
   package let summary: Backup.Summary
   private let source: String
   private let path: String
@@ -40,7 +23,7 @@ package final class RestoredBackup {
       RestoredBackup.remove(draft)
       try FileManager.default.copyItem(atPath: source, toPath: draft)
       try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: draft)
-      try RestoredBackup.refuseStrangers(draft)
+      try RestoredBackup.refuseUnknownObjects(draft)
       try SQLiteStore(path: draft, isCheckedWhole: true).close()
       copy = try DatabaseQueue(path: draft)
       try copy.read { db in
@@ -73,7 +56,7 @@ package final class RestoredBackup {
 
   /// Refuses a backup with objects other than tables and indexes. A gateway creates no triggers or views, which would
   /// run when rows are changed or read.
-  static func refuseStrangers(_ path: String) throws {
+  static func refuseUnknownObjects(_ path: String) throws {
     let name = try SQLiteStore.reader(path).read { db in
       try String.fetchOne(db, sql: "SELECT name FROM sqlite_master WHERE type NOT IN ('table', 'index')")
     }
@@ -105,8 +88,11 @@ package final class RestoredBackup {
     }
   }
 
-  /// Returns the pending pushes after a row, in their order.
-  package func pushes(after row: Int64, limit: Int, now: Int64) throws -> [Push] {
+  /// Returns the pending pushes after a row, in their order, with their rows and sequence numbers in the backup; a push
+  /// without a number has 0.
+  package func pushes(
+    after row: Int64, limit: Int, now: Int64
+  ) throws -> [(row: Int64, number: UInt64, push: StoredPush)] {
     try read { db in
       let rows = try PreparedStatement(
         db,
@@ -116,13 +102,11 @@ package final class RestoredBackup {
         """)
       defer { rows.reset() }
       for value in [row, now, Int64(limit)] { rows.bind(value) }
-      var pushes: [Push] = []
+      var pushes: [(row: Int64, number: UInt64, push: StoredPush)] = []
       while try rows.next() {
         let push = try SQLiteMailbox.push(rows, of: DeviceID(row: try rows.integer(12)))
-        pushes.append(
-          Push(
-            row: try rows.integer(10, in: ColumnBounds.number),
-            number: UInt64(try rows.integer(0, in: ColumnBounds.progress)), push: push))
+        let number = UInt64(try rows.integer(0, in: ColumnBounds.progress))
+        pushes.append((try rows.integer(10, in: ColumnBounds.number), number, push))
       }
       return pushes
     }
@@ -150,8 +134,8 @@ package final class RestoredBackup {
     }
   }
 
-  /// Records the new sequence numbers of pushes.
-  package func note(_ moved: [Moved]) throws {
+  /// Records the sequence numbers that pushes of the backup have in the cluster.
+  package func note(_ moved: [(device: DeviceID, from: UInt64, to: UInt64)]) throws {
     try write { db in
       let insert = try db.cachedStatement(sql: "INSERT OR REPLACE INTO moved VALUES (?, ?, ?)")
       for one in moved where one.from > 0 {

@@ -7,12 +7,8 @@ package enum StoredRows {
   ///
   /// - Throws: ``StoreError`` if a row is damaged.
   package static func check(path: String) throws(StoreError) {
-    do {
-      try SQLiteStore.reader(path).read { db in
-        if try Schema.migrator.hasCompletedMigrations(db) { try check(db) }
-      }
-    } catch {
-      throw SQLiteStore.explain(error, path: path)
+    try SQLiteStore.read(path: path) { db in
+      if try Schema.migrator.hasCompletedMigrations(db) { try check(db) }
     }
   }
 

@@ -6,7 +6,7 @@ package import PushCore
 /// once.
 extension SQLiteRegistrations {
   package func add(_ report: AdReport) async throws {
-    try await write { db in
+    try await store.write { db in
       try db.execute(
         sql: "INSERT OR IGNORE INTO ad_report (at, device, app, apns_id, text) VALUES (?, ?, ?, ?, ?)",
         arguments: [report.at, report.device.row, report.app.row, Data(report.id.stored), report.text])
@@ -14,7 +14,7 @@ extension SQLiteRegistrations {
   }
 
   package func adReports(of device: DeviceID?, limit: Int, before number: Int64?) async throws -> [AdReport] {
-    try await write { db in
+    try await store.write { db in
       let rows = try PreparedStatement(
         db,
         """

@@ -6,7 +6,7 @@ import Synchronization
 /// The removal of apps and teams.
 extension SQLiteRegistrations {
   package func removeTeam(_ id: String) async throws {
-    try await write { [self] db in
+    try await store.write { [self] db in
       guard teams.contains(id) else {
         throw Refusal(kind: .unknown, description: "there is no team \(id): `pushcli teams list` shows them")
       }
@@ -28,16 +28,12 @@ extension SQLiteRegistrations {
   private static let namedAtOnce = 5
 
   package func registrationCount(of app: AppID, now: Int64) async throws -> Int {
-    do {
-      return try await store.pool.read { db in
-        try Int.fetchOne(
-          db,
-          sql: """
-            SELECT count(*) FROM token WHERE app = ? AND unregistered IS NULL AND (expires IS NULL OR expires > ?)
-            """, arguments: [app.row, now]) ?? 0
-      }
-    } catch {
-      throw SQLiteStore.explain(error, path: store.path)
+    try await store.read { db in
+      try Int.fetchOne(
+        db,
+        sql: """
+          SELECT count(*) FROM token WHERE app = ? AND unregistered IS NULL AND (expires IS NULL OR expires > ?)
+          """, arguments: [app.row, now]) ?? 0
     }
   }
 
@@ -46,7 +42,7 @@ extension SQLiteRegistrations {
     try await forEachSlice(of: "token", app) { [self] rows in
       devices.formUnion(rows.map(\.device))
       let tokens = rows.filter { !$0.isEnded }.map(\.token)
-      try await write { [self] db in
+      try await store.write { [self] db in
         let update = try db.cachedStatement(
           sql: "UPDATE token SET unregistered = ? WHERE token = ? AND unregistered IS NULL")
         for token in tokens { try update.execute(arguments: [now, Data(token.bytes)]) }
@@ -66,7 +62,7 @@ extension SQLiteRegistrations {
     for table in ["token", "former_token"] {
       try await forEachSlice(of: table, app) { [self] rows in
         let tokens = rows.map(\.token)
-        try await write { [self] db in
+        try await store.write { [self] db in
           let delete = try db.cachedStatement(sql: "DELETE FROM \(table) WHERE token = ?")
           for token in tokens { try delete.execute(arguments: [Data(token.bytes)]) }
           db.afterNextTransaction { [self] _ in
@@ -75,7 +71,7 @@ extension SQLiteRegistrations {
         }
       }
     }
-    try await write { [self] db in
+    try await store.write { [self] db in
       // Tokens that were registered during the loop.
       let tokens = try ["token", "former_token"].flatMap { table in
         try Data.fetchAll(db, sql: "DELETE FROM \(table) WHERE app = ? RETURNING token", arguments: [app.row])
@@ -95,17 +91,10 @@ extension SQLiteRegistrations {
     }
   }
 
-  /// A token of an app.
-  private struct TokenRow: Sendable {
-    var number: Int64
-    var token: DeviceToken
-    var device: DeviceID
-    var isEnded: Bool
-  }
-
   /// Calls `body` with the tokens of an app in slices, since pushes wait for a transaction.
   private func forEachSlice(
-    of table: String, _ app: AppID, _ body: ([TokenRow]) async throws -> Void
+    of table: String, _ app: AppID,
+    _ body: ([(number: Int64, token: DeviceToken, device: DeviceID, isEnded: Bool)]) async throws -> Void
   ) async throws {
     var last: Int64 = -1
     while true {
@@ -116,29 +105,24 @@ extension SQLiteRegistrations {
     }
   }
 
-  private func tokens(in table: String, of app: AppID, after number: Int64) async throws -> [TokenRow] {
-    do {
-      return try await store.pool.read { db in
-        let rows = try PreparedStatement(
-          db,
-          """
-          SELECT rowid, token, device, unregistered FROM \(table) WHERE app = ? AND rowid > ? ORDER BY rowid
-            LIMIT \(Limits.subscriptionSlice)
-          """)
-        rows.bind(app.row)
-        rows.bind(number)
-        var found: [TokenRow] = []
-        while try rows.next() {
-          guard let token = DeviceToken(bytes: rows.blob(1)) else { throw rows.damage(1, "32 bytes are expected") }
-          found.append(
-            TokenRow(
-              number: try rows.integer(0), token: token, device: DeviceID(row: try rows.integer(2)),
-              isEnded: !rows.isNull(3)))
-        }
-        return found
+  private func tokens(
+    in table: String, of app: AppID, after number: Int64
+  ) async throws -> [(number: Int64, token: DeviceToken, device: DeviceID, isEnded: Bool)] {
+    try await store.read { db in
+      let rows = try PreparedStatement(
+        db,
+        """
+        SELECT rowid, token, device, unregistered FROM \(table) WHERE app = ? AND rowid > ? ORDER BY rowid
+          LIMIT \(Limits.subscriptionSlice)
+        """)
+      rows.bind(app.row)
+      rows.bind(number)
+      var found: [(number: Int64, token: DeviceToken, device: DeviceID, isEnded: Bool)] = []
+      while try rows.next() {
+        guard let token = DeviceToken(bytes: rows.blob(1)) else { throw rows.damage(1, "32 bytes are expected") }
+        found.append((try rows.integer(0), token, DeviceID(row: try rows.integer(2)), !rows.isNull(3)))
       }
-    } catch {
-      throw SQLiteStore.explain(error, path: store.path)
+      return found
     }
   }
 }

@@ -10,7 +10,7 @@ import PushPolicy
 extension SQLiteRegistrations {
   package func enroll(
     batch name: String, numbers: Range<Int>, topic: String, environment: Environment
-  ) async throws -> [EnrolledDevice] {
+  ) async throws -> [(secret: String, token: DeviceToken)] {
     try SQLiteRegistrations.requireBatchName(name)
     let app = try app(topic: topic)
     struct Row: Sendable {
@@ -24,8 +24,8 @@ extension SQLiteRegistrations {
     var choices = Preferences()
     choices.apps[topic, default: AppPreferences()].alertBudget = .unlimited
     let text = try choices.stored()
-    let known = RegistrationTables.Choices(choices)
-    try await write { [self] db in
+    let known = RegistrationTables.SharedPreferences(choices)
+    try await store.write { [self] db in
       let person = try db.makeStatement(sql: "INSERT INTO person (name, preferences) VALUES (?, ?)")
       let device = try db.makeStatement(
         sql: """
@@ -33,7 +33,7 @@ extension SQLiteRegistrations {
           VALUES (\(SQLiteRegistrations.nextDevice), ?, ?, ?, ?)
           """)
       let token = try db.makeStatement(sql: "INSERT INTO token (token, device, app, environment) VALUES (?, ?, ?, ?)")
-      let records = try rows.map { row in
+      let records = try rows.map { row -> (device: Device, secretHash: [UInt8], registration: Registration) in
         let hash = Digest.sha256(row.secret)
         do {
           try person.execute(arguments: [row.name, text])
@@ -41,9 +41,10 @@ extension SQLiteRegistrations {
           try device.execute(arguments: [row.uuid, row.name, owner.row, Data(hash)])
           let id = DeviceID(row: db.lastInsertedRowID)
           try token.execute(arguments: [Data(row.token.bytes), id.row, app.id.row, environment.rawValue])
-          return BatchRecord(
-            device: Device(id: id, uuid: row.uuid, name: row.name, person: owner), secretHash: hash,
-            registration: Registration(token: row.token, device: id, app: app.id, environment: environment))
+          return (
+            Device(id: id, uuid: row.uuid, name: row.name, person: owner), hash,
+            Registration(token: row.token, device: id, app: app.id, environment: environment)
+          )
         } catch let error as DatabaseError where error.resultCode == .SQLITE_CONSTRAINT {
           throw Refusal(kind: .conflict, description: "there is a device or user \(row.name): choose another name")
         }
@@ -51,7 +52,7 @@ extension SQLiteRegistrations {
       db.afterNextTransaction { [self] _ in add(records, choices: known) }
     }
     try? store.moveLog()
-    return rows.map { EnrolledDevice(secret: String(decoding: $0.secret, as: UTF8.self), token: $0.token) }
+    return rows.map { (String(decoding: $0.secret, as: UTF8.self), $0.token) }
   }
 
   package func remove(batch name: String) async throws -> [(device: DeviceID, app: AppID)] {
@@ -60,7 +61,7 @@ extension SQLiteRegistrations {
     let isOfBatch = "name GLOB ? AND name NOT GLOB ?"
     let patterns = [name + "-[0-9]*", name + "-*[^0-9]*"]
     let names = StatementArguments(patterns)
-    let removed = try await write { db in
+    let removed = try await store.write { db in
       let members = try PreparedStatement(
         db, "SELECT device.id, person, app FROM device JOIN token ON device = device.id WHERE \(isOfBatch)")
       for pattern in patterns { members.bind(text: pattern) }

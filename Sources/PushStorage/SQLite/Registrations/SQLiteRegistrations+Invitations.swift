@@ -6,7 +6,7 @@ import Synchronization
 /// Invitations, and the owner of a device that enrolls.
 extension SQLiteRegistrations {
   package func enroll(
-    name: String, person: String?, by warrant: EnrollmentAuthorization
+    name: String, person: String?, by authorization: EnrollmentAuthorization
   ) async throws -> (device: Device, secret: String) {
     guard ShownName.isValid(name), name.allSatisfy({ $0.isLetter || $0.isNumber || "-_.".contains($0) }) else {
       throw Refusal(
@@ -16,8 +16,8 @@ extension SQLiteRegistrations {
     let hash = SQLiteRegistrations.hash(of: secret)
     if let person { try SQLiteRegistrations.requirePersonName(person) }
     let uuid = randomUUID()
-    let record = try await counting(warrant) { [self] db in
-      let (personName, role) = try SQLiteRegistrations.admit(warrant, person: person, device: name, db)
+    let record = try await counting(authorization) { [self] db in
+      let (personName, role) = try SQLiteRegistrations.admit(authorization, person: person, device: name, db)
       try SQLiteRegistrations.requireFreeName(name, db)
       try db.execute(
         sql: "INSERT OR IGNORE INTO person (name, preferences) VALUES (?, '{}')", arguments: [personName])
@@ -46,12 +46,12 @@ extension SQLiteRegistrations {
   /// Runs a change. If it fails with a wrong invitation code, counts the attempt in a separate transaction, because
   /// the change is rolled back.
   private func counting<Value: Sendable>(
-    _ warrant: EnrollmentAuthorization, _ body: @escaping @Sendable (Database) throws -> Value
+    _ authorization: EnrollmentAuthorization, _ body: @escaping @Sendable (Database) throws -> Value
   ) async throws -> Value {
     do {
-      return try await write(body)
+      return try await store.write(body)
     } catch let refusal as Refusal {
-      if refusal.kind == .wrongCode, case .invitation(let secret, _) = warrant { try await noteWrong(secret) }
+      if refusal.kind == .wrongCode, case .invitation(let secret, _) = authorization { try await noteWrong(secret) }
       throw refusal
     }
   }
@@ -70,7 +70,7 @@ extension SQLiteRegistrations {
         description: "a channel's link is for new users with the role device: omit the user and the role")
     }
     let id = SQLiteRegistrations.name(of: randomBytes(count: 8))
-    let secret = try await write { db in
+    let secret = try await store.write { db in
       guard try Int.fetchOne(db, sql: "SELECT count(*) FROM invitation") ?? 0 < Limits.maximumInvitations else {
         throw Refusal(
           kind: .conflict,
@@ -107,7 +107,7 @@ extension SQLiteRegistrations {
   private static func hash(ofInvitation secret: String) -> [UInt8] { Digest.sha256(Array(secret.utf8)) }
 
   package func invitations(now: Int64) async throws -> [Invitation] {
-    try await write { db in
+    try await store.write { db in
       let rows = try PreparedStatement(
         db, "SELECT \(SQLiteRegistrations.invitationColumns) FROM invitation WHERE expires > ? ORDER BY expires")
       defer { rows.reset() }
@@ -134,7 +134,7 @@ extension SQLiteRegistrations {
   package func invitation(sharedSecret secret: String, now: Int64) async throws -> Invitation? {
     guard InvitationCode.selector(of: secret) == nil else { return nil }
     let hash = SQLiteRegistrations.hash(ofInvitation: secret)
-    return try await read { db in try SQLiteRegistrations.find(hash, now: now, db) }
+    return try await store.read { db in try SQLiteRegistrations.find(hash, now: now, db) }
   }
 
   package func redeem(_ secret: String, now: Int64) async throws {
@@ -145,7 +145,7 @@ extension SQLiteRegistrations {
 
   package func withdrawInvitations(to channels: Set<ChannelID>) async throws {
     // Most channels have no invitations: this avoids an empty write, since pushes wait for the writer.
-    let hashes = try await read { db in
+    let hashes = try await store.read { db in
       let rows = try PreparedStatement(db, "SELECT code_hash, channel FROM invitation WHERE channel IS NOT NULL")
       defer { rows.reset() }
       var hashes: [[UInt8]] = []
@@ -155,23 +155,15 @@ extension SQLiteRegistrations {
       return hashes
     }
     guard !hashes.isEmpty else { return }
-    try await write { db in
+    try await store.write { db in
       for hash in hashes {
         try db.execute(sql: "DELETE FROM invitation WHERE code_hash = ?", arguments: [Data(hash)])
       }
     }
   }
 
-  private func read<Value: Sendable>(_ body: @escaping @Sendable (Database) throws -> Value) async throws -> Value {
-    do {
-      return try await store.pool.read(body)
-    } catch let error as DatabaseError {
-      throw SQLiteStore.explain(error, path: store.path)
-    }
-  }
-
   package func withdraw(invitation id: String) async throws {
-    let hashes = try await write { db in
+    let hashes = try await store.write { db in
       let rows = try PreparedStatement(db, "SELECT \(SQLiteRegistrations.invitationColumns) FROM invitation")
       defer { rows.reset() }
       var hashes: [[UInt8]] = []
@@ -205,9 +197,9 @@ extension SQLiteRegistrations {
   ///
   /// - Throws: ``Refusal``, which rolls back the whole transaction.
   static func admit(
-    _ warrant: EnrollmentAuthorization, person: String?, device name: String, _ db: Database
+    _ authorization: EnrollmentAuthorization, person: String?, device name: String, _ db: Database
   ) throws -> (person: String, role: Role) {
-    switch warrant {
+    switch authorization {
     case .anyPerson: return (person ?? name, .device)
     case .newPerson:
       // A repeated enrollment reports the name conflict, rather than that an invitation is needed.
@@ -256,7 +248,7 @@ extension SQLiteRegistrations {
   /// Counts a wrong secret as an attempt on the invitation that its selector names.
   func noteWrong(_ secret: String) async throws {
     guard let selector = InvitationCode.selector(of: secret) else { return }
-    try await write { db in
+    try await store.write { db in
       try db.execute(sql: "UPDATE invitation SET tries = tries + 1 WHERE selector = ?", arguments: [selector])
       try db.execute(sql: "DELETE FROM invitation WHERE tries >= ?", arguments: [Limits.invitationTries])
     }

@@ -25,22 +25,18 @@ extension SQLiteRegistrations {
   }
 
   private func list(_ table: String, _ page: ListPage) async throws -> [Int64] {
-    do {
-      return try await store.pool.read { db in
-        let rows = try PreparedStatement(
-          db,
-          """
-          SELECT id FROM \(table) WHERE name > ? AND (? = '' OR instr(name, ?) > 0) ORDER BY name LIMIT ?
-          """, isKept: true)
-        defer { rows.reset() }
-        for text in [page.after ?? "", page.filter ?? "", page.filter ?? ""] { rows.bind(text: text) }
-        rows.bind(Int64(page.limit))
-        var numbers: [Int64] = []
-        while try rows.next() { numbers.append(try rows.integer(0)) }
-        return numbers
-      }
-    } catch {
-      throw SQLiteStore.explain(error, path: store.path)
+    try await store.read { db in
+      let rows = try PreparedStatement(
+        db,
+        """
+        SELECT id FROM \(table) WHERE name > ? AND (? = '' OR instr(name, ?) > 0) ORDER BY name LIMIT ?
+        """, isKept: true)
+      defer { rows.reset() }
+      for text in [page.after ?? "", page.filter ?? "", page.filter ?? ""] { rows.bind(text: text) }
+      rows.bind(Int64(page.limit))
+      var numbers: [Int64] = []
+      while try rows.next() { numbers.append(try rows.integer(0)) }
+      return numbers
     }
   }
 }

@@ -58,7 +58,7 @@ extension SQLiteRegistrations {
     var tables = RegistrationTables()
     tables.reserve(persons: try rowLimit(of: "person", db), devices: try rowLimit(of: "device", db))
     let persons = try PreparedStatement(db, "SELECT id, name, preferences FROM person")
-    var known = KnownChoices()
+    var known = PreferenceCache()
     while try persons.next() {
       let id = PersonID(row: try persons.integer(0))
       tables.add(id, name: try persons.text(1), choices: try known.choices(persons, 2))
@@ -139,19 +139,19 @@ extension SQLiteRegistrations {
 }
 
 /// The preferences of users. Equal ones are decoded once, because most users have the defaults.
-private struct KnownChoices {
+private struct PreferenceCache {
   /// The maximum number of different texts that are cached.
   private static let capacity = 1000
-  private var known: [[UInt8]: RegistrationTables.Choices?] = [:]
+  private var known: [[UInt8]: RegistrationTables.SharedPreferences?] = [:]
 
   /// Returns the preferences in a column; nil for the defaults.
-  mutating func choices(_ row: PreparedStatement, _ column: Int32) throws -> RegistrationTables.Choices? {
+  mutating func choices(_ row: PreparedStatement, _ column: Int32) throws -> RegistrationTables.SharedPreferences? {
     if unsafe row.withBytes(column, { unsafe $0.elementsEqual("{}".utf8) }) { return nil }
     let text = row.blob(column)
     if let choices = known[text] { return choices }
     let preferences: Preferences = try row.json(column)
-    let choices = preferences == Preferences() ? nil : RegistrationTables.Choices(preferences)
-    if known.count < KnownChoices.capacity { known[text] = choices }
+    let choices = preferences == Preferences() ? nil : RegistrationTables.SharedPreferences(preferences)
+    if known.count < PreferenceCache.capacity { known[text] = choices }
     return choices
   }
 }

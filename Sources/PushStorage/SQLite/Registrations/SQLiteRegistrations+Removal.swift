@@ -7,7 +7,7 @@ import Synchronization
 extension SQLiteRegistrations {
   package func remove(_ device: DeviceID, now: Int64) async throws -> [AppID] {
     let apps = Set(registrations(of: device).map(\.1.id))
-    try await write { [self] db in
+    try await store.write { [self] db in
       try SQLiteRegistrations.requireDevice(device, db)
       try db.execute(
         sql: """
@@ -34,7 +34,7 @@ extension SQLiteRegistrations {
   package func rotateSecret(of device: DeviceID) async throws -> String {
     let secret = SQLiteRegistrations.newSecret()
     let hash = SQLiteRegistrations.hash(of: secret)
-    try await write { [self] db in
+    try await store.write { [self] db in
       try SQLiteRegistrations.requireDevice(device, db)
       try db.execute(sql: "UPDATE device SET secret_hash = ? WHERE id = ?", arguments: [Data(hash), device.row])
       db.afterNextTransaction { [self] _ in
@@ -47,7 +47,7 @@ extension SQLiteRegistrations {
 
   package func note(seen: [DeviceID: Int64]) async throws {
     guard !seen.isEmpty else { return }
-    try await write { [self] db in
+    try await store.write { [self] db in
       let update = try db.cachedStatement(sql: "UPDATE device SET last_seen = ? WHERE id = ?")
       for (device, time) in seen { try update.execute(arguments: [time, device.row]) }
       db.afterNextTransaction { [self] _ in
@@ -81,7 +81,7 @@ extension SQLiteRegistrations {
 
   package func rename(_ person: PersonID, to name: String) async throws {
     try SQLiteRegistrations.requirePersonName(name)
-    try await write { [self] db in
+    try await store.write { [self] db in
       let other = try Int64.fetchOne(
         db, sql: "SELECT id FROM person WHERE name = ? AND id <> ?", arguments: [name, person.row])
       guard other == nil else {
@@ -97,7 +97,7 @@ extension SQLiteRegistrations {
   }
 
   package func allDevices(of person: PersonID) async throws -> Set<DeviceID> {
-    try await write { db in
+    try await store.write { db in
       let rows = try PreparedStatement(
         db, "SELECT id FROM device WHERE person = ?1 UNION SELECT id FROM former_device WHERE person = ?1")
       defer { rows.reset() }
@@ -109,7 +109,7 @@ extension SQLiteRegistrations {
   }
 
   package func remove(_ person: PersonID) async throws {
-    try await write { [self] db in
+    try await store.write { [self] db in
       guard try Int64.fetchOne(db, sql: "SELECT id FROM device WHERE person = ?", arguments: [person.row]) == nil else {
         throw Refusal(kind: .conflict, description: "this user has devices: remove them first")
       }

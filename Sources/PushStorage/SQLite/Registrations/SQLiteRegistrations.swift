@@ -164,7 +164,7 @@ package final class SQLiteRegistrations: Sendable {
 
   package func addTeam(_ id: String) async throws {
     try SQLiteRegistrations.requireIdentifier(id, "team id")
-    try await write { [self] db in
+    try await store.write { [self] db in
       try db.execute(sql: "INSERT OR IGNORE INTO team (id) VALUES (?)", arguments: [id])
       db.afterNextTransaction { [self] _ in state.withLock { _ = $0.teams.insert(id) } }
     }
@@ -180,7 +180,7 @@ package final class SQLiteRegistrations: Sendable {
     }
     try requireTeam(key.team)
     let topics = try key.topics.map { String(decoding: try JSONEncoder().encode($0.sorted()), as: UTF8.self) }
-    try await write { [self] db in
+    try await store.write { [self] db in
       try db.execute(
         sql: "INSERT INTO key (id, team, public_key, environment, topics, related) VALUES (?, ?, ?, ?, ?, ?)",
         arguments: [
@@ -197,7 +197,7 @@ package final class SQLiteRegistrations: Sendable {
     guard state.withLock({ $0.keys[id] != nil }) else {
       throw Refusal(kind: .unknown, description: "there is no key \(id): `pushcli keys list` shows them")
     }
-    try await write { [self] db in
+    try await store.write { [self] db in
       try db.execute(sql: "DELETE FROM key WHERE id = ?", arguments: [id])
       db.afterNextTransaction { [self] _ in
         state.withLock { _ = $0.keys.removeValue(forKey: id) }
@@ -223,7 +223,7 @@ package final class SQLiteRegistrations: Sendable {
         description: "invalid icon: expected one emoji or two letters, at most \(ShownName.maximumSize) bytes")
     }
     if let team { try requireTeam(team) }
-    return try await write { [self] db in
+    return try await store.write { [self] db in
       try db.execute(
         sql: """
           INSERT INTO app (id, topic, name, icon, policy_mode, strict, ads, team)
@@ -281,7 +281,7 @@ package final class SQLiteRegistrations: Sendable {
       }
     }
     if let known = known() { return known }
-    return try await write { [self] db in
+    return try await store.write { [self] db in
       // Checked again within the write, since another caller may have registered the device in between.
       if let known = known() { return known }
       let ended = try tokenToForget(of: device, now: now)
@@ -328,7 +328,7 @@ package final class SQLiteRegistrations: Sendable {
     guard !tokens.isEmpty else {
       throw Refusal(kind: .unknown, description: "this device is not registered for \(topic)")
     }
-    try await write { [self] db in
+    try await store.write { [self] db in
       try db.execute(
         sql: "UPDATE token SET unregistered = ? WHERE device = ? AND app = ? AND unregistered IS NULL",
         arguments: [now, device.row, app.id.row])
@@ -350,7 +350,7 @@ package final class SQLiteRegistrations: Sendable {
       var changed = before
       try change(&changed)
       let text = try changed.stored()
-      let isDone = try await write { [self, changed] db in
+      let isDone = try await store.write { [self, changed] db in
         // Another change was faster: it is kept, and this change is applied to its result.
         guard current() == before else { return false }
         try db.execute(sql: "UPDATE person SET preferences = ? WHERE id = ?", arguments: [text, person.row])
@@ -400,7 +400,7 @@ package final class SQLiteRegistrations: Sendable {
     let topics = String(decoding: try JSONEncoder().encode(certificate.topics.sorted()), as: UTF8.self)
     let environments = String(
       decoding: try JSONEncoder().encode(certificate.environments.map(\.rawValue).sorted()), as: UTF8.self)
-    try await write { [self] db in
+    try await store.write { [self] db in
       try db.execute(
         sql: """
           INSERT OR REPLACE INTO certificate (fingerprint, topic, topics, environments, expires, revoked)
@@ -421,13 +421,15 @@ package final class SQLiteRegistrations: Sendable {
   // MARK: Batches
 
   /// Adds devices that are on disk to memory, with the preferences that their owners share.
-  package func add(_ records: [BatchRecord], choices: RegistrationTables.Choices) {
-    for record in records {
-      let device = record.device
+  func add(
+    _ records: [(device: Device, secretHash: [UInt8], registration: Registration)],
+    choices: RegistrationTables.SharedPreferences
+  ) {
+    for (device, secretHash, registration) in records {
       state.withLock { state in
         state.tables.add(device.person, name: device.name, choices: choices)
-        state.tables.add(device, secretHash: record.secretHash)
-        state.tables.add(record.registration)
+        state.tables.add(device, secretHash: secretHash)
+        state.tables.add(registration)
       }
     }
   }
@@ -444,16 +446,6 @@ package final class SQLiteRegistrations: Sendable {
 
   // MARK: Implementation
 
-  /// Runs a change; changes run one after another. A change updates memory in `afterNextTransaction`, so that the
-  /// next change finds it.
-  func write<Value: Sendable>(_ change: @escaping @Sendable (Database) throws -> Value) async throws -> Value {
-    do {
-      return try await store.write(change)
-    } catch let error as DatabaseError {
-      throw SQLiteStore.explain(error, path: store.path)
-    }
-  }
-
   private func requireTeam(_ id: String) throws(Refusal) {
     try SQLiteRegistrations.requireIdentifier(id, "team")
     guard state.withLock({ $0.teams.contains(id) }) else {
@@ -465,14 +457,5 @@ package final class SQLiteRegistrations: Sendable {
     guard id.utf8.count == 10, id.utf8.allSatisfy({ $0.isUpperOrDigit }) else {
       throw Refusal(kind: .invalid, description: "invalid \(what) \"\(id)\": expected 10 characters, A to Z and 0 to 9")
     }
-  }
-}
-
-extension SQLiteRegistrations {
-  /// A device of a batch, with the data that is kept in memory.
-  package struct BatchRecord: Sendable {
-    package var device: Device
-    package var secretHash: [UInt8]
-    package var registration: Registration
   }
 }

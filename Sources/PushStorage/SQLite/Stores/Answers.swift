@@ -99,17 +99,12 @@ package final class Answers: Sendable {
     }
   }
 
-  /// A group's push that went to the user who answers; `isMember` is true if this user is still a member of the
-  /// group.
-  private struct GroupPush {
-    var number: Int64
-    var persons: [PersonID]
-    var isMember: Bool
-  }
-
-  /// Returns the group's push that an answer belongs to, or nil if there is none. Pushes to several groups can share
-  /// an id: a group with the user as a member comes first, then the latest push.
-  private static func groupPush(of answer: Answer, _ db: Database) throws -> GroupPush? {
+  /// Returns the group's push that an answer belongs to, or nil if there is none. `isMember` is true if the user is
+  /// still a member of the group. Pushes to several groups can share an id: a group with the user as a member comes
+  /// first, then the latest push.
+  private static func groupPush(
+    of answer: Answer, _ db: Database
+  ) throws -> (number: Int64, persons: [PersonID], isMember: Bool)? {
     let select = try db.cachedStatement(
       sql: """
         SELECT number, persons, EXISTS (
@@ -121,7 +116,7 @@ package final class Answers: Sendable {
     while let row = try rows.next() {
       let persons = try Groups.persons(row["persons"])
       if persons.contains(answer.person) {
-        return GroupPush(number: row["number"], persons: persons, isMember: row["is_member"])
+        return (row["number"] as Int64, persons, row["is_member"] as Bool)
       }
     }
     return nil

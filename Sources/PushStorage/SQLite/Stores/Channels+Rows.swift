@@ -5,23 +5,16 @@ import Synchronization
 
 /// The stored rows of channels, and changes by other gateways.
 extension Channels {
-  /// The callbacks for changes that another gateway has made.
-  package struct Follower: Sendable {
-    /// Called when a message was published.
-    package var published: @Sendable (BroadcastMessage) -> Void
-    /// Called when devices subscribe to other channels than before.
-    package var changed: @Sendable (Set<DeviceID>) -> Void
-
-    package init(
-      published: @escaping @Sendable (BroadcastMessage) -> Void,
-      changed: @escaping @Sendable (Set<DeviceID>) -> Void
-    ) {
-      (self.published, self.changed) = (published, changed)
-    }
-  }
-
   /// Sets the callbacks for changes by other gateways.
-  package func follow(_ follower: Follower) { self.follower.withLock { $0 = follower } }
+  ///
+  /// - Parameters:
+  ///   - published: called when a message was published.
+  ///   - changed: called when devices subscribe to other channels than before.
+  package func follow(
+    published: @escaping @Sendable (BroadcastMessage) -> Void, changed: @escaping @Sendable (Set<DeviceID>) -> Void
+  ) {
+    follower.withLock { $0 = (published, changed) }
+  }
 
   static let tables: Set = ["channel", "channel_message", "channel_subscription", "broadcast_off"]
 

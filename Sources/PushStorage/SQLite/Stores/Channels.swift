@@ -59,7 +59,9 @@ package final class Channels: Sendable {
   private let logger: Logger
   let state: Mutex<State>
   /// The callbacks for changes that other gateways make to channels.
-  let follower = Mutex<Follower?>(nil)
+  let follower = Mutex<
+    (published: @Sendable (BroadcastMessage) -> Void, changed: @Sendable (Set<DeviceID>) -> Void)?
+  >(nil)
 
   /// The time that acknowledgements are collected before they are written.
   private static let settleTime = Duration.seconds(1)
@@ -142,12 +144,7 @@ package final class Channels: Sendable {
           Data(channel.id.bytes), app.row, environment.rawValue, policy.rawValue, now,
         ])
       }
-      db.afterNextTransaction { [self] _ in
-        state.withLock { state in
-          for channel in made { state.add(channel) }
-          state.checkInvariants()
-        }
-      }
+      afterCommit(db) { state in for channel in made { state.add(channel) } }
       return made.map(\.id)
     }
   }
@@ -169,14 +166,11 @@ package final class Channels: Sendable {
       let devices = state.withLock { state in
         Set(state.subscriptions.filter { $0.value.contains { gone.contains($0.channel) } }.keys)
       }
-      db.afterNextTransaction { [self] _ in
-        state.withLock { state in
-          for id in ids { state.markDeleted(id, now: now) }
-          for device in devices {
-            state.subscriptions[device]?.removeAll { gone.contains($0.channel) }
-            if state.subscriptions[device]?.isEmpty == true { state.subscriptions[device] = nil }
-          }
-          state.checkInvariants()
+      afterCommit(db) { state in
+        for id in ids { state.markDeleted(id, now: now) }
+        for device in devices {
+          state.subscriptions[device]?.removeAll { gone.contains($0.channel) }
+          if state.subscriptions[device]?.isEmpty == true { state.subscriptions[device] = nil }
         }
       }
       return devices
@@ -192,11 +186,7 @@ package final class Channels: Sendable {
     let sql = isOn ? "DELETE FROM broadcast_off WHERE app = ?" : "INSERT OR IGNORE INTO broadcast_off (app) VALUES (?)"
     try await store.write { [self] db in
       try db.execute(sql: sql, arguments: [app.row])
-      db.afterNextTransaction { [self] _ in
-        state.withLock { state in
-          if isOn { state.off.remove(app) } else { state.off.insert(app) }
-        }
-      }
+      afterCommit(db) { state in if isOn { state.off.remove(app) } else { state.off.insert(app) } }
     }
     if isOn { return [] }
     let all = state.withLock { state in
@@ -214,13 +204,20 @@ package final class Channels: Sendable {
       let delete = try db.makeStatement(sql: "DELETE FROM channel WHERE id = ?")
       for id in gone { try delete.execute(arguments: [Data(id.bytes)]) }
       try db.execute(sql: "DELETE FROM broadcast_off WHERE app = ?", arguments: [app.row])
-      db.afterNextTransaction { [self] _ in
-        state.withLock { state in
-          for id in gone { state.channels[id] = nil }
-          state.byApp = state.byApp.filter { $0.key.app != app || !$0.value.isEmpty }
-          state.off.remove(app)
-          state.checkInvariants()
-        }
+      afterCommit(db) { state in
+        for id in gone { state.channels[id] = nil }
+        state.byApp = state.byApp.filter { $0.key.app != app || !$0.value.isEmpty }
+        state.off.remove(app)
+      }
+    }
+  }
+
+  /// Changes the state in memory when the transaction is committed.
+  private func afterCommit(_ db: Database, _ change: @escaping @Sendable (inout State) -> Void) {
+    db.afterNextTransaction { [self] _ in
+      state.withLock { state in
+        change(&state)
+        state.checkInvariants()
       }
     }
   }
@@ -335,14 +332,11 @@ package final class Channels: Sendable {
         for id in forgotten {
           try db.execute(sql: "DELETE FROM channel WHERE id = ?", arguments: [Data(id.bytes)])
         }
-        db.afterNextTransaction { [self] _ in
-          state.withLock { state in
-            for id in ended where state.channels[id]?.message.map({ $0.expires <= now / 1000 }) ?? false {
-              state.channels[id]?.message = nil
-            }
-            for id in forgotten { state.channels[id] = nil }
-            state.checkInvariants()
+        afterCommit(db) { state in
+          for id in ended where state.channels[id]?.message.map({ $0.expires <= now / 1000 }) ?? false {
+            state.channels[id]?.message = nil
           }
+          for id in forgotten { state.channels[id] = nil }
         }
       }
     } catch {
@@ -374,14 +368,11 @@ package final class Channels: Sendable {
       let insert = try db.makeStatement(
         sql: "INSERT OR IGNORE INTO channel_subscription (device, channel, seen) VALUES (?, ?, 0)")
       for device in added { try insert.execute(arguments: [device.row, Data(id.bytes)]) }
-      db.afterNextTransaction { [self] _ in
-        state.withLock { state in
-          for device in added {
-            state.subscriptions[device, default: []].append(Subscription(channel: id, seen: 0))
-          }
-          state.channels[id]?.subscriptions += added.count
-          state.checkInvariants()
+      afterCommit(db) { state in
+        for device in added {
+          state.subscriptions[device, default: []].append(Subscription(channel: id, seen: 0))
         }
+        state.channels[id]?.subscriptions += added.count
       }
       return added
     }
@@ -403,14 +394,11 @@ package final class Channels: Sendable {
       if gone.isEmpty { return }
       let delete = try db.makeStatement(sql: "DELETE FROM channel_subscription WHERE device = ? AND channel = ?")
       for one in gone { try delete.execute(arguments: [one.device.row, Data(one.channel.bytes)]) }
-      db.afterNextTransaction { [self] _ in
-        state.withLock { state in
-          for one in gone {
-            state.subscriptions[one.device]?.removeAll { $0.channel == one.channel }
-            if state.subscriptions[one.device]?.isEmpty == true { state.subscriptions[one.device] = nil }
-            state.channels[one.channel]?.subscriptions -= 1
-          }
-          state.checkInvariants()
+      afterCommit(db) { state in
+        for one in gone {
+          state.subscriptions[one.device]?.removeAll { $0.channel == one.channel }
+          if state.subscriptions[one.device]?.isEmpty == true { state.subscriptions[one.device] = nil }
+          state.channels[one.channel]?.subscriptions -= 1
         }
       }
     }

@@ -12,7 +12,7 @@ import Synchronization
 /// two, the push is in the device's notification center but in no summary.
 package final class DeferredPushes: Sendable {
   /// A deferred push.
-  package struct Held: Sendable {
+  package struct Push: Sendable {
     package var id: APNSID
     /// The sequence number; 0 for a push that was never in the mailbox.
     package var seq: UInt64
@@ -32,17 +32,17 @@ package final class DeferredPushes: Sendable {
   }
 
   fileprivate enum Change {
-    case hold(DeviceID, Held)
-    case release(DeviceID, [APNSID])
-    case digested(DeviceID, through: UInt64)
+    case add(DeviceID, Push)
+    case remove(DeviceID, [APNSID])
+    case summarized(DeviceID, through: UInt64)
   }
 
   fileprivate struct State {
-    var held: [DeviceID: [Held]] = [:]
+    var pushes: [DeviceID: [Push]] = [:]
     /// For each device, the number up to which its pushes have been in a summary.
-    var told: [DeviceID: UInt64] = [:]
+    var summarized: [DeviceID: UInt64] = [:]
     /// The devices whose summary is on its way into the mailbox: a second one would contain the same pushes.
-    var telling: Set<DeviceID> = []
+    var summarizing: Set<DeviceID> = []
   }
 
   private let store: SQLiteStore
@@ -53,8 +53,7 @@ package final class DeferredPushes: Sendable {
   private let queue = CommitQueue<Change, Void>()
 
   package init(store: SQLiteStore, logger: Logger) throws(StoreError) {
-    self.store = store
-    self.logger = logger
+    (self.store, self.logger) = (store, logger)
     state = Mutex(try store.load(DeferredPushes.load))
     store.replica.onChange(of: ["held", "digest"]) { [weak self] db, changes in try self?.adopt(changes, db) }
   }
@@ -63,17 +62,17 @@ package final class DeferredPushes: Sendable {
   static func checkRows(_ db: Database) throws { _ = try load(db) }
 
   /// Reads the deferred pushes. Their due times are not stored: they depend on the current preferences, which the
-  /// gateway reads at its start (`tellDigest`).
+  /// gateway reads at its start (`Summaries`).
   private static func load(_ db: Database) throws -> State {
     var state = State()
     let rows = try PreparedStatement(db, "SELECT \(columns) FROM held")
     while try rows.next() {
-      guard let (device, held) = try row(rows) else { continue }
-      state.held[device, default: []].append(held)
+      guard let (device, push) = try row(rows) else { continue }
+      state.pushes[device, default: []].append(push)
     }
-    let told = try PreparedStatement(db, "SELECT device, seq FROM digest")
-    while try told.next() {
-      state.told[DeviceID(row: try told.integer(0))] = UInt64(try told.integer(1, in: ColumnBounds.progress))
+    let last = try PreparedStatement(db, "SELECT device, seq FROM digest")
+    while try last.next() {
+      state.summarized[DeviceID(row: try last.integer(0))] = UInt64(try last.integer(1, in: ColumnBounds.progress))
     }
     return state
   }
@@ -81,15 +80,15 @@ package final class DeferredPushes: Sendable {
   private static let columns =
     "device, apns_id, seq, app, reason, received, expires, relevance, badge, category, collapse_id, title"
 
-  private static func row(_ rows: PreparedStatement) throws -> (DeviceID, Held)? {
+  private static func row(_ rows: PreparedStatement) throws -> (DeviceID, Push)? {
     guard let id = rows.id(1), let reason = Deferral.Reason(rawValue: try rows.text(4)) else { return nil }
-    let held = Held(
+    let push = Push(
       id: id, seq: UInt64(try rows.integer(2, in: ColumnBounds.progress)), app: AppID(row: try rows.integer(3)),
       reason: reason, received: try rows.integer(5, in: ColumnBounds.milliseconds),
       expires: try rows.integer(6, in: ColumnBounds.seconds), relevance: try rows.real(7),
       badge: try rows.optionalInteger(8).map { Int($0) }, category: try rows.optionalText(9),
       collapseID: try rows.text(10), title: try rows.text(11), due: .max)
-    return (DeviceID(row: try rows.integer(0)), held)
+    return (DeviceID(row: try rows.integer(0)), push)
   }
 
   /// Takes over pushes that another gateway has deferred. That gateway makes the summary while the device is
@@ -98,48 +97,48 @@ package final class DeferredPushes: Sendable {
   private func adopt(_ changes: [RowChange], _ db: Database) throws {
     let devices = Set(changes.compactMap { $0.key["device"]?.integer })
     let rows = try PreparedStatement(db, "SELECT \(DeferredPushes.columns) FROM held WHERE device = ?")
-    var found: [DeviceID: (held: [Held], told: UInt64?)] = [:]
+    var found: [DeviceID: (pushes: [Push], summarized: UInt64?)] = [:]
     for device in devices {
-      var held: [Held] = []
+      var pushes: [Push] = []
       rows.bind(device)
-      while try rows.next() { if let (_, one) = try DeferredPushes.row(rows) { held.append(one) } }
+      while try rows.next() { if let (_, one) = try DeferredPushes.row(rows) { pushes.append(one) } }
       rows.reset()
-      let told = try Int64.fetchOne(db, sql: "SELECT seq FROM digest WHERE device = ?", arguments: [device])
-      found[DeviceID(row: device)] = (held, told.map { UInt64(clamping: $0) })
+      let summarized = try Int64.fetchOne(db, sql: "SELECT seq FROM digest WHERE device = ?", arguments: [device])
+      found[DeviceID(row: device)] = (pushes, summarized.map { UInt64(clamping: $0) })
     }
     let fresh = found
     db.afterNextTransaction { [weak self] _ in
       guard let self else { return }
       state.withLock { state in
         let pending = self.queue.pending
-        for (device, fresh) in fresh { state.take(fresh.held, told: fresh.told, of: device, then: pending) }
+        for (device, (pushes, last)) in fresh { state.take(pushes, summarized: last, of: device, then: pending) }
       }
     }
   }
 
   /// The devices with deferred pushes.
-  package var devices: [DeviceID] { state.withLock { Array($0.held.keys) } }
+  package var devices: [DeviceID] { state.withLock { Array($0.pushes.keys) } }
 
   /// The number of deferred pushes.
-  package var count: Int { state.withLock { $0.held.values.reduce(0) { $0 + $1.count } } }
+  package var count: Int { state.withLock { $0.pushes.values.reduce(0) { $0 + $1.count } } }
 
   /// Defers a push that is being sent, unless it is already deferred or was in a summary before.
-  package func hold(_ entry: MailboxEntry, _ hold: Deferral, _ push: PushNotification, _ alert: AlertPresentation?) {
+  package func add(_ entry: MailboxEntry, _ deferral: Deferral, _ push: PushNotification, _ alert: AlertPresentation?) {
     let stored = entry.push
-    let held = Held(
-      id: stored.id, seq: entry.seq, app: stored.app, reason: hold.by, received: stored.received,
-      expires: entry.seq == 0 ? stored.received / 1000 + 86_400 : stored.expires, relevance: hold.relevance,
+    let deferred = Push(
+      id: stored.id, seq: entry.seq, app: stored.app, reason: deferral.by, received: stored.received,
+      expires: entry.seq == 0 ? stored.received / 1000 + 86_400 : stored.expires, relevance: deferral.relevance,
       badge: push.badge, category: push.category, collapseID: stored.collapseID,
-      title: alert.map(DigestEntry.line) ?? "", due: hold.until)
+      title: alert.map(SummaryEntry.line) ?? "", due: deferral.until)
     change { state in
-      guard entry.seq == 0 || entry.seq > state.told[stored.device] ?? 0,
-        state.held[stored.device]?.contains(where: { $0.id == stored.id }) != true
+      guard entry.seq == 0 || entry.seq > state.summarized[stored.device] ?? 0,
+        state.pushes[stored.device]?.contains(where: { $0.id == stored.id }) != true
       else { return [] }
-      state.held[stored.device, default: []].append(held)
-      guard state.held[stored.device]?.count ?? 0 > Limits.maximumHeld,
-        let oldest = state.held[stored.device]?.removeFirst()
-      else { return [.hold(stored.device, held)] }
-      return [.hold(stored.device, held), .release(stored.device, [oldest.id])]
+      state.pushes[stored.device, default: []].append(deferred)
+      guard state.pushes[stored.device]?.count ?? 0 > Limits.maximumDeferred,
+        let oldest = state.pushes[stored.device]?.removeFirst()
+      else { return [.add(stored.device, deferred)] }
+      return [.add(stored.device, deferred), .remove(stored.device, [oldest.id])]
     }
   }
 
@@ -148,7 +147,7 @@ package final class DeferredPushes: Sendable {
   /// - Parameter app: the app of the push; nil: any app.
   package func release(_ id: APNSID, of device: DeviceID, app: AppID? = nil) {
     change { state in
-      guard state.held[device]?.contains(where: { $0.id == id && (app == nil || $0.app == app) }) == true else {
+      guard state.pushes[device]?.contains(where: { $0.id == id && (app == nil || $0.app == app) }) == true else {
         return []
       }
       return state.remove([id], of: device)
@@ -157,62 +156,62 @@ package final class DeferredPushes: Sendable {
 
   /// Removes all pushes of a device.
   package func purge(_ device: DeviceID) {
-    change { state in state.remove((state.held[device] ?? []).map(\.id), of: device) }
+    change { state in state.remove((state.pushes[device] ?? []).map(\.id), of: device) }
   }
 
   /// Removes all pushes of an app for a device.
   package func purge(_ device: DeviceID, _ app: AppID) {
-    change { state in state.remove((state.held[device] ?? []).filter { $0.app == app }.map(\.id), of: device) }
+    change { state in state.remove((state.pushes[device] ?? []).filter { $0.app == app }.map(\.id), of: device) }
   }
 
   /// Removes all pushes of an app for all devices.
   package func purge(_ app: AppID) {
     change { state in
       var changes: [Change] = []
-      for (device, held) in state.held {
-        changes += state.remove(held.filter { $0.app == app }.map(\.id), of: device)
+      for (device, pushes) in state.pushes {
+        changes += state.remove(pushes.filter { $0.app == app }.map(\.id), of: device)
       }
       return changes
     }
   }
 
   /// Returns the due pushes of a device at `now`, in seconds since 1970. They stay deferred until
-  /// ``told(_:of:)``. No other push becomes due until then or until ``keep(_:)``.
+  /// ``summarized(_:of:)``. No other push becomes due until then or until ``keep(_:)``.
   ///
   /// - Parameters:
   ///   - hasCaughtUp: true if the device has just been sent all pending pushes.
   ///   - due: recomputes the due time of a push, after a change of preferences.
   package func due(
-    _ device: DeviceID, at now: Int64, hasCaughtUp: Bool = false, recomputing due: ((Held) -> Int64?)? = nil
-  ) -> [Held] {
+    _ device: DeviceID, at now: Int64, hasCaughtUp: Bool = false, recomputing due: ((Push) -> Int64?)? = nil
+  ) -> [Push] {
     state.withLock { state in
-      guard let held = state.held[device] else { return [] }
+      guard let pushes = state.pushes[device] else { return [] }
       if let due {
-        state.held[device] = held.map { held in
-          var held = held
-          held.due = due(held)
-          return held
+        state.pushes[device] = pushes.map { push in
+          var push = push
+          push.due = due(push)
+          return push
         }
       }
-      guard !state.telling.contains(device) else { return [] }
-      let due = (state.held[device] ?? []).filter { $0.due.map { $0 <= now } ?? hasCaughtUp }
-      if !due.isEmpty { state.telling.insert(device) }
+      guard !state.summarizing.contains(device) else { return [] }
+      let due = (state.pushes[device] ?? []).filter { $0.due.map { $0 <= now } ?? hasCaughtUp }
+      if !due.isEmpty { state.summarizing.insert(device) }
       return due
     }
   }
 
   /// Keeps the due pushes of a device, because their summary could not be stored.
-  package func keep(_ device: DeviceID) { state.withLock { _ = $0.telling.remove(device) } }
+  package func keep(_ device: DeviceID) { state.withLock { _ = $0.summarizing.remove(device) } }
 
   /// Removes pushes whose summary is in the mailbox.
-  package func told(_ held: [Held], of device: DeviceID) {
+  package func summarized(_ pushes: [Push], of device: DeviceID) {
     change { state in
-      state.telling.remove(device)
-      let changes = state.remove(held.map(\.id), of: device)
-      let last = held.map(\.seq).max() ?? 0
-      guard last > state.told[device] ?? 0 else { return changes }
-      state.told[device] = last
-      return changes + [Change.digested(device, through: last)]
+      state.summarizing.remove(device)
+      let changes = state.remove(pushes.map(\.id), of: device)
+      let last = pushes.map(\.seq).max() ?? 0
+      guard last > state.summarized[device] ?? 0 else { return changes }
+      state.summarized[device] = last
+      return changes + [Change.summarized(device, through: last)]
     }
   }
 
@@ -239,22 +238,22 @@ package final class DeferredPushes: Sendable {
 
   private static func apply(_ change: Change, _ db: Database) throws {
     switch change {
-    case .hold(let device, let held):
+    case .add(let device, let push):
       try db.execute(
         sql: """
           INSERT OR REPLACE INTO held (device, apns_id, seq, app, reason, received, expires, relevance, badge, category,
             collapse_id, title) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
           """,
         arguments: [
-          device.row, Data(held.id.stored), Int64(held.seq), held.app.row, held.reason.rawValue, held.received,
-          held.expires, held.relevance, held.badge, held.category, held.collapseID, held.title,
+          device.row, Data(push.id.stored), Int64(push.seq), push.app.row, push.reason.rawValue, push.received,
+          push.expires, push.relevance, push.badge, push.category, push.collapseID, push.title,
         ])
-    case .release(let device, let ids):
+    case .remove(let device, let ids):
       for id in ids {
         try db.execute(
           sql: "DELETE FROM held WHERE device = ? AND apns_id = ?", arguments: [device.row, Data(id.stored)])
       }
-    case .digested(let device, let seq):
+    case .summarized(let device, let seq):
       try db.execute(
         sql: "INSERT OR REPLACE INTO digest (device, seq) VALUES (?, ?)", arguments: [device.row, Int64(seq)])
     }
@@ -264,28 +263,29 @@ package final class DeferredPushes: Sendable {
 extension DeferredPushes.State {
   /// Takes over the rows of a device, with the pending changes. Known pushes keep their due times.
   fileprivate mutating func take(
-    _ fresh: [DeferredPushes.Held], told number: UInt64?, of device: DeviceID, then pending: [DeferredPushes.Change]
+    _ fresh: [DeferredPushes.Push], summarized number: UInt64?, of device: DeviceID,
+    then pending: [DeferredPushes.Change]
   ) {
-    var known: [APNSID: DeferredPushes.Held] = [:]
-    for one in held[device] ?? [] { known[one.id] = one }
+    var known: [APNSID: DeferredPushes.Push] = [:]
+    for one in pushes[device] ?? [] { known[one.id] = one }
     var all = fresh.map { known[$0.id] ?? $0 }
     for change in pending {
       switch change {
-      case .hold(device, let one) where !all.contains { $0.id == one.id }: all.append(one)
-      case .release(device, let ids): all.removeAll { ids.contains($0.id) }
-      case .hold, .release, .digested: break
+      case .add(device, let one) where !all.contains { $0.id == one.id }: all.append(one)
+      case .remove(device, let ids): all.removeAll { ids.contains($0.id) }
+      case .add, .remove, .summarized: break
       }
     }
-    held[device] = all.isEmpty ? nil : all
-    if let number { told[device] = max(told[device] ?? 0, number) }
+    pushes[device] = all.isEmpty ? nil : all
+    if let number { summarized[device] = max(summarized[device] ?? 0, number) }
   }
 
   /// Removes pushes of a device, and returns the change of the rows.
   fileprivate mutating func remove(_ ids: [APNSID], of device: DeviceID) -> [DeferredPushes.Change] {
     if ids.isEmpty { return [] }
     let gone = Set(ids)
-    held[device]?.removeAll { gone.contains($0.id) }
-    if held[device]?.isEmpty == true { held[device] = nil }
-    return [.release(device, ids)]
+    pushes[device]?.removeAll { gone.contains($0.id) }
+    if pushes[device]?.isEmpty == true { pushes[device] = nil }
+    return [.remove(device, ids)]
   }
 }

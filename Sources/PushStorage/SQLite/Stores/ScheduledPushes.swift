@@ -97,7 +97,7 @@ package final class ScheduledPushes: Sendable {
   /// Stores a push. Calls `completion` when it is on disk, or with a ``StoreError`` if the disk refuses it.
   package func add(_ push: ScheduledPush, completion: @escaping @Sendable (Result<Outcome, StoreError>) -> Void) {
     let isCounted = state.withLock { state in
-      guard state.has(room: push) else { return false }
+      guard state.hasSpace(for: push) else { return false }
       state.count(push.app, push.team, by: 1)
       return true
     }
@@ -343,7 +343,7 @@ package final class ScheduledPushes: Sendable {
 
 extension ScheduledPushes.State {
   /// Returns true if one more push is within the limits.
-  fileprivate func has(room push: ScheduledPush) -> Bool {
+  fileprivate func hasSpace(for push: ScheduledPush) -> Bool {
     count < Limits.maximumScheduled && apps[push.app] ?? 0 < Limits.maximumAppScheduled
       && push.team.map { teams[$0] ?? 0 < Limits.maximumTeamScheduled } ?? true
   }

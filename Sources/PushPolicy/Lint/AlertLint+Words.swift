@@ -1,5 +1,5 @@
 /// The words and phrases that the rules search for, by language.
-enum LintWords {
+extension AlertLint {
   /// T3: titles without information, in scripts whose words can't be counted.
   static let emptyTitles: Set<String> = [
     "错误", "警告", "提示", "注意", "通知", "消息", "提醒", "錯誤", "訊息", "エラー", "警告", "お知らせ", "오류", "알림",

@@ -1,17 +1,9 @@
-/// The first syntax error of a JSON text (RFC 8259): its position, and the expected token.
-package struct JSONError: Sendable, Equatable, CustomStringConvertible {
-  /// The position; both numbers begin with 1, and columns are counted in characters.
-  package let line, column: Int
-  /// The description of the error, in one clause.
-  package let words: String
-
-  package var description: String { "line \(line), column \(column): \(words)" }
-
-  /// Finds the first syntax error in one pass; nil if there is none.
-  package init?(in bytes: Span<UInt8>) {
+extension JSONSyntaxError {
+  /// Finds the first syntax error (RFC 8259) in one pass; nil if there is none. Lines and columns begin with 1; columns
+  /// are counted in characters. `words` describes the error in one clause.
+  package static func find(in bytes: Span<UInt8>) -> (line: Int, column: Int, words: String)? {
     var scanner = JSONScanner(bytes)
     guard let words = scanner.fault() else { return nil }
-    self.words = words
     var (line, column) = (1, 1)
     for index in 0..<min(scanner.place, bytes.count) {
       if bytes[index] == UInt8(ascii: "\n") {
@@ -21,7 +13,7 @@ package struct JSONError: Sendable, Equatable, CustomStringConvertible {
         column += 1
       }
     }
-    (self.line, self.column) = (line, column)
+    return (line, column, words)
   }
 }
 

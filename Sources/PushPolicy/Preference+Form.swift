@@ -3,9 +3,7 @@
 /// Stored preferences are decoded leniently by `Codable`, so that older and newer versions can read each other's
 /// data. JSON from clients is checked here first, so that a misspelled preference is not silently ignored. The table
 /// of preferences defines the keys and their values.
-package enum PreferencesForm: Sendable {
-  case everything, app, category
-
+extension Preference.Scope {
   /// Finds the first key that is unknown, or the first value with a wrong type or out of its range.
   ///
   /// - Returns: one line with the position and the expected value; `nil` if everything is valid.
@@ -24,7 +22,7 @@ extension Shape {
   fileprivate static let everything = object(Preferences.members + [("apps", .named(app, maximum: 10_000))])
 }
 
-extension ChoiceHolder {
+extension PreferenceHolder {
   /// The keys of its preferences in JSON.
   fileprivate static var members: [(key: String, shape: Shape)] { slots.map { ($0.choice.key, $0.slot.shape) } }
 }

@@ -3,7 +3,7 @@ package import NATSClient
 package import PushStorage
 
 /// Opens a gateway's replica of the data that a cluster shares.
-package enum CellStore {
+package enum ClusterStore {
   /// Opens the replica of a state folder.
   ///
   /// A replica that is new, was offline for too long or has another version can't follow the log to its end. It is
@@ -15,7 +15,7 @@ package enum CellStore {
   /// - Throws: ``StoreError`` when the database belongs to another cluster or to a single gateway, or when the
   ///   cluster's snapshot has a later version.
   package static func open(
-    _ path: String, of cell: CellIdentity, engine: JetStream, durability: Durability, schema: StoreSchema = .current
+    _ path: String, of cell: ClusterIdentity, engine: JetStream, durability: Durability, schema: StoreSchema = .current
   ) async throws -> SQLiteStore {
     if let known = try ReplicaFile(path) {
       guard known.cell.isEmpty || known.cell == cell.id else {
@@ -30,7 +30,7 @@ package enum CellStore {
       // Refuses the database of a single gateway.
       try await begin(path, of: cell, durability, schema).close()
     }
-    let snapshots = CellSnapshots(engine)
+    let snapshots = ClusterSnapshots(engine)
     guard try await snapshots.isThere(for: schema) else {
       try remove(path)
       return try await begin(path, of: cell, durability, schema)
@@ -42,7 +42,7 @@ package enum CellStore {
 
   /// Opens an empty database as a replica that has no entry of the log.
   private static func begin(
-    _ path: String, of cell: CellIdentity, _ durability: Durability, _ schema: StoreSchema
+    _ path: String, of cell: ClusterIdentity, _ durability: Durability, _ schema: StoreSchema
   ) async throws -> SQLiteStore {
     let store = try SQLiteStore(path: path, durability: durability, schema: schema)
     try await store.becomeReplica(of: cell.id)
@@ -51,7 +51,7 @@ package enum CellStore {
 
   /// Returns true if the log has all entries after a position.
   private static func isFollowable(_ position: UInt64, _ engine: JetStream) async throws -> Bool {
-    guard let info = try await engine.streamInfo(CellLog.stream) else { return true }
+    guard let info = try await engine.streamInfo(ClusterLog.stream) else { return true }
     return info.state.firstSequence <= position + 1 || info.state.lastSequence <= position
   }
 

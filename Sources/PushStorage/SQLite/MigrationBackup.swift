@@ -1,7 +1,8 @@
 import Foundation
 
-/// The location and the names of the backups that were made before migrations.
-enum MigrationBackups {
+/// The backup that is made at the start before a database is migrated to a newer schema. Restoring it allows to go
+/// back to the older program. One backup is kept, in the folder `backups` of the state folder.
+package enum MigrationBackup {
   /// Returns the error for a database of a newer version. It names the backup that was made before that version's
   /// start.
   static func refusal(_ path: String) -> StoreError {

@@ -1,5 +1,5 @@
 /// The storage of a preference in one scope, and the operations on it.
-struct ChoiceSlot<Holder: HasDefault>: Sendable {
+struct PreferenceSlot<Holder: PreferenceHolder>: Sendable {
   /// The usual values, as a settings screen offers them.
   let values: [String]
   let isText: Bool
@@ -7,8 +7,8 @@ struct ChoiceSlot<Holder: HasDefault>: Sendable {
   let words: String
   /// The allowed JSON values.
   let shape: Shape
-  let decode: @Sendable (inout Holder, KeyedDecodingContainer<ChoiceKey>, ChoiceKey) throws -> Void
-  let encode: @Sendable (Holder, inout KeyedEncodingContainer<ChoiceKey>, ChoiceKey) throws -> Void
+  let decode: @Sendable (inout Holder, KeyedDecodingContainer<PreferenceKey>, PreferenceKey) throws -> Void
+  let encode: @Sendable (Holder, inout KeyedEncodingContainer<PreferenceKey>, PreferenceKey) throws -> Void
   /// Assigns a value to the preference with this name.
   let assign: @Sendable (inout Holder, _ name: String, _ value: String) throws(SettingError) -> Void
   /// The names for which there is a value each; one empty name for a preference with a single value.
@@ -31,7 +31,7 @@ struct ChoiceSlot<Holder: HasDefault>: Sendable {
   ///   - remark: The remark in a list, if the value is not the default, with `VALUE` likewise.
   ///   - change: Another change of the holder that each assignment makes.
   init<Value: Codable & Equatable & Sendable>(
-    _ path: any WritableKeyPath<Holder, Value> & Sendable, _ type: ChoiceType<Value>, isAlwaysWritten: Bool = false,
+    _ path: any WritableKeyPath<Holder, Value> & Sendable, _ type: PreferenceType<Value>, isAlwaysWritten: Bool = false,
     refusal: String? = nil, remark: String? = nil, change: (@Sendable (inout Holder) -> Void)? = nil
   ) {
     (values, isText, words, shape, remedy) = (type.values, type.isText, type.words, type.shape, type.letting)
@@ -62,13 +62,8 @@ struct ChoiceSlot<Holder: HasDefault>: Sendable {
   }
 }
 
-/// A type whose new values have all defaults.
-protocol HasDefault: Sendable {
-  init()
-}
-
 /// The name of a preference in JSON.
-struct ChoiceKey: CodingKey, ExpressibleByStringLiteral {
+struct PreferenceKey: CodingKey, ExpressibleByStringLiteral {
   let stringValue: String
   var intValue: Int? { nil }
 
@@ -79,7 +74,7 @@ struct ChoiceKey: CodingKey, ExpressibleByStringLiteral {
 }
 
 /// The type of a preference's values: reading, writing and checking.
-struct ChoiceType<Value: Sendable>: Sendable {
+struct PreferenceType<Value: Sendable>: Sendable {
   var values: [String]
   var isText = false
   var words: String
@@ -116,13 +111,13 @@ struct ChoiceType<Value: Sendable>: Sendable {
   }
 }
 
-extension ChoiceType<Bool> {
+extension PreferenceType<Bool> {
   static var isOn: Self { either("on", "off") }
 
   /// A switch; `on` and `off` are always valid, and also the two given words.
   static func either(_ on: String, _ off: String, letting: String? = nil) -> Self {
     let words = [on, off] + ["on", "off"].filter { ![on, off].contains($0) }
-    return ChoiceType(
+    return PreferenceType(
       values: ["on", "off"], words: words.map { "`\($0)`" }.joined(separator: ", "), shape: .bool,
       letting: letting ?? on,
       expected: "\(on) or \(off)", text: { $0 ? "on" : "off" },
@@ -137,9 +132,9 @@ extension ChoiceType<Bool> {
   }
 }
 
-extension ChoiceType<Bool?> {
+extension PreferenceType<Bool?> {
   static var isOnOrInherited: Self {
-    ChoiceType(
+    PreferenceType(
       values: ["inherit", "on", "off"], shape: .boolOrNull, letting: "on", expected: "on, off or inherit",
       text: { $0.map { $0 ? "on" : "off" } ?? "inherit" },
       read: { _, text in
@@ -153,9 +148,9 @@ extension ChoiceType<Bool?> {
   }
 }
 
-extension ChoiceType<AlertBudget> {
+extension PreferenceType<AlertBudget> {
   static var budget: Self {
-    var type = ChoiceType(
+    var type = PreferenceType(
       values: ["default", "unlimited", "0", "1", "5", "50"], isText: true,
       words: "a number from 0 to \(AppPreferences.maximumBudget), `unlimited`, `default`",
       shape: .budget, letting: "unlimited", expected: "the alerts an hour, such as budget=5, unlimited or default",
@@ -180,25 +175,25 @@ extension ChoiceType<AlertBudget> {
   }
 }
 
-extension ChoiceType<LogText> {
+extension PreferenceType<LogText> {
   static var logText: Self {
-    ChoiceType(
+    PreferenceType(
       values: LogText.allCases.map(\.rawValue), shape: .logText, letting: "devices",
       expected: "off, devices or senders", text: { $0.rawValue }, read: { _, text in LogText(rawValue: text) })
   }
 }
 
-extension ChoiceType<Delivery> {
+extension PreferenceType<Delivery> {
   static var delivery: Self {
-    ChoiceType(
+    PreferenceType(
       values: ["now", "summary"], shape: .delivery, letting: "now", expected: "now or summary", text: { $0.rawValue },
       read: { _, text in Delivery(rawValue: text) })
   }
 }
 
-extension ChoiceType<SummaryTimes> {
+extension PreferenceType<SummaryTimes> {
   static var times: Self {
-    ChoiceType(
+    PreferenceType(
       values: [SummaryTimes().description, "12:00", "20:00"], isText: true,
       words: "times such as `08:00,18:00 Europe/Berlin`, `default`", shape: .summary, letting: "default",
       expected: "times such as \"08:00,18:00 Europe/Berlin\"", text: { $0.description },
@@ -206,10 +201,10 @@ extension ChoiceType<SummaryTimes> {
   }
 }
 
-extension ChoiceType<[QuietWindow]> {
+extension PreferenceType<[QuietWindow]> {
   /// Windows separated by semicolons; `off` for none.
   static var windows: Self {
-    ChoiceType(
+    PreferenceType(
       values: ["off", "22:00-07:00", "23:00-06:00"], isText: true,
       words: "windows such as `22:00-07:00 mon-fri Europe/Berlin`, `off`",
       shape: .list(.window, maximum: Preferences.maximumWindows), letting: "off", expected: "windows, or off",
@@ -234,10 +229,10 @@ extension ChoiceType<[QuietWindow]> {
   }
 }
 
-extension ChoiceType<[String: Set<String>]> {
+extension PreferenceType<[String: Set<String>]> {
   /// The topics that each Focus lets through.
   static var focuses: Self {
-    var type = ChoiceType(
+    var type = PreferenceType(
       values: ["off", "none"], isText: true, words: "topics separated by commas, `none`, `off`", shape: .focuses,
       letting: "none", expected: "topics", text: { _ in "" }, read: { _, _ in nil })
     type.members = { Set($0.keys).union(Preferences.usualFocuses).sorted() }

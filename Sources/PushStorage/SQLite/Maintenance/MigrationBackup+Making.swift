@@ -2,9 +2,7 @@ package import Foundation
 import GRDB
 package import PushCore
 
-/// The backup that is made at the start before a database is migrated to a newer schema. Restoring it allows to go
-/// back to the older program. One backup is kept, in the folder `backups` of the state folder.
-package enum MigrationBackup {
+extension MigrationBackup {
   /// The disk space in bytes that must remain free; otherwise no backup is made.
   private static let reserve = 64 << 20
 
@@ -21,17 +19,17 @@ package enum MigrationBackup {
     guard let applied = migrations(of: folder.databasePath), case let all = Set(Schema.migrator.migrations),
       !applied.isEmpty, applied.isStrictSubset(of: all)
     else { return nil }
-    let backups = MigrationBackups.folder(beside: folder.databasePath)
-    let path = backups + "/" + MigrationBackups.name(of: version)
+    let backups = MigrationBackup.folder(beside: folder.databasePath)
+    let path = backups + "/" + MigrationBackup.name(of: version)
     if let earlier = migrations(of: path), earlier.isStrictSubset(of: applied) { return path }
     do {
       try PrivateFile.createFolder(backups)
     } catch {
       throw StoreError("\(backups) can't be made (\(error))")
     }
-    try requireRoom(for: folder.databasePath)
+    try requireSpace(for: folder.databasePath)
     try Backup.write(database: folder.databasePath, folder, to: path, now: now)
-    for name in MigrationBackups.names(in: backups) where backups + "/" + name != path {
+    for name in MigrationBackup.names(in: backups) where backups + "/" + name != path {
       try? FileManager.default.removeItem(atPath: backups + "/" + name)
     }
     return path
@@ -44,7 +42,7 @@ package enum MigrationBackup {
     guard let applied = migrations(of: folder.databasePath), !applied.isSubset(of: Schema.migrator.migrations) else {
       return
     }
-    throw MigrationBackups.refusal(folder.databasePath)
+    throw MigrationBackup.refusal(folder.databasePath)
   }
 
   /// Returns the migrations of a database; nil if no database can be read, and for a replica, which is created again
@@ -54,7 +52,7 @@ package enum MigrationBackup {
     return try? SQLiteStore.reader(path).read { try Schema.migrator.appliedIdentifiers($0) }
   }
 
-  private static func requireRoom(for path: String) throws {
+  private static func requireSpace(for path: String) throws {
     let files = FileManager.default
     func bytes(_ value: Any?) -> Int { (value as? NSNumber)?.intValue ?? 0 }
     let size = bytes(try? files.attributesOfItem(atPath: path)[.size])

@@ -12,7 +12,7 @@ import Synchronization
 ///
 /// An entry that is too large for one message consists of several consecutive messages. Parts that another entry
 /// interrupts are incomplete and ignored, as is a message that no gateway wrote.
-package final class CellLog: ReplicationLog {
+package final class ClusterLog: ReplicationLog {
   package static let stream = "CELL"
   static let subject = "cell.log"
   private static let live = "cell.live"
@@ -20,7 +20,7 @@ package final class CellLog: ReplicationLog {
   /// The maximum size of a message in bytes; brokers accept 1 MB by default.
   private static let partSize = 512 << 10
   /// The time for which an append is retried, to bridge an election.
-  private static let patience = Duration.seconds(10)
+  private static let retryTime = Duration.seconds(10)
   /// The time for which the first read is retried at start.
   private static let startTime = Duration.seconds(30)
   /// The interval at which the stream is read for entries without a notification.
@@ -33,16 +33,17 @@ package final class CellLog: ReplicationLog {
     /// The position of the last entry that the replica has applied.
     var applied: UInt64 = 0
     var parts = Chunks()
-    /// True after ``CellLog/stop()``.
+    /// True after ``ClusterLog/stop()``.
     var isStopped = false
     /// True while the replica applies an entry that was read.
     var isApplying = false
     /// The reason why the log can't be read now, with its start in seconds since 1970; nil if it can be read.
     var problem: HealthProblem?
     /// The entries that the stream republished and that were not processed yet.
-    var told: [StoredMessage] = []
+    var republished: [StoredMessage] = []
     var waiting: [CheckedContinuation<Result<Void, StoreError>, Never>] = []
-    var subscription: (any EngineSubscription)?
+    /// Cancels the subscription to republished entries.
+    var cancel: (@Sendable () -> Void)?
     var work: Task<Void, Never>?
   }
 
@@ -100,21 +101,21 @@ package final class CellLog: ReplicationLog {
   /// elects its leader.
   package func start() async throws {
     let position = try await store.replicaPosition()
-    let subscription = try engine.transport.subscribe(CellLog.live, queue: nil) { [weak self] in self?.take($0) }
+    let cancel = try engine.transport.subscribe(ClusterLog.live, queue: nil) { [weak self] in self?.take($0) }
     let work = Task { [weak self, signal] in
       for await _ in signal { await self?.work() }
     }
     state.withLock { state in
       (state.read, state.applied) = (position, position)
-      (state.subscription, state.work) = (subscription, work)
+      (state.cancel, state.work) = (cancel, work)
     }
     Task { [weak self] in
       while self?.isStopped == false {
         self?.wake.yield()
-        try? await Task.sleep(for: CellLog.lookInterval)
+        try? await Task.sleep(for: ClusterLog.lookInterval)
       }
     }
-    let end = ContinuousClock.now + CellLog.startTime
+    let end = ContinuousClock.now + ClusterLog.startTime
     while true {
       do { return try await catchUp() } catch let error as StoreError where error.mayPass && .now < end {
         try await Task.sleep(for: .milliseconds(200))
@@ -126,12 +127,12 @@ package final class CellLog: ReplicationLog {
   package func stop() {
     let state = state.withLock { state in
       state.isStopped = true
-      defer { (state.subscription, state.work, state.waiting) = (nil, nil, []) }
+      defer { (state.cancel, state.work, state.waiting) = (nil, nil, []) }
       return state
     }
-    state.subscription?.cancel()
+    state.cancel?()
     wake.finish()
-    for continuation in state.waiting { continuation.resume(returning: .failure(CellLog.ended)) }
+    for continuation in state.waiting { continuation.resume(returning: .failure(ClusterLog.ended)) }
   }
 
   private static let ended = StoreError("the gateway ends")
@@ -144,31 +145,33 @@ package final class CellLog: ReplicationLog {
         if !state.isStopped { state.waiting.append(continuation) }
         return state.isStopped
       }
-      if isStopped { continuation.resume(returning: .failure(CellLog.ended)) } else { wake.yield() }
+      if isStopped { continuation.resume(returning: .failure(ClusterLog.ended)) } else { wake.yield() }
     }.get()
   }
 
   private func take(_ message: NATSMessage) {
     guard let sequence = message.sequence else { return }
     let entry = StoredMessage(
-      sequence: sequence, subject: message.subject, headers: message.headers, body: message.body, time: "")
+      sequence: sequence, subject: message.subject, headers: message.headers, body: message.body)
     state.withLock { state in
       // Entries beyond the batch are read from the stream.
-      if state.told.count < CellLog.batch { state.told.append(entry) }
+      if state.republished.count < ClusterLog.batch { state.republished.append(entry) }
     }
     wake.yield()
   }
 
   /// Runs one iteration: applies republished entries, reads missing ones, and resumes the callers of ``catchUp()``.
   private func work() async {
-    let (told, waiting) = state.withLock { state in
-      defer { (state.told, state.waiting) = ([], []) }
-      return (state.told, state.waiting)
+    let (republished, waiting) = state.withLock { state in
+      defer { (state.republished, state.waiting) = ([], []) }
+      return (state.republished, state.waiting)
     }
     do {
-      for entry in told where entry.sequence == state.withLock({ $0.read + 1 }) { try await follow(entry) }
+      for entry in republished where entry.sequence == state.withLock({ $0.read + 1 }) { try await follow(entry) }
       if waiting.isEmpty {
-        if told.isEmpty || told.contains(where: { $0.sequence > state.withLock { $0.read } }) { try await read() }
+        if republished.isEmpty || republished.contains(where: { $0.sequence > state.withLock { $0.read } }) {
+          try await read()
+        }
       } else {
         try await readAll()
       }
@@ -189,7 +192,8 @@ package final class CellLog: ReplicationLog {
   private func read() async throws {
     while true {
       let next = state.withLock { $0.read + 1 }
-      let found = try await engine.messages(CellLog.stream, subject: CellLog.subject, from: next, limit: CellLog.batch)
+      let found = try await engine.messages(
+        ClusterLog.stream, subject: ClusterLog.subject, from: next, limit: ClusterLog.batch)
       for entry in found.messages { try await follow(entry) }
       if found.remaining == 0 || found.messages.isEmpty { return }
     }
@@ -197,10 +201,10 @@ package final class CellLog: ReplicationLog {
 
   /// Reads until no entry that the stream's leader has now is missing.
   private func readAll() async throws {
-    guard let info = try await engine.streamInfo(CellLog.stream) else {
+    guard let info = try await engine.streamInfo(ClusterLog.stream) else {
       throw StoreError("the cluster's log was deleted")
     }
-    let end = ContinuousClock.now + CellLog.patience
+    let end = ContinuousClock.now + ClusterLog.retryTime
     while state.withLock({ $0.read }) < info.state.lastSequence {
       try await read()
       if state.withLock({ $0.read }) >= info.state.lastSequence { return }
@@ -214,10 +218,10 @@ package final class CellLog: ReplicationLog {
 
   private func follow(_ entry: StoredMessage) async throws {
     let finished = try state.withLock { state throws(StoreError) in
-      guard !state.isStopped else { throw CellLog.ended }
+      guard !state.isStopped else { throw ClusterLog.ended }
       guard entry.sequence > state.read else { return [UInt8]?.none }
       guard entry.sequence == state.read + 1 else {
-        throw CellLog.tooFarBehind
+        throw ClusterLog.tooFarBehind
       }
       state.read = entry.sequence
       let finished = state.parts.add(entry.body, entry.header(Chunks.header))
@@ -280,7 +284,7 @@ package final class CellLog: ReplicationLog {
       )
       failed(failure)
       return failure
-    case let error as StoreError where error.description == CellLog.tooFarBehind.description:
+    case let error as StoreError where error.description == ClusterLog.tooFarBehind.description:
       try? await store.giveUpReplica()
       failed(error)
       return error
@@ -299,9 +303,9 @@ package final class CellLog: ReplicationLog {
       throw StoreError(
         "this change has \(bytes.count) bytes, the cluster's log accepts \(Chunks.maximumSize): make it in parts")
     }
-    let parts = Chunks.split(bytes, size: CellLog.partSize)
+    let parts = Chunks.split(bytes, size: ClusterLog.partSize)
     let number = written.add(1, ordering: .relaxed).newValue
-    let deadline = ContinuousClock.now + CellLog.patience
+    let deadline = ContinuousClock.now + ClusterLog.retryTime
     var last = try end(behind: position)
     for (index, part) in parts.enumerated() {
       let headers = [
@@ -333,9 +337,9 @@ package final class CellLog: ReplicationLog {
   ) throws -> UInt64 {
     var isUncertain = false
     while true {
-      guard !isStopped else { throw CellLog.ended }
+      guard !isStopped else { throw ClusterLog.ended }
       let answer = Answer<PublishAcknowledgement>()
-      engine.publish(CellLog.subject, headers: headers, part) { answer.give($0) }
+      engine.publish(ClusterLog.subject, headers: headers, part) { answer.give($0) }
       do {
         return try answer.wait().sequence
       } catch {
@@ -359,7 +363,7 @@ package final class CellLog: ReplicationLog {
     let answer = Answer<StoredMessage?>()
     Task { [engine] in
       do throws(JetStreamError) {
-        answer.give(.success(try await engine.leaderMessage(CellLog.stream, sequence: sequence)))
+        answer.give(.success(try await engine.leaderMessage(ClusterLog.stream, sequence: sequence)))
       } catch { answer.give(.failure(error)) }
     }
     do {

@@ -1,8 +1,7 @@
 import GRDB
 
-/// Applies the changes of another gateway's transaction to the replica of this gateway.
-enum ChangeApplier {
-  /// Applies changes within a transaction.
+extension RowChange {
+  /// Applies the changes of another gateway's transaction to the replica of this gateway, within a transaction.
   ///
   /// - Throws: ``ReplicaDiverged`` if a row differs from the row on the other gateway: the replicas are no longer the
   ///   same.
@@ -11,40 +10,40 @@ enum ChangeApplier {
     try db.execute(sql: "PRAGMA defer_foreign_keys = ON")
     // Deletions come first, because they free unique names for the rows that follow.
     for kind in [RowChange.Kind.delete, .update, .insert] {
-      for change in changes where change.kind == kind { try apply(change, db) }
+      for change in changes where change.kind == kind { try change.apply(db) }
     }
   }
 
-  private static func apply(_ change: RowChange, _ db: Database) throws {
+  private func apply(_ db: Database) throws {
     // Tables and columns of a later version are ignored.
-    guard Schema.isShared(change.table), try db.tableExists(change.table) else { return }
-    let known = Set(try db.columns(in: change.table).map(\.name))
-    let values = change.values.filter { known.contains($0.key) }.sorted { $0.key < $1.key }
-    let key = change.key.sorted { $0.key < $1.key }
-    let isKey = key.map { "\(quoted($0.key)) = ?" }.joined(separator: " AND ")
+    guard Schema.isShared(table), try db.tableExists(table) else { return }
+    let known = Set(try db.columns(in: table).map(\.name))
+    let values = values.filter { known.contains($0.key) }.sorted { $0.key < $1.key }
+    let key = key.sorted { $0.key < $1.key }
+    let isKey = key.map { "\(RowChange.quoted($0.key)) = ?" }.joined(separator: " AND ")
     let sql: String
     var arguments = key.map(\.value.databaseValue)
-    switch change.kind {
+    switch kind {
     case .insert:
-      let columns = (key + values).map { quoted($0.key) }.joined(separator: ", ")
+      let columns = (key + values).map { RowChange.quoted($0.key) }.joined(separator: ", ")
       let marks = (key + values).map { _ in "?" }.joined(separator: ", ")
-      sql = "INSERT INTO \(quoted(change.table)) (\(columns)) VALUES (\(marks))"
+      sql = "INSERT INTO \(RowChange.quoted(table)) (\(columns)) VALUES (\(marks))"
       arguments += values.map(\.value.databaseValue)
     case .update:
       if values.isEmpty { return }
-      let assignments = values.map { "\(quoted($0.key)) = ?" }.joined(separator: ", ")
-      sql = "UPDATE \(quoted(change.table)) SET \(assignments) WHERE \(isKey)"
+      let assignments = values.map { "\(RowChange.quoted($0.key)) = ?" }.joined(separator: ", ")
+      sql = "UPDATE \(RowChange.quoted(table)) SET \(assignments) WHERE \(isKey)"
       arguments = values.map(\.value.databaseValue) + arguments
     case .delete:
-      sql = "DELETE FROM \(quoted(change.table)) WHERE \(isKey)"
+      sql = "DELETE FROM \(RowChange.quoted(table)) WHERE \(isKey)"
     }
     do {
       try db.cachedStatement(sql: sql).execute(arguments: StatementArguments(arguments))
     } catch let error as DatabaseError where error.resultCode == .SQLITE_CONSTRAINT {
-      throw ReplicaDiverged(description: "\(change.table) has a row that is missing in the cluster's")
+      throw ReplicaDiverged(description: "\(table) has a row that is missing in the cluster's")
     }
     guard db.changesCount == 1 else {
-      throw ReplicaDiverged(description: "\(change.table) lacks a row of the cluster's")
+      throw ReplicaDiverged(description: "\(table) lacks a row of the cluster's")
     }
   }
 

@@ -4,7 +4,7 @@ import PushCore
 import PushStorage
 
 /// The immutable properties of a cluster: the first gateway defines them.
-package struct CellIdentity: Codable, Sendable, Equatable {
+package struct ClusterIdentity: Codable, Sendable, Equatable {
   /// The id of the cluster's numbering. No other cluster has it, nor this one if its streams were lost.
   package var id: String
   /// The number of streams over which the mailboxes are spread.
@@ -25,9 +25,9 @@ package struct CellIdentity: Codable, Sendable, Equatable {
   /// - Parameters:
   ///   - partitions, replicas: for a new cluster; nil: the defaults, 16 and 3. An existing cluster keeps its numbers.
   /// - Throws: ``JetStreamError``, ``StoreError``.
-  package static func find(_ engine: JetStream, partitions: Int?, replicas: Int?) async throws -> CellIdentity {
+  package static func find(_ engine: JetStream, partitions: Int?, replicas: Int?) async throws -> ClusterIdentity {
     if let known = try await read(engine) { return try known.identity.filled() }
-    let proposed = CellIdentity(
+    let proposed = ClusterIdentity(
       id: randomUUID(), partitions: partitions ?? 16, replicas: replicas ?? 3)
     try await createStream(engine, replicas: proposed.replicas)
     do {
@@ -42,7 +42,7 @@ package struct CellIdentity: Codable, Sendable, Equatable {
   /// Returns the identity if no restore is running.
   ///
   /// - Throws: ``StoreError`` while a backup is being restored into the cluster.
-  private func filled() throws(StoreError) -> CellIdentity {
+  private func filled() throws(StoreError) -> ClusterIdentity {
     guard isFilling != true else {
       throw StoreError(
         "a backup is being restored into this cluster: start the gateway when `pushcli admin restore` has ended; if it was "
@@ -54,7 +54,7 @@ package struct CellIdentity: Codable, Sendable, Equatable {
   /// Returns the identity of an existing cluster.
   ///
   /// - Throws: ``JetStreamError``, ``StoreError``.
-  package static func find(_ engine: JetStream) async throws -> CellIdentity {
+  package static func find(_ engine: JetStream) async throws -> ClusterIdentity {
     guard let known = try await read(engine) else {
       throw StoreError(
         "these brokers have no data of gateways: name the brokers of the cluster's gateways with --backend")
@@ -70,14 +70,14 @@ package struct CellIdentity: Codable, Sendable, Equatable {
   /// - Throws: ``StoreError`` when the cluster exists already.
   static func beginFilling(
     _ engine: JetStream, partitions: Int?, replicas: Int?
-  ) async throws -> (identity: CellIdentity, number: UInt64) {
+  ) async throws -> (identity: ClusterIdentity, number: UInt64) {
     let known = try await read(engine)
     guard known == nil || known?.identity.isFilling == true else {
       throw StoreError(
         "these brokers have a cluster's data already: restore before a gateway was started on them, or name others with --backend"
       )
     }
-    let log = try await engine.streamInfo(CellLog.stream)
+    let log = try await engine.streamInfo(ClusterLog.stream)
     guard known != nil || log?.state.lastSequence ?? 0 == 0 else {
       throw StoreError(
         "these brokers have the log of a cluster without its stream \(stream): name others with --backend")
@@ -90,7 +90,7 @@ package struct CellIdentity: Codable, Sendable, Equatable {
       }
       try await removeStreams(known.identity, engine)
     }
-    let filling = CellIdentity(
+    let filling = ClusterIdentity(
       id: randomUUID(), partitions: partitions ?? 16, replicas: replicas ?? 3, isFilling: true)
     try await createStream(engine, replicas: filling.replicas)
     do {
@@ -101,8 +101,8 @@ package struct CellIdentity: Codable, Sendable, Equatable {
     }
   }
 
-  /// Answers other processes that want to fill the cluster, until the returned subscription is canceled.
-  static func sayFilling(_ engine: JetStream) throws -> any EngineSubscription {
+  /// Answers other processes that want to fill the cluster, until the returned function is called.
+  static func sayFilling(_ engine: JetStream) throws -> @Sendable () -> Void {
     let transport = engine.transport
     return try transport.subscribe(fillingSubject, queue: nil) { message in
       if let reply = message.reply { transport.publish(reply, []) }
@@ -110,10 +110,10 @@ package struct CellIdentity: Codable, Sendable, Equatable {
   }
 
   /// Allows gateways to start with the cluster.
-  static func endFilling(_ filling: CellIdentity, _ engine: JetStream, after number: UInt64) async throws {
+  static func endFilling(_ filling: ClusterIdentity, _ engine: JetStream, after number: UInt64) async throws {
     var filled = filling
     filled.isFilling = nil
-    let end = ContinuousClock.now + fillingPatience
+    let end = ContinuousClock.now + fillingTime
     while true {
       do {
         _ = try await write(filled, engine, after: number)
@@ -128,7 +128,7 @@ package struct CellIdentity: Codable, Sendable, Equatable {
   }
 
   /// Restores the state of the brokers before the cluster was created.
-  static func removeFilling(_ filling: CellIdentity, _ engine: JetStream, number: UInt64) async throws {
+  static func removeFilling(_ filling: ClusterIdentity, _ engine: JetStream, number: UInt64) async throws {
     guard try await read(engine)?.number == number else { return }
     try await removeStreams(filling, engine)
     try await engine.deleteStream(stream)
@@ -136,11 +136,11 @@ package struct CellIdentity: Codable, Sendable, Equatable {
 
   private static let fillingSubject = "cell.filling"
   /// The time for which the end of the restore is retried, to bridge an election.
-  private static let fillingPatience = Duration.seconds(10)
+  private static let fillingTime = Duration.seconds(10)
 
-  private static func removeStreams(_ identity: CellIdentity, _ engine: JetStream) async throws {
+  private static func removeStreams(_ identity: ClusterIdentity, _ engine: JetStream) async throws {
     let mailboxes = MailboxStreams(partitions: min(identity.partitions, partitionRange.upperBound))
-    let names = (0..<mailboxes.partitions).map(mailboxes.stream) + [CellLog.stream, CellSnapshots.stream]
+    let names = (0..<mailboxes.partitions).map(mailboxes.stream) + [ClusterLog.stream, ClusterSnapshots.stream]
     for name in names {
       do { try await engine.deleteStream(name) } catch { guard error.isNotFound else { throw error } }
     }
@@ -169,7 +169,7 @@ package struct CellIdentity: Codable, Sendable, Equatable {
   }
 
   private static func write(
-    _ identity: CellIdentity, _ engine: JetStream, after number: UInt64
+    _ identity: ClusterIdentity, _ engine: JetStream, after number: UInt64
   ) async throws(JetStreamError) -> UInt64 {
     try await engine.publish(
       subject, headers: [(name: "Nats-Expected-Last-Subject-Sequence", value: "\(number)")], controlJSON(identity)
@@ -180,7 +180,7 @@ package struct CellIdentity: Codable, Sendable, Equatable {
   private static let history: Int64 = 100
 
   /// Reads the newest message that is an identity, and skips those of other programs.
-  private static func read(_ engine: JetStream) async throws -> (identity: CellIdentity, number: UInt64)? {
+  private static func read(_ engine: JetStream) async throws -> (identity: ClusterIdentity, number: UInt64)? {
     guard let newest = try await engine.leaderMessage(stream, lastOf: subject) else { return nil }
     var message = newest
     while true {

@@ -9,7 +9,7 @@ package import PushStorage
 /// The pieces of a snapshot have the subjects `cell.snapshot.NAME.NUMBER`. After the last one, the message
 /// `cell.snapshot.NAME.end` describes all of them. A snapshot without that message, for example of a killed gateway, is
 /// never read. Two snapshots are kept.
-package struct CellSnapshots: Sendable {
+package struct ClusterSnapshots: Sendable {
   static let stream = "CELL_SNAPSHOTS"
   private static let pieceSize = 512 << 10
   private static let batch = 16
@@ -57,8 +57,8 @@ package struct CellSnapshots: Sendable {
     guard position > before?.position ?? 0 else { return }
     try await write(path, position: position, schema: store.schema.version)
     guard let before else { return }
-    try await engine.purge(CellSnapshots.stream, below: before.first)
-    try await engine.purge(CellLog.stream, below: before.position + 1)
+    try await engine.purge(ClusterSnapshots.stream, below: before.first)
+    try await engine.purge(ClusterLog.stream, below: before.position + 1)
   }
 
   /// Stores a file as a snapshot.
@@ -69,14 +69,14 @@ package struct CellSnapshots: Sendable {
     let name = randomUUID()
     let subject = "cell.snapshot.\(name)"
     var (first, count): (UInt64?, Int) = (nil, 0)
-    for start in stride(from: 0, to: bytes.count, by: CellSnapshots.pieceSize) {
-      let piece = Array(bytes[start..<min(start + CellSnapshots.pieceSize, bytes.count)])
+    for start in stride(from: 0, to: bytes.count, by: ClusterSnapshots.pieceSize) {
+      let piece = Array(bytes[start..<min(start + ClusterSnapshots.pieceSize, bytes.count)])
       let stored = try await engine.publish("\(subject).\(count)", piece, timeout: .seconds(10))
       first = first ?? stored.sequence
       count += 1
     }
     let manifest = Manifest(
-      name: name, position: position, first: first ?? 0, pieces: count, digest: CellSnapshots.digest(bytes),
+      name: name, position: position, first: first ?? 0, pieces: count, digest: ClusterSnapshots.digest(bytes),
       schema: schema)
     _ = try await engine.publish("\(subject).end", controlJSON(manifest), timeout: .seconds(10))
   }
@@ -104,8 +104,8 @@ package struct CellSnapshots: Sendable {
     var (bytes, next, found): (Data, UInt64, Int) = (Data(), manifest.first, 0)
     while found < manifest.pieces {
       let batch = try await engine.messages(
-        CellSnapshots.stream, subject: "cell.snapshot.\(manifest.name).*", from: next,
-        limit: min(CellSnapshots.batch, manifest.pieces - found))
+        ClusterSnapshots.stream, subject: "cell.snapshot.\(manifest.name).*", from: next,
+        limit: min(ClusterSnapshots.batch, manifest.pieces - found))
       guard let last = batch.messages.last else { throw StoreError("the cluster's snapshot is incomplete: try again") }
       for piece in batch.messages where piece.subject == "cell.snapshot.\(manifest.name).\(found)" {
         bytes.append(contentsOf: piece.body)
@@ -113,14 +113,14 @@ package struct CellSnapshots: Sendable {
       }
       next = last.sequence &+ 1
     }
-    guard CellSnapshots.digest(bytes) == manifest.digest else {
+    guard ClusterSnapshots.digest(bytes) == manifest.digest else {
       throw StoreError("the cluster's snapshot fails its checksum: try again")
     }
     try bytes.write(to: URL(fileURLWithPath: path), options: .atomic)
   }
 
   private func newest() async throws -> Manifest? {
-    guard let message = try await engine.leaderMessage(CellSnapshots.stream, lastOf: "cell.snapshot.*.end") else {
+    guard let message = try await engine.leaderMessage(ClusterSnapshots.stream, lastOf: "cell.snapshot.*.end") else {
       return nil
     }
     return try decodeJSON(Manifest.self, from: message.body)
