@@ -195,8 +195,8 @@ package struct ClusterIdentity: Codable, Sendable, Equatable {
     }
   }
 
-  private static func identity(_ body: [UInt8]) throws -> CellIdentity {
-    let identity = try decodeJSON(CellIdentity.self, from: body)
+  private static func identity(_ body: [UInt8]) throws -> ClusterIdentity {
+    let identity = try decodeJSON(ClusterIdentity.self, from: body)
     guard partitionRange.contains(identity.partitions), replicaRange.contains(identity.replicas) else {
       throw StoreError("\(identity.partitions) partitions, \(identity.replicas) replicas")
     }

@@ -76,8 +76,7 @@ final class DeviceRateLimiter: Sendable {
   /// - Parameter now: milliseconds since 1970.
   /// - Returns: the number of refusals to report, at most once a minute; nil in between.
   func noteRefusal(at now: Int64) -> Int? {
-    guard case .told(let untold) = refusals.withLock({ $0.note(.deviceBudgetMet, at: now) }) else { return nil }
-    return untold + 1
+    refusals.withLock { $0.note(.deviceBudgetMet, at: now) }.map { $0 + 1 }
   }
 
   /// Begins a search of the delivery log for a device; false while another search of the device runs.

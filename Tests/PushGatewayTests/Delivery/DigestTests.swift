@@ -111,7 +111,7 @@ import Testing
       #expect(restored.due(device.id, at: due).isEmpty, "when it is due is computed from the choices")
       let held = try #require(restored.due(device.id, at: due) { _ in due }.first)
       #expect((held.title, held.badge, held.seq) == ("one", 1, 1))
-      restored.told([held], of: device.id)
+      restored.summarized([held], of: device.id)
       await restored.settle()
       #expect(try DeferredPushes(store: store, logger: .silent).devices.isEmpty)
     }

@@ -74,7 +74,7 @@ import Testing
       let stream = try await TestStream.open(client, device)
       _ = try await stream.lines(upTo: "caught-up")
       let app = try gateway.registrations.app(topic: SampleRequest.topic).id
-      gateway.parts.held.hold(
+      gateway.parts.held.add(
         MailboxEntry(seq: 1, push: samplePush(1, to: device.id, app: app)), Deferral(by: .summary, until: .max),
         PushNotification(), nil)
       #expect(try await client.request("DELETE", "/admin/v1/batches/load").status == 204)

@@ -195,12 +195,12 @@ struct CellMoveTests {
   }
 
   @Test func `messages of other programs do not hide what a cell is`() async throws {
-    let cell = try await CellIdentity.find(engine, partitions: 2, replicas: 1)
+    let cell = try await ClusterIdentity.find(engine, partitions: 2, replicas: 1)
     for body in ["{", "{}", #"{"id":"x","partitions":0,"replicas":9}"#] {
       _ = try await engine.publish("cell.about", Array(body.utf8))
     }
-    #expect(try await CellIdentity.find(engine, partitions: 3, replicas: 1) == cell)
-    #expect(try await CellIdentity.find(engine) == cell)
+    #expect(try await ClusterIdentity.find(engine, partitions: 3, replicas: 1) == cell)
+    #expect(try await ClusterIdentity.find(engine) == cell)
   }
 
   @Test func `no gateway begins with half of a cell, and the next attempt fills it anew`() async throws {

@@ -137,7 +137,7 @@ import Testing
     }
     try await follow()
     #expect(held[1].due(1, at: 5) { _ in 5 }.map(\.id) == (1...3).map(APNSID.number))
-    held[1].told(held[1].due(1, at: 5), of: 1)
+    held[1].summarized(held[1].due(1, at: 5), of: 1)
     #expect((scheduled[1].count, scheduled[1].next) == (1, 15_000))
     #expect(try await scheduled[1].due(at: 10_000, limit: 9).map(\.push.id) == [.number(9)])
     held[1].release(.number(2), of: 1)
