@@ -125,7 +125,7 @@ import Testing
     let held = try stores.map { try DeferredPushes(store: $0, logger: .silent) }
     let scheduled = try stores.map { try ScheduledPushes(store: $0) }
     for number in 1...3 {
-      held[0].hold(
+      held[0].add(
         MailboxEntry(seq: UInt64(number), push: samplePush(number)), Deferral(by: .summary, until: 5),
         PushNotification(),
         nil)
