@@ -123,8 +123,7 @@ struct DeviceAPI: Sendable {
     // Unauthenticated clients can send this request: the rest is read only if it contains an invitation, where one is
     // required.
     let invitation = (try? JSONParser().parse(request.body.span) { $0["invitation"]?.string }) ?? nil
-    let authorization = try devices.authorization(
-      of: isAdmin ? .adminSocket : request.peer, invitation: invitation)
+    let authorization = try devices.authorization(of: isAdmin ? .adminSocket : request.peer, invitation: invitation)
     let enrollment: EnrollmentRequest = try request.decoded()
     let record = isAdmin ? try await record(enrollment, request) : nil
     do {
