@@ -410,8 +410,10 @@ import Testing
     let greedy = try SessionPair(serverPool: pool)
     greedy.server.session.keptShare = 20_000
     let body = [UInt8](repeating: 1, count: 9000)
-    for _ in 0..<20 { _ = try greedy.request(body: body, isEnding: false) }
-    try greedy.run()
+    for _ in 0..<20 {
+      _ = try greedy.request(body: body, isEnding: false)
+      try greedy.run()
+    }
     #expect(greedy.server.session.openCount == 9)
     #expect(greedy.server.exceeded == [TransportLimit](repeating: .keptSize, count: 11))
     #expect(Set(greedy.client.closings.values) == [HTTP2ErrorCode.refusedStream.rawValue])
