@@ -23,7 +23,7 @@ final class ProviderAPI {
 
   let topics: TopicCache
   /// The receiver of refusals; nil but for a test gateway.
-  var refusals: (any RefusalObserver)?
+  weak var refusals: (any RefusalObserver)?
   /// The header of a 200, in which only the ids are overwritten: with `apns-unique-id`, and without.
   private var acceptance = (unique: HeaderFields(status: 200), plain: HeaderFields(status: 200))
 

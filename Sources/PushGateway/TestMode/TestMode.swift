@@ -1,0 +1,115 @@
+import HTTP2Transport
+import Logging
+import NIOCore
+import PushCore
+import PushStorage
+
+/// The parts of a test gateway beside those of production: its clock, its record of pushes, and its API.
+///
+/// A production gateway has none of them. Pushes take the same way in both: a test gateway wraps the handler of each event
+/// loop, and observes the rows of the delivery log.
+final class TestMode: Sendable {
+  let options: TestOptions
+  let clock = AdvancingClock()
+  let recorder: PushRecorder
+  /// The maximum size of a request's body on HTTP/1.1 in bytes.
+  let maximumBodySize = Limits.maximumTestBodySize
+  private let devices = VirtualDevices()
+  private let tokens: DatedTokens
+  private let recording: PushRecording?
+  /// The key of all teams that senders name.
+  private let publicKey: ES256Key
+
+  init(_ options: TestOptions) throws {
+    self.options = options
+    let recording = try options.recording.map { path throws(ConfigurationError) in try PushRecording(path: path) }
+    self.recording = recording
+    recorder = PushRecorder(keep: options.keep) { recording?.write([$0]) }
+    tokens = DatedTokens(clock)
+    publicKey = try ES256Key.generate()
+  }
+
+  /// The property of this gateway that health reports.
+  var notice: HealthProblem {
+    let checks = options.isStrict ? "" : ", and accepts every sender"
+    return HealthProblem(
+      part: "test", problem: "this is a test gateway: it stores nothing permanently\(checks)",
+      since: WallClock.system.seconds)
+  }
+
+  /// The verification of provider tokens.
+  var verification: TokenVerification {
+    var verification = TokenVerification()
+    verification.correction = { [tokens] in tokens.correction(of: $0) }
+    guard !options.isStrict else { return verification }
+    verification.checksSignatures = false
+    // The key is registered with its first use; another team may have a key of the same name.
+    verification.unknownKey = { [publicKey] id, team in
+      let areValid = [id, team].allSatisfy { $0.utf8.count == 10 && $0.utf8.allSatisfy(\.isUpperOrDigit) }
+      return areValid ? ProviderKey(id: id, team: team, publicKey: publicKey) : nil
+    }
+    return verification
+  }
+
+  /// Begins to record the rows of a delivery log, whose logger is that of ``rowLogger(_:)``.
+  func observe(_ log: DeliveryLog) {
+    log.observe { [recorder] rows in recorder.note(LogBatch.rows(rows).map { $0.row }) }
+  }
+
+  /// Returns a logger for the delivery log, which passes its rows on at the level `debug`.
+  func rowLogger(_ logger: Logger) -> Logger { Logger(label: logger.label) { _ in RowLog(logger) } }
+
+  /// Returns the registrations on first use.
+  ///
+  /// - Throws: ``ConfigurationError`` for another storage backend than SQLite.
+  func firstUse(_ parts: GatewayParts, logger: Logger) throws(ConfigurationError) -> FirstUse {
+    guard let registrations = parts.registrations as? SQLiteRegistrations else {
+      throw ConfigurationError(description: "a test gateway stores its registrations in SQLite: omit the backend")
+    }
+    return FirstUse(registrations, groups: parts.groups, publicKey: publicKey, logger: logger)
+  }
+
+  /// Returns the handler of an event loop, which wraps the production handler. Call it on that loop.
+  func handler(
+    _ inner: any Handler, _ shared: LoopParts, loop: any EventLoop, firstUse: FirstUse
+  ) -> TestHandler {
+    devices.join(shared, loop: loop)
+    return TestHandler(
+      inner, shared, loop: loop, recorder: recorder, firstUse: options.isStrict ? nil : firstUse, tokens: tokens)
+  }
+
+  /// Returns the test API.
+  func api(_ parts: GatewayParts, firstUse: FirstUse, faults: FaultTable, tls: TestTLS) -> TestAPI {
+    TestAPI(
+      devices: TestDevicesAPI(
+        parts: parts, recorder: recorder, firstUse: firstUse, devices: devices, faults: faults),
+      pushes: TestPushesAPI(recorder: recorder),
+      control: TestControlAPI(parts: parts, recorder: recorder, clock: clock, tls: tls), options: options)
+  }
+
+  /// Writes the recorded pushes to the recording.
+  func finish() { recording?.write(recorder.view(of: nil).pushes) }
+}
+
+/// The log of a delivery log that is observed: it has the level `debug`, at which rows are passed on, and its messages have
+/// that of the log behind it.
+private struct RowLog: LogHandler {
+  private let logger: Logger
+  var metadata: Logger.Metadata = [:]
+
+  init(_ logger: Logger) { self.logger = logger }
+
+  var logLevel: Logger.Level {
+    get { .debug }
+    set {}
+  }
+
+  subscript(metadataKey key: String) -> Logger.Metadata.Value? {
+    get { metadata[key] }
+    set { metadata[key] = newValue }
+  }
+
+  func log(event: Logging.LogEvent) {
+    if event.level >= logger.logLevel { logger.handler.log(event: event) }
+  }
+}
