@@ -32,6 +32,9 @@ package final class Gateway: Sendable {
   /// The addresses of the HTTP/1.1 server, each `HOST:PORT`.
   package var httpAddresses: [String] { door?.addresses ?? [] }
 
+  /// The lines of the report about the sender; empty unless this is a test gateway.
+  package var testReport: [String] { test?.report ?? [] }
+
   /// The interval of maintenance, for example the removal of expired pushes.
   private static let maintenanceInterval = Duration.seconds(10)
 

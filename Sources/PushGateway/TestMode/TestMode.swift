@@ -87,6 +87,18 @@ final class TestMode: Sendable {
       control: TestControlAPI(parts: parts, recorder: recorder, clock: clock, tls: tls), options: options)
   }
 
+  /// The lines of the report: one for each refusal that the sender did not handle, and the numbers of all.
+  var report: [String] {
+    let report = PushReport(recorder.view(of: nil))
+    let summary = PushReport.Verdict.allCases.compactMap { verdict -> String? in
+      let count = report.lines.count { $0.verdict == verdict }
+      return count == 0 ? nil : "\(count) \(verdict.rawValue)"
+    }
+    let number = recorder.counts.recorded
+    let head = summary.isEmpty ? "none was refused" : "refused: " + summary.joined(separator: ", ")
+    return ["\(number) pushes; \(head)"] + report.lines.filter { $0.verdict != .handled }.map(\.words)
+  }
+
   /// Writes the recorded pushes to the recording.
   func finish() { recording?.write(recorder.view(of: nil).pushes) }
 }
