@@ -52,10 +52,10 @@ final class FirstUse: Sendable {
       needs.key = Needs.Key(id: id, team: team)
     }
     let bytes = exchange.request.bytes(.apnsTopic)
-    let topic = bytes.map { String(decoding: $0, as: UTF8.self) } ?? exchange.connection.identity?.topic
-    guard let topic, Topic.isWellFormed(topic.utf8), exchange.request.has(.path, beginningWith: Paths.devicePush) else {
-      return needs
-    }
+    let named = bytes.map { String(decoding: $0, as: UTF8.self) } ?? exchange.connection.identity?.topic
+    guard let topic = named, Topic.isWellFormed(topic.utf8),
+      exchange.request.has(.path, beginningWith: Paths.devicePush)
+    else { return needs }
     let bundleID = PushType.split(topic: topic).bundleID
     let isKnown = registrations.hasApp(topic: bundleID)
     guard let token = exchange.deviceToken, registrations.registration(token) == nil,

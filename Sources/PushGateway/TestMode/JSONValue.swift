@@ -65,7 +65,7 @@ enum JSONValue: Sendable, Equatable {
     guard pointer.hasPrefix("/") else { return nil }
     var value = self
     for part in pointer.dropFirst().split(separator: "/", omittingEmptySubsequences: false) {
-      let name = part.replacing("~1", with: "/").replacing("~0", with: "~")
+      let name = String(part).replacing("~1", with: "/").replacing("~0", with: "~")
       switch value {
       case .object(let members):
         guard let next = members[name] else { return nil }

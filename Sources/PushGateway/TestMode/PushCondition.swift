@@ -31,7 +31,7 @@ struct PushCondition: Sendable {
       throw Invalid(field: key, problem: "unknown field \"\(name)\": expected payload./POINTER or one of \(names)")
     }
     (self.name, self.field) = (name, field)
-    guard let mark else {
+    if mark == nil {
       test = .equals(value)
       return
     }

@@ -1,3 +1,5 @@
+import PushCore
+
 /// A field of a push by which expectations and lists select it.
 enum PushField: Sendable, Equatable {
   case title, subtitle, body, badge, sound, category

@@ -1,3 +1,5 @@
+import PushCore
+
 /// The report about a sender: what it did after each refusal, and after each request without an answer.
 struct PushReport: Sendable {
   enum Verdict: String, Sendable, CaseIterable {

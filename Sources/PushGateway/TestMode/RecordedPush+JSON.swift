@@ -1,5 +1,6 @@
 import PushCore
 import PushPolicy
+import PushStorage
 
 extension RecordedPush {
   /// The push as the test API and recordings show it.

@@ -1,5 +1,6 @@
 import HTTP2Transport
 import PushCore
+import PushStorage
 
 /// The test API: a table of routes, from which the router and the OpenAPI document are made.
 struct TestAPI: Sendable {

@@ -1,4 +1,5 @@
 import HTTP2Transport
+import PushCore
 
 /// The routes for the clock, the certificate and the report.
 struct TestControlAPI: Sendable {

@@ -27,7 +27,7 @@ struct TestDevicesAPI: Sendable {
         summary: "Removes a device: its token answers 410 Unregistered",
         answers: [.init(status: 204, description: "removed"), TestDevicesAPI.unknownToken],
         serve: { request in
-          let registration = try registration(request)
+          let registration = try self.registration(request)
           faults.clear(registration.token.hex)
           try await parts.devices.remove(registration.device)
           return .noContent
@@ -116,12 +116,12 @@ struct TestDevicesAPI: Sendable {
     guard let device = parts.registrations.device(registration.device),
       let push = try await parts.pushes.find(id, sentTo: device.id)
     else { throw Problem.notFound("the push \(id) was not delivered to the token \(registration.token.hex)") }
-    let counting: String? = try await withCheckedThrowingContinuation { continuation in
+    let outcome: String? = try await withCheckedThrowingContinuation { continuation in
       parts.pushes.answer(push, action, by: device, on: nil, at: parts.clock.milliseconds()) {
         continuation.resume(with: $0)
       }
     }
-    guard let counting else {
+    guard let counting = outcome else {
       throw Problem(409, "Conflict", "the push \(id) has no action \"\(action.prefix(64))\"", field: "action")
     }
     return Response(["id": .string(id.description), "action": .string(counting)] as JSONValue)

@@ -83,7 +83,7 @@ final class TestMode: Sendable {
     TestAPI(
       devices: TestDevicesAPI(
         parts: parts, recorder: recorder, firstUse: firstUse, devices: devices, faults: faults),
-      pushes: TestPushesAPI(recorder: recorder),
+      pushes: TestPushesAPI(recorder: recorder, registrations: parts.registrations),
       control: TestControlAPI(parts: parts, recorder: recorder, clock: clock, tls: tls), options: options)
   }
 

@@ -1,3 +1,4 @@
+import HTTP2Transport
 import PushCore
 
 /// The options of a test gateway: `pushcli serve --test`.

@@ -1,9 +1,12 @@
 import HTTP2Transport
+import PushCore
 import PushPolicy
+import PushStorage
 
 /// The routes for recorded pushes and expectations.
 struct TestPushesAPI: Sendable {
   let recorder: PushRecorder
+  let registrations: any Registrations
 
   var routes: [TestRoute] {
     let list = TestRoute.prefix + "/pushes"
@@ -32,12 +35,17 @@ struct TestPushesAPI: Sendable {
           .init(status: 200, description: "the push", schema: OpenAPI.reference("Push")),
           .init(status: 404, description: "no such push"),
         ],
-        serve: { request in
-          guard let number = Int(request.parameters[0]), let push = recorder.push(number) else {
-            throw Problem.notFound("there is no push \(request.parameters[0].prefix(64))")
-          }
-          return Response(push.json)
-        }),
+        serve: { request in Response(try push(request).json) }),
+      TestRoute(
+        method: "GET", path: list + "/{number}/alert.svg", summary: "The alert of a push as a phone shows it",
+        query: [
+          .init(name: "theme", description: "light or dark", schema: TestSchemas.words(AlertPicture.Theme.self)),
+          .init(name: "size", description: "the screen", schema: TestSchemas.words(AlertPicture.Size.self)),
+        ],
+        answers: [
+          .init(status: 200, description: "the picture"),
+          .init(status: 404, description: "no such push, or a push without an alert"),
+        ], serve: picture),
       TestRoute(
         method: "DELETE", path: list, summary: "Empties the record",
         query: [.init(name: "token", description: "only the pushes to this token")],
@@ -52,6 +60,34 @@ struct TestPushesAPI: Sendable {
           return Response(["removed": .integer(removed)] as JSONValue)
         }),
     ]
+  }
+
+  /// Returns the push whose number is in the path.
+  private func push(_ request: ControlRequest) throws(Problem) -> RecordedPush {
+    guard let number = Int(request.parameters[0]), let push = recorder.push(number) else {
+      throw .notFound("there is no push \(request.parameters[0].prefix(64))")
+    }
+    return push
+  }
+
+  private func picture(_ request: ControlRequest) async throws -> Response {
+    let push = try push(request)
+    func choice<Word: RawRepresentable & CaseIterable>(_ name: String, _ standard: Word) throws(Problem) -> Word
+    where Word.RawValue == String {
+      guard let text = request.query[name] else { return standard }
+      guard let word = Word(rawValue: text) else {
+        let words = Word.allCases.map(\.rawValue).joined(separator: ", ")
+        throw TestRequestBody.problem(name, "expected one of \(words)")
+      }
+      return word
+    }
+    let (theme, size) = (try choice("theme", AlertPicture.Theme.light), try choice("size", AlertPicture.Size.medium))
+    let bundleID = push.topic.map { PushType.split(topic: $0).bundleID } ?? ""
+    let app = registrations.hasApp(topic: bundleID) ? try? registrations.app(topic: bundleID) : nil
+    guard let picture = AlertPicture(push, appName: app?.name ?? bundleID, icon: app?.icon ?? "🧪") else {
+      throw Problem.notFound("the push \(push.number) has no alert")
+    }
+    return Response(status: 200, contentType: "image/svg+xml", body: Array(picture.svg(theme, size).utf8))
   }
 
   private static let maximumList = 10_000

@@ -38,8 +38,8 @@ struct TestRequestBody {
 
   mutating func boolean(_ name: String) throws(Problem) -> Bool? {
     guard let value = value(name) else { return nil }
-    guard case .bool(let value) = value else { throw TestRequestBody.problem(name, "expected true or false") }
-    return value
+    guard case .bool(let flag) = value else { throw TestRequestBody.problem(name, "expected true or false") }
+    return flag
   }
 
   mutating func integer(_ name: String, in range: ClosedRange<Int>) throws(Problem) -> Int? {

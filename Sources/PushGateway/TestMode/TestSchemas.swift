@@ -49,7 +49,8 @@ enum TestSchemas {
     ["type": "array", "items": object(members, required: required)]
   }
 
-  private static func words<Word: RawRepresentable & CaseIterable>(_ type: Word.Type) -> JSONValue
+  /// The schema of an enumeration of words.
+  static func words<Word: RawRepresentable & CaseIterable>(_ type: Word.Type) -> JSONValue
   where Word.RawValue == String {
     ["type": "string", "enum": .array(Word.allCases.map { .string($0.rawValue) })]
   }

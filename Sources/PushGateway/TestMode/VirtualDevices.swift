@@ -14,10 +14,10 @@ final class VirtualDevices: Sendable {
 
   /// Connects a device; on return it receives pushes.
   func connect(_ device: DeviceID) async {
-    let bound = loops.withLock { loops in
+    let chosen = loops.withLock { loops in
       loops.isEmpty ? nil : loops[Int(truncatingIfNeeded: device.row & 0xFFFF) % loops.count]
     }
-    guard let bound else { return }
+    guard let bound = chosen else { return }
     let loop = bound.eventLoop
     try? await loop.submit { VirtualDevice.connect(device, bound.value, on: loop) }.get()
   }

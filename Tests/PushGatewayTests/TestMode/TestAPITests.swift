@@ -259,6 +259,35 @@ import Testing
     }
   }
 
+  @Test(arguments: AlertPicture.Theme.allCases, AlertPicture.Size.allCases)
+  func `an alert has a picture`(_ theme: AlertPicture.Theme, _ size: AlertPicture.Size) async throws {
+    try await RecordingGateway.run { gateway in
+      let client = try await gateway.client()
+      _ = try await gateway.push(client, payload: #"{"aps":{"alert":{"title":"<Train> & Bus","body":"Platform 4"}}}"#)
+      _ = try await gateway.push(client, payload: #"{"aps":{"badge":3}}"#)
+      _ = try await gateway.expect(#"{"count":2}"#)
+      let push = try #require(gateway.mode.recorder.push(1))
+      let picture = try #require(AlertPicture(push, appName: "train", icon: "🧪"))
+      let svg = picture.svg(theme, size)
+      #expect(svg.contains("&lt;Train&gt; &amp; Bus"))
+      #expect(svg.contains("width=\"\(size.width)\""))
+      let path = "/pushes/1/alert.svg?theme=\(theme.rawValue)&size=\(size.rawValue)"
+      #expect(try await gateway.call("GET", path).status == 200)
+      #expect(try await gateway.call("GET", "/pushes/2/alert.svg").status == 404)
+      #expect(try await gateway.call("GET", "/pushes/1/alert.svg?size=huge").body["field"] == "size")
+    }
+  }
+
+  @Test(
+    arguments: [
+      ("", []), ("Platform 4", ["Platform", "4"]), ("one two three four", ["one two", "three four"]),
+      ("abcdefghijklmnop", ["abcdefgh", "ijklmnop"]), ("a b c d e f g h i j k l m n o p q r s t u v", nil),
+    ] as [(String, [String]?)])
+  func `a text of an alert is wrapped`(_ text: String, _ lines: [String]?) {
+    let wrapped = AlertPicture.wrap(text, columns: 4.3, maximum: 3)
+    if let lines { #expect(wrapped == lines) } else { #expect(wrapped.count == 3 && wrapped[2].hasSuffix("…")) }
+  }
+
   // MARK: The document
 
   @Test func `docs-test-api is the OpenAPI document of the routes`() async throws {
