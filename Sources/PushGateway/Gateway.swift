@@ -335,7 +335,7 @@ package final class Gateway: Sendable {
     // The address files are removed after the listeners closed: without them no listener accepts.
     folder.withdraw()
     await admin.close()
-    await end(within: .stop)
+    await end(within: test == nil ? .stop : .restart)
   }
 
   /// Stops in an orderly way within shorter limits, and leaves its sockets open: new clients are queued for the next

@@ -118,7 +118,7 @@ extension LoggedEvent {
     case .runsAsRoot: Row(.warning, "The gateway runs as root.", "Name an unprivileged user with `--user NAME`.")
     case .testGateway:
       Row(
-        .warning, "The gateway is a test gateway: it accepts every sender, and stores nothing permanently.",
+        .warning, "The gateway is a test gateway: it accepts every sender, and its data ends with it.",
         "Start a gateway for real pushes without `--test`.")
     case .upgradeNotSaved:
       Row(

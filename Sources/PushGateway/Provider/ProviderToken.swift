@@ -28,7 +28,7 @@ final class ProviderToken: Sendable {
 struct TokenVerification: Sendable {
   /// Returns the key for an id and a team that no registered key has; nil to refuse the token.
   var unknownKey: @Sendable (_ id: String, _ team: String) -> ProviderKey? = { _, _ in nil }
-  /// True if the signature has to be that of the key.
+  /// True if the key has to verify the signature.
   var checksSignatures = true
   /// Returns the seconds to add to the issue time of a token.
   var correction: @Sendable (_ token: [UInt8]) -> Int64 = { _ in 0 }

@@ -4,7 +4,7 @@ import Synchronization
 /// The time by which the clock was ahead when each provider token was first seen.
 ///
 /// Senders take the issue time of their tokens from the clock of the system. A token that is new after an advance counts as
-/// issued by the advanced clock: otherwise a sender that renews an expired token could never be accepted again.
+/// issued by the advanced clock, so that a sender can renew an expired token.
 final class DatedTokens: Sendable {
   private let clock: AdvancingClock
   private let offsets = Mutex<[[UInt8]: Int64]>([:])

@@ -44,7 +44,7 @@ struct Expectation: Sendable {
   /// An expectation of one accepted push to a token.
   init(token: String? = nil) { self.token = token }
 
-  /// Returns true if a push is one of those that are expected.
+  /// Returns true if an expectation includes a push.
   func isMet(by push: RecordedPush) -> Bool {
     push.isIn(state) && conditions.allSatisfy { $0.isMet(by: push) }
   }

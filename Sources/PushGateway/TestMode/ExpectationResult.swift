@@ -46,7 +46,7 @@ struct ExpectationResult: Sendable {
     return differences
   }
 
-  /// The reason of a refusal, or the rule by which a part was suppressed, in words; nil if there is neither.
+  /// The reason of a refusal, or the rule by which a part was suppressed, in words; nil for any other push.
   static func cause(of push: RecordedPush) -> String? {
     if push.outcome == .refused {
       let answer = "the push was refused with \(push.status ?? 0) \(push.reason ?? "")"

@@ -28,7 +28,7 @@ final class FirstUse: Sendable {
       var environment: Environment
     }
 
-    /// True if the request lacks nothing.
+    /// True if all registrations exist.
     var isEmpty: Bool { self == Needs() }
   }
 
@@ -66,7 +66,7 @@ final class FirstUse: Sendable {
     return needs
   }
 
-  /// Registers what a request lacks.
+  /// Adds the missing registrations of a request.
   ///
   /// - Returns: the new device; nil if there is none.
   func register(_ needs: Needs) async -> DeviceID? {
@@ -109,6 +109,6 @@ final class FirstUse: Sendable {
   }
 
   private func note(_ error: any Error) {
-    logger.log(.requestFailed, "a test gateway could not register what a request names: \(error)")
+    logger.log(.requestFailed, "a test gateway could not register the app, key or device of a request: \(error)")
   }
 }

@@ -109,7 +109,7 @@ struct LinearPattern: Sendable {
     let scalars = Array(text.unicodeScalars)
     var active = Marks(states.count)
     for place in 0...scalars.count {
-      // A match may begin at each place.
+      // A match may begin at each character.
       if follow(first, at: place, of: scalars.count, into: &active) { return true }
       guard place < scalars.count else { return false }
       var following = Marks(states.count)
@@ -124,7 +124,7 @@ struct LinearPattern: Sendable {
     return false
   }
 
-  /// Adds a state and those that follow it without a character.
+  /// Adds a state and all states that follow it without a character.
   ///
   /// - Returns: true if the pattern is matched.
   private func follow(_ number: Int, at place: Int, of count: Int, into marks: inout Marks) -> Bool {
@@ -222,7 +222,8 @@ struct LinearPattern: Sendable {
       case "[": return .characters(try brackets())
       case "(": return try group()
       case "\\": return .characters(try escape())
-      case "*", "+", "?", "{": throw SyntaxError(description: "\"\(scalar)\" has nothing to repeat")
+      case "*", "+", "?", "{":
+        throw SyntaxError(description: "\"\(scalar)\" is at the beginning, or after another operator")
       default: return .characters(Class(ranges: [scalar...scalar]))
       }
     }
@@ -238,7 +239,7 @@ struct LinearPattern: Sendable {
     }
 
     private mutating func escape() throws(SyntaxError) -> Class {
-      guard let scalar = rest.popFirst() else { throw SyntaxError(description: "there is nothing after \"\\\"") }
+      guard let scalar = rest.popFirst() else { throw SyntaxError(description: "a character is missing after \"\\\"") }
       let digits: ClosedRange<Unicode.Scalar> = "0"..."9"
       let words: [ClosedRange<Unicode.Scalar>] = [digits, "a"..."z", "A"..."Z", "_"..."_", "\u{C0}"..."\u{24F}"]
       let spaces: [ClosedRange<Unicode.Scalar>] = ["\t"..."\r", " "..." ", "\u{A0}"..."\u{A0}"]

@@ -28,7 +28,7 @@ struct PushCondition: Sendable {
     let name = mark == nil ? key : String(key.dropLast())
     guard let field = PushField(name) else {
       let names = PushField.names.map(\.name).joined(separator: ", ")
-      throw Invalid(field: key, problem: "unknown field \"\(name)\": expected payload./POINTER or one of \(names)")
+      throw Invalid(field: key, problem: "unknown field \"\(name)\": expected payload./POINTER, \(names)")
     }
     (self.name, self.field) = (name, field)
     if mark == nil {

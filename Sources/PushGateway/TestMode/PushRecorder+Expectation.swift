@@ -1,7 +1,7 @@
 extension PushRecorder {
-  /// Awaits the pushes of an expectation; no thread is blocked, and nothing is read before a push comes or a time is over.
+  /// Awaits the pushes of an expectation. It blocks no thread, and reads the record only after a change or at a time limit.
   ///
-  /// A cancelled task gets the result of the present pushes.
+  /// After a cancellation it returns the result of the present pushes.
   func result(of expectation: Expectation) async -> ExpectationResult {
     let wait = beginWait(for: expectation.token)
     defer { end(wait) }

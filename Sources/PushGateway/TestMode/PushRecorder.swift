@@ -4,7 +4,7 @@ import PushPolicy
 import PushStorage
 import Synchronization
 
-/// The bounded record of all requests of senders, with what became of them. Safe on any thread.
+/// The bounded record of all requests of senders, with their events. Safe on any thread.
 ///
 /// A test gateway adds a push on its arrival, its answer when it is sent, and the rows of the delivery log as they are appended.
 final class PushRecorder: Sendable {
@@ -110,7 +110,7 @@ final class PushRecorder: Sendable {
     self.change(finding: { $0.open[place] }, change)
   }
 
-  /// Changes a request that ends, and that is not changed again by its place.
+  /// Changes a request at its end.
   func end(at place: Place, _ change: (inout RecordedPush) -> Void) {
     self.change(finding: { $0.open.removeValue(forKey: place) }, change)
   }
@@ -143,8 +143,8 @@ final class PushRecorder: Sendable {
 
   /// Returns the position of the push that a row is about.
   ///
-  /// Several pushes may have the same id: for other devices, or as retries. A row is about the accepted one, or the one that
-  /// is not answered yet.
+  /// Several pushes may have the same id: for other devices, or as retries. A row is about the accepted push, or about a request
+  /// without an answer.
   private static func place(of row: DeliveryLog.Row, in state: State) -> Int? {
     let places = (state.numbersByID[row.id] ?? []).compactMap(state.place)
     let ofDevice = places.filter { place in
@@ -193,7 +193,7 @@ final class PushRecorder: Sendable {
     state.withLock { state in state.place(of: number).map { state.pushes[$0] } }
   }
 
-  /// The numbers of recorded pushes, and of those that left the record because of its limits.
+  /// The numbers of recorded pushes, and of pushes that left the record because of its limits.
   var counts: (recorded: Int, dropped: Int) { state.withLock { ($0.pushes.count, $0.dropped) } }
 
   // MARK: Waits

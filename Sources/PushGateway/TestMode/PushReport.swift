@@ -1,9 +1,9 @@
 import PushCore
 
-/// The report about a sender: what it did after each refusal, and after each request without an answer.
+/// The report about a sender: its reaction to each refusal, and to each request without an answer.
 struct PushReport: Sendable {
   enum Verdict: String, Sendable, CaseIterable {
-    /// The sender did what the answer demands.
+    /// The reaction is correct.
     case handled
     /// The push came again before the sender should try.
     case retriedTooEarly = "retried-too-early"
@@ -47,7 +47,7 @@ struct PushReport: Sendable {
     }
   }
 
-  /// One refusal, and the next push that shows what the sender made of it.
+  /// One refusal, and the next push, which shows the reaction of the sender.
   struct Line: Sendable {
     let push: RecordedPush
     let demand: Demand
@@ -63,7 +63,7 @@ struct PushReport: Sendable {
     var words: String {
       let answer = push.status.map { "\($0) \(push.reason ?? "")" } ?? "no answer"
       let head = "\(answer) (push \(push.number)): "
-      guard let next else { return head + (verdict == .handled ? "not sent again" : "never sent again: it is lost") }
+      guard let next else { return head + (verdict == .handled ? "not sent again" : "lost: not sent again") }
       let milliseconds = Int((after ?? 0) * 1000)
       let what = demand == .forgetToken ? "went to the same token" : "is the same"
       return head + "push \(next.number) \(what), \(milliseconds) ms later"

@@ -22,7 +22,7 @@ final class RecordWait: Sendable {
     waiting?.resume()
   }
 
-  /// Returns after a change since the last call, at the given time, or when the task is cancelled.
+  /// Returns after a change since the last call, at the given time, or after a cancellation of the task.
   func next(until end: ContinuousClock.Instant) async {
     let limit = Task {
       guard (try? await Task.sleep(until: end, clock: .continuous)) != nil else { return }

@@ -2,7 +2,7 @@ import PushCore
 import PushPolicy
 import PushStorage
 
-/// One request of a sender, with its answer and what became of the push.
+/// One request of a sender, with its answer and the events of the push.
 struct RecordedPush: Sendable {
   /// The sender of a request, as far as the request names it.
   struct Sender: Sendable {
@@ -36,11 +36,11 @@ struct RecordedPush: Sendable {
   var number = 0
   /// The arrival of the complete request, in milliseconds since 1970, by the clock of the gateway.
   var received: Int64
-  /// The arrival by a clock that nobody changes.
+  /// The arrival by the monotonic clock.
   var arrived = ContinuousClock.now
   /// The time of the answer, in milliseconds since 1970.
   var answered: Int64?
-  /// The answer's time by a clock that nobody changes.
+  /// The end of the request by the monotonic clock.
   var ended: ContinuousClock.Instant?
   var id: APNSID
   var method: String

@@ -31,7 +31,7 @@ struct TestControlAPI: Sendable {
         method: "POST", path: TestRoute.prefix + "/clock", summary: "Advances or resets the clock",
         body: OpenAPI.reference("ClockRequest"), answers: [now], serve: setClock),
       TestRoute(
-        method: "GET", path: TestRoute.prefix + "/report", summary: "What the sender did after each refusal",
+        method: "GET", path: TestRoute.prefix + "/report", summary: "The reaction of the sender to each refusal",
         answers: [.init(status: 200, description: "the report", schema: OpenAPI.reference("Report"))],
         serve: { _ in Response(PushReport(recorder.view(of: nil)).json) }),
     ]
@@ -54,7 +54,7 @@ struct TestControlAPI: Sendable {
     if let time, !clock.advance(milliseconds: Int64(time / .milliseconds(1))) {
       throw TestRequestBody.problem("advance", "the clock can be ahead by at most a year: reset it first")
     }
-    // The work that is due now would otherwise wait for the next maintenance.
+    // The next maintenance would do this work some seconds later.
     parts.schedule.wake()
     await parts.maintain()
     return clockAnswer

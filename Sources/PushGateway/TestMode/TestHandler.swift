@@ -6,8 +6,8 @@ import PushCore
 import PushPolicy
 import PushStorage
 
-/// The handler of one event loop of a test gateway: records each request of a sender, registers what it names for the first
-/// time, and passes it to the production handler.
+/// The handler of one event loop of a test gateway: records each request of a sender, adds the registrations that it needs,
+/// and passes it to the production handler.
 ///
 /// Not `Sendable`: it belongs to its loop.
 final class TestHandler: Handler, RefusalObserver {
@@ -47,7 +47,7 @@ final class TestHandler: Handler, RefusalObserver {
     continueWaiting(firstUse)
   }
 
-  /// Returns true for requests that are neither a device's, nor an administrator's, nor a monitor's, nor about channels.
+  /// Returns true for requests of senders: all but requests of devices, administrators and monitors, and about channels.
   private static func isOfSender(_ request: Message) -> Bool {
     !(request.has(.path, beginningWith: "/v1/") || request.has(.path, beginningWith: "/admin/")
       || request.has(.path, beginningWith: Paths.channels) || request.has(.path, HealthAPI.alivePath)
@@ -58,7 +58,7 @@ final class TestHandler: Handler, RefusalObserver {
     exchange.request.bytes(.authorization).flatMap { ProviderTokenText(authorization: $0, by: shared.parser) }
   }
 
-  /// Serves the waiting requests up to the first one that needs a registration, which is begun.
+  /// Serves the waiting requests in order, up to a request that needs a registration. Begins this registration.
   private func continueWaiting(_ firstUse: FirstUse) {
     while !isRegistering, let reference = waiting.popFirst() {
       guard let exchange = reference.exchange else { continue }

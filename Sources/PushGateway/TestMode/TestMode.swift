@@ -4,7 +4,7 @@ import NIOCore
 import PushCore
 import PushStorage
 
-/// The parts of a test gateway beside those of production: its clock, its record of pushes, and its API.
+/// The additional parts of a test gateway: its clock, its record of pushes, and its API.
 ///
 /// A production gateway has none of them. Pushes take the same way in both: a test gateway wraps the handler of each event
 /// loop, and observes the rows of the delivery log.
@@ -31,9 +31,9 @@ final class TestMode: Sendable {
 
   /// The property of this gateway that health reports.
   var notice: HealthProblem {
-    let checks = options.isStrict ? "" : ", and accepts every sender"
+    let checks = options.isStrict ? "" : ", and it accepts every sender"
     return HealthProblem(
-      part: "test", problem: "this is a test gateway: it stores nothing permanently\(checks)",
+      part: "test", problem: "this is a test gateway: its data ends with it\(checks)",
       since: WallClock.system.seconds)
   }
 
@@ -51,7 +51,7 @@ final class TestMode: Sendable {
     return verification
   }
 
-  /// Begins to record the rows of a delivery log, whose logger is that of ``rowLogger(_:)``.
+  /// Begins to record the rows of a delivery log that has a logger of ``rowLogger(_:)``.
   func observe(_ log: DeliveryLog) {
     log.observe { [recorder] rows in recorder.note(LogBatch.rows(rows).map { $0.row }) }
   }
@@ -103,8 +103,8 @@ final class TestMode: Sendable {
   func finish() { recording?.write(recorder.view(of: nil).pushes) }
 }
 
-/// The log of a delivery log that is observed: it has the level `debug`, at which rows are passed on, and its messages have
-/// that of the log behind it.
+/// The log of a delivery log that is observed: it has the level `debug`, at which the delivery log passes its rows on. Messages
+/// below the level of the log behind it are dropped.
 private struct RowLog: LogHandler {
   private let logger: Logger
   var metadata: Logger.Metadata = [:]

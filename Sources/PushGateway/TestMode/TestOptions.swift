@@ -14,7 +14,7 @@ package struct TestOptions: Sendable {
 
   package init() {}
 
-  /// - Throws: ``ConfigurationError`` if settings are not those of a test gateway.
+  /// - Throws: ``ConfigurationError`` if a test gateway does not allow a setting.
   package func check(_ configuration: Configuration) throws(ConfigurationError) {
     guard configuration.backend == nil else {
       throw ConfigurationError(description: "a test gateway has no backend: omit it")
@@ -22,7 +22,7 @@ package struct TestOptions: Sendable {
     guard allowsOtherHosts || configuration.listensOnLoopbackOnly && configuration.servesHTTPOnLoopbackOnly else {
       throw ConfigurationError(
         description:
-          "a test gateway accepts every sender, so it listens on loopback only: give --test-listen to listen elsewhere")
+          "a test gateway accepts every sender, so it listens on loopback only: --test-listen allows other addresses")
     }
   }
 }

@@ -144,7 +144,7 @@ struct TestPushesAPI: Sendable {
       ["pushes": .array(Array(pushes)), "last": .integer(view.last), "dropped": .integer(view.dropped)] as JSONValue)
   }
 
-  /// Returns the value of a query: a number, `true`, `false` and `null` as such, all else as text.
+  /// Returns the value of a query: as a number, `true`, `false` or `null` if it has this form, else as text.
   private static func value(of text: String, name: String, _ parser: JSONParser) -> JSONValue {
     guard name.last != "~", name.last != "*" else { return .string(text) }
     switch JSONValue(parsing: Array(text.utf8), by: parser) {

@@ -68,7 +68,7 @@ struct TestRequestBody {
     return span.duration
   }
 
-  /// Takes one of the words of an enumeration.
+  /// Takes a word of an enumeration.
   mutating func word<Word: RawRepresentable & CaseIterable>(
     _ name: String, _ type: Word.Type = Word.self
   ) throws(Problem) -> Word? where Word.RawValue == String {

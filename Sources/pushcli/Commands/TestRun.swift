@@ -10,7 +10,7 @@ struct TestRun: AsyncParsableCommand {
     commandName: "test-run", abstract: "Run a command, such as a test suite, with a test gateway.",
     discussion: """
       The command gets the test gateway in its environment: APNS_URL, APNS_CA (a file with the certificate to trust) and \
-      PUSHGATEWAY_TEST_URL. When it has ended, a report on standard error says what the sender did after each refusal, and \
+      PUSHGATEWAY_TEST_URL. At its end, a report on standard error has the reaction of the sender to each refusal, and \
       this command exits by the same status, 128 + n after signal n.
 
       Examples:
@@ -61,7 +61,7 @@ struct TestRun: AsyncParsableCommand {
     if end.status != 0 { throw ExitCode(end.status) }
   }
 
-  /// Runs a command to its end, on a thread of its own: the gateway needs those of the tasks.
+  /// Runs a command to its end, on a separate thread: the gateway needs the threads of tasks.
   private static func run(_ command: [String]) async throws -> ChildCommand.End {
     try await withCheckedThrowingContinuation { continuation in
       Thread.detachNewThread {

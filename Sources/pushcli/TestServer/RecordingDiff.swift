@@ -1,6 +1,6 @@
 import PushPolicy
 
-/// The differences between two recordings of a test gateway: what a change of the sender did to its pushes.
+/// The differences between two recordings of a test gateway: the effect of a change of the sender on its pushes.
 struct RecordingDiff {
   /// A field of a push with both of its values, as JSON; nil if one recording has no such field.
   struct Field: Encodable, Equatable {

@@ -23,7 +23,7 @@ struct TestServer {
   let ready: Ready
   private let log: LogWriter
 
-  /// The settings of a test gateway that differ from those of other gateways. One event loop keeps the order of arrival.
+  /// The settings of a test gateway that differ from the defaults. One event loop keeps the order of arrival.
   private static let settings = [
     "listen": "127.0.0.1:0", "http_listen": "127.0.0.1:0", "durability": "normal", "log_level": "warning", "loops": "1",
   ]

@@ -17,7 +17,7 @@ struct TestServerOptions: ParsableArguments {
     name: .customLong("record"), help: "With --test: write the recorded pushes to this file at the end, one a line.",
     completion: .file())
   var recording: String?
-  @Flag(name: .customLong("test-listen"), help: "With --test: allow other addresses than those of loopback.")
+  @Flag(name: .customLong("test-listen"), help: "With --test: allow addresses that are not loopback.")
   var allowsOtherHosts = false
 
   func validate() throws {
