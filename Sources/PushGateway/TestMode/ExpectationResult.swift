@@ -10,7 +10,7 @@ struct ExpectationResult: Sendable {
     var found: JSONValue?
   }
 
-  let expectation: Expectation
+  let expectation: PushExpectation
   let isFulfilled: Bool
   let matched: [RecordedPush]
   let view: PushRecorder.View
@@ -18,7 +18,7 @@ struct ExpectationResult: Sendable {
   /// The maximum number of ``nearest`` pushes.
   static let nearestCount = 3
 
-  init(_ expectation: Expectation, isFulfilled: Bool, _ view: PushRecorder.View) {
+  init(_ expectation: PushExpectation, isFulfilled: Bool, _ view: PushRecorder.View) {
     (self.expectation, self.isFulfilled, self.view) = (expectation, isFulfilled, view)
     matched = view.pushes.filter(expectation.isMet)
   }

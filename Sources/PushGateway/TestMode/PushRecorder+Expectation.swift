@@ -2,7 +2,7 @@ extension PushRecorder {
   /// Awaits the pushes of an expectation. It blocks no thread, and reads the record only after a change or at a time limit.
   ///
   /// After a cancellation it returns the result of the present pushes.
-  func result(of expectation: Expectation) async -> ExpectationResult {
+  func result(of expectation: PushExpectation) async -> ExpectationResult {
     let wait = beginWait(for: expectation.token)
     defer { end(wait) }
     let start = ContinuousClock.now

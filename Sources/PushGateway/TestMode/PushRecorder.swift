@@ -151,8 +151,11 @@ final class PushRecorder: Sendable {
       guard let device = state.pushes[place].device, let other = row.device else { return true }
       return device == other
     }
-    if row.event == .accepted || row.event == .refused {
-      return ofDevice.first { state.pushes[$0].outcome == .open }
+    switch row.event {
+    case .accepted: return ofDevice.first { state.pushes[$0].outcome == .open }
+    // The request is refused before the row is written.
+    case .refused: return ofDevice.first { state.pushes[$0].outcome == .refused && state.pushes[$0].events.isEmpty }
+    default: break
     }
     return ofDevice.last { state.pushes[$0].outcome == .accepted } ?? ofDevice.last
   }

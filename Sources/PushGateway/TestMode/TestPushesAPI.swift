@@ -22,7 +22,7 @@ struct TestPushesAPI: Sendable {
             schema: OpenAPI.reference("Failure")),
         ],
         serve: { request in
-          let result = await recorder.result(of: try Expectation(request))
+          let result = await recorder.result(of: try PushExpectation(request))
           return Response(result.json, status: result.isFulfilled ? 200 : 417)
         }),
       TestRoute(
@@ -119,7 +119,7 @@ struct TestPushesAPI: Sendable {
       }
       return number
     }
-    var expectation = Expectation(token: query.removeValue(forKey: "token").map(RecordedToken.text))
+    var expectation = PushExpectation(token: query.removeValue(forKey: "token").map(RecordedToken.text))
     expectation.state = .any
     if let text = query.removeValue(forKey: "state") {
       guard let state = PushState(rawValue: text) else {

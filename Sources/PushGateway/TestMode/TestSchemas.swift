@@ -59,7 +59,7 @@ enum TestSchemas {
     object(
       [
         "token": text, "match": ["type": "object", "additionalProperties": true],
-        "count": ["type": "integer", "minimum": 0, "maximum": .integer(Expectation.maximumCount), "default": 1],
+        "count": ["type": "integer", "minimum": 0, "maximum": .integer(PushExpectation.maximumCount), "default": 1],
         "state": words(PushState.self), "within": duration, "since": integer, "exactly": flag, "idle": duration,
       ], required: [])
   }

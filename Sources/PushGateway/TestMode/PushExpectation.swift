@@ -1,7 +1,7 @@
 import PushCore
 
 /// The pushes that a test expects: `POST /test/v1/expect`.
-struct Expectation: Sendable {
+struct PushExpectation: Sendable {
   /// The token of the test; nil for pushes to any token.
   var token: String?
   var conditions: [PushCondition] = []
@@ -34,10 +34,10 @@ struct Expectation: Sendable {
     }
     count = try body.integer("count", in: 0...Expectation.maximumCount) ?? count
     state = try body.word("state") ?? state
-    within = try body.duration("within", atMost: Expectation.maximumTime) ?? within
+    within = try body.duration("within", atMost: PushExpectation.maximumTime) ?? within
     since = try body.integer("since", in: 0...Int.max) ?? since
     isExact = try body.boolean("exactly") ?? isExact
-    idle = try body.duration("idle", atMost: Expectation.maximumTime) ?? idle
+    idle = try body.duration("idle", atMost: PushExpectation.maximumTime) ?? idle
     try body.end()
   }
 
@@ -67,7 +67,7 @@ struct Expectation: Sendable {
     now: ContinuousClock.Instant
   ) -> Verdict {
     let quietSince = max(lastArrival ?? start, start)
-    let limit = start + .seconds(Expectation.maximumTime)
+    let limit = start + .seconds(PushExpectation.maximumTime)
     if count == 0 {
       if matched > 0 { return .failed }
       let end = min(quietSince + within, limit)

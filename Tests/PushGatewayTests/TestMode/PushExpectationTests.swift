@@ -3,13 +3,13 @@ import Testing
 @testable import PushCore
 @testable import PushGateway
 
-@Suite struct ExpectationTests {
+@Suite struct PushExpectationTests {
   let start = ContinuousClock.now
 
   func verdict(
-    _ matched: Int, lastArrival: Double? = nil, now: Double, _ change: (inout Expectation) -> Void = { _ in }
-  ) -> Expectation.Verdict {
-    var expectation = Expectation()
+    _ matched: Int, lastArrival: Double? = nil, now: Double, _ change: (inout PushExpectation) -> Void = { _ in }
+  ) -> PushExpectation.Verdict {
+    var expectation = PushExpectation()
     change(&expectation)
     return expectation.verdict(
       matching: matched, lastArrival: lastArrival.map { start + .seconds($0) }, start: start,
@@ -24,7 +24,7 @@ import Testing
   }
 
   @Test func `none is fulfilled when the sender was idle for the time`() {
-    func none(_ expectation: inout Expectation) { expectation.count = 0 }
+    func none(_ expectation: inout PushExpectation) { expectation.count = 0 }
     #expect(verdict(1, now: 0, none) == .failed)
     #expect(verdict(0, lastArrival: 1, now: 2, none) == .open(until: start + .seconds(3)))
     #expect(verdict(0, lastArrival: 1, now: 3, none) == .fulfilled)
@@ -34,7 +34,7 @@ import Testing
   }
 
   @Test func `an exact number is fulfilled when no more come`() {
-    func exactly(_ expectation: inout Expectation) { expectation.isExact = true }
+    func exactly(_ expectation: inout PushExpectation) { expectation.isExact = true }
     #expect(verdict(2, now: 0, exactly) == .failed)
     #expect(verdict(1, lastArrival: 1, now: 1, exactly) == .open(until: start + .seconds(1.2)))
     #expect(verdict(1, lastArrival: 1, now: 1.5, exactly) == .fulfilled)
