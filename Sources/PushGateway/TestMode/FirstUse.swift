@@ -98,14 +98,19 @@ final class FirstUse: Sendable {
 
   /// Adds a device with a token.
   ///
-  /// - Parameter name: the name of the device and of its user; nil for `test-N`.
+  /// - Parameters:
+  ///   - name: the name of the device and of its user; nil for `test-N`.
+  ///   - preferences: the preferences of the user; nil for the defaults without a budget of alerts, so that the last alert of
+  ///     a test is presented like the first.
   func addDevice(
-    _ token: DeviceToken, name: String? = nil, topic: String, environment: Environment,
-    preferences: Preferences = Preferences()
+    _ token: DeviceToken, name: String? = nil, topic: String, environment: Environment, preferences: Preferences? = nil
   ) async throws -> Device {
     let number = last.add(1, ordering: .relaxed).newValue
+    var standard = Preferences()
+    standard.apps[topic, default: AppPreferences()].alertBudget = .unlimited
     return try await registrations.adopt(
-      token, name: name ?? "test-\(number)", topic: topic, environment: environment, preferences: preferences)
+      token, name: name ?? "test-\(number)", topic: topic, environment: environment,
+      preferences: preferences ?? standard)
   }
 
   private func note(_ error: any Error) {

@@ -81,7 +81,7 @@ struct TestDevicesAPI: Sendable {
     try body.end()
     try await firstUse.addApp(topic)
     let device = try await firstUse.addDevice(
-      token, name: name, topic: topic, environment: parts.environment, preferences: preferences ?? Preferences())
+      token, name: name, topic: topic, environment: parts.environment, preferences: preferences)
     await devices.connect(device.id)
     return Response(
       [
