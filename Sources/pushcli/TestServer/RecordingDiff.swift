@@ -115,7 +115,7 @@ struct RecordingDiff {
   }
 
   private static func changes(_ token: String, _ before: [Fields], _ after: [Fields]) -> [Change] {
-    (0..<max(before.count, after.count)).compactMap { index in
+    (0..<max(before.count, after.count)).compactMap { index -> Change? in
       let name = token.isEmpty ? nil : token
       guard before.indices.contains(index) else {
         return Change(kind: .added, token: name, place: index + 1, fields: [])

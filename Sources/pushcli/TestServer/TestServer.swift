@@ -96,9 +96,10 @@ struct TestServer {
       return
     }
     Thread.detachNewThread {
-      var buffer = [UInt8](repeating: 0, count: 4096)
+      let size = 4096
+      var buffer = [UInt8](repeating: 0, count: size)
       while true {
-        let count = unsafe Glibc.read(STDIN_FILENO, &buffer, buffer.count)
+        let count = unsafe Glibc.read(STDIN_FILENO, &buffer, size)
         if count == 0 || count < 0 && errno != EINTR { break }
       }
       end()
