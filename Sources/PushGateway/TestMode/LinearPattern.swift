@@ -20,7 +20,6 @@ struct LinearPattern: Sendable {
   }
 
   private indirect enum Node {
-    case nothing
     case characters(Class)
     case start
     case end
@@ -68,7 +67,6 @@ struct LinearPattern: Sendable {
     work += 1
     guard work <= 10 * LinearPattern.maximumStates else { throw LinearPattern.tooLarge }
     switch node {
-    case .nothing: return next
     case .characters(let characters): return try add(.characters(characters, next: next))
     case .start: return try add(.start(next: next))
     case .end: return try add(.end(next: next))
