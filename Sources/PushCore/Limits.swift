@@ -196,6 +196,19 @@ package enum Limits {
   /// The maximum number of faults that can be set at once; each request is compared with all of them.
   package static let maximumFaults = 1000
 
+  // MARK: Test gateways
+
+  /// The default number of requests in the record of a test gateway, and their maximum size in bytes, counted with the memory
+  /// of their parsed payloads.
+  package static let recordedPushes = 100_000
+  package static let maximumRecordedSize = 512 << 20
+  /// The maximum size of a request's body of the test API in bytes.
+  package static let maximumTestBodySize = 64 << 10
+  /// The maximum number of devices that a test gateway creates for unknown tokens.
+  package static let maximumAdoptedDevices = 100_000
+  /// The maximum number of provider tokens for which a test gateway remembers its clock: more than a test has.
+  package static let maximumDatedTokens = 10_000
+
   // MARK: Broadcast (reference §2.4, §8)
 
   package static let maximumBroadcastPayloadSize = 5120

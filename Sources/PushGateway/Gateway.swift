@@ -22,6 +22,8 @@ package final class Gateway: Sendable {
   private let door: MonitoringServer?
   private let maintenance: Task<Void, Never>
   private let watchdog: Task<Void, Never>
+  /// The parts of a test gateway; nil in production.
+  private let test: TestMode?
   private let logger: Logger
 
   /// The addresses of all listeners, each `HOST:PORT`.
@@ -30,18 +32,23 @@ package final class Gateway: Sendable {
   /// The addresses of the HTTP/1.1 server, each `HOST:PORT`.
   package var httpAddresses: [String] { door?.addresses ?? [] }
 
+  /// The lines of the report about the sender; empty unless this is a test gateway.
+  package var testReport: [String] { test?.report ?? [] }
+
   /// The interval of maintenance, for example the removal of expired pushes.
   private static let maintenanceInterval = Duration.seconds(10)
 
   /// Starts a gateway with the configured storage backend; on return it accepts connections.
   ///
+  /// - Parameter test: the options of a test gateway; nil in production.
   /// - Throws: an error whose description is one line for users, with the problem and advice.
   package static func start(
     _ configuration: Configuration, logger: Logger, threshold: LogThreshold = LogThreshold(.info),
-    supervisor: Supervisor = Supervisor()
+    supervisor: Supervisor = Supervisor(), test: TestOptions? = nil
   ) async throws -> Gateway {
-    try await start(
-      configuration, logger: logger, threshold: threshold, supervisor: supervisor,
+    try test?.check(configuration)
+    return try await start(
+      configuration, logger: logger, threshold: threshold, supervisor: supervisor, test: test.map { try TestMode($0) },
       opening: { context in
         guard let address = configuration.backend else { return try await GatewayBackend.sqlite(context) }
         return try await GatewayBackend.cell(context, address)
@@ -67,7 +74,7 @@ package final class Gateway: Sendable {
   ///   pushes.
   private static func start(
     _ configuration: Configuration, logger: Logger, threshold: LogThreshold = LogThreshold(.info),
-    supervisor: Supervisor,
+    supervisor: Supervisor, test: TestMode? = nil,
     opening open: (GatewayBackend.Context) async throws -> (backend: GatewayBackend, store: SQLiteStore)
   ) async throws -> Gateway {
     if let refusal = HTTP2Library.refusal { throw ConfigurationError(description: refusal) }
@@ -95,10 +102,11 @@ package final class Gateway: Sendable {
     if configuration.certificate == nil {
       renewCertificate(logger) { try folder.renewCertificate(now: WallClock.system.seconds) }
     }
-    let clock = WallClock.system
+    let clock = test?.clock.wallClock ?? WallClock.system
     let log = DeliveryLog(
       path: folder.logPath, retention: Int64(configuration.logRetentionDays) * 86_400,
-      maximumSize: configuration.logMaximumSize?.bytes, logger: logger)
+      maximumSize: configuration.logMaximumSize?.bytes, logger: test?.rowLogger(logger) ?? logger)
+    test?.observe(log)
     let meter = GatewayMeter()
     let context = GatewayBackend.Context(configuration: configuration, clock: clock, logger: logger) { removals in
       let now = clock.milliseconds()
@@ -122,9 +130,14 @@ package final class Gateway: Sendable {
       }
       let certificate = try ServerCertificate(folder, configuration)
       let parts = try GatewayParts(
-        configuration, backend: backend, store: store, log: log, clock: clock, logger: logger, meter: meter)
+        configuration, backend: backend, store: store, log: log, clock: clock, logger: logger, meter: meter,
+        notices: [test?.notice].compactMap(\.self))
       try parts.connect()
-      try await folder.prepareDevelopment(parts.registrations)
+      if let test {
+        logger.log(.testGateway, "\(test.notice.problem)")
+      } else {
+        try await folder.prepareDevelopment(parts.registrations)
+      }
       let open = parts.registrations.appsOfNoTeam.map(\.topic)
       if !open.isEmpty {
         logger.log(
@@ -134,8 +147,8 @@ package final class Gateway: Sendable {
       }
       await parts.restore()
       let gateway = try await Gateway(
-        configuration, folder, claim, user, parts, store, certificate, supervisor, logger, threshold)
-      if configuration.user == nil, ServiceUser.isRoot {
+        configuration, folder, claim, user, parts, store, certificate, supervisor, logger, threshold, test)
+      if test == nil, configuration.user == nil, ServiceUser.isRoot {
         logger.log(.runsAsRoot, "the gateway runs as root: name an unprivileged user with --user NAME")
       }
       return gateway
@@ -168,9 +181,10 @@ package final class Gateway: Sendable {
   private init(
     _ configuration: Configuration, _ folder: StateFolder, _ claim: StateFolder.Claim, _ user: ServiceUser?,
     _ parts: GatewayParts, _ store: SQLiteStore, _ certificate: ServerCertificate, _ supervisor: Supervisor,
-    _ logger: Logger, _ threshold: LogThreshold
+    _ logger: Logger, _ threshold: LogThreshold, _ test: TestMode?
   ) async throws {
     self.folder = folder
+    self.test = test
     self.claim = claim
     self.parts = parts
     self.supervisor = supervisor
@@ -178,7 +192,9 @@ package final class Gateway: Sendable {
     let started = Date().formatted(Date.ISO8601FormatStyle(includingFractionalSeconds: true))
     let faults = FaultTable()
     let faultsAPI = FaultsAPI(faults, clock: parts.clock, logger: logger)
-    let tokens = ProviderTokenCache(registrations: parts.registrations)
+    let tokens = ProviderTokenCache(
+      registrations: parts.registrations, verification: test?.verification ?? TokenVerification())
+    let firstUse = try test?.firstUse(parts, logger: logger)
     let limits = LimitLog(logger: logger)
     let meters = Meters(
       parts, faults: faults, transportLimits: limits, folder: folder, certificatePath: { certificate.path })
@@ -216,8 +232,17 @@ package final class Gateway: Sendable {
     loops = try await Loops(
       count: configuration.loops, pingInterval: configuration.pingInterval, idleCheck: configuration.idleCheck
     ) { loop in
-      GatewayHandler(
+      let handler = GatewayHandler(
         loop: loop, parts: parts, tokens: tokens, faults: faults, admin: admin, limits: limits, logger: logger)
+      guard let test, let firstUse else { return handler }
+      let wrapped = test.handler(handler, handler.shared, loop: loop.eventLoop, firstUse: firstUse)
+      handler.refusals = wrapped
+      return wrapped
+    }
+    let testAPI = firstUse.flatMap { firstUse in
+      test?.api(
+        parts, firstUse: firstUse, faults: faults,
+        tls: TestTLS(folder: folder, source: certificate.source) { try certificate.read(configuration) })
     }
     // A response can leave before the end of its iteration, at which the loop appends its rows.
     parts.log.beforeReading { [loops] in await loops.completeTurns() }
@@ -237,7 +262,7 @@ package final class Gateway: Sendable {
       try await listeners.change(to: plans, configuration.connectionOptions)
       opened = try await MonitoringServer.open(
         configuration, HealthAPI(check: parts.healthCheck), meters, supervisor.inherited, limits: parts.meter.limits,
-        logger: logger)
+        logger: logger, others: testAPI?.routes ?? [], maximumBodySize: test?.maximumBodySize ?? 0)
       try user?.becomeForGood()
       self.admin = try await Gateway.listenAdmin(folder, loops, supervisor.inherited)
     } catch {
@@ -250,11 +275,11 @@ package final class Gateway: Sendable {
     announcement.note(http: opened?.addresses ?? [])
     announcement.write(listeners.addresses)
     parts.backend.cell?.announce(configuration.advertised ?? listeners.addresses)
-    ReservedSpace(in: folder).make()
+    if test == nil { ReservedSpace(in: folder).make() }
     maintenance = Task {
       while !Task.isCancelled {
         announcement.write(listeners.addresses)
-        ReservedSpace(in: folder).make()
+        if test == nil { ReservedSpace(in: folder).make() }
         Gateway.look(at: certificate, logger)
         Gateway.renewCertificate(logger) { try certificate.renew(now: parts.clock.seconds) }
         LogLevelAPI(threshold: threshold, clock: parts.clock, logger: logger).settle()
@@ -316,7 +341,7 @@ package final class Gateway: Sendable {
     // The address files are removed after the listeners closed: without them no listener accepts.
     folder.withdraw()
     await admin.close()
-    await end(within: .stop)
+    await end(within: test == nil ? .stop : .restart)
   }
 
   /// Stops in an orderly way within shorter limits, and leaves its sockets open: new clients are queued for the next
@@ -346,6 +371,7 @@ package final class Gateway: Sendable {
     parts.close()
     await door?.close()
     await loops.shutdown()
+    test?.finish()
   }
 
   private static func listenAdmin(

@@ -10,8 +10,14 @@ import Synchronization
 final class GatewayHandler: Handler {
   private let loop: LoopContext
   private let parts: GatewayParts
-  private let shared: LoopParts
+  /// The objects that the APIs and streams of the loop share.
+  let shared: LoopParts
   private let provider: ProviderAPI
+  /// The receiver of the refusals of this loop; nil but for a test gateway.
+  var refusals: (any RefusalObserver)? {
+    get { provider.refusals }
+    set { provider.refusals = newValue }
+  }
   private let broadcast: BroadcastAPI
   private let faults: FaultTable
   private let faultInjector: FaultInjector

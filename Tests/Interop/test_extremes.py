@@ -25,7 +25,7 @@ WORDS = set("""
     action address ads also app backup batch body broadcast-feature-reason ca category certificate certificate-key channel
     client-ca collapse-id config data device durability environment environment-key-reason event exec file focus folder
     goaway histogram icon id image key key-id kind level link log-format log-level name open open-for out path person policy preferences push-type
-    push-type-check reason related role schema set sound state stream-limit subtitle team thread title to token topic user wait
+    push-type-check reason record related role schema set sound state stream-limit subtitle team thread title to token topic user wait
 """.split())
 
 #: Where a number is a part of the value.

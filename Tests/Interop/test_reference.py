@@ -57,6 +57,14 @@ def test_each_reason_has_its_row():
     assert all(cause and correction for _, _, cause, correction in table)
 
 
+def test_each_behavior_of_the_compatibility_page_has_a_test():
+    page = (REFERENCE / "compatibility.md").read_text()
+    named = re.findall(r"^\|.*\| `(test_\w+\.py): (test_\w+)` \|[^|]*\|$", page, re.M)
+    assert len(named) == sum(line.startswith("| ") for line in page.splitlines()) - 2 * page.count("\n| Apple |") > 60
+    for file, name in named:
+        assert f"\ndef {name}(" in (Path(__file__).parent / file).read_text(), f"{file} has no {name}"
+
+
 def test_the_tested_versions_are_those_of_the_tests():
     interop = Path(__file__).parent
     packages = "".join((interop / name).read_text() for name in ("requirements.txt", "requirements-pyapns2.txt"))

@@ -15,10 +15,12 @@ import Synchronization
   /// With CA files in `clientTrustPaths`, clients are asked for a certificate, which is optional. An untrusted
   /// certificate does not fail the handshake; it is reported by ``PeerIdentity/fault`` (APNs reference §5.4).
   ///
+  /// - Parameter checksValidity: false to accept a certificate outside its validity period, for tests of clients.
   /// - Throws: ``TLSError`` if a file can't be read or is invalid, or if the certificate is outside its validity
   ///   period.
   package static func server(
-    certificatePath: String, keyPath: String, clientTrustPaths: [String] = [], ticketKeys: TicketKeys = .shared
+    certificatePath: String, keyPath: String, clientTrustPaths: [String] = [], ticketKeys: TicketKeys = .shared,
+    checksValidity: Bool = true
   ) throws(TLSError) -> TLSContext {
     for path in [certificatePath, keyPath] + clientTrustPaths { try requireFile(path) }
     let context = try unsafe TLSContext(TLS_server_method())
@@ -29,7 +31,7 @@ import Synchronization
     guard unsafe SSL_CTX_use_PrivateKey_file(handle, keyPath, SSL_FILETYPE_PEM) == 1 else {
       throw TLSError(file: "\(keyPath) holds no private key for \(certificatePath)")
     }
-    if let certificate = unsafe SSL_CTX_get0_certificate(handle) {
+    if checksValidity, let certificate = unsafe SSL_CTX_get0_certificate(handle) {
       if unsafe X509_cmp_current_time(X509_get0_notAfter(certificate)) < 0 {
         throw TLSError(
           "the certificate \(certificatePath) has expired: replace it, or delete it and its key, and the gateway creates new ones"

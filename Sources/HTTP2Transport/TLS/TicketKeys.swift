@@ -44,6 +44,9 @@ package final class TicketKeys: Sendable {
   /// - Parameter now: returns the seconds of a clock that never goes back.
   init(now: @escaping @Sendable () -> Int64 = TicketKeys.uptime) { self.now = now }
 
+  /// Returns keys of their own: tickets that other keys have sealed do not open with them.
+  package static func separate() -> TicketKeys { TicketKeys() }
+
   private static func uptime() -> Int64 {
     var time = timespec()
     unsafe clock_gettime(CLOCK_MONOTONIC, &time)

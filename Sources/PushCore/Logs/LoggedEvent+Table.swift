@@ -116,6 +116,10 @@ extension LoggedEvent {
         .warning, "Some apps have no team and accept every team's keys.",
         "Run `pushcli apps set TOPIC --team TEAMID` for each.")
     case .runsAsRoot: Row(.warning, "The gateway runs as root.", "Name an unprivileged user with `--user NAME`.")
+    case .testGateway:
+      Row(
+        .warning, "The gateway is a test gateway: it accepts every sender, and its data ends with it.",
+        "Start a gateway for real pushes without `--test`.")
     case .upgradeNotSaved:
       Row(
         .warning, "The backup before the database's migration to a newer version failed.",

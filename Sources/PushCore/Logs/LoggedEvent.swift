@@ -40,6 +40,7 @@ package enum LoggedEvent: String, Sendable, CaseIterable {
   case variableUnknown = "variable-unknown"
   case appsOfNoTeam = "apps-of-no-team"
   case runsAsRoot = "runs-as-root"
+  case testGateway = "test-gateway"
   case upgradeNotSaved = "upgrade-not-saved"
   case cellSnapshotNotStored = "cell-snapshot-not-stored"
   case cellUpgraded = "cell-upgraded"

@@ -68,9 +68,10 @@ final class GatewayParts: Sendable {
   /// - Parameters:
   ///   - store: the gateway's own database.
   ///   - meter: the counters, which the storage backend may use before this call.
+  ///   - notices: the permanent properties of the gateway that health reports.
   init(
     _ configuration: Configuration, backend: GatewayBackend, store: SQLiteStore, log: DeliveryLog, clock: WallClock,
-    logger: Logger, meter: GatewayMeter = GatewayMeter()
+    logger: Logger, meter: GatewayMeter = GatewayMeter(), notices: [HealthProblem] = []
   ) throws {
     let (registrations, mailbox, router) = (backend.registrations, backend.mailbox, backend.router)
     self.backend = backend
@@ -123,7 +124,8 @@ final class GatewayParts: Sendable {
     cellPresence = CellPresence(
       router: router, conditions: conditions, liveChannels: liveChannels, mailbox: mailbox, cell: backend.cell)
     healthCheck = HealthCheck(
-      backend: backend, log: log, schedule: schedule, lifecycle: lifecycle, housekeeping: housekeeping)
+      backend: backend, log: log, schedule: schedule, lifecycle: lifecycle, housekeeping: housekeeping,
+      notices: notices)
   }
 
   /// Connects the parts with each other, and with the other gateways of a cluster.

@@ -65,14 +65,17 @@ final class DoorConnection: ChannelInboundHandler {
   func channelRead(context: ChannelHandlerContext, data: NIOAny) {
     switch (unwrapInboundIn(data), state) {
     case (.head(let head), .waiting):
-      switch DoorRequest(head, isLoopback: isLoopback) {
+      switch DoorRequest(head, isLoopback: isLoopback, maximumBodySize: routes.maximumBodySize) {
       case .served(let request, let isHead):
         state = .receiving(request, isHead: isHead, isLast: !head.isKeepAlive)
       case .refused(let problem):
         send(DoorAnswer(problem.response), isHead: head.method == .HEAD, isLast: true, context)
       }
+    case (.body(let bytes), .receiving(var request, let isHead, let isLast)):
+      // The head states the size, which was checked, and the decoder passes no more than that.
+      request.body += bytes.readableBytesView
+      state = .receiving(request, isHead: isHead, isLast: isLast)
     case (.end, .receiving(let request, let isHead, let isLast)): serve(request, isHead: isHead, isLast: isLast)
-    // Requests with a body are refused.
     case (.head, _), (.body, _), (.end, _): break
     }
   }

@@ -8,24 +8,33 @@ enum DoorRequest: Sendable {
   /// Answered with this problem, after which the connection ends.
   case refused(Problem)
 
-  /// - Parameter isLoopback: true if the peer is on this machine.
-  init(_ head: HTTPRequestHead, isLoopback: Bool) {
+  /// - Parameters:
+  ///   - isLoopback: true if the peer is on this machine.
+  ///   - maximumBodySize: the maximum size of a body in bytes; 0 to refuse requests with a body.
+  init(_ head: HTTPRequestHead, isLoopback: Bool, maximumBodySize: Int = 0) {
     self =
-      switch DoorRequest.problem(with: head) {
+      switch DoorRequest.problem(with: head, maximumBodySize: maximumBodySize) {
       case let problem?: .refused(problem)
       case nil: .served(DoorRequest.request(head, isLoopback: isLoopback), isHead: head.method == .HEAD)
       }
   }
 
-  private static func problem(with head: HTTPRequestHead) -> Problem? {
+  private static func problem(with head: HTTPRequestHead, maximumBodySize: Int) -> Problem? {
     let fields = head.headers
     let hosts = fields["host"]
     if hosts.count > 1 || hosts.isEmpty && head.version.minor > 0 {
       return Problem(400, "Bad Request", "expected one Host field (RFC 9112 §3.2)")
     }
-    // A request without a body can't be interpreted as two requests by an intermediary.
-    if fields.contains(name: "transfer-encoding") || fields["content-length"].contains(where: { $0 != "0" }) {
-      return Problem(413, "Content Too Large", "expected a request without a body")
+    let sizes = fields["content-length"]
+    if maximumBodySize == 0 {
+      // A request without a body can't be interpreted as two requests by an intermediary.
+      if fields.contains(name: "transfer-encoding") || sizes.contains(where: { $0 != "0" }) {
+        return Problem(413, "Content Too Large", "expected a request without a body")
+      }
+    } else if fields.contains(name: "transfer-encoding") {
+      return Problem(411, "Length Required", "expected a body with content-length, not in chunks")
+    } else if sizes.contains(where: { Int($0).map { $0 > maximumBodySize } ?? true }) {
+      return Problem(413, "Content Too Large", "expected a body of at most \(maximumBodySize) bytes")
     }
     if head.method == .CONNECT || fields.contains(name: "upgrade") {
       return Problem(

@@ -5,14 +5,22 @@ import PushCore
 
 /// The routes of HTTP/1.1, served outside of the loops: health and metrics.
 struct DoorRoutes: Sendable {
+  /// The maximum size of a request's body in bytes; 0 if no route takes a body.
+  let maximumBodySize: Int
   private let router: Router
   private let logger: Logger
 
-  /// - Parameter token: the secret for metrics from other machines; nil to refuse them.
-  init(health: HealthAPI, meters: Meters, token: MetricsToken?, logger: Logger) {
+  /// - Parameters:
+  ///   - token: the secret for metrics from other machines; nil to refuse them.
+  ///   - others: further routes; only a test gateway has some.
+  init(
+    health: HealthAPI, meters: Meters, token: MetricsToken?, logger: Logger, others: [Router.Route] = [],
+    maximumBodySize: Int = 0
+  ) {
     self.logger = logger
+    self.maximumBodySize = maximumBodySize
     router = Router(
-      health.routes + [
+      health.routes + others + [
         .init("GET", "/metrics") { request in
           if request.peer == .remote { try DoorRoutes.admit(request, token) }
           return MetricsAPI.response(to: request, meters)
@@ -39,8 +47,10 @@ struct DoorRoutes: Sendable {
     switch router.match(method: request.method, path: request.path) {
     case .unknown: return DoorAnswer(Problem.notFound("unknown path \(request.path)").response)
     case .otherMethods(let methods):
-      var answer = DoorAnswer(Problem(405, "Method Not Allowed", "expected the method GET or HEAD").response)
-      if methods.contains("GET") { answer.fields.append(("allow", "GET, HEAD")) }
+      let allowed = methods.flatMap { $0 == "GET" ? ["GET", "HEAD"] : [$0] }
+      var answer = DoorAnswer(
+        Problem(405, "Method Not Allowed", "expected the method \(allowed.joined(separator: " or "))").response)
+      answer.fields.append(("allow", allowed.joined(separator: ", ")))
       return answer
     case .found(let route, let parameters):
       var request = request
@@ -52,11 +62,12 @@ struct DoorRoutes: Sendable {
   private func serve(_ request: ControlRequest, _ route: Router.Route) async -> DoorAnswer {
     do {
       return DoorAnswer(try await route.serve(request))
-    } catch let problem as Problem {
-      var answer = DoorAnswer(problem.response)
-      if problem.status == 401 { answer.fields.append(("www-authenticate", "Bearer")) }
-      return answer
     } catch {
+      if let problem = Problem(error) {
+        var answer = DoorAnswer(problem.response)
+        if problem.status == 401 { answer.fields.append(("www-authenticate", "Bearer")) }
+        return answer
+      }
       logger.log(.requestFailed, "\(request.method) \(request.path) failed: \(error)")
       return DoorAnswer(Problem.failure.response)
     }

@@ -45,11 +45,12 @@ final class MonitoringServer: Sendable {
   ///   monitors' secret can't be used.
   static func open(
     _ configuration: Configuration, _ health: HealthAPI, _ meters: Meters, _ inherited: InheritedSockets,
-    limits: LimitCounters, logger: Logger
+    limits: LimitCounters, logger: Logger, others: [Router.Route] = [], maximumBodySize: Int = 0
   ) async throws -> MonitoringServer? {
     let token = configuration.metricsTokenFile.map(MetricsToken.init)
     try token?.check()
-    let routes = DoorRoutes(health: health, meters: meters, token: token, logger: logger)
+    let routes = DoorRoutes(
+      health: health, meters: meters, token: token, logger: logger, others: others, maximumBodySize: maximumBodySize)
     return try await open(
       configuration.httpListen, beside: configuration.listen, Set(configuration.balancers ?? []), routes, inherited,
       limits, logger)

@@ -10,11 +10,14 @@ struct Problem: Error, Encodable {
   var title: String
   /// One sentence with the problem and advice.
   var detail: String
+  /// The member of the body or of the query that is wrong; nil if the problem has another cause.
+  var field: String?
 
-  init(_ status: Int, _ title: String, _ detail: String) {
+  init(_ status: Int, _ title: String, _ detail: String, field: String? = nil) {
     self.status = status
     self.title = title
     self.detail = detail
+    self.field = field
   }
 
   static func badRequest(_ detail: String) -> Problem { Problem(400, "Bad Request", detail) }

@@ -8,6 +8,8 @@ struct HealthCheck: Sendable {
   let schedule: Schedule
   let lifecycle: Lifecycle
   let housekeeping: Housekeeping
+  /// The permanent properties of the gateway that its clients should know.
+  var notices: [HealthProblem] = []
 
   enum Readiness: Sendable, Equatable {
     case ready
@@ -29,7 +31,7 @@ struct HealthCheck: Sendable {
   var health: Health {
     Health(
       promise: backend.promise, problems: backend.problems() + [log.problem, schedule.problem].compactMap(\.self),
-      warnings: housekeeping.warnings)
+      warnings: housekeeping.warnings + notices)
   }
 }
 

@@ -22,6 +22,8 @@ final class ProviderAPI {
   private static let electionSeconds = "5"
 
   let topics: TopicCache
+  /// The receiver of refusals; nil but for a test gateway.
+  weak var refusals: (any RefusalObserver)?
   /// The header of a 200, in which only the ids are overwritten: with `apns-unique-id`, and without.
   private var acceptance = (unique: HeaderFields(status: 200), plain: HeaderFields(status: 200))
 
@@ -347,6 +349,7 @@ final class ProviderAPI {
   /// - Parameter isLogged: true if the refusal of a push is logged here; false if it has a row already.
   func refuse(_ exchange: Exchange, _ rejection: Rejection, isLogged: Bool = true) {
     shared.meter.refuse(rejection.reason)
+    refusals?.refused(exchange, rejection)
     var id = rejection.id
     if isLogged, exchange.request.isPush {
       let logged = id ?? exchange.request.id ?? APNSID(using: &random)
@@ -362,6 +365,7 @@ final class ProviderAPI {
 
   /// Answers a request with a status only.
   func answer(_ exchange: Exchange, status: Int) {
+    refusals?.answered(exchange, status: status)
     begin(status: String(status), exchange, nil)
     exchange.respond(fields, body: EmptyCollection())
   }

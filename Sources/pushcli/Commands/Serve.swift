@@ -21,6 +21,7 @@ struct Serve: AsyncParsableCommand {
         pushcli serve --state ./push --listen 127.0.0.1:0
         pushcli serve --listen 0.0.0.0:2197 --environment production
         pushcli serve --check
+        pushcli serve --test --json
       """)
 
   @OptionGroup var state: LocalOptions
@@ -38,10 +39,19 @@ struct Serve: AsyncParsableCommand {
 
   @OptionGroup var format: FormatOptions
 
+  @OptionGroup(title: "Test Gateway") var test: TestServerOptions
+
   @OptionGroup(title: "Settings") var settings: SettingOptions
+
+  func validate() throws {
+    guard !test.isOn || state.state == nil && config == nil && !check else {
+      throw ValidationError("--test has a folder of its own: omit --state, --config and --check")
+    }
+  }
 
   func run() async throws {
     PrivateFile.restrictProcess()
+    if test.isOn { return try await serveTests() }
     let folder = try state.folder
     if check, config == nil, settings.values.isEmpty, let running = try await Configuration.ofGateway(in: folder) {
       Configuration.show(running, of: folder, format)
@@ -121,6 +131,24 @@ struct Serve: AsyncParsableCommand {
       nextProgram.begin(with: sockets) { requests.isStopAsked }
       return gateway.withdraw()
     }
+  }
+
+  /// Runs a test gateway until a request to stop, or until standard input closes.
+  private func serveTests() async throws {
+    let folder = TestServer.newFolder()
+    let requests = ServiceRequests {
+      try? FileManager.default.removeItem(atPath: folder)
+      _exit(0)
+    }
+    DescriptorLimit.raise()
+    let server = try await TestServer.start(
+      in: folder, test.options, settings: settings.values, begins: requests.endInGoodOrder)
+    TestServer.whenInputCloses { [continuation = requests.continuation] in continuation.yield(.stop) }
+    let ready = server.ready
+    format.print(
+      ready, data: "test gateway ready: \(ready.apns) (CA \(ready.ca)), test API \(ready.http)/test/v1")
+    for await request in requests.stream where requests.isStopAsked || request == .stop { break }
+    await server.stop()
   }
 
   /// Prints the paths of the created files, and commands to try.

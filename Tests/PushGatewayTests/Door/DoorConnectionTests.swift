@@ -17,9 +17,12 @@ import Testing
 
     final class Counter: Sendable { let gauge = Gauge() }
 
-    init(_ gateway: TestGateway, isLoopback: Bool = true, token: MetricsToken? = nil) async throws {
+    init(
+      _ gateway: TestGateway, isLoopback: Bool = true, token: MetricsToken? = nil, others: [Router.Route] = []
+    ) async throws {
       let routes = DoorRoutes(
-        health: HealthAPI(check: gateway.parts.healthCheck), meters: gateway.meters, token: token, logger: .silent)
+        health: HealthAPI(check: gateway.parts.healthCheck), meters: gateway.meters, token: token, logger: .silent,
+        others: others, maximumBodySize: others.isEmpty ? 0 : 100)
       let closed = Counter()
       (channel, isClosed) = (NIOAsyncTestingChannel(), closed)
       try await channel.testingEventLoop.executeInContext { [channel] in
@@ -122,6 +125,18 @@ import Testing
       let answer = try await door.answer(upTo: "}")
       #expect(answer.hasPrefix("HTTP/1.1 405 "))
       #expect(answer.contains("allow: GET, HEAD\r\n"))
+    }
+  }
+
+  @Test func `a route of a test gateway gets the body`() async throws {
+    try await TestGateway.run { gateway in
+      let route = Router.Route("POST", "/echo") { Response(status: 200, body: $0.body) }
+      let door = try await Door(gateway, others: [route])
+      try await door.send("POST /echo HTTP/1.1\r\nhost: localhost\r\ncontent-length: 6\r\n\r\none")
+      try await door.send("two")
+      #expect(try await door.answer(upTo: "onetwo").hasPrefix("HTTP/1.1 200 OK\r\n"))
+      try await door.send("GET /echo HTTP/1.1\r\nhost: localhost\r\n\r\n")
+      #expect(try await door.answer(upTo: "}").contains("allow: POST\r\n"))
     }
   }
 

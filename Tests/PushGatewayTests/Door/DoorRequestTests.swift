@@ -86,4 +86,15 @@ import Testing
     #expect(head.method == "GET" && isHead)
     #expect(try served(request(method: .POST)).method == "POST")
   }
+
+  @Test(
+    arguments: [
+      ([("content-length", "10")], nil), ([("content-length", "11")], 413), ([("content-length", "x")], 413), ([], nil),
+      ([("transfer-encoding", "chunked")], 411),
+    ] as [([(String, String)], Int?)])
+  func `a body is accepted up to its maximum size`(_ fields: [(String, String)], _ status: Int?) {
+    let head = HTTPRequestHead(
+      version: .http1_1, method: .POST, uri: "/test/v1/expect", headers: HTTPHeaders([("host", "localhost")] + fields))
+    #expect(refusal(DoorRequest(head, isLoopback: true, maximumBodySize: 10)) == status)
+  }
 }

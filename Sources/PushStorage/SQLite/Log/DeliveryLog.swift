@@ -110,6 +110,8 @@ package final class DeliveryLog: Sendable {
   package static var countedEvents: [DeliveryEvent] { LogBatch.events }
   let file: LogFile
   let waits = LogWaits()
+  /// See ``observe(_:)``.
+  private let observer = Mutex<(@Sendable (_ rows: [UInt8]) -> Void)?>(nil)
   /// Called with rows that were written, on the writer's thread.
   private let listener = Mutex<(@Sendable (_ rows: [UInt8]) -> Void)?>(nil)
   private let inbox = Mutex(Inbox())
@@ -205,6 +207,7 @@ package final class DeliveryLog: Sendable {
 
   /// Logs the stages that pushes have reached. All rows pass through this function.
   private func report(_ batch: LogBatch) {
+    observer.withLock { $0 }?(batch.bytes)
     for (_, row, _) in LogBatch.rows(batch.bytes) {
       var metadata: Logger.Metadata = ["id": "\(row.id)", "stage": "\(row.event.rawValue)"]
       // A detail that may quote the payload is omitted.
@@ -212,6 +215,13 @@ package final class DeliveryLog: Sendable {
       if case .trace(let parent) = row.detail { metadata["trace_id"] = "\(parent.dropFirst(3).prefix(32))" }
       logger.log(.push, "push \(row.event.rawValue)", metadata: metadata)
     }
+  }
+
+  /// Sets the callback that gets the rows of each batch when they are appended, on the thread that appends them.
+  ///
+  /// It is called only while the logger of this log has the level `debug`, so that other logs need no check.
+  package func observe(_ observer: @escaping @Sendable (_ rows: [UInt8]) -> Void) {
+    self.observer.withLock { $0 = observer }
   }
 
   /// Sets the callback that gets the rows of each written batch, on the writer's thread.

@@ -1,0 +1,77 @@
+/// One condition on a field of a push.
+struct PushCondition: Sendable {
+  /// The comparison with the value of the field.
+  enum Test: Sendable {
+    case equals(JSONValue)
+    case contains(String)
+    case matches(LinearPattern, text: String)
+  }
+
+  /// A condition that can't be read.
+  struct Invalid: Error {
+    /// The name of the field, with its operator.
+    var field: String
+    var problem: String
+  }
+
+  let name: String
+  let field: PushField
+  let test: Test
+
+  /// Reads a condition.
+  ///
+  /// - Parameters:
+  ///   - key: the field, and `~` for a regular expression or `*` for a part of the text.
+  ///   - value: the value, the pattern or the part.
+  init(_ key: String, _ value: JSONValue) throws(Invalid) {
+    let mark = key.last.flatMap { "~*".contains($0) ? $0 : nil }
+    let name = mark == nil ? key : String(key.dropLast())
+    guard let field = PushField(name) else {
+      let names = PushField.names.map(\.name).joined(separator: ", ")
+      throw Invalid(field: key, problem: "unknown field \"\(name)\": expected payload./POINTER, \(names)")
+    }
+    (self.name, self.field) = (name, field)
+    if mark == nil {
+      test = .equals(value)
+      return
+    }
+    guard let text = value.text else { throw Invalid(field: key, problem: "expected a text after \"\(key)\"") }
+    if mark == "*" {
+      test = .contains(text)
+      return
+    }
+    do throws(LinearPattern.SyntaxError) {
+      test = .matches(try LinearPattern(text), text: text)
+    } catch {
+      throw Invalid(field: key, problem: "the regular expression can't be used: \(error.description)")
+    }
+  }
+
+  /// Reads the conditions of an object, in the order of their names.
+  static func list(_ members: [String: JSONValue]) throws(Invalid) -> [PushCondition] {
+    var conditions: [PushCondition] = []
+    for (key, value) in members.sorted(by: { $0.key < $1.key }) {
+      conditions.append(try PushCondition(key, value))
+    }
+    return conditions
+  }
+
+  /// The value, the pattern or the part that is expected.
+  var expected: JSONValue {
+    switch test {
+    case .equals(let value): value
+    case .contains(let text), .matches(_, let text): .string(text)
+    }
+  }
+
+  /// Returns true if a push meets the condition.
+  func isMet(by push: RecordedPush) -> Bool {
+    let found = field.value(in: push)
+    switch test {
+    case .equals(.null): return found == nil || found == .null
+    case .equals(let value): return found.map { $0.equals(value) } ?? false
+    case .contains(let part): return found?.text.map { part.isEmpty || $0.contains(part) } ?? false
+    case .matches(let pattern, _): return found?.text.map(pattern.isFound) ?? false
+    }
+  }
+}

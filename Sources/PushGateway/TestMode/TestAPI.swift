@@ -1,0 +1,56 @@
+import HTTP2Transport
+import PushCore
+import PushStorage
+
+/// The test API: a table of routes, from which the router and the OpenAPI document are made.
+struct TestAPI: Sendable {
+  let devices: TestDevicesAPI
+  let pushes: TestPushesAPI
+  let control: TestControlAPI
+  let options: TestOptions
+
+  /// The routes for the router.
+  var routes: [Router.Route] {
+    let allowsOtherHosts = options.allowsOtherHosts
+    return table.map { route in
+      Router.Route(route.method, route.path) { request in
+        guard allowsOtherHosts || request.peer == .loopback else {
+          throw Problem(
+            403, "Forbidden",
+            "the test API is limited to loopback names: use http://127.0.0.1, or start with --test-listen")
+        }
+        return try await route.serve(request)
+      }
+    }
+  }
+
+  /// The table of routes.
+  var table: [TestRoute] { [statusRoute] + devices.routes + pushes.routes + control.routes + [documentRoute] }
+
+  private var statusRoute: TestRoute {
+    TestRoute(
+      method: "GET", path: TestRoute.prefix, summary: "The gateway and its clock",
+      answers: [.init(status: 200, description: "the gateway", schema: OpenAPI.reference("Status"))],
+      serve: { _ in
+        let (parts, recorder) = (control.parts, control.recorder)
+        let (recorded, dropped) = recorder.counts
+        return Response(
+          [
+            "mode": "test", "strict": .bool(options.isStrict), "version": .string(Version.text),
+            "now": .timestamp(parts.clock.milliseconds()), "offset": .integer(Int(control.clock.offset)),
+            "recorded": .integer(recorded), "dropped": .integer(dropped), "keep": .integer(recorder.keep),
+            "devices": .integer(parts.registrations.devices.count),
+          ] as JSONValue)
+      })
+  }
+
+  private var documentRoute: TestRoute {
+    TestRoute(
+      method: "GET", path: TestRoute.prefix + "/openapi.json", summary: "This API as an OpenAPI document",
+      answers: [.init(status: 200, description: "the document", schema: ["type": "object"])],
+      serve: { _ in Response(document) })
+  }
+
+  /// The OpenAPI document.
+  var document: JSONValue { OpenAPI.document(table, schemas: TestSchemas.all) }
+}

@@ -1,0 +1,154 @@
+import GatewayProtocol
+import HTTP2Transport
+import PushCore
+import PushPolicy
+import PushStorage
+
+/// The routes for the devices and tokens of tests.
+struct TestDevicesAPI: Sendable {
+  let parts: GatewayParts
+  let recorder: PushRecorder
+  /// Adds apps and devices.
+  let firstUse: FirstUse
+  let devices: VirtualDevices
+  let faults: FaultTable
+
+  var routes: [TestRoute] {
+    [
+      TestRoute(
+        method: "POST", path: TestRoute.prefix + "/devices", summary: "Adds a device with a token",
+        body: OpenAPI.reference("DeviceRequest"),
+        answers: [
+          .init(status: 201, description: "the device", schema: OpenAPI.reference("Device")),
+          .init(status: 409, description: "the token or the name is in use"),
+        ], serve: addDevice),
+      TestRoute(
+        method: "DELETE", path: TestRoute.prefix + "/devices/{token}",
+        summary: "Removes a device: its token answers 410 Unregistered",
+        answers: [.init(status: 204, description: "removed"), TestDevicesAPI.unknownToken],
+        serve: { request in
+          let registration = try self.registration(request)
+          faults.clear(registration.token.hex)
+          try await parts.devices.remove(registration.device)
+          return .noContent
+        }),
+      TestRoute(
+        method: "POST", path: TestRoute.prefix + "/devices/{token}/answer", summary: "Answers a push as its user",
+        body: OpenAPI.reference("AnswerRequest"),
+        answers: [
+          .init(status: 200, description: "the answer that counts", schema: OpenAPI.reference("Answer")),
+          TestDevicesAPI.unknownToken, .init(status: 409, description: "the push has no such action"),
+        ], serve: answer),
+      TestRoute(
+        method: "PUT", path: TestRoute.prefix + "/tokens/{token}", summary: "Sets the state of a token",
+        body: OpenAPI.reference("TokenRequest"),
+        answers: [.init(status: 200, description: "the state", schema: OpenAPI.reference("Token"))], serve: setToken),
+    ]
+  }
+
+  private static let unknownToken = TestRoute.Answer(status: 404, description: "no device has the token")
+
+  /// The topic of a device without one.
+  private static let standardTopic = "com.example.app"
+
+  private func token(_ text: String) throws(Problem) -> DeviceToken {
+    guard let token = DeviceToken(hex: Array(text.utf8).span) else {
+      throw TestRequestBody.problem("token", "expected a device token of 64 hex digits")
+    }
+    return token
+  }
+
+  /// Returns the registration of the token in the path.
+  private func registration(_ request: ControlRequest) throws(Problem) -> Registration {
+    let token = try token(request.parameters[0])
+    guard let (registration, _) = parts.registrations.registration(token) else {
+      throw .notFound("no device has the token \(token.hex): add one with POST \(TestRoute.prefix)/devices")
+    }
+    return registration
+  }
+
+  private func addDevice(_ request: ControlRequest) async throws -> Response {
+    var body = try TestRequestBody(request)
+    let topic = try body.text("topic") ?? TestDevicesAPI.standardTopic
+    guard Topic.isWellFormed(topic.utf8) else {
+      throw TestRequestBody.problem("topic", "expected an app's bundle id, as com.example.app")
+    }
+    let token = try body.text("token").map { text throws(Problem) in try self.token(text) } ?? DeviceToken.random()
+    let name = try body.text("name")
+    let preferences = try body.object("preferences").map { members throws(Problem) in
+      try TestDevicesAPI.preferences(members)
+    }
+    try body.end()
+    try await firstUse.addApp(topic)
+    let device = try await firstUse.addDevice(
+      token, name: name, topic: topic, environment: parts.environment, preferences: preferences)
+    await devices.connect(device.id)
+    return Response(
+      [
+        "token": .string(token.hex), "topic": .string(topic), "device": .string(device.name),
+        "user": .string(device.name),
+      ] as JSONValue, status: 201)
+  }
+
+  /// Reads preferences in their exact form.
+  private static func preferences(_ members: [String: JSONValue]) throws(Problem) -> Preferences {
+    let json = controlJSON(JSONValue.object(members))
+    let error = (try? JSONParser().parse(json.span) { PreferencesForm.everything.error(in: $0) }) ?? nil
+    if let error { throw TestRequestBody.problem("preferences", error) }
+    guard let preferences = try? decodeJSON(Preferences.self, from: json) else {
+      throw TestRequestBody.problem("preferences", "expected the JSON of `pushcli prefs show --json`")
+    }
+    return preferences
+  }
+
+  private func answer(_ request: ControlRequest) async throws -> Response {
+    let registration = try registration(request)
+    var body = try TestRequestBody(request)
+    guard let action = try body.text("action") else { throw TestRequestBody.problem("action", "is missing") }
+    let text = try body.text("id")
+    try body.end()
+    let newest = recorder.view(of: registration.token.hex).pushes.last { push in
+      push.outcome == .accepted && push.events.contains { $0.event == .transmitted }
+    }
+    guard let id = text.map({ APNSID($0) }) ?? newest?.id else {
+      throw Problem.notFound("no push was delivered to the token \(registration.token.hex)")
+    }
+    guard let device = parts.registrations.device(registration.device),
+      let push = try await parts.pushes.find(id, sentTo: device.id)
+    else { throw Problem.notFound("the push \(id) was not delivered to the token \(registration.token.hex)") }
+    let outcome: String? = try await withCheckedThrowingContinuation { continuation in
+      parts.pushes.answer(push, action, by: device, on: nil, at: parts.clock.milliseconds()) {
+        continuation.resume(with: $0)
+      }
+    }
+    guard let counting = outcome else {
+      throw Problem(409, "Conflict", "the push \(id) has no action \"\(action.prefix(64))\"", field: "action")
+    }
+    return Response(["id": .string(id.description), "action": .string(counting)] as JSONValue)
+  }
+
+  private func setToken(_ request: ControlRequest) async throws -> Response {
+    let token = try token(request.parameters[0])
+    var body = try TestRequestBody(request)
+    guard let state = try body.word("state", TokenState.self) else {
+      throw TestRequestBody.problem("state", "is missing")
+    }
+    var rule = FaultRule(name: token.hex)
+    rule.token = token.hex
+    rule.count = try body.integer("count", in: 1...1_000_000)
+    rule.seconds = try body.duration("for", atMost: 86_400).map { $0 / .seconds(1) }
+    try body.end()
+    rule.reason = state.reason?.rawValue
+    if state == .acceptedAndDropped { rule.status = 200 }
+    if state == .registered {
+      faults.clear(token.hex)
+    } else {
+      do throws(FaultError) {
+        try faults.set([try Fault(rule)], now: parts.clock.milliseconds())
+      } catch {
+        throw Problem.badRequest(error.description)
+      }
+    }
+    return Response(["token": .string(token.hex), "state": .string(state.rawValue)] as JSONValue)
+  }
+}

@@ -1,0 +1,23 @@
+import GatewayProtocol
+
+/// The state of a token, which determines the answers to its pushes.
+enum TokenState: String, CaseIterable, Sendable {
+  /// Pushes are answered as usual.
+  case registered
+  case unregistered
+  case otherEnvironment = "other-environment"
+  case throttled
+  case unavailable
+  case acceptedAndDropped = "accepted-and-dropped"
+
+  /// The reason in the answers; nil for none.
+  var reason: Reason? {
+    switch self {
+    case .registered, .acceptedAndDropped: nil
+    case .unregistered: .unregistered
+    case .otherEnvironment: .badDeviceToken
+    case .throttled: .tooManyRequests
+    case .unavailable: .serviceUnavailable
+    }
+  }
+}

@@ -1,0 +1,231 @@
+"""Test gateways (`pushcli serve --test`): unmodified senders, the test API over HTTP, recordings, and the end of it all."""
+
+import concurrent.futures
+import json
+import re
+import signal
+import subprocess
+import time
+import urllib.error
+import urllib.request
+import uuid
+from pathlib import Path
+
+import httpx2
+import pytest
+from cryptography.hazmat.primitives.asymmetric import ec
+
+from gateway import PUSHCLI, Gateway, run
+from tokens import Key
+from waiting import HANG
+from wire import tls_context
+
+TOPIC = "com.example.train"
+TRAIN = {"aps": {"alert": {"title": "Train in 5 Minutes", "body": "Platform 4"}, "badge": 3}, "url": "https://example.com/4"}
+
+
+class Sender:
+    """A sender with a key that nobody has registered."""
+
+    def __init__(self, ready):
+        self.url, self.ready = ready["apns"], ready
+        self.key = Key.__new__(Key)
+        self.key.key_id, self.key.team_id, self.key.private = "ABC1234567", "TEAM123456", ec.generate_private_key(ec.SECP256R1())
+        self.authorization = self.key.bearer()
+        self.client = httpx2.Client(http2=True, verify=tls_context(Path(ready["ca"])), timeout=HANG)
+
+    def push(self, token, payload=TRAIN, **fields):
+        headers = {"authorization": self.authorization, "apns-topic": TOPIC, "apns-expiration": "0"}
+        headers |= {name.replace("_", "-"): value for name, value in fields.items()}
+        return self.client.post(f"{self.url}/3/device/{token}", headers=headers, content=json.dumps(payload))
+
+
+class Server:
+    """A test gateway, which ends with its standard input."""
+
+    def __init__(self, *options, log):
+        self.process = subprocess.Popen(
+            [PUSHCLI, "serve", "--test", "--json", *map(str, options)], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+            stderr=open(log, "wb"))
+        self.ready = json.loads(self.process.stdout.readline())
+        self.url = self.ready["http"]
+
+    def call(self, method, path, body=None, headers={}):
+        """The status and the JSON of a request to the test API."""
+        data = json.dumps(body).encode() if body is not None else None
+        request = urllib.request.Request(f"{self.url}/test/v1{path}", data, headers, method=method)
+        try:
+            with urllib.request.urlopen(request, timeout=HANG) as response:
+                text = response.read()
+                return response.status, json.loads(text) if text else None
+        except urllib.error.HTTPError as error:
+            return error.code, json.loads(error.read())
+
+    def expect(self, **members):
+        members = {"within": "60s"} | members
+        return self.call("POST", "/expect", members)
+
+    def end(self):
+        self.process.stdin.close()
+        return self.process.wait(HANG)
+
+
+@pytest.fixture
+def start(tmp_path):
+    gateways = []
+
+    def start(*options):
+        gateways.append(Server(*options, log=tmp_path / f"log-{len(gateways)}"))
+        return gateways[-1]
+
+    yield start
+    for gateway in gateways:
+        if gateway.process.poll() is None:
+            assert gateway.end() == 0
+        assert not Path(gateway.ready["state"]).exists()
+
+
+@pytest.fixture
+def server(start):
+    return start()
+
+
+@pytest.fixture
+def token():
+    return uuid.uuid4().hex * 2
+
+
+def test_an_unmodified_sender_is_asserted(server, token):
+    answer = Sender(server.ready).push(token, apns_priority="10", apns_push_type="alert")
+    assert (answer.status_code, answer.http_version) == (200, "HTTP/2")
+    status, found = server.expect(token=token, match={"title~": "^Train", "badge": 3, "payload./url*": "example"}, state="presented")
+    assert status == 200
+    [push] = found["pushes"]
+    assert push["id"] == answer.headers["apns-id"]
+    assert push["payload"] == TRAIN
+    assert (push["push_type"], push["priority"], push["expiration"]) == ("alert", 10, 0)
+    assert push["presented"] == ["badge", "alert"]
+    assert [event["event"] for event in push["events"]][:3] == ["accepted", "transmitted", "presented"]
+
+
+def test_a_failure_explains_itself(server, token):
+    sender = Sender(server.ready)
+    assert sender.push(token).status_code == 200
+    assert server.expect(token=token)[0] == 200
+    status, failure = server.expect(token=token, match={"title": "Train"}, within="1ms")
+    assert status == 417
+    [nearest] = failure["nearest"]
+    assert nearest["differences"] == [{"field": "title", "expected": "Train", "found": "Train in 5 Minutes"}]
+    assert sender.push("ab").status_code == 400
+    status, failure = server.expect(token="ab", within="1ms")
+    assert (status, failure["nearest"][0]["cause"]) == (417, "the push was refused with 400 BadDeviceToken")
+
+
+def test_two_hundred_tests_at_once(server):
+    sender = Sender(server.ready)
+
+    def one(number):
+        token = server.call("POST", "/devices", {"topic": TOPIC})[1]["token"]
+        assert sender.push(token, {"aps": {"alert": {"title": f"Nr {number}"}}}).status_code == 200
+        status, found = server.expect(token=token, match={"title": f"Nr {number}"}, state="presented")
+        return status, len(found["pushes"])
+
+    with concurrent.futures.ThreadPoolExecutor(50) as pool:
+        assert set(pool.map(one, range(200))) == {(200, 1)}
+
+
+def test_a_web_page_and_another_host_are_refused(server):
+    assert server.call("GET", "", headers={"Origin": "https://evil.example"})[0] == 403
+    assert server.call("GET", "", headers={"Host": "evil.example"})[0] == 403
+    assert server.call("GET", "")[0] == 200
+    assert server.call("POST", "/expect", {"match": {"title": "x" * (70 << 10)}})[0] == 413
+    assert server.call("GET", "/nothing")[0] == 404
+    assert server.call("PATCH", "/clock", {})[0] == 405
+
+
+def test_health_says_that_it_is_a_test_gateway(server):
+    with urllib.request.urlopen(f"{server.url}/v1/health", timeout=HANG) as response:
+        assert [warning["part"] for warning in json.load(response)["warnings"]] == ["test"]
+
+
+def test_production_has_no_test_api(tmp_path):
+    gateway = Gateway(tmp_path / "state", "--http-listen", "127.0.0.1:0").start()
+    try:
+        address = (gateway.state / "http-listening").read_text().split()[0]
+        with pytest.raises(urllib.error.HTTPError) as error:
+            urllib.request.urlopen(f"http://{address}/test/v1", timeout=HANG)
+        assert error.value.code == 404
+    finally:
+        gateway.close()
+
+
+@pytest.mark.parametrize("certificate", ["unknown-ca", "expired", "wrong-name"])
+def test_a_sender_refuses_another_certificate(server, token, certificate):
+    assert server.call("PUT", "/tls", {"certificate": certificate})[0] == 200
+    with pytest.raises(httpx2.ConnectError):
+        Sender(server.ready).push(token)
+    assert server.call("PUT", "/tls", {"certificate": "valid"})[0] == 200
+    assert Sender(server.ready).push(token).status_code == 200
+
+
+def test_a_token_expires_without_waiting(server, token):
+    sender = Sender(server.ready)
+    assert sender.push(token).status_code == 200
+    assert server.call("POST", "/clock", {"advance": "61m"})[1]["offset"] == 3_660_000
+    assert sender.push(token).json() == {"reason": "ExpiredProviderToken"}
+    sender.authorization = sender.key.bearer(issued=int(time.time()) + 1)
+    assert sender.push(token).status_code == 200
+    [line, *_] = server.call("GET", "/report")[1]["lines"]
+    assert line["verdict"] == "handled"
+
+
+def test_it_ends_with_its_standard_input_or_by_a_signal(start):
+    first, second = start(), start()
+    assert first.end() == 0
+    second.process.send_signal(signal.SIGTERM)
+    assert second.process.wait(HANG) == 0
+
+
+def test_it_listens_on_loopback_only(tmp_path):
+    done = run("serve", "--test", "--listen", "0.0.0.0:0")
+    assert done.code == 2 and "--test-listen" in done.err
+    assert run("serve", "--test", "--state", tmp_path / "x").code == 2
+    assert run("serve", "--strict").code == 2
+
+
+def test_a_recording_is_compared(start, tmp_path):
+    def record(name, *titles):
+        server = start("--record", tmp_path / name)
+        token = uuid.uuid4().hex * 2
+        for title in titles:
+            assert Sender(server.ready).push(token, {"aps": {"alert": {"title": title}}}).status_code == 200
+        assert server.end() == 0
+        return tmp_path / name
+
+    one = record("one", "Train", "Bus")
+    assert len(one.read_text().splitlines()) == 2
+    assert run("test-diff", one, record("two", "Train", "Bus")).code == 0
+    done = run("test-diff", one, record("three", "Train", "Tram", "Boat"), "--json")
+    assert done.code == 1
+    assert [change["kind"] for change in done.records] == ["changed", "added"]
+    fields = {field["field"]: field["after"] for field in done.records[0]["fields"]}
+    assert fields["/payload/aps/alert/title"] == '"Tram"'
+
+
+def test_test_run_passes_the_environment_and_the_status(tmp_path):
+    script = 'test -f "$APNS_CA" && echo "$APNS_URL $PUSHGATEWAY_TEST_URL"; exit 7'
+    done = run("test-run", "--", "sh", "-c", script)
+    assert done.code == 7
+    assert re.fullmatch(r"https://127\.0\.0\.1:\d+ http://127\.0\.0\.1:\d+\n", done.out)
+    assert "0 pushes" in done.err
+    assert run("test-run", "--", str(tmp_path / "nothing")).code == 127
+    assert run("test-run").code == 2
+
+
+def test_the_ready_line_without_json(tmp_path):
+    process = subprocess.Popen([PUSHCLI, "serve", "--test"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    assert re.fullmatch(
+        r"test gateway ready: https://127\.0\.0\.1:\d+ \(CA \S+/ca\.pem\), test API http://127\.0\.0\.1:\d+/test/v1\n",
+        process.stdout.readline())
+    process.stdin.close()
+    assert process.wait(HANG) == 0

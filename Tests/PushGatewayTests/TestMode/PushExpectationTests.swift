@@ -1,0 +1,54 @@
+import Testing
+
+@testable import PushCore
+@testable import PushGateway
+
+@Suite struct PushExpectationTests {
+  let start = ContinuousClock.now
+
+  func verdict(
+    _ matched: Int, lastArrival: Double? = nil, now: Double, _ change: (inout PushExpectation) -> Void = { _ in }
+  ) -> PushExpectation.Verdict {
+    var expectation = PushExpectation()
+    change(&expectation)
+    return expectation.verdict(
+      matching: matched, lastArrival: lastArrival.map { start + .seconds($0) }, start: start,
+      now: start + .seconds(now))
+  }
+
+  @Test func `enough pushes fulfill an expectation, and too few fail it in the end`() {
+    #expect(verdict(1, now: 0) == .fulfilled)
+    #expect(verdict(2, now: 0) == .fulfilled)
+    #expect(verdict(0, now: 0) == .open(until: start + .seconds(2)))
+    #expect(verdict(0, now: 2) == .failed)
+  }
+
+  @Test func `none is fulfilled when the sender was idle for the time`() {
+    func none(_ expectation: inout PushExpectation) { expectation.count = 0 }
+    #expect(verdict(1, now: 0, none) == .failed)
+    #expect(verdict(0, lastArrival: 1, now: 2, none) == .open(until: start + .seconds(3)))
+    #expect(verdict(0, lastArrival: 1, now: 3, none) == .fulfilled)
+    #expect(verdict(0, lastArrival: -5, now: 2, none) == .fulfilled)
+    // A sender that never stops ends the expectation as well.
+    #expect(verdict(0, lastArrival: 59.5, now: 60, none) == .fulfilled)
+  }
+
+  @Test func `an exact number is fulfilled when no more come`() {
+    func exactly(_ expectation: inout PushExpectation) { expectation.isExact = true }
+    #expect(verdict(2, now: 0, exactly) == .failed)
+    #expect(verdict(1, lastArrival: 1, now: 1, exactly) == .open(until: start + .seconds(1.2)))
+    #expect(verdict(1, lastArrival: 1, now: 1.5, exactly) == .fulfilled)
+    #expect(verdict(0, now: 3, exactly) == .failed)
+  }
+
+  @Test func `a JSON pointer names a value`() {
+    let value: JSONValue = ["a": ["b/c": [1, ["~": "x"]]], "n": 3]
+    #expect(value.value(at: "/a/b~1c/1/~0") == "x")
+    #expect(value.value(at: "/a/b~1c/01") == nil)
+    #expect(value.value(at: "/a/b~1c/2") == nil)
+    #expect(value.value(at: "") == value)
+    #expect(value.value(at: "n") == nil)
+    #expect(JSONValue.integer(3).equals(.number(3)))
+    #expect(!JSONValue.integer(3).equals(.string("3")))
+  }
+}
