@@ -40,11 +40,7 @@ extension RecordedPush {
 
 extension JSONValue {
   /// A time in milliseconds since 1970, as RFC 3339 in UTC.
-  static func timestamp(_ milliseconds: Int64) -> JSONValue {
-    var bytes: [UInt8] = []
-    appendTimestamp(milliseconds, to: &bytes)
-    return .string(String(decoding: bytes, as: UTF8.self))
-  }
+  static func timestamp(_ milliseconds: Int64) -> JSONValue { .string(Timestamp.text(milliseconds)) }
 }
 
 extension RecordedPush.Sender {

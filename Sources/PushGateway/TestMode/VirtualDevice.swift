@@ -32,7 +32,7 @@ final class VirtualDevice: LiveSubscription {
     let decision = decide(push, content, of: app, now: now)
     if decision.isAlertCounted { alerts.note(push.id, of: app.id, at: now) }
     if let hold = decision.hold {
-      shared.parts.held.hold(entry, hold, content.notification, decision.presentation.center)
+      shared.parts.held.add(entry, hold, content.notification, decision.presentation.center)
     }
     shared.log.append(decision.transmitted, keeping: decision.keptText, isForSenders: decision.textReaders == .senders)
     if let suppressed = decision.suppressed { shared.log.append(suppressed) }

@@ -17,7 +17,7 @@ struct TestDiff: ParsableCommand {
   @OptionGroup var format: FormatOptions
 
   func run() throws {
-    let diff = try RecordingDiff(PayloadFile.read(before), PayloadFile.read(after))
+    let diff = try RecordingDiff(readFile(before), readFile(after))
     if format.json {
       Output.json(lines: diff.changes)
     } else {

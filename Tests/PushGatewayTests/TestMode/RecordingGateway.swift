@@ -106,7 +106,7 @@ final class RecordingGateway: Sendable {
 
   /// Returns the field with a provider token of a key that the gateway does not know.
   func authorization(keyID: String = "ABC1234567", issued: Int64 = WallClock.system.seconds) throws -> (
-    Client.Field, String
+    HeaderName, String
   ) {
     var recipe = TokenRecipe()
     recipe.header = #"{"alg":"ES256","kid":"\#(keyID)"}"#
@@ -117,8 +117,8 @@ final class RecordingGateway: Sendable {
   /// Sends a push that is accepted without further fields.
   func push(
     _ client: Client, to token: String = RecordingGateway.token, topic: String = RecordingGateway.topic,
-    _ fields: [(Client.Field, String)] = [], payload: String = RecordingGateway.payload,
-    authorization: (Client.Field, String)? = nil
+    _ fields: [(HeaderName, String)] = [], payload: String = RecordingGateway.payload,
+    authorization: (HeaderName, String)? = nil
   ) async throws -> Client.Answer {
     let all = [try authorization ?? self.authorization(), (.apnsTopic, topic)] + fields
     return try await client.request("POST", "/3/device/" + token, all, body: Array(payload.utf8))
