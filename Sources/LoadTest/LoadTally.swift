@@ -1,6 +1,6 @@
 /// The counts of one loop of a load test.
 package struct LoadTally: Sendable {
-  /// The counts by outcome; those that the end of the test determines stay 0.
+  /// The counts by outcome; counts that the end of the test determines stay 0.
   package var pushes = LoadResult.Pushes()
   /// The part of the delivered pushes that went to devices that read slowly; its latency is not measured.
   package var deliveredSlowly = 0

@@ -226,7 +226,7 @@ package struct LoadTest: Sendable {
       residentBytesPerIdleStream: streams > 0 ? (connected.resident - before.resident) / streams : nil)
   }
 
-  private func pushes(_ tally: LoadTally, _ missing: [Int: Int], _ last: WorkerPool.Standing) -> LoadResult.Pushes {
+  private func pushes(_ tally: LoadTally, _ missing: [Int: Int], _ last: LoadStanding) -> LoadResult.Pushes {
     var pushes = tally.pushes
     pushes.refused = pushes.refusals.values.reduce(0, +)
     pushes.unsent = last.unsent
@@ -295,8 +295,8 @@ package struct LoadTest: Sendable {
 
   /// Waits until all is done, or until nothing has changed for ``LoadPlan/silenceLimit``.
   private func wait(
-    for fleet: WorkerPool, every interval: Duration, until isDone: (WorkerPool.Standing) -> Bool,
-    progress: (WorkerPool.Standing) -> Int
+    for fleet: WorkerPool, every interval: Duration, until isDone: (LoadStanding) -> Bool,
+    progress: (LoadStanding) -> Int
   ) async throws {
     let clock = ContinuousClock()
     var last = (count: -1, at: clock.now)
@@ -360,7 +360,7 @@ package struct LoadTest: Sendable {
     }
   }
 
-  private func report(_ phase: Phase, _ share: Double, _ standing: WorkerPool.Standing) {
+  private func report(_ phase: Phase, _ share: Double, _ standing: LoadStanding) {
     progress(
       Progress(
         phase: phase, share: min(1, max(0, share)), accepted: standing.accepted, delivered: standing.delivered,

@@ -9,7 +9,7 @@ import PushCore
 ///
 /// Use it only on its event loop. At the end of an event-loop iteration it acknowledges the received pushes and sends
 /// new requests, in one flush per connection.
-package final class LoadWorker {
+package final class LoadWorker: ProviderLane {
   package let plan: LoadPlan
   package let target: LoadTarget
   package let run: UInt16
@@ -452,12 +452,12 @@ package final class LoadWorker {
 
   // MARK: Progress and end
 
-  package var standing: WorkerPool.Standing {
+  package var standing: LoadStanding {
     let end = Double(start == 0 ? 0 : elapsed()) / 1e9
     let due = plan.pace == .flatOut ? tally.pushes.sent : min(plan.pushes ?? .max, plan.due(at: end))
     let inFlight = providers.reduce(retries.count) { $0 + $1.inFlight }
     let dropped = tally.dropped.values.reduce(0, +)
-    return WorkerPool.Standing(
+    return LoadStanding(
       readyProviders: readyProviders, live: liveCount, expectedDevices: expectedDevices, sent: tally.pushes.sent,
       accepted: tally.pushes.accepted, delivered: tally.pushes.delivered, expected: tally.pushes.expected,
       refused: tally.pushes.refusals.values.reduce(0, +), dropped: dropped, inFlight: inFlight,

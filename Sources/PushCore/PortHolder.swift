@@ -8,8 +8,12 @@ package enum PortHolder {
   ///
   /// Reads the file descriptors of all processes: call it on a thread that may block.
   package static func find(host: String, port: Int) -> String? {
-    let tables = ["/proc/net/tcp", "/proc/net/tcp6"].compactMap(text(of:))
-    let sockets = Set(tables.flatMap { inodes(listeningOn: port, host: host, in: $0) }.map { "socket:[\($0)]" })
+    // A row can be absent from a table that changes while it is read.
+    var sockets: Set<String> = []
+    for _ in 0..<3 where sockets.isEmpty {
+      let tables = ["/proc/net/tcp", "/proc/net/tcp6"].compactMap(text(of:))
+      sockets = Set(tables.flatMap { inodes(listeningOn: port, host: host, in: $0) }.map { "socket:[\($0)]" })
+    }
     guard !sockets.isEmpty else { return nil }
     let files = FileManager.default
     for pid in ((try? files.contentsOfDirectory(atPath: "/proc")) ?? []).compactMap(Int32.init) {

@@ -16,19 +16,6 @@ struct Apps: AsyncParsableCommand {
       """,
     subcommands: [List.self, Add.self, Change.self, Remove.self, Category.self], defaultSubcommand: List.self)
 
-  /// An app as it is printed.
-  struct Record: Codable {
-    var topic, name, icon, policyMode, ads: String
-    var strict: Bool
-    /// The team; nil if every team can push to the app.
-    var team: String?
-    enum CodingKeys: String, CodingKey {
-      case topic, name, icon, strict, ads
-      case policyMode = "policy_mode"
-      case team = "team_id"
-    }
-  }
-
   struct List: AsyncParsableCommand {
     static let configuration = CommandConfiguration(commandName: "list", abstract: "List apps.")
     @OptionGroup var part: ListOptions
@@ -100,11 +87,11 @@ struct Apps: AsyncParsableCommand {
 
     func run() async throws {
       let admin = try await options.admin
-      let known = try await Apps.known(topic, admin)
+      let known = try await AppRow.known(topic, admin)
       guard let name = name ?? known?.name else {
         throw CommandFailure(.usage, "--name is missing: what people see of \(topic)")
       }
-      let app: Record = try await admin.post(AdminPath.apps(), properties.request(topic: topic, name: name))
+      let app: AppRow = try await admin.post(AdminPath.apps(), properties.request(topic: topic, name: name))
       let done = known == nil ? "added" : "changed"
       options.print(app, words: "\(done) \(app.name), \(app.topic), with the icon \(app.icon)")
     }
@@ -130,10 +117,10 @@ struct Apps: AsyncParsableCommand {
 
     func run() async throws {
       let admin = try await options.admin
-      guard let known = try await Apps.known(topic, admin) else {
+      guard let known = try await AppRow.known(topic, admin) else {
         throw CommandFailure(.suppressed, "there is no app \(topic): `pushcli apps` shows them")
       }
-      let app: Record = try await admin.post(
+      let app: AppRow = try await admin.post(
         AdminPath.apps(), properties.request(topic: topic, name: name ?? known.name))
       options.print(
         app,
@@ -159,18 +146,12 @@ struct Apps: AsyncParsableCommand {
 
     func run() async throws {
       let admin = try await options.admin
-      guard try await Apps.known(topic, admin) != nil else {
+      guard try await AppRow.known(topic, admin) != nil else {
         throw CommandFailure(.suppressed, "there is no app \(topic): `pushcli apps` shows them")
       }
       try await admin.delete(AdminPath.app(topic) + (yes ? "?force=true" : ""))
       options.print(["removed": topic], words: "removed \(topic)")
     }
-  }
-
-  /// Returns the app with a topic; nil if the gateway does not have it.
-  static func known(_ topic: String, _ admin: Admin) async throws -> Record? {
-    let apps: [Record] = try await admin.get(AdminPath.apps() + "?filter=\(pathPart(topic))")
-    return apps.first { $0.topic == topic }
   }
 
   fileprivate static let adsHelp: ArgumentHelp = """

@@ -85,7 +85,7 @@ struct Certs: AsyncParsableCommand {
 
     func run() async throws {
       let admin = try await options.admin
-      if !force, try await Apps.known(topic, admin) == nil {
+      if !force, try await AppRow.known(topic, admin) == nil {
         throw CommandFailure(
           .suppressed,
           "there is no app \(topic): `pushcli apps add \(topic) --name NAME` adds it, or --force makes it all the same")

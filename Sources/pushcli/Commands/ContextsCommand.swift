@@ -91,7 +91,7 @@ struct ContextsCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
       commandName: "use", abstract: "Set the default gateway.",
       discussion: "Example:\n  pushcli contexts use local")
-    @Argument(help: "Its name.", completion: CompletionCandidates.contexts) var name: String
+    @Argument(help: "Its name.", completion: CompletedLine.contexts) var name: String
     @OptionGroup var state: FolderOptions
     @OptionGroup var format: FormatOptions
 
@@ -111,7 +111,7 @@ struct ContextsCommand: AsyncParsableCommand {
         Example:
           pushcli contexts refresh
         """)
-    @Argument(help: "Its name. (the default one)", completion: CompletionCandidates.contexts) var name: String?
+    @Argument(help: "Its name. (the default one)", completion: CompletedLine.contexts) var name: String?
     @OptionGroup var state: FolderOptions
     @OptionGroup var format: FormatOptions
 
@@ -137,7 +137,7 @@ struct ContextsCommand: AsyncParsableCommand {
         Example:
           pushcli contexts trust gateway.example
         """)
-    @Argument(help: "Its name. (the default one)", completion: CompletionCandidates.contexts) var name: String?
+    @Argument(help: "Its name. (the default one)", completion: CompletedLine.contexts) var name: String?
     @OptionGroup var state: FolderOptions
     @OptionGroup var format: FormatOptions
 
@@ -162,7 +162,7 @@ struct ContextsCommand: AsyncParsableCommand {
         Example:
           pushcli contexts remove gateway.example
         """)
-    @Argument(help: "Its name.", completion: CompletionCandidates.contexts) var name: String
+    @Argument(help: "Its name.", completion: CompletedLine.contexts) var name: String
     @OptionGroup var state: FolderOptions
     @OptionGroup var format: FormatOptions
 

@@ -31,7 +31,7 @@ struct Doctor: AsyncParsableCommand {
   @Flag(help: "Read every page of the database, however large it is.") var thorough = false
   @Option(
     help: "Look at this gateway instead: HOST:PORT, https://HOST, http://HOST:PORT or a name of `pushcli contexts`.",
-    completion: CompletionCandidates.contexts)
+    completion: CompletedLine.contexts)
   var gateway: String?
   @Option(
     name: .customLong("ca"),

@@ -143,7 +143,7 @@ struct DiagnosticCheck {
   private func apps() async -> Finding? {
     guard let client = try? await Client.connect(to: .admin(path: folder.adminSocket)) else { return nil }
     defer { client.close() }
-    guard let apps = try? decodeJSON([Apps.Record].self, from: try await client.request("GET", AdminPath.apps()).body),
+    guard let apps = try? decodeJSON([AppRow].self, from: try await client.request("GET", AdminPath.apps()).body),
       let teams = try? decodeJSON([TeamRecord].self, from: try await client.request("GET", AdminPath.teams()).body)
     else { return nil }
     let open = apps.filter { $0.team == nil }.map(\.topic)

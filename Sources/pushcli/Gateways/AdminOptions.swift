@@ -5,7 +5,7 @@ struct AdminOptions: ParsableArguments, OutputForm {
   @Option(name: .customLong("state"), help: FolderOptions.help, completion: .directory)
   var stateFolder: String?
 
-  @Option(name: .long, help: StateOptions.help, completion: CompletionCandidates.contexts)
+  @Option(name: .long, help: StateOptions.help, completion: CompletedLine.contexts)
   var gateway: String?
 
   @Flag(name: .long, help: FormatOptions.help)

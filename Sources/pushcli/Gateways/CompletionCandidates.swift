@@ -36,13 +36,6 @@ enum CompletionCandidates {
   static let events = kind { _, start in
     CompletionCandidates.listed(DeliveryEvent.allCases.map(\.rawValue), after: start)
   }
-  /// The contexts of this machine.
-  static let contexts = CompletionKind.custom { words, index, start in
-    let line = CompletedLine(words: words, index: index)
-    guard let folder = try? FolderOptions(state: line.value("--state")).folder else { return [] }
-    let names = [GatewayContext.localName] + Contexts(folder).remote.map(\.name)
-    return names.filter { $0.hasPrefix(start) }
-  }
   static let reasons = CompletionKind.list(Reason.allCases.map(\.rawValue))
   static let sounds = CompletionKind.list(
     ["none"] + (0..<sound_count()).map { unsafe String(cString: sound_name($0)) }.sorted())
@@ -81,21 +74,7 @@ enum CompletionCandidates {
   }
 }
 
-/// A command line that is not complete yet.
-struct CompletedLine: Sendable {
-  let words: [String]
-  /// The index of the word at the cursor.
-  let index: Int
-
-  /// Returns the value of an option in the other words.
-  func value(_ option: String) -> String? {
-    for (place, word) in words.enumerated() where place != index {
-      if word == option, place + 1 < words.count, place + 1 != index { return words[place + 1] }
-      if word.hasPrefix(option + "=") { return String(word.dropFirst(option.count + 1)) }
-    }
-    return nil
-  }
-
+extension CompletedLine {
   /// The maximum number of offered names; a longer list is not useful.
   private static let maximumNames = 200
 

@@ -16,7 +16,7 @@ struct StateOptions: ParsableArguments {
   @Option(name: .long, help: FolderOptions.help, completion: .directory)
   var state: String?
 
-  @Option(name: .long, help: help, completion: CompletionCandidates.contexts)
+  @Option(name: .long, help: help, completion: CompletedLine.contexts)
   var gateway: String?
 
   init() {}
@@ -82,7 +82,7 @@ struct GatewayOptions: ParsableArguments {
   @Option(name: .customLong("state"), help: FolderOptions.help, completion: .directory)
   var stateFolder: String?
 
-  @Option(name: .long, help: StateOptions.help, completion: CompletionCandidates.contexts)
+  @Option(name: .long, help: StateOptions.help, completion: CompletedLine.contexts)
   var gateway: String?
 
   @Option(

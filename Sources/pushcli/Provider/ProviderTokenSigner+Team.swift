@@ -35,7 +35,7 @@ extension ProviderTokenSigner {
   private static func team(of topic: String, _ admin: Admin) async throws -> String? {
     let stem = topic.lastIndex(of: ".").map { String(topic[..<$0]) }
     for name in [topic, stem].compactMap(\.self) {
-      if let app = try await Apps.known(name, admin) { return app.team }
+      if let app = try await AppRow.known(name, admin) { return app.team }
     }
     return nil
   }

@@ -251,6 +251,7 @@ package final class ScheduledPushes: Sendable {
   }
 
   /// Cancels the pushes that are scheduled for devices, of one app or of all.
+  @inline(never)
   package func purge(_ devices: [DeviceID], app: AppID? = nil) async throws -> [Removed] {
     if count == 0 { return [] }
     return try await remove(
