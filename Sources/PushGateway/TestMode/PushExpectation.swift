@@ -32,7 +32,7 @@ struct PushExpectation: Sendable {
         throw TestRequestBody.problem("match.\(error.field)", error.problem)
       }
     }
-    count = try body.integer("count", in: 0...Expectation.maximumCount) ?? count
+    count = try body.integer("count", in: 0...PushExpectation.maximumCount) ?? count
     state = try body.word("state") ?? state
     within = try body.duration("within", atMost: PushExpectation.maximumTime) ?? within
     since = try body.integer("since", in: 0...Int.max) ?? since

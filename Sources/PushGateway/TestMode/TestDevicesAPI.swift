@@ -93,7 +93,7 @@ struct TestDevicesAPI: Sendable {
   /// Reads preferences in their exact form.
   private static func preferences(_ members: [String: JSONValue]) throws(Problem) -> Preferences {
     let json = controlJSON(JSONValue.object(members))
-    let error = (try? JSONParser().parse(json.span) { PreferencesForm.everything.error(in: $0) }) ?? nil
+    let error = (try? JSONParser().parse(json.span) { Preference.Scope.everything.error(in: $0) }) ?? nil
     if let error { throw TestRequestBody.problem("preferences", error) }
     guard let preferences = try? decodeJSON(Preferences.self, from: json) else {
       throw TestRequestBody.problem("preferences", "expected the JSON of `pushcli prefs show --json`")

@@ -1,3 +1,4 @@
+import CSQLiteSession
 import GRDB
 import GRDBSQLite
 

@@ -21,7 +21,7 @@ struct TestServerOptions: ParsableArguments {
   var allowsOtherHosts = false
 
   func validate() throws {
-    try OptionRange.check(keep, "--keep", 1...10_000_000)
+    try OptionValue.check(keep, "--keep", 1...10_000_000)
     guard isOn || !isStrict && keep == nil && recording == nil && !allowsOtherHosts else {
       throw ValidationError("--strict, --keep, --record and --test-listen need --test")
     }

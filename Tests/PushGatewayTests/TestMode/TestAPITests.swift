@@ -71,7 +71,8 @@ import Testing
   @Test(arguments: ["[]", "{", "3"])
   func `a body that is not an object is refused`(_ body: String) async throws {
     try await RecordingGateway.run { gateway in
-      #expect(try await gateway.call("POST", "/expect", body).status == 400)
+      let answer1 = try await gateway.call("POST", "/expect", body)
+      #expect(answer1.status == 400)
     }
   }
 
@@ -175,8 +176,10 @@ import Testing
   @Test(arguments: ["{}", #"{"advance":"1s","reset":true}"#, #"{"advance":"366d"}"#, #"{"advance":"-1s"}"#])
   func `the clock is advanced or reset`(_ body: String) async throws {
     try await RecordingGateway.run { gateway in
-      #expect(try await gateway.call("POST", "/clock", body).status == 400)
-      #expect(try await gateway.call("GET", "/clock").body["offset"] == 0)
+      let answer2 = try await gateway.call("POST", "/clock", body)
+      #expect(answer2.status == 400)
+      let answer3 = try await gateway.call("GET", "/clock")
+      #expect(answer3.body["offset"] == 0)
     }
   }
 
@@ -219,13 +222,16 @@ import Testing
 
   @Test func `another host name is refused, unless the gateway listens elsewhere`() async throws {
     try await RecordingGateway.run { gateway in
-      #expect(try await gateway.call("GET", "", from: .remote).status == 403)
-      #expect(try await gateway.call("GET", "").body["mode"] == "test")
+      let answer4 = try await gateway.call("GET", "", from: .remote)
+      #expect(answer4.status == 403)
+      let answer5 = try await gateway.call("GET", "")
+      #expect(answer5.body["mode"] == "test")
     }
     var options = TestOptions()
     options.allowsOtherHosts = true
     try await RecordingGateway.run(options) { gateway in
-      #expect(try await gateway.call("GET", "", from: .remote).status == 200)
+      let answer6 = try await gateway.call("GET", "", from: .remote)
+      #expect(answer6.status == 200)
     }
   }
 

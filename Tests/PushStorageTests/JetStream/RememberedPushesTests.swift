@@ -52,7 +52,7 @@ import Testing
     for seq: UInt64 in [5, 9, 2, 7] { _ = box.learn(seq, samplePush(to: 1)) }
     _ = box.remove(5)
     // Push 5 could not be deleted, and is read again.
-    box.takeBack(5)
+    box.restore(5)
     _ = box.learn(5, samplePush(to: 1))
     _ = box.remove(7)
     let (first, rest) = (box.acknowledge(through: 7), box.acknowledge(through: .max))

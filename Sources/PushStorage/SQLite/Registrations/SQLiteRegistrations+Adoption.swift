@@ -22,7 +22,7 @@ extension SQLiteRegistrations {
     let text = try preferences.stored()
     let hash = SQLiteRegistrations.hash(of: SQLiteRegistrations.newSecret())
     let uuid = randomUUID()
-    return try await write { [self] db in
+    return try await store.write { [self] db in
       do {
         try db.execute(sql: "INSERT INTO person (name, preferences) VALUES (?, ?)", arguments: [name, text])
         let owner = PersonID(row: db.lastInsertedRowID)
@@ -35,11 +35,9 @@ extension SQLiteRegistrations {
         try db.execute(
           sql: "INSERT INTO token (token, device, app, environment) VALUES (?, ?, ?, ?)",
           arguments: [Data(token.bytes), device.id.row, app.id.row, environment.rawValue])
-        let record = BatchRecord(
-          device: device, secretHash: hash,
-          registration: Registration(token: token, device: device.id, app: app.id, environment: environment))
+        let registration = Registration(token: token, device: device.id, app: app.id, environment: environment)
         db.afterNextTransaction { [self] _ in
-          add([record], choices: RegistrationTables.Choices(preferences))
+          add([(device, hash, registration)], choices: RegistrationTables.SharedPreferences(preferences))
         }
         return device
       } catch let error as DatabaseError where error.resultCode == .SQLITE_CONSTRAINT {
