@@ -36,7 +36,7 @@ import Testing
   @Test func `an exact number is fulfilled when no more come`() {
     func exactly(_ expectation: inout PushExpectation) { expectation.isExact = true }
     #expect(verdict(2, now: 0, exactly) == .failed)
-    #expect(verdict(1, lastArrival: 1, now: 1, exactly) == .open(until: start + .seconds(1.2)))
+    #expect(verdict(1, lastArrival: 1, now: 1, exactly) == .open(until: start + .milliseconds(1200)))
     #expect(verdict(1, lastArrival: 1, now: 1.5, exactly) == .fulfilled)
     #expect(verdict(0, now: 3, exactly) == .failed)
   }

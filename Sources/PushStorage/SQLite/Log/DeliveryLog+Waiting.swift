@@ -73,7 +73,7 @@ extension DeliveryLog {
     listen { rows in
       guard isWanted() else { return }
       var ids: Set<APNSID> = []
-      LogBatch.forEachID(of: rows) { ids.insert($0) }
+      LogLayout.forEachID(of: rows) { ids.insert($0) }
       tell(ids.count > DeliveryLog.maximumNotifiedIDs ? [] : ids.flatMap(\.stored))
     }
   }

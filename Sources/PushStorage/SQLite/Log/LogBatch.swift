@@ -24,6 +24,8 @@ package struct LogBatch: Sendable {
 
   /// The number of bits of a row's index: a row's number is the number of its batch, shifted by this, plus the index.
   package static let numberBits: Int64 = 20
+  private static let fixedSize = LogLayout.fixedSize
+  private static let uniqueIDMark = LogLayout.uniqueIDMark
   private static let factsMark: UInt8 = 0x40
   private static let textMark: UInt8 = 0x20
   /// The number of bytes of a text's size.

@@ -28,6 +28,6 @@ struct LogGroup {
     }
     self.last = max(self.last, last)
     size += rows.count
-    unsafe LogBatch.forEachKey(of: rows) { filter.insert($0) }
+    unsafe LogLayout.forEachKey(of: rows) { filter.insert($0) }
   }
 }

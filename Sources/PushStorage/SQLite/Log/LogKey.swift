@@ -37,7 +37,7 @@ enum LogKey {
 }
 
 /// The positions of the search keys in the rows of a batch (``LogBatch`` describes the whole format).
-extension LogBatch {
+enum LogLayout {
   /// The number of bytes of a row without its detail.
   static let fixedSize = 47
   /// The bit of the event's code that is set if the detail begins with the unique id.

@@ -133,7 +133,7 @@ final class LogWaits: Sendable {
     let waits = state.withLock { state in
       var found = state.others
       if state.byID.isEmpty { return found.values }
-      LogBatch.forEachID(of: rows) { id in
+      LogLayout.forEachID(of: rows) { id in
         if let waiting = state.byID[id] { found.merge(waiting) { wait, _ in wait } }
       }
       return found.values
