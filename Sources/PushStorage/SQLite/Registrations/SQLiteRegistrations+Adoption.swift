@@ -9,6 +9,7 @@ extension SQLiteRegistrations {
   ///
   /// - Returns: the device; its secret is not given out.
   /// - Throws: a refusal if the token or the name is in use.
+  @inline(never)
   package func adopt(
     _ token: DeviceToken, name: String, topic: String, environment: Environment, preferences: Preferences
   ) async throws -> Device {
