@@ -206,7 +206,10 @@ let package = Package(
       ]),
     tests(
       "LoadTestTests",
-      ["HTTP2Transport", "LoadTest", "PushCore", "PushPolicy", "PushTesting", "NIOCore", "NIOEmbedded"]),
+      [
+        "GatewayProtocol", "HTTP2Transport", "LoadTest", "PushCore", "PushPolicy", "PushTesting", "NIOCore",
+        "NIOEmbedded",
+      ]),
     tests(
       "PushGatewayTests",
       [
