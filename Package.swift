@@ -131,6 +131,8 @@ let package = Package(
     .systemLibrary(name: "CSQLiteSession", providers: [.apt(["libsqlite3-dev"])]),
     .target(name: "CSimdjson", linkerSettings: [.linkedLibrary("simdjson")]),
     .target(name: "CAdModel", exclude: ["ad-model.bin"]),
+    // The files of the device in a browser, embedded.
+    .target(name: "CWebPhone", exclude: ["phone"]),
     library("PushPolicy", ["CAdModel", "CSimdjson"], inlined, lifetimes, linker: [oneOfEach]),
     .target(
       name: "CVersion", cSettings: version.map { [.define("PUSHGATEWAY_VERSION", to: "\"\($0)\"")] } ?? []),
@@ -154,8 +156,8 @@ let package = Package(
     library(
       "PushGateway",
       [
-        "GatewayClient", "GatewayProtocol", "HTTP2Transport", "NATSClient", "PushCluster", "PushCore", "PushPolicy",
-        "PushStorage", "NIOCore", "NIOHTTP1", "NIOPosix", "DequeModule", "Logging", "Yams",
+        "CWebPhone", "GatewayClient", "GatewayProtocol", "HTTP2Transport", "NATSClient", "PushCluster", "PushCore",
+        "PushPolicy", "PushStorage", "NIOCore", "NIOHTTP1", "NIOPosix", "DequeModule", "Logging", "Yams",
       ], lifetimes),
     // The other end: a connection to a gateway, and a device's stream on it.
     library(

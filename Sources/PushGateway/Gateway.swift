@@ -229,11 +229,14 @@ package final class Gateway: Sendable {
         settings: { await reload.settings }, reload: { try await reload() },
         prepareRestart: { try await reload.prepareRestart() }, restart: supervisor.restart),
       logLevel: LogLevelAPI(threshold: threshold, clock: parts.clock, logger: logger))
+    let web = WebAPI(
+      setting: configuration.web, session: WebSession(authority: certificate.authority), devices: DeviceAPI(parts))
     loops = try await Loops(
       count: configuration.loops, pingInterval: configuration.pingInterval, idleCheck: configuration.idleCheck
     ) { loop in
       let handler = GatewayHandler(
-        loop: loop, parts: parts, tokens: tokens, faults: faults, admin: admin, limits: limits, logger: logger)
+        loop: loop, parts: parts, tokens: tokens, faults: faults, admin: admin, limits: limits, logger: logger,
+        web: web)
       guard let test, let firstUse else { return handler }
       let wrapped = test.handler(handler, handler.shared, loop: loop.eventLoop, firstUse: firstUse)
       handler.refusals = wrapped
@@ -262,7 +265,9 @@ package final class Gateway: Sendable {
       try await listeners.change(to: plans, configuration.connectionOptions)
       opened = try await MonitoringServer.open(
         configuration, HealthAPI(check: parts.healthCheck), meters, supervisor.inherited, limits: parts.meter.limits,
-        logger: logger, others: testAPI?.routes ?? [], maximumBodySize: test?.maximumBodySize ?? 0)
+        logger: logger, others: testAPI?.routes ?? [], maximumBodySize: test?.maximumBodySize ?? 0,
+        page: configuration.web == .off
+          ? nil : DoorPage(web: web, environment: configuration.environment, socket: folder.adminSocket))
       try user?.becomeForGood()
       self.admin = try await Gateway.listenAdmin(folder, loops, supervisor.inherited)
     } catch {

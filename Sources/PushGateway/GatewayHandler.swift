@@ -25,6 +25,9 @@ final class GatewayHandler: Handler {
   private let deviceRouter: Router
   private let healthRouter: Router
   private let adminRouter: Router
+  /// The device in a browser; nil if it is not served.
+  private let web: WebAPI?
+  private let webRouter: Router
   private let gate: AdminAuthorizer
   private let logger: Logger
   private let limits: LimitLog
@@ -33,11 +36,14 @@ final class GatewayHandler: Handler {
   ///   - tokens: the provider tokens, shared by all loops.
   ///   - faults: the injected faults, shared by all loops.
   ///   - limits: the log of limits that peers exceeded.
+  ///   - web: the device in a browser; nil if it is not served.
   init(
     loop: LoopContext, parts: GatewayParts, tokens: ProviderTokenCache, faults: FaultTable, admin: AdminAPI,
-    limits: LimitLog, logger: Logger
+    limits: LimitLog, logger: Logger, web: WebAPI? = nil
   ) {
     self.limits = limits
+    self.web = web
+    webRouter = web?.router ?? Router([])
     self.loop = loop
     self.parts = parts
     self.faults = faults
@@ -93,6 +99,7 @@ final class GatewayHandler: Handler {
     if request.has(.path, beginningWith: AdminAPI.prefix) {
       return maximumAdminBodySize(exchange)
     }
+    if WebAPI.isFor(request) { return Limits.maximumEnrollmentSize }
     guard request.has(.path, beginningWith: GatewayHandler.devicePrefix) else { return 0 }
     if request.has(.path, beginningWith: "/v1/device/preferences") {
       // Unauthenticated clients get a lower limit.
@@ -149,10 +156,21 @@ final class GatewayHandler: Handler {
   /// Checks if a request on an unauthenticated connection contains the secret of a device.
   private func noteCredential(of exchange: Exchange) {
     guard !exchange.connection.hasCredential,
-      let bearer = ControlRequest(exchange.request, from: exchange.connection.peer).bearer,
+      let bearer = try? controlRequest(exchange).bearer,
       parts.registrations.device(secret: bearer) != nil
     else { return }
     exchange.connection.authenticated(as: .device)
+  }
+
+  /// Returns the request as a value; that of a device with the credential of the page's session, if it has no other.
+  ///
+  /// - Throws: 403 if another page uses the session.
+  private func controlRequest(_ exchange: Exchange) throws(Problem) -> ControlRequest {
+    var request = ControlRequest(exchange.request, from: exchange.connection.peer)
+    if let web, GatewayHandler.isForDevices(exchange.request), web.setting.serves(exchange.connection.peer) {
+      try request.adopt(web.session)
+    }
+    return request
   }
 
   /// Returns true if a request is for a device stream; a request for an event stream may have a query.
@@ -167,7 +185,7 @@ final class GatewayHandler: Handler {
   /// errors of APNs.
   private static func isControl(_ request: Message) -> Bool {
     isForDevices(request) || request.has(.path, beginningWith: AdminAPI.prefix)
-      || isForHealth(request)
+      || isForHealth(request) || WebAPI.isFor(request)
   }
 
   /// Returns true if a request is for a device route; senders use the path next to them to retract pushes.
@@ -220,6 +238,10 @@ final class GatewayHandler: Handler {
       serve(exchange, healthRouter)
     } else if exchange.request.has(.path, beginningWith: AdminAPI.prefix), !exchange.connection.servesChannelsOnly {
       serveFromElsewhere(exchange)
+    } else if let web, WebAPI.isFor(exchange.request), web.setting.serves(exchange.connection.peer),
+      !exchange.connection.servesChannelsOnly
+    {
+      serve(exchange, webRouter)
     } else {
       return false
     }
@@ -273,14 +295,14 @@ final class GatewayHandler: Handler {
   func debugData(of cause: CloseReason) -> [UInt8] { Rejection(cause.reason).body }
 
   private func beginStream(_ exchange: Exchange) {
-    let request = ControlRequest(exchange.request, from: exchange.connection.peer)
     let framing: DeviceStream.Framing
-    switch request.method {
+    switch exchange.request.text(.method) {
     case "POST": framing = .lines
     case "GET": framing = .events
     default: return exchange.respond(methodNotAllowed(["GET", "POST"]))
     }
     do {
+      let request = try controlRequest(exchange)
       let device = try devices.device(request.bearer)
       guard !parts.backend.isCutOff() else {
         return exchange.respond(
@@ -312,7 +334,12 @@ final class GatewayHandler: Handler {
       return exchange.respond(
         Problem(413, "Content Too Large", "the body is too large: expected at most \(maximumSize) bytes").response)
     }
-    var request = ControlRequest(exchange.request, from: connection.peer)
+    var request: ControlRequest
+    do {
+      request = try controlRequest(exchange)
+    } catch {
+      return exchange.respond(error.response)
+    }
     (request.environment, request.source) = (connection.environment, connection.source)
     noteCredential(of: exchange)
     if let administrator {

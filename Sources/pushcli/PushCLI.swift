@@ -67,7 +67,8 @@ struct PushCLI: ParsableCommand {
       CommandGroup(
         name: "Send",
         subcommands: [Send.self, Run.self, Ask.self, Scheduled.self, Channels.self, Lint.self]),
-      CommandGroup(name: "Receive", subcommands: [Subscribe.self, Prefs.self, PolicyCommand.self, Join.self]),
+      CommandGroup(
+        name: "Receive", subcommands: [Subscribe.self, Open.self, Prefs.self, PolicyCommand.self, Join.self]),
       CommandGroup(name: "People", subcommands: [Devices.self, Persons.self, Groups.self]),
       CommandGroup(name: "Apps and Keys", subcommands: [Apps.self, Teams.self, Keys.self, Certs.self]),
       CommandGroup(

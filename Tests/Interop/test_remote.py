@@ -26,6 +26,7 @@ COMMANDS = [
     ("operator", "channels enable {topic}"), ("operator", "faults add slow --delay 1ms --rate 0.5"),
     ("operator", "faults remove --all"), ("operator", "admin reload"), ("operator", "admin log-level info"),
     ("operator", "admin compact"), ("operator", "groups add crew{n} {person}"), ("admin", "groups remove crew{n}"),
+    ("admin", "open --person {person}"),
     ("reader", "devices invitations"), ("admin", "devices invite --host localhost"), ("admin", "devices enroll made-{n}"),
     ("admin", "devices rotate made-{n}"), ("admin", "devices remove made-{n}"), ("admin", "persons remove gone-{n}"),
     ("admin", "keys create --team {team} --out {out}"), ("admin", "certs create --topic {topic} --out {out}/c{n}"),

@@ -37,6 +37,7 @@ package struct Exchange {
   package func respond(_ response: Response) {
     var fields = HeaderFields(status: response.status)
     if !response.body.isEmpty { fields.append(.contentType, response.contentType) }
+    for (name, value) in response.fields { fields.append(sent: name, value) }
     respond(fields, body: response.body)
   }
 

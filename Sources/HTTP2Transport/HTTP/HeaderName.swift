@@ -5,8 +5,8 @@ import PushCore
 /// Names are compared as bytes on arrival, so that none becomes a `String`.
 package enum HeaderName: UInt8, Sendable, CaseIterable {
   case method, path, scheme, authority, status
-  case accept, authorization, contentLength, contentType, expect, host, lastEventID, retryAfter, traceparent
-  case userAgent
+  case accept, authorization, contentLength, contentType, cookie, expect, fetchSite, host, ifNoneMatch, lastEventID
+  case origin, retryAfter, traceparent, userAgent
   case apnsChannelID, apnsCollapseID, apnsExpiration, apnsID, apnsPriority, apnsPushType, apnsRequestID, apnsTopic
   case apnsUniqueID
   /// The time at which a push is to be delivered: an extension of this gateway.
@@ -24,9 +24,13 @@ package enum HeaderName: UInt8, Sendable, CaseIterable {
     case .authorization: "authorization"
     case .contentLength: "content-length"
     case .contentType: "content-type"
+    case .cookie: "cookie"
     case .expect: "expect"
+    case .fetchSite: "sec-fetch-site"
     case .host: "host"
+    case .ifNoneMatch: "if-none-match"
     case .lastEventID: "last-event-id"
+    case .origin: "origin"
     case .retryAfter: "retry-after"
     case .traceparent: "traceparent"
     case .userAgent: "user-agent"
@@ -70,6 +74,8 @@ package enum HeaderName: UInt8, Sendable, CaseIterable {
     switch (length, Unicode.Scalar(middle)) {
     case (5, "a"): .path
     case (6, "e"): .expect
+    case (6, "g"): .origin
+    case (6, "k"): .cookie
     case (7, "a"): .status
     case (7, "s"): .apnsID
     case (7, "t"): .method
@@ -77,9 +83,11 @@ package enum HeaderName: UInt8, Sendable, CaseIterable {
     case (10, "t"): .apnsTopic
     case (11, "-"): .retryAfter
     case (11, "p"): .traceparent
+    case (13, "e"): .ifNoneMatch
     case (13, "i"): .authorization
     case (13, "r"): .apnsPriority
     case (13, "v"): .lastEventID
+    case (14, "c"): .fetchSite
     case (14, "i"): .apnsUniqueID
     case (14, "s"): .apnsPushType
     case (15, "a"): .apnsChannelID

@@ -65,6 +65,7 @@ import PushCore
   /// Stores one field.
   package func append(_ name: HeaderName, _ value: UnsafeRawBufferPointer) {
     guard present & name.bit == 0 else {
+      if name == .cookie { return unsafe appendCookie(value) }
       // For a field that may occur several times, the first value is used.
       if name.mustBeSingle { hasDuplicateFields = true }
       return
@@ -75,6 +76,20 @@ import PushCore
     places[Int(name.rawValue)] = Place(start: UInt16(fieldsSize), end: UInt16(end))
     fieldsSize = end
     present |= name.bit
+  }
+
+  /// Appends a further cookie: a browser sends a field for each, one after another (RFC 9113 §8.2.3). Cookies after
+  /// another field are dropped.
+  private func appendCookie(_ value: UnsafeRawBufferPointer) {
+    let place = Int(HeaderName.cookie.rawValue)
+    let end = fieldsSize + 2 + value.count
+    guard Int(places[place].end) == fieldsSize, end <= Limits.maximumHeaderListSize else { return }
+    if unsafe end > storage.count { grow(to: end) }
+    unsafe storage[fieldsSize] = UInt8(ascii: ";")
+    unsafe storage[fieldsSize + 1] = UInt8(ascii: " ")
+    unsafe UnsafeMutableRawBufferPointer(rebasing: storage[fieldsSize + 2..<end]).copyMemory(from: value)
+    places[place].end = UInt16(end)
+    fieldsSize = end
   }
 
   private func grow(to size: Int) {

@@ -6,11 +6,17 @@ package struct Response: Sendable {
   package var contentType: StaticString = "application/json"
   /// The body; if empty, none is sent.
   package var body: [UInt8] = []
+  /// Further fields, with names in lower case.
+  package var fields: [(name: StaticString, value: String)] = []
 
-  package init(status: Int, contentType: StaticString = "application/json", body: [UInt8] = []) {
+  package init(
+    status: Int, contentType: StaticString = "application/json", body: [UInt8] = [],
+    fields: [(name: StaticString, value: String)] = []
+  ) {
     self.status = status
     self.contentType = contentType
     self.body = body
+    self.fields = fields
   }
 
   /// A response without a body.

@@ -371,8 +371,8 @@ extension HTTP2SessionDelegate {
         let base = unsafe UnsafeMutablePointer(mutating: bytes.baseAddress)
         for (index, field) in fields.fields.enumerated() {
           // The first value adds the name to the peer's table; after that the name costs one byte (RFC 7541 §6.2.2).
-          let isUnindexed = field.isUnindexed && sentNames & field.token.bit != 0
-          sentNames |= field.token.bit
+          let isUnindexed = field.isUnindexed && sentNames & field.bit != 0
+          sentNames |= field.bit
           let flags = isUnindexed ? NGHTTP2_NV_FLAG_NO_INDEX : NGHTTP2_NV_FLAG_NONE
           unsafe list.initializeElement(
             at: index,

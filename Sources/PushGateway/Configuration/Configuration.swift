@@ -63,6 +63,8 @@ package struct Configuration: Sendable {
   var initialStreams = Limits.maximumConcurrentStreams
   /// The addresses that serve health and metrics over HTTP/1.1.
   var httpListen = HTTPListen.automatic
+  /// The clients that get the device in a browser.
+  var web = WebSetting.loopback
   /// A file with the secret for metrics; nil to serve metrics to this machine only.
   var metricsTokenFile: String?
   var provider = ProviderSettings()
@@ -301,6 +303,12 @@ extension Configuration: SettingHolder {
       """
       HOST:PORT for HTTP/1.1 without TLS, for monitors and load balancers: /healthz, /readyz, /v1/health and /metrics; \
       several may be given; none: disabled.
+      """),
+    Setting(
+      "web", \.web, .oneOf([.on, .off, .loopback]),
+      """
+      The device in a browser, at /phone: for all clients over https (on), for this machine, also over http at http_listen \
+      (loopback), or off.
       """),
     Setting(
       MetricsToken.setting, \.metricsTokenFile, .orNone(.file("a file with one line, mode 600")),

@@ -73,6 +73,7 @@ struct DeviceAPI: Sendable {
         return .noContent
       },
       route("POST", "/v1/device/acknowledgements", acknowledge),
+      route("POST", "/v1/device/reports", report),
       route("POST", "/v1/device/ads/reports", reportAd),
       route("GET", "/v1/device/ads/reports") { device, request in
         Response(try await pushes.adReports(request.query, of: device.id).map(AdReportRecord.init))
@@ -110,6 +111,11 @@ struct DeviceAPI: Sendable {
   }
 
   private func enroll(_ request: ControlRequest) async throws -> Response {
+    Response(try await enrolled(request), status: 201)
+  }
+
+  /// Enrolls the device of a request.
+  func enrolled(_ request: ControlRequest) async throws -> Enrolled {
     guard request.body.count <= Limits.maximumEnrollmentSize else {
       throw Problem(
         413, "Content Too Large", "the enrollment is too large: expected at most \(Limits.maximumEnrollmentSize) bytes")
@@ -132,7 +138,7 @@ struct DeviceAPI: Sendable {
       }
       if let record { try? await audit.note(status: 201, of: record) }
       if case .invitation(let secret, _) = authorization, !isAdmin { await noteJoined(enrolled, by: secret, request) }
-      return Response(enrolled, status: 201)
+      return enrolled
     } catch {
       if let record { try? await audit.note(status: (Problem(error) ?? .failure).status, of: record) }
       throw error
@@ -327,7 +333,7 @@ struct DeviceAPI: Sendable {
   }
 
   /// Runs a search; a device can run one at a time.
-  private func searching(_ device: Device, _ search: () async throws -> Response) async throws -> Response {
+  func searching<Value>(_ device: Device, _ search: () async throws -> Value) async throws -> Value {
     guard budgets.beginSearch(device.id) else {
       throw Problem.tooManyRequests("another search of this device's log is running: wait for its response")
     }

@@ -65,7 +65,9 @@ final class DoorConnection: ChannelInboundHandler {
   func channelRead(context: ChannelHandlerContext, data: NIOAny) {
     switch (unwrapInboundIn(data), state) {
     case (.head(let head), .waiting):
-      switch DoorRequest(head, isLoopback: isLoopback, maximumBodySize: routes.maximumBodySize) {
+      let request = DoorRequest(
+        head, isLoopback: isLoopback, maximumBodySize: routes.maximumBodySize, servesPage: routes.page != nil)
+      switch request {
       case .served(let request, let isHead):
         state = .receiving(request, isHead: isHead, isLast: !head.isKeepAlive)
       case .refused(let problem):
@@ -93,7 +95,11 @@ final class DoorConnection: ChannelInboundHandler {
   }
 
   private func answered(_ answer: DoorAnswer, isHead: Bool, isLast: Bool) {
-    guard let context, case .answering = state else { return }
+    guard let context, case .answering = state else {
+      answer.stream?.close()
+      return
+    }
+    if let stream = answer.stream { return begin(stream, answer, context) }
     send(answer, isHead: isHead, isLast: isLast, context)
   }
 
@@ -109,6 +115,44 @@ final class DoorConnection: ChannelInboundHandler {
     }
     let sent = context.eventLoop.makePromise(of: Void.self)
     if isLast { hangUp(after: sent.futureResult) }
+    context.writeAndFlush(wrapOutboundOut(.end(nil)), promise: sent)
+  }
+
+  // MARK: Streams
+
+  /// Sends a response without an end in chunks, each after the client has received the one before.
+  private func begin(_ stream: DoorStream, _ answer: DoorAnswer, _ context: ChannelHandlerContext) {
+    context.writeAndFlush(wrapOutboundOut(.head(answer.head(isLast: true))), promise: nil)
+    let loop = context.eventLoop
+    let this = NIOLoopBound(self, eventLoop: loop)
+    state = .answering(
+      Task {
+        do {
+          for try await chunk in stream.lines.lines {
+            try await loop.flatSubmit { this.value.sendChunk(chunk, loop) }.get()
+            stream.lines.taken(chunk.count)
+          }
+        } catch {
+          // The end of the body is missing then, and the page connects again.
+        }
+        stream.close()
+        loop.execute { this.value.endStream() }
+      })
+  }
+
+  private func sendChunk(_ bytes: [UInt8], _ loop: any EventLoop) -> EventLoopFuture<Void> {
+    guard let context else { return loop.makeFailedFuture(ChannelError.ioOnClosedChannel) }
+    let sent = loop.makePromise(of: Void.self)
+    context.writeAndFlush(wrapOutboundOut(.body(.byteBuffer(ByteBuffer(bytes: bytes)))), promise: sent)
+    return sent.futureResult
+  }
+
+  private func endStream() {
+    guard let context, case .answering = state else { return }
+    state = .ending
+    expect(within: Limits.doorLingerTime)
+    let sent = context.eventLoop.makePromise(of: Void.self)
+    hangUp(after: sent.futureResult)
     context.writeAndFlush(wrapOutboundOut(.end(nil)), promise: sent)
   }
 

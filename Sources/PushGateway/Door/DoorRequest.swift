@@ -11,15 +11,18 @@ enum DoorRequest: Sendable {
   /// - Parameters:
   ///   - isLoopback: true if the peer is on this machine.
   ///   - maximumBodySize: the maximum size of a body in bytes; 0 to refuse requests with a body.
-  init(_ head: HTTPRequestHead, isLoopback: Bool, maximumBodySize: Int = 0) {
+  ///   - servesPage: true if the device in a browser is served, whose requests have an origin and bodies.
+  init(_ head: HTTPRequestHead, isLoopback: Bool, maximumBodySize: Int = 0, servesPage: Bool = false) {
+    let isOfPage = servesPage && WebAPI.isFor(path: head.uri.prefix { $0 != "?" })
+    let maximumBodySize = isOfPage ? max(maximumBodySize, Limits.maximumPreferencesBodySize) : maximumBodySize
     self =
-      switch DoorRequest.problem(with: head, maximumBodySize: maximumBodySize) {
+      switch DoorRequest.problem(with: head, maximumBodySize: maximumBodySize, isOfPage: isOfPage) {
       case let problem?: .refused(problem)
       case nil: .served(DoorRequest.request(head, isLoopback: isLoopback), isHead: head.method == .HEAD)
       }
   }
 
-  private static func problem(with head: HTTPRequestHead, maximumBodySize: Int) -> Problem? {
+  private static func problem(with head: HTTPRequestHead, maximumBodySize: Int, isOfPage: Bool) -> Problem? {
     let fields = head.headers
     let hosts = fields["host"]
     if hosts.count > 1 || hosts.isEmpty && head.version.minor > 0 {
@@ -40,7 +43,8 @@ enum DoorRequest: Sendable {
       return Problem(
         400, "Bad Request", "expected HTTP/1.1; pushes are sent over HTTP/2 to a `listen` address")
     }
-    if fields.contains(name: "origin") {
+    // The routes of the page check the origin themselves.
+    if fields.contains(name: "origin"), !isOfPage {
       return Problem(403, "Forbidden", "requests from web pages are refused: omit Origin")
     }
     guard head.uri.utf8.first == UInt8(ascii: "/") else {
@@ -55,10 +59,12 @@ enum DoorRequest: Sendable {
     let isLocal =
       isLoopback && head.headers["host"].allSatisfy(isLoopbackName)
       && !["forwarded", "x-forwarded-for", "via"].contains { head.headers.contains(name: $0) }
-    return ControlRequest(
+    var request = ControlRequest(
       method: head.method == .HEAD ? "GET" : head.method.rawValue, target: head.uri,
       authorization: head.headers.first(name: "authorization"), accept: head.headers["accept"].joined(separator: ","),
       from: isLocal ? .loopback : .remote)
+    request.browser = BrowserFields(head.headers)
+    return request
   }
 
   /// Returns true if a Host field names this machine, independent of name servers: `localhost`, names below it, or a

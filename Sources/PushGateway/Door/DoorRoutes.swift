@@ -3,10 +3,12 @@ import Logging
 import NIOHTTP1
 import PushCore
 
-/// The routes of HTTP/1.1, served outside of the loops: health and metrics.
+/// The routes of HTTP/1.1, served outside of the loops: health, metrics and the device in a browser.
 struct DoorRoutes: Sendable {
   /// The maximum size of a request's body in bytes; 0 if no route takes a body.
   let maximumBodySize: Int
+  /// The device in a browser; nil if it is not served.
+  let page: DoorPage?
   private let router: Router
   private let logger: Logger
 
@@ -15,12 +17,13 @@ struct DoorRoutes: Sendable {
   ///   - others: further routes; only a test gateway has some.
   init(
     health: HealthAPI, meters: Meters, token: MetricsToken?, logger: Logger, others: [Router.Route] = [],
-    maximumBodySize: Int = 0
+    maximumBodySize: Int = 0, page: DoorPage? = nil
   ) {
     self.logger = logger
     self.maximumBodySize = maximumBodySize
+    self.page = page
     router = Router(
-      health.routes + others + [
+      health.routes + others + (page?.routes ?? []) + [
         .init("GET", "/metrics") { request in
           if request.peer == .remote { try DoorRoutes.admit(request, token) }
           return MetricsAPI.response(to: request, meters)
@@ -44,6 +47,9 @@ struct DoorRoutes: Sendable {
 
   /// Returns the response to a request, including requests without a route.
   func answer(_ request: ControlRequest) async -> DoorAnswer {
+    if let page, page.isForStream(request) {
+      return await answer(request) { try await page.openStream($0) }
+    }
     switch router.match(method: request.method, path: request.path) {
     case .unknown: return DoorAnswer(Problem.notFound("unknown path \(request.path)").response)
     case .otherMethods(let methods):
@@ -55,13 +61,15 @@ struct DoorRoutes: Sendable {
     case .found(let route, let parameters):
       var request = request
       request.parameters = parameters
-      return await serve(request, route)
+      return await answer(request) { DoorAnswer(try await route.serve($0)) }
     }
   }
 
-  private func serve(_ request: ControlRequest, _ route: Router.Route) async -> DoorAnswer {
+  private func answer(
+    _ request: ControlRequest, by serve: (ControlRequest) async throws -> DoorAnswer
+  ) async -> DoorAnswer {
     do {
-      return DoorAnswer(try await route.serve(request))
+      return try await serve(request)
     } catch {
       if let problem = Problem(error) {
         var answer = DoorAnswer(problem.response)
@@ -77,6 +85,8 @@ struct DoorRoutes: Sendable {
 /// An HTTP/1.1 response with its additional fields.
 struct DoorAnswer: Sendable {
   var response: Response
+  /// The body that follows the response's own, without an end; nil if there is none.
+  var stream: DoorStream?
   var fields: [(name: String, value: String)] = []
 
   init(_ response: Response) { self.response = response }
@@ -85,10 +95,14 @@ struct DoorAnswer: Sendable {
   ///
   /// - Parameter isLast: true if the connection ends with this response.
   func head(isLast: Bool) -> HTTPResponseHead {
-    var headers = HTTPHeaders([
-      ("content-type", "\(response.contentType)"), ("content-length", String(response.body.count)),
-      ("cache-control", "no-store"), ("x-content-type-options", "nosniff"),
-    ])
+    var headers = HTTPHeaders([("content-type", "\(response.contentType)")])
+    // Without a length the encoder sends the body in chunks.
+    if stream == nil { headers.add(name: "content-length", value: String(response.body.count)) }
+    for (name, value) in response.fields { headers.add(name: "\(name)", value: value) }
+    for (name, value) in [("cache-control", "no-store"), ("x-content-type-options", "nosniff")]
+    where !headers.contains(name: name) {
+      headers.add(name: name, value: value)
+    }
     for (name, value) in fields { headers.add(name: name, value: value) }
     headers.add(name: "connection", value: isLast ? "close" : "keep-alive")
     return HTTPResponseHead(

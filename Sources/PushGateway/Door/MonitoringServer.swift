@@ -40,17 +40,19 @@ final class MonitoringServer: Sendable {
   /// - Parameters:
   ///   - inherited: the sockets that the previous gateway process had bound.
   ///   - limits: counts refused connections.
+  ///   - page: the device in a browser; nil if it is not served.
   /// - Returns: nil if the setting is `none`, or if no address is configured and no loopback address is available.
   /// - Throws: ``ListenError`` if a configured address can't be bound, ``ConfigurationError`` if the file with the
   ///   monitors' secret can't be used.
   static func open(
     _ configuration: Configuration, _ health: HealthAPI, _ meters: Meters, _ inherited: InheritedSockets,
-    limits: LimitCounters, logger: Logger, others: [Router.Route] = [], maximumBodySize: Int = 0
+    limits: LimitCounters, logger: Logger, others: [Router.Route] = [], maximumBodySize: Int = 0, page: DoorPage? = nil
   ) async throws -> MonitoringServer? {
     let token = configuration.metricsTokenFile.map(MetricsToken.init)
     try token?.check()
     let routes = DoorRoutes(
-      health: health, meters: meters, token: token, logger: logger, others: others, maximumBodySize: maximumBodySize)
+      health: health, meters: meters, token: token, logger: logger, others: others, maximumBodySize: maximumBodySize,
+      page: page)
     return try await open(
       configuration.httpListen, beside: configuration.listen, Set(configuration.balancers ?? []), routes, inherited,
       limits, logger)

@@ -24,6 +24,8 @@ struct ControlRequest: Sendable {
   /// The parts of the path that match placeholders of its route, in order.
   var parameters: [String] = []
 
+  /// The fields by which a browser describes the request.
+  var browser = BrowserFields()
   /// The media types that the sender accepts; nil if it names none.
   var accept: String?
 
@@ -32,6 +34,7 @@ struct ControlRequest: Sendable {
     self.init(
       method: message.text(.method) ?? "", target: message.text(.path) ?? "/", body: message.body,
       authorization: message.text(.authorization), accept: message.text(.accept), from: peer)
+    browser = BrowserFields(message)
   }
 
   /// - Parameters:

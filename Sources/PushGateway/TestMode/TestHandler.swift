@@ -51,7 +51,7 @@ final class TestHandler: Handler, RefusalObserver {
   private static func isOfSender(_ request: Message) -> Bool {
     !(request.has(.path, beginningWith: "/v1/") || request.has(.path, beginningWith: "/admin/")
       || request.has(.path, beginningWith: Paths.channels) || request.has(.path, HealthAPI.alivePath)
-      || request.has(.path, HealthAPI.readyPath))
+      || request.has(.path, HealthAPI.readyPath) || WebAPI.isFor(request))
   }
 
   private func providerToken(of exchange: Exchange) -> ProviderTokenText? {

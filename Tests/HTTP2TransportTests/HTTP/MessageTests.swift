@@ -1,3 +1,4 @@
+import PushCore
 import PushTesting
 import Testing
 
@@ -28,7 +29,20 @@ import Testing
     #expect(!message.hasDuplicateFields)
     message.keep(name, "two")
     #expect(message.hasDuplicateFields == name.mustBeSingle)
-    #expect(message.text(name) == "one")
+    #expect(message.text(name) == (name == .cookie ? "one; two" : "one"))
+  }
+
+  @Test func `cookies that follow one another are one value, others are dropped`() {
+    let message = Message()
+    for value in ["a=1", "", "b=2"] { message.keep(.cookie, value) }
+    #expect(message.text(.cookie) == "a=1; ; b=2")
+    message.keep(.accept, "x")
+    message.keep(.cookie, "c=3")
+    #expect(message.text(.cookie) == "a=1; ; b=2")
+    #expect(message.text(.accept) == "x")
+    message.reset()
+    for _ in 0...Limits.maximumHeaderListSize { message.keep(.cookie, "") }
+    #expect(message.fieldsSize <= Limits.maximumHeaderListSize)
   }
 
   @Test func `its fields keep their bytes however many there are`() {

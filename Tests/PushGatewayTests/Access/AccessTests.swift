@@ -34,6 +34,10 @@ import Testing
     case operatorToken = "operator's token"
     case adminToken = "admin's token"
     case operatorDevice = "operator's device"
+    /// The cookie of the gateway's own page.
+    case session = "page's session"
+    /// The same cookie in a request of another page.
+    case strangeSession = "session, other page"
     /// An admin's token on a gateway with `remote_admin` off.
     case off = "admin's token, remote_admin off"
   }
@@ -103,6 +107,18 @@ import Testing
     }
   }
 
+  /// The routes of the device in a browser. Only the gateway's own page may begin and end a session.
+  static func webRoutes(_ invitation: String) -> [Route] {
+    [
+      Route(method: "GET", pattern: "/phone", path: "/phone"), Route(method: "GET", pattern: "/join", path: "/join"),
+      Route(method: "GET", pattern: "/phone/{file}", path: "/phone/app.js"),
+      Route(
+        method: "POST", pattern: "/phone/session", path: "/phone/session",
+        body: #"{"name":"browser","invitation":"\#(invitation)"}"#, role: .session),
+      Route(method: "DELETE", pattern: "/phone/session", path: "/phone/session", role: .session),
+    ]
+  }
+
   /// Returns the routes of the admin API. A route needs the role `admin` if it concerns credentials or a path on the
   /// gateway's machine. Other changes need an operator, as do the texts of users' reports.
   static func adminRoutes(_ router: Router) -> [Route] {
@@ -145,7 +161,8 @@ import Testing
     switch route.role {
     case nil: true
     case .provider: credential == .key
-    case .device: credential == .device || credential == .operatorDevice
+    case .device: credential == .device || credential == .operatorDevice || credential == .session
+    case .session: credential == .session
     default: credential == .admin || !route.isForSocket && administers(credential, route.role)
     }
   }
@@ -186,6 +203,12 @@ import Testing
           AdministratorToken(name: name, role: role, created: 0, expires: Limits.maximumTime), text: text)
         return (.authorization, "bearer " + text)
       }
+      let invitation = try await registrations.invite(InvitationTerms(expires: .max)).secret
+      let session = WebSession(authority: TestGateway.authority)
+      func page(_ site: String) -> [(HeaderName, String)] {
+        let cookie = "other=1; \(session.name(BrowserFields()))=\(device.secret)"
+        return [(.cookie, cookie), (.origin, "https://localhost"), (.fetchSite, site)]
+      }
       let code = try await registrations.invite(InvitationTerms(role: .operator, expires: .max)).secret
       let console = try await registrations.enroll(name: "console", person: nil, by: .invitation(code, now: 1))
       let shown: [Credential: [(HeaderName, String)]] = [
@@ -194,7 +217,8 @@ import Testing
         .revokedKey: try key("REVOKED001"), .key: try key("ABC123DEFG"), .device: [device.authorization],
         .revokedDevice: [gone.authorization], .admin: [], .readerToken: [try await token("reader", .reader)],
         .operatorToken: [try await token("operator", .operator)], .adminToken: [try await token("admin", .admin)],
-        .operatorDevice: [(.authorization, "bearer " + console.secret)], .off: [try await token("off", .admin)],
+        .operatorDevice: [(.authorization, "bearer " + console.secret)],
+        .session: page("same-origin"), .strangeSession: page("same-site"), .off: [try await token("off", .admin)],
       ]
       try await registrations.removeKey("REVOKED001")
       _ = try await registrations.remove(gone.id, now: 1)
@@ -212,7 +236,7 @@ import Testing
         // Health routes need no credential.
         + AccessTests.routes(Router(HealthAPI(check: parts.healthCheck).routes), nil)
         + AccessTests.routes(Router(gateway.admin.publicRoutes), nil)
-        + AccessTests.routes(DeviceAPI(parts).router, .device) + stream
+        + AccessTests.routes(DeviceAPI(parts).router, .device) + stream + AccessTests.webRoutes(invitation)
         + AccessTests.adminRoutes(gateway.admin.router)
       var rows: [String] = []
       for route in routes {

@@ -75,7 +75,9 @@ final class TestGateway: Sendable {
     self.admin = admin
     loops = try await Loops(count: 1) { loop in
       GatewayHandler(
-        loop: loop, parts: parts, tokens: tokens, faults: faults, admin: admin, limits: limits, logger: .silent)
+        loop: loop, parts: parts, tokens: tokens, faults: faults, admin: admin, limits: limits, logger: .silent,
+        web: WebAPI(
+          setting: .on, session: WebSession(authority: TestGateway.authority), devices: DeviceAPI(parts)))
     }
     parts.log.beforeReading { [loops] in await loops.completeTurns() }
     var options = options

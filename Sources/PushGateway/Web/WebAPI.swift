@@ -1,0 +1,74 @@
+import GatewayProtocol
+import HTTP2Transport
+import PushCore
+
+/// The routes of the device in a browser: its files, and the session of a page.
+struct WebAPI: Sendable {
+  let setting: WebSetting
+  let session: WebSession
+  let devices: DeviceAPI
+
+  /// The path of invitations that are passed on as a link or a QR code. The code is after `#`, so that a browser sends
+  /// it only with the enrollment.
+  private static let joinPath: StaticString = "/join"
+  private static let sessionPath = "/phone/session"
+
+  /// Returns true if a request is for the page.
+  static func isFor(_ request: Message) -> Bool {
+    request.has(.path, beginningWith: "/phone") || request.has(.path, joinPath)
+  }
+
+  /// Returns true if the path of a request over HTTP/1.1 belongs to the page, or to the API of devices that it uses.
+  static func isFor(path: Substring) -> Bool {
+    path == "/phone" || path.hasPrefix("/phone/") || path == "/join" || path == "/v1/device"
+      || path.hasPrefix("/v1/device/")
+  }
+
+  var router: Router {
+    Router([
+      .init("GET", "/phone", page),
+      .init("GET", "/join", page),
+      .init("POST", WebAPI.sessionPath, begin),
+      .init("DELETE", WebAPI.sessionPath, end),
+      .init("GET", "/phone/{file}") { try file($0.parameters[0], $0) },
+    ])
+  }
+
+  /// Returns the page, and renews the cookie of its session: browsers delete a cookie after 400 days.
+  private func page(_ request: ControlRequest) throws(Problem) -> Response {
+    var response = try file("index.html", request)
+    if let secret = session.secret(request.browser), devices.registrations.device(secret: secret) != nil {
+      response.fields.append(("set-cookie", session.cookie(secret, request.browser)))
+    }
+    return response
+  }
+
+  private func file(_ name: String, _ request: ControlRequest) throws(Problem) -> Response {
+    guard let response = WebFiles.response(name, known: request.browser.known) else {
+      throw .notFound("unknown file \(String(name.prefix(64))) of the page")
+    }
+    return response
+  }
+
+  /// Enrolls the browser as a device, with the invitation of a link, and begins its session. The page never gets the
+  /// secret.
+  private func begin(_ request: ControlRequest) async throws -> Response {
+    try session.check(request.method, request.browser)
+    var enrollment = request
+    // The HTTP/1.1 server is on this machine. A page never has the permissions of the admin socket.
+    if enrollment.peer == .adminSocket { enrollment.peer = .loopback }
+    enrollment.administrator = nil
+    var enrolled = try await devices.enrolled(enrollment)
+    let cookie = session.cookie(enrolled.secret, request.browser)
+    enrolled.secret = ""
+    var response = Response(enrolled, status: 201)
+    response.fields = [("set-cookie", cookie), ("cache-control", "no-store")]
+    return response
+  }
+
+  /// Ends the session of this browser. The device stays enrolled.
+  private func end(_ request: ControlRequest) async throws -> Response {
+    try session.check(request.method, request.browser)
+    return Response(status: 204, fields: [("set-cookie", session.cookie(nil, request.browser))])
+  }
+}

@@ -1,0 +1,88 @@
+import PushTesting
+import Testing
+
+@testable import GatewayClient
+@testable import GatewayProtocol
+@testable import HTTP2Transport
+@testable import PushCore
+@testable import PushGateway
+
+/// The routes of the device in a browser, over HTTP/2.
+@Suite(.timeLimit(.minutes(5))) struct WebAPITests {
+  static let own: [(HeaderName, String)] = [(.origin, "https://localhost"), (.fetchSite, "same-origin")]
+
+  @Test func `the page, its files and nothing else are served`() async throws {
+    try await TestGateway.run { gateway in
+      let client = try await gateway.client()
+      for path in ["/phone", "/phone/", "/join", "/phone/app.js", "/phone/style.css"] {
+        let answer = try await client.request("GET", path)
+        #expect(answer.status == 200 && !answer.body.isEmpty, "\(path)")
+      }
+      for path in ["/phone/nothing", "/phone/..%2fapp.js", "/phone/a/b"] {
+        #expect(try await client.request("GET", path).status == 404, "\(path)")
+      }
+      #expect(try await client.request("POST", "/phone").status == 405)
+    }
+  }
+
+  @Test func `each file has the fields that restrict it, a type and a validator`() throws {
+    #expect(WebFiles.names.contains("index.html"))
+    for name in WebFiles.names {
+      let response = try #require(WebFiles.response(name, known: nil))
+      let fields = Dictionary(uniqueKeysWithValues: response.fields.map { ("\($0.name)", $0.value) })
+      #expect(fields["content-security-policy"]?.contains("unsafe") == false)
+      #expect(fields["content-security-policy"]?.contains("frame-ancestors 'none'") == true)
+      #expect(fields["x-content-type-options"] == "nosniff" && fields["referrer-policy"] == "no-referrer")
+      #expect("\(response.contentType)" != "application/octet-stream", "\(name)")
+      let again = try #require(WebFiles.response(name, known: fields["etag"]))
+      #expect(again.status == 304 && again.body.isEmpty)
+    }
+    #expect(WebFiles.response("nothing", known: nil) == nil)
+  }
+
+  @Test func `a browser joins once by an invitation, and its cookie is the device's credential`() async throws {
+    try await TestGateway.run(enrollment: .invitation) { gateway in
+      let code = try await gateway.registrations.invite(InvitationTerms(expires: .max)).secret
+      let body = Array(#"{"name":"browser","invitation":"\#(code)"}"#.utf8)
+      let api = WebAPI(
+        setting: .on, session: WebSession(authority: TestGateway.authority), devices: DeviceAPI(gateway.parts))
+      guard case .found(let route, _) = api.router.match(method: "POST", path: "/phone/session") else {
+        Issue.record("there is no route for sessions")
+        return
+      }
+      var request = ControlRequest(
+        method: "POST", target: "/phone/session", body: body, authorization: nil, from: .adminSocket)
+      let bare = request
+      await #expect(throws: Problem.self) { try await route.serve(bare) }
+      (request.browser.origin, request.browser.site) = ("https://localhost", "same-origin")
+      let joining = request
+      let response = try await route.serve(joining)
+      #expect(response.status == 201)
+      let field = response.fields.first { "\($0.name)" == "set-cookie" }
+      let cookie = try #require(field?.value)
+      let pair = String(cookie.prefix { $0 != ";" })
+      let secret = String(pair.drop { $0 != "=" }.dropFirst())
+      #expect(!secret.isEmpty)
+      #expect(!String(decoding: response.body, as: UTF8.self).contains(secret))
+      // The invitation is used up, and the page has no permission of the admin socket.
+      await #expect(throws: (any Error).self) { try await route.serve(joining) }
+      let client = try await gateway.client()
+      let own = WebAPITests.own + [(.cookie, pair)]
+      #expect(try await client.request("GET", "/v1/device", own).status == 200)
+      #expect(try await client.request("GET", "/v1/device", [(.cookie, pair)]).status == 403)
+    }
+  }
+
+  @Test func `a report is answered with the action that counts`() async throws {
+    try await TestGateway.run { gateway in
+      let device = try await gateway.enroll()
+      let client = try await gateway.client()
+      let unknown = #"{"type":"answer","id":"\#(SampleRequest.id)","action":"view"}"#
+      let lines = Array("\(unknown)\nnot a line\n\n{}\n".utf8)
+      let answer = try await client.request("POST", "/v1/device/reports", [device.authorization], body: lines)
+      #expect(answer.status == 200)
+      let id = try #require(APNSID("\(SampleRequest.id)"))
+      #expect(String(decoding: answer.body, as: UTF8.self) == "{\"type\":\"answered\",\"id\":\"\(id)\"}\n")
+    }
+  }
+}
