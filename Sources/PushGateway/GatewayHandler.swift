@@ -167,7 +167,7 @@ final class GatewayHandler: Handler {
   /// - Throws: 403 if another page uses the session.
   private func controlRequest(_ exchange: Exchange) throws(Problem) -> ControlRequest {
     var request = ControlRequest(exchange.request, from: exchange.connection.peer)
-    if let web, GatewayHandler.isForDevices(exchange.request), web.setting.serves(exchange.connection.peer) {
+    if let web, exchange.request.has(.path, beginningWith: "/v1/device"), web.setting.serves(exchange.connection.peer) {
       try request.adopt(web.session)
     }
     return request

@@ -35,7 +35,7 @@ struct DoorPage: Sendable {
     }
     var request = request
     request.environment = environment
-    if request.path.hasPrefix("/v1/") { try request.adopt(web.session) }
+    if request.path.hasPrefix("/v1/device") { try request.adopt(web.session) }
     return request
   }
 
