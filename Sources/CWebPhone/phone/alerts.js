@@ -1,0 +1,78 @@
+// The alert on screen: its group, its buttons, and the answers that a button gives. Pure, by the rules A1 to A7 and X1 to X5.
+
+import { standsAlone } from "./state.js";
+
+/** The time in milliseconds for which an alert that has just appeared ignores keys and clicks. */
+export const attentionTime = 500;
+
+/** The action of the button that opens the actions of a question. */
+export const options = "options";
+
+/** Returns the alerts that are shown together: the first one and all others of its app, unless one stands alone. */
+export function group(alerts) {
+  const [first] = alerts;
+  if (!first) return [];
+  if (standsAlone(first)) return [first];
+  return alerts.filter((alert) => !standsAlone(alert) && alert.push.topic === first.push.topic);
+}
+
+/** Returns the buttons of one alert: Close and View, Close and Options, or OK alone. */
+export function buttons(alert) {
+  const { buttons: titles, actions } = alert.push.alert;
+  if (titles.length === 1) return [{ id: "ok", title: titles[0] }];
+  const second = actions.length ? { id: options, title: titles[1] ?? "Options" } : { id: "view", title: titles[1] ?? "View" };
+  return [{ id: "close", title: titles[0] ?? "Close" }, second];
+}
+
+/** Returns the buttons of a group. */
+export function choices(members) {
+  if (members.length > 1) return [{ id: "close", title: "Close All" }, { id: "view", title: "View" }];
+  return buttons(members[0]);
+}
+
+/** The answer that closing an alert gives. */
+export const cancellation = (alert) => (buttons(alert)[0].id === "ok" ? "ok" : "close");
+
+/** The answer that View of a group gives to one of its alerts. */
+const viewing = (alert) => (buttons(alert).length === 1 ? "ok" : "view");
+
+/** Returns the change of a button, only for alerts that were on screen when it was pressed. */
+export function answer(members, id) {
+  const isGroup = members.length > 1;
+  const action = (alert) => {
+    if (id === "close") return cancellation(alert);
+    return id === "view" && isGroup ? viewing(alert) : id;
+  };
+  const answers = members.map((alert) => ({ ordinal: alert.ordinal, id: alert.push.id, action: action(alert) }));
+  return { type: "answered", answers, isRead: !isGroup || id === "view" };
+}
+
+/** Returns the buttons of an action sheet: destructive ones first (X3), Cancel apart. */
+export function sheetChoices(alert) {
+  const { actions } = alert.push.alert;
+  return [...actions.filter((one) => one.isDestructive), ...actions.filter((one) => !one.isDestructive)];
+}
+
+/** Returns true if more alerts are queued than are on screen, and Close All is offered for all of them. */
+export const offersCloseAll = (alerts) => alerts.length > group(alerts).length && (alerts.length > 3 || group(alerts).length > 1);
+
+/** Returns the choices of Close All, each with the alerts that it closes. */
+export function closeChoices(alerts) {
+  const plain = alerts.filter((alert) => !standsAlone(alert));
+  const own = plain.filter((alert) => alert.push.topic === alerts[0]?.push.topic);
+  const list = [];
+  if (alerts.length > plain.length) {
+    list.push({ id: "all", title: `Close ${alerts.length} + Questions`, isDestructive: true, alerts });
+  }
+  if (own.length && own.length < plain.length) {
+    list.push({ id: "group", title: `Close ${own.length} of ${alerts[0].push.app.name}`, alerts: own });
+  }
+  if (plain.length) list.push({ id: "plain", title: `Close All ${plain.length}`, alerts: plain });
+  return list;
+}
+
+/** Returns the change that closes alerts without marking them read. */
+export function closeAll(alerts) {
+  const answers = alerts.map((alert) => ({ ordinal: alert.ordinal, id: alert.push.id, action: cancellation(alert) }));
+  return { type: "answered", answers, isRead: false };
+}

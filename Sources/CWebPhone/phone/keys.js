@@ -1,0 +1,43 @@
+// The keys: the only table for matching and for the help. They are those of the terminal where they mean the same.
+
+/** Returns the bindings of a place: keys, words, and the command that they give. */
+export function bindings({ screen, hasEntry, isUnread, hasLink, undo, redo, isConnected, dropped }) {
+  const list = [];
+  const add = (keys, words, command) => list.push({ keys, words, command });
+  if (hasEntry && screen === "center") {
+    add(["Enter"], "open", "open");
+    add([" "], "tick", "mark");
+    add(["ArrowLeft", "["], "previous group", "previousGroup");
+    add(["ArrowRight", "]"], "next group", "nextGroup");
+  }
+  if (hasEntry && (screen === "center" || screen === "message")) {
+    add(["ArrowDown", "j"], screen === "center" ? "next" : "older", "next");
+    add(["ArrowUp", "k"], screen === "center" ? "previous" : "newer", "previous");
+    add(["d", "Delete"], "clear", "clear");
+    if (isUnread) add(["m"], "mark read", "read");
+    if (hasLink) add(["o"], "open link", "openLink");
+    add(["y"], "copy", "copy");
+    add(["a"], "report as advertising", "reportAd");
+  }
+  if (screen === "center") add(["D"], "clear all", "clearAll");
+  if (screen === "message") add(["p"], "payload", "payload");
+  if (undo) add(["u"], `undo ${undo}`, "undo");
+  if (redo) add(["U"], `redo ${redo}`, "redo");
+  if (dropped) add(["n"], "note the dropped pushes", "noteDropped");
+  if (!isConnected) add(["r"], "try now", "retry");
+  add(["/"], "search", "search");
+  add(["w"], "why a push was not shown", "why");
+  add(["s"], "silent or ring", "silent");
+  add(["1"], "home", "home");
+  add(["2"], "center", "center");
+  add(["3"], "settings", "settings");
+  add(["Escape"], "back", "back");
+  add(["?"], "keys", "help");
+  return list;
+}
+
+export const commandOf = (list, key) => list.find(({ keys }) => keys.includes(key))?.command;
+
+const names = { " ": "Space", Escape: "Esc", ArrowDown: "↓", ArrowUp: "↑", ArrowLeft: "←", ArrowRight: "→", Enter: "↵", Delete: "Del" };
+
+export const keyName = (key) => names[key] ?? key;

@@ -1,0 +1,205 @@
+// The connection of the device: one stream for all tabs of the browser. A push is in the journal before it is acknowledged.
+
+import { gateway, Refusal } from "./gateway.js";
+import { Backoff, EventParser, place, readLine } from "./lines.js";
+import { apply, changesBy, newState } from "./state.js";
+
+const answerInterval = 15_000;
+const reportBatch = 100;
+
+/** Keeps one stream in the tab that holds the lock, and reports what all tabs recorded. */
+export class Link {
+  #journal;
+  #channel = new BroadcastChannel("pushgateway-phone-link");
+  #backoff = new Backoff();
+  #abort = null;
+  #wake = null;
+  #isEnded = false;
+  #acknowledged = 0;
+  #isAcknowledging = false;
+  #query = "";
+  #repeat = null;
+  #isReporting = false;
+  #presented = [];
+  /** True in the tab that has the stream. */
+  isLeader = false;
+
+  /** Called with a status: {state: connecting, connected, disconnected, refused}, and with pushes that arrived. */
+  onstatus = () => {};
+  onpushes = () => {};
+  onnotice = () => {};
+
+  constructor(journal) {
+    this.#journal = journal;
+    // A request of another tab to the tab with the stream.
+    this.#channel.onmessage = () => { if (this.isLeader) { this.#query = ""; this.#abort?.abort(); } };
+  }
+
+  /** Waits for the lock of the stream, then connects again and again. */
+  async run() {
+    await navigator.locks.request("pushgateway-phone", async () => {
+      this.isLeader = true;
+      addEventListener("online", () => this.retry());
+      document.addEventListener("visibilitychange", () => document.visibilityState === "visible" && this.retry());
+      await this.#journal.compact();
+      while (!this.#isEnded) await this.#attempt();
+    });
+  }
+
+  /** Tries to connect at once. */
+  retry() { this.#wake?.(); }
+
+  /** Opens the stream again, which then begins with the apps for which the device is registered now. */
+  reconnect() {
+    this.#query = "";
+    this.#abort?.abort();
+    this.#channel.postMessage("");
+  }
+
+  end() {
+    this.#isEnded = true;
+    this.#abort?.abort();
+    this.retry();
+  }
+
+  async #attempt() {
+    const { state } = this.#journal;
+    this.onstatus({ state: "connecting" });
+    this.#abort = new AbortController();
+    this.#query = JSON.stringify([state.device.isSilent, state.device.focus]);
+    let isConnected = false;
+    try {
+      const response = await gateway.stream(place(state.epoch, state.cursor), state.device, this.#abort.signal);
+      isConnected = true;
+      await this.#read(response.body.pipeThrough(new TextDecoderStream()).getReader());
+    } catch (error) {
+      if (error instanceof Refusal && error.status === 401) {
+        this.#isEnded = true;
+        return this.onstatus({ state: "refused" });
+      }
+    }
+    if (isConnected) localStorage.setItem("lastConnected", String(Date.now()));
+    clearInterval(this.#repeat);
+    if (this.#isEnded || this.#isRestarting()) return;
+    const pause = this.#backoff.next();
+    this.onstatus({ state: "disconnected", last: Number(localStorage.getItem("lastConnected")), retry: Date.now() + pause });
+    await new Promise((resolve) => {
+      this.#wake = resolve;
+      setTimeout(resolve, pause);
+    });
+    this.#wake = null;
+  }
+
+  /** True if the stream ended because its silent switch or its Focus has changed. */
+  #isRestarting() {
+    const { device } = this.#journal.state;
+    return this.#query !== JSON.stringify([device.isSilent, device.focus]);
+  }
+
+  async #read(reader) {
+    const parser = new EventParser();
+    for (;;) {
+      const { done, value } = await reader.read();
+      if (done) return;
+      const lines = parser.push(value).map(({ data }) => ({ line: readLine(data), data })).filter(({ line }) => line);
+      await this.#take(lines);
+      const bye = lines.find(({ line }) => line.type === "bye")?.line;
+      if (!bye) continue;
+      if (bye.reason === "revoked") {
+        this.#isEnded = true;
+        this.onstatus({ state: "refused" });
+      }
+      return;
+    }
+  }
+
+  /** Stores the changes of lines that arrived together, and acknowledges the pushes among them. */
+  async #take(lines) {
+    const changes = [];
+    // Later lines of a batch depend on earlier ones, so that changes are computed from a copy of what decides.
+    const { cursor, epoch, isRenumbered, entries, alerts, pending, device } = this.#journal.state;
+    const ahead = { ...newState(), cursor, epoch, isRenumbered, entries: [...entries], alerts: [...alerts], pending, device };
+    for (const { line, data } of lines) {
+      if (line.type === "welcome") this.#welcome(line);
+      for (const change of changesBy(line, ahead, data)) {
+        changes.push(change);
+        if (lines.length > 1) apply(ahead, structuredClone(change));
+      }
+    }
+    await this.#journal.append(changes);
+    const pushes = changes.filter((change) => change.type === "received").map((change) => change.push);
+    if (pushes.length) this.onpushes(pushes);
+    this.#acknowledge();
+  }
+
+  #welcome() {
+    this.#backoff.reset();
+    this.#acknowledged = 0;
+    this.onstatus({ state: "connected" });
+    clearInterval(this.#repeat);
+    this.#report();
+  }
+
+  /** Acknowledges the pushes that are on disk, one request at a time. */
+  async #acknowledge() {
+    if (this.#isAcknowledging) return;
+    this.#isAcknowledging = true;
+    try {
+      while (this.#journal.state.cursor > this.#acknowledged) {
+        const { cursor, epoch } = this.#journal.state;
+        await gateway.acknowledge(cursor, epoch);
+        this.#acknowledged = cursor;
+      }
+    } catch {
+      // The position of the next stream acknowledges them.
+    } finally {
+      this.#isAcknowledging = false;
+    }
+  }
+
+  /** Sends what tabs have recorded; called with each change of the journal. */
+  noteChanges(changes) {
+    if (!this.isLeader) return;
+    if (changes.some((change) => change.type === "answered")) this.#report();
+    if (changes.some((change) => change.type === "device") && this.#isRestarting()) this.#abort?.abort();
+  }
+
+  /** Reports the parts of pushes that were shown or played. */
+  presented(reports) {
+    this.#presented.push(...reports.map(({ id, parts }) => ({ type: "presented", id, parts })));
+    this.#report();
+  }
+
+  /** Sends reports and the answers that the gateway has not confirmed, and repeats the answers. */
+  async #report() {
+    if (this.#isReporting) return;
+    this.#isReporting = true;
+    try {
+      for (let sent = new Set(); ;) {
+        const answers = this.#journal.state.pending.filter(({ id }) => this.isLeader && !sent.has(id));
+        const presented = this.#presented.slice(0, reportBatch);
+        const lines = [...presented, ...answers.slice(0, reportBatch).map((one) => ({ type: "answer", ...one }))];
+        if (!lines.length) break;
+        const replies = await gateway.report(lines);
+        this.#presented.splice(0, presented.length);
+        for (const { id } of answers.slice(0, reportBatch)) sent.add(id);
+        await this.#answered(replies.map(readLine).filter((line) => line?.type === "answered"));
+      }
+    } catch {
+      // Answers are repeated below and after each connect.
+    } finally {
+      this.#isReporting = false;
+    }
+    clearTimeout(this.#repeat);
+    if (this.isLeader && this.#journal.state.pending.length) this.#repeat = setTimeout(() => this.#report(), answerInterval);
+  }
+
+  async #answered(lines) {
+    const { pending } = this.#journal.state;
+    for (const { id, action } of lines) {
+      const own = pending.find((answer) => answer.id === id);
+      if (own && action && action !== own.action) this.onnotice(`Answered before, on another device: ${action}`);
+    }
+    await this.#journal.append(lines.flatMap((line) => changesBy(line, this.#journal.state, "")));
+  }
+}

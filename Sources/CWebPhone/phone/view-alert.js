@@ -1,0 +1,178 @@
+// The alert on screen, the action sheet and the help, as dialogs of the page.
+
+import { answer, attentionTime, choices, closeAll, closeChoices, group, offersCloseAll, options, sheetChoices } from "./alerts.js";
+import { button, el, icon, isTyping, said, View } from "./dom.js";
+import { keyName } from "./keys.js";
+import { plain } from "./words.js";
+
+/** The alert: it goes only when the person picks a button (A1). */
+class AlertView extends View {
+  #members = [];
+  #key = "";
+  #ready = 0;
+
+  connectedCallback() {
+    if (this.dialog) return;
+    this.dialog = el("dialog.alert", {
+      role: "alertdialog", "aria-labelledby": "alert-title", "aria-describedby": "alert-text",
+      // Escape is the cancelling button (A7), as soon as the alert was on screen long enough.
+      oncancel: (event) => { event.preventDefault(); this.#press(0); },
+      onclose: () => { if (this.#members.length) this.#open(); },
+    });
+    this.show(this.dialog);
+  }
+
+  /** True while an alert is on screen. */
+  get isOpen() { return this.#members.length > 0; }
+
+  update() {
+    const { alerts } = this.phone.state;
+    const members = group(alerts);
+    const key = JSON.stringify([members.map((one) => one.ordinal), alerts.length]);
+    if (key === this.#key) return;
+    const isOther = members[0]?.ordinal !== this.#members[0]?.ordinal;
+    this.#key = key;
+    this.#members = members;
+    if (!members.length) return void this.dialog.close();
+    if (isOther) this.#ready = performance.now() + attentionTime;
+    this.#draw(alerts);
+    if (!this.dialog.open) this.#open();
+    else if (isOther && this.dialog.matches(":modal")) this.#focus();
+    this.phone.notePresented(members);
+  }
+
+  /** Opens the dialog. While the person types in a field, keys go to that field until Esc or Tab. */
+  #open() {
+    if (this.dialog.open || !this.#members.length) return;
+    if (!isTyping()) {
+      this.dialog.showModal();
+      this.#focus();
+      return;
+    }
+    const field = document.activeElement;
+    this.dialog.show();
+    field.focus();
+    const leave = (event) => {
+      if (event.type === "keydown" && !["Escape", "Tab"].includes(event.key)) return;
+      event.preventDefault();
+      event.stopPropagation();
+      field.removeEventListener("keydown", leave);
+      field.removeEventListener("blur", leave);
+      if (!this.#members.length) return;
+      this.dialog.close();
+    };
+    field.addEventListener("keydown", leave);
+    field.addEventListener("blur", leave);
+  }
+
+  #focus() { this.dialog.querySelector(".buttons button:last-child")?.focus(); }
+
+  #draw(alerts) {
+    const [first] = this.#members;
+    const { alert, app } = first.push;
+    const isGroup = this.#members.length > 1;
+    const others = alerts.length - this.#members.length;
+    const texts = isGroup
+      ? el("ul", {}, this.#members.map(({ push }) => el("li", {}, said("b", plain(push.alert.title || push.alert.body)), push.alert.title ? said("span", plain(push.alert.body)) : "")))
+      : el("div.texts", {}, alert.subtitle ? said("p.subtitle", plain(alert.subtitle)) : "", alert.body && alert.title ? said("p", plain(alert.body)) : "");
+    texts.id = "alert-text";
+    texts.className = "texts";
+    texts.tabIndex = 0;
+    const title = isGroup ? `${this.#members.length} Notifications` : plain(alert.title || alert.body || "Notification");
+    this.dialog.replaceChildren(
+      el("div.of", {}, icon(app, "small"), said("span", plain(app.name))), el("h2", { id: "alert-title", dir: "auto" }, title), texts,
+      el("div.buttons", {}, choices(this.#members).map((choice, index) => button(plain(choice.title), () => this.#press(index), {
+        className: index === 1 ? "primary" : "", dir: "auto",
+      }))),
+      others > 0
+        ? el("div.more", {}, el("span", {}, others === 1 ? "1 more" : `${others} more`),
+          offersCloseAll(alerts) ? button("Close All …", () => this.#closeAll(), { className: "plain" }) : "") : "");
+  }
+
+  #press(index) {
+    if (performance.now() < this.#ready) return;
+    const members = this.#members;
+    const choice = choices(members)[index];
+    if (!choice) return;
+    if (choice.id === options) return this.#options(members);
+    this.phone.answer(answer(members, choice.id), choice.id === "view" ? members : null);
+  }
+
+  async #options(members) {
+    const [alert] = members;
+    const picked = await this.phone.sheet(sheetChoices(alert));
+    const isQueued = this.phone.state.alerts.some((one) => one.ordinal === alert.ordinal);
+    if (picked && isQueued) this.phone.answer(answer(members, picked.id), null);
+  }
+
+  async #closeAll() {
+    if (performance.now() < this.#ready) return;
+    const picked = await this.phone.sheet(closeChoices(this.phone.state.alerts));
+    if (picked) this.phone.answer(closeAll(picked.alerts), null);
+  }
+
+  /** Keys of the terminal for the alert on screen. */
+  key(event) {
+    if (!this.dialog.matches(":modal") || event.ctrlKey || event.metaKey || event.altKey) return;
+    const list = choices(this.#members);
+    const index = { c: 0, v: 1, o: 0 }[event.key];
+    if (event.key === "C" && this.phone.state.alerts.length > 1) this.#closeAll();
+    else if (event.key === "ArrowLeft" || event.key === "ArrowRight") this.#turn();
+    else if (event.key === "1") this.#press(0);
+    else if (index !== undefined && list[index] && !(event.key === "o" && list.length > 1)) this.#press(index);
+  }
+
+  #turn() {
+    const all = [...this.dialog.querySelectorAll(".buttons button")];
+    all.find((one) => one !== document.activeElement)?.focus();
+  }
+}
+
+/** The action sheet: its choices, destructive ones first and red, and Cancel apart (X1 to X5). */
+class Sheet extends View {
+  connectedCallback() {
+    this.dialog ??= this.appendChild(el("dialog.sheet", { "aria-label": "Actions", onclose: () => this.#end(null) }));
+  }
+
+  /** Returns the picked choice; null for Cancel. */
+  pick(list) {
+    this.#end(null);
+    const cancel = button("Cancel", () => this.#end(null), { className: "cancel" });
+    this.dialog.replaceChildren(
+      el("div.choices", {}, list.slice(0, 4).map((choice) => button(plain(choice.title), () => this.#end(choice), { className: choice.isDestructive ? "destructive" : "", dir: "auto" }))), cancel);
+    this.dialog.showModal();
+    const all = [...this.dialog.querySelectorAll("button")];
+    all[0].focus();
+    this.dialog.onkeydown = (event) => {
+      const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+      const number = Number(event.key);
+      if (step) all[(all.indexOf(document.activeElement) + step + all.length) % all.length].focus();
+      else if (number >= 1 && number <= all.length) all[number - 1].click();
+    };
+    return new Promise((resolve) => { this.resolve = resolve; });
+  }
+
+  #end(choice) {
+    const { resolve } = this;
+    this.resolve = null;
+    if (this.dialog.open) this.dialog.close();
+    resolve?.(choice);
+  }
+}
+
+/** The list of keys that apply now. */
+class Help extends View {
+  connectedCallback() { this.dialog ??= this.appendChild(el("dialog.help", { "aria-label": "Keys" })); }
+
+  open(list) {
+    const alertKeys = [[["c"], "close"], [["v"], "view"], [["C"], "close all"]].map(([keys, words]) => ({ keys, words: `in an alert: ${words}` }));
+    this.dialog.replaceChildren(
+      el("header", {}, el("h2", {}, "Keys"), button("Done", () => this.dialog.close(), { className: "primary" })),
+      el("dl", {}, [...list, ...alertKeys].map(({ keys, words }) => [el("dt", {}, keys.map((key) => el("kbd", {}, keyName(key)))), el("dd", {}, words)])));
+    this.dialog.showModal();
+  }
+}
+
+customElements.define("push-alert", AlertView);
+customElements.define("push-sheet", Sheet);
+customElements.define("push-help", Help);

@@ -1,0 +1,111 @@
+// The settings: grouped rows, each of which takes effect at once and can be undone.
+
+import { button, el, icon, said, View } from "./dom.js";
+import { gateway } from "./gateway.js";
+import { assignment, deviceChange, groups, override } from "./preferences.js";
+import { plain } from "./words.js";
+
+class Settings extends View {
+  #known = "";
+  #drafts = new Map();
+  #errors = new Map();
+
+  update() {
+    const { state, place } = this.phone;
+    const key = JSON.stringify([state.preferences, state.device, state.apps.map(({ topic, name }) => [topic, name]), [...this.#errors]]);
+    if (key === this.#known && place.row === this.row) return;
+    [this.#known, this.row] = [key, place.row];
+    const focused = document.activeElement?.id;
+    this.show(el("h1", {}, "Settings"), groups(state).map((group) => this.#group(group)), this.#apps(), this.#session());
+    const target = (place.row && document.getElementById(place.row)) || (this.contains(document.activeElement) || document.getElementById(focused));
+    if (place.row && target.scrollIntoView) {
+      target.scrollIntoView({ block: "center" });
+      place.row = this.row = "";
+    }
+    target?.focus?.();
+  }
+
+  #group({ title, app, rows }) {
+    return el("section", { "aria-label": plain(title) }, el("h2", {}, app ? icon(app, "tiny") : "", said("span", plain(title))),
+      el("div.card", {}, rows.map((row) => this.#row(row))),
+      app ? button(`Stop Receiving ${plain(app.name)} …`, () => this.phone.askToStop(app), { className: "plain destructive" }) : "");
+  }
+
+  #row(row) {
+    const help = `${row.id}\nhelp`;
+    const reason = override(row, this.phone.state);
+    return el("div.setting", {}, el("label", { for: row.id }, said("span", plain(row.title))), this.#control(row, help),
+      el("p.help", { id: help }, row.help, reason ? el("b", {}, ` ${plain(reason)}.`) : ""),
+      this.#errors.has(row.id) ? el("p.error", { role: "alert" }, this.#errors.get(row.id)) : "");
+  }
+
+  #control(row, help) {
+    const common = { id: row.id, "aria-describedby": help };
+    if (row.kind === "switch") {
+      return el("input", {
+        ...common, type: "checkbox", role: "switch", checked: row.value === "on",
+        onchange: (event) => this.#set(row, event.target.checked ? "on" : "off"),
+      });
+    }
+    if (row.kind === "choice") {
+      return el("select", { ...common, onchange: (event) => this.#set(row, event.target.value) },
+        row.values.map((value) => el("option", { value, selected: value === row.value }, value)));
+    }
+    const field = el("input", {
+      ...common, type: "text", value: this.#drafts.get(row.id) ?? row.value, placeholder: row.hint, dir: "auto",
+      oninput: () => this.#drafts.set(row.id, field.value),
+      onchange: () => this.#set(row, field.value.trim() || "off"),
+    });
+    return field;
+  }
+
+  /** Changes a setting; the change can be undone. What was typed stays if the gateway refuses it. */
+  async #set(row, value) {
+    this.#errors.delete(row.id);
+    const change = async (wanted) => {
+      if (row.name.startsWith("device.")) return this.phone.set(deviceChange(row, wanted));
+      await gateway.assign(assignment(row, wanted));
+      this.#drafts.delete(row.id);
+      return undefined;
+    };
+    try {
+      if (row.name === "device.notices" && value === "on" && (await Notification.requestPermission()) !== "granted") {
+        throw new Error("The browser does not permit notifications of this page: permit them in its settings.");
+      }
+      await change(value);
+      const name = plain(row.title);
+      this.phone.undoable(`Change ${name}`, () => change(row.value), () => change(value), `Changed ${name} to ${value}`);
+    } catch (error) {
+      this.#errors.set(row.id, error.message);
+      this.#known = "";
+      this.phone.update();
+    }
+  }
+
+  #apps() {
+    const error = el("p.error", { role: "alert" });
+    const field = el("input", { type: "text", id: "topic", placeholder: "com.example.news", dir: "ltr", maxLength: 255 });
+    const add = async (event) => {
+      event.preventDefault();
+      error.textContent = "";
+      try {
+        await gateway.register(field.value.trim());
+        field.value = "";
+        this.phone.link.reconnect();
+      } catch (problem) {
+        error.textContent = problem.message;
+      }
+    };
+    return el("section", { "aria-label": "Apps" }, el("h2", {}, "Apps"),
+      el("form.card", { onsubmit: add }, el("label", { for: "topic" }, "Add an app by its topic"), field, el("button", {}, "Add"), error));
+  }
+
+  #session() {
+    return el("section", { "aria-label": "This browser" }, el("h2", {}, "This Browser"),
+      el("div.card", {}, said("p", `This browser is the device “${plain(this.phone.state.device.name)}”.`),
+        button("Sign Out …", () => this.phone.askToLeave(), { className: "plain destructive" }),
+        el("p.help", {}, "To end the session on every machine: pushcli devices rotate NAME")));
+  }
+}
+
+customElements.define("push-settings", Settings);

@@ -1,0 +1,105 @@
+// Words for times, answers and reasons, and values that are derived from names. Pure.
+
+/** Removes characters that hide or reorder other text: controls, and overrides of the direction. */
+export function plain(text) {
+  return String(text).replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069\ufeff]/g, "");
+}
+
+/** A hue from 0 to 359 that depends on a topic alone. */
+export function hue(topic) {
+  let hash = 0x811c9dc5;
+  for (const byte of new TextEncoder().encode(topic)) hash = Math.imul(hash ^ byte, 0x01000193) >>> 0;
+  return hash % 360;
+}
+
+/** Returns a time relative to now: minutes under an hour, then the time of day, then the date. */
+export function moment(time, now, locale) {
+  const minutes = Math.floor((now - time) / 60_000);
+  if (minutes < 1) return "now";
+  if (minutes < 60) return `${minutes} min ago`;
+  const date = new Date(time);
+  const isToday = date.toDateString() === new Date(now).toDateString();
+  return date.toLocaleString(locale, isToday ? { timeStyle: "short" } : { month: "short", day: "numeric", hour: "numeric", minute: "2-digit" });
+}
+
+export const exact = (time, locale) => new Date(time).toLocaleString(locale, { dateStyle: "full", timeStyle: "medium" });
+
+/** Returns the heading of a day. */
+export function day(time, now, locale) {
+  const date = new Date(time);
+  const midnight = new Date(now).setHours(0, 0, 0, 0);
+  if (time >= midnight) return "Today";
+  if (time >= midnight - 86_400_000) return "Yesterday";
+  return date.toLocaleDateString(locale, { weekday: "long", month: "long", day: "numeric" });
+}
+
+/** Returns the answer of another user or device, such as: Answered “Approve” by ann. */
+export function answerWords(entry) {
+  const { answer, push } = entry;
+  if (!answer) return "";
+  const title = (push.alert ?? push.center)?.actions.find((one) => one.id === answer.action)?.title ?? answer.action;
+  const by = answer.person ? ` by ${answer.person}` : answer.device ? ` on ${answer.device}` : "";
+  return `Answered “${plain(title)}”${plain(by)}`;
+}
+
+const steps = {
+  accepted: "Accepted", stored: "Stored", transmitted: "Sent to this device", acknowledged: "Stored on the device",
+  presented: "Shown", viewed: "Viewed", closed: "Closed", action: "Answered", suppressed: "Not shown", held: "Deferred",
+  dropped: "Dropped", expired: "Expired", collapsed: "Replaced", retracted: "Retracted", refused: "Refused",
+};
+
+/** Returns the steps of a push, each with its time after the first, from rows of the delivery log. */
+export function history(rows) {
+  const sorted = [...rows].sort((one, other) => Date.parse(one.at) - Date.parse(other.at) || one.number - other.number);
+  const first = Date.parse(sorted[0]?.at);
+  return sorted.map((row, index) => ({
+    title: steps[row.event] ?? row.event, detail: row.event === "suppressed" ? "" : row.detail ?? "",
+    time: index === 0 ? exact(first) : `+${duration(Date.parse(row.at) - first)}`,
+    reasons: row.event === "suppressed" ? reasons(row.detail ?? "") : [],
+  }));
+}
+
+function duration(milliseconds) {
+  if (milliseconds < 1000) return `${Math.round(milliseconds)} ms`;
+  if (milliseconds < 60_000) return `${(milliseconds / 1000).toFixed(1)} s`;
+  if (milliseconds < 3_600_000) return `${Math.round(milliseconds / 60_000)} min`;
+  return `${Math.round(milliseconds / 3_600_000)} h`;
+}
+
+const parts = { badge: "badge", sound: "sound", alert: "alert" };
+
+/** Reads why parts were removed, such as `sound S4 silent; alert N5 apps/com.example.news/alert`. */
+export function reasons(detail) {
+  return detail.split("; ").map((one) => {
+    const match = /^(badge|sound|alert) ([A-Z]\d+) (.+)$/.exec(one);
+    return match && { part: parts[match[1]], rule: match[2], ...cause(match[3].split("/")) };
+  }).filter(Boolean);
+}
+
+/** Returns the cause of a removal in words, and the setting that would show the part; null if there is none. */
+function cause(path) {
+  const setting = (name, app = null, category = null) => ({
+    name: name === "alert_budget" ? "budget" : name.replaceAll("_", "-"), app, category,
+  });
+  const [first] = path;
+  const last = path.at(-1);
+  switch (first) {
+    case "apps": {
+      const category = path[2] === "categories" && path.length > 4 ? path.slice(3, -1).join("/") : null;
+      const words = {
+        notifications: "notifications of the app are off", provisional: "the app is delivered quietly",
+        delivery: "pushes of the app come in the summary", alert_budget: "the app has shown its alerts of this hour",
+        advertising: "the app may not advertise",
+      }[last] ?? `it is off for ${category ? `“${category}”` : "the app"}`;
+      return { words, setting: setting(last, path[1], category) };
+    }
+    case "quiet": return { words: "quiet hours", setting: setting("quiet") };
+    case "focus": return { words: `the Focus “${path.slice(1).join("/")}” is on`, setting: setting("device.focus") };
+    case "silent": return { words: "this device is silent", setting: setting("device.silent") };
+    case "budget": return { words: "the app has shown its 20 alerts of this hour", setting: null };
+    case "absence": return { words: "too many alerts came while the device was away", setting: null };
+    case "interruption-level": return { words: "its sender did not want to interrupt", setting: null };
+    case "notifications": return { words: "notifications are off", setting: setting("notifications") };
+    default: return { words: `${last} is off`, setting: setting(last) };
+  }
+}

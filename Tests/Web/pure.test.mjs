@@ -1,0 +1,296 @@
+// The logic of the device in a browser, without a browser: node --test Tests/Web
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+const folder = new URL("../../Sources/CWebPhone/phone/", import.meta.url);
+const load = (name) => import(new URL(name, folder));
+
+const { EventParser, Backoff, place, readLine } = await load("lines.js");
+const { apply, badgeSum, changesBy, headline, isLink, limits, newState, readPush, unreadCount } = await load("state.js");
+const alerts = await load("alerts.js");
+const { finds, offsets, range, rows } = await load("center.js");
+const { answerWords, day, history, hue, moment, plain, reasons } = await load("words.js");
+const { assignment, deviceChange, groups, override, quietUntil } = await load("preferences.js");
+const { bindings, commandOf } = await load("keys.js");
+
+/** A line of a push, as the gateway sends it. */
+function line(seq, presentation = {}, more = {}) {
+  return {
+    type: "push", seq, id: `ID-${seq}`, topic: "com.example.news", app: { name: "News", icon: "N" },
+    received: "2026-01-02T03:04:05.000Z", presentation, payload: { aps: {} }, ...more,
+  };
+}
+
+const alert = (title, more = {}) => ({ alert: { title, subtitle: "", body: "", buttons: ["Close", "View"], ...more } });
+
+/** Applies lines of the gateway one after another. */
+function take(state, ...lines) {
+  for (const one of lines) for (const change of changesBy(one, state, JSON.stringify(one))) apply(state, structuredClone(change));
+  return state;
+}
+
+const filled = (...lines) => take(newState(), ...lines);
+
+test("events are read in any pieces", () => {
+  const text = 'id: e:1\ndata: {"type":"push"}\n\ndata: a\ndata: b\n\n: comment\n\nid: 2\n\ndata:c\n\n';
+  const whole = new EventParser().push(text);
+  assert.deepEqual(whole, [{ id: "e:1", data: '{"type":"push"}' }, { id: null, data: "a\nb" }, { id: null, data: "c" }]);
+  for (let size = 1; size < 9; size += 1) {
+    const parser = new EventParser();
+    const events = [];
+    for (let start = 0; start < text.length; start += size) events.push(...parser.push(text.slice(start, start + size)));
+    assert.deepEqual(events, whole);
+  }
+});
+
+test("a line without an end is given up", () => {
+  assert.throws(() => new EventParser().push("x".repeat((4 << 20) + 1)));
+});
+
+test("lines that are no objects with a type are ignored", () => {
+  for (const text of ["", "null", "[]", "1", '"a"', "{", '{"type":1}']) assert.equal(readLine(text), null);
+  assert.deepEqual(readLine('{"type":"new"}'), { type: "new" });
+  assert.deepEqual(changesBy({ type: "new" }, newState(), ""), []);
+  assert.deepEqual(changesBy({ type: "constructor" }, newState(), ""), []);
+  assert.deepEqual(apply(newState(), { type: "toString" }), newState());
+});
+
+test("the position has the numbering, if there is one", () => {
+  assert.equal(place(null, 0), null);
+  assert.equal(place(null, 7), "7");
+  assert.equal(place("abc", 7), "abc:7");
+});
+
+test("pauses double up to a minute and start again", () => {
+  const backoff = new Backoff(() => 1);
+  assert.deepEqual([1, 2, 3, 4, 5, 6, 7, 8].map(() => backoff.next()), [1000, 2000, 4000, 8000, 16_000, 32_000, 60_000, 60_000]);
+  backoff.reset();
+  assert.equal(backoff.next(), 1000);
+  assert.equal(new Backoff(() => 0).next(), Backoff.shortest);
+});
+
+test("a push is in the center, on the icon and in the queue, once", () => {
+  const state = filled(line(1, { badge: 3, sound: "bell", ...alert("Title") }));
+  take(state, line(1, { badge: 9, ...alert("Title") }));
+  assert.equal(state.cursor, 1);
+  assert.equal(state.entries.length, 1);
+  assert.equal(state.alerts.length, 1);
+  assert.equal(badgeSum(state), 3);
+  assert.equal(unreadCount(state), 1);
+  take(state, line(2, { badge: 0 }));
+  assert.equal(badgeSum(state), 0);
+  assert.equal(headline(state.entries[1].push), "Badge removed");
+});
+
+test("a push that was not stored is shown, and one that shows nothing is only counted", () => {
+  const state = filled(line(5, {}), line(0, alert("Now")), line(0, alert("Again")));
+  assert.equal(state.cursor, 5);
+  assert.deepEqual(state.entries.map(({ push }) => push.alert.title), ["Now", "Again"]);
+});
+
+test("a collapsed push takes the place of the earlier one", () => {
+  const state = filled(line(1, alert("One"), { collapse: "a" }), line(2, alert("Two")), line(3, alert("Three"), { collapse: "a" }));
+  assert.deepEqual(state.entries.map(({ push }) => push.alert.title), ["Two", "Three"]);
+  assert.deepEqual(state.alerts.map(({ push }) => push.alert.title), ["Three", "Two"]);
+});
+
+test("the history and the queue have limits", () => {
+  const state = newState();
+  for (let seq = 1; seq <= limits.entries + 3; seq += 1) take(state, line(seq, alert(`Title ${seq}`)));
+  assert.equal(state.entries.length, limits.entries);
+  assert.equal(state.entries[0].push.seq, 4);
+  assert.equal(state.alerts.length, limits.alerts);
+  assert.equal(state.alerts[0].push.seq, 1, "the alert on screen stays");
+});
+
+test("a new numbering brings known pushes again without showing them again", () => {
+  const state = filled({ type: "welcome", apps: [], epoch: "a" }, line(9, alert("One")));
+  take(state, { type: "welcome", apps: [], epoch: "b" });
+  assert.equal(state.cursor, 0);
+  take(state, line(4, alert("One"), { id: "ID-9" }), line(5, alert("Two")));
+  assert.deepEqual(state.entries.map(({ push }) => push.alert.title), ["One", "Two"]);
+  assert.equal(state.cursor, 5);
+});
+
+test("an answer is kept until the gateway confirms it", () => {
+  const state = filled(line(1, alert("One")));
+  apply(state, alerts.answer(alerts.group(state.alerts), "view"));
+  assert.deepEqual([state.alerts.length, state.entries[0].isRead], [0, true]);
+  assert.deepEqual(state.pending, [{ id: "ID-1", action: "view" }]);
+  take(state, { type: "answered", id: "ID-2" });
+  assert.equal(state.pending.length, 1);
+  take(state, { type: "answered", id: "ID-1", action: "close" });
+  assert.equal(state.pending.length, 0);
+});
+
+test("a retracted push leaves the screen, and one that its sender retracted leaves the center, too", () => {
+  const state = filled(line(1, alert("One")), line(2, alert("Two")), line(3, alert("Three")));
+  take(state, { type: "retract", id: "ID-1", action: "approve", person: "ann" }, { type: "retract", id: "ID-2", topic: "com.example.news" });
+  assert.deepEqual(state.alerts.map(({ push }) => push.id), ["ID-3"]);
+  assert.deepEqual(state.entries.map(({ push }) => push.id), ["ID-1", "ID-3"]);
+  assert.equal(answerWords(state.entries[0]), "Answered “approve” by ann");
+  take(state, { type: "retract", id: "ID-3", action: "close", device: "phone" });
+  assert.equal(state.entries[1].answer, null, "Close is no answer to a question");
+});
+
+test("evicted pushes are counted until the person notes them", () => {
+  const state = filled({ type: "gap", from: 1, to: 40, dropped: 40 }, { type: "gap", dropped: "x" });
+  assert.deepEqual([state.dropped, state.cursor], [40, 40]);
+  apply(state, { type: "gapNoted" });
+  assert.equal(state.dropped, 0);
+});
+
+test("cleared entries return in their order", () => {
+  const state = filled(line(1, alert("1")), line(2, alert("2")), line(3, alert("3")));
+  const entries = [state.entries[1]];
+  apply(state, { type: "cleared", ordinals: [2] });
+  apply(state, { type: "restored", entries });
+  apply(state, { type: "restored", entries });
+  assert.deepEqual(state.entries.map(({ ordinal }) => ordinal), [1, 2, 3]);
+});
+
+test("apps keep their badges, and unregistered ones leave the home screen", () => {
+  const state = filled(line(1, { badge: 2 }), { type: "welcome", apps: [{ topic: "com.example.news", name: "Newer" }, { topic: 5 }] });
+  assert.deepEqual(state.apps, [{ topic: "com.example.news", name: "Newer", icon: "", badge: 2 }]);
+  take(state, { type: "welcome", apps: [] });
+  assert.deepEqual(state.apps, []);
+});
+
+test("values of wrong types do not reach the screen", () => {
+  assert.equal(readPush({ type: "push", seq: -1, id: "a", topic: "b" }), null);
+  assert.equal(readPush({ type: "push", seq: 1, id: 5, topic: "b" }), null);
+  assert.deepEqual(changesBy({ type: "push", seq: 8, id: null }, newState(), ""), [{ type: "passed", seq: 8 }]);
+  const push = readPush(line(1, {
+    badge: "7", sound: 3, alert: { title: {}, body: "b".repeat(50_000), buttons: [1, "A", "B", "C"], actions: [null, { id: "x" }] },
+  }, { payload: { url: "javascript:alert(1)", link: "https://a b", other: "https://example.com/ok", aps: null } }));
+  assert.deepEqual([push.badge, push.sound, push.alert.title, push.alert.body.length], [null, null, "", 20_000]);
+  assert.deepEqual([push.alert.buttons, push.alert.actions, push.link], [["A", "B"], [], "https://example.com/ok"]);
+});
+
+test("only http and https are links", () => {
+  for (const text of ["https://example.com", "http://localhost:80/a?b#c"]) assert.ok(isLink(text));
+  for (const text of ["javascript:alert(1)", " https://a", "https://a\n", "https://", "ftp://a", "data:text/html,a", null, 3,
+    `https://${"a".repeat(2000)}`, "HTTPS://é"]) assert.ok(!isLink(text), String(text));
+});
+
+test("alerts of one app are shown together; questions and urgent ones alone", () => {
+  const question = { actions: [{ id: "yes", title: "Yes" }, { id: "no", title: "No", destructive: true }] };
+  const state = filled(line(1, alert("1")), line(2, alert("2", question)), line(3, alert("3")),
+    line(4, alert("4"), { topic: "com.example.mail", app: { name: "Mail" } }),
+    line(5, alert("5"), { payload: { aps: { "interruption-level": "critical" } } }));
+  const members = alerts.group(state.alerts);
+  assert.deepEqual(members.map(({ ordinal }) => ordinal), [1, 3]);
+  assert.deepEqual(alerts.choices(members).map(({ title }) => title), ["Close All", "View"]);
+  assert.equal(alerts.answer(members, "close").isRead, false);
+  const rest = state.alerts.slice(1);
+  assert.deepEqual(alerts.group(rest).map(({ ordinal }) => ordinal), [2]);
+  assert.deepEqual(alerts.choices(alerts.group(rest)).map(({ id }) => id), ["close", "options"]);
+  assert.deepEqual(alerts.sheetChoices(rest[0]).map(({ id }) => id), ["no", "yes"]);
+  assert.deepEqual(alerts.closeChoices(state.alerts).map(({ id, alerts: list }) => [id, list.length]), [["all", 5], ["group", 2], ["plain", 3]]);
+  assert.ok(alerts.offersCloseAll(state.alerts));
+  assert.ok(!alerts.offersCloseAll(state.alerts.slice(0, 1)));
+});
+
+test("an alert with one button is answered with ok", () => {
+  const state = filled(line(1, alert("1", { buttons: ["OK"] })), line(2, alert("2")));
+  const [first] = state.alerts;
+  assert.deepEqual(alerts.buttons(first), [{ id: "ok", title: "OK" }]);
+  assert.deepEqual(alerts.answer([first], "ok").answers[0].action, "ok");
+  assert.deepEqual(alerts.answer(state.alerts, "view").answers.map(({ action }) => action), ["ok", "view"]);
+  assert.deepEqual(alerts.closeAll(state.alerts).answers.map(({ action }) => action), ["ok", "close"]);
+});
+
+test("the center groups by app and by day, and finds by text and scope", () => {
+  const state = filled(line(1, alert("Storm")), line(2, alert("Mail"), { topic: "m", app: { name: "Mail" } }), line(3, alert("Sun")),
+    line(4, alert("A"), { payload: { aps: { "thread-id": "t" } } }), line(5, alert("B")), line(6, alert("C"), { payload: { aps: { "thread-id": "t" } } }));
+  const keys = (list) => list.map(({ key }) => key);
+  assert.deepEqual(keys(rows(state, {}, "app")), ["com.example.news", 6, 4, 5, 3, 1, "m", 2]);
+  assert.deepEqual(keys(rows(state, {}, "day", () => "Today")), ["Today", 6, 5, 4, 3, 2, 1]);
+  assert.deepEqual(keys(rows(state, { text: "STORM" }, "app")), ["com.example.news", 1]);
+  assert.deepEqual(keys(rows(state, { scope: "app:m" }, "app")), ["m", 2]);
+  apply(state, { type: "read", ordinals: [2] });
+  assert.ok(!finds(state.entries[1], { scope: "unread" }));
+  assert.deepEqual(rows(state, { scope: "level:critical" }, "app"), []);
+});
+
+test("the visible rows of a list are those between two offsets", () => {
+  const places = offsets([{ kind: "group" }, { kind: "entry" }, { kind: "entry" }], { group: 10, entry: 20 });
+  assert.deepEqual(places, [0, 10, 30, 50]);
+  assert.deepEqual(range(places, -100, 5), [0, 1]);
+  assert.deepEqual(range(places, 10, 30), [1, 3]);
+  assert.deepEqual(range(places, 1000, 2000), [3, 3]);
+  assert.deepEqual(range([0], 0, 100), [0, 0]);
+});
+
+test("texts lose what hides or reorders other text", () => {
+  assert.equal(plain("a\u202eb\u0000c\u2066d\te\nf"), "abcd\te\nf");
+  assert.equal(hue("com.example.news"), hue("com.example.news"));
+  assert.ok(hue("") >= 0 && hue("x") < 360);
+});
+
+test("times are relative under an hour", () => {
+  const now = Date.parse("2026-03-04T12:00:00");
+  assert.equal(moment(now + 5000, now), "now");
+  assert.equal(moment(now - 59 * 60_000, now), "59 min ago");
+  assert.match(moment(now - 2 * 3_600_000, now, "en-US"), /10:00/);
+  assert.equal(day(now, now), "Today");
+  assert.equal(day(now - 86_400_000, now), "Yesterday");
+  assert.match(day(now - 3 * 86_400_000, now, "en-US"), /Sunday, March 1/);
+});
+
+test("the reason of a removed part names the setting that shows it", () => {
+  const [first, second] = reasons("sound S4 silent; alert N6 apps/com.example.news/categories/A/B/alert");
+  assert.deepEqual(first.setting, { name: "device.silent", app: null, category: null });
+  assert.deepEqual(second.setting, { name: "alert", app: "com.example.news", category: "A/B" });
+  assert.deepEqual(reasons("alert A8 apps/x/alert_budget")[0].setting, { name: "budget", app: "x", category: null });
+  assert.equal(reasons("alert A8 budget")[0].setting, null);
+  assert.deepEqual(reasons("nonsense"), []);
+});
+
+test("the steps of a push have times after the first", () => {
+  const steps = history([
+    { number: 2, at: "2026-01-01T00:00:00.002Z", event: "stored" }, { number: 1, at: "2026-01-01T00:00:00.000Z", event: "accepted" },
+    { number: 3, at: "2026-01-01T00:01:30.000Z", event: "suppressed", detail: "sound N7 quiet/0" },
+  ]);
+  assert.deepEqual(steps.map(({ title }) => title), ["Accepted", "Stored", "Not shown"]);
+  assert.deepEqual(steps.slice(1).map(({ time }) => time), ["+2 ms", "+2 min"]);
+  assert.equal(steps[2].reasons[0].words, "quiet hours");
+  assert.deepEqual(history([]), []);
+});
+
+test("each preference is a row, with its value and its assignment", () => {
+  const state = newState();
+  state.apps = [{ topic: "t", name: "T", icon: "", badge: 0 }];
+  state.preferences = {
+    alert: false, quiet: ["22:00-07:00"], focus: { work: [] },
+    apps: { t: { alert_budget: null, delivery: "summary", categories: { C: { sound: true } } } },
+  };
+  const all = groups(state).flatMap((group) => group.rows);
+  const row = (name, app = null, category = null) => all.find((one) => one.name === name && one.app === app && one.category === category);
+  assert.equal(new Set(all.map(({ id }) => id)).size, all.length);
+  assert.deepEqual([row("alert").value, row("quiet").value, row("focus.work").value], ["off", "22:00-07:00", "none"]);
+  assert.deepEqual([row("budget", "t").value, row("delivery", "t").value, row("sound", "t", "C").value], ["unlimited", "summary", "on"]);
+  assert.deepEqual(assignment(row("sound", "t", "C"), "off"), { settings: ["sound=off"], app: "t", category: "C" });
+  assert.deepEqual(deviceChange(row("device.focus"), "off"), { type: "device", focus: "" });
+  assert.equal(override(row("alert", "t"), state), "Off for everything");
+});
+
+test("quiet hours end in the morning, on the days of their evening", () => {
+  const at = (text) => quietUntil(["22:00-07:00 mon-fri", "12:00-13:00 sat,sun"], new Date(text));
+  assert.equal(at("2026-03-02T23:00:00"), "7:00"); // Monday
+  assert.equal(at("2026-03-07T06:00:00"), "7:00"); // Saturday morning belongs to Friday
+  assert.equal(at("2026-03-02T06:00:00"), ""); // Monday morning belongs to Sunday
+  assert.equal(at("2026-03-07T12:30:00"), "13:00");
+  assert.equal(at("2026-03-07T23:00:00"), "");
+});
+
+test("keys are those that are possible now", () => {
+  const list = bindings({ screen: "center", hasEntry: true, isUnread: true, hasLink: false, undo: "Clear News", isConnected: true, dropped: 0 });
+  assert.equal(commandOf(list, "d"), "clear");
+  assert.equal(commandOf(list, "u"), "undo");
+  assert.equal(commandOf(list, "o"), undefined);
+  assert.equal(commandOf(list, "w"), "why");
+  assert.equal(commandOf(bindings({ screen: "home", isConnected: false, dropped: 1 }), "r"), "retry");
+  const keys = list.flatMap((one) => one.keys);
+  assert.equal(new Set(keys).size, keys.length);
+});
