@@ -8,7 +8,7 @@ const load = (name) => import(new URL(name, folder));
 const { EventParser, Backoff, place, readLine } = await load("lines.js");
 const { apply, badgeSum, changesBy, headline, isLink, limits, newState, readPush, unreadCount } = await load("state.js");
 const alerts = await load("alerts.js");
-const { finds, offsets, range, rows } = await load("center.js");
+const { finder, offsets, range, rows } = await load("center.js");
 const { answerWords, day, history, hue, moment, plain, reasons } = await load("words.js");
 const { assignment, deviceChange, groups, override, quietUntil } = await load("preferences.js");
 const { bindings, commandOf } = await load("keys.js");
@@ -209,7 +209,7 @@ test("the center groups by app and by day, and finds by text and scope", () => {
   assert.deepEqual(keys(rows(state, { text: "STORM" }, "app")), ["com.example.news", 1]);
   assert.deepEqual(keys(rows(state, { scope: "app:m" }, "app")), ["m", 2]);
   apply(state, { type: "read", ordinals: [2] });
-  assert.ok(!finds(state.entries[1], { scope: "unread" }));
+  assert.ok(!finder({ scope: "unread" })(state.entries[1]));
   assert.deepEqual(rows(state, { scope: "level:critical" }, "app"), []);
 });
 

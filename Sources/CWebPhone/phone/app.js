@@ -51,7 +51,7 @@ class Phone extends View {
 
   #join(isRefused) {
     this.isRefused = isRefused;
-    const join = el("push-join");
+    const join = el("push-join", { role: "main" });
     join.phone = this;
     this.show(join);
     join.update();

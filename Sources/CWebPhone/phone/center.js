@@ -2,26 +2,36 @@
 
 import { listed } from "./state.js";
 
-/** Returns true if an entry is in a scope (all, unread, app:TOPIC, level:NAME) and contains a text in lower case. */
-export function finds(entry, { text = "", scope = "all" }) {
-  const alert = listed(entry.push);
-  if (!alert) return false;
+/** The texts of pushes in lower case, kept for the next key of a search. */
+const lowered = new WeakMap();
+
+function searched(push) {
+  let text = lowered.get(push);
+  if (text === undefined) {
+    const { title, subtitle, body } = listed(push);
+    text = [title, subtitle, body, push.app.name, push.thread].join("\n").toLowerCase();
+    lowered.set(push, text);
+  }
+  return text;
+}
+
+/** Returns a test of entries: in a scope (all, unread, app:TOPIC, level:NAME), and with a text. */
+export function finder({ text = "", scope = "all" }) {
+  const needle = text.toLowerCase();
   const [kind, name] = scope.split(/:(.*)/s);
-  if (kind === "unread" && entry.isRead) return false;
-  if (kind === "app" && entry.push.topic !== name) return false;
-  if (kind === "level" && entry.push.level !== name) return false;
-  if (!text) return true;
-  return [alert.title, alert.subtitle, alert.body, entry.push.app.name, entry.push.thread]
-    .some((one) => one.toLowerCase().includes(text));
+  const isIn = {
+    unread: (entry) => !entry.isRead, app: (entry) => entry.push.topic === name, level: (entry) => entry.push.level === name,
+  }[kind] ?? (() => true);
+  return (entry) => listed(entry.push) !== null && isIn(entry) && (!needle || searched(entry.push).includes(needle));
 }
 
 /** Returns the rows, newest first: a heading for each app or day, then its entries. `by` is "app" or "day". */
 export function rows(state, search, by, dayOf) {
-  const needle = { ...search, text: (search.text ?? "").toLowerCase() };
+  const finds = finder(search);
   const groups = new Map();
   for (let index = state.entries.length - 1; index >= 0; index -= 1) {
     const entry = state.entries[index];
-    if (!finds(entry, needle)) continue;
+    if (!finds(entry)) continue;
     const key = by === "day" ? dayOf(entry.push.received) : entry.push.topic;
     if (!groups.has(key)) groups.set(key, []);
     groups.get(key).push(entry);

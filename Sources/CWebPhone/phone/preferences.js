@@ -46,11 +46,14 @@ const ofCategory = ["badge", "sound", "alert"].map((name) => [
   "Inherit takes the setting of the app.",
 ]);
 
+/** The identifier of a row, also in addresses. */
+export const rowID = (name, app = null, category = null) => [app ?? "", category ?? "", name].join("/");
+
 function row([name, key, title, type, help], values, app = null, category = null) {
   const value = type.read(values?.[key]);
   const known = type.values ? (type.values.includes(value) ? type.values : [value, ...type.values]) : ["off", "on"];
   return {
-    id: [app ?? "", category ?? "", name].join("\n"), name, app, category, title, help, kind: type.kind,
+    id: rowID(name, app, category), name, app, category, title, help, kind: type.kind,
     value, values: known, hint: type.hint ?? "",
   };
 }
@@ -73,7 +76,7 @@ export function groups(state) {
       help: "How loud sounds are here. A sender can only lower it." },
     { name: "device.notices", title: "Notifications While Hidden", kind: "switch", value: device.notices ? "on" : "off",
       values: ["off", "on"], help: "Alerts outside of this page while it is hidden. The browser asks for permission." },
-  ].map((one) => ({ ...one, id: one.name, app: null, category: null, hint: "" }));
+  ].map((one) => ({ ...one, id: rowID(one.name), app: null, category: null, hint: "" }));
   const apps = state.apps.map((app) => {
     const values = preferences.apps?.[app.topic] ?? {};
     const categories = Object.entries(values.categories ?? {}).sort(([one], [other]) => (one < other ? -1 : 1));

@@ -1,7 +1,7 @@
 // The home screen: the apps with their badges, and the state of the device.
 
 import { button, el, icon, said, View } from "./dom.js";
-import { moment } from "./words.js";
+import { clock } from "./words.js";
 
 class Home extends View {
   update() {
@@ -47,7 +47,7 @@ class Status extends View {
       return;
     }
     const words = status.state === "follower" ? "Connected in another tab"
-      : status.last ? `Last connected at ${moment(status.last, Date.now())}` : "Not connected yet";
+      : status.last ? `Last connected at ${clock(status.last)}` : "Not connected yet";
     this.show(el("span.dot", { "aria-hidden": "true" }), el("span", {}, words),
       status.state === "disconnected" ? button("Try Now", () => this.phone.command("retry"), { className: "small" }) : null);
   }

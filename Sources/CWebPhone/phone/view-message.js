@@ -2,12 +2,13 @@
 
 import { button, el, icon, link, said, View } from "./dom.js";
 import { gateway } from "./gateway.js";
+import { rowID } from "./preferences.js";
 import { headline, listed } from "./state.js";
 import { answerWords, exact, history, moment, plain, reasons } from "./words.js";
 
 /** Returns a reason in words, with a link to the setting. */
 function why({ part, words, setting }) {
-  const target = setting && [setting.app ?? "", setting.category ?? "", setting.name].join("\n");
+  const target = setting && rowID(setting.name, setting.app, setting.category);
   return el("span", {}, `No ${part}: ${plain(words)}. `,
     target ? el("a", { href: `#/settings?row=${encodeURIComponent(target)}` }, "Show the switch") : "");
 }

@@ -32,7 +32,7 @@ class Settings extends View {
   }
 
   #row(row) {
-    const help = `${row.id}\nhelp`;
+    const help = `help/${row.id}`;
     const reason = override(row, this.phone.state);
     return el("div.setting", {}, el("label", { for: row.id }, said("span", plain(row.title))), this.#control(row, help),
       el("p.help", { id: help }, row.help, reason ? el("b", {}, ` ${plain(reason)}.`) : ""),

@@ -22,6 +22,13 @@ export function moment(time, now, locale) {
   return date.toLocaleString(locale, isToday ? { timeStyle: "short" } : { month: "short", day: "numeric", hour: "numeric", minute: "2-digit" });
 }
 
+/** The time of day, with the date if it is another day. */
+export function clock(time, now = Date.now(), locale) {
+  const date = new Date(time);
+  const isToday = date.toDateString() === new Date(now).toDateString();
+  return date.toLocaleString(locale, isToday ? { timeStyle: "short" } : { dateStyle: "medium", timeStyle: "short" });
+}
+
 export const exact = (time, locale) => new Date(time).toLocaleString(locale, { dateStyle: "full", timeStyle: "medium" });
 
 /** Returns the heading of a day. */
