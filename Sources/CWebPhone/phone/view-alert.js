@@ -9,7 +9,7 @@ import { plain } from "./words.js";
 class AlertView extends View {
   #members = [];
   #key = "";
-  #ready = 0;
+  #timer = null;
 
   connectedCallback() {
     if (this.dialog) return;
@@ -34,12 +34,21 @@ class AlertView extends View {
     this.#key = key;
     this.#members = members;
     if (!members.length) return void this.dialog.close();
-    if (isOther) this.#ready = performance.now() + attentionTime;
+    if (isOther) this.#awaitAttention();
     this.#draw(alerts);
     if (!this.dialog.open) this.#open();
     else if (isOther && this.dialog.matches(":modal")) this.#focus();
     this.phone.notePresented(members);
   }
+
+  /** Ignores keys and clicks until the person has had time to see the alert: they may be meant for what was there before. */
+  #awaitAttention() {
+    clearTimeout(this.#timer);
+    delete this.dialog.dataset.ready;
+    this.#timer = setTimeout(() => { this.dialog.dataset.ready = ""; }, attentionTime);
+  }
+
+  get #isReady() { return this.dialog.dataset.ready !== undefined; }
 
   /** Opens the dialog. While the person types in a field, keys go to that field until Esc or Tab. */
   #open() {
@@ -90,7 +99,7 @@ class AlertView extends View {
   }
 
   #press(index) {
-    if (performance.now() < this.#ready) return;
+    if (!this.#isReady) return;
     const members = this.#members;
     const choice = choices(members)[index];
     if (!choice) return;
@@ -106,7 +115,7 @@ class AlertView extends View {
   }
 
   async #closeAll() {
-    if (performance.now() < this.#ready) return;
+    if (!this.#isReady) return;
     const picked = await this.phone.sheet(closeChoices(this.phone.state.alerts));
     if (picked) this.phone.answer(closeAll(picked.alerts), null);
   }
