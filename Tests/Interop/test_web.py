@@ -56,6 +56,11 @@ def test_the_logic_of_the_page():
     assert done.returncode == 0, done.stdout
 
 
+def test_an_invitation_has_a_link_for_browsers(gateway):
+    done = gateway.run("devices", "invite", "--host", "localhost:2197")
+    assert f"https://localhost:2197/join#{done.out.split('@')[0]}" in done.err
+
+
 @needs_node
 def test_the_page_stays_within_its_budget():
     program = """

@@ -48,7 +48,8 @@ extension Devices {
       let role = made.role == Role.device.rawValue ? "" : ", with the role \(made.role)"
       try place.show(
         made.code,
-        "\(words)\(role), once, within \(counted(minutes, "minute")); there: pushcli join CODE@\(place.address)",
+        "\(words)\(role), once, within \(counted(minutes, "minute")); there: pushcli join CODE@\(place.address), or in a "
+          + "browser, with the setting web: on: \(place.link(made.code))",
         qr: qr)
     }
   }
@@ -113,11 +114,14 @@ struct InvitationPlace {
     Output.words(words)
     if let hint { Output.words(hint) }
     guard qr else { return }
-    guard let lines = qrCodeLines("https://\(address)/join#\(code)") else {
+    guard let lines = qrCodeLines(link(code)) else {
       throw CommandFailure(.failed, "this is too much for a QR code: name the gateway by a shorter --host")
     }
     Output.words(lines: lines.joined(separator: "\n"))
   }
+
+  /// The link of a code, which `pushcli join` accepts, and which opens the device in a browser.
+  func link(_ code: String) -> String { "https://\(address)/join#\(code)" }
 
   /// A note about another step before a device can join; nil if there is none.
   var hint: String? {
