@@ -16,7 +16,7 @@ enum WebFiles {
     for index in 0..<web_phone_count() {
       let name = unsafe String(cString: web_phone_name(index))
       let bytes = unsafe UnsafeBufferPointer(start: web_phone_bytes(index), count: web_phone_size(index))
-      files[name] = File(index: index, contentType: contentType(of: name), tag: unsafe tag(of: bytes))
+      files[name] = File(index: index, contentType: WebFiles.contentType(of: name), tag: unsafe WebFiles.tag(of: bytes))
     }
     return files
   }()

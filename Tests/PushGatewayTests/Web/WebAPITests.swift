@@ -6,6 +6,7 @@ import Testing
 @testable import HTTP2Transport
 @testable import PushCore
 @testable import PushGateway
+@testable import PushStorage
 
 /// The routes of the device in a browser, over HTTP/2.
 @Suite(.timeLimit(.minutes(5))) struct WebAPITests {

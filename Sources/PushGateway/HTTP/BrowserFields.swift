@@ -1,0 +1,36 @@
+import HTTP2Transport
+import NIOHTTP1
+
+/// The fields by which a browser describes a request and the page that sent it.
+struct BrowserFields: Sendable, Equatable {
+  /// The cookies, `NAME=VALUE` separated by `; `.
+  var cookie: String?
+  /// The origin of the page; browsers send it with every change.
+  var origin: String?
+  /// The relation between the page and this gateway: `same-origin`, `same-site`, `cross-site` or `none`.
+  var site: String?
+  /// The host and the port of the request over HTTP/1.1; nil over TLS, where the certificate has proved the host.
+  var host: String?
+  /// The validators of the files that the browser has.
+  var known: String?
+  /// The last event that the browser has of a stream.
+  var lastEvent: String?
+
+  /// True if the connection uses TLS.
+  var isSecure: Bool { host == nil }
+
+  init() {}
+
+  init(_ message: Message) {
+    (cookie, origin) = (message.text(.cookie), message.text(.origin))
+    (site, known) = (message.text(.fetchSite), message.text(.ifNoneMatch))
+  }
+
+  init(_ headers: HTTPHeaders) {
+    let cookies = headers["cookie"]
+    cookie = cookies.isEmpty ? nil : cookies.joined(separator: "; ")
+    (origin, site) = (headers.first(name: "origin"), headers.first(name: "sec-fetch-site"))
+    (host, known) = (headers.first(name: "host") ?? "", headers.first(name: "if-none-match"))
+    lastEvent = headers.first(name: "last-event-id")
+  }
+}
