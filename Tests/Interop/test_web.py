@@ -86,6 +86,11 @@ def test_the_worker_keeps_every_file():
     assert sorted(missing) == ["index.html", "worker.js"]
 
 
+def test_the_page_names_every_module_in_advance():
+    page = (FILES / "index.html").read_text()
+    assert [file.name for file in FILES.glob("*.js") if file.name != "worker.js" and f'"/phone/{file.name}"' not in page] == []
+
+
 def test_every_file_is_embedded():
     source = (ROOT / "Sources/CWebPhone/CWebPhone.c").read_text()
     assert sorted(file.name for file in FILES.iterdir() if f'#embed "phone/{file.name}"' in source) == sorted(

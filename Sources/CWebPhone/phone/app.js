@@ -40,6 +40,8 @@ class Phone extends View {
       history.replaceState(null, "", "/phone");
     }
     this.journal = await Journal.open();
+    // A known device shows what it has at once; the stream finds out whether it is still a device.
+    if (this.state.device.name && !this.invitation) return this.begin();
     try {
       await gateway.device();
     } catch (error) {
@@ -59,7 +61,9 @@ class Phone extends View {
 
   /** Shows the phone and connects it. */
   async begin() {
+    // The history is that of the earlier device.
     if (this.isRefused) await this.journal.erase();
+    if (this.views) return location.reload();
     this.isRefused = false;
     this.#build();
     this.link = new Link(this.journal);

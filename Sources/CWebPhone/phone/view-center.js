@@ -13,6 +13,7 @@ class Center extends View {
   rows = [];
   marked = new Set();
   #places = [0];
+  #size = 0;
   #known = "";
   #revision = -1;
 
@@ -52,8 +53,7 @@ class Center extends View {
     if (known !== this.#known || revision !== this.#revision) {
       const now = Date.now();
       this.rows = rows(state, search, place.by, (time) => day(time, now));
-      const size = parseFloat(getComputedStyle(document.documentElement).fontSize);
-      this.#places = offsets(this.rows, { group: heights.group * size, entry: heights.entry * size });
+      this.#size = 0;
       if (known !== this.#known) this.list.scrollTop = 0;
       [this.#known, this.#revision] = [known, revision];
       this.#filters(state, place);
@@ -79,6 +79,11 @@ class Center extends View {
     const { list, window } = this;
     const height = list.clientHeight;
     if (!height) return;
+    const size = parseFloat(getComputedStyle(document.documentElement).fontSize);
+    if (size !== this.#size) {
+      this.#size = size;
+      this.#places = offsets(this.rows, { group: heights.group * size, entry: heights.entry * size });
+    }
     window.style.height = `${this.#places.at(-1)}px`;
     const [first, last] = range(this.#places, list.scrollTop - height / 2, list.scrollTop + 1.5 * height);
     const selected = this.index;
