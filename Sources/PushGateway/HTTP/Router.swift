@@ -59,7 +59,8 @@ struct ControlRequest: Sendable {
   }
 }
 
-/// A table of routes: each with a method, a path with `{…}` placeholders, and the function that serves it.
+/// A table of routes: each with a method, a path with `{…}` placeholders, and the function that serves it. The part of a path
+/// with a placeholder may have an ending, as `{number}.svg`.
 struct Router: Sendable {
   typealias Serve = @Sendable (ControlRequest) async throws -> Response
 
@@ -106,8 +107,10 @@ struct Router: Sendable {
     for route in routes where route.pattern.count == parts.count {
       var parameters: [String] = []
       let fits = zip(route.pattern, parts).allSatisfy { pattern, part in
-        guard pattern.hasPrefix("{") else { return pattern == part }
-        parameters.append(percentDecoded(part))
+        guard pattern.hasPrefix("{"), let close = pattern.firstIndex(of: "}") else { return pattern == part }
+        let ending = pattern[pattern.index(after: close)...]
+        guard part.hasSuffix(ending) else { return false }
+        parameters.append(percentDecoded(part.dropLast(ending.count)))
         return true
       }
       guard fits else { continue }
