@@ -5,6 +5,24 @@ import PushCore
 @testable import PushGateway
 
 extension FuzzTarget {
+  /// A regular expression of the test API and a text, separated by NUL. The pattern in a group, and the pattern or itself, are
+  /// found in the same texts. An optional pattern is found in every text.
+  static let pattern = FuzzTarget("pattern", maximumSize: 400) {
+    { bytes in
+      let sides = bytes.split(separator: 0, maxSplits: 1, omittingEmptySubsequences: false)
+      let source = String(decoding: sides[0], as: UTF8.self)
+      let text = sides.count > 1 ? String(decoding: sides[1], as: UTF8.self) : ""
+      guard let pattern = try? LinearPattern(source) else { return }
+      let isFound = pattern.isFound(in: text)
+      precondition(pattern.isFound(in: text) == isFound, "a search has one result")
+      for equal in ["(\(source))", "\(source)|\(source)"] {
+        guard let other = try? LinearPattern(equal) else { continue }
+        precondition(other.isFound(in: text) == isFound, "two patterns of the same texts differ: \(equal)")
+      }
+      if let optional = try? LinearPattern("^(\(source))?") { precondition(optional.isFound(in: text)) }
+    }
+  }
+
   /// Bytes of a connection without TLS. The first byte gives the kind of peer and the size of the pieces for the rest.
   static let session = FuzzTarget("session", maximumSize: 500) {
     let gateways = FuzzGateways()
