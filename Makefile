@@ -81,10 +81,10 @@ check:
 	@bench/report --check
 	@scripts/check-prose
 	@bench/guard-self-test --apply
-	swift format lint --strict --recursive Package.swift Sources Tools Tests
+	swift format lint --strict --recursive Package.swift Sources Tools Tests clients
 
 format:
-	swift format format --in-place --recursive Package.swift Sources Tools Tests
+	swift format format --in-place --recursive Package.swift Sources Tools Tests clients
 
 test: build-tests check run-tests
 
