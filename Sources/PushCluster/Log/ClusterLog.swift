@@ -1,4 +1,3 @@
-import Dispatch
 import Foundation
 package import NATSClient
 package import PushCore
@@ -338,7 +337,7 @@ package final class ClusterLog: ReplicationLog {
     var isUncertain = false
     while true {
       guard !isStopped else { throw ClusterLog.ended }
-      let answer = Answer<PublishAcknowledgement>()
+      let answer = BlockingAnswer<PublishAcknowledgement>()
       engine.publish(ClusterLog.subject, headers: headers, part) { answer.give($0) }
       do {
         return try answer.wait().sequence
@@ -368,7 +367,7 @@ package final class ClusterLog: ReplicationLog {
     let id = headers.first { $0.name == "Nats-Msg-Id" }?.value
     while true {
       guard !isStopped else { throw ClusterLog.ended }
-      let answer = Answer<StoredMessage?>()
+      let answer = BlockingAnswer<StoredMessage?>()
       Task { [engine] in
         do throws(JetStreamError) {
           answer.give(.success(try await engine.leaderMessage(ClusterLog.stream, sequence: sequence)))
@@ -387,22 +386,6 @@ package final class ClusterLog: ReplicationLog {
         throw StoreError("the leader of the cluster's log is behind: try again", mayPass: true)
       }
       Thread.sleep(forTimeInterval: 0.1)
-    }
-  }
-
-  /// An answer for which a thread blocks.
-  private final class Answer<Value: Sendable>: Sendable {
-    private let given = DispatchSemaphore(value: 0)
-    private let result = Mutex<Result<Value, JetStreamError>>(.failure(.link(.closed)))
-
-    func give(_ result: Result<Value, JetStreamError>) {
-      self.result.withLock { $0 = result }
-      given.signal()
-    }
-
-    func wait() throws(JetStreamError) -> Value {
-      given.wait()
-      return try result.withLock { $0 }.get()
     }
   }
 }
