@@ -301,6 +301,8 @@ final class DeviceStream: StreamConsumer, LiveSubscription, BroadcastReceiver {
 
   func deliver(_ entry: MailboxEntry) {
     assert(loop.inEventLoop)
+    // The read that follows waits until retractions by other gateways are known.
+    guard entry.seq == 0 || shared.parts.backend.isCurrent() else { return resync() }
     if let action = state.stored(entry, hasCapacity: hasCapacity) { perform(action) }
   }
 
@@ -389,12 +391,13 @@ final class DeviceStream: StreamConsumer, LiveSubscription, BroadcastReceiver {
 
   private func read(after seq: UInt64, since begun: NIODeadline = .now()) {
     let this = NIOLoopBound(self, eventLoop: loop)
-    let (mailbox, device) = (shared.parts.mailbox, device.id)
+    let (backend, device) = (shared.parts.backend, device.id)
     let limit = DeviceStreamState.batch(capacity: capacity)
     Task {
       do {
-        let pending = try await mailbox.pending(for: device, after: seq, limit: limit)
-        this.eventLoop.execute { this.value.found(pending) }
+        try await backend.becomeCurrent()
+        let pending = try await backend.mailbox.pending(for: device, after: seq, limit: limit)
+        this.eventLoop.execute { this.value.found(pending, since: begun) }
       } catch {
         this.eventLoop.execute { this.value.couldNotRead(after: seq, since: begun) }
       }
@@ -412,7 +415,12 @@ final class DeviceStream: StreamConsumer, LiveSubscription, BroadcastReceiver {
     }
   }
 
-  private func found(_ pending: PendingPushes) {
+  private func found(_ pending: PendingPushes, since begun: NIODeadline) {
+    // This gateway may have been stopped during the read.
+    guard pending.entries.isEmpty || shared.parts.backend.isCurrent() else {
+      if state.isOpen { read(after: state.cursor, since: begun) }
+      return
+    }
     isReading = true
     for action in state.found(pending, capacity: capacity) { perform(action) }
     isReading = false

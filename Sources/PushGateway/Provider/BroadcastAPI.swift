@@ -146,8 +146,11 @@ final class BroadcastAPI {
   private func publish(_ message: BroadcastMessage, _ exchange: Exchange) {
     parts.log.append([message.event(.accepted, at: message.received)])
     guard message.expires > 0 else {
-      parts.liveChannels.publish(message)
-      parts.backend.cell?.broadcast(message)
+      // A retry, if a gateway failed before it answered, reaches no device twice.
+      if parts.liveChannels.recent(message.id)?.channel != message.channel {
+        parts.liveChannels.publish(message)
+        parts.backend.cell?.broadcast(message)
+      }
       return accept(exchange, message)
     }
     let parts = parts

@@ -21,9 +21,9 @@ import Testing
     channels = try PushStorage.Channels(store: store, logger: .silent)
   }
 
-  private func message(_ channel: ChannelID, expires: Int64 = 1_800_003_600) -> BroadcastMessage {
+  private func message(_ channel: ChannelID, _ id: Int = 1, expires: Int64 = 1_800_003_600) -> BroadcastMessage {
     BroadcastMessage(
-      channel: channel, app: app, number: 0, id: .number(1), uniqueID: .number(2), received: now, expires: expires,
+      channel: channel, app: app, number: 0, id: .number(id), uniqueID: .number(2), received: now, expires: expires,
       priority: 5, payload: Array(#"{"n":1}"#.utf8))
   }
 
@@ -36,7 +36,7 @@ import Testing
 
   @Test func `everything is there after a restart`() async throws {
     let (kept, deleted) = (try await create(.none), try await create())
-    try await channels.publish(message(kept)) { _ in }
+    try await channels.publish(message(kept, 9)) { _ in }
     try await channels.publish(message(kept)) { _ in }
     try await channels.subscribe([DeviceID(row: 7)], to: kept)
     #expect(channels.acknowledge(DeviceID(row: 7), kept, through: 1))
@@ -60,8 +60,8 @@ import Testing
     let store = store
     let (stream, numbers) = AsyncStream.makeStream(of: UInt64.self)
     try await withThrowingTaskGroup(of: Void.self) { group in
-      for _ in 0..<20 {
-        let message = message(channel)
+      for id in 1...20 {
+        let message = message(channel, id)
         group.addTask { [channels] in
           try await channels.publish(message) { stored in
             let onDisk = try? store.pool.read { try Int64.fetchOne($0, sql: "SELECT number FROM channel_message") }
@@ -80,12 +80,26 @@ import Testing
     let (channel, device) = (try await create(), DeviceID(row: 7))
     try await channels.subscribe([device], to: channel)
     #expect(!channels.acknowledge(device, channel, through: 1))
-    for _ in 0..<3 { try await channels.publish(message(channel)) { _ in } }
+    for id in 1...3 { try await channels.publish(message(channel, id)) { _ in } }
     #expect(channels.acknowledge(device, channel, through: 2))
     #expect(!channels.acknowledge(device, channel, through: 2))
     #expect(!channels.acknowledge(device, channel, through: 1))
     #expect(!channels.acknowledge(DeviceID(row: 8), channel, through: 1))
     #expect(channels.subscriptions(of: device).map(\.seen) == [2])
+  }
+
+  @Test func `a retry of a broadcast is published once, also after a restart`() async throws {
+    let channel = try await create()
+    for id in [1, 2, 1, 2] { try await channels.publish(message(channel, id)) { _ in } }
+    #expect(channels.channel(channel)?.lastNumber == 2)
+    let again = try reopened()
+    try await again.publish(message(channel, 2)) { _ in Issue.record("a broadcast was published twice") }
+    #expect(again.channel(channel)?.lastNumber == 2)
+    // Other channels have ids of their own, and a channel keeps the ids of its last messages only.
+    let other = try await create()
+    for id in 1...20 { try await channels.publish(message(other, id)) { _ in } }
+    #expect(channels.channel(other)?.lastNumber == 20)
+    #expect(channels.state.withLock { $0.published[other]?.count } == PushStorage.Channels.State.idsOfChannel)
   }
 
   @Test func `ten thousand acknowledgements reach the disk`() async throws {

@@ -38,6 +38,9 @@ package final class Channels: Sendable {
     var byApp: [Key: Set<ChannelID>] = [:]
     /// The subscriptions of each device. A device has few: a linear search costs less than a table for each device.
     var subscriptions: [DeviceID: [Subscription]] = [:]
+    /// The ids of the last messages of each channel that were published since the start, the newest last; at most
+    /// ``idsOfChannel``.
+    var published: [ChannelID: [APNSID]] = [:]
     /// The apps that may not broadcast.
     var off: Set<AppID> = []
     /// The acknowledgements that are not on disk yet.
@@ -226,6 +229,10 @@ package final class Channels: Sendable {
 
   /// Stores a message as the most recent one of its channel. The message is on disk when this returns.
   ///
+  /// A message with the id of a recent message of the channel is a retry, and changes nothing: the gateway of the first
+  /// request may have failed before it answered. All gateways of a cluster compare with the same messages, because a
+  /// change is repeated after those of other gateways.
+  ///
   /// - Parameter handOver: called with the numbered message, in the order of the numbers, when it is on disk.
   /// - Throws: ``Failure/deleted``, ``StoreError``.
   package func publish(_ message: BroadcastMessage, handOver: @escaping @Sendable (BroadcastMessage) -> Void)
@@ -234,6 +241,7 @@ package final class Channels: Sendable {
     try await store.write { [self] db in
       let channel = state.withLock { $0.channels[message.channel] }
       guard let channel, channel.deleted == nil else { throw Failure.deleted }
+      if state.withLock({ $0.hasPublished(message) }) { return }
       let message = message.numbered(channel.lastNumber + 1)
       try db.execute(
         sql: """
@@ -252,6 +260,7 @@ package final class Channels: Sendable {
         state.withLock { state in
           state.channels[message.channel]?.lastNumber = message.number
           state.channels[message.channel]?.message = message
+          state.notePublished(message)
           state.checkInvariants()
         }
         handOver(message)
@@ -427,6 +436,7 @@ extension Channels.State {
     channels[id]?.deleted = now
     channels[id]?.message = nil
     channels[id]?.subscriptions = 0
+    published[id] = nil
   }
 }
 
