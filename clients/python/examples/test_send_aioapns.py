@@ -36,3 +36,10 @@ def test_a_throttled_token_is_an_error(push):
     with pytest.raises(RuntimeError, match="429 TooManyRequests"):
         ask(push, "Ann")
     push.expect(reason="TooManyRequests", refused=True)
+
+
+def test_the_user_opens_the_door(push):
+    push.gateway.command("apps", "category", push.topic, "DOOR", "--action", "open=Open", "--action", "ignore=Ignore")
+    ask(push, "Ann")
+    push.expect(category="DOOR", presented=True)
+    assert push.answer("open") == "open"

@@ -11,8 +11,9 @@ With pytest, the fixture `push` is all a test needs. Other programs start a gate
 from .api import GatewayAPI, GatewayError
 from .failure import ExpectationFailed
 from .gateway import Device, Gateway
+from .program import find_program
 from .records import Push, ReportLine
-from .server import Server, find_program
+from .server import Server
 
 __version__ = "0.2.0"
 __all__ = [

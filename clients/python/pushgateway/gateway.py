@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import os
 import secrets
+import subprocess
 import tempfile
 from typing import Any
 from urllib.parse import urlsplit
@@ -12,10 +13,22 @@ from urllib.parse import urlsplit
 from . import conditions, failure
 from .api import GatewayAPI, GatewayError
 from .conditions import duration
+from .program import find_program
 from .records import Push, ReportLine
 
 #: PKCS #8 of a P-256 key, up to its 32 bytes (RFC 5915, without the public key).
 _PKCS8_P256 = bytes.fromhex("3041020100301306072a8648ce3d020106082a8648ce3d030107042730250201010420")
+
+
+def _write_key(folder: str, key_id: str) -> str:
+    """Writes a new key, and returns the path of its file."""
+    path = os.path.join(folder, f"AuthKey_{key_id}.p8")
+    # 31 random bytes are below the order of the curve.
+    data = base64.encodebytes(_PKCS8_P256 + b"\x01" + secrets.token_bytes(31)).decode()
+    with open(path, "x") as file:
+        # The label is in parts, so that no search for secrets finds a key here.
+        file.write("-----BEGIN " + f"PRIVATE KEY-----\n{data}-----END " + "PRIVATE KEY-----\n")
+    return path
 
 
 class Gateway(GatewayAPI):
@@ -26,16 +39,22 @@ class Gateway(GatewayAPI):
 
     #: The identifiers of the key in `key_file`. The gateway accepts any others as well.
     key_id, team_id = "ABC1234567", "TEAM123456"
+    #: The path of pushcli; None for the result of `find_program`.
+    program: str | None = None
 
-    def __init__(self, url: str, ca: str, http_url: str):
+    def __init__(self, url: str, ca: str, http_url: str, key_folder: str | None = None):
         super().__init__(http_url)
         #: The provider API, as `https://127.0.0.1:40001`.
         self.url = url.rstrip("/")
         #: The file with the certificate that senders have to trust.
         self.ca = ca
+        #: The state folder of the gateway.
+        self.state_folder = os.path.dirname(ca)
         parts = urlsplit(self.url)
         self.host, self.port = parts.hostname or "", parts.port or 443
-        self._key_folder: tempfile.TemporaryDirectory[str] | None = None
+        self._key_folder = None if key_folder else tempfile.TemporaryDirectory(prefix="pushgateway-key-")
+        #: A key file (.p8) for senders that sign provider tokens. It is valid for test gateways only.
+        self.key_file = _write_key(key_folder or self._key_folder.name, self.key_id)
         self._is_clock_changed = self._is_certificate_changed = False
 
     @classmethod
@@ -61,19 +80,14 @@ class Gateway(GatewayAPI):
         """Removes the key file."""
         if self._key_folder:
             self._key_folder.cleanup()
-            self._key_folder = None
 
-    @property
-    def key_file(self) -> str:
-        """A key file (.p8, P-256) for senders that sign provider tokens. It is valid for this gateway only."""
-        if not self._key_folder:
-            self._key_folder = tempfile.TemporaryDirectory(prefix="pushgateway-key-")
-            # 31 random bytes are below the order of the curve.
-            data = base64.encodebytes(_PKCS8_P256 + b"\x01" + secrets.token_bytes(31)).decode()
-            with open(os.path.join(self._key_folder.name, f"AuthKey_{self.key_id}.p8"), "x") as file:
-                # The label is in parts, so that no search for secrets finds a key here.
-                file.write("-----BEGIN " + f"PRIVATE KEY-----\n{data}-----END " + "PRIVATE KEY-----\n")
-        return os.path.join(self._key_folder.name, f"AuthKey_{self.key_id}.p8")
+    def command(self, *words: str) -> str:
+        """Runs another command of pushcli for this gateway, as `apps category …`, and returns its output."""
+        done = subprocess.run(
+            [self.program or find_program(), *words, "--state", self.state_folder], stdin=subprocess.DEVNULL, capture_output=True, text=True)
+        if done.returncode:
+            raise GatewayError(f"pushcli {' '.join(words)}: {done.stderr.strip() or done.stdout.strip()}")
+        return done.stdout
 
     def device(
         self, topic: str | None = None, *, token: str | None = None, preferences: dict[str, Any] | None = None,

@@ -24,7 +24,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line(
-        "markers", "push(topic=None, preferences=None, token=None): settings of the device of the fixture `push`.")
+        "markers", "push(topic=None, preferences=None, token=None, within=None): settings of the device of the fixture `push`.")
 
 
 def _recording(config: pytest.Config) -> Path | None:
@@ -51,8 +51,8 @@ def push_gateway(pytestconfig: pytest.Config) -> Iterator[Gateway]:
 def push(request: pytest.FixtureRequest, pytestconfig: pytest.Config, push_gateway: Gateway) -> Iterator[Device]:
     """A device with a token of its own, by which the test asserts its pushes."""
     mark = request.node.get_closest_marker("push")
-    settings = {"topic": pytestconfig.getini("pushgateway_topic"), **(mark.kwargs if mark else {})}
-    device = push_gateway.device(**settings, within=pytestconfig.getini("pushgateway_within"))
+    settings = {name: pytestconfig.getini(f"pushgateway_{name}") for name in ("topic", "within")}
+    device = push_gateway.device(**settings | (mark.kwargs if mark else {}))
     yield device
     push_gateway.restore()
     try:

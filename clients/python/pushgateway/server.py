@@ -1,4 +1,4 @@
-"""The program `pushcli`, and a test gateway as its process."""
+"""A test gateway as a process."""
 
 from __future__ import annotations
 
@@ -6,40 +6,16 @@ import json
 import os
 import shutil
 import subprocess
-import sys
 import tempfile
 import threading
 from typing import IO
 
 from .api import GatewayError
 from .gateway import Gateway
+from .program import find_program
 
-#: The program inside a wheel.
-INCLUDED = os.path.join(os.path.dirname(os.path.abspath(__file__)), "bin", "pushcli")
 #: Seconds until a start or an end counts as failed.
 LIMIT = 60
-
-
-def find_program() -> str:
-    """The path of `pushcli`: inside this package, else named by the variable `PUSHCLI`, else on `PATH`."""
-    if os.access(INCLUDED, os.X_OK):
-        return INCLUDED
-    named = os.environ.get("PUSHCLI")
-    if named:
-        if not os.access(named, os.X_OK):
-            raise GatewayError(f"PUSHCLI is {named}, which is not a program: set it to the path of pushcli")
-        return named
-    found = shutil.which("pushcli")
-    if not found:
-        raise GatewayError("pushcli is missing: install a wheel of pushgateway that contains it, or set PUSHCLI to its path")
-    return found
-
-
-def run_program() -> None:
-    """Replaces this process by the program inside the package: the command `pushcli` of a wheel."""
-    if not os.access(INCLUDED, os.X_OK):
-        sys.exit("pushcli: this installation of the Python package has no program: install a wheel for your platform")
-    os.execv(INCLUDED, ["pushcli", *sys.argv[1:]])
 
 
 class Server(Gateway):
@@ -52,9 +28,9 @@ class Server(Gateway):
         - record: a file to which the gateway writes its pushes at its end.
         - program: the path of pushcli.
         """
-        command = [program or find_program(), "serve", "--test", "--json"]
+        self.program = program or find_program()
+        command = [self.program, "serve", "--test", "--json"]
         command += ["--strict"] * strict + (["--record", os.fspath(record)] if record else [])
-        self.program = command[0]
         self._log: IO[bytes] = tempfile.TemporaryFile()
         try:
             # A session of its own: Ctrl-C ends the tests, which then end the gateway.
@@ -62,11 +38,9 @@ class Server(Gateway):
                 command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self._log, start_new_session=True)
         except OSError as error:
             self._log.close()
-            raise GatewayError(f"{command[0]} can't be started: {error.strerror}") from error
+            raise GatewayError(f"{self.program} can't be started: {error.strerror}") from error
         ready = self._read_ready()
-        #: The state folder of the gateway, for other commands.
-        self.state_folder: str = ready["state"]
-        super().__init__(ready["apns"], ready["ca"], ready["http"])
+        super().__init__(ready["apns"], ready["ca"], ready["http"], key_folder=ready["state"])
 
     def _read_ready(self) -> dict[str, str]:
         assert self.process.stdout
