@@ -83,8 +83,8 @@ class Gateway(GatewayAPI):
 
     def command(self, *words: str) -> str:
         """Runs another command of pushcli for this gateway, as `apps category …`, and returns its output."""
-        done = subprocess.run(
-            [self.program or find_program(), *words, "--state", self.state_folder], stdin=subprocess.DEVNULL, capture_output=True, text=True)
+        command = [self.program or find_program(), *words, "--state", self.state_folder]
+        done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True)
         if done.returncode:
             raise GatewayError(f"pushcli {' '.join(words)}: {done.stderr.strip() or done.stdout.strip()}")
         return done.stdout
