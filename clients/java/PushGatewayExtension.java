@@ -208,19 +208,24 @@ public final class PushGatewayExtension implements ParameterResolver {
      *
      * @throws AssertionError with the nearest pushes
      */
-    public List<Json> expect(Expectation expectation) {
-      Json answer = gateway.call("POST", "/expect", expectation.members(token));
-      if (!Long.valueOf(417).equals(answer.at("/status"))) return answer.list("/pushes");
-      throw failure(answer, ((Number) gateway.call("GET", "", null).at("/recorded")).longValue());
-    }
+    public List<Json> expect(Expectation expectation) { return expect(expectation.members()); }
 
     /** Returns when no push has come for a time. A refused push is a failure, too. */
     public void expectNone(Duration within) { expectNone(push().within(within)); }
 
-    /** Returns when no such push has come for a time. Without a state, a refused push is a failure, too. */
+    /** Returns when no such push has come for 500 ms. Without a state, a refused push is a failure, too. */
     public void expectNone(Expectation expectation) {
-      expectation.options.putIfAbsent("state", "any");
-      expect(expectation.count(0));
+      Map<String, Object> members = new HashMap<>(Map.of("state", "any", "within", "500ms"));
+      members.putAll(expectation.members());
+      members.put("count", 0);
+      expect(members);
+    }
+
+    private List<Json> expect(Map<String, Object> members) {
+      members.put("token", token);
+      Json answer = gateway.call("POST", "/expect", members);
+      if (!Long.valueOf(417).equals(answer.at("/status"))) return answer.list("/pushes");
+      throw failure(answer, (long) gateway.call("GET", "", null).at("/recorded"));
     }
 
     /** Lists the recorded pushes to the device, the oldest first. */
@@ -296,9 +301,8 @@ public final class PushGatewayExtension implements ParameterResolver {
       return this;
     }
 
-    private Map<String, Object> members(String token) {
+    private Map<String, Object> members() {
       Map<String, Object> members = new LinkedHashMap<>(options);
-      members.put("token", token);
       members.put("match", match);
       return members;
     }

@@ -25,7 +25,7 @@ import { types } from "node:util";
  * @property {true} [presented] the same as `state: "presented"`
  * @property {true} [suppressed] the same as `state: "suppressed"`
  * @property {true} [refused] the same as `state: "refused"`
- * @property {string} [within] the time limit, as "250ms" or "2s", by default "2s"; without a push the time to wait
+ * @property {string} [within] the time limit, by default "2s"; of `expectNone` the time without a push, by default "500ms"
  * @property {boolean} [exactly] true: more than `count` pushes are a failure
  * @property {string} [idle] the time without a push after which `exactly` expects no more, by default "200ms"
  * @property {number} [since] only pushes with a greater number
@@ -255,13 +255,13 @@ export class PushDevice {
   }
 
   /**
-   * Returns when no push with the fields has come for a time. Without a state, a refused push is a failure, too.
+   * Returns when no push with the fields has come for 500 ms. Without a state, a refused push is a failure, too.
    *
    * @param {Expectation} [expectation]
    * @throws {AssertionError} with the pushes
    */
   async expectNone(expectation = {}) {
-    const { message } = await this.#result({ state: "any", ...body(expectation), count: 0 });
+    const { message } = await this.#result({ state: "any", within: "500ms", ...body(expectation), count: 0 });
     if (message) throw new AssertionError({ message, operator: "fail", stackStartFn: this.expectNone });
   }
 
