@@ -53,7 +53,8 @@ packages:
 	@scripts/install-packages libnghttp2-dev libssl-dev libsqlite3-dev libsimdjson-dev libqrencode-dev libnats-dev pkg-config
 
 test-packages: packages
-	@scripts/install-packages nghttp2-client curl tmux python3-venv binutils unicode-data zsh fish prometheus faketime
+	@scripts/install-packages nghttp2-client curl tmux python3-venv binutils unicode-data zsh fish prometheus faketime junit5 \
+	  libcurl4
 
 bench-packages: packages
 	@scripts/install-packages nghttp2-client nghttp2-server openssl nginx libnginx-mod-nchan mosquitto gcc util-linux python3
