@@ -139,6 +139,10 @@ final class GatewayParts: Sendable {
       UnseenPushes(cellPresence, log: log).join(router)
     }
     registrations.onChange { [devices] in devices.announce($0) }
+    log.afterLoss { [pushes] since in
+      // A failed read is not fatal: a later loss, or the next start, logs the answers.
+      Task { try? await pushes.logAnswers(afterLoss: since) }
+    }
   }
 
   /// Completes the work that the last end of the gateway interrupted, and delivers the pushes that became due.

@@ -71,6 +71,18 @@ extension Pushes {
     let last = (try? await log.rows(.init(limit: 1)).last?.row.at) ?? oldest
     let start = max(oldest, last - Pushes.lostTime)
     for taken in try await answers.groupAnswers(since: start) { spread(taken) }
+    try await logAnswers(since: start)
+  }
+
+  /// Logs answers whose rows the delivery log has lost: a sender may wait for them.
+  ///
+  /// - Parameter loss: the time of the first lost event in milliseconds since 1970.
+  func logAnswers(afterLoss loss: Int64) async throws {
+    try await logAnswers(since: max(clock.milliseconds() - Pushes.maximumAnswerAge, loss - Pushes.lostTime))
+  }
+
+  /// Logs the answers since `start`, in milliseconds since 1970, of which the log has no row.
+  private func logAnswers(since start: Int64) async throws {
     for answer in try await answers.answers(since: start) {
       let row = answer.row
       let query = DeliveryLog.Query(
