@@ -219,7 +219,8 @@ package final class Gateway: Sendable {
         GatewayStatus(
           listening: listeners.addresses, environment: configuration.environment.rawValue, started: started,
           listeners: listeners.records, http: announcement.http, pid: getpid(),
-          authority: certificate.authority)
+          authority: certificate.authority,
+          gateways: parts.backend.cell.map { _ in parts.backend.gateways().map(\.description) })
       },
       compact: { try await store.compact() },
       certificates: CertificatesAPI(

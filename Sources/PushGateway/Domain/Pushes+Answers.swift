@@ -83,12 +83,22 @@ extension Pushes {
 
   /// Logs the answers since `start`, in milliseconds since 1970, of which the log has no row.
   private func logAnswers(since start: Int64) async throws {
-    for answer in try await answers.answers(since: start) {
-      let row = answer.row
-      let query = DeliveryLog.Query(
-        id: answer.id, device: answer.device, events: [row.event], since: answer.at, limit: 1)
-      if try await log.rows(query).isEmpty { log.append([row]) }
-    }
+    let rows = try await answers.answers(since: start).map(\.row)
+    guard !rows.isEmpty else { return }
+    let query = DeliveryLog.Query(events: LoggedAnswer.events, since: start, limit: .max)
+    let logged = Set(try await log.rows(query).map { LoggedAnswer($0.row) })
+    log.append(rows.filter { !logged.contains(LoggedAnswer($0)) })
+  }
+
+  /// The identity of an answer in the delivery log.
+  private struct LoggedAnswer: Hashable {
+    static let events: Set<DeliveryEvent> = [.viewed, .closed, .action]
+
+    let id: APNSID
+    let device: DeviceID?
+    let event: DeliveryEvent
+
+    init(_ row: DeliveryLog.Row) { (id, device, event) = (row.id, row.device, row.event) }
   }
 }
 
