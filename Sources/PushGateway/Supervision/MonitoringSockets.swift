@@ -26,8 +26,8 @@ final class MonitoringSockets: Sendable {
   /// A socket of this process with one of the addresses is reused. While `0.0.0.0` follows a single address on the
   /// same port, or the other way round, both sockets share the port.
   ///
-  /// - Returns: the sockets, for ``prepare(_:)``. Those that the next process may lack are left out: it binds a free
-  ///   address of loopback by itself.
+  /// - Returns: the sockets, for ``prepare(_:)``. For `auto`, the socket of this process if it has one; otherwise the
+  ///   next process binds a free address of loopback.
   /// - Throws: ``ListenError`` for the first address that can't be bound; then nothing has changed.
   func bind(_ setting: HTTPListen) async throws(ListenError) -> [InheritedSockets.Entry] {
     var left = state.withLock { $0.bound + ($0.next ?? []) }
@@ -81,6 +81,6 @@ final class MonitoringSockets: Sendable {
   /// Returns the sockets for the next process: they stay bound when this process stops accepting.
   func handOver() -> [InheritedSockets.Entry] { state.withLock { $0.next ?? $0.bound } }
 
-  /// Closes the sockets, except those that were handed over.
+  /// Releases the sockets. A socket that was handed over stays open.
   func release() { state.withLock { $0 = State() } }
 }

@@ -60,7 +60,7 @@ actor Reload {
     return record
   }
 
-  /// Checks that the next program of this process can take over, and listens on the addresses of its settings: an
+  /// Checks that the next program of this process can take over, and listens on the addresses of its settings. An
   /// address that can't be bound, or a file that can't be read, would end that program.
   ///
   /// - Throws: an error in one line if the program, the settings, a file or an address can't be used; then nothing has

@@ -178,14 +178,16 @@ struct ProviderPush: Sendable {
     }
     var backoff = Backoff(first: .milliseconds(200), last: .seconds(1))
     for attempt in 1... {
+      var index = 0
       do {
         let endpoints = try await endpoints()
-        let client = try await Client.connect(
-          to: endpoints[(skipped + attempt - 1) % endpoints.count], pingInterval: pingInterval)
+        index = (skipped + attempt - 1) % endpoints.count
+        let client = try await Client.connect(to: endpoints[index], pingInterval: pingInterval)
         defer { client.close() }
         return try await client.request(method, path, fields, body: body)
       } catch let error as ClientError {
-        if attempt == 3 || error.isPermanent { throw CommandFailure(error) }
+        // Only the certificate of the first gateway ends the command.
+        if attempt == 3 || error.isPermanent && index == 0 { throw CommandFailure(error) }
         try await Task.sleep(for: backoff.next())
       } catch let failure as CommandFailure {
         throw failure

@@ -149,7 +149,7 @@ import Testing
       for answer in answers {
         await withCheckedContinuation { done in gateway.parts.answers.take(answer) { _ in done.resume() } }
       }
-      // Rows that were written later are no sign that the log has all answers.
+      // The log can lack an earlier answer than its last one.
       gateway.parts.log.append([answers[1].row])
       try await gateway.parts.pushes.logAnswers(afterLoss: now - 3_600_000)
       for number in 0...1 { #expect(try await gateway.events(of: .number(number)) == [.viewed], "\(number)") }
