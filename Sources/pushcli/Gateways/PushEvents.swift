@@ -32,9 +32,8 @@ struct PushEvents {
   /// - Throws: ``CommandFailure`` for a refusal. A gateway that is away can come back in time: see ``Absence``.
   mutating func next(until end: ContinuousClock.Instant) async throws -> [LogRecord]? {
     while ContinuousClock.now < end {
-      let (query, start, position) = (query, start, position)
       let answer = try await access.attempt(until: end) {
-        connection -> (page: LogPage, isRefused: Bool, connection: Int) in
+        [query, start, position] connection -> (page: LogPage, isRefused: Bool, connection: Int) in
         let place = PushEvents.place(position, start, connection)
         let found = try await LogPath.next { waits in
           try await PushEvents.page(query + [place], connection, until: end, waits: waits)
@@ -47,7 +46,7 @@ struct PushEvents {
       }
       failure = nil
       let page = answer.page
-      self.position = (page.after, answer.connection)
+      position = (page.after, answer.connection)
       unanswered.tell(page.unanswered)
       let rows = page.rows.filter { seen.insert("\($0.number) \($0.at) \($0.event) \($0.gateway ?? "")").inserted }
       if !answer.isRefused { backoff.reset() }

@@ -442,28 +442,28 @@ package final class DeliveryLog: Sendable {
 
   /// Writes rows, after a row about the events that were lost before.
   private func write(_ batch: LogBatch, _ group: inout LogGroup) {
-    let loss = loss.withLock { $0 }
-    let batch = loss.map { batch.following(DeliveryLog.row(of: $0)) } ?? batch
-    let pieces = batch.pieces(of: Limits.maximumLogBatchSize)
+    let known = loss.withLock { $0 }
+    let rows = known.map { batch.following(DeliveryLog.row(of: $0)) } ?? batch
+    let pieces = rows.pieces(of: Limits.maximumLogBatchSize)
     var left = pieces[...]
     do {
       do {
-        try file.access { try DeliveryLog.write(batch, &left, &group, to: $0) }
+        try file.access { try DeliveryLog.write(rows, &left, &group, to: $0) }
       } catch  where error.isDamage {
         // The new file that replaces the damaged one takes the whole batch.
         left = pieces[...]
-        try file.access { try DeliveryLog.write(batch, &left, &group, to: $0) }
+        try file.access { try DeliveryLog.write(rows, &left, &group, to: $0) }
       }
       endTrouble()
-      if let loss { recovery.withLock { $0 }(loss.since) }
+      if let known { recovery.withLock { $0 }(known.since) }
     } catch {
       // Logged once; the number of lost events is logged when the problem ends.
-      if problem == nil || loss == nil { logger.log(.eventsNotLogged, "not logged: \(error)") }
+      if problem == nil || known == nil { logger.log(.eventsNotLogged, "not logged: \(error)") }
       begin(trouble: error)
       let isNoted = left.count < pieces.count
-      if isNoted { self.loss.withLock { $0 = nil } }
-      let unwritten = left.reduce(0) { $0 + LogBatch.rows(Array(batch.bytes[$1])).count }
-      note(lost: unwritten - (loss != nil && !isNoted ? 1 : 0))
+      if isNoted { loss.withLock { $0 = nil } }
+      let unwritten = left.reduce(0) { $0 + LogBatch.rows(Array(rows.bytes[$1])).count }
+      note(lost: unwritten - (known != nil && !isNoted ? 1 : 0))
     }
   }
 
