@@ -16,6 +16,9 @@ import Testing
       CountedParser(
         "a payload of arguments", #"{"aps":{"alert":{"loc-args":["#, repeating: #""a","#, #""a"]}}}"#, by: readPayload),
       CountedParser(
+        "a payload of places", #"{"aps":{"alert":{"loc-args":["a"],"loc-key":""#, repeating: "%1$@", #""}}}"#,
+        by: readPayload),
+      CountedParser(
         "a payload of escapes", #"{"aps":{"alert":""#, repeating: #"\u0061"#, #""}}"#, by: readPayload),
       CountedParser("a payload that is nested", repeating: "[", by: readPayload),
       CountedParser("a payload that is a list", "[", repeating: "1,", "1]", by: readPayload),
