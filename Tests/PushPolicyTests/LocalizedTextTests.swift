@@ -21,7 +21,8 @@ import Testing
 
   /// The arguments that fill no place are the same for a text that happens to have them, since it is not searched.
   @Test(arguments: [
-    ("K %@", ["a", "b"], ["b"]), ("K b", ["b"], ["b"]), ("%2$@", ["a", "b", "a"], ["a", "a"]), ("%1$@", ["a", "a"], []),
+    ("K %@", ["a", "b"], ["b"]), ("K b", ["b"], ["b"]), ("%2$@", ["a", "b", "a"], ["a", "a"]),
+    ("%1$@", ["a", "a"], []),
     ("%@", [""], []), ("%3$@", ["a"], ["a"]),
   ])
   func `arguments that fill no place are unused`(_ key: String, _ arguments: [String], _ unused: [String]) {
