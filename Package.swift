@@ -198,7 +198,7 @@ let package = Package(
     .target(name: "CMallocCount", path: "Tools/CMallocCount"),
     program("policy-bench", ["CMallocCount", "PushPolicy"], path: "Tools/policy-bench"),
     program("train-ads", ["PushPolicy"], path: "Tools/train-ads", exclude: ["Texts"]),
-    tests("PushPolicyTests", ["PushPolicy"]),
+    tests("PushPolicyTests", ["PushPolicy", "PushTesting"]),
     // A disk that fails, under SQLite.
     .target(name: "CFaultyDisk", path: "Tests/CFaultyDisk", linkerSettings: [.linkedLibrary("sqlite3")]),
     // What tests of several targets need: samples, pairs of peers without a socket, a storage backend in memory, a clock.
@@ -234,7 +234,7 @@ let package = Package(
       ]),
     // A terminal for tests.
     library("TerminalTesting", path: "Tests/TerminalTesting"),
-    tests("GatewayProtocolTests", ["GatewayProtocol", "PushCore", "PushPolicy"]),
+    tests("GatewayProtocolTests", ["GatewayProtocol", "PushCore", "PushPolicy", "PushTesting"]),
     tests(
       "GatewayClientTests",
       [

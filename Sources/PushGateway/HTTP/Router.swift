@@ -1,6 +1,7 @@
 import GatewayProtocol
 import HTTP2Transport
 import PushCore
+import PushPolicy
 
 /// A control-plane request, as a value that may leave its loop.
 struct ControlRequest: Sendable {
@@ -41,6 +42,7 @@ struct ControlRequest: Sendable {
     method: String, target: String, body: [UInt8] = [], authorization: String?, accept: String? = nil,
     from peer: Connection.Peer
   ) {
+    ReadingSteps.add(target.utf8.count)
     let parts = target.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
     self.method = method
     path = String(parts[0])
@@ -103,8 +105,10 @@ struct Router: Sendable {
   /// Finds the route of a request.
   func match(method: String, path: String) -> Match {
     let parts = path.split(separator: "/")
+    ReadingSteps.add(path.utf8.count)
     var methods: [String] = []
     for route in routes where route.pattern.count == parts.count {
+      ReadingSteps.add(parts.count)
       var parameters: [String] = []
       let fits = zip(route.pattern, parts).allSatisfy { pattern, part in
         guard pattern.hasPrefix("{"), let close = pattern.firstIndex(of: "}") else { return pattern == part }
@@ -123,6 +127,7 @@ struct Router: Sendable {
 
 /// Decodes `%xx` (RFC 3986 §2.1), leaving all other characters unchanged.
 private func percentDecoded(_ text: Substring) -> String {
+  ReadingSteps.add(text.utf8.count)
   var bytes: [UInt8] = []
   var rest = text.utf8[...]
   while let byte = rest.popFirst() {

@@ -115,6 +115,32 @@ import Testing
     #expect(written == 10_000)
   }
 
+  @Test func `acknowledgements that the disk refused are written by the next attempt`() async throws {
+    let (channel, device) = (try await create(), DeviceID(row: 7))
+    try await channels.subscribe([device], to: channel)
+    try await channels.publish(message(channel)) { _ in }
+    try await store.pool.write { db in
+      try db.execute(
+        sql: """
+          CREATE TRIGGER full BEFORE UPDATE ON channel_subscription BEGIN SELECT RAISE(ABORT, 'no room'); END
+          """)
+    }
+    #expect(channels.acknowledge(device, channel, through: 1))
+    await channels.settle()
+    try await store.pool.write { try $0.execute(sql: "DROP TRIGGER full") }
+    await channels.settle()
+    #expect(try reopened().subscriptions(of: device).map(\.seen) == [1])
+  }
+
+  @Test func `a number that the stored message has is not given out again`() async throws {
+    let channel = try await create()
+    for _ in 0..<2 { try await channels.publish(message(channel)) { _ in } }
+    try await store.pool.write { try $0.execute(sql: "UPDATE channel SET last_number = 1") }
+    let again = try reopened()
+    #expect(again.channel(channel)?.lastNumber == 2)
+    #expect(again.brokenInvariant() == nil)
+  }
+
   @Test func `an app has at most ten thousand, and two who make the last do not both get it`() async throws {
     _ = try await channels.create(
       Limits.maximumChannels - 1, app: app, environment: .development, policy: .none, now: now)

@@ -32,7 +32,10 @@ extension Channels {
     let messages = try PreparedStatement(db, "SELECT \(messageColumns) FROM channel_message")
     while try messages.next() {
       guard let id = ChannelID(bytes: messages.blob(0)), let channel = state.channels[id] else { continue }
-      if let message = try Channels.message(messages, of: channel) { state.channels[id]?.message = message }
+      guard let message = try Channels.message(messages, of: channel) else { continue }
+      state.channels[id]?.message = message
+      // In a database with damaged rows, the stored message can be ahead of the number of its channel.
+      state.channels[id]?.lastNumber = max(channel.lastNumber, message.number)
     }
     let subscriptions = try PreparedStatement(db, "SELECT device, channel, seen FROM channel_subscription")
     while try subscriptions.next() {

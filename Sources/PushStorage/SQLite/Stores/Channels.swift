@@ -292,7 +292,8 @@ package final class Channels: Sendable {
   }
 
   /// Writes the acknowledgements to disk in slices. Returns when all are written, also the ones that another call
-  /// took.
+  /// took, or after a write has failed. After a failure they are kept, and the next acknowledgement starts another
+  /// attempt.
   package func settle() async {
     while true {
       let slice = state.withLock { state -> [(one: Acknowledgement, seen: UInt64)]? in
@@ -315,6 +316,7 @@ package final class Channels: Sendable {
         logger.log(
           .channelProgressNotStored, "the devices' positions in channels were not stored: \(error)",
           metadata: ["rows": "\(slice.count)"])
+        return state.withLock { $0.isSettling = false }
       }
       // Acknowledgements that changed during the write stay unsettled.
       state.withLock { state in
