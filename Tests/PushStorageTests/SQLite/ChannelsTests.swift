@@ -1,6 +1,7 @@
 import Foundation
 import GRDB
 import PushTesting
+import Synchronization
 import Testing
 
 @testable import PushCore
