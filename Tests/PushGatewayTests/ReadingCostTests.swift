@@ -1,3 +1,4 @@
+import GatewayProtocol
 import HTTP2Transport
 import PushPolicy
 import PushTesting

@@ -179,7 +179,7 @@ import Testing
     let closed = Mutex(0)
     let configuration = try Configuration(
       state: folder.file("state"), flags: ["listen": "127.0.0.1:0", "loops": "1"], file: nil, environment: [:])
-    let made = backend { closed.withLock { $0 += 1 } }
+    let made = backend(onClose: { closed.withLock { $0 += 1 } })
     let gateway = try await Gateway.start(configuration, logger: .silent) { _ in made }
     #expect(made.registrations.apps.map(\.topic) == ["com.example.news"])
     let own = try SQLiteRegistrations(store: try SQLiteStore(path: StateFolder(configuration.state).databasePath))
