@@ -272,6 +272,18 @@ def test_a_gateway_is_administered_from_elsewhere_as_its_page_says(machines):
     assert "anna" not in machines.gateway.run("admin", "tokens").out
 
 
+def test_the_requests_of_the_admin_api_are_answered_as_its_page_says(machines):
+    gateway, laptop = machines.home("gateway"), machines.home("laptop")
+    for machine, block in blocks("reference/admin-api.md"):
+        printed = machines.run(machine, block)
+        if "> token.txt" in block:
+            shutil.copy(gateway / "token.txt", laptop)
+            shutil.copy(machines.gateway.state / "ca.pem", laptop)
+            continue
+        assert '"environment":"development"' in printed and '"topic":"com.example.mail"' in printed
+    assert '"name":"oncall"' in printed and '"rows":[' in printed
+
+
 def test_persons_are_looked_after_as_their_page_says(machines):
     outputs = [machines.run(machine, block) for machine, block in blocks("receive/users-and-groups.md")]
     assert re.search(r"^ada +couch desk$", outputs[0], re.M)
