@@ -101,7 +101,8 @@ def members(keyword, struct):
 
 def shown_members(cell):
     """The members that a row of the page lists, each with the first word of its parentheses."""
-    listed = re.sub(r"\(([^()]*)\)", lambda found: f"({re.match(r'`|[a-zA-Z0-9]+|', found[1])[0].strip('`')})", cell.partition("). ")[0] + ")")
+    first = lambda found: f"({re.match(r'[a-zA-Z0-9]*', found[1])[0]})"
+    listed = re.sub(r"\(([^()]*)\)", first, cell.partition("). ")[0] + ")")
     return dict(re.findall(r"`([a-z_-]+\??)`(?: \((\w*)\))?", listed))
 
 
