@@ -31,6 +31,18 @@ def test_the_page_of_commands_is_that_of_the_program():
         raise AssertionError(f"docs/reference/commands.md is not the help of the program; {script} {PUSHCLI} writes it again: {difference}")
 
 
+def test_each_command_of_a_page_is_in_the_page_of_commands():
+    commands = set(re.findall(r"^#+ pushcli ([a-z][a-z -]*)$", (REFERENCE / "commands.md").read_text(), re.M))
+    groups = {command.split()[0] for command in commands if " " in command}
+    # Commands without a section: they have no options.
+    commands |= {"help", "version"}
+    for page in [ROOT / "README.md", *(ROOT / "docs").glob("*/*.md")]:
+        code = "\n".join(re.findall(r"^```.*?^```|`[^`\n]+`", page.read_text(), re.M | re.S))
+        for first, second in re.findall(r"\bpushcli ([a-z][a-z-]*)(?: ([a-z][a-z-]*)(?![\w./=@:-]))?", code):
+            command = f"{first} {second}" if second and first in groups else first
+            assert command in commands, f"{page.relative_to(ROOT)}: there is no command {command}"
+
+
 def test_the_patterns_of_access_are_those_of_the_table():
     [header] = re.findall(r"^\| route \| .*", (REFERENCE / "access-table.md").read_text(), re.M)
     outcomes = {route: tuple(cells) for route, *cells in rows("access-table.md", header)}
