@@ -210,7 +210,7 @@ struct JSONKey: ~Escapable {
     return unsafe memcmp(start, literal.utf8Start, literal.utf8CodeUnitCount) == 0
   }
 
-  /// Returns true if the key equals `literal`, which has no capitals, in any case of its ASCII letters.
+  /// Compares the key with `literal` without regard to the case of ASCII letters. `literal` must be in lower case.
   func isAnyCase(of literal: StaticString) -> Bool {
     unsafe text.count == literal.utf8CodeUnitCount
       && UnsafeBufferPointer(text).elementsEqual(
