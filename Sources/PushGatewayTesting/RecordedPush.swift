@@ -60,6 +60,8 @@ public struct RecordedPush: Sendable, Equatable, Decodable {
   public let path: String
   public let token: String?
   public let topic: String?
+  /// The suffix of the topic, such as `.voip`; nil if it has none.
+  public let suffix: String?
   public let pushType: String?
   public let priority: Int?
   public let expiration: Int?
@@ -88,7 +90,7 @@ public struct RecordedPush: Sendable, Equatable, Decodable {
   public let events: [Event]
 
   enum CodingKeys: String, CodingKey, CaseIterable {
-    case number, received, answered, id, method, path, token, topic, priority, expiration, headers, payload, size
+    case number, received, answered, id, method, path, token, topic, suffix, priority, expiration, headers, payload, size
     case sender, outcome, status, reason, states, presented, suppressed, findings, lint, events
     case pushType = "push_type"
     case collapseID = "collapse_id"

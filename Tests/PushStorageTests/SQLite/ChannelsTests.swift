@@ -135,7 +135,7 @@ import Testing
 
   @Test func `a number that the stored message has is not given out again`() async throws {
     let channel = try await create()
-    for _ in 0..<2 { try await channels.publish(message(channel)) { _ in } }
+    for id in 1...2 { try await channels.publish(message(channel, id)) { _ in } }
     try await store.pool.write { try $0.execute(sql: "UPDATE channel SET last_number = 1") }
     let again = try reopened()
     #expect(again.channel(channel)?.lastNumber == 2)
