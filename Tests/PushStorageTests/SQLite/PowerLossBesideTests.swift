@@ -99,10 +99,7 @@ extension PowerLossTests {
           "POST", "/admin/v1/apps", body: [1, 2], by: nil, at: clock.seconds * 1000)
         if let written { known.withLock { _ = $0.audited.insert(written) } }
       case .broadcast:
-        let message = BroadcastMessage(
-          channel: channel, app: 1, number: 0, id: .number(number), uniqueID: .number(number),
-          received: clock.seconds * 1000, expires: clock.seconds + 3600, priority: 10,
-          payload: Array(#"{"n":\#(number)}"#.utf8))
+        let message = message(number, in: channel, at: clock)
         if early == .broadcast {
           known.withLock { $0.broadcast = message.numbered(($0.broadcast?.number ?? 0) + 1) }
         }
@@ -110,6 +107,31 @@ extension PowerLossTests {
       }
     }
     return images.withLock { $0 }
+  }
+
+  @Test func `a change whose commit fails has no effect at the next commit`() async throws {
+    let (temporary, clock) = (try TemporaryFolder(), TestClock())
+    let channel = try await Self.channel(in: temporary.file("push.sqlite"))
+    let disk = try FaultyDisk(folder: temporary.path, seed: 1, operations: 1_000_000) { _ in }
+    defer { disk.release() }
+    let store = try SQLiteStore(path: temporary.file("push.sqlite"))
+    let channels = try PushStorage.Channels(store: store, logger: .silent)
+    let published = Mutex<[Int]>([])
+    for number in 1...2 {
+      disk.fail(number == 1 ? 1 : 0)
+      try? await channels.publish(Self.message(number, in: channel, at: clock)) { _ in
+        published.withLock { $0.append(number) }
+      }
+    }
+    #expect(published.withLock { $0 } == [2])
+    #expect(channels.channel(channel)?.lastNumber == 1)
+  }
+
+  private static func message(_ number: Int, in channel: ChannelID, at clock: TestClock) -> BroadcastMessage {
+    BroadcastMessage(
+      channel: channel, app: 1, number: 0, id: .number(number), uniqueID: .number(number),
+      received: clock.seconds * 1000, expires: clock.seconds + 3600, priority: 10,
+      payload: Array(#"{"n":\#(number)}"#.utf8))
   }
 
   /// Creates a database with a channel, and closes it.
