@@ -127,7 +127,7 @@ extension Channels {
     let (published, changed) = state.withLock { state in
       let changed = Set(subscriptions.filter { state.take($0) }.map(\.device))
       let published = found.compactMap { state.take($0, as: $1) }
-      for message in published { state.notePublished(message) }
+      for message in published { state.recent.add(message) }
       if let off { state.off = off }
       state.checkInvariants()
       return (published, changed)
@@ -168,7 +168,7 @@ extension Channels.State {
   fileprivate mutating func take(_ id: ChannelID, as channel: BroadcastChannel?) -> BroadcastMessage? {
     let before = channels[id]
     if let before { byApp[Channels.Key(app: before.app, environment: before.environment)]?.remove(id) }
-    if channel?.deleted != nil || channel == nil { published[id] = nil }
+    if channel?.deleted != nil || channel == nil { recent.remove(id) }
     guard var channel else {
       channels[id] = nil
       return nil

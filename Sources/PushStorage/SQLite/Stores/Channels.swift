@@ -38,9 +38,8 @@ package final class Channels: Sendable {
     var byApp: [Key: Set<ChannelID>] = [:]
     /// The subscriptions of each device. A device has few: a linear search costs less than a table for each device.
     var subscriptions: [DeviceID: [Subscription]] = [:]
-    /// The ids of the last messages of each channel that were published since the start, the newest last; at most
-    /// ``idsOfChannel``.
-    var published: [ChannelID: [APNSID]] = [:]
+    /// The messages that were published since the start.
+    var recent = RecentBroadcasts()
     /// The apps that may not broadcast.
     var off: Set<AppID> = []
     /// The acknowledgements that are not on disk yet.
@@ -241,7 +240,7 @@ package final class Channels: Sendable {
     try await store.write { [self] db in
       let channel = state.withLock { $0.channels[message.channel] }
       guard let channel, channel.deleted == nil else { throw Failure.deleted }
-      if state.withLock({ $0.hasPublished(message) }) { return }
+      if channel.message?.id == message.id || state.withLock({ $0.recent.contains(message) }) { return }
       let message = message.numbered(channel.lastNumber + 1)
       try db.execute(
         sql: """
@@ -260,7 +259,7 @@ package final class Channels: Sendable {
         state.withLock { state in
           state.channels[message.channel]?.lastNumber = message.number
           state.channels[message.channel]?.message = message
-          state.notePublished(message)
+          state.recent.add(message)
           state.checkInvariants()
         }
         handOver(message)
@@ -438,7 +437,7 @@ extension Channels.State {
     channels[id]?.deleted = now
     channels[id]?.message = nil
     channels[id]?.subscriptions = 0
-    published[id] = nil
+    recent.remove(id)
   }
 }
 
