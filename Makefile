@@ -3,6 +3,7 @@
 # make build  a release build of pushcli                make check   formatting, generated tables
 # make bench  every figure of docs/internals/performance.md, with the peers in the same run
 # make deb, tarball, image  what is installed: docs/operate/install.md    make check-packages  the same in a bare Debian (root)
+# make wheel  the Python package for tests of senders, clients/python, with the program inside
 # make pictures  the pictures of README and docs, drawn anew
 # make guard  what a push costs and how long it waits, against bench/guard.json    make check-guard  whether the guard finds faults
 # make simulate  random worlds with faults, from seeds
@@ -18,7 +19,7 @@
 # What was built for others goes here.
 PACKAGES = .build/packages
 
-.PHONY: deb tarball image check-packages
+.PHONY: deb tarball image wheel check-packages
 deb: build
 	@scripts/install-packages dpkg-dev binutils
 	packaging/deb/build .build/release/pushcli .build/checkouts $(PACKAGES)
@@ -30,6 +31,12 @@ tarball: build
 image: deb
 	@scripts/install-packages buildah debootstrap
 	packaging/image $(PACKAGES)/pushgateway_$(VERSION)_$(shell dpkg --print-architecture).deb $(PACKAGES)
+
+# The package of clients/python for PyPI, with the program inside.
+wheel: build
+	@mkdir -p $(PACKAGES)
+	packaging/notices .build/checkouts >$(PACKAGES)/NOTICE
+	scripts/wheel .build/release/pushcli $(PACKAGES)/NOTICE $(PACKAGES)
 
 # Installs, uses, upgrades and removes what is built, in roots of debootstrap. OLD=… is an older package to upgrade from,
 # IMAGE=… the image-root.tar of `make image`.
@@ -46,7 +53,8 @@ packages:
 	@scripts/install-packages libnghttp2-dev libssl-dev libsqlite3-dev libsimdjson-dev libqrencode-dev libnats-dev pkg-config
 
 test-packages: packages
-	@scripts/install-packages nghttp2-client curl tmux python3-venv unicode-data zsh fish prometheus faketime
+	@scripts/install-packages nghttp2-client curl tmux python3-venv binutils unicode-data zsh fish prometheus faketime junit5 \
+	  libcurl4
 
 bench-packages: packages
 	@scripts/install-packages nghttp2-client nghttp2-server openssl nginx libnginx-mod-nchan mosquitto gcc util-linux python3
@@ -81,10 +89,10 @@ check:
 	@bench/report --check
 	@scripts/check-prose
 	@bench/guard-self-test --apply
-	swift format lint --strict --recursive Package.swift Sources Tools Tests
+	swift format lint --strict --recursive Package.swift Sources Tools Tests clients
 
 format:
-	swift format format --in-place --recursive Package.swift Sources Tools Tests
+	swift format format --in-place --recursive Package.swift Sources Tools Tests clients
 
 test: build-tests check run-tests
 

@@ -13,18 +13,21 @@ let isScale = Context.environment["PUSHGATEWAY_SCALE"] != nil
 /// What `make build` calls this version (scripts/version); other builds have the version of the sources.
 let version = Context.environment["PUSHGATEWAY_VERSION"]
 
-/// The settings of every Swift target, and more: each target states what it uses, says `unsafe` where it is, and compiles
-/// without a warning.
+/// The settings of every Swift target: each target states what it uses, says `unsafe` where it is, and compiles without a warning.
+/// Targets that other packages use have only these, because SwiftPM refuses a dependency with unsafe flags.
+let safeSettings: [SwiftSetting] = [
+  .enableUpcomingFeature("ExistentialAny"),
+  .enableUpcomingFeature("MemberImportVisibility"),
+  .enableUpcomingFeature("InternalImportsByDefault"),
+  .strictMemorySafety(),
+  .treatAllWarnings(as: .error),
+]
+
+/// The settings of the product's own Swift targets, and more.
 func settings(_ more: [SwiftSetting] = []) -> [SwiftSetting] {
-  var settings: [SwiftSetting] = [
-    .enableUpcomingFeature("ExistentialAny"),
-    .enableUpcomingFeature("MemberImportVisibility"),
-    .enableUpcomingFeature("InternalImportsByDefault"),
-    .strictMemorySafety(),
-    .treatAllWarnings(as: .error),
-    // Debug builds and the tests check exclusive access at run time; it cost 6 % of what accepting a push costs.
-    .unsafeFlags(["-enforce-exclusivity=unchecked"], .when(configuration: .release)),
-  ]
+  var settings = safeSettings
+  // Debug builds and the tests check exclusive access at run time; it cost 6 % of what accepting a push costs.
+  settings.append(.unsafeFlags(["-enforce-exclusivity=unchecked"], .when(configuration: .release)))
   if fuzzLibraries != nil {
     // What is ours then counts which ways its inputs take, and checks what debug builds check.
     settings.append(.unsafeFlags(["-sanitize=fuzzer", "-assert-config", "Debug"]))
@@ -108,7 +111,13 @@ let fuzz =
 
 let package = Package(
   name: "PushGateway",
-  products: [.executable(name: "pushcli", targets: ["pushcli"])],
+  // Of PushGatewayTesting; the gateway runs on Linux.
+  platforms: [.macOS(.v13)],
+  products: [
+    .executable(name: "pushcli", targets: ["pushcli"]),
+    // A test gateway for the tests of another package (docs/send/testing.md).
+    .library(name: "PushGatewayTesting", targets: ["PushGatewayTesting"]),
+  ],
   dependencies: [
     // Exact versions, so that what was tested is what is built; Package.resolved is not kept.
     .package(url: "https://github.com/apple/swift-nio", exact: "2.101.2"),
@@ -181,11 +190,17 @@ let package = Package(
         "CQRencode", "CSounds", "GatewayClient", "GatewayProtocol", "HTTP2Transport", "LoadTest", "PushCore",
         "PushGateway", "PushPolicy", "PushStorage", "Queues", "TerminalUI", "ArgumentParser", "Logging",
       ]),
+    // The client of a test gateway, for packages of senders.
+    .target(name: "PushGatewayTesting", swiftSettings: safeSettings),
+    tests("PushGatewayTestingTests", ["PushGatewayTesting"]),
+    // The example of clients/swift, which is also a package of its own.
+    tests(
+      "SenderTests", ["PushGatewayTesting"], path: "clients/swift/Tests/SenderTests", exclude: ["SenderXCTests.swift"]),
     // Programs of developers, no part of the product. What a decision costs: make bench-policy.
     .target(name: "CMallocCount", path: "Tools/CMallocCount"),
     program("policy-bench", ["CMallocCount", "PushPolicy"], path: "Tools/policy-bench"),
     program("train-ads", ["PushPolicy"], path: "Tools/train-ads", exclude: ["Texts"]),
-    tests("PushPolicyTests", ["PushPolicy"]),
+    tests("PushPolicyTests", ["PushPolicy", "PushTesting"]),
     // A disk that fails, under SQLite.
     .target(name: "CFaultyDisk", path: "Tests/CFaultyDisk", linkerSettings: [.linkedLibrary("sqlite3")]),
     // What tests of several targets need: samples, pairs of peers without a socket, a storage backend in memory, a clock.
@@ -221,7 +236,7 @@ let package = Package(
       ]),
     // A terminal for tests.
     library("TerminalTesting", path: "Tests/TerminalTesting"),
-    tests("GatewayProtocolTests", ["GatewayProtocol", "PushCore", "PushPolicy"]),
+    tests("GatewayProtocolTests", ["GatewayProtocol", "PushCore", "PushPolicy", "PushTesting"]),
     tests(
       "GatewayClientTests",
       [

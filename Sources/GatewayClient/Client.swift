@@ -29,6 +29,11 @@ package final class Client: Sendable {
     package var apnsUniqueID: String?
     /// The `apns-deliver-at`, unchanged: the push is scheduled.
     package var apnsDeliverAt: String?
+    /// The seconds of `retry-after`, at most ``maximumRetryTime``; nil without the field.
+    package var retryAfter: Int?
+
+    /// A gateway can't keep a client away for longer.
+    package static let maximumRetryTime = 60
   }
 
   private let core: NIOLoopBound<ClientCore>
@@ -380,7 +385,10 @@ package final class ClientCore: HTTP2SessionDelegate {
     let answer = Client.Answer(
       status: stream.message.text(.status).flatMap(Int.init) ?? 0, body: stream.message.body,
       apnsID: stream.message.text(.apnsID) ?? stream.message.text(.apnsRequestID),
-      apnsUniqueID: stream.message.text(.apnsUniqueID), apnsDeliverAt: stream.message.text(.apnsDeliverAt))
+      apnsUniqueID: stream.message.text(.apnsUniqueID), apnsDeliverAt: stream.message.text(.apnsDeliverAt),
+      retryAfter: stream.message.text(.retryAfter).flatMap(Int.init).map {
+        min(max(0, $0), Client.Answer.maximumRetryTime)
+      })
     switch use {
     case .answer(let completion): completion(.success(answer))
     case .lines(let reader): reader.refuse(answer)

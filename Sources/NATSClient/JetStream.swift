@@ -57,6 +57,16 @@ package struct JetStream: Sendable {
     }
   }
 
+  /// Returns the first message of a subject from a sequence number on, from the leader; nil: it does not exist.
+  package func leaderMessage(
+    _ stream: String, nextOf subject: String, from sequence: UInt64
+  ) async throws(JetStreamError) -> StoredMessage? {
+    try await JetStream.unlessMissing { () async throws(JetStreamError) in
+      try await ask(
+        "STREAM.MSG.GET.\(stream)", Get(seq: max(1, sequence), nextBySubject: subject), JetStreamReplies.stored)
+    }
+  }
+
   /// Returns messages of a subject from a sequence number on, from any replica, which may lag, and the number of
   /// messages after these that the replica has.
   package func messages(

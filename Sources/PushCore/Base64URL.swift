@@ -1,3 +1,5 @@
+import PushPolicy
+
 /// Base64 as provider tokens contain it: the URL alphabet (RFC 4648 §5), and the standard alphabet with padding that
 /// some libraries send (reference §4.3).
 package enum Base64URL {
@@ -9,6 +11,7 @@ package enum Base64URL {
   /// - Returns: nil if a character belongs to neither alphabet, both alphabets are mixed, the padding is wrong, or
   ///   the unused last bits are not zero.
   package static func decode(_ text: some Collection<UInt8>) -> [UInt8]? {
+    ReadingSteps.add(text.count)
     var bytes: [UInt8] = []
     bytes.reserveCapacity(text.count * 3 / 4)
     var (bits, count): (UInt32, UInt32) = (0, 0)

@@ -13,5 +13,6 @@ package func decodeJSON<Value: Decodable>(
 ) throws -> Value {
   let bytes = Array(bytes)
   try JSONParser(maximumDepth: maximumDepth).parse(bytes.span) { _ in }
+  ReadingSteps.add(bytes.count)
   return try JSONDecoder().decode(type, from: Data(bytes))
 }

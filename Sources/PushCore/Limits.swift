@@ -450,4 +450,7 @@ package enum Limits {
   /// The maximum nesting depth of a payload that an earlier version accepted: a repair keeps the payload, and the
   /// device is notified at its delivery.
   package static let maximumStoredDepth = 1024
+  /// The maximum number of aliases in a YAML file of settings or faults: they make at most 243 times as many values as
+  /// the text has.
+  package static let maximumYAMLAliases = 16
 }

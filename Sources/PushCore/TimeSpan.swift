@@ -1,3 +1,5 @@
+import PushPolicy
+
 /// A duration with a unit: `250ms`, `30s`, `10m`, `2h`, `7d`.
 ///
 /// The maximum is ten years: so the duration fits in all units down to nanoseconds, also after addition to the
@@ -18,6 +20,7 @@ package struct TimeSpan: Sendable, Equatable {
   /// - Parameter requiresUnit: true if a number without a unit is refused.
   /// - Returns: nil for any other text, and for more than ten years.
   package init?(_ text: String, requiresUnit: Bool = false) {
+    ReadingSteps.add(text.utf8.count)
     let unit = TimeSpan.units.first { text.hasSuffix($0.name) }
     let digits = text.dropLast(unit?.name.count ?? 0)
     guard unit != nil || !requiresUnit, digits.allSatisfy({ $0.isASCII && ($0.isNumber || $0 == ".") }),

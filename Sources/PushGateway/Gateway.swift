@@ -20,6 +20,7 @@ package final class Gateway: Sendable {
   private let reloading: Reload
   /// The HTTP/1.1 server for monitors; nil if there is none.
   private let door: MonitoringServer?
+  private let monitoringSockets: MonitoringSockets
   private let maintenance: Task<Void, Never>
   private let watchdog: Task<Void, Never>
   /// The parts of a test gateway; nil in production.
@@ -203,7 +204,9 @@ package final class Gateway: Sendable {
       ledger: UnauthenticatedConnections { limits.note($0, peer: $1, now: parts.clock.seconds) })
     self.listeners = listeners
     let announcement = AddressFile(folder, logger: logger)
-    let reload = Reload(configuration, supervisor, certificate, listeners, logger: logger) {
+    let monitoringSockets = MonitoringSockets()
+    self.monitoringSockets = monitoringSockets
+    let reload = Reload(configuration, supervisor, certificate, listeners, monitoringSockets, logger: logger) {
       parts.apply($0)
       threshold.configure($0)
       announcement.write(listeners.addresses)
@@ -216,7 +219,8 @@ package final class Gateway: Sendable {
         GatewayStatus(
           listening: listeners.addresses, environment: configuration.environment.rawValue, started: started,
           listeners: listeners.records, http: announcement.http, pid: getpid(),
-          authority: certificate.authority)
+          authority: certificate.authority,
+          gateways: parts.backend.cell.map { _ in parts.backend.gateways().map(\.description) })
       },
       compact: { try await store.compact() },
       certificates: CertificatesAPI(
@@ -264,8 +268,9 @@ package final class Gateway: Sendable {
       let plans = try await GatewayListeners.plans(configuration, supervisor.inherited)
       try await listeners.change(to: plans, configuration.connectionOptions)
       opened = try await MonitoringServer.open(
-        configuration, HealthAPI(check: parts.healthCheck), meters, supervisor.inherited, limits: parts.meter.limits,
-        logger: logger, others: testAPI?.routes ?? [], maximumBodySize: test?.maximumBodySize ?? 0,
+        configuration, HealthAPI(check: parts.healthCheck), meters, supervisor.inherited, monitoringSockets,
+        limits: parts.meter.limits, logger: logger, others: testAPI?.routes ?? [],
+        maximumBodySize: test?.maximumBodySize ?? 0,
         page: configuration.web == .off
           ? nil : DoorPage(web: web, environment: configuration.environment, socket: folder.adminSocket))
       try user?.becomeForGood()
@@ -273,6 +278,7 @@ package final class Gateway: Sendable {
     } catch {
       await listeners.close()
       await opened?.close()
+      monitoringSockets.release()
       await loops.shutdown()
       throw error
     }
@@ -356,7 +362,7 @@ package final class Gateway: Sendable {
   package func handOver() async -> InheritedSockets {
     supervisor.manager.reloading("handing over to the next program", isRestart: true)
     parts.lifecycle.beginDrain()
-    var sockets = await listeners.handOver() + (door?.handOver() ?? [])
+    var sockets = await listeners.handOver() + monitoringSockets.handOver()
     if let admin = await admin.handOver() { sockets.append(.init(name: InheritedSockets.Name.admin, socket: admin)) }
     await end(within: .restart)
     return InheritedSockets(sockets)
@@ -375,6 +381,7 @@ package final class Gateway: Sendable {
     await parts.settle()
     parts.close()
     await door?.close()
+    monitoringSockets.release()
     await loops.shutdown()
     test?.finish()
   }

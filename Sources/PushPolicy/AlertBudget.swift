@@ -1,7 +1,7 @@
 /// The maximum number of alerts an hour from an app, as the user's preference for the app (A8).
 package enum AlertBudget: Sendable, Equatable {
-  /// The default without a preference of the user (N8): ``standardCount``, not counting time-sensitive and critical
-  /// alerts and questions.
+  /// The limit if the user has no preference (N8): ``standardCount`` alerts. Time-sensitive alerts, critical alerts and
+  /// questions are not counted.
   case standard
   /// A number of alerts, whatever their interruption level.
   case alerts(Int)

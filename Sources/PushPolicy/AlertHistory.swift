@@ -16,6 +16,8 @@ package struct AlertHistory<ID: Hashable & Sendable>: Sendable {
   /// Returns the number of alerts within the hour before `now`, in seconds since 1970, that were shown before the
   /// push `id`: a second decision about the same push gets the same number.
   package mutating func count(at now: Int64, without id: ID) -> Int {
+    // After the clock was set back, alerts with a later time count as shown now, so that they end within the hour.
+    if let last = shown.last, last.at > now { shown = shown.map { (min($0.at, now), $0.id) } }
     if let first = shown.first, first.at <= now - Self.span { shown.removeAll { $0.at <= now - Self.span } }
     return shown.firstIndex { $0.id == id } ?? shown.count
   }

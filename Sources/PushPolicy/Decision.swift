@@ -54,7 +54,7 @@ package struct Decision: Sendable, Equatable {
 package struct Presentation: Sendable, Equatable, Codable {
   /// The count on the app's icon; 0 clears it.
   package var badge: Int?
-  /// The bare file name of the sound; for a name that the device does not have it plays the default sound (S1).
+  /// The file name of the sound, without a folder. A device that lacks this file plays its default sound (S1).
   package var sound: String?
   package var alert: AlertPresentation?
   /// The entry in the notification center for an alert that may not interrupt; `nil` if the alert is shown, was not

@@ -16,6 +16,7 @@ extension DeliveryDetail {
     case .fault(let name, let effect): "\(name): \(effect)"
     case .trace(let parent): parent
     case .takenBack(let sender): "by \(sender)"
+    case .lost(let count, let time): "\(count) \(count == 1 ? "event was" : "events were") not logged since \(time)"
     case .words(let words): words
     }
   }

@@ -30,6 +30,8 @@ package enum DeliveryDetail: Sendable, Equatable {
   case trace(String)
   /// The client that retracted the push (`retracted`).
   case takenBack(by: String)
+  /// The number of events that were not logged, and the time of the first one, RFC 3339, UTC (`lost`).
+  case lost(Int, since: String)
   /// A text without facts: a row of an older version that this version can't parse.
   case words(String)
 
@@ -121,7 +123,7 @@ extension DeliveryDetail: Codable {
   fileprivate enum Key: String, CodingKey {
     case fact, asked, level, silent, focus, category, removed, rule, pointer, message, evidence
     case status, reason, topic
-    case channel, held, scheduled, presented, action, fault, effect, traceparent, by, words
+    case channel, held, scheduled, presented, action, fault, effect, traceparent, by, lost, since, words
     case isReportOnly = "report_only"
     case keyID = "key_id"
     case team = "team_id"
@@ -170,6 +172,9 @@ extension DeliveryDetail: Codable {
       object.write(.effect, effect)
     case .trace(let parent): object.write(.traceparent, parent)
     case .takenBack(let sender): object.write(.by, sender)
+    case .lost(let count, let time):
+      object.write(.lost, count)
+      object.write(.since, time)
     case .words(let words): object.write(.words, words)
     }
   }
@@ -216,6 +221,8 @@ extension DeliveryDetail: Codable {
       self = .trace(parent)
     } else if let sender: String = try read(.by) {
       self = .takenBack(by: sender)
+    } else if let count: Int = try read(.lost) {
+      self = .lost(count, since: try read(.since) ?? "")
     } else if let words: String = try read(.words) {
       self = .words(words)
     } else {

@@ -45,6 +45,7 @@ package final class JSONParser {
     _ body: (JSONElement) -> Value
   ) throws(JSONSyntaxError) -> Value {
     precondition(!isReading, "a parser reads one document at a time")
+    ReadingSteps.add(bytes.count)
     var root = unsafe csimdjson_node()
     let problem = unsafe bytes.withUnsafeBufferPointer { buffer in
       unsafe csimdjson_parse(handle, buffer.baseAddress, buffer.count, &root)
@@ -133,19 +134,34 @@ package struct JSONElement: ~Escapable {
   /// The text of a string with its escapes resolved; `nil` for another type.
   package var string: String? {
     var text = unsafe csimdjson_text()
-    return unsafe csimdjson_get_string(node, &text) ? unsafe String(text) : nil
+    guard unsafe csimdjson_get_string(node, &text) else { return nil }
+    ReadingSteps.add(unsafe text.count)
+    return unsafe String(text)
   }
 
   /// The first member of an object with this name; `nil` if there is none or this is not an object.
   package subscript(_ key: StaticString) -> JSONElement? {
     @_lifetime(copy self)
     get {
+      #if DEBUG
+        if ReadingSteps.isCounting { addSearch() }
+      #endif
       var value = unsafe csimdjson_node()
       let name = unsafe csimdjson_text(start: key.utf8Start, count: key.utf8CodeUnitCount)
       guard unsafe csimdjson_find(node, name, &value) else { return nil }
       return unsafe JSONElement(value, in: self)
     }
   }
+
+  #if DEBUG
+    /// Adds the steps of a search for a member by its name.
+    private func addSearch() {
+      var cursor = unsafe csimdjson_members(node)
+      var key = unsafe csimdjson_text()
+      var value = unsafe csimdjson_node()
+      while unsafe csimdjson_next_member(&cursor, &key, &value) { ReadingSteps.add() }
+    }
+  #endif
 
   /// Calls `body` for each member of an object, in order, also for repeated names; does nothing for other types.
   package func forEachMember(_ body: (_ key: String, _ value: JSONElement) -> Void) {
@@ -158,6 +174,7 @@ package struct JSONElement: ~Escapable {
     var key = unsafe csimdjson_text()
     var value = unsafe csimdjson_node()
     while unsafe csimdjson_next_member(&cursor, &key, &value) {
+      ReadingSteps.add()
       unsafe body(JSONKey(key, in: self), JSONElement(value, in: self))
     }
   }
@@ -167,6 +184,7 @@ package struct JSONElement: ~Escapable {
     var cursor = unsafe csimdjson_elements(node)
     var value = unsafe csimdjson_node()
     while unsafe csimdjson_next_element(&cursor, &value) {
+      ReadingSteps.add()
       body(unsafe JSONElement(value, in: self))
     }
   }
@@ -192,7 +210,7 @@ struct JSONKey: ~Escapable {
     return unsafe memcmp(start, literal.utf8Start, literal.utf8CodeUnitCount) == 0
   }
 
-  /// Returns true if the key equals `literal`, which has no capitals, in any case of its ASCII letters.
+  /// Compares the key with `literal` without regard to the case of ASCII letters. `literal` must be in lower case.
   func isAnyCase(of literal: StaticString) -> Bool {
     unsafe text.count == literal.utf8CodeUnitCount
       && UnsafeBufferPointer(text).elementsEqual(

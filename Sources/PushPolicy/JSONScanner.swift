@@ -3,7 +3,10 @@ extension JSONSyntaxError {
   /// are counted in characters. `words` describes the error in one clause.
   package static func find(in bytes: Span<UInt8>) -> (line: Int, column: Int, words: String)? {
     var scanner = JSONScanner(bytes)
-    guard let words = scanner.fault() else { return nil }
+    let fault = scanner.fault()
+    ReadingSteps.add(scanner.place)
+    guard let words = fault else { return nil }
+    ReadingSteps.add(scanner.place)
     var (line, column) = (1, 1)
     for index in 0..<min(scanner.place, bytes.count) {
       if bytes[index] == UInt8(ascii: "\n") {

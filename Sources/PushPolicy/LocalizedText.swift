@@ -11,6 +11,15 @@ struct LocalizedText {
   var key: String?
   var arguments: [String] = []
 
+  /// The arguments that the text does not contain, without empty ones. An argument is not searched for in the text: 900
+  /// arguments and a text of 4 KB took a tenth of a second.
+  var unusedArguments: [String] {
+    var used: Set<Int> = []
+    if plain == nil, let key { _ = Self.fill(key, with: arguments, used: &used) }
+    let shown = Set(used.map { arguments[$0] })
+    return arguments.filter { !$0.isEmpty && !shown.contains($0) }
+  }
+
   /// The text that is shown; empty if there is none.
   var shown: String { plain ?? key.map { Self.fill($0, with: arguments) } ?? "" }
 
@@ -41,6 +50,13 @@ struct LocalizedText {
   ///
   /// A placeholder without an argument, or with one that would exceed ``maximumSize``, stays in the text.
   static func fill(_ format: String, with arguments: [String]) -> String {
+    var used: Set<Int> = []
+    return fill(format, with: arguments, used: &used)
+  }
+
+  /// Fills a format, and adds the indexes of the arguments that the result contains to `used`.
+  private static func fill(_ format: String, with arguments: [String], used: inout Set<Int>) -> String {
+    ReadingSteps.add(format.utf8.count)
     var filled = ""
     var followingArgument = 0
     var rest = Substring(format).utf8
@@ -65,6 +81,7 @@ struct LocalizedText {
         filled.utf8.count + arguments[argument].utf8.count <= maximumSize
       {
         filled += arguments[argument]
+        used.insert(argument)
       } else {
         filled += Substring(place)
       }

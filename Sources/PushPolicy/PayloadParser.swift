@@ -120,10 +120,7 @@ extension PushNotification.Alert {
     self.subtitle = subtitle.shown
     self.body = body.shown
     if title.arguments.isEmpty, subtitle.arguments.isEmpty, body.arguments.isEmpty { return }
-    for text in [title, subtitle, body] {
-      let shown = text.shown
-      arguments += text.arguments.filter { !$0.isEmpty && !shown.contains($0) }
-    }
+    for text in [title, subtitle, body] { arguments += text.unusedArguments }
   }
 }
 

@@ -143,7 +143,7 @@ package enum Policy {
     let preferences: Preferences
     let device: DeviceState
     let moment: ZonedTime
-    /// The alert limit that the app has used up.
+    /// The alert limit of the app if it is used up; nil if further alerts are permitted.
     let exhausted: AlertQuota?
     let isCatchingUp: Bool
 

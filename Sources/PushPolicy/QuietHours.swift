@@ -53,6 +53,7 @@ extension QuietWindow: CustomStringConvertible {
   /// Reads `22:00-07:00`, optionally followed by days (`mon-fri`, `sat,sun`, `daily`) and a time zone; `nil` for any
   /// other text.
   package init?(_ text: String) {
+    ReadingSteps.add(text.utf8.count)
     var words = text.split(whereSeparator: { $0 == " " || $0 == "\t" })
     guard !words.isEmpty else { return nil }
     let times = words.removeFirst().split(separator: "-", omittingEmptySubsequences: false)
@@ -68,6 +69,7 @@ extension QuietWindow: CustomStringConvertible {
 
   private static func days(_ text: Substring) -> [Bool]? {
     if text == "daily" { return .init(repeating: true, count: 7) }
+    ReadingSteps.add(text.utf8.count)
     var days = [Bool](repeating: false, count: 7)
     for range in text.split(separator: ",", omittingEmptySubsequences: false) {
       let ends = range.split(separator: "-", omittingEmptySubsequences: false).map {
@@ -99,6 +101,7 @@ extension QuietWindow: CustomStringConvertible {
 extension SummaryTimes: CustomStringConvertible {
   /// Reads `08:00,18:00`, optionally followed by a time zone; `nil` for any other text.
   package init?(_ text: String) {
+    ReadingSteps.add(text.utf8.count)
     let words = text.split(whereSeparator: { $0 == " " || $0 == "\t" })
     guard (1...2).contains(words.count), words.dropFirst().allSatisfy(isZoneName) else { return nil }
     let times = words[0].split(separator: ",", omittingEmptySubsequences: false).map(minute)

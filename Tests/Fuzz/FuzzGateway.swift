@@ -23,6 +23,7 @@ final class FuzzGateway {
   let context: LoopContext
   let parts: GatewayParts
   let handler: GatewayHandler
+  let meters: Meters
   let faults = FaultTable()
   private let clock: FuzzClock
   private let store: SQLiteStore
@@ -47,6 +48,8 @@ final class FuzzGateway {
     parts = try GatewayParts(
       configuration, backend: backend, store: store, log: log, clock: clock.wallClock, logger: .trap)
     try parts.connect()
+    meters = Meters(
+      parts, faults: faults, transportLimits: LimitLog(logger: .silent), folder: StateFolder(folder.path))
     let admin = AdminAPI(
       parts, status: { GatewayStatus(listening: [], environment: "", started: "", pid: 0) },
       backup: { _ in throw StoreError("none here") },
@@ -54,10 +57,7 @@ final class FuzzGateway {
         registrations: backend.registrations, clock: clock.wallClock, cell: nil, folder: StateFolder(folder.path),
         reload: {}),
       faults: FaultsAPI(faults, clock: clock.wallClock, logger: .silent),
-      metrics: MetricsAPI(
-        meters: Meters(
-          parts, faults: faults, transportLimits: LimitLog(logger: .silent),
-          folder: StateFolder(folder.path))))
+      metrics: MetricsAPI(meters: meters))
     handler = GatewayHandler(
       loop: context, parts: parts, tokens: ProviderTokenCache(registrations: backend.registrations),
       faults: faults, admin: admin, limits: LimitLog(logger: .silent), logger: .trap)
@@ -69,7 +69,7 @@ final class FuzzGateway {
     try? store.close()
   }
 
-  /// Registers an app, a provider's key, two devices and a channel.
+  /// Registers an app, a provider's key, a device, a channel and a group.
   private func furnish() throws {
     let (parts, key) = (parts, try ES256Key.generate())
     let found = Mutex<[String: String]>([:])
@@ -87,8 +87,12 @@ final class FuzzGateway {
       let channel = try await parts.channels.create(
         app: app.id, environment: .development, policy: .mostRecentMessage, now: FuzzGateway.start * 1000)[0]
       try await parts.channels.subscribe([device.id], to: channel)
+      let group = try await parts.groups.add("ops", [device.person])
+      let address = try await parts.groups.register(group, app: app.id, environment: .development)
       found.withLock {
-        $0 = ["token": registration.token.hex, "secret": secret, "channel": "\(channel)"]
+        $0 = [
+          "token": registration.token.hex, "secret": secret, "channel": "\(channel)", "group": address.token.hex,
+        ]
       }
     }
     let head = [#"{"alg":"ES256","kid":"ABC123DEFG"}"#, #"{"iss":"TEAM000001","iat":\#(FuzzGateway.start)}"#]
@@ -123,6 +127,26 @@ final class FuzzGateway {
     settle()
     precondition(context.connections.isEmpty, "a connection that is over stays")
   }
+
+  /// Advances the clock by half a minute, and delivers the scheduled pushes that are due then.
+  func deliverScheduled() throws {
+    clock.advance(seconds: 30)
+    let (parts, clock) = (parts, clock)
+    try SerialTasks.finish {
+      let deliver = DeliverScheduled(
+        scheduled: parts.schedule.pushes, groups: parts.groups, registrations: parts.registrations,
+        mailbox: parts.mailbox, router: parts.router, log: parts.log, clock: clock.wallClock)
+      let outcome = await deliver()
+      precondition(outcome == .done, "scheduled pushes stay: \(outcome)")
+    }
+    settle()
+    // Zero means that the first time is not known yet.
+    let next = parts.schedule.pushes.next ?? 0
+    precondition(next == 0 || next > clock.seconds * 1000, "a scheduled push is late")
+  }
+
+  /// Sets the clock to the time at which it began.
+  func resetClock() { clock.set(FuzzGateway.start) }
 
   /// Runs all work that can be done without waiting.
   func settle() {
@@ -213,6 +237,9 @@ final class FuzzClock: Sendable {
   private let time: Atomic<Int64>
 
   init(_ seconds: Int64) { time = Atomic(seconds * 1000) }
+
+  func set(_ seconds: Int64) { time.store(seconds * 1000, ordering: .relaxed) }
+  func advance(seconds: Int64) { time.add(seconds * 1000, ordering: .relaxed) }
 
   var seconds: Int64 { time.load(ordering: .relaxed) / 1000 }
   var wallClock: WallClock { WallClock { self.time.load(ordering: .relaxed) } }

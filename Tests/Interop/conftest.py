@@ -17,8 +17,8 @@ Served = BalancedCell if os.environ.get("INTEROP_CELL") else Gateway
 
 #: The files that take longest, longest first. A process takes a file as a whole, so these begin before all others.
 LONG = """
-    cell_failures commands wrong phone_durability beside ask extremes own_server killers owners wire faults service cluster_kills cell_move
-    completion prometheus sharing cell cluster renewal scheduled
+    cell_failures commands wrong phone_durability beside ask extremes python_client own_server killers owners wire faults service
+    cluster_kills cell_move completion prometheus sharing cell cluster renewal scheduled
 """.split()
 
 

@@ -1,7 +1,9 @@
 """Broadcasts and their channels, over real connections (reference §8)."""
 
 import base64
+import contextlib
 import json
+import resource
 import time
 import uuid
 
@@ -60,6 +62,15 @@ def later(seconds=HOUR):
 
 def subscribe(gateway, channel, *devices):
     gateway.admin("POST", "channels", channel, "subscriptions", body={"devices": [device.name for device in devices]})
+
+
+@contextlib.contextmanager
+def refusing_disk(gateway):
+    """A gateway whose files can't grow; it may be killed meanwhile."""
+    resource.prlimit(gateway.process.pid, resource.RLIMIT_FSIZE, (4096, resource.RLIM_INFINITY))
+    yield
+    with contextlib.suppress(AttributeError, ProcessLookupError):
+        resource.prlimit(gateway.process.pid, resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
 
 
 def listed(gateway, channel):
@@ -275,6 +286,29 @@ def test_what_was_answered_200_is_there_after_kill_minus_nine(start, device):
     assert (push["channel"], push["number"], push["payload"]) == (channel, 1, UPDATE)
 
 
+def test_numbers_go_on_after_refused_writes_and_kill_minus_nine(start):
+    """No number is used twice, and no message that was answered 200 is lost, where the disk takes nothing in between."""
+    gateway = start()
+    device = gateway.device()
+    sender = Sender(gateway)
+    channel = sender.create()
+    subscribe(gateway, channel, device)
+    number = 0
+    for round in range(3):
+        sender = Sender(gateway)
+        sender.sent(channel, {"aps": {"event": "update"}, "round": round}, apns_expiration=later())
+        number += 1
+        with refusing_disk(gateway):
+            response = sender.send(channel, apns_expiration=later())
+            assert (response.status, response.reason) == (503, "ServiceUnavailable")
+            gateway.kill()
+        gateway.restart()
+        stream = gateway.stream(device)
+        push = next(line for line in iter(stream.next, None) if line["type"] == "push")
+        assert (push["number"], push["payload"]["round"]) == (number, round)
+        stream.connection.close()
+
+
 def test_a_stored_message_ends_with_its_expiration(gateway, sender, device):
     channel = sender.create()
     subscribe(gateway, channel, device)
@@ -470,15 +504,11 @@ def certificate(*, revoked=False, **options):
 
 
 def disk_full(gateway, sender, start):
-    import resource
-
     gateway = start()
     sender = Sender(gateway)
     channel = sender.create()
-    resource.prlimit(gateway.process.pid, resource.RLIMIT_FSIZE, (4096, resource.RLIM_INFINITY))
-    response = sender.send(channel, apns_expiration=later())
-    resource.prlimit(gateway.process.pid, resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
-    return response
+    with refusing_disk(gateway):
+        return sender.send(channel, apns_expiration=later())
 
 
 def damaged(gateway, sender, start):

@@ -305,8 +305,8 @@ def test_a_retry_is_known_when_its_push_has_left_and_all_brokers_were_started_ag
     else:
         recorder = record(cell.gateways[1], phone)
         has(recorder, *sent)
-    # A push, or two and which is the last; then the id of the one that has left.
-    numbers = 2 if not collapses else 5
+    # A push, and the mark before its delivery; or two, and which is the last. Then the id of the one that has left.
+    numbers = 3 if not collapses else 5
     eventually(lambda: mailboxes(cell)[1] >= before + numbers, "the ids of what has left are in the stream")
     cell.brokers.kill(0, 1, 2)
     cell.brokers.start()

@@ -184,6 +184,76 @@ def test_a_push_is_answered_after_the_gateway_that_delivered_it_is_dead(pair):
     assert (code, out) == (0, "approve"), err
 
 
+def ask(gateway, device, *options):
+    """A question with a time that no test waits for."""
+    return Command(
+        gateway, "ask", "--to", f"{device.name}/{TOPIC}", "--title", "Deploy?", "--action", "approve=Approve", "--action",
+        "reject=Reject!", "--timeout", "10m", *options)
+
+
+def asked(first, second, device):
+    """A question at the first gateway that the device has, and that both gateways have logged."""
+    question = ask(first, device)
+    stream = first.stream(device)
+    push = push_of(stream)
+    stream.acknowledge(push["seq"])
+    second.events(push["id"], "acknowledged")
+    return question, stream, push["id"]
+
+
+def answer(gateway, device, apns_id, action):
+    """Answers at a gateway to which the device moves, and waits until it is logged there."""
+    stream = gateway.stream(device)
+    stream.caught_up()
+    stream.say(type="answer", id=apns_id, action=action)
+    gateway.events(apns_id, "action")
+
+
+@pytest.mark.parametrize("end", ["killed", "stopped", "halted"])
+def test_a_question_goes_on_at_another_gateway_while_its_own_is_away(pair, end):
+    first, second, device = pair
+    question, _, apns_id = asked(first, second, device)
+    if end == "halted":
+        first.process.send_signal(signal.SIGSTOP)
+    else:
+        {"killed": first.kill, "stopped": first.stop}[end]()
+    try:
+        answer(second, device, apns_id, "approve")
+        code, out, err = question.end()
+        assert (code, out) == (0, "approve"), err
+    finally:
+        if end == "halted":
+            first.process.send_signal(signal.SIGCONT)
+
+
+def test_a_question_goes_on_when_all_gateways_have_restarted(pair):
+    first, second, device = pair
+    question, _, apns_id = asked(first, second, device)
+    # The answer is in the log, and nobody has been told of it.
+    question.process.send_signal(signal.SIGSTOP)
+    answer(second, device, apns_id, "reject")
+    first.kill()
+    second.kill()
+    question.process.send_signal(signal.SIGCONT)
+    second.restart()
+    code, out, err = question.end()
+    assert (code, out) == (11, "reject"), err
+
+
+def test_an_answer_that_a_dead_gateway_has_logged_is_logged_by_the_others(pair):
+    first, second, device = pair
+    question, _, apns_id = asked(first, second, device)
+    question.process.send_signal(signal.SIGSTOP)
+    answer(second, device, apns_id, "approve")
+    second.kill()
+    question.process.send_signal(signal.SIGCONT)
+    code, out, err = question.end()
+    assert (code, out) == (0, "approve"), err
+    second.restart()
+    eventually(lambda: cell_log(first)["unanswered"] == [], "the other gateway is back")
+    assert [row["event"] for row in first.rows(apns_id)].count("action") == 1
+
+
 def test_a_budget_goes_on_at_the_gateway_to_which_a_device_moves(pair):
     first, second, device = pair
     budget = 20

@@ -15,6 +15,7 @@ import uuid
 from pathlib import Path
 
 import pytest
+from brokers import NATS_SERVER, needs_brokers
 from gateway import PUSHCLI, TOPIC, Gateway
 from screen import Linear, Screen, needs_tmux
 from waiting import HANG
@@ -272,6 +273,18 @@ def test_a_gateway_is_administered_from_elsewhere_as_its_page_says(machines):
     assert "anna" not in machines.gateway.run("admin", "tokens").out
 
 
+def test_the_requests_of_the_admin_api_are_answered_as_its_page_says(machines):
+    gateway, laptop = machines.home("gateway"), machines.home("laptop")
+    for machine, block in blocks("reference/admin-api.md"):
+        printed = machines.run(machine, block)
+        if "> token.txt" in block:
+            shutil.copy(gateway / "token.txt", laptop)
+            shutil.copy(machines.gateway.state / "ca.pem", laptop)
+            continue
+        assert '"environment":"development"' in printed and '"topic":"com.example.mail"' in printed
+    assert '"name":"oncall"' in printed and '"rows":[' in printed
+
+
 def test_persons_are_looked_after_as_their_page_says(machines):
     outputs = [machines.run(machine, block) for machine, block in blocks("receive/users-and-groups.md")]
     assert re.search(r"^ada +couch desk$", outputs[0], re.M)
@@ -473,6 +486,24 @@ def test_a_gateway_is_upgraded_and_goes_back_as_its_page_says(machines):
     machines.gateway.restart()
     # The backup is of before the push.
     assert machines.gateway.run("devices", "list", "--filter", "me", "--json").json["waiting"] == 0
+
+
+@needs_brokers
+def test_the_configuration_and_the_certificates_of_the_brokers_page_are_valid(tmp_path):
+    page = (DOCS / "cluster/brokers.md").read_text()
+    [certificates] = re.findall(r"^```sh\n(openssl .*?)^```$", page, re.M | re.S)
+    subprocess.run(["bash", "-euc", certificates], cwd=tmp_path, check=True, capture_output=True, timeout=HANG)
+    [configuration] = re.findall(r"^```\n(server_name: .*?)^```$", page, re.M | re.S)
+    # nsc writes the file of the account.
+    configuration = configuration.replace('include "gateways.conf"\n', "").replace("/etc/nats", str(tmp_path))
+    (tmp_path / "nats.conf").write_text(configuration.replace("/var/lib/nats", str(tmp_path / "store")))
+    checked = subprocess.run(
+        [NATS_SERVER, "-c", tmp_path / "nats.conf", "-t"], capture_output=True, text=True, timeout=HANG)
+    assert checked.returncode == 0, checked.stderr
+    issued = subprocess.run(
+        ["openssl", "verify", "-CAfile", "ca.pem", "-verify_hostname", "a.example.com", "broker.pem"], cwd=tmp_path,
+        capture_output=True, text=True, timeout=HANG)
+    assert issued.returncode == 0, issued.stderr
 
 
 def test_the_messages_of_troubleshooting_are_the_programs():

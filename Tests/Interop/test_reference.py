@@ -31,6 +31,18 @@ def test_the_page_of_commands_is_that_of_the_program():
         raise AssertionError(f"docs/reference/commands.md is not the help of the program; {script} {PUSHCLI} writes it again: {difference}")
 
 
+def test_each_command_of_a_page_is_in_the_page_of_commands():
+    commands = set(re.findall(r"^#+ pushcli ([a-z][a-z -]*)$", (REFERENCE / "commands.md").read_text(), re.M))
+    groups = {command.split()[0] for command in commands if " " in command}
+    # Commands without a section: they have no options.
+    commands |= {"help", "version"}
+    for page in [ROOT / "README.md", *(ROOT / "docs").glob("*/*.md")]:
+        code = "\n".join(re.findall(r"^```.*?^```|`[^`\n]+`", page.read_text(), re.M | re.S))
+        for first, second in re.findall(r"\bpushcli ([a-z][a-z-]*)(?: ([a-z][a-z-]*)(?![\w./=@:-]))?", code):
+            command = f"{first} {second}" if second and first in groups else first
+            assert command in commands, f"{page.relative_to(ROOT)}: there is no command {command}"
+
+
 def test_the_patterns_of_access_are_those_of_the_table():
     [header] = re.findall(r"^\| route \| .*", (REFERENCE / "access-table.md").read_text(), re.M)
     outcomes = {route: tuple(cells) for route, *cells in rows("access-table.md", header)}
@@ -79,3 +91,46 @@ def test_the_tested_versions_are_those_of_the_tests():
     [broker] = re.findall(r"^version=(\S+)", (ROOT / "scripts/nats-server").read_text(), re.M)
     [brokers] = [tested for name, tested, _ in rows("supported.md", "| component | tested | other versions |") if name.startswith("brokers")]
     assert f"nats-server {broker} " in brokers
+
+
+TYPES = {"Bool": "boolean", "Int": "number", "Int32": "number", "Int64": "number", "UInt64": "number", "Double": "number"}
+
+
+def members(keyword, struct):
+    """The JSON members of a Swift type: their names, with ? for an optional one, and the types of their values; None for a text."""
+    # The class App reads files of earlier versions, and is never a body.
+    properties = dict(re.findall(r"^  (?:package )?(?:var|let) (\w+): ([^={\n]+?)(?: =.*)?$", struct, re.M))
+    keys = {name: name for name in properties}
+    if coding := re.search(r"^  (?:package )?enum CodingKeys: [^{]*\{(.*?)\}", struct, re.M | re.S):
+        listed = re.findall(r'(\w+)(?: = "([^"]+)")?', re.sub(r"\bcase\b", "", coding[1]))
+        keys = {name: text or name for name, text in listed}
+    optional = {name for name, kind in properties.items() if kind.endswith("?")
+                or keyword == "struct" and f"decodeIfPresent({kind}.self, forKey: .{name})" in struct}
+    return {
+        keys[name] + "?" * (name in optional): "array" if kind.startswith("[") else TYPES.get(kind.rstrip("?"))
+        for name, kind in properties.items() if name in keys}
+
+
+def shown_members(cell):
+    """The members that a row of the page lists, each with the first word of its parentheses."""
+    first = lambda found: f"({re.match(r'[a-zA-Z0-9]*', found[1])[0]})"
+    listed = re.sub(r"\(([^()]*)\)", first, cell.partition("). ")[0] + ")")
+    return dict(re.findall(r"`([a-z_-]+\??)`(?: \((\w*)\))?", listed))
+
+
+def test_the_objects_of_the_admin_api_have_the_members_of_the_sources():
+    files = [*(ROOT / "Sources/GatewayProtocol").rglob("*.swift"), ROOT / "Sources/PushPolicy/Decision.swift",
+             ROOT / "Sources/PushStorage/Records.swift", ROOT / "Sources/PushStorage/SQLite/Maintenance/Backup.swift"]
+    source = "\n".join(file.read_text() for file in files)
+    objects = {name.strip("`"): cell for name, cell in rows("admin-api.md", "| object | members |")}
+    assert list(objects) == sorted(objects) and len(objects) > 40
+    used = {name for row in rows("admin-api.md", "| route | role | body | answer |") for cell in row[2:]
+            for name in re.findall(r"`([A-Z][a-z]\w+)`", cell)}
+    assert used <= objects.keys(), f"admin-api.md has no members of {used - objects.keys()}"
+    for name, cell in objects.items():
+        [(indentation, keyword, body)] = re.findall(
+            rf"^( *)(?:package )?(struct|final class) {name}: [^\n]*\{{\n(.*?)^\1\}}", source, re.M | re.S)
+        expected, shown = members(keyword, re.sub(rf"(?m)^{indentation}", "", body)), shown_members(cell)
+        assert shown.keys() == expected.keys(), f"{name}: {shown.keys() ^ expected.keys()}"
+        for member, kind in expected.items():
+            assert kind in (None, shown[member]), f"{name}: {member} is a {kind}, and the page has {shown[member]!r}"

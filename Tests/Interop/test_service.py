@@ -5,6 +5,7 @@ import signal
 import socket
 import subprocess
 import threading
+import urllib.request
 import uuid
 from pathlib import Path
 
@@ -344,6 +345,56 @@ def test_a_restart_with_an_address_that_is_in_use_is_refused(start, tmp_path):
         gateway.process.send_signal(signal.SIGUSR2)
         gateway.wait_for_log("restart refused")
         assert gateway.push(gateway.device().token).status == 200
+
+
+def is_monitored(gateway, address):
+    """Whether the gateway announces this address of HTTP/1.1 alone, where it then answers."""
+    if (gateway.state / "http-listening").read_text().split() != [address]:
+        return False
+    with urllib.request.urlopen(f"http://{address.replace('0.0.0.0', '127.0.0.1')}/healthz", timeout=HANG) as answer:
+        return answer.status == 200
+
+
+def test_a_restart_serves_monitors_at_changed_addresses(start, tmp_path):
+    config = tmp_path / "config.yaml"
+    [port, other] = free_ports(2)
+    gateway = None
+    for address in [f"127.0.0.1:{port}", f"0.0.0.0:{port}", f"localhost:{port}", f"127.0.0.1:{other}"]:
+        config.write_text(f"listen: 127.0.0.1:0\nhttp_listen: {address}\n")
+        if gateway:
+            gateway.run("admin", "restart")
+        else:
+            gateway = start("--config", config, listen=None)
+            pid = gateway.process.pid
+        eventually(lambda: is_monitored(gateway, address), "monitors find the address")
+        assert gateway.process.poll() is None and gateway.process.pid == pid
+    assert gateway.push(gateway.device().token).status == 200
+
+
+@pytest.mark.parametrize("setting", ["http_listen", "metrics_token_file", "certificate"])
+def test_a_restart_that_the_next_program_would_not_survive_is_refused(start, tmp_path, setting):
+    config = tmp_path / "config.yaml"
+    [port] = free_ports(1)
+    wanted = f"listen: 127.0.0.1:0\nhttp_listen: 127.0.0.1:{port}\n"
+    config.write_text(wanted)
+    gateway = start("--config", config, listen=None)
+    missing = tmp_path / "missing"
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        taken = f"127.0.0.1:{other.getsockname()[1]}"
+        config.write_text({
+            "http_listen": f"listen: 127.0.0.1:0\nhttp_listen: {taken}\n",
+            "metrics_token_file": wanted + f"metrics_token_file: {missing}\n",
+            "certificate": wanted + f"certificate: {missing}\ncertificate_key: {missing}\n"}[setting])
+        refused = gateway.run("admin", "restart", code=1)
+        assert "the running gateway is unchanged" in refused.err
+        assert (f"can't listen on {taken}: it is in use" if setting == "http_listen" else str(missing)) in refused.err
+        gateway.process.send_signal(signal.SIGUSR2)
+        gateway.wait_for_log("restart refused")
+        assert is_monitored(gateway, f"127.0.0.1:{port}")
+        assert gateway.push(gateway.device().token).status == 200
+    config.write_text(wanted)
+    gateway.run("admin", "restart")
+    eventually(lambda: is_monitored(gateway, f"127.0.0.1:{port}"), "monitors find the address again")
 
 
 def test_devices_come_back_after_a_restart(start, subscribe):

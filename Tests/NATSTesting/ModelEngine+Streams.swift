@@ -132,6 +132,12 @@ extension ModelEngine.State {
 
   private func leaderMessage(_ name: String, _ body: [UInt8]) throws(ModelStream.Refusal) -> NATSMessage {
     let (get, stream) = (decode(Get.self, body), try stream(name))
+    if let subject = get?.nextBySubject {
+      guard let next = stream.numbers(of: subject, from: get?.seq ?? 1).first.flatMap(stream.message) else {
+        throw .noMessage
+      }
+      return LeaderAnswer(next).message
+    }
     let found = get?.seq.map { stream.message($0) } ?? get?.lastBySubject.map { stream.last(of: $0) } ?? nil
     guard let found else { throw .noMessage }
     return LeaderAnswer(found).message

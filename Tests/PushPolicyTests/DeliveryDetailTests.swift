@@ -9,7 +9,7 @@ import Testing
       .nothing, .removed([]), .channel("dHN0LXNyY2gtY2hubA=="), .held(12), .scheduled("2026-11-23T17:00:00.000Z"),
       .presented([]),
       .presented(["badge", "al\"ert"]), .answered("accept"), .fault(name: "slow", effect: "waits: 5s"),
-      .words("what is \u{1} this?"),
+      .words("what is \u{1} this?"), .lost(3, since: "2026-11-23T17:00:00.000Z"),
       .removed([
         .init(part: .sound, rule: .n6, setting: "apps/a/categories/x; \"y\"/sound"),
         .init(part: .alert, rule: .n7, setting: "quiet/0"),

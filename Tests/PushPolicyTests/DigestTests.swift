@@ -12,6 +12,15 @@ import Testing
     #expect(history.isEmpty)
   }
 
+  @Test func `after the clock was set back, alerts count for an hour at most`() {
+    var history = AlertHistory<Int>()
+    for (id, time) in [(1, 20_000), (2, 20_100)] { history.note(id, at: Int64(time)) }
+    #expect(history.count(at: 10_000, without: 9) == 2)
+    history.note(3, at: 11_000)
+    #expect(history.count(at: 13_599, without: 9) == 3)
+    #expect(history.count(at: 13_600, without: 9) == 1)
+  }
+
   @Test func `an alert that is told late has its place`() {
     var history = AlertHistory<Int>()
     for (id, time) in [(1, 100), (3, 300), (2, 200), (0, 50)] { history.note(id, at: Int64(time)) }

@@ -19,6 +19,17 @@ import Testing
     #expect(LocalizedText.fill(format, with: format == "%@" ? [] : ["a"]) == format)
   }
 
+  /// The arguments that fill no place are the same for a text that happens to have them, since it is not searched.
+  @Test(arguments: [
+    ("K %@", ["a", "b"], ["b"]), ("K b", ["b"], ["b"]), ("%2$@", ["a", "b", "a"], ["a", "a"]),
+    ("%1$@", ["a", "a"], []),
+    ("%@", [""], []), ("%3$@", ["a"], ["a"]),
+  ])
+  func `arguments that fill no place are unused`(_ key: String, _ arguments: [String], _ unused: [String]) {
+    #expect(LocalizedText(key: key, arguments: arguments).unusedArguments == unused)
+    #expect(LocalizedText(plain: "a", arguments: ["a"]).unusedArguments == ["a"])
+  }
+
   @Test func `arguments fill a text up to its maximum and no further`() {
     let kilobyte = String(repeating: "x", count: 1024)
     let format = String(repeating: "%1$@", count: 500)

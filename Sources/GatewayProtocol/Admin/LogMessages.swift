@@ -8,7 +8,7 @@ package struct LogRecord: Codable, Sendable {
   package var at: String
   /// The delivery event (design §1).
   package var event: String
-  /// The `apns-id`.
+  /// The `apns-id`; empty in a row that belongs to no push.
   package var id: String
   /// The `apns-unique-id`, in the row of the acceptance.
   package var uniqueID: String?

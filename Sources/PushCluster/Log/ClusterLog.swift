@@ -1,4 +1,3 @@
-import Dispatch
 import Foundation
 package import NATSClient
 package import PushCore
@@ -338,14 +337,14 @@ package final class ClusterLog: ReplicationLog {
     var isUncertain = false
     while true {
       guard !isStopped else { throw ClusterLog.ended }
-      let answer = Answer<PublishAcknowledgement>()
+      let answer = BlockingAnswer<PublishAcknowledgement>()
       engine.publish(ClusterLog.subject, headers: headers, part) { answer.give($0) }
       do {
         return try answer.wait().sequence
       } catch {
         if error.isConflict {
           // A broker without a cluster compares the sequence before the id, so the next message may be this one.
-          if isUncertain, try isStored(headers, at: last + 1) { return last + 1 }
+          if isUncertain, try isStored(headers, at: last + 1, until: deadline) { return last + 1 }
           throw ReplicationConflict()
         }
         isUncertain = isUncertain || error.leavesDoubt
@@ -359,32 +358,34 @@ package final class ClusterLog: ReplicationLog {
   }
 
   /// Returns true if the message with a sequence number has the message id of these headers.
-  private func isStored(_ headers: [(name: String, value: String)], at sequence: UInt64) throws(StoreError) -> Bool {
-    let answer = Answer<StoredMessage?>()
-    Task { [engine] in
-      do throws(JetStreamError) {
-        answer.give(.success(try await engine.leaderMessage(ClusterLog.stream, sequence: sequence)))
-      } catch { answer.give(.failure(error)) }
-    }
-    do {
-      let id = headers.first { $0.name == "Nats-Msg-Id" }?.value
-      return try answer.wait()?.header("Nats-Msg-Id") == id
-    } catch { throw StoreError("the cluster's log does not answer: \(error)", mayPass: error.mayPass) }
-  }
-
-  /// An answer for which a thread blocks.
-  private final class Answer<Value: Sendable>: Sendable {
-    private let given = DispatchSemaphore(value: 0)
-    private let result = Mutex<Result<Value, JetStreamError>>(.failure(.link(.closed)))
-
-    func give(_ result: Result<Value, JetStreamError>) {
-      self.result.withLock { $0 = result }
-      given.signal()
-    }
-
-    func wait() throws(JetStreamError) -> Value {
-      given.wait()
-      return try result.withLock { $0 }.get()
+  ///
+  /// The message exists, because the stream's last number is not lower. A new leader may not return it yet; if that
+  /// counted as the entry of another gateway, the change would be made twice.
+  private func isStored(
+    _ headers: [(name: String, value: String)], at sequence: UInt64, until deadline: ContinuousClock.Instant
+  ) throws(StoreError) -> Bool {
+    let id = headers.first { $0.name == "Nats-Msg-Id" }?.value
+    while true {
+      guard !isStopped else { throw ClusterLog.ended }
+      let answer = BlockingAnswer<StoredMessage?>()
+      Task { [engine] in
+        do throws(JetStreamError) {
+          answer.give(.success(try await engine.leaderMessage(ClusterLog.stream, sequence: sequence)))
+        } catch { answer.give(.failure(error)) }
+      }
+      let found: StoredMessage?
+      do { found = try answer.wait() } catch {
+        guard error.mayPass, ContinuousClock.now < deadline else {
+          throw StoreError("the cluster's log does not answer: \(error)", mayPass: error.mayPass)
+        }
+        Thread.sleep(forTimeInterval: 0.1)
+        continue
+      }
+      if let found { return found.header("Nats-Msg-Id") == id }
+      guard ContinuousClock.now < deadline else {
+        throw StoreError("the leader of the cluster's log is behind: try again", mayPass: true)
+      }
+      Thread.sleep(forTimeInterval: 0.1)
     }
   }
 }

@@ -22,11 +22,7 @@ extension JetStreamMailbox {
   /// - Returns: the mark's number.
   private func save(_ partition: Int, into backup: BackupMailbox) async throws -> UInt64 {
     let stream = streams.stream(partition)
-    let mark = try await surely { () async throws(JetStreamError) -> UInt64 in
-      try await engine.publish(
-        streams.mark(partition), headers: [("Nats-Rollup", "sub"), ("Nats-TTL", Self.markLifetime)], []
-      ).sequence
-    }
+    let mark = try await surely { () async throws(JetStreamError) in try await self.mark(partition) }
     var (next, end): (UInt64, _) = (1, environment.now() + environment.timeout)
     while next <= mark {
       let from = next
@@ -46,8 +42,6 @@ extension JetStreamMailbox {
     }
     return mark
   }
-
-  private static let markLifetime = "3600s"
 
   private func add(_ messages: [StoredMessage], to backup: BackupMailbox) throws {
     var entries: [MailboxEntry] = []

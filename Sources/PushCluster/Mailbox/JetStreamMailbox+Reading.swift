@@ -13,9 +13,11 @@ extension JetStreamMailbox {
       if found.isOverfull {
         try await trim(device)
         found = try await read(device, after: seq, limit: limit)
+        found = try await current(found, of: device, after: seq, limit: limit)
         let later = try await self.gap(of: device, after: seq)
         return found.pending(later)
       }
+      found = try await current(found, of: device, after: seq, limit: limit)
       return found.pending(try await gap)
     } catch {
       throw StoreError("the cluster does not report pending pushes: \(error)")
@@ -57,6 +59,45 @@ extension JetStreamMailbox {
       PendingPushes(gap: gap, entries: entries.filter { $0.seq > gap?.to ?? 0 }, isComplete: isComplete)
     }
   }
+
+  /// Repeats a read until its first push is the first one that the stream has.
+  ///
+  /// Any replica may have answered the read: one that lags, or one that is cut off from the others, still has pushes
+  /// that the device has acknowledged at another gateway. Devices acknowledge in order, so the first push decides. A
+  /// mark that a majority of the brokers has stored proves that the leader is not cut off.
+  private func current(_ found: Found, of device: DeviceID, after seq: UInt64, limit: Int) async throws -> Found {
+    guard !found.entries.isEmpty else { return found }
+    _ = try await mark(partition(of: device))
+    let (stream, subject) = (streams.stream(of: device), streams.pushes(of: device))
+    let end = environment.now() + environment.timeout
+    var found = found
+    while let first = found.entries.first?.seq {
+      let next = try await retrying { () async throws(JetStreamError) in
+        try await engine.leaderMessage(stream, nextOf: subject, from: first)
+      }
+      if next?.sequence == first { break }
+      // A new leader may lag, too, so the push may be pending nevertheless.
+      guard environment.now() < end else { throw StoreError("a replica of the stream \(stream) is behind") }
+      await environment.pause(.milliseconds(50))
+      found = try await read(device, after: seq, limit: limit)
+    }
+    return found
+  }
+
+  /// Stores a mark in a stream.
+  ///
+  /// - Returns: the number of the mark, which is higher than all numbers that were given out before the call.
+  func mark(_ partition: Int) async throws(JetStreamError) -> UInt64 {
+    let mark = try await retrying { () async throws(JetStreamError) -> UInt64 in
+      try await engine.publish(
+        streams.mark(partition), headers: [("Nats-Rollup", "sub"), ("Nats-TTL", Self.markLifetime)], []
+      ).sequence
+    }
+    note(mark, in: partition)
+    return mark
+  }
+
+  private static let markLifetime = "3600s"
 
   private func read(_ device: DeviceID, after seq: UInt64, limit: Int) async throws -> Found {
     var found = Found()

@@ -70,13 +70,13 @@ extension JetStreamMailbox {
   /// this gateway has not cached.
   func sweep(_ device: DeviceID) async throws {
     let (partition, stream) = (partition(of: device), streams.stream(of: device))
-    if change(device, { $0.claimed }) > 0 {
-      guard let info = try await engine.streamInfo(stream) else { return }
-      note(info.state.lastSequence, in: partition)
+    let claimed = change(device) { $0.claimed }
+    if claimed > 0 {
+      // The leader may be cut off, and its last number outdated. A mark has a number that a majority has stored.
+      let end = try await mark(partition)
       let left = change(device) { box -> [(seq: UInt64, push: MailboxCache.Push)] in
-        let claimed = box.claimed
-        box.claimed = 0
-        return claimed <= info.state.lastSequence ? box.acknowledge(through: claimed) : []
+        if box.claimed == claimed { box.claimed = 0 }
+        return claimed < end ? box.acknowledge(through: claimed) : []
       }
       remember(left.map(\.push), of: device)
       delete(left.map(\.seq), of: device)

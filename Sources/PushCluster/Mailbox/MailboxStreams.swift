@@ -34,7 +34,8 @@ struct MailboxStreams: Sendable {
   /// The subject of the ids of all streams and gateways.
   static let leftAnywhere = "slot.*.left.*"
 
-  /// Returns the subject of the mark that is stored before a complete read of a stream.
+  /// Returns the subject of the mark that is stored before a complete read of a stream, and before pending pushes are
+  /// delivered.
   func mark(_ partition: Int) -> String { "slot.\(MailboxStreams.digits(partition)).mark" }
 
   /// The content of a message in a stream.

@@ -9,6 +9,8 @@ import COpenSSL
   /// The lifetime of a server certificate in seconds. Clients refuse certificates that are valid for longer than 825
   /// days.
   private static let serverLifetime = 820 * 86_400
+  /// The time in seconds before its issue from which a certificate is valid: clients whose clocks are behind accept it.
+  private static let clockMargin = 86_400
 
   /// Makes a new CA with a new key.
   package init() throws {
@@ -131,8 +133,7 @@ import COpenSSL
     let serial = unsafe BN_bin2bn(randomBytes(count: 16), 16, nil)
     unsafe BN_to_ASN1_INTEGER(serial, X509_get_serialNumber(certificate))
     unsafe BN_free(serial)
-    // Valid from one minute ago, because clocks differ a little.
-    unsafe X509_gmtime_adj(X509_getm_notBefore(certificate), -60)
+    unsafe X509_gmtime_adj(X509_getm_notBefore(certificate), -CertificateAuthority.clockMargin)
     unsafe X509_gmtime_adj(X509_getm_notAfter(certificate), lifetime)
     _ = unsafe key.withHandle { unsafe X509_set_pubkey(certificate, $0) }
     func add(_ kind: String, _ value: String) {

@@ -37,7 +37,8 @@ struct LogLevelAPI: Sendable {
       throw Problem.badRequest(
         "invalid duration of a log level: expected 1 to \(LogLevelAPI.maximumSeconds) seconds (a week)")
     }
-    threshold.ask(for: level, until: wanted.seconds.map { clock.seconds + Int64($0) })
+    let now = clock.seconds
+    threshold.ask(for: level, until: wanted.seconds.map { now + Int64($0) }, at: now)
     tell()
     return Response(record)
   }

@@ -56,6 +56,9 @@ extension GatewayBackend {
         logger: context.logger, now: { clock.seconds }, removed: context.removed)
       let cell = Cell(identity, peers: peers, log: log, files: SharedFiles(store), mailbox: mailbox)
       try await patience.wait { try await cell.shareAuthority(folder) }
+      let current = SharedDataWatch(catchUp: { try await log.catchUp() })
+      try current.answer(cell)
+      current.start()
       let registrations = try await onThread { try SQLiteRegistrations(store: store) }
       try await mailbox.start()
       let router = CellRouter(
@@ -80,8 +83,10 @@ extension GatewayBackend {
         gateways: { cell.addresses },
         problems: { [mailbox.problem, cell.problem].compactMap(\.self) },
         // If all brokers are down, another gateway can't read the mailbox either.
-        readTimeout: .minutes(2), isCutOff: { cutOff.isCutOff }, cell: cell,
+        readTimeout: .minutes(2), isCutOff: { cutOff.isCutOff },
+        isCurrent: { current.isCurrent }, becomeCurrent: { try await current.becomeCurrent() }, cell: cell,
         close: {
+          current.stop()
           cutOff.stop()
           watch.stop()
           router.stop()

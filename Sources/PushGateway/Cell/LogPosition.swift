@@ -1,3 +1,5 @@
+import PushPolicy
+
 /// A position in the delivery logs of a cluster: the number of a row in each gateway's log. Opaque to clients.
 struct LogPosition: Sendable, Equatable {
   /// The numbers by gateway id.
@@ -10,6 +12,7 @@ struct LogPosition: Sendable, Equatable {
 
   /// Parses `ID:NUMBER,ID:NUMBER`; nil if the text has another form.
   init?(text: String) {
+    ReadingSteps.add(text.utf8.count)
     var numbers: [String: Int64] = [:]
     for part in text.split(separator: ",", maxSplits: LogPosition.maximumCount) {
       let fields = part.split(separator: ":", omittingEmptySubsequences: false)

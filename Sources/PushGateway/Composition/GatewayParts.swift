@@ -1,6 +1,7 @@
 import Logging
 import PushCore
 import PushStorage
+import Synchronization
 
 /// The parts of a gateway that all event loops share, built from its settings, its storage and its clock. Each is safe
 /// to use on any thread.
@@ -58,6 +59,8 @@ final class GatewayParts: Sendable {
   let healthCheck: HealthCheck
 
   private let logger: Logger
+  /// The gateways of the cluster that were absent at the last maintenance, by their ids.
+  private let absent = Mutex<Set<String>>([])
 
   var registrations: any Registrations { backend.registrations }
   var mailbox: any Mailbox { backend.mailbox }
@@ -139,6 +142,10 @@ final class GatewayParts: Sendable {
       UnseenPushes(cellPresence, log: log).join(router)
     }
     registrations.onChange { [devices] in devices.announce($0) }
+    log.afterLoss { [pushes] since in
+      // A failed read is not fatal: a later loss, or the next start, logs the answers.
+      Task { try? await pushes.logAnswers(afterLoss: since) }
+    }
   }
 
   /// Completes the work that the last end of the gateway interrupted, and delivers the pushes that became due.
@@ -167,6 +174,7 @@ final class GatewayParts: Sendable {
     summaries.deliverDue()
     await channels.expire(now: clock.milliseconds())
     await storePresence()
+    await logAnswersOfAbsent()
     // Failed removals are repeated later.
     try? await groups.trim(now: clock.milliseconds())
     try? await answers.trim(now: clock.milliseconds())
@@ -175,6 +183,21 @@ final class GatewayParts: Sendable {
     // The last use of a token is recorded per hour: a failed write is repeated without loss.
     try? await remote.tokens.settle()
     await backend.tend()
+  }
+
+  /// The time in milliseconds before its absence is noted here in which a gateway may have taken its last answers.
+  private static let absenceTime: Int64 = 60_000
+
+  /// Logs the last answers of a gateway that has left the cluster: its log can't be read until it is back, and a sender
+  /// may wait for them.
+  private func logAnswersOfAbsent() async {
+    guard let cell = backend.cell else { return }
+    let now = Set(cell.others.filter { $0.process == nil }.map(\.id))
+    let before = absent.withLock { absent in
+      defer { absent = now }
+      return absent
+    }
+    if !now.isSubset(of: before) { try? await pushes.logAnswers(afterLoss: clock.milliseconds() - Self.absenceTime) }
   }
 
   /// Stores the times of the devices' last connections.

@@ -1,4 +1,6 @@
 import Foundation
+import PushCore
+import PushPolicy
 import Yams
 
 /// A parsed file of settings: names with their values and line numbers.
@@ -31,7 +33,10 @@ struct ConfigurationFile {
     entries = try ConfigurationFile.entries(of: String(decoding: data, as: UTF8.self), path)
   }
 
-  private static func entries(of text: String, _ path: String) throws(ConfigurationError) -> [String: Entry] {
+  static func entries(of text: String, _ path: String) throws(ConfigurationError) -> [String: Entry] {
+    guard !YAMLAliases.areTooMany(in: text) else {
+      throw ConfigurationError(description: "\(path) has \(YAMLAliases.excess)")
+    }
     let root: Node?
     do {
       // The raw values are read: conversions of Yams end the process for some input, such as a list in place of a
@@ -51,6 +56,7 @@ struct ConfigurationFile {
     guard let settings = root.mapping else { throw shape }
     var entries: [String: Entry] = [:]
     for (key, value) in settings {
+      ReadingSteps.add(1 + (value.sequence?.count ?? 0))
       guard let name = key.scalar?.string else { throw shape }
       let line = key.mark?.line ?? 1
       let words = value.sequence.map { list in list.map(\.scalar?.string) } ?? [value.scalar?.string]

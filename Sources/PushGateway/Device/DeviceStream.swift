@@ -48,6 +48,8 @@ final class DeviceStream: StreamConsumer, LiveSubscription, BroadcastReceiver {
   private var registryNumber: UInt64?
   /// The notices for the device, to be sent when it reads again.
   private var postponed = PostponedNotices()
+  /// The retractions from before the stream that are not sent yet.
+  private var retractionsLeft: ArraySlice<Retractions.Retraction> = []
   /// True while the pushes being sent were read from the mailbox, not handed over on acceptance.
   private var isReading = false
   /// The beginning of an incomplete line.
@@ -112,6 +114,7 @@ final class DeviceStream: StreamConsumer, LiveSubscription, BroadcastReceiver {
   }
 
   func drained() {
+    sendRetractions()
     for notice in postponed.take() { notify(notice) }
     if let action = state.drained() { perform(action) }
     sendDueBroadcasts()
@@ -129,6 +132,7 @@ final class DeviceStream: StreamConsumer, LiveSubscription, BroadcastReceiver {
       shared.parts.router.detach(device.id, number)
     }
     registryNumber = nil
+    retractionsLeft = []
     channels.end()
     // The device may have received these pushes, and may report on them when it reconnects.
     let last = outstanding.suffix(Limits.rememberedPushes)
@@ -301,6 +305,8 @@ final class DeviceStream: StreamConsumer, LiveSubscription, BroadcastReceiver {
 
   func deliver(_ entry: MailboxEntry) {
     assert(loop.inEventLoop)
+    // The read that follows waits until retractions by other gateways are known.
+    guard entry.seq == 0 || shared.parts.backend.isCurrent() else { return resync() }
     if let action = state.stored(entry, hasCapacity: hasCapacity) { perform(action) }
   }
 
@@ -389,12 +395,13 @@ final class DeviceStream: StreamConsumer, LiveSubscription, BroadcastReceiver {
 
   private func read(after seq: UInt64, since begun: NIODeadline = .now()) {
     let this = NIOLoopBound(self, eventLoop: loop)
-    let (mailbox, device) = (shared.parts.mailbox, device.id)
+    let (backend, device) = (shared.parts.backend, device.id)
     let limit = DeviceStreamState.batch(capacity: capacity)
     Task {
       do {
-        let pending = try await mailbox.pending(for: device, after: seq, limit: limit)
-        this.eventLoop.execute { this.value.found(pending) }
+        try await backend.becomeCurrent()
+        let pending = try await backend.mailbox.pending(for: device, after: seq, limit: limit)
+        this.eventLoop.execute { this.value.found(pending, since: begun) }
       } catch {
         this.eventLoop.execute { this.value.couldNotRead(after: seq, since: begun) }
       }
@@ -412,7 +419,12 @@ final class DeviceStream: StreamConsumer, LiveSubscription, BroadcastReceiver {
     }
   }
 
-  private func found(_ pending: PendingPushes) {
+  private func found(_ pending: PendingPushes, since begun: NIODeadline) {
+    // This gateway may have been stopped during the read.
+    guard pending.entries.isEmpty || shared.parts.backend.isCurrent() else {
+      if state.isOpen { read(after: state.cursor, since: begun) }
+      return
+    }
     isReading = true
     for action in state.found(pending, capacity: capacity) { perform(action) }
     isReading = false
@@ -508,9 +520,17 @@ final class DeviceStream: StreamConsumer, LiveSubscription, BroadcastReceiver {
   /// Sends the retractions, including those from the time when the device was offline.
   private func sayTakenBack() {
     if shared.parts.retractions.isEmpty { return }
-    for one in shared.parts.retractions.retractions(of: device.person) {
+    retractionsLeft = shared.parts.retractions.retractions(of: device.person)[...]
+    sendRetractions()
+  }
+
+  /// Sends retractions from before the stream, as many as the stream accepts: the rest after the device has read them.
+  private func sendRetractions() {
+    while hasCapacity, !state.isEnded, let one = retractionsLeft.popFirst() {
       notify(DeviceNotice(takenBack: one.id, topic: one.app.flatMap { shared.parts.registrations.app($0)?.topic }))
     }
+    // An empty slice would keep its array.
+    if retractionsLeft.isEmpty { retractionsLeft = [] }
   }
 
   /// Removes a retracted push from the mailbox instead of sending it, if it came too late for the retraction to

@@ -7,7 +7,8 @@ extension LogRecord {
   init(_ found: LogQueries.Found) {
     let row = found.record.row
     self.init(
-      number: found.record.number, at: Timestamp.text(row.at), event: row.event.rawValue, id: row.id.description,
+      number: found.record.number, at: Timestamp.text(row.at), event: row.event.rawValue,
+      id: row.event == .lost ? "" : row.id.description,
       uniqueID: row.uniqueID?.description, status: DeliveryStatus(row)?.rawValue, device: found.device,
       topic: found.app?.topic ?? row.detail.refusedTopic, row.detail, text: found.record.text, gateway: found.gateway)
   }

@@ -71,12 +71,34 @@ extension Pushes {
     let last = (try? await log.rows(.init(limit: 1)).last?.row.at) ?? oldest
     let start = max(oldest, last - Pushes.lostTime)
     for taken in try await answers.groupAnswers(since: start) { spread(taken) }
-    for answer in try await answers.answers(since: start) {
-      let row = answer.row
-      let query = DeliveryLog.Query(
-        id: answer.id, device: answer.device, events: [row.event], since: answer.at, limit: 1)
-      if try await log.rows(query).isEmpty { log.append([row]) }
-    }
+    try await logAnswers(since: start)
+  }
+
+  /// Logs answers whose rows the delivery log has lost: a sender may wait for them.
+  ///
+  /// - Parameter loss: the time of the first lost event in milliseconds since 1970.
+  func logAnswers(afterLoss loss: Int64) async throws {
+    try await logAnswers(since: max(clock.milliseconds() - Pushes.maximumAnswerAge, loss - Pushes.lostTime))
+  }
+
+  /// Logs the answers since `start`, in milliseconds since 1970, of which the log has no row.
+  private func logAnswers(since start: Int64) async throws {
+    let rows = try await answers.answers(since: start).map(\.row)
+    guard !rows.isEmpty else { return }
+    let query = DeliveryLog.Query(events: LoggedAnswer.events, since: start, limit: .max)
+    let logged = Set(try await log.rows(query).map { LoggedAnswer($0.row) })
+    log.append(rows.filter { !logged.contains(LoggedAnswer($0)) })
+  }
+
+  /// The identity of an answer in the delivery log.
+  private struct LoggedAnswer: Hashable {
+    static let events: Set<DeliveryEvent> = [.viewed, .closed, .action]
+
+    let id: APNSID
+    let device: DeviceID?
+    let event: DeliveryEvent
+
+    init(_ row: DeliveryLog.Row) { (id, device, event) = (row.id, row.device, row.event) }
   }
 }
 

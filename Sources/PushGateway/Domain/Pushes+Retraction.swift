@@ -35,6 +35,8 @@ extension Pushes {
     }
     let notice = DeviceNotice(takenBack: id, topic: app.flatMap { registrations.app($0)?.topic })
     for device in devices { router.notify(device, notice) }
+    // Another gateway that does not have the retraction yet could still deliver the push after the sender's answer.
+    if let cell { await SharedDataWatch.settle(cell) }
     known.formUnion(await sent(id, of: app, to: Set(devices)))
     guard isNew || !known.isEmpty else { return .unknown }
     guard isNew else { return .already }

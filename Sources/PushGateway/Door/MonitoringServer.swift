@@ -4,7 +4,6 @@ import NIOCore
 import NIOHTTP1
 import NIOPosix
 import PushCore
-import Synchronization
 
 /// The HTTP/1.1 side of a gateway, for monitors and load balancers: health and metrics, without TLS and without
 /// pushes.
@@ -15,7 +14,6 @@ final class MonitoringServer: Sendable {
   let addresses: [String]
   private let group: MultiThreadedEventLoopGroup
   private let listeners: [any Channel]
-  private let sockets: Mutex<[InheritedSockets.Entry]>
   private let crowd: NIOLoopBound<ConnectionLimiter>
 
   /// A bound listener.
@@ -32,13 +30,13 @@ final class MonitoringServer: Sendable {
     (self.group, self.crowd) = (group, crowd)
     listeners = open.map(\.channel)
     addresses = open.map(\.address)
-    sockets = Mutex(open.map(\.socket))
   }
 
   /// Opens the listeners of the setting.
   ///
   /// - Parameters:
   ///   - inherited: the sockets that the previous gateway process had bound.
+  ///   - sockets: gets the bound sockets.
   ///   - limits: counts refused connections.
   ///   - page: the device in a browser; nil if it is not served.
   /// - Returns: nil if the setting is `none`, or if no address is configured and no loopback address is available.
@@ -46,7 +44,8 @@ final class MonitoringServer: Sendable {
   ///   monitors' secret can't be used.
   static func open(
     _ configuration: Configuration, _ health: HealthAPI, _ meters: Meters, _ inherited: InheritedSockets,
-    limits: LimitCounters, logger: Logger, others: [Router.Route] = [], maximumBodySize: Int = 0, page: DoorPage? = nil
+    _ sockets: MonitoringSockets, limits: LimitCounters, logger: Logger, others: [Router.Route] = [],
+    maximumBodySize: Int = 0, page: DoorPage? = nil
   ) async throws -> MonitoringServer? {
     let token = configuration.metricsTokenFile.map(MetricsToken.init)
     try token?.check()
@@ -55,7 +54,7 @@ final class MonitoringServer: Sendable {
       page: page)
     return try await open(
       configuration.httpListen, beside: configuration.listen, Set(configuration.balancers ?? []), routes, inherited,
-      limits, logger)
+      sockets, limits, logger)
   }
 
   /// Checks that the addresses of the setting can be bound, by binding and releasing them.
@@ -65,7 +64,7 @@ final class MonitoringServer: Sendable {
     guard case .addresses(let entries) = setting else { return }
     for entry in entries where inherited.socket(named: InheritedSockets.Name.http(entry)) == nil {
       guard case .tcp(let host, let port)? = try? Configuration.address(entry) else { continue }
-      _ = try await ListeningSocket.bindApart(.tcp(host: host, port: port), flag: "--http-listen")
+      _ = try await ListeningSocket.bindApart(.tcp(host: host, port: port), flag: MonitoringSockets.flag)
     }
   }
 
@@ -73,7 +72,7 @@ final class MonitoringServer: Sendable {
   ///   also has one.
   private static func open(
     _ setting: HTTPListen, beside listen: [String], _ balancers: Set<IPAddress>, _ routes: DoorRoutes,
-    _ inherited: InheritedSockets, _ limits: LimitCounters, _ logger: Logger
+    _ inherited: InheritedSockets, _ sockets: MonitoringSockets, _ limits: LimitCounters, _ logger: Logger
   ) async throws -> MonitoringServer? {
     if setting == .none { return nil }
     let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
@@ -96,6 +95,7 @@ final class MonitoringServer: Sendable {
       logger.log(.httpUnavailable, "HTTP/1.1 for monitors is not available: \(error)")
       return nil
     }
+    sockets.note(listeners.map(\.socket))
     return MonitoringServer(group, crowd, listeners)
   }
 
@@ -118,7 +118,7 @@ final class MonitoringServer: Sendable {
     do {
       let socket =
         if let socket = inherited.socket(named: name) { socket } else {
-          try await ListeningSocket.bindApart(.tcp(host: host, port: port), flag: "--http-listen")
+          try await ListeningSocket.bindApart(.tcp(host: host, port: port), flag: MonitoringSockets.flag)
         }
       let channel = try await bootstrap.withBoundSocket(try socket.duplicate()).get()
       let bound = channel.localAddress?.port ?? port
@@ -126,7 +126,7 @@ final class MonitoringServer: Sendable {
         channel: channel, address: host.contains(":") ? "[\(host)]:\(bound)" : "\(host):\(bound)",
         socket: .init(name: name, socket: socket))
     } catch {
-      throw error as? ListenError ?? ListenError(.tcp(host: host, port: port), error, flag: "--http-listen")
+      throw error as? ListenError ?? ListenError(.tcp(host: host, port: port), error, flag: MonitoringSockets.flag)
     }
   }
 
@@ -135,7 +135,7 @@ final class MonitoringServer: Sendable {
     _ routes: DoorRoutes, _ limits: LimitCounters
   ) -> ServerBootstrap {
     ServerBootstrap(group: group)
-      .serverChannelOption(.backlog, value: 64)
+      .serverChannelOption(.backlog, value: MonitoringSockets.backlog)
       .serverChannelOption(.maxMessagesPerRead, value: 1)
       .serverChannelInitializer { channel in
         channel.eventLoop.makeCompletedFuture {
@@ -184,12 +184,8 @@ final class MonitoringServer: Sendable {
     try pipeline.addHandler(connection)
   }
 
-  /// Returns the bound sockets for the next process: they stay bound when this server is closed.
-  func handOver() -> [InheritedSockets.Entry] { sockets.withLock { $0 } }
-
   /// Stops accepting, and closes all connections.
   func close() async {
-    sockets.withLock { $0 = [] }
     for listener in listeners { try? await listener.close() }
     try? await crowd.eventLoop.submit { [crowd] in crowd.value.closeAll() }.get()
     try? await group.shutdownGracefully()

@@ -8,6 +8,9 @@ extension FaultRule {
   ///
   /// - Throws: ``FaultError`` with the error and its location.
   package static func list(yaml: String) throws(FaultError) -> [FaultRule] {
+    guard !YAMLAliases.areTooMany(in: yaml) else {
+      throw FaultError(description: "invalid YAML: \(YAMLAliases.excess)")
+    }
     let loaded: Any?
     do {
       loaded = try Yams.compose(yaml: yaml).map(value)
@@ -21,12 +24,13 @@ extension FaultRule {
       throw FaultError(description: "invalid scenario: expected one list, `faults:`, with an entry for each fault")
     }
     var rules: [FaultRule] = []
+    var names: Set<String> = []
     for (index, entry) in entries.enumerated() {
       guard let values = entry as? [String: Any] else {
         throw FaultError(description: "fault \(index + 1): expected `name: value` lines")
       }
       let rule = try FaultRule(values, place: index + 1)
-      guard !rules.contains(where: { $0.name == rule.name }) else {
+      guard names.insert(rule.name).inserted else {
         throw FaultError(description: "fault \"\(rule.name)\": the name occurs twice")
       }
       _ = try Fault(rule)

@@ -10,6 +10,8 @@ final class FaultTable: Sendable {
     /// end with it.
     var number: UInt64
     var strikes = 0
+    /// The beginning, in milliseconds since 1970.
+    var begun: Int64
     /// The end, in milliseconds since 1970; nil if it ends when it is cleared.
     var end: Int64?
     var random: SplitMix64
@@ -17,8 +19,9 @@ final class FaultTable: Sendable {
     var second: Int64 = 0
     var inSecond = 0
 
+    /// A fault with an end also ends when the clock is set back before its beginning.
     func isActive(_ now: Int64) -> Bool {
-      (end.map { now < $0 } ?? true) && (fault.rule.count.map { strikes < $0 } ?? true)
+      (end.map { (begun..<max(begun, $0)).contains(now) } ?? true) && (fault.rule.count.map { strikes < $0 } ?? true)
     }
 
     /// Returns true if the fault matches now, by its rate or its throttle.
@@ -103,7 +106,8 @@ final class FaultTable: Sendable {
         state.lastNumber += 1
         state.entries.append(
           Entry(
-            fault: fault, number: state.lastNumber, end: fault.rule.seconds.map { now + Int64($0 * 1000) },
+            fault: fault, number: state.lastNumber, begun: now,
+            end: fault.rule.seconds.map { now + Int64($0 * 1000) },
             random: SplitMix64(state: fault.rule.seed ?? .random(in: 0 ... .max))))
       }
       armed.store(!state.entries.isEmpty, ordering: .relaxed)

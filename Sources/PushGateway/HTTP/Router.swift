@@ -1,6 +1,7 @@
 import GatewayProtocol
 import HTTP2Transport
 import PushCore
+import PushPolicy
 
 /// A control-plane request, as a value that may leave its loop.
 struct ControlRequest: Sendable {
@@ -44,6 +45,7 @@ struct ControlRequest: Sendable {
     method: String, target: String, body: [UInt8] = [], authorization: String?, accept: String? = nil,
     from peer: Connection.Peer
   ) {
+    ReadingSteps.add(target.utf8.count)
     let parts = target.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
     self.method = method
     path = String(parts[0])
@@ -62,7 +64,8 @@ struct ControlRequest: Sendable {
   }
 }
 
-/// A table of routes: each with a method, a path with `{…}` placeholders, and the function that serves it.
+/// A table of routes: each with a method, a path with `{…}` placeholders, and the function that serves it. The part of a path
+/// with a placeholder may have an ending, as `{number}.svg`.
 struct Router: Sendable {
   typealias Serve = @Sendable (ControlRequest) async throws -> Response
 
@@ -105,12 +108,16 @@ struct Router: Sendable {
   /// Finds the route of a request.
   func match(method: String, path: String) -> Match {
     let parts = path.split(separator: "/")
+    ReadingSteps.add(path.utf8.count)
     var methods: [String] = []
     for route in routes where route.pattern.count == parts.count {
+      ReadingSteps.add(parts.count)
       var parameters: [String] = []
       let fits = zip(route.pattern, parts).allSatisfy { pattern, part in
-        guard pattern.hasPrefix("{") else { return pattern == part }
-        parameters.append(percentDecoded(part))
+        guard pattern.hasPrefix("{"), let close = pattern.firstIndex(of: "}") else { return pattern == part }
+        let ending = pattern[pattern.index(after: close)...]
+        guard part.hasSuffix(ending) else { return false }
+        parameters.append(percentDecoded(part.dropLast(ending.count)))
         return true
       }
       guard fits else { continue }
@@ -123,6 +130,7 @@ struct Router: Sendable {
 
 /// Decodes `%xx` (RFC 3986 §2.1), leaving all other characters unchanged.
 private func percentDecoded(_ text: Substring) -> String {
+  ReadingSteps.add(text.utf8.count)
   var bytes: [UInt8] = []
   var rest = text.utf8[...]
   while let byte = rest.popFirst() {

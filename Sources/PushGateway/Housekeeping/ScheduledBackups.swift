@@ -51,7 +51,9 @@ final class ScheduledBackups: Sendable {
   /// - Parameter now: the current time in seconds since 1970.
   func makeIfDue(at now: Int64) async {
     let begun = state.withLock { state -> BackupSchedule? in
-      guard let schedule = state.schedule, !state.isUnderWay, now >= state.nextAttempt else { return nil }
+      // A longer wait is one from before the clock was set back.
+      let isPaused = (1...ScheduledBackups.pause).contains(state.nextAttempt - now)
+      guard let schedule = state.schedule, !state.isUnderWay, !isPaused else { return nil }
       guard schedule.isDue(at: now, ScheduledBackups.names(in: schedule.folder)) else { return nil }
       state.isUnderWay = true
       return schedule

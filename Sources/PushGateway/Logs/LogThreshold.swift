@@ -10,6 +10,8 @@ package final class LogThreshold: Sendable {
     var asked: Logger.Level?
     /// The end of the requested level, in seconds since 1970; nil for the end of the process.
     var end: Int64?
+    /// The time of the request, in seconds since 1970.
+    var begun = Int64.min
   }
 
   private let state: Mutex<State>
@@ -39,17 +41,19 @@ package final class LogThreshold: Sendable {
 
   /// Requests a level; nil for the level of the settings.
   ///
-  /// - Parameter end: the end of the request in seconds since 1970; nil for the end of the process.
-  package func ask(for level: Logger.Level?, until end: Int64? = nil) {
-    change { ($0.asked, $0.end) = (level, level == nil ? nil : end) }
+  /// - Parameters:
+  ///   - end: the end of the request in seconds since 1970; nil for the end of the process.
+  ///   - now: the time of the request in seconds since 1970.
+  package func ask(for level: Logger.Level?, until end: Int64? = nil, at now: Int64 = .min) {
+    change { ($0.asked, $0.end, $0.begun) = (level, level == nil ? nil : end, now) }
   }
 
-  /// Ends an expired request.
+  /// Ends an expired request, and one from before the clock was set back: its end is not known.
   ///
   /// - Returns: true if it ended in this call.
   package func settle(at now: Int64) -> Bool {
     change { state in
-      guard let end = state.end, now >= end else { return false }
+      guard let end = state.end, now >= end || now < state.begun else { return false }
       (state.asked, state.end) = (nil, nil)
       return true
     }

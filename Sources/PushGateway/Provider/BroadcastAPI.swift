@@ -142,18 +142,23 @@ final class BroadcastAPI {
   }
 
   /// Publishes a message. A message that is stored is on disk before the response is sent, and before any device gets
-  /// it.
+  /// it. A message that can't be stored is refused, and has no row of its acceptance.
   private func publish(_ message: BroadcastMessage, _ exchange: Exchange) {
-    parts.log.append([message.event(.accepted, at: message.received)])
     guard message.expires > 0 else {
-      parts.liveChannels.publish(message)
-      parts.backend.cell?.broadcast(message)
+      parts.log.append([message.event(.accepted, at: message.received)])
+      // A retry, if a gateway failed before it answered, reaches no device twice.
+      if parts.liveChannels.recent(message.id)?.channel != message.channel {
+        parts.liveChannels.publish(message)
+        parts.backend.cell?.broadcast(message)
+      }
       return accept(exchange, message)
     }
     let parts = parts
     answerLater(exchange) {
       try await parts.channels.publish(message) { stored in
-        parts.log.append([stored.event(.stored, at: parts.clock.milliseconds())])
+        parts.log.append([
+          stored.event(.accepted, at: stored.received), stored.event(.stored, at: parts.clock.milliseconds()),
+        ])
         parts.liveChannels.publish(stored)
       }
     } then: { [unowned self] exchange, _ in

@@ -42,7 +42,8 @@ final class ProviderConnection {
   ///
   /// A change is allowed after the minimum interval, measured either by the time that the connection has used the old
   /// token, or by the issue times of the two. So a connection that began with an old token is not penalized. A
-  /// removed key neither binds the connection nor delays its successor.
+  /// removed key neither binds the connection nor delays its successor. After the clock was set back, the first change
+  /// is allowed.
   ///
   /// - Parameters:
   ///   - bytes: the text of the token.
@@ -64,8 +65,8 @@ final class ProviderConnection {
     }
     let end = bytes.lastIndex(of: UInt8(ascii: ".")) ?? bytes.endIndex
     guard bytes[..<end] != statement[...] else { return }
-    if let current, registrations.key(current.key.id) != nil, now - since < interval,
-      token.issued - current.issued < interval
+    if let current, registrations.key(current.key.id) != nil,
+      (0..<max(0, interval)).contains(now - since), token.issued - current.issued < interval
     {
       throw Rejection(.tooManyProviderTokenUpdates)
     }

@@ -96,6 +96,7 @@ final class ProviderTokenCache: Sendable {
   }
 
   private func verify(_ bytes: [UInt8], parser: JSONParser) throws(Rejection) -> ProviderToken {
+    ReadingSteps.add(bytes.count)
     let parts = bytes.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
     guard parts.count == 3, let header = Base64URL.decode(parts[0]), let claims = Base64URL.decode(parts[1]),
       let signature = Base64URL.decode(parts[2])

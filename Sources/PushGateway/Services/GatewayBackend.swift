@@ -32,6 +32,10 @@ struct GatewayBackend: Sendable {
   let readTimeout: TimeAmount
   /// Returns true while only this gateway can't read mailboxes: devices are redirected to another.
   let isCutOff: @Sendable () -> Bool
+  /// Returns true if this gateway has the data that it shares with others, so that stored pushes may be delivered.
+  let isCurrent: @Sendable () -> Bool
+  /// Returns when this gateway has the data that it shares with others.
+  let becomeCurrent: @Sendable () async throws -> Void
   /// Returns the current problems.
   let problems: @Sendable () -> [HealthProblem]
   /// Runs the periodic maintenance.
@@ -47,6 +51,8 @@ struct GatewayBackend: Sendable {
     mailboxBacklog: @escaping @Sendable () -> (waiting: Int, oldest: Int64?, uncommitted: Int)? = { nil },
     problems: (@Sendable () -> [HealthProblem])? = nil,
     readTimeout: TimeAmount = .zero, isCutOff: @escaping @Sendable () -> Bool = { false },
+    isCurrent: @escaping @Sendable () -> Bool = { true },
+    becomeCurrent: @escaping @Sendable () async throws -> Void = {},
     cell: (any GatewayCell)? = nil, tend: @escaping @Sendable () async -> Void = {},
     close: @escaping @Sendable () -> Void
   ) {
@@ -58,6 +64,8 @@ struct GatewayBackend: Sendable {
     self.gateways = gateways
     self.readTimeout = readTimeout
     self.isCutOff = isCutOff
+    self.isCurrent = isCurrent
+    self.becomeCurrent = becomeCurrent
     self.cell = cell
     self.mailboxMeter = mailboxMeter
     self.mailboxBacklog = mailboxBacklog

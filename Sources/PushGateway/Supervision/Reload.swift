@@ -10,6 +10,7 @@ actor Reload {
   private let supervisor: Supervisor
   private let certificate: ServerCertificate
   private let listeners: GatewayListeners
+  private let monitoring: MonitoringSockets
   private let logger: Logger
   /// Applies the settings that need no further preparation.
   private let apply: @Sendable (Configuration) -> Void
@@ -17,10 +18,11 @@ actor Reload {
 
   init(
     _ configuration: Configuration, _ supervisor: Supervisor, _ certificate: ServerCertificate,
-    _ listeners: GatewayListeners, logger: Logger, apply: @escaping @Sendable (Configuration) -> Void
+    _ listeners: GatewayListeners, _ monitoring: MonitoringSockets, logger: Logger,
+    apply: @escaping @Sendable (Configuration) -> Void
   ) {
     (self.configuration, self.supervisor, self.certificate) = (configuration, supervisor, certificate)
-    (self.listeners, self.logger, self.apply) = (listeners, logger, apply)
+    (self.listeners, self.monitoring, self.logger, self.apply) = (listeners, monitoring, logger, apply)
   }
 
   /// The settings in effect, with the changes of earlier calls.
@@ -58,17 +60,22 @@ actor Reload {
     return record
   }
 
-  /// Checks that the next program of this process can take over, and listens on the addresses of its settings: an
-  /// address that can't be bound would end that program.
+  /// Checks that the next program of this process can take over, and listens on the addresses of its settings. An
+  /// address that can't be bound, or a file that can't be read, would end that program.
   ///
-  /// - Throws: an error in one line if the program, the settings or an address can't be used; then nothing has changed.
+  /// - Throws: an error in one line if the program, the settings, a file or an address can't be used; then nothing has
+  ///   changed.
   func prepareRestart() async throws {
     try await supervisor.checkNextProgram()
     let read = try begin()
     defer { isRunning = false }
     let new = try read()
+    if new.certificate != nil || new.clientCA != nil { _ = try certificate.read(new) }
+    try new.metricsTokenFile.map(MetricsToken.init)?.check()
     let plans = try await GatewayListeners.plans(new, listeners.inherited)
+    let sockets = try await monitoring.bind(new.httpListen)
     try await listeners.change(to: plans, new.connectionOptions)
+    monitoring.prepare(sockets)
     configuration.take(Configuration.settings.filter { $0.name == "listen" }, from: new)
   }
 

@@ -1,3 +1,5 @@
+import PushPolicy
+
 /// A regular expression that is searched in a text in linear time.
 ///
 /// The states of an automaton are followed in parallel (Thompson), so no pattern causes repeated work: a search takes at
@@ -112,6 +114,7 @@ struct LinearPattern: Sendable {
       guard place < scalars.count else { return false }
       var following = Marks(states.count)
       for number in active.numbers {
+        ReadingSteps.add()
         guard case .characters(let characters, let next) = states[number], characters.contains(scalars[place]) else {
           continue
         }
@@ -128,6 +131,7 @@ struct LinearPattern: Sendable {
   private func follow(_ number: Int, at place: Int, of count: Int, into marks: inout Marks) -> Bool {
     var pending = [number]
     while let number = pending.popLast() {
+      ReadingSteps.add()
       guard marks.add(number) else { continue }
       switch states[number] {
       case .accepted: return true

@@ -24,7 +24,7 @@ enum OpenAPI {
     var members: [String: JSONValue] = ["summary": .string(route.summary)]
     let parameters = route.path.split(separator: "/").filter { $0.hasPrefix("{") }.map { part -> JSONValue in
       [
-        "name": .string(String(part.dropFirst().dropLast())), "in": "path", "required": true,
+        "name": .string(String(part.dropFirst().prefix { $0 != "}" })), "in": "path", "required": true,
         "schema": ["type": "string"],
       ]
     }

@@ -30,14 +30,7 @@ struct TestPushesAPI: Sendable {
         answers: [.init(status: 200, description: "the pushes", schema: OpenAPI.reference("Pushes"))],
         serve: listPushes),
       TestRoute(
-        method: "GET", path: list + "/{number}", summary: "One push",
-        answers: [
-          .init(status: 200, description: "the push", schema: OpenAPI.reference("Push")),
-          .init(status: 404, description: "no such push"),
-        ],
-        serve: { request in Response(try push(request).json) }),
-      TestRoute(
-        method: "GET", path: list + "/{number}/alert.svg", summary: "The alert of a push as a phone shows it",
+        method: "GET", path: list + "/{number}.svg", summary: "The alert of a push as a phone shows it",
         query: [
           .init(name: "theme", description: "light or dark", schema: TestSchemas.words(AlertPicture.Theme.self)),
           .init(name: "size", description: "the screen", schema: TestSchemas.words(AlertPicture.Size.self)),
@@ -46,6 +39,13 @@ struct TestPushesAPI: Sendable {
           .init(status: 200, description: "the picture"),
           .init(status: 404, description: "no such push, or a push without an alert"),
         ], serve: picture),
+      TestRoute(
+        method: "GET", path: list + "/{number}", summary: "One push",
+        answers: [
+          .init(status: 200, description: "the push", schema: OpenAPI.reference("Push")),
+          .init(status: 404, description: "no such push"),
+        ],
+        serve: { request in Response(try push(request).json) }),
       TestRoute(
         method: "DELETE", path: list, summary: "Empties the record",
         query: [.init(name: "token", description: "only the pushes to this token")],

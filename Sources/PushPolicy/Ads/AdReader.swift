@@ -16,10 +16,11 @@ struct AdToken {
   var kind: Kind
 }
 
-/// Reads texts through their disguises: bytes → units (folded scalars) → tokens, in buffers that are reused.
+/// Reads the words of texts, even if they are disguised, as "0ff" for "off".
 ///
-/// A unit is a folded visible scalar with its position in the bytes, so that each match can be quoted in its original
-/// spelling. Only one thread may use a reader at a time.
+/// Bytes become units, and units become tokens. A unit is a folded visible scalar with its position in the bytes, so
+/// that each match can be quoted in its original spelling. The buffers are reused: only one thread may use a reader at
+/// a time.
 @safe
 package final class AdReader {
   /// The maximum size of all texts of a notification together, in bytes; the rest is ignored.
@@ -28,7 +29,7 @@ package final class AdReader {
   private static let leet: [UInt8] = Array("oi\0eas\0tbg".utf8)
 
   let folding: LetterFolding
-  /// The words of ads that are also recognized in pieces: their ``AdToken/key``.
+  /// The ``AdToken/key`` of each word of ads that is also recognized if it is written in pieces.
   private let vocabulary: KeySet
   private let splits: [UInt64: UInt32]
   private let expansions: [UInt32: [UInt32]]
@@ -461,7 +462,7 @@ package final class AdReader {
     return end
   }
 
-  /// Reads a word of the vocabulary that begins with digits for letters, such as "0ff".
+  /// Reads a word of the vocabulary whose first letters are written as digits, such as "0ff".
   private func readLeetWord(_ first: Int, _ firstLetter: Int) -> Int? {
     var hash = Self.seed
     for digit in first..<firstLetter {

@@ -43,7 +43,8 @@ package final class PayloadLint {
         LintFinding(LintRule(violation.rule), at: violation.pointer, violation.message, advice: "", severity: .error))
     }
     // A value that a rule refuses also has a wrong type; it is reported once.
-    for fault in payload.faults where !payload.violations.contains(where: { $0.pointer == fault.pointer }) {
+    let refused = Set(payload.violations.map(\.pointer))
+    for fault in payload.faults where !refused.contains(fault.pointer) {
       findings.append(LintFinding(.aps, at: fault.pointer, fault.message, advice: "", severity: .error))
     }
     if let alert = payload.notification.alert { findings += advertising(of: alert) }

@@ -60,11 +60,11 @@ package final class Replica: Sendable {
   func write<Value: Sendable>(
     _ pool: DatabasePool, _ change: @escaping @Sendable (Database) throws -> Value
   ) async throws -> Value {
-    guard let log = state.withLock({ $0.log }) else { return try await pool.write(change) }
+    guard let log = state.withLock({ $0.log }) else { return try await pool.change(change) }
     let schema = schema.version
     for _ in 0..<Replica.attempts {
       do {
-        return try await pool.write { db in
+        return try await pool.change { db in
           let (value, changes) = try ChangeRecorder.record(db, change)
           if changes.isEmpty { return value }
           let position = try log.append(
@@ -84,7 +84,7 @@ package final class Replica: Sendable {
   /// - Throws: ``ReplicaDiverged``, or an error of the database.
   func apply(_ entry: ChangeSet, at position: UInt64, _ pool: DatabasePool) async throws {
     let listeners = state.withLock { $0.listeners }
-    try await pool.write { db in
+    try await pool.change { db in
       guard try position > Replica.position(db) else { return }
       try RowChange.apply(entry.changes, db)
       try Replica.set(position, schema: entry.schema, db)
@@ -124,7 +124,7 @@ extension SQLiteStore {
   ///
   /// - Throws: ``StoreError`` if it contains data of a standalone gateway.
   package func becomeReplica(of cell: String) async throws {
-    try await pool.write { db in
+    try await pool.change { db in
       for table in try Schema.tables(db) where table != "replica" {
         guard try Bool.fetchOne(db, sql: "SELECT EXISTS (SELECT 1 FROM \"\(table)\")") == false else {
           throw StoreError(

@@ -40,6 +40,8 @@ struct CommandFailure: Error, CustomStringConvertible {
   var status: Int?
   /// True if a repetition can't succeed.
   var isPermanent = false
+  /// The seconds after which to try again, as the gateway's refusal names them.
+  var retryAfter: Int?
 
   var description: String { message }
   var exit: Exit? { Exit(rawValue: code) }
@@ -67,7 +69,10 @@ struct CommandFailure: Error, CustomStringConvertible {
   }
 
   /// Makes the failure for a refusal by the control plane.
-  init(refusal answer: Client.Answer) { self.init(answer.refusal) }
+  init(refusal answer: Client.Answer) {
+    self.init(answer.refusal)
+    retryAfter = answer.retryAfter
+  }
 
   /// Makes the failure for the error after which a device gave up. With 401, the gateway does not know the device.
   init(device error: ClientError) {

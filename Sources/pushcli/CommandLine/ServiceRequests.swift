@@ -5,13 +5,13 @@ import Synchronization
 /// The requests to a service, by signals and by other sources, in order of arrival.
 final class ServiceRequests {
   enum Request: Equatable, Sendable {
-    /// To end in good order: SIGTERM, SIGINT.
+    /// Ends the service in good order: SIGTERM, SIGINT.
     case stop
-    /// To read the settings again: SIGHUP.
+    /// Reads the settings again: SIGHUP.
     case reload
-    /// To verify that the program now at this path can start, and then to be replaced by it: SIGUSR2.
+    /// Verifies that the installed program can start, and then replaces the service with it: SIGUSR2.
     case restart
-    /// To be replaced by that program, which was already verified.
+    /// Replaces the service with the installed program, which was verified before.
     case replace
   }
 

@@ -15,8 +15,10 @@ struct Ask: AsyncParsableCommand {
       11, 12, … for the others, 1 when the alert was closed without an answer, 3 at once when the user's preferences \
       hide it, 7 on a timeout. When quiet hours, a Focus or a summary defer the alert, the question is in the \
       notification center, and the command waits for its answer. When `ask` ends, the question is removed from all \
-      screens and from the gateway. A restart of the gateway changes neither: the question and the command continue. The \
-      exit code is 6 when the gateway of this machine does not run for two minutes.
+      screens and from the gateway. A restart of the gateway changes neither: the question and the command continue. In a \
+      cluster, they continue at another gateway: as an administrator, or with the secret of the device that was asked, if \
+      this machine has it. The exit code is 6 when the gateway of this machine is the only one and does not run for two \
+      minutes.
 
       With --escalate-to, another device or all devices of another user are asked as well when the first has not \
       answered after --after. They are asked at once when the first closed the question or can't see it. The first \
@@ -82,10 +84,14 @@ struct Ask: AsyncParsableCommand {
       throw CommandFailure(
         .usage, "--after is \"\(after ?? "")\", and --timeout \"\(timeout)\": nobody else would be asked in that time")
     }
-    let admin = try await Admin(gateway.state)
+    var options = self
+    if body == "-" { options.body = try StandardInput.text() }
+    let end = ContinuousClock.now + wait.duration
     let parts = to.split(separator: "/", maxSplits: 1).map(String.init)
+    let way = try await Question.Way(gateway.state, device: parts[0], topic: parts[1], signing, gateway)
     var parties = Question.Parties(first: [parts[0]], grace: .seconds(grace))
-    if let group = try await group(parts[0], parts[1], admin) {
+    let group = try await way.access.run(until: end) { try await Ask.group(parts[0], parts[1], $0.admin) }
+    if let group {
       parties.group = group.name
       parties.members = group.members.map(\.devices).filter { !$0.isEmpty }
       guard !parties.members.isEmpty else {
@@ -93,15 +99,13 @@ struct Ask: AsyncParsableCommand {
       }
     }
     if let escalateTo {
-      parties.next = try await devices(of: escalateTo, parts[1], admin).filter { $0 != parts[0] }
+      let found = try await way.access.run(until: end) { try await Ask.devices(of: escalateTo, parts[1], $0.admin) }
+      parties.next = found.filter { $0 != parts[0] }
       guard !parties.next.isEmpty else {
         throw CommandFailure(.usage, "--escalate-to is \"\(escalateTo)\": expected somebody else than \(parts[0])")
       }
     }
-    var options = self
-    if body == "-" { options.body = try StandardInput.text() }
-    let question = Question(
-      options, topic: parts[1], parties: parties, end: ContinuousClock.now + wait.duration, admin)
+    let question = Question(options, topic: parts[1], parties: parties, end: end, way)
     let stops = StopSignals()
     let isInterrupted = Atomic(false)
     let stopping = Task {
@@ -125,7 +129,7 @@ struct Ask: AsyncParsableCommand {
   }
 
   /// Returns the group with this name and its devices that are registered for an app; nil if there is none.
-  private func group(_ name: String, _ topic: String, _ admin: Admin) async throws -> GroupRecord? {
+  private static func group(_ name: String, _ topic: String, _ admin: Admin) async throws -> GroupRecord? {
     do {
       return try await admin.get(AdminPath.group(name) + "?topic=\(pathPart(topic))")
     } catch let failure as CommandFailure where failure.status == 404 {
@@ -134,7 +138,7 @@ struct Ask: AsyncParsableCommand {
   }
 
   /// Returns the device with this name, or the devices of the user with this name, that are registered for the app.
-  private func devices(of name: String, _ topic: String, _ admin: Admin) async throws -> [String] {
+  private static func devices(of name: String, _ topic: String, _ admin: Admin) async throws -> [String] {
     func isRegistered(_ device: String) async throws -> Bool {
       let registrations: [RegistrationRecord] = try await admin.get(
         AdminPath.registrations(device))

@@ -21,6 +21,32 @@ final class Question: Sendable {
     var members: [[String]] = []
   }
 
+  /// The connections of a question: each continues at another gateway of the cluster.
+  struct Way: Sendable {
+    /// Requests as an administrator.
+    let access: ClusterAccess
+    /// Reads the delivery log: as an administrator, or as the device that is asked.
+    let log: ClusterAccess
+    /// The addresses of the other gateways.
+    let others: [GatewayAddress]
+    /// The signer, which is found while the gateway can be asked for the keys of a team.
+    let signer: ProviderTokenSigner
+
+    /// Connects to the own gateway.
+    ///
+    /// - Throws: ``CommandFailure`` if no gateway runs there, or if this machine has no credentials for it.
+    init(
+      _ state: StateOptions, device: String, topic: String, _ signing: SigningOptions, _ gateway: GatewayOptions
+    ) async throws {
+      let admin = try await Admin(state)
+      defer { admin.close() }
+      others = await admin.others()
+      let ways = try state.ways(told: others, devices: [device])
+      (access, log) = (ClusterAccess(state, ways.administered), ClusterAccess(state, ways))
+      signer = try await ProviderPush(topic: topic, signing: signing, gateway: gateway).signer()
+    }
+  }
+
   private struct State {
     /// The push that is on screens now, and its devices.
     var id: String?
@@ -30,7 +56,7 @@ final class Question: Sendable {
   }
 
   private let options: Ask
-  private let admin: Admin
+  private let way: Way
   private let topic: String
   private let parties: Parties
   private let end: ContinuousClock.Instant
@@ -47,8 +73,8 @@ final class Question: Sendable {
   /// The time in seconds after which the gateway removes the category of an ended question, if this command does not.
   private static let categoryMargin = 60.0
 
-  init(_ options: Ask, topic: String, parties: Parties, end: ContinuousClock.Instant, _ admin: Admin) {
-    (self.options, self.admin, self.topic, self.parties, self.end) = (options, admin, topic, parties, end)
+  init(_ options: Ask, topic: String, parties: Parties, end: ContinuousClock.Instant, _ way: Way) {
+    (self.options, self.way, self.topic, self.parties, self.end) = (options, way, topic, parties, end)
   }
 
   /// Asks until there is an answer, no recipient can give one, or the time has passed.
@@ -59,7 +85,10 @@ final class Question: Sendable {
     let request = CategoryRecord(
       category: category, actions: options.action.map(\.action),
       validSeconds: min(Limits.maximumLifetime, Int(left + Question.categoryMargin)))
-    let _: CategoryRecord = try await admin.post(AdminPath.categories(topic), request)
+    let topic = topic
+    try await way.access.run(until: end) {
+      let _: CategoryRecord = try await $0.admin.post(AdminPath.categories(topic), request)
+    }
     do {
       let found = try await askUntilAnswered()
       await takeBack()
@@ -76,12 +105,13 @@ final class Question: Sendable {
       state.isOver = true
       return state
     }
-    // If the gateway is away, the push and the category expire.
-    guard let admin = try? await Admin(options.gateway.state) else { return }
-    if let id = asked.id {
-      for device in asked.devices { await takeBack(id, from: device, admin) }
+    // If all gateways are away, the push and the category expire.
+    await way.access.tryEach { [self] connection in
+      if let id = asked.id {
+        for device in asked.devices { await takeBack(id, from: device, connection.admin) }
+      }
+      try await connection.admin.delete(AdminPath.category(topic, category))
     }
-    try? await admin.delete(AdminPath.category(topic, category))
   }
 
   private func takeBack(_ id: String, from device: String, _ admin: Admin) async {
@@ -118,8 +148,7 @@ final class Question: Sendable {
     _ id: String, _ progress: inout QuestionProgress, _ hasEscalated: inout Bool
   ) async throws -> QuestionProgress.Outcome {
     let escalation = ContinuousClock.now + parties.grace
-    var events = PushEvents(
-      ["id=\(pathPart(id))", "event=\(QuestionProgress.events)"], of: options.gateway.state, admin)
+    var events = PushEvents(["id=\(pathPart(id))", "event=\(QuestionProgress.events)"], by: way.log)
     while true {
       let isOver = ContinuousClock.now >= end
       if let outcome = progress.end, hasEscalated || isOver || progress.answer != nil { return outcome }
@@ -148,7 +177,10 @@ final class Question: Sendable {
     }
     progress.ask(devices)
     for device in devices {
-      if let words = try await admin.refusal(of: [.alert], category: category, topic: topic, on: device) {
+      let words = try await way.access.run(until: end) { [category, topic] in
+        try await $0.admin.refusal(of: [.alert], category: category, topic: topic, on: device)
+      }
+      if let words {
         progress.refuse(device, words)
         continue
       }
@@ -165,35 +197,49 @@ final class Question: Sendable {
     }
     guard !isOver else { throw CommandFailure(.interrupted) }
     try await send(id, to: device)
-    if state.withLock({ $0.isOver }), let admin = try? await Admin(options.gateway.state) {
-      await takeBack(id, from: device, admin)
+    if state.withLock({ $0.isOver }) {
+      await way.access.tryEach { [self] in await takeBack(id, from: device, $0.admin) }
     }
   }
 
   private func send(_ id: String, to device: String) async throws {
     let left = max(1, (end - ContinuousClock.now).components.seconds)
     let sound = options.sound == "none" ? nil : options.sound
+    let content = PayloadContent(title: options.title, body: options.body, sound: sound, category: category)
     let push = ProviderPush(
-      to: "\(device)/\(topic)",
-      content: PayloadContent(title: options.title, body: options.body, sound: sound, category: category),
-      collapseID: collapseID, expires: "\(left)s", id: id, signing: options.signing, gateway: options.gateway)
+      topic: topic, content: content, collapseID: collapseID, expires: "\(left)s", id: id, signing: options.signing,
+      gateway: options.gateway, knownSigner: way.signer, others: way.others, pingInterval: ClusterAccess.pingInterval)
+    let token = try await way.access.run(until: end) { [topic] in
+      try await push.registeredToken(of: device, topic, $0.admin)
+    }
+    let payload = try Payload(.flags(body: content.body), content)
+    try await send(push, payload.bytes, to: token)
+  }
+
+  /// Sends a push until a gateway has accepted it: with the same ID, the question arrives once, however often it is
+  /// sent.
+  private func send(_ push: ProviderPush, _ payload: [UInt8], to token: String) async throws {
+    var push = push
     var absence = Absence(of: options.gateway.state)
     while true {
+      var pause = Question.retryPause
       do {
-        let answer = try await push.delivered()
+        let answer = try await push.post(payload, token: token, topic: topic)
         if answer.status == 200 { return }
-        let words = String(decoding: answer.body, as: UTF8.self)
-        // The answer of a gateway that stops. With the same ID, the question arrives once, however often it is sent.
-        let isStopping = words.contains("\"\(Reason.shutdown.rawValue)\"")
-        guard isStopping, ContinuousClock.now + Question.retryPause < end else {
+        pause = max(pause, .seconds(answer.retryAfter ?? 0))
+        // The answer of a gateway that stops, or that can't store now.
+        guard answer.status == 503, ContinuousClock.now + pause < end else {
+          let words = String(decoding: answer.body, as: UTF8.self)
           throw CommandFailure(.refused, "the question was refused with \(answer.status) \(words)")
         }
+        absence.end()
       } catch let failure as CommandFailure
-        where failure.exit == .unreachable && !failure.isPermanent && ContinuousClock.now + Question.retryPause < end
+        where failure.exit == .unreachable && !failure.isPermanent && ContinuousClock.now + pause < end
       {
-        try absence.note(failure)
+        if way.others.isEmpty { try absence.note(failure) }
       }
-      try await Task.sleep(for: Question.retryPause)
+      push.skipped += 1
+      try await Task.sleep(for: pause)
     }
   }
 }

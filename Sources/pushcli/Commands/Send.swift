@@ -121,7 +121,7 @@ struct Send: AsyncParsableCommand {
     var payload = try Payload(source(reading: .current), push.content)
     let (token, topic) = try await push.target(&payload)
     // A missing permission to follow the push is reported before the push is sent.
-    if wait != nil { try await LogPath.connect(gateway.state, for: nil).0.close() }
+    let access = try await wait == nil ? nil : follower()
     let answer = try await push.post(payload.bytes, token: token, topic: topic)
     let refusal = ProviderRefusal(answer)
     report(answer, refusal, payload.bytes)
@@ -131,7 +131,22 @@ struct Send: AsyncParsableCommand {
     {
       throw CommandFailure(.failed, "this gateway schedules nothing: the push was delivered at once")
     }
-    if let wait, let id = answer.apnsID { try await follow(id, until: wait, atMost: timeout, payload.bytes) }
+    if let wait, let access, let id = answer.apnsID {
+      try await follow(id, by: access, until: wait, atMost: timeout, payload.bytes)
+    }
+  }
+
+  /// Returns the access to the delivery log, also at the other gateways of the cluster.
+  private func follower() async throws -> ClusterAccess {
+    let (admin, path) = try await LogPath.connect(gateway.state, for: nil)
+    defer { admin.close() }
+    guard path.isAdministered else {
+      let names = Credentials.names(in: try gateway.state.folder)
+      return ClusterAccess(gateway.state, try gateway.state.ways(told: [], devices: names))
+    }
+    let device = to.map { String($0.prefix { $0 != "/" }) }
+    let ways = try gateway.state.ways(told: await admin.others(), devices: [device].compactMap(\.self))
+    return ClusterAccess(gateway.state, ways)
   }
 
   /// Returns the source of the payload.
@@ -213,10 +228,10 @@ struct Send: AsyncParsableCommand {
   /// Follows the push, also over restarts of the gateway, until it has reached the awaited event or can't reach it any
   /// more.
   private func follow(
-    _ id: String, until awaited: Awaited, atMost timeout: TimeSpan, _ payload: [UInt8]
+    _ id: String, by access: ClusterAccess, until awaited: Awaited, atMost timeout: TimeSpan, _ payload: [UInt8]
   ) async throws {
     let end = ContinuousClock.now + timeout.duration
-    var events = PushEvents(["id=\(pathPart(id))"], of: gateway.state)
+    var events = PushEvents(["id=\(pathPart(id))"], by: access)
     var progress = DeliveryProgress(awaited: awaited)
     if let name = to.map({ String($0.prefix { $0 != "/" }) }) {
       let group: GroupRecord? = try? await Admin(gateway.state).get(AdminPath.group(name))

@@ -15,7 +15,7 @@ struct Absence {
 
   /// Notes a request that did not reach the gateway.
   ///
-  /// - Throws: its failure, if the gateway has been away for longer than a restart takes.
+  /// - Throws: the failure of the request, if the gateway has been away for longer than a restart takes.
   mutating func note(_ failure: CommandFailure, at now: ContinuousClock.Instant = .now) throws(CommandFailure) {
     let first = start ?? now
     start = first

@@ -12,6 +12,8 @@ struct Admin {
   private let endpoint: Client.Endpoint
   /// The value of `authorization`; nil on the admin socket.
   private let authorization: String?
+  /// True if a request without an answer is repeated once on another connection.
+  private let isRepeating: Bool
 
   /// Connects as an administrator.
   ///
@@ -41,6 +43,7 @@ struct Admin {
   private init(to context: GatewayContext, _ bearer: String) async throws {
     guard let address = context.address else { preconditionFailure("a remote gateway has an address") }
     authorization = "Bearer " + bearer
+    isRepeating = true
     (client, endpoint) = try await Admin.connect(
       [address] + context.others, trustPath: context.trustPath, remedy: context.remedy)
   }
@@ -58,18 +61,30 @@ struct Admin {
   }
 
   private init(client: Client, endpoint: Client.Endpoint, authorization: String?) {
-    (self.client, self.endpoint, self.authorization) = (client, endpoint, authorization)
+    (self.client, self.endpoint, self.authorization, isRepeating) = (client, endpoint, authorization, true)
+  }
+
+  /// Connects to one gateway of a cluster with a credential, for a command that itself repeats its requests.
+  ///
+  /// - Parameter pingInterval: see ``Client/connect(to:pingInterval:)``.
+  init(
+    at address: GatewayAddress, of context: GatewayContext, secret: String, pingInterval: Duration
+  ) async throws {
+    authorization = "Bearer " + secret
+    isRepeating = false
+    (client, endpoint) = try await Admin.connect(
+      [address], trustPath: context.trustPath(at: address), remedy: context.remedy, pingInterval: pingInterval)
   }
 
   /// Connects to the first of the addresses that answers.
   private static func connect(
-    _ addresses: [GatewayAddress], trustPath: String, remedy: String? = nil
+    _ addresses: [GatewayAddress], trustPath: String, remedy: String? = nil, pingInterval: Duration? = nil
   ) async throws -> (Client, Client.Endpoint) {
     var failure: ClientError?
     for address in addresses {
       let endpoint = Client.Endpoint.tls(host: address.host, port: address.port, trustPath: trustPath, remedy: remedy)
       do {
-        return (try await Client.connect(to: endpoint), endpoint)
+        return (try await Client.connect(to: endpoint, pingInterval: pingInterval), endpoint)
       } catch let error as ClientError where !error.isPermanent {
         failure = failure ?? error
       }
@@ -77,11 +92,13 @@ struct Admin {
     throw failure ?? ClientError(.unreachable, "no gateway is named")
   }
 
-  private init(socket folder: StateFolder, _ options: StateOptions) async throws {
+  /// - Parameter pingInterval: given by a command that itself repeats its requests.
+  init(socket folder: StateFolder, _ options: StateOptions, pingInterval: Duration? = nil) async throws {
     endpoint = .admin(path: folder.adminSocket)
     authorization = nil
+    isRepeating = pingInterval == nil
     do {
-      client = try await Client.connect(to: endpoint)
+      client = try await Client.connect(to: endpoint, pingInterval: pingInterval)
     } catch is ClientError {
       try options.local.checkPermission(of: folder.adminSocket, mode: R_OK | W_OK)
       throw CommandFailure(
@@ -96,7 +113,7 @@ struct Admin {
 
   /// Returns the administrator's token for a remote gateway: that of the login, else the secret of a device with the
   /// role admin, operator or reader.
-  private static func bearer(of context: GatewayContext) -> String? {
+  static func bearer(of context: GatewayContext) -> String? {
     if let token = context.folder.loginToken { return token }
     let devices = Credentials.names(in: context.folder).compactMap { try? Credentials.read($0, in: context.folder) }
     for role in [Role.admin, .operator, .reader] {
@@ -224,7 +241,9 @@ struct Admin {
     do {
       answer = try await client.request(method, path, own, body: body)
     } catch let error as ClientError {
-      guard method == "GET", let again = try? await askAgain(path, own) else { throw CommandFailure(error) }
+      guard method == "GET", isRepeating, let again = try? await askAgain(path, own) else {
+        throw CommandFailure(error)
+      }
       answer = again
     }
     guard answer.status < 300 else {

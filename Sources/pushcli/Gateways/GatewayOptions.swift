@@ -103,6 +103,25 @@ struct GatewayOptions: ParsableArguments {
     return try endpoint(at: address, of: context, identity: identity)
   }
 
+  /// Returns the endpoint of ``endpoint(address:identity:)``, and those of the other gateways of the cluster.
+  ///
+  /// - Parameter others: further addresses of the cluster; nil for the first endpoint alone.
+  func endpoints(
+    address found: String? = nil, others: [GatewayAddress]?, identity: ClientIdentity? = nil
+  ) throws -> [Client.Endpoint] {
+    let context = try state.context
+    let first = Result { try endpoint(address: found, identity: identity) }
+    guard let others else { return [try first.get()] }
+    let own = try state.detour ?? context.address ?? context.folder.listening.first?.reachable
+    var seen: Set<GatewayAddress> = []
+    if let own { seen.insert(own) }
+    let rest = try (state.detours + context.others + others).filter { seen.insert($0).inserted }
+    // If the gateway of this machine does not run, the others can be reached.
+    guard !rest.isEmpty else { return [try first.get()] }
+    return try [try? first.get()].compactMap(\.self)
+      + rest.map { try endpoint(at: $0, of: context, identity: identity) }
+  }
+
   private func endpoint(
     at address: GatewayAddress, of context: GatewayContext, identity: ClientIdentity? = nil
   ) throws -> Client.Endpoint {

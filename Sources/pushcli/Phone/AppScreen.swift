@@ -33,7 +33,7 @@ struct AppScreen {
 
   private var room: Int { max(model.contentEnd - AppScreen.top, 1) }
 
-  /// The rows of the list. The message may shrink it to half of the space, but not below one push.
+  /// The number of rows of the list. The message below it can reduce it to half of the space, but not below one push.
   private var listRows: Int {
     guard !model.reading.isOpen else { return 0 }
     let wanted = min(entries.count * 2, max(room - 1 - (message?.lines.count ?? 0), room / 2))

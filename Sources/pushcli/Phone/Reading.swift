@@ -17,7 +17,7 @@ struct Reading: Sendable, Equatable {
 /// The full content of a push in lines.
 struct MessageLines {
   private(set) var lines: [(text: String, style: Style)] = []
-  /// The index of the line that folds the payload.
+  /// The index of the line that shows or hides the payload.
   private(set) var fold = 0
 
   /// - Parameter hasPayload: True to add the line that unfolds the payload.

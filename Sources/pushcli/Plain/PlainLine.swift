@@ -1,3 +1,4 @@
+import PushPolicy
 import TerminalUI
 
 /// The meaning of a typed line.
@@ -25,6 +26,7 @@ enum PlainLine: Sendable, Equatable {
   static let maximumQuote = 40
 
   init(_ typed: String) {
+    ReadingSteps.add(typed.utf8.count)
     let line = Sanitizer.line(typed).trimmed
     let parts = line.split(separator: " ", maxSplits: 1)
     guard let first = parts.first else {
@@ -71,6 +73,7 @@ enum PlainLine: Sendable, Equatable {
       guard let first = ends[0], let last = ends[ends.count - 1], ends.count < 3, first <= last,
         last.subtractingReportingOverflow(first).partialValue < maximumNumbers, numbers.count < maximumNumbers
       else { return nil }
+      ReadingSteps.add(part.utf8.count + last - first + 1)
       numbers += first...last
     }
     return numbers.isEmpty ? nil : numbers

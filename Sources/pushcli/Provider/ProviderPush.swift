@@ -29,6 +29,14 @@ struct ProviderPush: Sendable {
   var certificateKey: String?
   var environment: String?
   var gateway: GatewayOptions
+  /// The signer, if it was found before.
+  var knownSigner: ProviderTokenSigner?
+  /// Further addresses of the gateway's cluster.
+  var others: [GatewayAddress] = []
+  /// The number of addresses that are tried last, because they failed before.
+  var skipped = 0
+  /// See ``Client/connect(to:pingInterval:)``.
+  var pingInterval: Duration?
 
   /// Sends the push with its ``content``, without any output, and returns the answer.
   func delivered() async throws -> Client.Answer {
@@ -54,6 +62,11 @@ struct ProviderPush: Sendable {
       let known = try await registrations(of: name, admin).registrations
       throw CommandFailure(.usage, "--to is DEVICE/TOPIC: the topic is missing" + ProviderPush.others(known))
     }
+    return (try await registeredToken(of: name, topic, admin), topic)
+  }
+
+  /// Returns the token of a device or group for a topic.
+  func registeredToken(of name: String, _ topic: String, _ admin: Admin) async throws -> String {
     let environment = try await targetEnvironment(admin)
     let (registrations, kind) = try await registrations(of: name, admin)
     let matching = registrations.filter { topic == $0.topic || topic.hasPrefix($0.topic + ".") }
@@ -64,7 +77,7 @@ struct ProviderPush: Sendable {
           + "`pushcli \(kind) register \(name) \(topic) --environment \(environment)`"
           + ProviderPush.others(registrations))
     }
-    return (found.token, topic)
+    return found.token
   }
 
   /// Returns the other registrations of a device, at most five, as the end of a sentence.
@@ -96,8 +109,9 @@ struct ProviderPush: Sendable {
     return environment
   }
 
-  /// Returns the endpoint for the push: a listener of the requested environment.
-  private func endpoint() async throws -> Client.Endpoint {
+  /// Returns the endpoints for the push: a listener of the requested environment, and without such a request those of
+  /// the other gateways of the cluster.
+  private func endpoints() async throws -> [Client.Endpoint] {
     let identity = certificate.map { path in
       let stem = path.hasSuffix(".pem") ? String(path.dropLast(4)) : path
       return ClientIdentity(certificatePath: path, keyPath: certificateKey ?? stem + ".key")
@@ -111,7 +125,7 @@ struct ProviderPush: Sendable {
           .usage, "no listener of this gateway serves \(environment): `serve --listen HOST:PORT=\(environment)`")
       }
     }
-    return try gateway.endpoint(address: address, identity: identity)
+    return try gateway.endpoints(address: address, others: environment == nil ? others : nil, identity: identity)
   }
 
   /// Returns the path of the request, and its header fields without the sender's authorization.
@@ -164,12 +178,16 @@ struct ProviderPush: Sendable {
     }
     var backoff = Backoff(first: .milliseconds(200), last: .seconds(1))
     for attempt in 1... {
+      var index = 0
       do {
-        let client = try await Client.connect(to: try await endpoint())
+        let endpoints = try await endpoints()
+        index = (skipped + attempt - 1) % endpoints.count
+        let client = try await Client.connect(to: endpoints[index], pingInterval: pingInterval)
         defer { client.close() }
         return try await client.request(method, path, fields, body: body)
       } catch let error as ClientError {
-        if attempt == 3 || error.isPermanent { throw CommandFailure(error) }
+        // Only the certificate of the first gateway ends the command.
+        if attempt == 3 || error.isPermanent && index == 0 { throw CommandFailure(error) }
         try await Task.sleep(for: backoff.next())
       } catch let failure as CommandFailure {
         throw failure
@@ -182,7 +200,8 @@ struct ProviderPush: Sendable {
 
   /// Returns a signer with the named key, else with a key of the app's team on this machine, else with the development
   /// key.
-  private func signer() async throws -> ProviderTokenSigner {
+  func signer() async throws -> ProviderTokenSigner {
+    if let knownSigner { return knownSigner }
     let development = try gateway.state.folder.development
     let parts = to.map { $0.split(separator: "/", maxSplits: 1).map(String.init) } ?? []
     if signing?.isGiven != true, let topic = parts.count > 1 ? parts[1] : topic,

@@ -15,7 +15,7 @@ struct RecordingDiff {
 
     var kind: Kind
     var token: String?
-    /// The position of the push among those to its token, from 1.
+    /// The number of the push among all pushes to its token, beginning with 1.
     var place: Int
     /// The differing fields; empty for an added or missing push.
     var fields: [Field]

@@ -1,10 +1,29 @@
 import HTTP2Transport
 import NIOCore
+import NIOEmbedded
 import PushCore
 
 @testable import PushGateway
 
 extension FuzzTarget {
+  /// A regular expression of the test API and a text, separated by NUL. The pattern in a group, and the pattern or itself, are
+  /// found in the same texts. An optional pattern is found in every text.
+  static let pattern = FuzzTarget("pattern", maximumSize: 400) {
+    { bytes in
+      let sides = bytes.split(separator: 0, maxSplits: 1, omittingEmptySubsequences: false)
+      let source = String(decoding: sides[0], as: UTF8.self)
+      let text = sides.count > 1 ? String(decoding: sides[1], as: UTF8.self) : ""
+      guard let pattern = try? LinearPattern(source) else { return }
+      let isFound = pattern.isFound(in: text)
+      precondition(pattern.isFound(in: text) == isFound, "a search has one result")
+      for equal in ["(\(source))", "\(source)|\(source)"] {
+        guard let other = try? LinearPattern(equal) else { continue }
+        precondition(other.isFound(in: text) == isFound, "two patterns of the same texts differ: \(equal)")
+      }
+      if let optional = try? LinearPattern("^(\(source))?") { precondition(optional.isFound(in: text)) }
+    }
+  }
+
   /// Bytes of a connection without TLS. The first byte gives the kind of peer and the size of the pieces for the rest.
   static let session = FuzzTarget("session", maximumSize: 500) {
     let gateways = FuzzGateways()
@@ -28,16 +47,37 @@ extension FuzzTarget {
       guard let first = bytes.first else { return }
       gateways.connect(first) { gateway, peer in
         try peer.send(FuzzPeer.preface)
-        var request: [UInt8] = []
-        for byte in bytes.dropFirst() + [0x1E] {
-          guard (0x1C...0x1F).contains(byte) else {
-            request.append(byte)
-            continue
-          }
-          try peer.send(request: gateway.filled(request), isEnding: byte != 0x1C)
-          request = []
-          if byte == 0x1F { peer.wait(.seconds(30)) }
-        }
+        try peer.send(requests: bytes.dropFirst(), of: gateway) { peer.wait(.seconds(30)) }
+      }
+    }
+  }
+
+  /// Requests as those of ``requests``, also for a group, some of them for a later time. 0x1F advances the clock by half
+  /// a minute, and then no scheduled push may be late. The first byte gives the sender.
+  static let scheduled = FuzzTarget("scheduled", maximumSize: 600) {
+    let gateways = FuzzGateways()
+    return { bytes in
+      guard let first = bytes.first else { return }
+      gateways.connect(first & 3) { gateway, peer in
+        defer { gateway.resetClock() }
+        try peer.send(FuzzPeer.preface)
+        try peer.send(requests: bytes.dropFirst(), of: gateway) { try gateway.deliverScheduled() }
+      }
+    }
+  }
+
+  /// Bytes of a connection of HTTP/1.1. The first byte gives the place of the client and the size of the pieces for the
+  /// rest.
+  static let http1 = FuzzTarget("http1", maximumSize: 500) {
+    SerialTasks.begin
+    let gateway = try FuzzGateway()
+    return { bytes in
+      guard let first = bytes.first else { return }
+      do {
+        let pieces = Array(bytes.dropFirst()).pieces(of: [1 << 20, 9, 61, 1][Int(first >> 6)])
+        try gateway.serve(pieces, isLoopback: first & 1 == 0)
+      } catch {
+        preconditionFailure("\(error)")
       }
     }
   }
@@ -93,7 +133,48 @@ private final class FuzzGateways {
   }
 }
 
+extension FuzzGateway {
+  /// Serves a connection of HTTP/1.1, whose client sends pieces of bytes and closes it.
+  fileprivate func serve(_ pieces: [ArraySlice<UInt8>], isLoopback: Bool) throws {
+    let routes = DoorRoutes(health: HealthAPI(check: parts.healthCheck), meters: meters, token: nil, logger: .trap)
+    var isClosed = false
+    let connection = DoorConnection(routes: routes, isLoopback: isLoopback) {
+      precondition(!isClosed, "a connection ends twice")
+      isClosed = true
+    }
+    let channel = EmbeddedChannel(loop: loop)
+    try MonitoringServer.addHandlers(to: channel.pipeline.syncOperations, connection)
+    channel.connect(to: try SocketAddress(ipAddress: "127.0.0.1", port: 1), promise: nil)
+    for piece in pieces where channel.isActive {
+      try channel.writeInbound(ByteBuffer(bytes: piece))
+      settle()
+    }
+    if let first = try channel.readOutbound(as: IOData.self), case .byteBuffer(let bytes) = first {
+      precondition(bytes.readableBytesView.starts(with: "HTTP/1.1 ".utf8), "an answer begins with its version")
+    }
+    channel.close(promise: nil)
+    settle()
+    precondition(isClosed, "a connection that is over stays")
+  }
+}
+
 extension FuzzPeer {
+  /// Sends the requests of an input, as ``FuzzTarget/requests`` describes them; `pause` is called after 0x1F.
+  fileprivate func send(
+    requests bytes: some Sequence<UInt8>, of gateway: FuzzGateway, pause: () throws -> Void
+  ) throws {
+    var request: [UInt8] = []
+    for byte in Array(bytes) + [0x1E] {
+      guard (0x1C...0x1F).contains(byte) else {
+        request.append(byte)
+        continue
+      }
+      try send(request: gateway.filled(request), isEnding: byte != 0x1C)
+      request = []
+      if byte == 0x1F { try pause() }
+    }
+  }
+
   /// Sends a request that is given as text.
   ///
   /// - Returns: The number of its stream.

@@ -46,6 +46,23 @@ extension FuzzTarget {
     }
   }
 
+  /// A line that a user types in plain mode. `Tests/Fuzz/Plain` has links to its parser, because a program can't import
+  /// the module of another one.
+  static let plainWords = FuzzTarget("plain-words", maximumSize: 300) {
+    { bytes in
+      switch PlainLine(String(decoding: bytes, as: UTF8.self)) {
+      case .again, .pick: break
+      case .word(_, .nothing): break
+      case .word(_, .numbers(let numbers)):
+        precondition(numbers.count <= 2 * PlainLine.maximumNumbers, "a line has a bound")
+      case .word(_, .text(let text)), .other(let text): requireHarmless(text)
+      case .wrong(let words):
+        requireHarmless(words)
+        precondition(words.count <= 200, "an error repeats little")
+      }
+    }
+  }
+
   /// A text of a sender, to be shown on a terminal.
   static let terminalText = FuzzTarget("terminal-text", maximumSize: 120) {
     { bytes in

@@ -70,4 +70,22 @@ import Testing
     }
     #expect(serials.count == 5)
   }
+
+  @Test func `certificates are valid from a day before their issue, for clients whose clock is behind`() throws {
+    let authority = try CertificateAuthority()
+    let issued = [
+      authority.certificatePEM, try authority.issueServer(names: ["localhost"], addresses: []).certificatePEM,
+      try authority.issueProvider(topic: "com.example", topics: [], environments: [], days: 1).certificatePEM,
+    ]
+    for pem in issued {
+      let bio = unsafe BIO_new_mem_buf(pem, Int32(pem.count))
+      defer { unsafe BIO_free(bio) }
+      let certificate = try unsafe #require(PEM_read_bio_X509(bio, nil, nil, nil))
+      defer { unsafe X509_free(certificate) }
+      var (days, seconds): (Int32, Int32) = (0, 0)
+      // The second time is now.
+      unsafe ASN1_TIME_diff(&days, &seconds, X509_get0_notBefore(certificate), nil)
+      #expect(days == 1)
+    }
+  }
 }

@@ -120,7 +120,7 @@ import Testing
   }
 
   /// Returns the routes of the admin API. A route needs the role `admin` if it concerns credentials or a path on the
-  /// gateway's machine. Other changes need an operator, as do the texts of users' reports.
+  /// gateway's machine, as the settings do. Other changes need an operator, as do the texts of users' reports.
   static func adminRoutes(_ router: Router) -> [Route] {
     let credentials = [
       "/admin/v1/keys", "/admin/v1/keys/{id}", "/admin/v1/teams/{id}", "/admin/v1/apps/{topic}",
@@ -132,11 +132,11 @@ import Testing
       "/admin/v1/certificates/server", "/admin/v1/certificates/revocations", "/admin/v1/certificates/rollover",
       "/admin/v1/backup",
     ]
-    let texts = ["GET /admin/v1/ads/reports": Role.operator]
+    let read: [String: Role] = ["GET /admin/v1/ads/reports": .operator, "GET /admin/v1/settings": .admin]
     return routes(router, .admin).map { route in
       var route = route
       route.role =
-        texts[route.name]
+        read[route.name]
         ?? (route.method == "GET" ? .reader : credentials.contains(route.pattern) ? .admin : .operator)
       route.isForSocket = route.pattern == "/metrics"
       return route

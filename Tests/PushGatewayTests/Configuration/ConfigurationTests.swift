@@ -27,6 +27,15 @@ import Testing
     }
   }
 
+  @Test func `aliases that stand for a large document are refused before they are followed`() {
+    let lists = (1...4).map {
+      "b\($0): &b\($0) [" + Array(repeating: "*b\($0 - 1)", count: 10).joined(separator: ",") + "]"
+    }
+    let bomb = (["b0: &b0 [x,x,x,x,x,x,x,x,x,x]"] + lists + ["? *b4", ": y"]).joined(separator: "\n")
+    let words = failure { _ = try configuration(yaml: bomb) }
+    #expect(words.hasSuffix("has more than 16 aliases (`*name`): write their values in place of them"))
+  }
+
   @Test func `with nothing said the defaults hold`() throws {
     let configuration = try configuration()
     #expect(configuration.listen == ["localhost:2197"])

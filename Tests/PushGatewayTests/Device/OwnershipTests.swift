@@ -140,6 +140,22 @@ import Testing
     }
   }
 
+  @Test func `an answer whose row the disk refused is logged again after the loss`() async throws {
+    try await TestGateway.run { gateway in
+      let now = gateway.clock.seconds * 1000
+      let answers = [now - 3_600_000, now].enumerated().map { number, time in
+        Answer(id: .number(number), person: PersonID(row: 1), action: "view", device: 1, app: 1, at: time)
+      }
+      for answer in answers {
+        await withCheckedContinuation { done in gateway.parts.answers.take(answer) { _ in done.resume() } }
+      }
+      // The log can lack an earlier answer than its last one.
+      gateway.parts.log.append([answers[1].row])
+      try await gateway.parts.pushes.logAnswers(afterLoss: now - 3_600_000)
+      for number in 0...1 { #expect(try await gateway.events(of: .number(number)) == [.viewed], "\(number)") }
+    }
+  }
+
   @Test func `a person reports what their device was sent, and nothing else`() async throws {
     try await TestGateway.run { gateway in
       let client = try await gateway.client()

@@ -28,6 +28,17 @@ import Testing
     }
   }
 
+  @Test func `aliases that stand for a large document are refused before they are followed`() throws {
+    let lists = (1...4).map { "- &b\($0) [" + Array(repeating: "*b\($0 - 1)", count: 10).joined(separator: ",") + "]" }
+    let bomb = (["faults:", "- &b0 [x,x,x,x,x,x,x,x,x,x]"] + lists).joined(separator: "\n")
+    let words = "invalid YAML: more than 16 aliases (`*name`): write their values in place of them"
+    let error = #expect(throws: FaultError.self) { try FaultRule.list(yaml: bomb) }
+    #expect(error?.description == words)
+    // Some aliases are of use.
+    let few = "faults: [{name: a, reason: &reason BadPath}, {name: b, reason: *reason}]"
+    #expect(try FaultRule.list(yaml: few).map(\.reason) == ["BadPath", "BadPath"])
+  }
+
   @Test(arguments: [
     "[a]: 1", "!!set {? [b]}", "? {a: b}\n: c", "faults: [[]]", "faults: [{[name]: a}]", "faults: !!set {a}",
   ])

@@ -41,6 +41,13 @@ import Testing
     #expect(table.list(now: 2000).first?.secondsLeft == 1)
   }
 
+  @Test func `a fault with a time ends when the clock is set back before it`() throws {
+    let table = FaultTable()
+    try table.set([fault { $0.seconds = 2 }], now: 10_000)
+    #expect(table.list(now: 10_000).first?.isActive == true && table.list(now: 9_999).first?.isActive == false)
+    #expect(table.strike(target, now: 9_999) == nil)
+  }
+
   @Test func `the first that fits strikes, in the order of setting`() throws {
     let table = FaultTable()
     try table.set([fault("other") { $0.app = "com.example.other" }, fault("one"), fault("two")], now: 0)

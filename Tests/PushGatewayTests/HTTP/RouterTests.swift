@@ -10,6 +10,8 @@ import Testing
     .init("PUT", "/v1/things/{thing}") { _ in Response(status: 202) },
     .init("DELETE", "/v1/things/{thing}") { _ in Response(status: 203) },
     .init("GET", "/v1/things/{thing}/parts/{part}") { _ in Response(status: 204) },
+    .init("GET", "/v1/pictures/{picture}.svg") { _ in Response(status: 205) },
+    .init("GET", "/v1/pictures/{picture}") { _ in Response(status: 206) },
   ])
 
   /// Returns the status of a match with its parameters, or with the other methods of the path.
@@ -29,6 +31,8 @@ import Testing
     ("GET", "/v1/things/a", 405, ["PUT", "DELETE"]), ("get", "/v1/things", 405, ["GET"]),
     ("GET", "/v1", 404, []), ("GET", "/v1/thing", 404, []), ("GET", "/V1/things", 404, []), ("GET", "", 404, []),
     ("GET", "/v1/things/a/parts", 404, []), ("GET", "/v1/things/a/parts/b/c", 404, []),
+    ("GET", "/v1/pictures/a.svg", 205, ["a"]), ("GET", "/v1/pictures/a", 206, ["a"]),
+    ("GET", "/v1/pictures/.svg", 205, [""]), ("GET", "/v1/pictures/svg", 206, ["svg"]),
   ])
   func `a request finds its route`(_ method: String, _ path: String, _ status: Int, _ words: [String]) async throws {
     let found = try await find(method, path)

@@ -71,6 +71,16 @@ import Testing
     #expect(backups.counts == (3, 1) && backups.problem == nil && names.last! > sound.last!)
   }
 
+  @Test func `after a failure a clock that is set back delays no attempt`() async throws {
+    defer { home.mailbox.close() }
+    let backups = try backups { _ in throw StoreError("the disk is full") }
+    await backups.makeIfDue(at: now)
+    await backups.makeIfDue(at: now + 599)
+    #expect(backups.counts == (0, 1))
+    await backups.makeIfDue(at: now - 3 * 3600)
+    #expect(backups.counts == (0, 2))
+  }
+
   @Test func `a folder that can't be made is a problem in one line`() async throws {
     defer { home.mailbox.close() }
     _ = try target.write([], "backups")

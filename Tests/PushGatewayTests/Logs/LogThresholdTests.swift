@@ -15,6 +15,13 @@ import Testing
     #expect(!threshold.settle(at: 200))
   }
 
+  @Test func `a request ends when the clock is set back before it`() {
+    let threshold = LogThreshold(.info)
+    threshold.ask(for: .debug, until: 10_060, at: 10_000)
+    #expect(!threshold.settle(at: 10_000))
+    #expect(threshold.settle(at: 9_999) && threshold.level == .info)
+  }
+
   @Test func `new settings hold as soon as nothing else is asked for`() {
     let threshold = LogThreshold(.info)
     threshold.configure(.warning)

@@ -158,6 +158,10 @@ import Testing
     #expect(receiver.messages.map { String(decoding: $0.payload, as: UTF8.self) } == [Self.payload])
     #expect(receiver.messages.map(\.number) == [0])
     #expect(stranger.messages.isEmpty)
+    // A retry reaches no stream again.
+    #expect(try send(try fields(channel) + [(.apnsRequestID, id)]).status == "200")
+    try pair.wait(.milliseconds(1))
+    #expect(receiver.messages.count == 1)
   }
 
   /// The stream itself is notified later, on its loop, after its queued messages.

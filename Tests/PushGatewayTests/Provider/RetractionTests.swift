@@ -74,6 +74,31 @@ import Testing
     }
   }
 
+  @Test func `a device that connects is sent all retractions of its user, however many there are`() async throws {
+    try await TestGateway.run { gateway in
+      let (client, device) = (try await gateway.client(), try await gateway.enroll("phone", person: "ada"))
+      // The lines are longer than a stream keeps, and more than are postponed.
+      let app = try await gateway.registrations.putApp(
+        topic: String(repeating: "a", count: 255), name: "News", icon: "N", policyMode: .enforce
+      ).id
+      let person = try gateway.registrations.person(named: "ada").id
+      let ids = (1...2000).map { APNSID.number($0) }
+      for id in ids {
+        _ = try await gateway.parts.retractions.add(id, app: app, from: [person], at: gateway.clock.seconds * 1000)
+      }
+      let stream = try await TestStream.open(client, device)
+      for id in ids {
+        var line = try await stream.next()
+        while line != nil, line?.type != "retract" { line = try await stream.next() }
+        let found = line?.json["id"] as? String ?? "the end"
+        guard found == id.description else {
+          Issue.record("the stream has \(found) in place of \(id)")
+          return
+        }
+      }
+    }
+  }
+
   @Test func `what is scheduled or held for a summary never comes`() async throws {
     try await TestGateway.run { gateway in
       let (client, device, id) = (try await gateway.client(), try await gateway.enroll(), try #require(id))

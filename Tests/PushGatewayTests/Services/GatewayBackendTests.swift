@@ -21,13 +21,15 @@ import Testing
   /// Returns a backend with all data in memory.
   func backend(
     _ router: any PushRouter = DeviceStreamRegistry(), epoch: String? = nil, gateways: [GatewayAddress] = [],
-    onClose: @escaping @Sendable () -> Void = {}
+    isCurrent: @escaping @Sendable () -> Bool = { true },
+    becomeCurrent: @escaping @Sendable () async throws -> Void = {}, onClose: @escaping @Sendable () -> Void = {}
   ) -> GatewayBackend {
     GatewayBackend(
       registrations: MemoryRegistrations(),
       mailbox: MemoryMailbox(clock: clock, removed: { [removals] in removals.add($0) }), router: router,
       promise: DurabilityLevel(name: "memory", words: "in memory: survives nothing"),
-      epoch: epoch.flatMap(NumberingEpoch.init), gateways: { gateways }, close: onClose)
+      epoch: epoch.flatMap(NumberingEpoch.init), gateways: { gateways }, isCurrent: isCurrent,
+      becomeCurrent: becomeCurrent, close: onClose)
   }
 
   @Test func `a push is accepted, delivered and acknowledged`() async throws {
@@ -46,6 +48,32 @@ import Testing
       #expect(try await gateway.parts.mailbox.waiting(device.id) == [2])
       let again = try await TestStream.open(client, device)
       #expect(try await again.lines(upTo: "caught-up").map(\.seq) == [0, 2, 2])
+    }
+  }
+
+  @Test func `a gateway that was stopped delivers no push that was retracted at another one`() async throws {
+    let isCurrent = Mutex(true)
+    let missed = Mutex<(@Sendable () async throws -> Void)?>(nil)
+    let stopped = backend(
+      isCurrent: { isCurrent.withLock { $0 } },
+      becomeCurrent: {
+        guard let change = missed.withLock({ $0.take() }) else { return }
+        try await change()
+        isCurrent.withLock { $0 = true }
+      })
+    try await TestGateway.run(backend: stopped) { gateway in
+      let (client, device) = (try await gateway.client(), try await gateway.enroll())
+      let stream = try await TestStream.open(client, device)
+      _ = try await stream.lines(upTo: "caught-up")
+      let (id, retractions) = (try #require(APNSID(SampleRequest.id)), gateway.parts.retractions)
+      let app = try #require(gateway.registrations.registrations(of: device.id).first?.1.id)
+      let person = try #require(gateway.registrations.device(device.id)?.person)
+      let now = gateway.clock.seconds * 1000
+      missed.withLock { $0 = { _ = try await retractions.add(id, app: app, from: [person], at: now) } }
+      isCurrent.withLock { $0 = false }
+      #expect(try await gateway.push(client, to: device.token, [(.apnsID, SampleRequest.id)]).status == 200)
+      #expect(try await gateway.push(client, to: device.token).status == 200)
+      #expect(try await stream.next()?.seq == 2)
     }
   }
 
@@ -151,7 +179,7 @@ import Testing
     let closed = Mutex(0)
     let configuration = try Configuration(
       state: folder.file("state"), flags: ["listen": "127.0.0.1:0", "loops": "1"], file: nil, environment: [:])
-    let made = backend { closed.withLock { $0 += 1 } }
+    let made = backend(onClose: { closed.withLock { $0 += 1 } })
     let gateway = try await Gateway.start(configuration, logger: .silent) { _ in made }
     #expect(made.registrations.apps.map(\.topic) == ["com.example.news"])
     let own = try SQLiteRegistrations(store: try SQLiteStore(path: StateFolder(configuration.state).databasePath))

@@ -71,6 +71,9 @@ final class TestGateway: Sendable {
       faults: FaultsAPI(faults, clock: clock.wallClock, logger: .silent),
       authority: { TestGateway.authority },
       metrics: MetricsAPI(meters: meters),
+      service: ServiceAPI(
+        settings: { SettingsRecord(file: nil, settings: []) }, reload: { ReloadRecord(changed: [], waiting: []) },
+        prepareRestart: {}, restart: nil),
       logLevel: LogLevelAPI(threshold: LogThreshold(.info), clock: clock.wallClock, logger: .silent))
     self.admin = admin
     loops = try await Loops(count: 1) { loop in

@@ -277,10 +277,10 @@ import Testing
       let svg = picture.svg(theme, size)
       #expect(svg.contains("&lt;Train&gt; &amp; Bus"))
       #expect(svg.contains("width=\"\(size.width)\""))
-      let path = "/pushes/1/alert.svg?theme=\(theme.rawValue)&size=\(size.rawValue)"
+      let path = "/pushes/1.svg?theme=\(theme.rawValue)&size=\(size.rawValue)"
       #expect(try await gateway.call("GET", path).status == 200)
-      #expect(try await gateway.call("GET", "/pushes/2/alert.svg").status == 404)
-      #expect(try await gateway.call("GET", "/pushes/1/alert.svg?size=huge").body["field"] == "size")
+      #expect(try await gateway.call("GET", "/pushes/2.svg").status == 404)
+      #expect(try await gateway.call("GET", "/pushes/1.svg?size=huge").body["field"] == "size")
     }
   }
 

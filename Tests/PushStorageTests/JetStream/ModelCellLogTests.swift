@@ -49,6 +49,34 @@ import Testing
     #expect(try await store.pool.read { try String.fetchAll($0, sql: "SELECT id FROM team") } == ["T"])
   }
 
+  @Test func `an entry that a new leader does not return yet is not added again`() async throws {
+    let model = ModelEngine()
+    let (publishes, reads, runs) = (Count(), Count(), Count())
+    let engine = JetStream.patient(
+      FaultyTransport(
+        model.connect(),
+        answer: { subject, answer in
+          if subject == ClusterLog.subject, publishes.next() == 1 { return .failure(.timedOut) }
+          guard subject == "$JS.API.STREAM.MSG.GET.CELL", reads.next() == 1 else { return answer }
+          let missing = #"{"error":{"code":404,"err_code":10037,"description":"no message found"}}"#
+          return .success(NATSMessage(subject: "", body: Array(missing.utf8)))
+        }))
+    _ = try await engine.ensureStream(ClusterLog.configuration(replicas: 1))
+    let folder = try TemporaryFolder()
+    let store = try SQLiteStore(path: folder.file("one"), durability: .normal)
+    try await store.becomeReplica(of: "cell")
+    let log = ClusterLog(engine, store: store, snapshotIsDue: {}, failed: { _ in })
+    try await log.start()
+    defer { log.stop() }
+    store.replica.join(log)
+    let number = try await store.write { database in
+      try database.execute(sql: "INSERT INTO team VALUES ('T')")
+      return runs.next()
+    }
+    #expect(number == 1)
+    #expect(model.count(of: ClusterLog.subject) == 1)
+  }
+
   @Test func `an entry that this gateway could not store is taken over when it can`() async throws {
     let model = ModelEngine()
     let folder = try TemporaryFolder()

@@ -1,3 +1,4 @@
+import Dispatch
 import NATSClient
 import NATSTesting
 import PushCluster
@@ -15,12 +16,13 @@ import Testing
     let link: ModelLink
 
     init(
-      _ engine: ModelEngine, _ clock: TestClock, _ transport: (ModelLink) -> any NATSTransport = { $0 }
+      _ engine: ModelEngine, _ clock: TestClock, _ environment: MailboxEnvironment = MailboxEnvironment(),
+      _ transport: (ModelLink) -> any NATSTransport = { $0 }
     ) async throws {
       link = engine.connect()
       mailbox = JetStreamMailbox(
         .patient(transport(link)), partitions: 1, replicas: 3, cap: 100, logger: .silent, now: { clock.seconds },
-        removed: { [removals] in removals.add($0) })
+        removed: { [removals] in removals.add($0) }, environment: environment)
       try await mailbox.start()
     }
   }
@@ -85,5 +87,55 @@ import Testing
     let later = try #require(await other.mailbox.append([samplePush(2, at: clock.seconds)]).first?.seq)
     #expect(try await one.mailbox.waiting() == [seq, later])
     #expect(engine.count(of: "mb.000.1") == 2)
+  }
+
+  @Test func `a push that was acknowledged at another gateway is not returned by a replica that lags`() async throws {
+    let atOnce = MailboxEnvironment(after: { _, body in DispatchQueue.global().async(execute: body) })
+    let (one, other) = (try await Gateway(engine, clock), try await Gateway(engine, clock, atOnce))
+    var faults = ModelFaults.none
+    faults.staleReads = 1
+    engine.set(faults)
+    let numbers = await one.mailbox.append([samplePush(), samplePush()]).compactMap(\.seq)
+    try #require(numbers.count == 2)
+    one.mailbox.acknowledge(1, through: numbers[0])
+    await eventually { engine.count(of: "mb.000.1") == 1 }
+    for _ in 0..<20 {
+      let found = try await other.mailbox.waiting()
+      #expect(found == [] || found == [numbers[1]])
+    }
+    engine.set(.none)
+    #expect(try await other.mailbox.waiting() == [numbers[1]])
+  }
+
+  @Test func `a gateway without a majority of the brokers returns no pending push`() async throws {
+    let one = try await Gateway(engine, clock)
+    let other = try await Gateway(engine, clock) { link in
+      FaultyTransport(link, refusal: { $0 == "slot.000.mark" ? .closed : nil })
+    }
+    // An empty mailbox needs no write.
+    #expect(try await other.mailbox.waiting() == [])
+    #expect(await one.mailbox.append([samplePush()]).compactMap(\.seq).count == 1)
+    await #expect(throws: StoreError.self) { try await other.mailbox.waiting() }
+    #expect(try await one.mailbox.waiting().count == 1)
+    #expect(engine.count(of: "slot.000.mark") == 1)
+  }
+
+  @Test func `an acknowledgement is not lost when the leader's last number is outdated`() async throws {
+    let one = try await Gateway(engine, clock)
+    let other = try await Gateway(engine, clock) { link in
+      FaultyTransport(
+        link,
+        answer: { subject, answer in
+          guard subject == "$JS.API.STREAM.INFO.MB_000", case .success(var message) = answer else { return answer }
+          message.body = Array(
+            String(decoding: message.body, as: UTF8.self)
+              .replacing(#""last_seq":"#, with: #""last_seq":1,"other":"#).utf8)
+          return .success(message)
+        })
+    }
+    let seq = try #require(await one.mailbox.append([samplePush()]).first?.seq)
+    other.mailbox.acknowledge(1, through: seq)
+    await eventually { engine.count(of: "mb.000.1") == 0 }
+    #expect(try await other.mailbox.waiting() == [])
   }
 }

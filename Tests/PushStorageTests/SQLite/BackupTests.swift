@@ -190,9 +190,13 @@ import Testing
       try queue.close()
     }
     try await change("INSERT INTO backup_file VALUES ('ca.key', 511, x'00'), ('devices/a.json', 2559, x'00')")
+    // This file is written a second time, with the path of its key in the new folder.
+    let development = StateFolder.Development(teamID: "T", keyID: "K", keyPath: "/old/AuthKey_K.p8", topic: "a.b")
+    let text = String(decoding: try JSONEncoder().encode(development), as: UTF8.self)
+    try await change("INSERT INTO backup_file VALUES ('development.json', 511, CAST('\(text)' AS BLOB))")
     let target = StateFolder(home.folder.file("state"))
     _ = try Backup.restore(file, into: target)
-    for name in ["ca.key", "devices/a.json"] {
+    for name in ["ca.key", "devices/a.json", "development.json"] {
       let mode = try FileManager.default.attributesOfItem(atPath: target.path + "/" + name)[.posixPermissions]
       #expect((mode as? NSNumber)?.intValue == 0o600)
     }

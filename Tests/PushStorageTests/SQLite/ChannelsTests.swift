@@ -1,6 +1,7 @@
 import Foundation
 import GRDB
 import PushTesting
+import Synchronization
 import Testing
 
 @testable import PushCore
@@ -21,9 +22,9 @@ import Testing
     channels = try PushStorage.Channels(store: store, logger: .silent)
   }
 
-  private func message(_ channel: ChannelID, expires: Int64 = 1_800_003_600) -> BroadcastMessage {
+  private func message(_ channel: ChannelID, _ id: Int = 1, expires: Int64 = 1_800_003_600) -> BroadcastMessage {
     BroadcastMessage(
-      channel: channel, app: app, number: 0, id: .number(1), uniqueID: .number(2), received: now, expires: expires,
+      channel: channel, app: app, number: 0, id: .number(id), uniqueID: .number(2), received: now, expires: expires,
       priority: 5, payload: Array(#"{"n":1}"#.utf8))
   }
 
@@ -36,7 +37,7 @@ import Testing
 
   @Test func `everything is there after a restart`() async throws {
     let (kept, deleted) = (try await create(.none), try await create())
-    try await channels.publish(message(kept)) { _ in }
+    try await channels.publish(message(kept, 9)) { _ in }
     try await channels.publish(message(kept)) { _ in }
     try await channels.subscribe([DeviceID(row: 7)], to: kept)
     #expect(channels.acknowledge(DeviceID(row: 7), kept, through: 1))
@@ -60,8 +61,8 @@ import Testing
     let store = store
     let (stream, numbers) = AsyncStream.makeStream(of: UInt64.self)
     try await withThrowingTaskGroup(of: Void.self) { group in
-      for _ in 0..<20 {
-        let message = message(channel)
+      for id in 1...20 {
+        let message = message(channel, id)
         group.addTask { [channels] in
           try await channels.publish(message) { stored in
             let onDisk = try? store.pool.read { try Int64.fetchOne($0, sql: "SELECT number FROM channel_message") }
@@ -80,12 +81,29 @@ import Testing
     let (channel, device) = (try await create(), DeviceID(row: 7))
     try await channels.subscribe([device], to: channel)
     #expect(!channels.acknowledge(device, channel, through: 1))
-    for _ in 0..<3 { try await channels.publish(message(channel)) { _ in } }
+    for id in 1...3 { try await channels.publish(message(channel, id)) { _ in } }
     #expect(channels.acknowledge(device, channel, through: 2))
     #expect(!channels.acknowledge(device, channel, through: 2))
     #expect(!channels.acknowledge(device, channel, through: 1))
     #expect(!channels.acknowledge(DeviceID(row: 8), channel, through: 1))
     #expect(channels.subscriptions(of: device).map(\.seen) == [2])
+  }
+
+  @Test func `a retry of a broadcast is published once, also after a restart`() async throws {
+    let channel = try await create()
+    for id in [1, 2, 1, 2] { try await channels.publish(message(channel, id)) { _ in } }
+    #expect(channels.channel(channel)?.lastNumber == 2)
+    let again = try reopened()
+    try await again.publish(message(channel, 2)) { _ in Issue.record("a broadcast was published twice") }
+    #expect(again.channel(channel)?.lastNumber == 2)
+    // Other channels have ids of their own, and a channel keeps the ids of its last messages only.
+    let other = try await create()
+    for id in 1...20 { try await channels.publish(message(other, id)) { _ in } }
+    #expect(channels.channel(other)?.lastNumber == 20)
+    try await channels.publish(message(other, 21 - RecentBroadcasts.idsOfChannel)) { _ in }
+    #expect(channels.channel(other)?.lastNumber == 20)
+    try await channels.publish(message(other, 20 - RecentBroadcasts.idsOfChannel)) { _ in }
+    #expect(channels.channel(other)?.lastNumber == 21)
   }
 
   @Test func `ten thousand acknowledgements reach the disk`() async throws {
@@ -99,6 +117,32 @@ import Testing
       try Int.fetchOne($0, sql: "SELECT count(*) FROM channel_subscription WHERE seen = 1")
     }
     #expect(written == 10_000)
+  }
+
+  @Test func `acknowledgements that the disk refused are written by the next attempt`() async throws {
+    let (channel, device) = (try await create(), DeviceID(row: 7))
+    try await channels.subscribe([device], to: channel)
+    try await channels.publish(message(channel)) { _ in }
+    try await store.pool.write { db in
+      try db.execute(
+        sql: """
+          CREATE TRIGGER full BEFORE UPDATE ON channel_subscription BEGIN SELECT RAISE(ABORT, 'no room'); END
+          """)
+    }
+    #expect(channels.acknowledge(device, channel, through: 1))
+    await channels.settle()
+    try await store.pool.write { try $0.execute(sql: "DROP TRIGGER full") }
+    await channels.settle()
+    #expect(try reopened().subscriptions(of: device).map(\.seen) == [1])
+  }
+
+  @Test func `a number that the stored message has is not given out again`() async throws {
+    let channel = try await create()
+    for id in 1...2 { try await channels.publish(message(channel, id)) { _ in } }
+    try await store.pool.write { try $0.execute(sql: "UPDATE channel SET last_number = 1") }
+    let again = try reopened()
+    #expect(again.channel(channel)?.lastNumber == 2)
+    #expect(again.brokenInvariant() == nil)
   }
 
   @Test func `an app has at most ten thousand, and two who make the last do not both get it`() async throws {

@@ -95,7 +95,37 @@ import Testing
     // Without an event to log, the log retries automatically.
     await eventually { log.problem == nil }
     log.append([row(2)])
-    #expect(try await log.rows(.init()).map(\.row.at) == [1002])
+    #expect(try await log.rows(.init()).map(\.row.event) == [.lost, .stored])
+  }
+
+  @Test func `lost rows are counted, have one row of their own, and logging goes on`() async throws {
+    // While the folder is missing, no file can be opened.
+    let place = folder.file("none")
+    let log = DeliveryLog(path: place + "/log.sqlite", retention: 86_400 * 365 * 100, logger: .silent)
+    defer { log.close() }
+    let lost = try #require(DeliveryLog.countedEvents.firstIndex(of: .lost))
+    let times = Mutex<[Int64]>([])
+    log.afterLoss { time in times.withLock { $0.append(time) } }
+    for part in 1...2 {
+      for number in 1...3 {
+        log.append([row(number), row(number, .expired)])
+        _ = try? await log.rows(.init())
+      }
+      #expect(log.problem != nil)
+      try FileManager.default.createDirectory(atPath: place, withIntermediateDirectories: false)
+      log.append([row(10)])
+      let rows = try await log.rows(.init()).map(\.row)
+      #expect(rows.map(\.event) == [.lost, .stored] && log.problem == nil)
+      guard case .lost(6, let since)? = rows.first?.detail else {
+        Issue.record("\(rows)")
+        return
+      }
+      #expect(times.withLock { $0 }.map { Timestamp.text($0) }.last == since)
+      #expect(times.withLock { $0 }.count == part)
+      #expect(rows.first?.detail.words == "6 events were not logged since \(since)")
+      #expect(log.events.totals[lost] == UInt64(6 * part))
+      try FileManager.default.removeItem(atPath: place)
+    }
   }
 
   @Test func `a unique id comes back, and a detail that is too long makes room for it`() throws {
@@ -399,8 +429,12 @@ import Testing
     #expect(tooMuch.count == 0)
     log.append(&enough)
     let records = try await log.rows(.init(limit: 1000))
-    #expect(records.map(\.row.id) == (0..<250).map { APNSID.number($0) })
-    #expect(records.allSatisfy { $0.row.event == .accepted })
+    guard case .lost(300, _)? = records.first?.row.detail else {
+      Issue.record("\(records.count) rows, and none about the lost ones")
+      return
+    }
+    #expect(records.dropFirst().map(\.row.id) == (0..<250).map { APNSID.number($0) })
+    #expect(records.dropFirst().allSatisfy { $0.row.event == .accepted })
     #expect(zip(records, records.dropFirst()).allSatisfy { $0.number < $1.number })
     log.close()
     let sizes = try await DatabaseQueue(path: folder.file("log.sqlite")).read {

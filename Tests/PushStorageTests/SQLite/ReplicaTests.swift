@@ -52,13 +52,19 @@ import Testing
     try await follow()
     #expect(channels[1].subscriptions(of: 1).map(\.channel) == [id] && channels[1].channel(id)?.subscriptions == 2)
     try await channels[1].subscribe([3], to: id)
-    let message = BroadcastMessage(
-      channel: id, app: app, number: 0, id: .number(1), uniqueID: .number(2), received: 5, expires: 9_000_000_000,
-      priority: 5,
-      payload: Array("{}".utf8))
-    for _ in 0..<2 { try await channels[0].publish(message) { _ in } }
+    let messages = [1, 3].map { number in
+      BroadcastMessage(
+        channel: id, app: app, number: 0, id: .number(number), uniqueID: .number(2), received: 5,
+        expires: 9_000_000_000, priority: 5, payload: Array("{}".utf8))
+    }
+    for message in messages { try await channels[0].publish(message) { _ in } }
     try await follow()
     #expect(channels[1].message(of: id, now: 6)?.number == 2)
+    // The first gateway has failed before it answered: the senders repeat their requests at the other one.
+    for message in messages {
+      try await channels[1].publish(message) { _ in Issue.record("a broadcast was published twice") }
+    }
+    #expect(channels[1].channel(id)?.lastNumber == 2)
     #expect(channels[1].acknowledge(1, id, through: 2))
     await channels[1].settle()
     try await channels[1].unsubscribe([2])

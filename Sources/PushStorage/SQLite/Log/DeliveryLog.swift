@@ -21,6 +21,8 @@ package enum DeliveryEvent: String, Sendable, Codable, CaseIterable {
   case retracted
   /// The push broke a rule; the settings of its app log such a breach instead of refusing the push.
   case reported
+  /// Events of pushes were not logged. The row belongs to no push; its detail has their number.
+  case lost
 }
 
 /// The delivery log: one row per change of state, in a file of its own, written asynchronously.
@@ -127,8 +129,11 @@ package final class DeliveryLog: Sendable {
   private let stopped = DispatchSemaphore(value: 0)
   private let logger: Logger
   private let trouble = Mutex<HealthProblem?>(nil)
-  /// The number of events that were not logged since the problem began; only the writer uses it.
-  private let missing = Atomic<Int>(0)
+  /// The events that were not logged and have no row about that yet: their number, and the time of the first loss in
+  /// milliseconds since 1970. Only the writer uses it.
+  private let loss = Mutex<(count: Int, since: Int64)?>(nil)
+  /// See ``afterLoss(_:)``.
+  private let recovery = Mutex<@Sendable (Int64) -> Void>({ _ in })
 
   /// The reason why events are not logged now; nil while they are.
   package var problem: HealthProblem? { trouble.withLock { $0 } }
@@ -235,9 +240,16 @@ package final class DeliveryLog: Sendable {
     }
     guard isFirst else { return }
     handOver.withLock { $0 = {} }
+    recovery.withLock { $0 = { _ in } }
     wake.signal()
     hurry.signal()
     stopped.wait()
+  }
+
+  /// Sets the action that follows a loss, on the writer's thread: after the row about it was written, it gets the time
+  /// of the first lost event in milliseconds since 1970. ``close()`` releases it.
+  package func afterLoss(_ recovery: @escaping @Sendable (Int64) -> Void) {
+    self.recovery.withLock { $0 = recovery }
   }
 
   /// The number of rows that are queued to be written.
@@ -352,8 +364,9 @@ package final class DeliveryLog: Sendable {
       }
       if taken.dropped > 0 {
         logger.log(.deliveryLogOverrun, "the delivery log could not keep up", metadata: ["dropped": "\(taken.dropped)"])
+        note(lost: taken.dropped)
       }
-      if taken.batch.count > 0 {
+      if taken.batch.count > 0 || taken.dropped > 0 {
         write(taken.batch, &group)
         waits.note(taken.batch.bytes)
         listener.withLock { $0 }?(taken.batch.bytes)
@@ -376,7 +389,7 @@ package final class DeliveryLog: Sendable {
       for reader in taken.readers { reader.resume() }
       if taken.batch.count == 0, !isTrimming {
         if taken.isClosed { break }
-        waitForWork()
+        waitForWork(&group)
       }
       if !taken.isClosed { _ = hurry.wait(until: .now() + DeliveryLog.pause) }
     }
@@ -389,9 +402,10 @@ package final class DeliveryLog: Sendable {
   /// Waits until there are rows to write; after a failure only for ``probeTime``, and then tries the disk.
   ///
   /// The health of the gateway must recover even if no push arrives, because a sender may check it before it sends.
-  private func waitForWork() {
+  private func waitForWork(_ group: inout LogGroup) {
     guard problem != nil else { return wake.wait() }
     guard !wake.wait(until: .now() + DeliveryLog.probeTime) else { return }
+    guard loss.withLock({ $0 }) == nil else { return write(LogBatch(), &group) }
     // This write changes nothing; it only tests the disk.
     let isWell =
       (try? file.access { queue in
@@ -426,23 +440,54 @@ package final class DeliveryLog: Sendable {
     return (try? file.trim(before: end * 1000)) ?? false
   }
 
+  /// Writes rows, after a row about the events that were lost before.
   private func write(_ batch: LogBatch, _ group: inout LogGroup) {
+    let known = loss.withLock { $0 }
+    let rows = known.map { batch.following(DeliveryLog.row(of: $0)) } ?? batch
+    let pieces = rows.pieces(of: Limits.maximumLogBatchSize)
+    var left = pieces[...]
     do {
       do {
-        try file.access { try DeliveryLog.write(batch, &group, to: $0) }
+        try file.access { try DeliveryLog.write(rows, &left, &group, to: $0) }
       } catch  where error.isDamage {
-        // The new file that replaces the damaged one takes the batch.
-        try file.access { try DeliveryLog.write(batch, &group, to: $0) }
+        // The new file that replaces the damaged one takes the whole batch.
+        left = pieces[...]
+        try file.access { try DeliveryLog.write(rows, &left, &group, to: $0) }
       }
       endTrouble()
+      if let known { recovery.withLock { $0 }(known.since) }
     } catch {
-      begin(trouble: error)
       // Logged once; the number of lost events is logged when the problem ends.
-      if missing.add(batch.count, ordering: .relaxed).oldValue == 0 {
-        logger.log(.eventsNotLogged, "not logged: \(error)")
-      }
+      if problem == nil || known == nil { logger.log(.eventsNotLogged, "not logged: \(error)") }
+      begin(trouble: error)
+      let isNoted = left.count < pieces.count
+      if isNoted { loss.withLock { $0 = nil } }
+      let unwritten = left.reduce(0) { $0 + LogBatch.rows(Array(rows.bytes[$1])).count }
+      note(lost: unwritten - (known != nil && !isNoted ? 1 : 0))
     }
   }
+
+  /// Counts events that are not logged.
+  private func note(lost count: Int) {
+    guard count > 0 else { return }
+    loss.withLock { loss in
+      loss = (count: (loss?.count ?? 0) + count, since: loss?.since ?? WallClock.system.milliseconds())
+    }
+    LogBatch.events.firstIndex(of: .lost).map { events.add(UInt64(count), at: $0) }
+  }
+
+  /// Returns the row about lost events.
+  private static func row(of loss: (count: Int, since: Int64)) -> Row {
+    Row(
+      at: WallClock.system.milliseconds(), event: .lost, id: noPush,
+      detail: .lost(loss.count, since: Timestamp.text(loss.since)))
+  }
+
+  /// The id in a row that belongs to no push.
+  private static let noPush: APNSID = {
+    guard let id = APNSID("00000000-0000-0000-0000-000000000000") else { preconditionFailure("this is a UUID") }
+    return id
+  }()
 
   private func begin(trouble error: StoreError) {
     let now = Int64(Date().timeIntervalSince1970)
@@ -452,18 +497,29 @@ package final class DeliveryLog: Sendable {
   }
 
   private func endTrouble() {
-    trouble.withLock { $0 = nil }
-    let count = missing.exchange(0, ordering: .relaxed)
-    if count > 0 { logger.log(.eventsLoggedAgain, "events are logged again", metadata: ["missing": "\(count)"]) }
+    let wasFailing = trouble.withLock { trouble in
+      defer { trouble = nil }
+      return trouble != nil
+    }
+    let count = loss.withLock { loss in
+      defer { loss = nil }
+      return loss?.count ?? 0
+    }
+    guard wasFailing, count > 0 else { return }
+    logger.log(.eventsLoggedAgain, "events are logged again", metadata: ["missing": "\(count)"])
   }
 
-  private static func write(_ batch: LogBatch, _ group: inout LogGroup, to queue: DatabaseQueue) throws {
-    for piece in batch.pieces(of: Limits.maximumLogBatchSize) {
+  /// - Parameter left: the pieces to write; each is removed when it is written.
+  private static func write(
+    _ batch: LogBatch, _ left: inout ArraySlice<Range<Int>>, _ group: inout LogGroup, to queue: DatabaseQueue
+  ) throws {
+    while let piece = left.first {
       // Each piece has the times of the whole batch: a reader searches at most one piece in vain.
       try unsafe batch.bytes.withUnsafeBytes { bytes in
         let rows = unsafe UnsafeRawBufferPointer(rebasing: bytes[piece])
         try unsafe LogFile.append(rows, first: batch.first, last: batch.last, to: queue, &group)
       }
+      left.removeFirst()
     }
   }
 }

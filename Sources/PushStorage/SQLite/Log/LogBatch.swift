@@ -18,7 +18,7 @@ package struct LogBatch: Sendable {
   package private(set) var first = Int64.max
   package private(set) var last = Int64.min
   /// The number of rows of each event, by its code.
-  package private(set) var counts = InlineArray<19, UInt32>(repeating: 0)
+  package private(set) var counts = InlineArray<20, UInt32>(repeating: 0)
 
   package init() {}
 
@@ -37,7 +37,7 @@ package struct LogBatch: Sendable {
   package static let events: [DeliveryEvent] = [
     .accepted, .refused, .stored, .collapsed, .transmitted, .acknowledged, .presented, .suppressed, .viewed, .closed,
     .action, .expired, .dropped, .ignored, .fault, .undeliverable, .traced,
-    .retracted, .reported,
+    .retracted, .reported, .lost,
   ]
 
   package mutating func append(_ row: borrowing DeliveryLog.Row) {
@@ -244,6 +244,14 @@ package struct LogBatch: Sendable {
       end = next
     }
     return pieces + [start..<end]
+  }
+
+  /// Returns these rows behind another one.
+  func following(_ row: DeliveryLog.Row) -> LogBatch {
+    var (rows, rest) = (LogBatch(), self)
+    rows.append(row)
+    rows.take(&rest)
+    return rows
   }
 
   /// Returns the rows of a batch, in order, each with its index. It stops at the first invalid row.

@@ -1,3 +1,5 @@
+import PushPolicy
+
 /// Rows of a delivery log in the form in which the gateways of a cluster exchange them.
 ///
 /// It begins with a byte that is 1 if these are all rows, and the number to continue from (8 bytes). Each row follows
@@ -61,6 +63,7 @@ package struct LogPassage: Sendable {
       let size = Int(truncatingIfNeeded: LogPassage.integer(rest.dropFirst(8).prefix(4)))
       let row = rest.dropFirst(LogPassage.rowHeadSize)
       guard size <= row.count, (0..<Int64.max).contains(number) else { return nil }
+      ReadingSteps.add(LogPassage.rowHeadSize + size)
       if let read = LogBatch.rows(Array(row.prefix(size))).first {
         records.append(DeliveryLog.Record(number: number, row: read.row, text: read.text?.text))
       }

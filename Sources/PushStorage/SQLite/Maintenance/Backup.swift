@@ -272,7 +272,8 @@ extension StateFolder {
       atPath: (target as NSString).deletingLastPathComponent, withIntermediateDirectories: true,
       attributes: [.posixPermissions: 0o700])
     // The mode of the backup is limited: only the owner needs access to these files.
-    try write(content, to: target, mode: mode & 0o600)
+    let mode = mode & 0o600
+    try write(content, to: target, mode: mode)
     guard target == developmentPath else { return }
     // The file contains the path of the key, which differs in this folder.
     var development = try decodeJSON(Development.self, from: content)

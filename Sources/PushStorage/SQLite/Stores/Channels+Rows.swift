@@ -32,7 +32,10 @@ extension Channels {
     let messages = try PreparedStatement(db, "SELECT \(messageColumns) FROM channel_message")
     while try messages.next() {
       guard let id = ChannelID(bytes: messages.blob(0)), let channel = state.channels[id] else { continue }
-      if let message = try Channels.message(messages, of: channel) { state.channels[id]?.message = message }
+      guard let message = try Channels.message(messages, of: channel) else { continue }
+      state.channels[id]?.message = message
+      // In a database with damaged rows, the stored message can be ahead of the number of its channel.
+      state.channels[id]?.lastNumber = max(channel.lastNumber, message.number)
     }
     let subscriptions = try PreparedStatement(db, "SELECT device, channel, seen FROM channel_subscription")
     while try subscriptions.next() {
@@ -124,6 +127,7 @@ extension Channels {
     let (published, changed) = state.withLock { state in
       let changed = Set(subscriptions.filter { state.take($0) }.map(\.device))
       let published = found.compactMap { state.take($0, as: $1) }
+      for message in published { state.recent.add(message) }
       if let off { state.off = off }
       state.checkInvariants()
       return (published, changed)
@@ -164,6 +168,7 @@ extension Channels.State {
   fileprivate mutating func take(_ id: ChannelID, as channel: BroadcastChannel?) -> BroadcastMessage? {
     let before = channels[id]
     if let before { byApp[Channels.Key(app: before.app, environment: before.environment)]?.remove(id) }
+    if channel?.deleted != nil || channel == nil { recent.remove(id) }
     guard var channel else {
       channels[id] = nil
       return nil

@@ -38,6 +38,8 @@ package final class Channels: Sendable {
     var byApp: [Key: Set<ChannelID>] = [:]
     /// The subscriptions of each device. A device has few: a linear search costs less than a table for each device.
     var subscriptions: [DeviceID: [Subscription]] = [:]
+    /// The messages that were published since the start.
+    var recent = RecentBroadcasts()
     /// The apps that may not broadcast.
     var off: Set<AppID> = []
     /// The acknowledgements that are not on disk yet.
@@ -226,6 +228,10 @@ package final class Channels: Sendable {
 
   /// Stores a message as the most recent one of its channel. The message is on disk when this returns.
   ///
+  /// A message with the id of a recent message of the channel is a retry, and changes nothing: the gateway of the first
+  /// request may have failed before it answered. All gateways of a cluster compare with the same messages, because a
+  /// change is repeated after those of other gateways.
+  ///
   /// - Parameter handOver: called with the numbered message, in the order of the numbers, when it is on disk.
   /// - Throws: ``Failure/deleted``, ``StoreError``.
   package func publish(_ message: BroadcastMessage, handOver: @escaping @Sendable (BroadcastMessage) -> Void)
@@ -234,6 +240,7 @@ package final class Channels: Sendable {
     try await store.write { [self] db in
       let channel = state.withLock { $0.channels[message.channel] }
       guard let channel, channel.deleted == nil else { throw Failure.deleted }
+      if channel.message?.id == message.id || state.withLock({ $0.recent.contains(message) }) { return }
       let message = message.numbered(channel.lastNumber + 1)
       try db.execute(
         sql: """
@@ -252,6 +259,7 @@ package final class Channels: Sendable {
         state.withLock { state in
           state.channels[message.channel]?.lastNumber = message.number
           state.channels[message.channel]?.message = message
+          state.recent.add(message)
           state.checkInvariants()
         }
         handOver(message)
@@ -283,7 +291,8 @@ package final class Channels: Sendable {
   }
 
   /// Writes the acknowledgements to disk in slices. Returns when all are written, also the ones that another call
-  /// took.
+  /// took, or after a write has failed. After a failure they are kept, and the next acknowledgement starts another
+  /// attempt.
   package func settle() async {
     while true {
       let slice = state.withLock { state -> [(one: Acknowledgement, seen: UInt64)]? in
@@ -306,6 +315,7 @@ package final class Channels: Sendable {
         logger.log(
           .channelProgressNotStored, "the devices' positions in channels were not stored: \(error)",
           metadata: ["rows": "\(slice.count)"])
+        return state.withLock { $0.isSettling = false }
       }
       // Acknowledgements that changed during the write stay unsettled.
       state.withLock { state in
@@ -427,6 +437,7 @@ extension Channels.State {
     channels[id]?.deleted = now
     channels[id]?.message = nil
     channels[id]?.subscriptions = 0
+    recent.remove(id)
   }
 }
 

@@ -1,0 +1,1 @@
+../../../Sources/pushcli/Plain/PlainLine.swift

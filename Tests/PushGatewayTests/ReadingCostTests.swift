@@ -1,0 +1,76 @@
+import GatewayProtocol
+import HTTP2Transport
+import PushPolicy
+import PushTesting
+import Testing
+
+@testable import PushCore
+@testable import PushGateway
+@testable import PushStorage
+
+#if DEBUG
+  /// For any input, a parser takes a number of steps in proportion to the size of the input.
+  @Suite struct ReadingCostTests {
+    private static let parsers = [
+      CountedParser("a query of values", "/v1/device/log?", repeating: "a=%41&", by: readRequest),
+      CountedParser("a query of one value", "/v1/device/log?event=", repeating: "%2C", by: readRequest),
+      CountedParser("a path of components", "/", repeating: "a/", by: readRequest),
+      CountedParser("a path with a long name", "/v1/", repeating: "%41", by: readRequest),
+      CountedParser("a position in the logs of a cluster", repeating: "a:1,", "a:1") { bytes in
+        _ = LogPosition(text: String(decoding: bytes, as: UTF8.self))
+      },
+      CountedParser("a token of empty parts", repeating: ".", by: readToken),
+      CountedParser("a token with long claims", "e30.", repeating: "A", ".AAAA", by: readToken),
+      CountedParser("a token of members", "{", repeating: #""x":1,"#, #""x":1}"#) { bytes in
+        let part = Base64URL.encode(bytes)
+        readToken(Array("\(part).\(part).AAAA".utf8))
+      },
+      CountedParser("preferences of apps", #"{"apps":{"#, repeating: #""a":{},"#, #""b":{}}}"#) { bytes in
+        _ = try? decodeJSON(Preferences.self, from: bytes)
+      },
+      CountedParser("settings given again", repeating: "loops: 2\n", by: readSettings),
+      CountedParser("a setting of a list", "listen: [", repeating: "x,", "x]", by: readSettings),
+      CountedParser("faults given again", "faults:\n", repeating: "- {name: a, reason: BadPath}\n", by: readFaults),
+      CountedParser("a pattern of choices", repeating: "a", by: search("(a|a)*b")),
+      CountedParser("a pattern of repetitions", repeating: "a", by: search("^(a+)+b")),
+      CountedParser("a pattern of two gaps", repeating: "x", by: search("x.*y.*z")),
+    ]
+
+    private static let router = Router([
+      Router.Route("GET", "/v1/{name}") { _ in throw StoreError("not served") },
+      Router.Route("POST", "/v1/device/log") { _ in throw StoreError("not served") },
+    ])
+
+    private static func readRequest(_ bytes: [UInt8]) {
+      let target = String(decoding: bytes, as: UTF8.self)
+      let request = ControlRequest(method: "GET", target: target, authorization: nil, from: .remote)
+      _ = router.match(method: request.method, path: request.path)
+    }
+
+    private static func readToken(_ bytes: [UInt8]) {
+      let cache = ProviderTokenCache(registrations: MemoryRegistrations())
+      _ = try? cache.token(bytes, parser: JSONParser())
+    }
+
+    private static func readSettings(_ bytes: [UInt8]) {
+      _ = try? ConfigurationFile.entries(of: String(decoding: bytes, as: UTF8.self), "config.yaml")
+    }
+
+    private static func readFaults(_ bytes: [UInt8]) {
+      _ = try? FaultRule.list(yaml: String(decoding: bytes, as: UTF8.self))
+    }
+
+    private static func search(_ pattern: String) -> @Sendable ([UInt8]) -> Void {
+      { bytes in
+        let text = String(decoding: bytes, as: UTF8.self)
+        #expect((try? LinearPattern(pattern))?.isFound(in: text) == false)
+      }
+    }
+
+    @Test(arguments: parsers) func `a parser takes steps in proportion to its input`(_ parser: CountedParser) {
+      let steps = parser.stepsPerByte
+      // A parser that compared all pieces of an input with each other would take hundreds.
+      #expect(steps.allSatisfy { $0 > 0 && $0 <= 40 }, "\(steps)")
+    }
+  }
+#endif
