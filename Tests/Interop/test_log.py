@@ -76,7 +76,7 @@ def test_events_can_be_chosen(gateway, device, connection):
     gateway.events(id, "stored")
     chosen = gateway.run("log", id, "--event", "stored,dropped", "--json").records
     assert [record["event"] for record in chosen] == ["stored"]
-    assert "unknown event \"lost\": expected one of accepted" in gateway.run("log", "--event", "lost", code=2).err
+    assert "unknown event \"gone\": expected one of accepted" in gateway.run("log", "--event", "gone", code=2).err
     [line] = gateway.run("log", id, "--event", "stored").out.splitlines()
     assert line.endswith("device offline  [Stored – Device Offline]")
 
