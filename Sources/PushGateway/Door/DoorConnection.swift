@@ -1,3 +1,4 @@
+import GatewayClient
 import HTTP2Transport
 import NIOCore
 import NIOHTTP1
