@@ -54,7 +54,8 @@ packages:
 
 test-packages: packages
 	@scripts/install-packages nghttp2-client curl tmux python3-venv binutils unicode-data zsh fish prometheus faketime junit5 \
-	  libcurl4
+	  libcurl4 nodejs
+	@scripts/install-packages chromium || echo "Chromium can't be had: the tests of the page in a browser are skipped."
 
 bench-packages: packages
 	@scripts/install-packages nghttp2-client nghttp2-server openssl nginx libnginx-mod-nchan mosquitto gcc util-linux python3
