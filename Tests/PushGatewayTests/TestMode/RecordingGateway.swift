@@ -25,6 +25,8 @@ final class RecordingGateway: Sendable {
   private let store: SQLiteStore
   private let router: Router
   private let key: ES256Key
+  /// The issue time of tokens. A connection may not change its token within 20 minutes, so all of them have the same.
+  private let began = WallClock.system.seconds
 
   init(_ options: TestOptions = TestOptions()) async throws {
     folder = try TemporaryFolder()
@@ -105,12 +107,12 @@ final class RecordingGateway: Sendable {
   func client() async throws -> Client { try await Client.connect(to: .admin(path: folder.file("socket"))) }
 
   /// Returns the field with a provider token of a key that the gateway does not know.
-  func authorization(keyID: String = "ABC1234567", issued: Int64 = WallClock.system.seconds) throws -> (
-    HeaderName, String
-  ) {
+  ///
+  /// - Parameter issued: the issue time in seconds since 1970; nil for that of all requests of the test.
+  func authorization(keyID: String = "ABC1234567", issued: Int64? = nil) throws -> (HeaderName, String) {
     var recipe = TokenRecipe()
     recipe.header = #"{"alg":"ES256","kid":"\#(keyID)"}"#
-    recipe.claims = #"{"iss":"TEAM000001","iat":\#(issued)}"#
+    recipe.claims = #"{"iss":"TEAM000001","iat":\#(issued ?? began)}"#
     return (.authorization, "bearer " + (try recipe.text(by: key)))
   }
 
