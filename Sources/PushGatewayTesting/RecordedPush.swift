@@ -90,8 +90,8 @@ public struct RecordedPush: Sendable, Equatable, Decodable {
   public let events: [Event]
 
   enum CodingKeys: String, CodingKey, CaseIterable {
-    case number, received, answered, id, method, path, token, topic, suffix, priority, expiration, headers, payload, size
-    case sender, outcome, status, reason, states, presented, suppressed, findings, lint, events
+    case number, received, answered, id, method, path, token, topic, suffix, priority, expiration, headers, payload
+    case size, sender, outcome, status, reason, states, presented, suppressed, findings, lint, events
     case pushType = "push_type"
     case collapseID = "collapse_id"
     case payloadText = "payload_text"

@@ -28,8 +28,8 @@ struct TestServer {
     "listen": "127.0.0.1:0", "http_listen": "127.0.0.1:0", "durability": "normal", "log_level": "warning", "loops": "1",
   ]
 
-  /// Returns the path of a new folder: in memory if the system has room there, where a sync costs nothing, unless
-  /// `TMPDIR` names another place.
+  /// Returns the path of a new folder: in memory, where a sync costs nothing, if there is enough of it and `TMPDIR` is not
+  /// set.
   static func newFolder() -> String {
     let files = FileManager.default
     let free = try? files.attributesOfFileSystem(forPath: memory)[.systemFreeSize] as? Int
