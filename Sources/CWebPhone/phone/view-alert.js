@@ -86,10 +86,9 @@ class AlertView extends View {
       : el("div.texts", {}, alert.subtitle ? said("p.subtitle", plain(alert.subtitle)) : "", alert.body && alert.title ? said("p", plain(alert.body)) : "");
     texts.id = "alert-text";
     texts.className = "texts";
-    texts.tabIndex = 0;
     const title = isGroup ? `${this.#members.length} Notifications` : plain(alert.title || alert.body || "Notification");
     this.dialog.replaceChildren(
-      el("div.of", {}, icon(app, "small"), said("span", plain(app.name))), el("h2", { id: "alert-title", dir: "auto" }, title), texts,
+      el("div.of", {}, icon(app, "small"), said("span", plain(app.name))), el("div.said", { tabIndex: 0 }, el("h2", { id: "alert-title", dir: "auto" }, title), texts),
       el("div.buttons", {}, choices(this.#members).map((choice, index) => button(plain(choice.title), () => this.#press(index), {
         className: index === 1 ? "primary" : "", dir: "auto",
       }))),
