@@ -42,6 +42,7 @@ class Phone extends View {
     this.journal = await Journal.open();
     // A known device shows what it has at once; the stream finds out whether it is still a device.
     if (this.state.device.name && !this.invitation) return this.begin();
+    if (this.invitation && !this.state.device.name) return this.#join(false);
     try {
       await gateway.device();
     } catch (error) {
