@@ -372,6 +372,20 @@ def test_a_setting_takes_effect_and_is_undone(gateway, browser):
     assert browser.page.input_value("[id='//quiet']") == "never"
 
 
+def test_keys_go_to_a_field_until_it_is_left(gateway, browser):
+    browser.show("settings")
+    browser.page.fill("#topic", "com.")
+    gateway.accepted(browser.token, alert("While Typing"))
+    browser.alert()
+    browser.page.keyboard.type("cv")
+    assert browser.page.input_value("#topic") == "com.cv"
+    browser.page.keyboard.press("Escape")
+    browser.page.wait_for_selector("dialog.alert:modal")
+    browser.page.keyboard.press("c")
+    browser.no_alert()
+    assert browser.page.input_value("#topic") == "com.cv"
+
+
 def test_two_tabs_are_one_device(gateway, browser):
     other = browser.watch(browser.context.new_page())
     other.goto(browser.address)

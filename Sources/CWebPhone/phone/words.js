@@ -14,11 +14,12 @@ export function hue(topic) {
 
 const formats = new Map();
 
-/** Returns a time in words. A format is kept, because its creation takes much longer than its use. */
+/** Returns a time in words; nothing for one that is invalid. A format is kept, because its creation takes much longer than its use. */
 function written(time, locale, options) {
   const key = JSON.stringify([locale, options]);
   if (!formats.has(key)) formats.set(key, new Intl.DateTimeFormat(locale, options));
-  return formats.get(key).format(time);
+  const date = new Date(time);
+  return Number.isNaN(date.getTime()) ? "" : formats.get(key).format(date);
 }
 
 /** Returns a time relative to now: minutes under an hour, then the time of day, then the date. */
