@@ -51,7 +51,7 @@ extension ListsAPI {
 extension DeviceAPI {
   init(_ parts: GatewayParts) {
     self.init(
-      registrations: parts.registrations, mailbox: parts.mailbox, epoch: parts.backend.epoch,
+      registrations: parts.registrations, mailbox: parts.mailbox, streams: parts.router, epoch: parts.backend.epoch,
       channels: parts.channels, groups: parts.groups, audit: parts.audit, budgets: parts.budgets,
       devices: parts.devices, pushes: parts.pushes, broadcasts: parts.broadcasts, logQueries: parts.logQueries,
       lists: ListsAPI(parts), clock: parts.clock)

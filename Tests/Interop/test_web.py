@@ -1,18 +1,23 @@
 """The device in a browser: its page and its session over HTTP, its logic in Node, and the whole of it in Chromium."""
 
+import base64
 import json
 import os
 import shutil
 import signal
 import subprocess
+import threading
+import uuid
 from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
+from brokers import free_ports
 from gateway import TOPIC
 from test_http import curl, door
-from waiting import HANG, eventually
+from waiting import HANG, Bell, eventually, wait_for
+from wire import Closed
 
 pytestmark = pytest.mark.alone("the page is of one gateway")
 
@@ -118,6 +123,9 @@ def test_the_page_is_served_over_http_2_too(gateway):
         assert "frame-ancestors 'none'" in response["content-security-policy"]
         assert connection.request("POST", "/phone/session", [], b'{"name":"foreign"}').status == 403
         own = [("origin", f"https://{gateway.address}"), ("sec-fetch-site", "same-origin")]
+        for origin in ("https://evil.example", f"http://{gateway.address}", "null"):
+            other = [("origin", origin), ("sec-fetch-site", "same-origin")]
+            assert connection.request("POST", "/phone/session", other, b'{"name":"foreign"}').status == 403
         _, code = invitation(gateway)
         body = json.dumps({"name": "over-tls", "invitation": code}).encode()
         response = connection.request("POST", "/phone/session", own, body)
@@ -127,6 +135,22 @@ def test_the_page_is_served_over_http_2_too(gateway):
         crumbs = [("cookie", "other=1"), ("cookie", cookie.partition(";")[0])]
         assert connection.request("GET", "/v1/device", own + crumbs).json["name"] == "over-tls"
         assert connection.request("GET", "/v1/device", crumbs).status == 403
+
+
+def test_the_worker_has_the_version_of_the_page(gateway):
+    _, fields, body = curl(gateway, "/phone/worker.js")
+    first, _, rest = body.partition(b"\n")
+    assert first == f"const version = {fields['etag']};".encode()
+    assert rest == (FILES / "worker.js").read_bytes()
+
+
+def test_signing_out_ends_the_session_on_every_machine(gateway):
+    cookie = ["-H", f"cookie: {join(gateway, 'leaving').partition(';')[0]}"]
+    assert page_request(gateway, "/phone/session", "-X", "DELETE", *cookie, origin="http://localhost:1")[0] == 403
+    assert page_request(gateway, "/v1/device", *cookie)[0] == 200
+    assert page_request(gateway, "/phone/session", "-X", "DELETE", *cookie)[0] == 204
+    assert page_request(gateway, "/v1/device", *cookie)[0] == 401
+    assert "leaving" in [one["name"] for one in gateway.devices()]
 
 
 def test_a_page_of_another_name_is_refused(gateway):
@@ -249,6 +273,20 @@ class Browser:
     def no_alert(self, page=None):
         (page or self.page).wait_for_selector("dialog.alert:not([open])", state="attached")
 
+    def close_alerts(self):
+        """Closes the alerts on screen, and those that come until they are closed."""
+        while queued := self.alerts("ordinal"):
+            self.alert()
+            self.page.click("dialog.alert .buttons button >> nth=0")
+            eventually(lambda queued=queued: queued[0] not in self.alerts("ordinal"), "the alert is closed")
+        self.no_alert()
+
+    def alerts(self, path):
+        """A member of each alert that is queued."""
+        return self.page.evaluate(
+            "(path) => document.querySelector('push-phone').state.alerts.map((one) => path.split('.').reduce((of, name) => of[name], one))",
+            path)
+
     def titles(self):
         """The titles of all rows of the center, also of those outside of the window."""
         return self.page.evaluate(
@@ -284,6 +322,7 @@ def test_an_alert_is_shown_and_answered(gateway, browser):
     browser.page.keyboard.press("c")
     browser.no_alert()
     gateway.events(sent, "closed")
+    gateway.events(sent, "acknowledged")
     assert browser.page.title().startswith("(3)")
     browser.show("home")
     assert browser.page.inner_text(".badge") == "3"
@@ -291,15 +330,18 @@ def test_an_alert_is_shown_and_answered(gateway, browser):
 
 def test_hostile_texts_are_texts(gateway, browser):
     texts = [
-        "<img src=x onerror=alert(1)>", "</script><script>alert(1)</script>", "\u202eevil", "a" * 1500, "مرحبا", "{{7*7}}",
+        "<img src=x onerror=alert(1)>", "</script><script>alert(1)</script>", "\u202eevil", "a" * 1200, "مرحبا", "{{7*7}}",
         "javascript:alert(1)", "e\u0301" * 100]
+    browser.show("center")
     for text in texts:
         gateway.accepted(browser.token, alert(text, text) | {"url": text})
-    browser.alert()
-    browser.page.click("dialog.alert button:has-text('Close')")
-    browser.no_alert()
-    browser.show("center")
-    browser.page.wait_for_selector(f".row.entry >> text={texts[0]}")
+    eventually(lambda: browser.titles() == texts[::-1], "all are listed")
+    browser.close_alerts()
+    for text in texts:
+        browser.page.keyboard.press("j")
+        browser.page.keyboard.press("Enter")
+        assert browser.page.evaluate("() => document.documentElement.scrollWidth <= innerWidth"), text
+        browser.page.keyboard.press("Escape")
     assert browser.page.locator("push-phone img, push-phone script, push-phone a[href^='javascript']").count() == 0
 
 
@@ -328,6 +370,20 @@ def test_a_setting_takes_effect_and_is_undone(gateway, browser):
     browser.page.keyboard.press("Tab")
     browser.page.wait_for_selector("p.error:not(:empty)")
     assert browser.page.input_value("[id='//quiet']") == "never"
+
+
+def test_keys_go_to_a_field_until_it_is_left(gateway, browser):
+    browser.show("settings")
+    browser.page.fill("#topic", "com.")
+    gateway.accepted(browser.token, alert("While Typing"))
+    browser.alert()
+    browser.page.keyboard.type("cv")
+    assert browser.page.input_value("#topic") == "com.cv"
+    browser.page.keyboard.press("Escape")
+    browser.page.wait_for_selector("dialog.alert:modal")
+    browser.page.keyboard.press("c")
+    browser.no_alert()
+    assert browser.page.input_value("#topic") == "com.cv"
 
 
 def test_two_tabs_are_one_device(gateway, browser):
@@ -363,8 +419,55 @@ def test_a_killed_browser_shows_each_push_once(gateway, browser):
         browser.alert()
         browser.page.wait_for_selector(f".row.entry >> text={expected[-1]}")
         assert browser.titles() == expected[::-1]
-        browser.page.click("dialog.alert button:has-text('Close')")
-        browser.no_alert()
+        browser.close_alerts()
+
+
+class Load(threading.Thread):
+    """Sends pushes, and sends each again until it is accepted."""
+
+    def __init__(self, gateway, token, count):
+        super().__init__(daemon=True)
+        self.gateway, self.token = gateway, token
+        self.titles = [f"Push {number}" for number in range(count)]
+        self.sent, self.changed, self.is_up = 0, Bell(), threading.Event()
+
+    def run(self):
+        for title in self.titles:
+            apns_id = str(uuid.uuid4())
+            while not self.is_accepted(title, apns_id):
+                assert self.is_up.wait(HANG)
+            self.sent += 1
+            self.changed.ring()
+
+    def is_accepted(self, title, apns_id):
+        try:
+            return self.gateway.push(self.token, alert(title), apns_id=apns_id).status == 200
+        except (OSError, Closed):
+            return False
+
+
+def test_a_gateway_that_is_killed_under_load_has_each_push_shown_once(start, chromium, tmp_path):
+    [port] = free_ports(1)
+    gateway = start("--http-listen", f"127.0.0.1:{port}")
+    browser = Browser(gateway, chromium, tmp_path / "profile", "killed").join()
+    gateway.prefer("killed", "budget=none", app=TOPIC)
+    browser.show("center")
+    load = Load(gateway, browser.token, 80)
+    load.is_up.set()
+    load.start()
+    for kill in range(3):
+        wait_for(lambda kill=kill: load.sent > 20 * kill + 10, "pushes are accepted", load.changed)
+        load.is_up.clear()
+        gateway.kill()
+        gateway.restart()
+        load.is_up.set()
+    load.join(HANG)
+    assert load.sent == len(load.titles)
+    eventually(lambda: len(browser.titles()) >= len(load.titles), "all are shown")
+    assert browser.titles() == load.titles[::-1]
+    assert browser.alerts("push.alert.title") == load.titles
+    browser.context.close()
+    assert not browser.complaints
 
 
 def test_the_page_opens_without_a_network_and_connects_again(start, chromium, tmp_path):
@@ -385,3 +488,52 @@ def test_the_page_opens_without_a_network_and_connects_again(start, chromium, tm
     browser.context.set_offline(False)
     browser.connected()
     browser.context.close()
+
+
+# How it looks
+
+#: Pictures of the screens as numbers: the brightness of 39 × 84 fields. With PUSHGATEWAY_SCREENS=write they are written again.
+PICTURES = Path(__file__).parent / "web-screens"
+BRIGHTNESS = """async (data) => {
+  const image = new Image();
+  image.src = `data:image/png;base64,${data}`;
+  await image.decode();
+  const context = new OffscreenCanvas(39, 84).getContext("2d");
+  context.imageSmoothingQuality = "high";
+  context.drawImage(image, 0, 0, 39, 84);
+  const { data: pixels } = context.getImageData(0, 0, 39, 84);
+  return Array.from({ length: 39 * 84 }, (_, index) => Math.round((pixels[4 * index] + pixels[4 * index + 1] + pixels[4 * index + 2]) / 3));
+}"""
+
+
+def test_the_screens_look_as_they_did(start, chromium, tmp_path):
+    """Compared with tolerance: other fonts change few fields, and each only a little."""
+    browser = Browser(start(), chromium, tmp_path / "profile", "pictures").join()
+    browser.page.emulate_media(color_scheme="light", reduced_motion="reduce")
+    canvas = browser.context.new_page()
+    pictures = {}
+
+    def take(name):
+        shot = base64.b64encode(browser.page.screenshot()).decode()
+        pictures[name] = canvas.evaluate(BRIGHTNESS, shot)
+
+    browser.page.bring_to_front()
+    browser.gateway.accepted(browser.token, alert("Storm Warning for the Coast", "Stay away from the shore.", badge=3))
+    browser.alert()
+    take("alert")
+    browser.close_alerts()
+    browser.show("center")
+    browser.page.wait_for_selector(".row.entry")
+    take("center")
+    browser.show("settings")
+    browser.page.wait_for_selector("[id='//alert']")
+    take("settings")
+    browser.context.close()
+    for name, picture in pictures.items():
+        path = PICTURES / f"{name}.txt"
+        if os.environ.get("PUSHGATEWAY_SCREENS") == "write":
+            path.write_text("".join(bytes(picture[start:start + 39]).hex() + "\n" for start in range(0, len(picture), 39)))
+        stored = bytes.fromhex(path.read_text())
+        differences = [abs(one - other) for one, other in zip(picture, stored, strict=True)]
+        assert sum(differences) / len(differences) < 8, name
+        assert sum(difference > 64 for difference in differences) / len(differences) < 0.05, name

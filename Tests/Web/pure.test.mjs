@@ -9,7 +9,7 @@ const { EventParser, Backoff, place, readLine } = await load("lines.js");
 const { apply, badgeSum, changesBy, headline, isLink, limits, newState, readPush, unreadCount } = await load("state.js");
 const alerts = await load("alerts.js");
 const { finder, offsets, range, rows } = await load("center.js");
-const { answerWords, day, history, hue, moment, plain, reasons } = await load("words.js");
+const { answerWords, day, exact, history, hue, moment, plain, reasons } = await load("words.js");
 const { assignment, deviceChange, groups, override, quietUntil } = await load("preferences.js");
 const { bindings, commandOf } = await load("keys.js");
 
@@ -233,6 +233,8 @@ test("times are relative under an hour", () => {
   assert.equal(moment(now + 5000, now), "now");
   assert.equal(moment(now - 59 * 60_000, now), "59 min ago");
   assert.match(moment(now - 2 * 3_600_000, now, "en-US"), /10:00/);
+  assert.equal(exact(new Date(now).toISOString(), "en-US"), exact(now, "en-US"));
+  assert.equal(exact("never", "en-US"), "");
   assert.equal(day(now, now), "Today");
   assert.equal(day(now - 86_400_000, now), "Yesterday");
   assert.match(day(now - 3 * 86_400_000, now, "en-US"), /Sunday, March 1/);

@@ -42,6 +42,7 @@ class Phone extends View {
     this.journal = await Journal.open();
     // A known device shows what it has at once; the stream finds out whether it is still a device.
     if (this.state.device.name && !this.invitation) return this.begin();
+    if (this.invitation && !this.state.device.name) return this.#join(false);
     try {
       await gateway.device();
     } catch (error) {
@@ -304,10 +305,18 @@ class Phone extends View {
 
   async askToLeave() {
     if (!(await this.sheet([{ id: "leave", title: "Sign Out and Delete the History", isDestructive: true }]))) return;
+    const { onstatus } = this.link;
+    // The end of the secret ends the stream, too.
+    this.link.onstatus = () => {};
+    try {
+      await gateway.leave();
+    } catch (error) {
+      this.link.onstatus = onstatus;
+      return this.toast(error.message);
+    }
     this.link.end();
-    await gateway.leave().catch(() => {});
     await this.journal.erase();
-    location.assign("/phone");
+    return location.assign("/phone");
   }
 
   async askToStop(app) {

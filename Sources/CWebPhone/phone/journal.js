@@ -44,10 +44,15 @@ export class Journal {
     if (!changes.length) return;
     const transaction = this.#database.transaction("changes", "readwrite", { durability: "strict" });
     const store = transaction.objectStore("changes");
-    for (const change of changes) store.add(change);
+    let last = 0;
+    for (const change of changes) store.add(change).onsuccess = ({ target }) => { last = target.result; };
     await committed(transaction);
     this.#channel.postMessage("");
-    await this.refresh();
+    const added = structuredClone(changes);
+    // Keys are consecutive: without a change of another tab in between, nothing has to be read.
+    this.#reading = this.#reading.catch(() => {}).then(() => (
+      last - added.length === this.position ? this.#apply(added, last) : this.#read()));
+    await this.#reading;
   }
 
   /** Applies the changes of all tabs. */
@@ -68,9 +73,13 @@ export class Journal {
     const range = IDBKeyRange.lowerBound(this.position, true);
     const store = transaction.objectStore("changes");
     const [keys, changes] = await Promise.all([done(store.getAllKeys(range)), done(store.getAll(range))]);
+    if (changes.length || isReplaced) this.#apply(changes, keys.at(-1) ?? position);
+  }
+
+  #apply(changes, position) {
     for (const change of changes) apply(this.state, change);
-    if (keys.length) this.position = keys.at(-1);
-    if (changes.length || isReplaced) this.onchange(changes);
+    this.position = position;
+    this.onchange(changes);
   }
 
   /** Replaces the changes by a snapshot, if there are many. Only the tab with the stream does this. */

@@ -67,7 +67,9 @@ class AlertView extends View {
       event.stopPropagation();
       field.removeEventListener("keydown", leave);
       field.removeEventListener("blur", leave);
-      if (!this.#members.length) return;
+      // A click on a button of the alert is for that button.
+      if (!this.#members.length || this.dialog.contains(event.relatedTarget)) return;
+      field.blur();
       this.dialog.close();
     };
     field.addEventListener("keydown", leave);
@@ -86,10 +88,9 @@ class AlertView extends View {
       : el("div.texts", {}, alert.subtitle ? said("p.subtitle", plain(alert.subtitle)) : "", alert.body && alert.title ? said("p", plain(alert.body)) : "");
     texts.id = "alert-text";
     texts.className = "texts";
-    texts.tabIndex = 0;
     const title = isGroup ? `${this.#members.length} Notifications` : plain(alert.title || alert.body || "Notification");
     this.dialog.replaceChildren(
-      el("div.of", {}, icon(app, "small"), said("span", plain(app.name))), el("h2", { id: "alert-title", dir: "auto" }, title), texts,
+      el("div.of", {}, icon(app, "small"), said("span", plain(app.name))), el("div.said", { tabIndex: 0 }, el("h2", { id: "alert-title", dir: "auto" }, title), texts),
       el("div.buttons", {}, choices(this.#members).map((choice, index) => button(plain(choice.title), () => this.#press(index), {
         className: index === 1 ? "primary" : "", dir: "auto",
       }))),
@@ -176,7 +177,7 @@ class Help extends View {
   open(list) {
     const alertKeys = [[["c"], "close"], [["v"], "view"], [["C"], "close all"]].map(([keys, words]) => ({ keys, words: `in an alert: ${words}` }));
     this.dialog.replaceChildren(
-      el("header", {}, el("h2", {}, "Keys"), button("Done", () => this.dialog.close(), { className: "primary" })),
+      el("div.head", {}, el("h2", {}, "Keys"), button("Done", () => this.dialog.close(), { className: "primary" })),
       el("dl", {}, [...list, ...alertKeys].map(({ keys, words }) => [el("dt", {}, keys.map((key) => el("kbd", {}, keyName(key)))), el("dd", {}, words)])));
     this.dialog.showModal();
   }

@@ -16,6 +16,8 @@ class Center extends View {
   #size = 0;
   #known = "";
   #revision = -1;
+  /** The elements of the visible rows. */
+  #elements = new Map();
 
   connectedCallback() {
     if (this.list) return;
@@ -58,8 +60,14 @@ class Center extends View {
       [this.#known, this.#revision] = [known, revision];
       this.#filters(state, place);
     }
+    const isFocused = this.window.contains(document.activeElement);
+    this.window.replaceChildren();
+    this.#elements.clear();
     this.#draw();
+    if (isFocused) this.#focus();
   }
+
+  #focus() { this.window.querySelector(".selected a")?.focus({ preventScroll: true }); }
 
   #filters(state, place) {
     if (document.activeElement !== this.search) this.search.value = place.q;
@@ -86,14 +94,27 @@ class Center extends View {
     }
     window.style.height = `${this.#places.at(-1)}px`;
     const [first, last] = range(this.#places, list.scrollTop - height / 2, list.scrollTop + 1.5 * height);
+    const visible = new Set(this.rows.slice(first, last));
+    for (const [row, element] of this.#elements) {
+      if (visible.has(row)) continue;
+      element.remove();
+      this.#elements.delete(row);
+    }
     const selected = this.index;
-    window.replaceChildren(...this.rows.slice(first, last).map((row, offset) => {
-      const element = row.kind === "group" ? this.#group(row) : this.#entry(row.entry, first + offset === selected);
-      element.style.top = `${this.#places[first + offset]}px`;
-      element.setAttribute("aria-posinset", first + offset + 1);
-      element.setAttribute("aria-setsize", this.rows.length);
-      return element;
-    }));
+    let next = null;
+    for (let index = last - 1; index >= first; index -= 1) {
+      const row = this.rows[index];
+      if (!this.#elements.has(row)) this.#elements.set(row, window.insertBefore(this.#row(row, index, selected), next));
+      next = this.#elements.get(row);
+    }
+  }
+
+  #row(row, index, selected) {
+    const element = row.kind === "group" ? this.#group(row) : this.#entry(row.entry, index === selected);
+    element.style.top = `${this.#places[index]}px`;
+    element.setAttribute("aria-posinset", index + 1);
+    element.setAttribute("aria-setsize", this.rows.length);
+    return element;
   }
 
   #group(row) {
@@ -157,8 +178,9 @@ class Center extends View {
     const [top, bottom] = [this.#places[index], this.#places[index + 1]];
     if (top < this.list.scrollTop) this.list.scrollTop = top;
     if (bottom > this.list.scrollTop + this.list.clientHeight) this.list.scrollTop = bottom - this.list.clientHeight;
+    this.update();
+    this.#focus();
     this.phone.update();
-    this.window.querySelector(".selected a")?.focus({ preventScroll: true });
   }
 }
 

@@ -12,7 +12,7 @@ class Home extends View {
     }, icon(app), said("span.name", app.name), app.badge ? el("span.badge", {}, String(app.badge)) : "")));
     this.show(
       el("h1.hidden", {}, "Home"), this.#switches(state), this.#dropped(state),
-      apps.length ? el("ul.apps", {}, apps) : el("p.empty", {}, "No apps yet. ", el("a", { href: "#/settings" }, "Add one in Settings."), " Its sender then reaches this device."),
+      apps.length ? el("ul.apps", {}, apps) : el("p.empty", {}, "No apps yet. ", el("a", { href: "#/settings?row=topic" }, "Add one in Settings."), " Its sender then reaches this device."),
       el("p.note", {}, "Pushes arrive while this page is open. The gateway keeps later ones for the next visit."));
   }
 
@@ -23,8 +23,8 @@ class Home extends View {
     const select = el("select", { onchange: () => this.phone.set({ focus: select.value }), "aria-label": "Focus" },
       el("option", { value: "" }, "No Focus"), focuses.map((name) => el("option", { value: name, selected: name === focus }, name)));
     return el("div.switches", {},
-      button(state.device.isSilent ? "Silent" : "Ring", () => this.phone.set({ isSilent: !state.device.isSilent }), {
-        "aria-pressed": String(state.device.isSilent), "aria-label": "Silent", className: "pill",
+      button(state.device.isSilent ? "✓ Silent" : "Silent", () => this.phone.set({ isSilent: !state.device.isSilent }), {
+        "aria-pressed": String(state.device.isSilent),
       }),
       focuses.length ? select : "");
   }

@@ -89,7 +89,12 @@ class Why extends View {
     try {
       const rows = await gateway.log({ event: "suppressed", limit: "50" });
       rows.sort((one, other) => Date.parse(other.at) - Date.parse(one.at));
-      list.replaceChildren(...(rows.length ? rows.map((row) => this.#row(row)) : [el("li", {}, "Every push was shown as its sender asked.")]));
+      if (!rows.length) return list.replaceChildren(el("li", {}, "Every push was shown as its sender asked."));
+      list.replaceChildren(...rows.map((row) => this.#row(row)));
+      // The row of the delivery has the text, if the preference log-text keeps it.
+      const sent = await gateway.log({ event: "transmitted", limit: "200" });
+      const texts = new Map(sent.map((row) => [row.id, row.text]));
+      list.replaceChildren(...rows.map((row) => this.#row({ ...row, text: texts.get(row.id) })));
     } catch (error) {
       list.replaceChildren(el("li", {}, error.message));
     }

@@ -104,7 +104,7 @@ class Settings extends View {
     return el("section", { "aria-label": "This browser" }, el("h2", {}, "This Browser"),
       el("div.card", {}, said("p", `This browser is the device “${plain(this.phone.state.device.name)}”.`),
         button("Sign Out …", () => this.phone.askToLeave(), { className: "plain destructive" }),
-        el("p.help", {}, "To end the session on every machine: pushcli devices rotate NAME")));
+        el("p.help", {}, "This ends the session wherever it is open. The device stays enrolled: pushcli devices remove NAME removes it.")));
   }
 }
 

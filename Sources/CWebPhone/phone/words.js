@@ -12,32 +12,39 @@ export function hue(topic) {
   return hash % 360;
 }
 
+const formats = new Map();
+
+/** Returns a time in words; nothing for one that is invalid. A format is kept, because its creation takes much longer than its use. */
+function written(time, locale, options) {
+  const key = JSON.stringify([locale, options]);
+  if (!formats.has(key)) formats.set(key, new Intl.DateTimeFormat(locale, options));
+  const date = new Date(time);
+  return Number.isNaN(date.getTime()) ? "" : formats.get(key).format(date);
+}
+
 /** Returns a time relative to now: minutes under an hour, then the time of day, then the date. */
 export function moment(time, now, locale) {
   const minutes = Math.floor((now - time) / 60_000);
   if (minutes < 1) return "now";
   if (minutes < 60) return `${minutes} min ago`;
-  const date = new Date(time);
-  const isToday = date.toDateString() === new Date(now).toDateString();
-  return date.toLocaleString(locale, isToday ? { timeStyle: "short" } : { month: "short", day: "numeric", hour: "numeric", minute: "2-digit" });
+  const isToday = time >= new Date(now).setHours(0, 0, 0, 0);
+  return written(time, locale, isToday ? { timeStyle: "short" } : { month: "short", day: "numeric", hour: "numeric", minute: "2-digit" });
 }
 
 /** The time of day, with the date if it is another day. */
 export function clock(time, now = Date.now(), locale) {
-  const date = new Date(time);
-  const isToday = date.toDateString() === new Date(now).toDateString();
-  return date.toLocaleString(locale, isToday ? { timeStyle: "short" } : { dateStyle: "medium", timeStyle: "short" });
+  const isToday = time >= new Date(now).setHours(0, 0, 0, 0);
+  return written(time, locale, isToday ? { timeStyle: "short" } : { dateStyle: "medium", timeStyle: "short" });
 }
 
-export const exact = (time, locale) => new Date(time).toLocaleString(locale, { dateStyle: "full", timeStyle: "medium" });
+export const exact = (time, locale) => written(time, locale, { dateStyle: "full", timeStyle: "medium" });
 
 /** Returns the heading of a day. */
 export function day(time, now, locale) {
-  const date = new Date(time);
   const midnight = new Date(now).setHours(0, 0, 0, 0);
   if (time >= midnight) return "Today";
   if (time >= midnight - 86_400_000) return "Yesterday";
-  return date.toLocaleDateString(locale, { weekday: "long", month: "long", day: "numeric" });
+  return written(time, locale, { weekday: "long", month: "long", day: "numeric" });
 }
 
 /** Returns the answer of another user or device, such as: Answered “Approve” by ann. */

@@ -80,6 +80,7 @@ package enum HeaderName: UInt8, Sendable, CaseIterable {
     case (7, "s"): .apnsID
     case (7, "t"): .method
     case (10, "a"): .userAgent
+    case (10, "o"): .authority
     case (10, "t"): .apnsTopic
     case (11, "-"): .retryAfter
     case (11, "p"): .traceparent

@@ -15,7 +15,7 @@ struct CellNotice: Equatable {
     case .retract(let id): self.id = id
     case .answered(let id, let answer): (self.id, self.answer) = (id, answer)
     case .takenBack(let id, let topic): (self.id, self.topic) = (id, topic)
-    case .preferences, .channels, .revoked, .cutOff: return nil
+    case .preferences, .acknowledged, .channels, .revoked, .cutOff: return nil
     }
   }
 

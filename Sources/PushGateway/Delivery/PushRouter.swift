@@ -25,6 +25,8 @@ enum DeviceNotice: Sendable {
   case takenBack(APNSID, topic: String)
   /// The user's preferences, as JSON.
   case preferences([UInt8])
+  /// The device has reported in a request that it has stored all pushes up to this number: for the delivery log.
+  case acknowledged(UInt64)
   /// The device's channel subscriptions have changed.
   case channels
   /// The device's secret was revoked: its streams end.

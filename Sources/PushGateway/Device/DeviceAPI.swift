@@ -9,6 +9,7 @@ import PushStorage
 struct DeviceAPI: Sendable {
   let registrations: any Registrations
   let mailbox: any Mailbox
+  let streams: any PushRouter
   /// The epoch of the mailbox's numbering; nil for a standalone gateway.
   let epoch: NumberingEpoch?
   let channels: Channels
@@ -292,6 +293,8 @@ struct DeviceAPI: Sendable {
         409, "Conflict", "wrong \"epoch\": expected the value in the stream's welcome line")
     }
     mailbox.acknowledge(device.id, through: seq)
+    // The streams have what the rows of the delivery log need.
+    streams.notify(device.id, .acknowledged(seq))
     return .noContent
   }
 

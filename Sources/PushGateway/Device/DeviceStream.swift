@@ -135,7 +135,7 @@ final class DeviceStream: StreamConsumer, LiveSubscription, BroadcastReceiver {
     retractionsLeft = []
     channels.end()
     // The device may have received these pushes, and may report on them when it reconnects.
-    let last = outstanding.suffix(Limits.rememberedPushes)
+    let last = outstanding.suffix(framing == .lines ? Limits.rememberedPushes : 0)
     if !last.isEmpty { remember { ring in for sent in last { ring.add(sent.push) } } }
     (outstanding, replaceableCount) = ([], 0)
     if history != nil { shared.parts.histories.close(device.id) }
@@ -174,8 +174,7 @@ final class DeviceStream: StreamConsumer, LiveSubscription, BroadcastReceiver {
       acknowledge(channel, number, now: now)
     case .undeliverable(let seq):
       guard seq <= state.cursor else { return }
-      outstanding.removeAll { $0.seq == seq }
-      replaceableCount = outstanding.count(where: \.isReplaceable)
+      forget { $0.seq == seq }
       shared.parts.mailbox.discard(device.id, seq: seq)
     case .presented(let id, let parts):
       guard isAffordable(shared.parts.budgets.allowsReport(device.id, at: now), at: now) else { return }
@@ -197,7 +196,11 @@ final class DeviceStream: StreamConsumer, LiveSubscription, BroadcastReceiver {
   }
 
   private func acknowledge(_ seq: UInt64, now: Int64) {
-    let replaced = acknowledge(seq)
+    logAcknowledged(through: seq, except: acknowledge(seq), now: now)
+  }
+
+  /// Logs that the device has the pushes up to `seq` that were sent and not acknowledged.
+  private func logAcknowledged(through seq: UInt64, except replaced: [UInt64] = [], now: Int64) {
     guard let first = outstanding.first, first.seq <= seq else { return }
     remember { ring in
       while let first = outstanding.first, first.seq <= seq {
@@ -206,7 +209,7 @@ final class DeviceStream: StreamConsumer, LiveSubscription, BroadcastReceiver {
           shared.log.append(
             .acknowledged, of: first.push, on: device.id, at: now, first.isFromStorage ? .fromStorage : nil)
         }
-        ring.add(first.push)
+        if framing == .lines { ring.add(first.push) }
         forgetFirst()
       }
     }
@@ -221,6 +224,11 @@ final class DeviceStream: StreamConsumer, LiveSubscription, BroadcastReceiver {
     }
     let replaceable = outstanding.lazy.prefix { $0.seq <= seq }.filter(\.isReplaceable).map(\.seq)
     return shared.parts.mailbox.acknowledge(device.id, through: seq, replaceable: Array(replaceable))
+  }
+
+  private func forget(_ isGone: (Sent) -> Bool) {
+    outstanding.removeAll(where: isGone)
+    replaceableCount = outstanding.count(where: \.isReplaceable)
   }
 
   private func forgetFirst() {
@@ -324,17 +332,22 @@ final class DeviceStream: StreamConsumer, LiveSubscription, BroadcastReceiver {
       channels.refresh()
       return sendDueBroadcasts()
     }
+    if case .acknowledged(let seq) = notice {
+      return logAcknowledged(through: min(seq, state.cursor), now: shared.parts.clock.milliseconds())
+    }
     if case .revoked = notice { return end(reason: "revoked") }
     if case .cutOff = notice {
       return end(reason: "mailbox-unavailable", gateways: shared.parts.backend.gateways())
     }
+    // The log has the last event of a push that was replaced or has expired. Lines of the device ask the mailbox.
+    if case .retract(let id) = notice, framing == .events { forget { $0.push.id == id } }
     guard hasCapacity else { return postponed.add(notice) }
     switch notice {
     case .retract(let id): write(PushLine.retract(id))
     case .answered(let id, let answer): write(PushLine.retract(id, answer))
     case .takenBack(let id, let topic): write(PushLine.takenBack(id, topic: topic))
     case .preferences(let json): write(PushLine.preferences(json))
-    case .channels, .revoked, .cutOff: break
+    case .acknowledged, .channels, .revoked, .cutOff: break
     }
   }
 
@@ -454,14 +467,14 @@ final class DeviceStream: StreamConsumer, LiveSubscription, BroadcastReceiver {
     shared.meter.stages.transmit(received: push.received, at: now, isStored: isReading)
     let sent = SentPush(
       id: push.id, sent: ShortTime(now), app: push.app, category: content.notification.category)
-    if entry.seq > 0, framing == .lines {
+    // Reports in requests find a push in the history only.
+    if message == nil, entry.seq == 0 || framing == .events { remember { $0.add(sent) } }
+    if entry.seq > 0 {
       let isReplaceable = !push.collapseID.isEmpty
       outstanding.append(
         Sent(seq: entry.seq, push: sent, isFromStorage: isReading, isReplaceable: isReplaceable))
       if isReplaceable { replaceableCount += 1 }
       if outstanding.count > Limits.maximumOutstanding { forgetFirst() }
-    } else if message == nil {
-      remember { $0.add(sent) }
     }
     if let message, framing == .lines {
       return send(line: shared.broadcastLines.line(of: message, push, app: app, presentation: decision.presentation))

@@ -19,8 +19,8 @@ struct PostponedNotices {
     case .retract, .answered, .takenBack:
       retracted.append(notice)
       if retracted.count > PostponedNotices.maximumRetractions { retracted.removeFirst() }
-    // Subscriptions are looked up at once, and a stream that ends postpones nothing.
-    case .channels, .revoked, .cutOff: break
+    // Acknowledgements need no line, subscriptions are looked up at once, and a stream that ends postpones nothing.
+    case .acknowledged, .channels, .revoked, .cutOff: break
     }
   }
 

@@ -9,8 +9,10 @@ struct BrowserFields: Sendable, Equatable {
   var origin: String?
   /// The relation between the page and this gateway: `same-origin`, `same-site`, `cross-site` or `none`.
   var site: String?
-  /// The host and the port of the request over HTTP/1.1; nil over TLS, where the certificate has proved the host.
+  /// The host and the port of the request over HTTP/1.1; nil over HTTP/2, which browsers speak over TLS.
   var host: String?
+  /// The host and the port of the request over HTTP/2.
+  var authority: String?
   /// The validators of the files that the browser has.
   var known: String?
   /// The last event that the browser has of a stream.
@@ -24,6 +26,7 @@ struct BrowserFields: Sendable, Equatable {
   init(_ message: Message) {
     (cookie, origin) = (message.text(.cookie), message.text(.origin))
     (site, known) = (message.text(.fetchSite), message.text(.ifNoneMatch))
+    authority = message.text(.authority)
   }
 
   init(_ headers: HTTPHeaders) {

@@ -67,9 +67,12 @@ struct WebAPI: Sendable {
     return response
   }
 
-  /// Ends the session of this browser. The device stays enrolled.
+  /// Ends the session of this browser and each copy of it, with the secret. The device stays enrolled.
   private func end(_ request: ControlRequest) async throws -> Response {
     try session.check(request.method, request.browser)
+    if let secret = session.secret(request.browser), let device = devices.registrations.device(secret: secret) {
+      _ = try await devices.registrations.rotateSecret(of: device.id)
+    }
     return Response(status: 204, fields: [("set-cookie", session.cookie(nil, request.browser))])
   }
 }

@@ -10,6 +10,10 @@ enum WebFiles {
     var tag: String
   }
 
+  /// The worker keeps a copy of the page. Its text begins with the version of all files: a browser installs the worker
+  /// again when a byte of it has changed, and then replaces the copy.
+  private static let worker = "worker.js"
+
   /// The files by their names; only the names and the validators are computed, at the first request.
   private static let files: [String: File] = {
     var files: [String: File] = [:]
@@ -18,6 +22,8 @@ enum WebFiles {
       let bytes = unsafe UnsafeBufferPointer(start: web_phone_bytes(index), count: web_phone_size(index))
       files[name] = File(index: index, contentType: WebFiles.contentType(of: name), tag: unsafe WebFiles.tag(of: bytes))
     }
+    let version = WebFiles.tag(of: files.values.map(\.tag).sorted().joined().utf8)
+    files[WebFiles.worker]?.tag = version
     return files
   }()
 
@@ -33,10 +39,12 @@ enum WebFiles {
     var fields: [(name: StaticString, value: String)] = [("etag", file.tag), ("cache-control", "no-cache")]
     fields += WebSecurity.fields
     // The worker is in the folder below the page that it serves.
-    if name == "worker.js" { fields.append(("service-worker-allowed", "/phone")) }
+    if name == worker { fields.append(("service-worker-allowed", "/phone")) }
     if known?.contains(file.tag) == true { return Response(status: 304, fields: fields) }
     let body = unsafe UnsafeBufferPointer(start: web_phone_bytes(file.index), count: web_phone_size(file.index))
-    return unsafe Response(status: 200, contentType: file.contentType, body: Array(body), fields: fields)
+    let version = name == worker ? "const version = \(file.tag);\n" : ""
+    return unsafe Response(
+      status: 200, contentType: file.contentType, body: Array(version.utf8) + Array(body), fields: fields)
   }
 
   private static func contentType(of name: String) -> StaticString {
@@ -51,9 +59,9 @@ enum WebFiles {
   }
 
   /// Returns a validator of bytes: their FNV-1a hash, since only versions of one file are distinguished.
-  private static func tag(of bytes: UnsafeBufferPointer<UInt8>) -> String {
+  private static func tag(of bytes: some Sequence<UInt8>) -> String {
     var hash: UInt64 = 0xcbf2_9ce4_8422_2325
-    for index in 0..<bytes.count { hash = (hash ^ UInt64(unsafe bytes[index])) &* 0x100_0000_01b3 }
+    for byte in bytes { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01b3 }
     return "\"\(String(hash, radix: 16))\""
   }
 }

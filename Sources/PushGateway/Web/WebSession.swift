@@ -1,6 +1,7 @@
 /// The session of a page: a cookie with the secret of the browser's device.
 ///
-/// The gateway stores no sessions. A session therefore ends with the secret: after `devices rotate` or `devices remove`.
+/// The gateway stores no sessions. A session therefore ends with the secret: when the user signs out, and after
+/// `devices rotate` or `devices remove`.
 struct WebSession: Sendable {
   /// The part of the cookie's name that distinguishes gateways, because cookies ignore ports.
   let gateway: String
@@ -46,8 +47,8 @@ struct WebSession: Sendable {
         403, "Forbidden", "a session is for requests of the gateway's own page: expected sec-fetch-site: same-origin")
     }
     if method == "GET" || method == "HEAD" { return }
-    let isOwn = fields.host.map { fields.origin == "http://" + $0 } ?? (fields.origin?.hasPrefix("https://") == true)
-    guard isOwn else {
+    let own = fields.host.map { "http://" + $0 } ?? fields.authority.map { "https://" + $0 }
+    guard own != nil, fields.origin == own else {
       throw Problem(403, "Forbidden", "a change needs the origin of the gateway's own page: open /phone again")
     }
   }

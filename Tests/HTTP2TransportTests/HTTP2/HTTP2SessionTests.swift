@@ -523,7 +523,7 @@ import Testing
     _ = try second.request(path: "/second")
     try second.run()
     let request = try #require(second.server.messages.first)
-    #expect(request.fields == [.method: "GET", .path: "/second"])
+    #expect(request.fields == [.method: "GET", .authority: "localhost", .path: "/second"])
     #expect(request.body.isEmpty)
     #expect(request.bodySize == 0)
     #expect(second.client.messages.first?.body.isEmpty == true)

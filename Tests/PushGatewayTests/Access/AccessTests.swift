@@ -186,6 +186,8 @@ import Testing
       try await gateway.addKey("TOPICKEY01", topics: ["com.example.mail"])
       try await gateway.addKey("REVOKED001")
       let (device, gone) = (try await gateway.enroll("mine"), try await gateway.enroll("gone"))
+      // The end of its session ends its secret.
+      let page = try await gateway.enroll("page")
       let app = try registrations.app(topic: SampleRequest.topic)
       let channels = try await parts.channels.create(
         2, app: app.id, environment: .development, policy: .mostRecentMessage, now: 0)
@@ -204,10 +206,10 @@ import Testing
         return (.authorization, "bearer " + text)
       }
       let invitation = try await registrations.invite(InvitationTerms(expires: .max)).secret
-      let session = WebSession(authority: TestGateway.authority)
-      func page(_ site: String) -> [(HeaderName, String)] {
-        let cookie = "other=1; \(session.name(BrowserFields()))=\(device.secret)"
-        return [(.cookie, cookie), (.origin, "https://localhost"), (.fetchSite, site)]
+      let web = WebSession(authority: TestGateway.authority)
+      func session(_ site: String) -> [(HeaderName, String)] {
+        let cookie = "other=1; \(web.name(BrowserFields()))=\(page.secret)"
+        return [(.cookie, cookie), (.origin, "https://admin"), (.fetchSite, site)]
       }
       let code = try await registrations.invite(InvitationTerms(role: .operator, expires: .max)).secret
       let console = try await registrations.enroll(name: "console", person: nil, by: .invitation(code, now: 1))
@@ -218,7 +220,8 @@ import Testing
         .revokedDevice: [gone.authorization], .admin: [], .readerToken: [try await token("reader", .reader)],
         .operatorToken: [try await token("operator", .operator)], .adminToken: [try await token("admin", .admin)],
         .operatorDevice: [(.authorization, "bearer " + console.secret)],
-        .session: page("same-origin"), .strangeSession: page("same-site"), .off: [try await token("off", .admin)],
+        .session: session("same-origin"), .strangeSession: session("same-site"),
+        .off: [try await token("off", .admin)],
       ]
       try await registrations.removeKey("REVOKED001")
       _ = try await registrations.remove(gone.id, now: 1)

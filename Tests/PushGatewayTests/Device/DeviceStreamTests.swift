@@ -384,6 +384,32 @@ import Testing
     }
   }
 
+  @Test func `an acknowledgement in a request has rows for the pushes of the stream of events`() async throws {
+    try await TestGateway.run { gateway in
+      let (client, device) = (try await gateway.client(), try await gateway.enroll())
+      for _ in 0..<3 { _ = try await gateway.push(client, to: device.token) }
+      let opened = try await client.stream("GET", "/v1/device/stream", [device.authorization])
+      var sent = 0
+      for try await line in opened.lines {
+        guard String(decoding: line, as: UTF8.self).hasPrefix(#"data: {"type":"push""#) else { continue }
+        sent += 1
+        // The stream has received the acknowledgement before this push.
+        if sent == 4 { break }
+        guard sent == 3 else { continue }
+        for body in [#"{"seq":2}"#, #"{"seq":2}"#, #"{"seq":1}"#] {
+          let answer = try await client.request(
+            "POST", "/v1/device/acknowledgements", [device.authorization], body: Array(body.utf8))
+          #expect(answer.status == 204)
+        }
+        _ = try await gateway.push(client, to: device.token)
+      }
+      let rows = try await gateway.rows(.init()).map(\.row.event)
+      #expect(rows.filter { $0 == .transmitted }.count == 4)
+      #expect(rows.filter { $0 == .acknowledged }.count == 2)
+      opened.finish()
+    }
+  }
+
   @Test(arguments: ["", "bearer wrong", "basic x"])
   func `a stream without the device's secret is refused in words`(_ authorization: String) async throws {
     try await TestGateway.run { gateway in

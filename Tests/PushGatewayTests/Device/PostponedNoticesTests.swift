@@ -17,7 +17,7 @@ import Testing
       switch notice {
       case .retract(let id): ids.append(id.description)
       case .preferences(let json): preferences.append(json)
-      case .answered, .takenBack, .channels, .revoked, .cutOff: Issue.record("this was not added")
+      case .answered, .takenBack, .acknowledged, .channels, .revoked, .cutOff: Issue.record("this was not added")
       }
     }
     #expect(preferences == [[2]])

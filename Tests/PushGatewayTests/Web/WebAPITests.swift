@@ -10,7 +10,8 @@ import Testing
 
 /// The routes of the device in a browser, over HTTP/2.
 @Suite(.timeLimit(.minutes(5))) struct WebAPITests {
-  static let own: [(HeaderName, String)] = [(.origin, "https://localhost"), (.fetchSite, "same-origin")]
+  /// The fields of the gateway's own page; tests connect to the authority `admin`.
+  static let own: [(HeaderName, String)] = [(.origin, "https://admin"), (.fetchSite, "same-origin")]
 
   @Test func `the page, its files and nothing else are served`() async throws {
     try await TestGateway.run { gateway in
@@ -41,6 +42,12 @@ import Testing
     #expect(WebFiles.response("nothing", known: nil) == nil)
   }
 
+  @Test func `the worker begins with the version of the page`() throws {
+    let worker = try #require(WebFiles.response("worker.js", known: nil))
+    let tag = try #require(worker.fields.first { "\($0.name)" == "etag" }).value
+    #expect(String(decoding: worker.body, as: UTF8.self).hasPrefix("const version = \(tag);\n"))
+  }
+
   @Test func `a browser joins once by an invitation, and its cookie is the device's credential`() async throws {
     try await TestGateway.run(enrollment: .invitation) { gateway in
       let code = try await gateway.registrations.invite(InvitationTerms(expires: .max)).secret
@@ -56,6 +63,7 @@ import Testing
       let bare = request
       await #expect(throws: Problem.self) { try await route.serve(bare) }
       (request.browser.origin, request.browser.site) = ("https://localhost", "same-origin")
+      request.browser.authority = "localhost"
       let joining = request
       let response = try await route.serve(joining)
       #expect(response.status == 201)
@@ -71,6 +79,23 @@ import Testing
       let own = WebAPITests.own + [(.cookie, pair)]
       #expect(try await client.request("GET", "/v1/device", own).status == 200)
       #expect(try await client.request("GET", "/v1/device", [(.cookie, pair)]).status == 403)
+    }
+  }
+
+  @Test func `signing out ends the session everywhere, and the device stays`() async throws {
+    try await TestGateway.run { gateway in
+      let device = try await gateway.enroll("browser")
+      let client = try await gateway.client()
+      let cookie: [(HeaderName, String)] = [(.cookie, "__Host-pushgateway-01234567=\(device.secret)")]
+      let own = WebAPITests.own + cookie
+      #expect(try await client.request("DELETE", "/phone/session", cookie).status == 403)
+      #expect(try await client.request("GET", "/v1/device", own).status == 200)
+      let answer = try await client.request("DELETE", "/phone/session", own)
+      #expect(answer.status == 204)
+      #expect(try await client.request("GET", "/v1/device", own).status == 401)
+      #expect(try gateway.registrations.device(named: "browser").name == "browser")
+      // The session has ended already.
+      #expect(try await client.request("DELETE", "/phone/session", own).status == 204)
     }
   }
 

@@ -40,6 +40,9 @@ import Testing
     arguments: [
       ("GET", "same-origin", nil, nil, true), ("GET", "same-site", nil, nil, false), ("GET", nil, nil, nil, false),
       ("GET", "none", nil, nil, false), ("POST", "same-origin", "https://gateway.example", nil, true),
+      ("POST", "same-origin", "https://gateway.example:2197", nil, false),
+      ("POST", "same-origin", "https://evil.example", nil, false),
+      ("POST", "same-origin", "http://gateway.example", nil, false),
       ("POST", "same-origin", nil, nil, false), ("POST", "same-origin", "null", nil, false),
       ("POST", "cross-site", "https://gateway.example", nil, false),
       ("POST", "same-origin", "http://localhost:2198", "localhost:2198", true),
@@ -50,10 +53,18 @@ import Testing
   func `a session is for the gateway's own page`(
     _ method: String, _ site: String?, _ origin: String?, _ host: String?, _ isServed: Bool
   ) {
-    let fields = fields { ($0.site, $0.origin, $0.host) = (site, origin, host) }
+    let fields = fields {
+      ($0.site, $0.origin, $0.host) = (site, origin, host)
+      if host == nil { $0.authority = "gateway.example" }
+    }
     var status: Int?
     do { try session.check(method, fields) } catch { status = error.status }
     #expect(status == (isServed ? nil : 403))
+  }
+
+  @Test func `a change without a host is refused`() {
+    let fields = fields { $0.origin = "https://gateway.example" }
+    #expect(throws: Problem.self) { try session.check("POST", fields) }
   }
 
   @Test func `a credential in the request takes precedence over the session`() throws {
