@@ -15,8 +15,6 @@ package final class LoadDevice: HTTP2SessionDelegate, StreamConsumer {
   package let index: Int
   package let isSlow: Bool
   package private(set) var state = State.offline
-  /// True if the gateway has reported, on the current connection, that no pushes are pending.
-  package private(set) var isCaughtUp = false
   /// The sequence number of the last received push.
   package private(set) var cursor: UInt64 = 0
   private unowned let lane: LoadWorker
@@ -101,7 +99,6 @@ package final class LoadDevice: HTTP2SessionDelegate, StreamConsumer {
     isAcknowledgementDue = false
     let wasLive = state == .live
     state = .offline
-    isCaughtUp = false
     lane.deviceLost(self, wasLive: wasLive, error)
   }
 
@@ -179,7 +176,6 @@ package final class LoadDevice: HTTP2SessionDelegate, StreamConsumer {
       if tls?.isResumed == true { lane.tally.resumed += 1 }
       lane.deviceLive(self)
     case .caughtUp:
-      isCaughtUp = true
       lane.deviceCaughtUp(self)
     case .gap(let dropped):
       // The count is limited to the number of sent pushes, because a gateway could report any number.

@@ -43,7 +43,6 @@ package final class LoadWorker: ProviderLane {
   private var start: UInt64 = 0
   private var isSending = false
   private var isOver = false
-  private var lastSent: UInt64 = 0
   /// The devices that are still to connect; `connecting` counts the connections that are being opened.
   private var waiting = Deque<LoadDevice>()
   private var connecting = 0

@@ -3,9 +3,6 @@ package struct TraceParent: Sendable, Equatable {
   /// The received text: `00-` and 32, 16 and 2 hexadecimal digits in lower case.
   package let text: String
 
-  /// The id of the trace: 32 hexadecimal digits.
-  package var traceID: String { String(text.dropFirst(3).prefix(32)) }
-
   private static let size = 55
   private static let hyphens = [2, 35, 52]
 

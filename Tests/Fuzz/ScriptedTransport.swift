@@ -64,5 +64,4 @@ final class ScriptedTransport: NATSTransport {
 
   func onLink(_ listener: @escaping @Sendable (LinkState) -> Void) {}
   func reconnect() {}
-  func close() {}
 }

@@ -114,10 +114,8 @@ package final class UnauthenticatedConnections: Sendable {
 
   /// Counts one more connection.
   ///
-  /// - Returns: nil if its address has the maximum number of connections.
-  package func admit(_ address: SocketAddress?) -> Ticket? { admit(address?.ipAddress) }
-
   /// - Parameter address: an IP address as text.
+  /// - Returns: nil if the address has the maximum number of connections.
   package func admit(_ address: String?) -> Ticket? {
     let source = Source(text: address)
     enum Outcome {
@@ -179,9 +177,6 @@ package final class UnauthenticatedConnections: Sendable {
 }
 
 extension UnauthenticatedConnections.Source {
-  /// Creates the source of an address; an address other than an IP address counts as local.
-  package init(_ address: SocketAddress) { self.init(text: address.ipAddress) }
-
   /// Creates the source of an address.
   ///
   /// - Parameter text: an IP address; nil, or any other text, counts as local.

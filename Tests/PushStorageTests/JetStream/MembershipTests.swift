@@ -37,7 +37,6 @@ import Testing
     ) { completion(.failure(.noResponders)) }
     func onLink(_ listener: @escaping @Sendable (LinkState) -> Void) {}
     func reconnect() {}
-    func close() {}
   }
 
   /// A clock that a test moves.

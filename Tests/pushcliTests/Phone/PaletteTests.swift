@@ -4,6 +4,19 @@ import Testing
 
 @testable import pushcli
 
+extension Palette {
+  /// The pairs of text and background colors; a nil background is the terminal's default.
+  fileprivate var texts: [(name: String, text: Color?, background: Color?)] {
+    [
+      ("ink", ink, surface), ("faint ink", faintInk, surface), ("blue", blue, surface), ("red", red, surface),
+      ("focus", focusInk, focusBlue), ("red focus", focusInk, focusRed), ("accent", accent, nil), ("green", green, nil),
+      ("dim", dim, nil), ("badge", badgeInk, badge), ("selection", selectionInk, selection),
+      ("faint selection", faintSelectionInk, selection), ("dim tile", dimTileInk, dimTile),
+      ("dim badge", dimBadgeInk, dimBadge),
+    ] + tiles.map { ("tile \($0.index)", tileInk, $0) }
+  }
+}
+
 @Suite struct PaletteTests {
   /// Returns the relative luminance of a color (WCAG 2.2).
   private func luminance(_ components: [Int]) -> Double {
