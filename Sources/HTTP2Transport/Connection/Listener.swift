@@ -272,12 +272,12 @@ package final class Loops: Sendable {
   package func answer(within time: Duration) async -> Bool {
     var limit: Task<Void, Never>?
     let isComplete = await withCheckedContinuation { continuation in
-      let roll = CountdownLatch(count: parts.count) { continuation.resume(returning: $0) }
+      let latch = CountdownLatch(parts.count) { continuation.resume(returning: $0) }
       limit = Task {
         try? await Task.sleep(for: time)
-        roll.end()
+        latch.cancel()
       }
-      for part in parts.values { part.eventLoop.execute { roll.here() } }
+      for part in parts.values { part.eventLoop.execute { latch.countDown() } }
     }
     // This may be called often: no timer may remain after all loops have answered.
     limit?.cancel()
@@ -291,23 +291,6 @@ package final class Loops: Sendable {
   }
 
   package func shutdown() async { try? await group.shutdownGracefully() }
-}
-
-/// Counts down the answers until all have arrived, or until the time limit.
-private final class CountdownLatch: Sendable {
-  private let state: Mutex<(missing: Int, done: (@Sendable (Bool) -> Void)?)>
-
-  init(count: Int, done: @escaping @Sendable (Bool) -> Void) { state = Mutex((count, done)) }
-
-  func here() {
-    let done = state.withLock { state in
-      state.missing -= 1
-      return state.missing == 0 ? state.done.take() : nil
-    }
-    done?(true)
-  }
-
-  func end() { state.withLock { $0.done.take() }?(false) }
 }
 
 /// The server's side of a connection: passes requests to the loop's handler.

@@ -156,7 +156,7 @@ extension JetStreamMailbox {
     then: @escaping @Sendable (DeviceID) async throws -> Void = { _ in }
   ) {
     guard !devices.isEmpty else { return completion(true) }
-    let shared = Shared(devices.count)
+    let latch = CountdownLatch(devices.count, done: completion)
     queue.async { [self] in
       for device in devices {
         take(
@@ -164,7 +164,7 @@ extension JetStreamMailbox {
             environment.start { [self] in
               let isDurable = await takeOut(cause, from: device, where: isDue, then: then)
               queue.async { [self] in for start in change(device, { $0.turns.endAlone() }) { start() } }
-              if let all = shared.end(isDurable) { completion(all) }
+              latch.countDown(hasSucceeded: isDurable)
             }
           }, of: device)
       }
@@ -222,23 +222,6 @@ extension JetStreamMailbox {
         }
         queue.async { [self] in tickets.done(ticket) {} }
       }
-    }
-  }
-}
-
-/// The number of open parts of an operation, and true for `isDurable` while all parts succeeded.
-private final class Shared: Sendable {
-  private let rest: Mutex<(open: Int, isDurable: Bool)>
-  init(_ open: Int) { rest = Mutex((open, true)) }
-
-  /// Ends one part.
-  ///
-  /// - Returns: true if all parts succeeded, when this was the last part; otherwise nil.
-  func end(_ isDurable: Bool) -> Bool? {
-    rest.withLock { rest in
-      rest.open -= 1
-      rest.isDurable = rest.isDurable && isDurable
-      return rest.open == 0 ? rest.isDurable : nil
     }
   }
 }
