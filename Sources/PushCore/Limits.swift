@@ -143,17 +143,17 @@ package enum Limits {
   // MARK: HTTP/1.1, for monitors
 
   /// The maximum number of connections: for some monitors and load balancers, each with one or two.
-  package static let maximumDoorConnections = 256
+  package static let maximumHTTP1Connections = 256
   /// The time until a connection must have sent its first request.
-  package static let doorRequestTime = Duration.seconds(10)
+  package static let http1RequestTime = Duration.seconds(10)
   /// The time that a connection is kept for its next request: most monitors send one a minute, or more often.
-  package static let doorIdleTime = Duration.seconds(75)
+  package static let http1IdleTime = Duration.seconds(75)
   /// The time that an ending connection has to read its response.
-  package static let doorLingerTime = Duration.seconds(2)
+  package static let http1LingerTime = Duration.seconds(2)
   /// The maximum size in bytes of a request's head, the maximum size of one field, and the maximum number of fields.
-  package static let maximumDoorHeadSize = 16 << 10
-  package static let maximumDoorFieldSize = 8 << 10
-  package static let maximumDoorFields = 64
+  package static let maximumHTTP1HeadSize = 16 << 10
+  package static let maximumHTTP1FieldSize = 8 << 10
+  package static let maximumHTTP1Fields = 64
   /// The maximum response time of an event loop; after that the gateway counts as stuck.
   package static let loopAnswerTime = Duration.seconds(5)
 

@@ -19,8 +19,8 @@ package final class Gateway: Sendable {
   /// Reloads the settings, on a signal.
   private let reloading: Reload
   /// The HTTP/1.1 server for monitors; nil if there is none.
-  private let door: MonitoringServer?
-  private let monitoringSockets: MonitoringSockets
+  private let http1: HTTP1Server?
+  private let http1Sockets: HTTP1Sockets
   private let maintenance: Task<Void, Never>
   private let watchdog: Task<Void, Never>
   /// The parts of a test gateway; nil in production.
@@ -31,7 +31,7 @@ package final class Gateway: Sendable {
   package var addresses: [String] { listeners.addresses }
 
   /// The addresses of the HTTP/1.1 server, each `HOST:PORT`.
-  package var httpAddresses: [String] { door?.addresses ?? [] }
+  package var httpAddresses: [String] { http1?.addresses ?? [] }
 
   /// The lines of the report about the sender; empty unless this is a test gateway.
   package var testReport: [String] { test?.report ?? [] }
@@ -85,7 +85,7 @@ package final class Gateway: Sendable {
     // A first start whose addresses can't be bound creates no state folder.
     if !FileManager.default.fileExists(atPath: configuration.state) {
       try await GatewayListeners.check(try await GatewayListeners.plans(configuration, supervisor.inherited))
-      try await MonitoringServer.check(configuration.httpListen, supervisor.inherited)
+      try await HTTP1Server.check(configuration.httpListen, supervisor.inherited)
     }
     let user = try assumeUser(configuration)
     let folder = StateFolder(configuration.state)
@@ -204,9 +204,9 @@ package final class Gateway: Sendable {
       ledger: UnauthenticatedConnections { limits.note($0, peer: $1, now: parts.clock.seconds) })
     self.listeners = listeners
     let announcement = AddressFile(folder, logger: logger)
-    let monitoringSockets = MonitoringSockets()
-    self.monitoringSockets = monitoringSockets
-    let reload = Reload(configuration, supervisor, certificate, listeners, monitoringSockets, logger: logger) {
+    let http1Sockets = HTTP1Sockets()
+    self.http1Sockets = http1Sockets
+    let reload = Reload(configuration, supervisor, certificate, listeners, http1Sockets, logger: logger) {
       parts.apply($0)
       threshold.configure($0)
       announcement.write(listeners.addresses)
@@ -260,29 +260,29 @@ package final class Gateway: Sendable {
       guard case .revokedCertificate(let fingerprint) = change else { return }
       loops.forEachConnection { if $0.identity?.fingerprint == fingerprint { $0.end(.badCertificate) } }
     }
-    var opened: MonitoringServer?
+    var opened: HTTP1Server?
     supervisor.begins()
     do {
       // Only root may bind ports below 1024. No other work happens while the process is root.
       try user?.regainRoot()
       let plans = try await GatewayListeners.plans(configuration, supervisor.inherited)
       try await listeners.change(to: plans, configuration.connectionOptions)
-      opened = try await MonitoringServer.open(
-        configuration, HealthAPI(check: parts.healthCheck), meters, supervisor.inherited, monitoringSockets,
+      opened = try await HTTP1Server.open(
+        configuration, HealthAPI(check: parts.healthCheck), meters, supervisor.inherited, http1Sockets,
         limits: parts.meter.limits, logger: logger, others: testAPI?.routes ?? [],
         maximumBodySize: test?.maximumBodySize ?? 0,
         page: configuration.web == .off
-          ? nil : DoorPage(web: web, environment: configuration.environment, socket: folder.adminSocket))
+          ? nil : HTTP1Page(web: web, environment: configuration.environment, socket: folder.adminSocket))
       try user?.becomeForGood()
       self.admin = try await Gateway.listenAdmin(folder, loops, supervisor.inherited)
     } catch {
       await listeners.close()
       await opened?.close()
-      monitoringSockets.release()
+      http1Sockets.release()
       await loops.shutdown()
       throw error
     }
-    door = opened
+    http1 = opened
     announcement.note(http: opened?.addresses ?? [])
     announcement.write(listeners.addresses)
     parts.backend.cell?.announce(configuration.advertised ?? listeners.addresses)
@@ -362,7 +362,7 @@ package final class Gateway: Sendable {
   package func handOver() async -> InheritedSockets {
     supervisor.manager.reloading("handing over to the next program", isRestart: true)
     parts.lifecycle.beginDrain()
-    var sockets = await listeners.handOver() + monitoringSockets.handOver()
+    var sockets = await listeners.handOver() + http1Sockets.handOver()
     if let admin = await admin.handOver() { sockets.append(.init(name: InheritedSockets.Name.admin, socket: admin)) }
     await end(within: .restart)
     return InheritedSockets(sockets)
@@ -380,8 +380,8 @@ package final class Gateway: Sendable {
     watchdog.cancel()
     await parts.settle()
     parts.close()
-    await door?.close()
-    monitoringSockets.release()
+    await http1?.close()
+    http1Sockets.release()
     await loops.shutdown()
     test?.finish()
   }

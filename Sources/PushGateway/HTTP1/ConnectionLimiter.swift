@@ -7,7 +7,7 @@ import PushCore
 final class ConnectionLimiter {
   private struct Member {
     let source: UnauthenticatedConnections.Source
-    let connection: DoorConnection
+    let connection: HTTP1Connection
   }
 
   private var members: [Int: Member] = [:]
@@ -23,9 +23,9 @@ final class ConnectionLimiter {
   ///
   /// - Returns: the connection that `make` creates with its number, for ``leave(_:)``; nil if the new one is to be
   ///   closed.
-  func admit(_ source: UnauthenticatedConnections.Source, _ make: (Int) -> DoorConnection) -> DoorConnection? {
+  func admit(_ source: UnauthenticatedConnections.Source, _ make: (Int) -> HTTP1Connection) -> HTTP1Connection? {
     guard source == .loopback || members.values.count(where: { $0.source == source }) < Limits.maximumAddressStrangers,
-      members.count < Limits.maximumDoorConnections || evict()
+      members.count < Limits.maximumHTTP1Connections || evict()
     else {
       limits.add(.httpConnections)
       return nil

@@ -7,7 +7,7 @@ import PushCore
 /// One HTTP/1.1 connection: one request at a time, each with a time limit and a size limit.
 ///
 /// Not `Sendable`: it belongs to the listener's loop.
-final class DoorConnection: ChannelInboundHandler {
+final class HTTP1Connection: ChannelInboundHandler {
   typealias InboundIn = HTTPServerRequestPart
   typealias OutboundOut = HTTPServerResponsePart
 
@@ -21,7 +21,7 @@ final class DoorConnection: ChannelInboundHandler {
     case ending
   }
 
-  private let routes: DoorRoutes
+  private let routes: HTTP1Routes
   private let isLoopback: Bool
   private var state = State.waiting
   private var context: ChannelHandlerContext?
@@ -29,7 +29,7 @@ final class DoorConnection: ChannelInboundHandler {
   /// Called once, when the connection is over.
   private let closed: () -> Void
 
-  init(routes: DoorRoutes, isLoopback: Bool, closed: @escaping () -> Void) {
+  init(routes: HTTP1Routes, isLoopback: Bool, closed: @escaping () -> Void) {
     (self.routes, self.isLoopback, self.closed) = (routes, isLoopback, closed)
   }
 
@@ -40,7 +40,7 @@ final class DoorConnection: ChannelInboundHandler {
 
   func handlerAdded(context: ChannelHandlerContext) {
     self.context = context
-    expect(within: Limits.doorRequestTime)
+    expect(within: Limits.http1RequestTime)
   }
 
   func channelInactive(context: ChannelHandlerContext) {
@@ -57,7 +57,7 @@ final class DoorConnection: ChannelInboundHandler {
     switch state {
     case .waiting where error is HTTPParserError, .receiving where error is HTTPParserError:
       let problem = Problem(400, "Bad Request", "expected a request of HTTP/1.1 with a head of at most 16 KiB")
-      send(DoorAnswer(problem.response), isHead: false, isLast: true, context)
+      send(HTTP1Response(problem.response), isHead: false, isLast: true, context)
     case .ending where error is HTTPParserError: break
     default: context.close(promise: nil)
     }
@@ -66,13 +66,13 @@ final class DoorConnection: ChannelInboundHandler {
   func channelRead(context: ChannelHandlerContext, data: NIOAny) {
     switch (unwrapInboundIn(data), state) {
     case (.head(let head), .waiting):
-      let request = DoorRequest(
+      let request = HTTP1Request(
         head, isLoopback: isLoopback, maximumBodySize: routes.maximumBodySize, servesPage: routes.page != nil)
       switch request {
       case .served(let request, let isHead):
         state = .receiving(request, isHead: isHead, isLast: !head.isKeepAlive)
       case .refused(let problem):
-        send(DoorAnswer(problem.response), isHead: head.method == .HEAD, isLast: true, context)
+        send(HTTP1Response(problem.response), isHead: head.method == .HEAD, isLast: true, context)
       }
     case (.body(let bytes), .receiving(var request, let isHead, let isLast)):
       // The head states the size, which was checked, and the decoder passes no more than that.
@@ -95,7 +95,7 @@ final class DoorConnection: ChannelInboundHandler {
       })
   }
 
-  private func answered(_ answer: DoorAnswer, isHead: Bool, isLast: Bool) {
+  private func answered(_ answer: HTTP1Response, isHead: Bool, isLast: Bool) {
     guard let context, case .answering = state else {
       answer.stream?.close()
       return
@@ -104,11 +104,11 @@ final class DoorConnection: ChannelInboundHandler {
     send(answer, isHead: isHead, isLast: isLast, context)
   }
 
-  private func send(_ answer: DoorAnswer, isHead: Bool, isLast: Bool, _ context: ChannelHandlerContext) {
+  private func send(_ answer: HTTP1Response, isHead: Bool, isLast: Bool, _ context: ChannelHandlerContext) {
     // A client that sends requests without reading the responses is disconnected.
     let isLast = isLast || !context.channel.isWritable
     state = isLast ? .ending : .waiting
-    expect(within: isLast ? Limits.doorLingerTime : Limits.doorIdleTime)
+    expect(within: isLast ? Limits.http1LingerTime : Limits.http1IdleTime)
     context.write(wrapOutboundOut(.head(answer.head(isLast: isLast))), promise: nil)
     if !isHead, !answer.response.body.isEmpty {
       context.write(
@@ -122,7 +122,7 @@ final class DoorConnection: ChannelInboundHandler {
   // MARK: Streams
 
   /// Sends a response without an end in chunks, each after the client has received the one before.
-  private func begin(_ stream: DoorStream, _ answer: DoorAnswer, _ context: ChannelHandlerContext) {
+  private func begin(_ stream: HTTP1Stream, _ answer: HTTP1Response, _ context: ChannelHandlerContext) {
     context.writeAndFlush(wrapOutboundOut(.head(answer.head(isLast: true))), promise: nil)
     let loop = context.eventLoop
     let this = NIOLoopBound(self, eventLoop: loop)
@@ -151,7 +151,7 @@ final class DoorConnection: ChannelInboundHandler {
   private func endStream() {
     guard let context, case .answering = state else { return }
     state = .ending
-    expect(within: Limits.doorLingerTime)
+    expect(within: Limits.http1LingerTime)
     let sent = context.eventLoop.makePromise(of: Void.self)
     hangUp(after: sent.futureResult)
     context.writeAndFlush(wrapOutboundOut(.end(nil)), promise: sent)

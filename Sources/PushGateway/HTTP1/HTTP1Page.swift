@@ -6,7 +6,7 @@ import PushCore
 
 /// The device in a browser over HTTP/1.1, for browsers on this machine: the page, and the API of devices with its
 /// session.
-struct DoorPage: Sendable {
+struct HTTP1Page: Sendable {
   let web: WebAPI
   /// The environment of apps for which the page registers.
   let environment: Environment
@@ -47,7 +47,7 @@ struct DoorPage: Sendable {
   }
 
   /// Opens the stream of events of a device, and passes on its bytes.
-  func openStream(_ request: ControlRequest) async throws -> DoorAnswer {
+  func openStream(_ request: ControlRequest) async throws -> HTTP1Response {
     let request = try admitted(request)
     _ = try web.devices.device(request.bearer)
     let query = request.query.filter { ["silent", "focus"].contains($0.key) }.map { name, value in
@@ -59,12 +59,12 @@ struct DoorPage: Sendable {
     do {
       let lines = try await client.stream(
         "GET", "\(Paths.deviceStream)?" + query.sorted().joined(separator: "&"), fields, isGathering: true)
-      var answer = DoorAnswer(Response(status: 200, contentType: "text/event-stream"))
-      answer.stream = DoorStream(lines: lines, client: client)
+      var answer = HTTP1Response(Response(status: 200, contentType: "text/event-stream"))
+      answer.stream = HTTP1Stream(lines: lines, client: client)
       return answer
     } catch {
       client.close()
-      throw DoorPage.problem(error)
+      throw HTTP1Page.problem(error)
     }
   }
 
@@ -76,7 +76,7 @@ struct DoorPage: Sendable {
 }
 
 /// A body without an end: the bytes of a device's stream.
-struct DoorStream: Sendable {
+struct HTTP1Stream: Sendable {
   let lines: LineStream
   let client: Client
 

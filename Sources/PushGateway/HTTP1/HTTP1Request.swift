@@ -3,7 +3,7 @@ import NIOHTTP1
 import PushCore
 
 /// An HTTP/1.1 request with its head, or the reason for refusing it: a value without a socket.
-enum DoorRequest: Sendable {
+enum HTTP1Request: Sendable {
   case served(ControlRequest, isHead: Bool)
   /// Answered with this problem, after which the connection ends.
   case refused(Problem)
@@ -16,9 +16,9 @@ enum DoorRequest: Sendable {
     let isOfPage = servesPage && WebAPI.isFor(path: head.uri.prefix { $0 != "?" })
     let maximumBodySize = isOfPage ? max(maximumBodySize, Limits.maximumPreferencesBodySize) : maximumBodySize
     self =
-      switch DoorRequest.problem(with: head, maximumBodySize: maximumBodySize, isOfPage: isOfPage) {
+      switch HTTP1Request.problem(with: head, maximumBodySize: maximumBodySize, isOfPage: isOfPage) {
       case let problem?: .refused(problem)
-      case nil: .served(DoorRequest.request(head, isLoopback: isLoopback), isHead: head.method == .HEAD)
+      case nil: .served(HTTP1Request.request(head, isLoopback: isLoopback), isHead: head.method == .HEAD)
       }
   }
 

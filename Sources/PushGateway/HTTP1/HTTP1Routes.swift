@@ -4,11 +4,11 @@ import NIOHTTP1
 import PushCore
 
 /// The routes of HTTP/1.1, served outside of the loops: health, metrics and the device in a browser.
-struct DoorRoutes: Sendable {
+struct HTTP1Routes: Sendable {
   /// The maximum size of a request's body in bytes; 0 if no route takes a body.
   let maximumBodySize: Int
   /// The device in a browser; nil if it is not served.
-  let page: DoorPage?
+  let page: HTTP1Page?
   private let router: Router
   private let logger: Logger
 
@@ -17,7 +17,7 @@ struct DoorRoutes: Sendable {
   ///   - others: further routes; only a test gateway has some.
   init(
     health: HealthAPI, meters: Meters, token: MetricsToken?, logger: Logger, others: [Router.Route] = [],
-    maximumBodySize: Int = 0, page: DoorPage? = nil
+    maximumBodySize: Int = 0, page: HTTP1Page? = nil
   ) {
     self.logger = logger
     self.maximumBodySize = maximumBodySize
@@ -25,7 +25,7 @@ struct DoorRoutes: Sendable {
     router = Router(
       health.routes + others + (page?.routes ?? []) + [
         .init("GET", "/metrics") { request in
-          if request.peer == .remote { try DoorRoutes.admit(request, token) }
+          if request.peer == .remote { try HTTP1Routes.admit(request, token) }
           return MetricsAPI.response(to: request, meters)
         }
       ])
@@ -46,47 +46,47 @@ struct DoorRoutes: Sendable {
   }
 
   /// Returns the response to a request, including requests without a route.
-  func answer(_ request: ControlRequest) async -> DoorAnswer {
+  func answer(_ request: ControlRequest) async -> HTTP1Response {
     if let page, page.isForStream(request) {
       return await answer(request) { try await page.openStream($0) }
     }
     switch router.match(method: request.method, path: request.path) {
-    case .unknown: return DoorAnswer(Problem.notFound("unknown path \(request.path)").response)
+    case .unknown: return HTTP1Response(Problem.notFound("unknown path \(request.path)").response)
     case .otherMethods(let methods):
       let allowed = methods.flatMap { $0 == "GET" ? ["GET", "HEAD"] : [$0] }
-      var answer = DoorAnswer(
+      var answer = HTTP1Response(
         Problem(405, "Method Not Allowed", "expected the method \(allowed.joined(separator: " or "))").response)
       answer.fields.append(("allow", allowed.joined(separator: ", ")))
       return answer
     case .found(let route, let parameters):
       var request = request
       request.parameters = parameters
-      return await answer(request) { DoorAnswer(try await route.serve($0)) }
+      return await answer(request) { HTTP1Response(try await route.serve($0)) }
     }
   }
 
   private func answer(
-    _ request: ControlRequest, by serve: (ControlRequest) async throws -> DoorAnswer
-  ) async -> DoorAnswer {
+    _ request: ControlRequest, by serve: (ControlRequest) async throws -> HTTP1Response
+  ) async -> HTTP1Response {
     do {
       return try await serve(request)
     } catch {
       if let problem = Problem(error) {
-        var answer = DoorAnswer(problem.response)
+        var answer = HTTP1Response(problem.response)
         if problem.status == 401 { answer.fields.append(("www-authenticate", "Bearer")) }
         return answer
       }
       logger.log(.requestFailed, "\(request.method) \(request.path) failed: \(error)")
-      return DoorAnswer(Problem.failure.response)
+      return HTTP1Response(Problem.failure.response)
     }
   }
 }
 
 /// An HTTP/1.1 response with its additional fields.
-struct DoorAnswer: Sendable {
+struct HTTP1Response: Sendable {
   var response: Response
   /// The body that follows the response's own, without an end; nil if there is none.
-  var stream: DoorStream?
+  var stream: HTTP1Stream?
   var fields: [(name: String, value: String)] = []
 
   init(_ response: Response) { self.response = response }

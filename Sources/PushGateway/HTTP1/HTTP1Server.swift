@@ -9,12 +9,12 @@ import PushCore
 /// pushes.
 ///
 /// It has a thread of its own, so that its requests take no time from the loops of pushes.
-final class MonitoringServer: Sendable {
+final class HTTP1Server: Sendable {
   /// The bound addresses, each `HOST:PORT`.
   let addresses: [String]
   private let group: MultiThreadedEventLoopGroup
   private let listeners: [any Channel]
-  private let crowd: NIOLoopBound<ConnectionLimiter>
+  private let limiter: NIOLoopBound<ConnectionLimiter>
 
   /// A bound listener.
   private struct Open {
@@ -25,9 +25,9 @@ final class MonitoringServer: Sendable {
   }
 
   private init(
-    _ group: MultiThreadedEventLoopGroup, _ crowd: NIOLoopBound<ConnectionLimiter>, _ open: [Open]
+    _ group: MultiThreadedEventLoopGroup, _ limiter: NIOLoopBound<ConnectionLimiter>, _ open: [Open]
   ) {
-    (self.group, self.crowd) = (group, crowd)
+    (self.group, self.limiter) = (group, limiter)
     listeners = open.map(\.channel)
     addresses = open.map(\.address)
   }
@@ -44,12 +44,12 @@ final class MonitoringServer: Sendable {
   ///   monitors' secret can't be used.
   static func open(
     _ configuration: Configuration, _ health: HealthAPI, _ meters: Meters, _ inherited: InheritedSockets,
-    _ sockets: MonitoringSockets, limits: LimitCounters, logger: Logger, others: [Router.Route] = [],
-    maximumBodySize: Int = 0, page: DoorPage? = nil
-  ) async throws -> MonitoringServer? {
+    _ sockets: HTTP1Sockets, limits: LimitCounters, logger: Logger, others: [Router.Route] = [],
+    maximumBodySize: Int = 0, page: HTTP1Page? = nil
+  ) async throws -> HTTP1Server? {
     let token = configuration.metricsTokenFile.map(MetricsToken.init)
     try token?.check()
-    let routes = DoorRoutes(
+    let routes = HTTP1Routes(
       health: health, meters: meters, token: token, logger: logger, others: others, maximumBodySize: maximumBodySize,
       page: page)
     return try await open(
@@ -64,22 +64,22 @@ final class MonitoringServer: Sendable {
     guard case .addresses(let entries) = setting else { return }
     for entry in entries where inherited.socket(named: InheritedSockets.Name.http(entry)) == nil {
       guard case .tcp(let host, let port)? = try? Configuration.address(entry) else { continue }
-      _ = try await ListeningSocket.bindApart(.tcp(host: host, port: port), flag: MonitoringSockets.flag)
+      _ = try await ListeningSocket.bindApart(.tcp(host: host, port: port), flag: HTTP1Sockets.flag)
     }
   }
 
   /// - Parameter listen: the entries of `listen`; if one of them has a port that the system assigns, this listener
   ///   also has one.
   private static func open(
-    _ setting: HTTPListen, beside listen: [String], _ balancers: Set<IPAddress>, _ routes: DoorRoutes,
-    _ inherited: InheritedSockets, _ sockets: MonitoringSockets, _ limits: LimitCounters, _ logger: Logger
-  ) async throws -> MonitoringServer? {
+    _ setting: HTTPListen, beside listen: [String], _ balancers: Set<IPAddress>, _ routes: HTTP1Routes,
+    _ inherited: InheritedSockets, _ sockets: HTTP1Sockets, _ limits: LimitCounters, _ logger: Logger
+  ) async throws -> HTTP1Server? {
     if setting == .none { return nil }
     let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
-    let crowd = try await group.any().submit { [loop = group.any()] in
+    let limiter = try await group.any().submit { [loop = group.any()] in
       NIOLoopBound(ConnectionLimiter(limits: limits), eventLoop: loop)
     }.get()
-    let bootstrap = bootstrap(group, crowd, balancers, routes, limits)
+    let bootstrap = bootstrap(group, limiter, balancers, routes, limits)
     var listeners: [Open] = []
     do {
       switch setting {
@@ -96,7 +96,7 @@ final class MonitoringServer: Sendable {
       return nil
     }
     sockets.note(listeners.map(\.socket))
-    return MonitoringServer(group, crowd, listeners)
+    return HTTP1Server(group, limiter, listeners)
   }
 
   private static func bindLoopback(
@@ -104,7 +104,7 @@ final class MonitoringServer: Sendable {
   ) async throws(ListenError) -> Open {
     let hasFreePort = listen.contains { $0.split(separator: "=").first?.hasSuffix(":0") == true }
     let wasFree = inherited.socket(named: InheritedSockets.Name.http(HTTPListen.free)) != nil
-    if !hasFreePort, !wasFree, let door = try? await bind(bootstrap, HTTPListen.standard, inherited) { return door }
+    if !hasFreePort, !wasFree, let open = try? await bind(bootstrap, HTTPListen.standard, inherited) { return open }
     return try await bind(bootstrap, HTTPListen.free, inherited)
   }
 
@@ -118,7 +118,7 @@ final class MonitoringServer: Sendable {
     do {
       let socket =
         if let socket = inherited.socket(named: name) { socket } else {
-          try await ListeningSocket.bindApart(.tcp(host: host, port: port), flag: MonitoringSockets.flag)
+          try await ListeningSocket.bindApart(.tcp(host: host, port: port), flag: HTTP1Sockets.flag)
         }
       let channel = try await bootstrap.withBoundSocket(try socket.duplicate()).get()
       let bound = channel.localAddress?.port ?? port
@@ -126,16 +126,16 @@ final class MonitoringServer: Sendable {
         channel: channel, address: host.contains(":") ? "[\(host)]:\(bound)" : "\(host):\(bound)",
         socket: .init(name: name, socket: socket))
     } catch {
-      throw error as? ListenError ?? ListenError(.tcp(host: host, port: port), error, flag: MonitoringSockets.flag)
+      throw error as? ListenError ?? ListenError(.tcp(host: host, port: port), error, flag: HTTP1Sockets.flag)
     }
   }
 
   private static func bootstrap(
-    _ group: MultiThreadedEventLoopGroup, _ crowd: NIOLoopBound<ConnectionLimiter>, _ balancers: Set<IPAddress>,
-    _ routes: DoorRoutes, _ limits: LimitCounters
+    _ group: MultiThreadedEventLoopGroup, _ limiter: NIOLoopBound<ConnectionLimiter>, _ balancers: Set<IPAddress>,
+    _ routes: HTTP1Routes, _ limits: LimitCounters
   ) -> ServerBootstrap {
     ServerBootstrap(group: group)
-      .serverChannelOption(.backlog, value: MonitoringSockets.backlog)
+      .serverChannelOption(.backlog, value: HTTP1Sockets.backlog)
       .serverChannelOption(.maxMessagesPerRead, value: 1)
       .serverChannelInitializer { channel in
         channel.eventLoop.makeCompletedFuture {
@@ -150,7 +150,7 @@ final class MonitoringServer: Sendable {
           // Monitors on a load balancer's machine, and its health checks, send no header.
           try ProxyHeaderReader.begin(
             channel, balancers: balancers, isRequired: false, refused: {},
-            begin: { try MonitoringServer.begin(channel, from: $0, crowd.value, routes) })
+            begin: { try HTTP1Server.begin(channel, from: $0, limiter.value, routes) })
         }
       }
   }
@@ -160,23 +160,23 @@ final class MonitoringServer: Sendable {
 
   /// - Parameter origin: the client that a load balancer names; `balancer` for the peer of the socket itself.
   private static func begin(
-    _ channel: any Channel, from origin: ProxyHeader.Origin, _ crowd: ConnectionLimiter, _ routes: DoorRoutes
+    _ channel: any Channel, from origin: ProxyHeader.Origin, _ limiter: ConnectionLimiter, _ routes: HTTP1Routes
   ) throws {
     let (client, place) = origin.place(of: channel.remoteAddress)
     let source = UnauthenticatedConnections.Source(text: client?.description ?? channel.remoteAddress?.ipAddress)
-    let connection = crowd.admit(source) { number in
-      DoorConnection(routes: routes, isLoopback: place == .loopback) { crowd.leave(number) }
+    let connection = limiter.admit(source) { number in
+      HTTP1Connection(routes: routes, isLoopback: place == .loopback) { limiter.leave(number) }
     }
     guard let connection else { throw TooManyConnections() }
-    try MonitoringServer.addHandlers(to: channel.pipeline.syncOperations, connection)
+    try HTTP1Server.addHandlers(to: channel.pipeline.syncOperations, connection)
   }
 
   /// Adds the HTTP parser, with its limits, and the connection behind it.
-  static func addHandlers(to pipeline: ChannelPipeline.SynchronousOperations, _ connection: DoorConnection) throws {
+  static func addHandlers(to pipeline: ChannelPipeline.SynchronousOperations, _ connection: HTTP1Connection) throws {
     var limits = NIOHTTPDecoderLimitConfiguration()
-    limits.maxHeaderFieldSize = Limits.maximumDoorFieldSize
-    limits.maxHeaderListSize = Limits.maximumDoorHeadSize
-    limits.maxHeaderFieldCount = Limits.maximumDoorFields
+    limits.maxHeaderFieldSize = Limits.maximumHTTP1FieldSize
+    limits.maxHeaderListSize = Limits.maximumHTTP1HeadSize
+    limits.maxHeaderFieldCount = Limits.maximumHTTP1Fields
     // The connection answers malformed input, since it has the state of its last response.
     try pipeline.configureHTTPServerPipeline(
       withErrorHandling: false, withEncoderConfiguration: HTTPResponseEncoder.Configuration(),
@@ -187,7 +187,7 @@ final class MonitoringServer: Sendable {
   /// Stops accepting, and closes all connections.
   func close() async {
     for listener in listeners { try? await listener.close() }
-    try? await crowd.eventLoop.submit { [crowd] in crowd.value.closeAll() }.get()
+    try? await limiter.eventLoop.submit { [limiter] in limiter.value.closeAll() }.get()
     try? await group.shutdownGracefully()
   }
 }

@@ -5,7 +5,7 @@ import PushCore
 import Synchronization
 
 /// The sockets of `http_listen`: those on which this process accepts, and those for the next process of the gateway.
-final class MonitoringSockets: Sendable {
+final class HTTP1Sockets: Sendable {
   private struct State: Sendable {
     var bound: [InheritedSockets.Entry] = []
     /// The sockets for the next process after its settings were prepared; until then it inherits ``bound``.
@@ -55,7 +55,7 @@ final class MonitoringSockets: Sendable {
           guard !names.contains(one.name), let bound = one.socket.address else { return false }
           return places.contains { $0.overlaps(bound) }
         }
-        found.append(.init(name: name, socket: try await MonitoringSockets.bind(address, beside: overlapping)))
+        found.append(.init(name: name, socket: try await HTTP1Sockets.bind(address, beside: overlapping)))
       }
       return found
     }

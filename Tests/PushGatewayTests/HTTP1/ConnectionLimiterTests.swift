@@ -14,19 +14,19 @@ import Testing
   /// A limiter, and its accepted connections, which are idle and have no sockets.
   final class Fixture {
     let limits = LimitCounters()
-    let crowd: ConnectionLimiter
-    let routes: DoorRoutes
+    let limiter: ConnectionLimiter
+    let routes: HTTP1Routes
     var closed: [Int] = []
 
     init(_ gateway: TestGateway) {
-      crowd = ConnectionLimiter(limits: limits)
-      routes = DoorRoutes(
+      limiter = ConnectionLimiter(limits: limits)
+      routes = HTTP1Routes(
         health: HealthAPI(check: gateway.parts.healthCheck), meters: gateway.meters, token: nil, logger: .silent)
     }
 
     func admit(_ source: UnauthenticatedConnections.Source) -> Bool {
-      crowd.admit(source) { number in
-        DoorConnection(routes: routes, isLoopback: source == .loopback) { self.closed.append(number) }
+      limiter.admit(source) { number in
+        HTTP1Connection(routes: routes, isLoopback: source == .loopback) { self.closed.append(number) }
       } != nil
     }
 
@@ -51,11 +51,11 @@ import Testing
       let fixture = Fixture(gateway)
       #expect(fixture.admit(.loopback))
       #expect(fixture.admit(ConnectionLimiterTests.remote))
-      for _ in 2..<Limits.maximumDoorConnections { #expect(fixture.admit(.loopback)) }
-      #expect(fixture.crowd.count == Limits.maximumDoorConnections)
+      for _ in 2..<Limits.maximumHTTP1Connections { #expect(fixture.admit(.loopback)) }
+      #expect(fixture.limiter.count == Limits.maximumHTTP1Connections)
       #expect(fixture.admit(.loopback))
       #expect(fixture.admit(.loopback))
-      #expect(fixture.crowd.count == Limits.maximumDoorConnections)
+      #expect(fixture.limiter.count == Limits.maximumHTTP1Connections)
       #expect(fixture.refusals == 2)
       // The address may use the capacity again.
       for _ in 0..<Limits.maximumAddressStrangers { #expect(fixture.admit(ConnectionLimiterTests.remote)) }

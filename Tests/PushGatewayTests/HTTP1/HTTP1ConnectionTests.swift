@@ -9,9 +9,9 @@ import Testing
 @testable import PushGateway
 
 /// A connection of HTTP/1.1 on an event loop whose clock the test controls.
-@Suite(.timeLimit(.minutes(5))) struct DoorConnectionTests {
+@Suite(.timeLimit(.minutes(5))) struct HTTP1ConnectionTests {
   /// A connection, to which the test sends bytes and from which it reads the answers.
-  struct Door {
+  struct HTTP1Peer {
     let channel: NIOAsyncTestingChannel
     let isClosed: Counter
 
@@ -20,14 +20,14 @@ import Testing
     init(
       _ gateway: TestGateway, isLoopback: Bool = true, token: MetricsToken? = nil, others: [Router.Route] = []
     ) async throws {
-      let routes = DoorRoutes(
+      let routes = HTTP1Routes(
         health: HealthAPI(check: gateway.parts.healthCheck), meters: gateway.meters, token: token, logger: .silent,
         others: others, maximumBodySize: others.isEmpty ? 0 : 100)
       let closed = Counter()
       (channel, isClosed) = (NIOAsyncTestingChannel(), closed)
       try await channel.testingEventLoop.executeInContext { [channel] in
-        let connection = DoorConnection(routes: routes, isLoopback: isLoopback) { closed.gauge.add(1) }
-        try MonitoringServer.addHandlers(to: channel.pipeline.syncOperations, connection)
+        let connection = HTTP1Connection(routes: routes, isLoopback: isLoopback) { closed.gauge.add(1) }
+        try HTTP1Server.addHandlers(to: channel.pipeline.syncOperations, connection)
       }
       try await channel.connect(to: try SocketAddress(ipAddress: "127.0.0.1", port: 1)).get()
     }
@@ -54,40 +54,40 @@ import Testing
 
   @Test func `requests of one connection are answered one after another`() async throws {
     try await TestGateway.run { gateway in
-      let door = try await Door(gateway)
-      try await door.send(DoorConnectionTests.get + "GET /nothing HTTP/1.1\r\nhost: localhost\r\n\r\n")
-      let first = try await door.answer(upTo: "ready\n")
+      let peer = try await HTTP1Peer(gateway)
+      try await peer.send(HTTP1ConnectionTests.get + "GET /nothing HTTP/1.1\r\nhost: localhost\r\n\r\n")
+      let first = try await peer.answer(upTo: "ready\n")
       #expect(first.hasPrefix("HTTP/1.1 200 OK\r\n"))
       #expect(first.contains("content-length: 6\r\n"))
       #expect(first.contains("connection: keep-alive\r\n"))
       #expect(first.contains("cache-control: no-store\r\n"))
-      #expect(try await door.answer(upTo: "}").hasPrefix("HTTP/1.1 404 Not Found\r\n"))
-      #expect(door.channel.isActive)
+      #expect(try await peer.answer(upTo: "}").hasPrefix("HTTP/1.1 404 Not Found\r\n"))
+      #expect(peer.channel.isActive)
     }
   }
 
   @Test func `a connection without a request in time is ended`() async throws {
     try await TestGateway.run { gateway in
-      let door = try await Door(gateway)
-      try await door.send("GET /readyz HTTP/1.1\r\nx-slow: ")
-      await door.channel.testingEventLoop.advanceTime(by: TimeAmount(Limits.doorRequestTime) - .milliseconds(1))
-      #expect(door.channel.isActive)
-      try await door.send("more")
-      await door.channel.testingEventLoop.advanceTime(by: .milliseconds(2))
-      #expect(!door.channel.isActive)
-      #expect(door.isClosed.gauge.value == 1)
+      let peer = try await HTTP1Peer(gateway)
+      try await peer.send("GET /readyz HTTP/1.1\r\nx-slow: ")
+      await peer.channel.testingEventLoop.advanceTime(by: TimeAmount(Limits.http1RequestTime) - .milliseconds(1))
+      #expect(peer.channel.isActive)
+      try await peer.send("more")
+      await peer.channel.testingEventLoop.advanceTime(by: .milliseconds(2))
+      #expect(!peer.channel.isActive)
+      #expect(peer.isClosed.gauge.value == 1)
     }
   }
 
   @Test func `a connection that is kept ends when nothing more comes`() async throws {
     try await TestGateway.run { gateway in
-      let door = try await Door(gateway)
-      try await door.send(DoorConnectionTests.get)
-      _ = try await door.answer(upTo: "ready\n")
-      await door.channel.testingEventLoop.advanceTime(by: TimeAmount(Limits.doorRequestTime) + .seconds(1))
-      #expect(door.channel.isActive)
-      await door.channel.testingEventLoop.advanceTime(by: TimeAmount(Limits.doorIdleTime))
-      #expect(!door.channel.isActive)
+      let peer = try await HTTP1Peer(gateway)
+      try await peer.send(HTTP1ConnectionTests.get)
+      _ = try await peer.answer(upTo: "ready\n")
+      await peer.channel.testingEventLoop.advanceTime(by: TimeAmount(Limits.http1RequestTime) + .seconds(1))
+      #expect(peer.channel.isActive)
+      await peer.channel.testingEventLoop.advanceTime(by: TimeAmount(Limits.http1IdleTime))
+      #expect(!peer.channel.isActive)
     }
   }
 
@@ -106,23 +106,23 @@ import Testing
   func `what is refused ends the connection, and what follows is dropped`(_ text: String, _ status: String) async throws
   {
     try await TestGateway.run { gateway in
-      let door = try await Door(gateway)
+      let peer = try await HTTP1Peer(gateway)
       // The decoder's error is also thrown to the writer of this channel.
-      try? await door.send(text)
-      let answer = try await door.next()
+      try? await peer.send(text)
+      let answer = try await peer.next()
       #expect(answer.hasPrefix("HTTP/1.1 \(status) "), "\(answer)")
       #expect(answer.lowercased().contains("connection: close"))
-      try? await door.send(DoorConnectionTests.get)
-      await door.channel.testingEventLoop.advanceTime(by: TimeAmount(Limits.doorLingerTime) + .seconds(1))
-      #expect(!door.channel.isActive)
+      try? await peer.send(HTTP1ConnectionTests.get)
+      await peer.channel.testingEventLoop.advanceTime(by: TimeAmount(Limits.http1LingerTime) + .seconds(1))
+      #expect(!peer.channel.isActive)
     }
   }
 
   @Test func `a method that is not served is told which are`() async throws {
     try await TestGateway.run { gateway in
-      let door = try await Door(gateway)
-      try await door.send("DELETE /metrics HTTP/1.1\r\nhost: localhost\r\n\r\n")
-      let answer = try await door.answer(upTo: "}")
+      let peer = try await HTTP1Peer(gateway)
+      try await peer.send("DELETE /metrics HTTP/1.1\r\nhost: localhost\r\n\r\n")
+      let answer = try await peer.answer(upTo: "}")
       #expect(answer.hasPrefix("HTTP/1.1 405 "))
       #expect(answer.contains("allow: GET, HEAD\r\n"))
     }
@@ -131,20 +131,20 @@ import Testing
   @Test func `a route of a test gateway gets the body`() async throws {
     try await TestGateway.run { gateway in
       let route = Router.Route("POST", "/echo") { Response(status: 200, body: $0.body) }
-      let door = try await Door(gateway, others: [route])
-      try await door.send("POST /echo HTTP/1.1\r\nhost: localhost\r\ncontent-length: 6\r\n\r\none")
-      try await door.send("two")
-      #expect(try await door.answer(upTo: "onetwo").hasPrefix("HTTP/1.1 200 OK\r\n"))
-      try await door.send("GET /echo HTTP/1.1\r\nhost: localhost\r\n\r\n")
-      #expect(try await door.answer(upTo: "}").contains("allow: POST\r\n"))
+      let peer = try await HTTP1Peer(gateway, others: [route])
+      try await peer.send("POST /echo HTTP/1.1\r\nhost: localhost\r\ncontent-length: 6\r\n\r\none")
+      try await peer.send("two")
+      #expect(try await peer.answer(upTo: "onetwo").hasPrefix("HTTP/1.1 200 OK\r\n"))
+      try await peer.send("GET /echo HTTP/1.1\r\nhost: localhost\r\n\r\n")
+      #expect(try await peer.answer(upTo: "}").contains("allow: POST\r\n"))
     }
   }
 
   @Test func `HEAD is answered without the body, and HTTP 1_0 ends`() async throws {
     try await TestGateway.run { gateway in
-      let door = try await Door(gateway)
-      try await door.send("HEAD /readyz HTTP/1.0\r\n\r\n")
-      let answer = try await door.answer(upTo: "\r\n\r\n")
+      let peer = try await HTTP1Peer(gateway)
+      try await peer.send("HEAD /readyz HTTP/1.0\r\n\r\n")
+      let answer = try await peer.answer(upTo: "\r\n\r\n")
       #expect(answer.contains("content-length: 6\r\n"))
       #expect(answer.contains("connection: close\r\n"))
     }
@@ -152,17 +152,17 @@ import Testing
 
   @Test func `a monitor gets the format that it names, and any other the one that all know`() async throws {
     try await TestGateway.run { gateway in
-      let door = try await Door(gateway)
+      let peer = try await HTTP1Peer(gateway)
       let open = "accept: application/openmetrics-text;version=1.0.0,text/plain;q=0.5\r\n"
-      try await door.send("GET /metrics HTTP/1.1\r\nhost: localhost\r\n\(open)\r\n")
-      let metrics = try await door.answer(upTo: "# EOF\n")
+      try await peer.send("GET /metrics HTTP/1.1\r\nhost: localhost\r\n\(open)\r\n")
+      let metrics = try await peer.answer(upTo: "# EOF\n")
       #expect(metrics.contains("content-type: application/openmetrics-text"))
       #expect(metrics.contains("# TYPE pushgateway_requests_accepted counter\n"))
-      try await door.send("GET /metrics HTTP/1.1\r\nhost: localhost\r\naccept: */*\r\n\r\n")
+      try await peer.send("GET /metrics HTTP/1.1\r\nhost: localhost\r\naccept: */*\r\n\r\n")
       let last = try #require(Metric.all.last { $0.kind != .histogram }?.sampleName)
       var text = ""
       while !text.contains("\n\(last) ") {
-        text += try await door.next()
+        text += try await peer.next()
       }
       #expect(text.contains("content-type: text/plain; version=0.0.4"))
       #expect(text.contains("# TYPE pushgateway_requests_accepted_total counter\n"))
@@ -177,9 +177,9 @@ import Testing
       let secret = "0123456789abcdefghijklmnop"
       try StateFolder(gateway.folder.path).write(Array(secret.utf8), to: path, mode: 0o600)
       func status(_ token: MetricsToken?, _ fields: String, isLoopback: Bool = false) async throws -> Substring {
-        let door = try await Door(gateway, isLoopback: isLoopback, token: token)
-        try await door.send("GET /metrics HTTP/1.1\r\nhost: push.example.com\r\n\(fields)\r\n")
-        return try await door.next().dropFirst(9).prefix(3)
+        let peer = try await HTTP1Peer(gateway, isLoopback: isLoopback, token: token)
+        try await peer.send("GET /metrics HTTP/1.1\r\nhost: push.example.com\r\n\(fields)\r\n")
+        return try await peer.next().dropFirst(9).prefix(3)
       }
       #expect(try await status(nil, "") == "403")
       #expect(try await status(nil, "authorization: bearer \(secret)\r\n") == "403")

@@ -9,16 +9,16 @@ import Testing
 @testable import PushGateway
 
 /// The device in a browser over HTTP/1.1.
-@Suite(.timeLimit(.minutes(5))) struct DoorPageTests {
-  static func page(_ gateway: TestGateway) -> DoorPage {
-    DoorPage(
+@Suite(.timeLimit(.minutes(5))) struct HTTP1PageTests {
+  static func page(_ gateway: TestGateway) -> HTTP1Page {
+    HTTP1Page(
       web: WebAPI(
         setting: .loopback, session: WebSession(authority: TestGateway.authority), devices: DeviceAPI(gateway.parts)),
       environment: .development, socket: gateway.folder.file("socket"))
   }
 
-  static func routes(_ gateway: TestGateway) -> DoorRoutes {
-    DoorRoutes(
+  static func routes(_ gateway: TestGateway) -> HTTP1Routes {
+    HTTP1Routes(
       health: HealthAPI(check: gateway.parts.healthCheck), meters: gateway.meters, token: nil, logger: .silent,
       page: page(gateway))
   }
@@ -43,7 +43,7 @@ import Testing
     let fields = HTTPHeaders([("host", "localhost"), ("origin", "http://localhost")])
     var head = HTTPRequestHead(version: .http1_1, method: .POST, uri: path, headers: fields)
     func refusal(servesPage: Bool) -> Int? {
-      let request = DoorRequest(head, isLoopback: true, servesPage: servesPage)
+      let request = HTTP1Request(head, isLoopback: true, servesPage: servesPage)
       return if case .refused(let problem) = request { problem.status } else { nil }
     }
     #expect(refusal(servesPage: true) == status)
@@ -56,9 +56,9 @@ import Testing
 
   @Test func `the session opens the routes of devices, on this machine alone`() async throws {
     try await TestGateway.run { gateway in
-      let routes = DoorPageTests.routes(gateway)
+      let routes = HTTP1PageTests.routes(gateway)
       let device = try await gateway.enroll()
-      let own = DoorPageTests.request("GET", "/v1/device", device)
+      let own = HTTP1PageTests.request("GET", "/v1/device", device)
       #expect(await routes.answer(own).response.status == 200)
       var remote = own
       remote.peer = .remote
@@ -66,18 +66,18 @@ import Testing
       var foreign = own
       foreign.browser.site = "same-site"
       #expect(await routes.answer(foreign).response.status == 403)
-      #expect(await routes.answer(DoorPageTests.request("GET", "/v1/device", nil)).response.status == 401)
-      #expect(await routes.answer(DoorPageTests.request("POST", "/v1/devices", nil)).response.status == 404)
-      #expect(await routes.answer(DoorPageTests.request("GET", "/phone", nil)).response.status == 200)
+      #expect(await routes.answer(HTTP1PageTests.request("GET", "/v1/device", nil)).response.status == 401)
+      #expect(await routes.answer(HTTP1PageTests.request("POST", "/v1/devices", nil)).response.status == 404)
+      #expect(await routes.answer(HTTP1PageTests.request("GET", "/phone", nil)).response.status == 200)
     }
   }
 
   @Test func `the stream has the lines of the device`() async throws {
     try await TestGateway.run { gateway in
-      let routes = DoorPageTests.routes(gateway)
+      let routes = HTTP1PageTests.routes(gateway)
       let device = try await gateway.enroll()
       let answer = await routes.answer(
-        DoorPageTests.request("GET", "/v1/device/stream?silent=true&focus=deep%20work", device))
+        HTTP1PageTests.request("GET", "/v1/device/stream?silent=true&focus=deep%20work", device))
       #expect(answer.response.status == 200)
       let stream = try #require(answer.stream)
       var text = ""
@@ -88,7 +88,7 @@ import Testing
       }
       #expect(text.hasPrefix(#"data: {"type":"welcome""#))
       stream.close()
-      let unknown = await routes.answer(DoorPageTests.request("GET", "/v1/device/stream", nil))
+      let unknown = await routes.answer(HTTP1PageTests.request("GET", "/v1/device/stream", nil))
       #expect(unknown.response.status == 401 && unknown.stream == nil)
     }
   }

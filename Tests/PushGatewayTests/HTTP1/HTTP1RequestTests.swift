@@ -5,26 +5,26 @@ import Testing
 @testable import PushGateway
 
 /// The checks of the head of an HTTP/1.1 request, without a socket.
-@Suite struct DoorRequestTests {
+@Suite struct HTTP1RequestTests {
   func request(
     _ fields: [(String, String)] = [("host", "127.0.0.1:2198")], method: HTTPMethod = .GET, uri: String = "/metrics",
     version: HTTPVersion = .http1_1, isLoopback: Bool = true
-  ) -> DoorRequest {
-    DoorRequest(
+  ) -> HTTP1Request {
+    HTTP1Request(
       HTTPRequestHead(version: version, method: method, uri: uri, headers: HTTPHeaders(fields)), isLoopback: isLoopback)
   }
 
   /// Returns the status of a refusal, or nil if the request is served.
-  func refusal(_ request: DoorRequest) -> Int? {
+  func refusal(_ request: HTTP1Request) -> Int? {
     if case .refused(let problem) = request { problem.status } else { nil }
   }
 
-  func served(_ request: DoorRequest) throws -> ControlRequest {
-    guard case .served(let request, _) = request else { throw DoorRequestIsRefused() }
+  func served(_ request: HTTP1Request) throws -> ControlRequest {
+    guard case .served(let request, _) = request else { throw RequestIsRefused() }
     return request
   }
 
-  struct DoorRequestIsRefused: Error {}
+  struct RequestIsRefused: Error {}
 
   @Test func `a request is read as it came`() throws {
     let request = try served(
@@ -82,7 +82,7 @@ import Testing
 
   @Test func `CONNECT is refused, and HEAD is GET without a body`() throws {
     #expect(refusal(request(method: .CONNECT, uri: "localhost:80")) == 400)
-    guard case .served(let head, let isHead) = request(method: .HEAD) else { throw DoorRequestIsRefused() }
+    guard case .served(let head, let isHead) = request(method: .HEAD) else { throw RequestIsRefused() }
     #expect(head.method == "GET" && isHead)
     #expect(try served(request(method: .POST)).method == "POST")
   }
@@ -95,6 +95,6 @@ import Testing
   func `a body is accepted up to its maximum size`(_ fields: [(String, String)], _ status: Int?) {
     let head = HTTPRequestHead(
       version: .http1_1, method: .POST, uri: "/test/v1/expect", headers: HTTPHeaders([("host", "localhost")] + fields))
-    #expect(refusal(DoorRequest(head, isLoopback: true, maximumBodySize: 10)) == status)
+    #expect(refusal(HTTP1Request(head, isLoopback: true, maximumBodySize: 10)) == status)
   }
 }

@@ -5,7 +5,7 @@ import Testing
 
 @testable import PushGateway
 
-@Suite struct MonitoringSocketsTests {
+@Suite struct HTTP1SocketsTests {
   /// A socket on which this process accepts, with the name of an entry, and its port.
   func accepting(_ entry: (Int) -> String, host: String = "127.0.0.1") throws -> (
     entry: InheritedSockets.Entry, port: Int
@@ -17,12 +17,12 @@ import Testing
     return (.init(name: InheritedSockets.Name.http(entry(port)), socket: socket), port)
   }
 
-  func next(_ sockets: MonitoringSockets, _ entries: String...) async throws -> [InheritedSockets.Entry] {
+  func next(_ sockets: HTTP1Sockets, _ entries: String...) async throws -> [InheritedSockets.Entry] {
     try await sockets.bind(.addresses(entries))
   }
 
   @Test func `an address that another program uses is refused, and the sockets stay`() async throws {
-    let sockets = MonitoringSockets()
+    let sockets = HTTP1Sockets()
     let (own, other) = try (accepting { "127.0.0.1:\($0)" }, accepting { "127.0.0.1:\($0)" })
     sockets.note([own.entry])
     let error = await #expect(throws: ListenError.self) {
@@ -35,7 +35,7 @@ import Testing
 
   @Test func `all addresses of a port follow one of them, and the other way round`() async throws {
     for (host, follower) in [("127.0.0.1", "0.0.0.0"), ("0.0.0.0", "127.0.0.1")] {
-      let sockets = MonitoringSockets()
+      let sockets = HTTP1Sockets()
       let own = try accepting({ "\(host):\($0)" }, host: host)
       sockets.note([own.entry])
       let found = try await next(sockets, "\(follower):\(own.port)")
@@ -46,7 +46,7 @@ import Testing
   }
 
   @Test func `a socket is found by its entry, and by its address in another spelling`() async throws {
-    let sockets = MonitoringSockets()
+    let sockets = HTTP1Sockets()
     let (free, named) = try (accepting { _ in "127.0.0.1:0" }, accepting { "127.0.0.1:\($0)" })
     sockets.note([free.entry, named.entry])
     let found = try await next(sockets, "localhost:\(named.port)", "127.0.0.1:0")
@@ -56,14 +56,14 @@ import Testing
 
   @Test func `an address that is given twice is refused`() async throws {
     let own = try accepting { "127.0.0.1:\($0)" }
-    let (address, sockets) = ("127.0.0.1:\(own.port)", MonitoringSockets())
+    let (address, sockets) = ("127.0.0.1:\(own.port)", HTTP1Sockets())
     sockets.note([own.entry])
     await #expect(throws: ListenError.self) { try await sockets.bind(.addresses([address, address])) }
   }
 
   @Test func `a restart that was prepared twice finds its own sockets`() async throws {
     let port = try accepting { "127.0.0.1:\($0)" }.port
-    let sockets = MonitoringSockets()
+    let sockets = HTTP1Sockets()
     let first = try await next(sockets, "127.0.0.1:\(port)")
     sockets.prepare(first)
     let second = try await next(sockets, "127.0.0.1:\(port)")
@@ -71,7 +71,7 @@ import Testing
   }
 
   @Test func `a setting without addresses hands over the socket that fits, or none`() async throws {
-    let sockets = MonitoringSockets()
+    let sockets = HTTP1Sockets()
     let (standard, free) = try (accepting { _ in HTTPListen.standard }, accepting { _ in HTTPListen.free })
     sockets.note([standard.entry, free.entry])
     #expect(try await sockets.bind(.none).isEmpty)
