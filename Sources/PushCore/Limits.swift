@@ -273,7 +273,7 @@ package enum Limits {
   package static let rememberedPushes = 32
   /// The number of pushes with actions that other gateways of the cluster have sent, remembered for the case that
   /// such a gateway fails: about 20 MB.
-  package static let pushesSentElsewhere = 100_000
+  package static let maximumRemotePushes = 100_000
   /// The maximum number of devices without a stream whose last pushes are remembered. Most reconnect within moments;
   /// for others the pushes can be looked up.
   package static let maximumDepartedHistories = 10_000

@@ -31,8 +31,8 @@ private final class PresenceCell: GatewayCell {
     await peers.ask(gateway.id, name, question, within: .seconds(60))
   }
 
-  func hear(_ name: String, _ body: @escaping @Sendable (_ message: [UInt8]) -> Void) throws {}
-  func tell(_ name: String, _ message: [UInt8]) {}
+  func subscribe(_ name: String, _ body: @escaping @Sendable (_ message: [UInt8]) -> Void) throws {}
+  func publish(_ name: String, _ message: [UInt8]) {}
   func join(channels: Channels, liveChannels: LiveChannels, router: any PushRouter, schedule: Schedule) throws {}
   func announce(_ addresses: [String]) {}
   func leave() {}
@@ -61,7 +61,7 @@ extension ScaleCell {
   }
 
   /// Announces each gateway once, as happens every second.
-  func tell() async -> Measurement {
+  func announceAll() async -> Measurement {
     await measure(1) {
       for (number, gateway) in gateways.enumerated() { gateway.peers.announce(["gateway-\(number):1"]) }
     }

@@ -40,7 +40,7 @@ struct ScaleReport {
       ("the same, at each other gateway", replica.acknowledgementsTaken),
       ("subscriptions in the model alone", run.subscribed), ("device connects", run.connected),
       ("looked after once more, 2 s later", run.looked), ("looked after each 45 s", run.lookedInTurn),
-      ("push to a device that is connected", run.sent), ("all gateways tell of themselves", run.told),
+      ("push to a device that is connected", run.sent), ("all gateways tell of themselves", run.announced),
       ("device in a list", run.listed), ("stream gets a broadcast", run.broadcast),
       ("device comes back after its gateway died", run.returned),
     ]

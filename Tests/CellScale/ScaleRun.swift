@@ -16,7 +16,7 @@ struct ScaleRun: Sendable {
   var sent = Measurement(count: 0)
   /// Messages to gateways that had neither the sender nor the device of a push.
   var strangers = 0
-  var told = Measurement(count: 0)
+  var announced = Measurement(count: 0)
   var listed = Measurement(count: 0)
   var found = 0
   var broadcast = Measurement(count: 0)
@@ -66,7 +66,7 @@ struct ScaleRun: Sendable {
 
   private mutating func share(_ cell: ScaleCell) async throws {
     try await cell.meet()
-    told = await cell.tell()
+    announced = await cell.announceAll()
     (found, listed) = await cell.list(min(10_000, size.devices))
     broadcast = try await cell.broadcast()
   }

@@ -31,9 +31,9 @@ protocol GatewayCell: Sendable {
   /// - Returns: nil if the gateway has not answered in time, or is absent.
   func ask(_ gateway: ClusterMember, _ name: String, _ question: [UInt8], within time: Duration) async -> [UInt8]?
   /// Registers a handler for messages that other gateways send to all under a name.
-  func hear(_ name: String, _ body: @escaping @Sendable (_ message: [UInt8]) -> Void) throws
+  func subscribe(_ name: String, _ body: @escaping @Sendable (_ message: [UInt8]) -> Void) throws
   /// Sends a message to all other gateways. A gateway that is not connected at the moment misses it.
-  func tell(_ name: String, _ message: [UInt8])
+  func publish(_ name: String, _ message: [UInt8])
 }
 
 /// A gateway of a cluster, as seen by the others.

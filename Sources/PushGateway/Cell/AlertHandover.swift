@@ -35,14 +35,14 @@ struct AlertHandover: Sendable {
   let clock: WallClock
 
   /// Announces that a device has arrived at this gateway.
-  static func tell(_ cell: any GatewayCell, _ device: DeviceID) {
+  static func announce(_ cell: any GatewayCell, _ device: DeviceID) {
     guard let process = cell.gateway.process else { return }
-    cell.tell(arrivedName, controlJSON(Arrival(device: device.row, gateway: process)))
+    cell.publish(arrivedName, controlJSON(Arrival(device: device.row, gateway: process)))
   }
 
   /// Registers the handlers that send and receive alerts.
   func join(_ cell: any GatewayCell) throws {
-    try cell.hear(AlertHandover.arrivedName) { message in
+    try cell.subscribe(AlertHandover.arrivedName) { message in
       guard let arrival = try? decodeJSON(Arrival.self, from: message) else { return }
       let alerts = shown(on: DeviceID(row: arrival.device))
       guard !alerts.isEmpty else { return }

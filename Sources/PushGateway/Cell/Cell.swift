@@ -90,11 +90,11 @@ final class Cell: GatewayCell {
     return await peers.ask(process, name, question, within: time)
   }
 
-  func hear(_ name: String, _ body: @escaping @Sendable (_ message: [UInt8]) -> Void) throws {
+  func subscribe(_ name: String, _ body: @escaping @Sendable (_ message: [UInt8]) -> Void) throws {
     try peers.subscribe(name) { body($0.body) }
   }
 
-  func tell(_ name: String, _ message: [UInt8]) { peers.publish(name, message) }
+  func publish(_ name: String, _ message: [UInt8]) { peers.publish(name, message) }
 }
 
 extension ClusterMember {

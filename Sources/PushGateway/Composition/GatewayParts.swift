@@ -43,7 +43,7 @@ final class GatewayParts: Sendable {
   /// The pushes that devices were sent, as far as they are in memory.
   let histories = DeviceHistories()
   /// The pushes that other gateways sent, and that devices may report on here.
-  let sentElsewhere = SentElsewhere()
+  let remotePushes = RemotePushes()
   let conditions = DeviceConditions()
   let meter: GatewayMeter
   let lifecycle = Lifecycle()
@@ -113,7 +113,7 @@ final class GatewayParts: Sendable {
     logQueries = LogQueries(log: log, registrations: registrations, groups: groups, cell: backend.cell)
     pushes = Pushes(
       registrations: registrations, mailbox: mailbox, held: held, schedule: schedule, retractions: retractions,
-      groups: groups, answers: answers, channels: channels, histories: histories, sentElsewhere: sentElsewhere,
+      groups: groups, answers: answers, channels: channels, histories: histories, remotePushes: remotePushes,
       log: log, router: router, clock: clock, cell: backend.cell)
     devices = Devices(
       registrations: registrations, mailbox: mailbox, held: held, schedule: schedule, channels: channels,
@@ -137,7 +137,7 @@ final class GatewayParts: Sendable {
       try cell.join(channels: channels, liveChannels: liveChannels, router: router, schedule: schedule)
       try LogAnswers(log, registrations).join(cell)
       try cellPresence.join(cell)
-      try TellSent(cell: cell).join(sentElsewhere)
+      try SentPushMessages(cell: cell).join(remotePushes)
       try AlertHandover(conditions: conditions, clock: clock).join(cell)
       UnseenPushes(cellPresence, log: log).join(router)
     }

@@ -157,7 +157,7 @@ final class DeviceStream: StreamConsumer, LiveSubscription, BroadcastReceiver {
       shared.parts.conditions.report(deviceState, by: device.id)
       let streams = shared.parts.router.count(of: device.id)
       guard streams < Limits.maximumDeviceStreams else { return end(reason: "too-many-streams") }
-      if streams == 0, let cell = shared.parts.backend.cell { AlertHandover.tell(cell, device.id) }
+      if streams == 0, let cell = shared.parts.backend.cell { AlertHandover.announce(cell, device.id) }
       let number = shared.parts.router.attach(device.id, self, loop: loop)
       registryNumber = number
       // From here on the stream is notified when the secret is revoked; this checks that it was not revoked before.
@@ -263,7 +263,7 @@ final class DeviceStream: StreamConsumer, LiveSubscription, BroadcastReceiver {
       loop: loop, find: { try await pushes.find($0, sentTo: device) }, accept: accept,
       refuse: { claim in
         // The device need not repeat it.
-        if case .answered = claim.kind { self.tell(claim.id, isAnswered: nil) }
+        if case .answered = claim.kind { self.confirm(claim.id, isAnswered: nil) }
       })
   }
 
@@ -291,13 +291,13 @@ final class DeviceStream: StreamConsumer, LiveSubscription, BroadcastReceiver {
     shared.parts.pushes.answer(push, action, by: device, on: registryNumber, at: time) { outcome in
       // An answer that can't be stored gets no reply; health reports the cause.
       guard case .success(let counting) = outcome else { return }
-      this.eventLoop.execute { this.value.tell(push.id, isAnswered: counting) }
+      this.eventLoop.execute { this.value.confirm(push.id, isAnswered: counting) }
     }
   }
 
   /// - Parameter action: the effective action; nil if the device answered a push that it was not sent, or that has no
   ///   such action.
-  private func tell(_ id: APNSID, isAnswered action: String?) {
+  private func confirm(_ id: APNSID, isAnswered action: String?) {
     if hasCapacity { write(PushLine.answered(id, action)) }
   }
 
@@ -475,7 +475,7 @@ final class DeviceStream: StreamConsumer, LiveSubscription, BroadcastReceiver {
     guard let category = content.notification.category,
       !shared.parts.registrations.actions(of: push.app, category).isEmpty
     else { return }
-    TellSent(cell: cell)(push.id, of: push.app, category: category, to: device.id, at: now)
+    SentPushMessages(cell: cell).publish(push.id, of: push.app, category: category, to: device.id, at: now)
   }
 
   private func decide(_ push: StoredPush, _ content: PushContent, of app: App, now: Int64) -> DeliveryDecision {

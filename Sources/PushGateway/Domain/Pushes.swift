@@ -13,7 +13,7 @@ struct Pushes: Sendable {
   let answers: Answers
   let channels: Channels
   let histories: DeviceHistories
-  let sentElsewhere: SentElsewhere
+  let remotePushes: RemotePushes
   let log: DeliveryLog
   let router: any PushRouter
   let clock: WallClock
@@ -31,7 +31,7 @@ struct Pushes: Sendable {
   /// - Throws: ``StoreError`` if that can't be determined now: the log can't be read, or a gateway that may have sent
   ///   it does not answer.
   func find(_ id: APNSID, sentTo device: DeviceID) async throws -> SentPush? {
-    if let push = histories.push(id, of: device) ?? sentElsewhere.push(id, of: device) { return push }
+    if let push = histories.push(id, of: device) ?? remotePushes.push(id, of: device) { return push }
     let query = DeliveryLog.Query(
       id: id, device: device, events: [.transmitted], limit: 1, maximumReadSize: Limits.deviceLogSearchSize)
     if let record = try await log.rows(query).first, let push = SentPush(record) { return push }

@@ -247,11 +247,11 @@ final class HubCell: GatewayCell {
     return body.isEmpty ? nil : body
   }
 
-  func hear(_ name: String, _ body: @escaping @Sendable (_ message: [UInt8]) -> Void) throws {
+  func subscribe(_ name: String, _ body: @escaping @Sendable (_ message: [UInt8]) -> Void) throws {
     listeners.withLock { $0[name] = body }
   }
 
-  func tell(_ name: String, _ message: [UInt8]) {
+  func publish(_ name: String, _ message: [UInt8]) {
     hub.noteTold()
     for other in hub.others(of: gateway.id) { other.listeners.withLock { $0[name] }?(message) }
   }

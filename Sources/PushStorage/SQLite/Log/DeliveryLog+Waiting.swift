@@ -66,15 +66,15 @@ extension DeliveryLog {
   ///
   /// - Parameters:
   ///   - isWanted: returns true if a wait on another gateway exists; called for each batch, on the writer's thread.
-  ///   - tell: takes the ids of the rows' pushes, in the form that ``noteRemote(_:)`` takes.
+  ///   - publish: takes the ids of the rows' pushes, in the form that ``noteRemote(_:)`` takes.
   package func onWritten(
-    while isWanted: @escaping @Sendable () -> Bool, tell: @escaping @Sendable ([UInt8]) -> Void
+    while isWanted: @escaping @Sendable () -> Bool, publish: @escaping @Sendable ([UInt8]) -> Void
   ) {
     listen { rows in
       guard isWanted() else { return }
       var ids: Set<APNSID> = []
       LogLayout.forEachID(of: rows) { ids.insert($0) }
-      tell(ids.count > DeliveryLog.maximumNotifiedIDs ? [] : ids.flatMap(\.stored))
+      publish(ids.count > DeliveryLog.maximumNotifiedIDs ? [] : ids.flatMap(\.stored))
     }
   }
 

@@ -2,7 +2,7 @@ import PushCore
 
 /// Announces pushes with actions, which this gateway sends, to the other gateways of a cluster, and records their
 /// announcements.
-struct TellSent: Sendable {
+struct SentPushMessages: Sendable {
   private struct Message: Codable {
     var device: Int64
     var app: Int64
@@ -18,17 +18,17 @@ struct TellSent: Sendable {
   let cell: any GatewayCell
 
   /// - Parameter at: milliseconds since 1970.
-  func callAsFunction(_ push: APNSID, of app: AppID, category: String, to device: DeviceID, at: Int64) {
-    cell.tell(
-      TellSent.name,
+  func publish(_ push: APNSID, of app: AppID, category: String, to device: DeviceID, at: Int64) {
+    cell.publish(
+      SentPushMessages.name,
       controlJSON(Message(device: device.row, app: app.row, id: push.description, category: category, at: at)))
   }
 
   /// Registers the handler that records the announcements of other gateways.
-  func join(_ elsewhere: SentElsewhere) throws {
-    try cell.hear(TellSent.name) {
+  func join(_ remote: RemotePushes) throws {
+    try cell.subscribe(SentPushMessages.name) {
       guard let message = try? decodeJSON(Message.self, from: $0), let id = APNSID(message.id) else { return }
-      elsewhere.note(
+      remote.note(
         SentPush(id: id, sent: ShortTime(message.at), app: AppID(row: message.app), category: message.category),
         to: DeviceID(row: message.device))
     }

@@ -6,7 +6,7 @@ import Synchronization
 /// an action on this gateway after the gateway that sent and logged the push is gone.
 ///
 /// Bounded: the oldest entry is evicted. It starts empty, and is checked before the logs of the other gateways.
-final class SentElsewhere: Sendable {
+final class RemotePushes: Sendable {
   private struct Key: Hashable {
     var device: DeviceID
     var id: APNSID
@@ -21,7 +21,7 @@ final class SentElsewhere: Sendable {
   private let capacity: Int
 
   /// - Parameter capacity: the maximum number of pushes in memory.
-  init(capacity: Int = Limits.pushesSentElsewhere) { self.capacity = capacity }
+  init(capacity: Int = Limits.maximumRemotePushes) { self.capacity = capacity }
 
   func push(_ id: APNSID, of device: DeviceID) -> SentPush? {
     state.withLock { $0.pushes[Key(device: device, id: id)] }
