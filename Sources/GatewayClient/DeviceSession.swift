@@ -95,7 +95,7 @@ package final class DeviceSession: Sendable {
     self.sleep = sleep
     self.gateways = gateways
     self.connect = connect
-    route = Mutex(GatewayRoute(told: gateways.remembered, generator: generator))
+    route = Mutex(GatewayRoute(reported: gateways.remembered, generator: generator))
     cursor = try CursorFile(path: folder.devicesPath + "/" + name + ".cursor")
     numbers = Mutex(DeviceNumbers(after: cursor.place))
   }
@@ -271,7 +271,7 @@ package final class DeviceSession: Sendable {
     }
     // A gateway that has just started may not have the addresses of the others yet.
     guard !others.isEmpty || epoch == nil else { return }
-    let news = route.withLock { $0.learn(others) ? $0.told : nil }
+    let news = route.withLock { $0.learn(others) ? $0.reported : nil }
     if let news { gateways.remember(others.isEmpty ? [] : news) }
   }
 

@@ -233,9 +233,9 @@ package struct LoadTest: Sendable {
     for (device, count) in missing {
       // A push that is never stored has no durability guarantee; a `gap` reported the pushes that the mailbox limit
       // evicted.
-      let told = plan.expiration == 0 ? count : min(count, tally.dropped[device] ?? 0)
-      pushes.dropped += told
-      pushes.lost += count - told
+      let dropped = plan.expiration == 0 ? count : min(count, tally.dropped[device] ?? 0)
+      pushes.dropped += dropped
+      pushes.lost += count - dropped
     }
     return pushes
   }

@@ -21,7 +21,7 @@ struct LogLevelAPI: Sendable {
 
   /// Restores the level in the settings once a requested level has expired.
   func settle() {
-    if threshold.settle(at: clock.seconds) { tell() }
+    if threshold.settle(at: clock.seconds) { logChange() }
   }
 
   private func change(_ request: ControlRequest) throws -> Response {
@@ -39,11 +39,11 @@ struct LogLevelAPI: Sendable {
     }
     let now = clock.seconds
     threshold.ask(for: level, until: wanted.seconds.map { now + Int64($0) }, at: now)
-    tell()
+    logChange()
     return Response(record)
   }
 
-  private func tell() { logger.log(.logLevelChanged, "the log level is \(threshold.level)") }
+  private func logChange() { logger.log(.logLevelChanged, "the log level is \(threshold.level)") }
 
   private var record: LogLevelRecord {
     LogLevelRecord(

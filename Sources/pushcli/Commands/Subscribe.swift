@@ -100,7 +100,7 @@ struct Subscribe: AsyncParsableCommand {
       sounds: try gateway.state.local.folder.soundsPath,
       commands: ExecCommands(everything: open, pairs: openFor),
       screen: PhoneSession.Screen(
-        form: form, background: Appearance.told(environment) ?? .dark, appearance: appearance,
+        form: form, background: Appearance.reported(environment) ?? .dark, appearance: appearance,
         takesSequences: form.drawing != .plain && Terminal().isInteractive),
       sender: gateway.pushSending
     )

@@ -158,7 +158,7 @@ private final class Questions: Sendable {
   private let session: DeviceSession
   private let state = Mutex((waiting: [DevicePush](), asked: String?.none, since: ContinuousClock.now))
   /// The user's answers, until the gateway confirms them or this process ends.
-  private let untold = Mutex<[(push: DevicePush, action: String)]>([])
+  private let unconfirmed = Mutex<[(push: DevicePush, action: String)]>([])
 
   /// The time that a question must have been shown before a line counts as its answer.
   private static let readinessTime = Duration.milliseconds(500)
@@ -208,25 +208,25 @@ private final class Questions: Sendable {
       state.waiting.removeFirst()
       return (push, choices[index].id)
     }
-    if let answered { tell(answered.push, answered.action) }
+    if let answered { send(answered.push, answered.action) }
     ask()
   }
 
-  private func tell(_ push: DevicePush, _ action: String) {
-    if session.answer(push.id, action) { untold.withLock { $0.append((push, action)) } }
+  private func send(_ push: DevicePush, _ action: String) {
+    if session.answer(push.id, action) { unconfirmed.withLock { $0.append((push, action)) } }
   }
 
   /// Sends the answers again that the gateway has not confirmed.
   func repeatAnswers() {
-    for (push, action) in untold.withLock({ $0 }) where !session.answer(push.id, action) { confirm(push.id) }
+    for (push, action) in unconfirmed.withLock({ $0 }) where !session.answer(push.id, action) { confirm(push.id) }
   }
 
   /// Removes an answer that the gateway has confirmed, and returns its push.
   @discardableResult
   func confirm(_ id: String) -> DevicePush? {
-    untold.withLock { untold in
-      guard let place = untold.firstIndex(where: { $0.push.id == id }) else { return nil }
-      return untold.remove(at: place).push
+    unconfirmed.withLock { unconfirmed in
+      guard let place = unconfirmed.firstIndex(where: { $0.push.id == id }) else { return nil }
+      return unconfirmed.remove(at: place).push
     }
   }
 
@@ -250,7 +250,7 @@ private final class Questions: Sendable {
   /// Answers the open question with its cancelling button, as leaving does (A7).
   func leave() {
     let push = state.withLock { state in state.waiting.first { $0.id == state.asked } }
-    if let push { tell(push, push.presentation.alert?.linearChoices[0].id ?? "close") }
+    if let push { send(push, push.presentation.alert?.linearChoices[0].id ?? "close") }
   }
 }
 

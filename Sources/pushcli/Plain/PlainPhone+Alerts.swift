@@ -19,7 +19,7 @@ extension PlainPhone {
     asked = phone.group?.ordinals ?? []
     if subject == .nothing, !asked.isEmpty { subject = .question }
     if subject == .question, asked.isEmpty { subject = .nothing }
-    telling.formUnion(asked)
+    showing.formUnion(asked)
     if let question { say(question) }
   }
 
@@ -163,7 +163,7 @@ extension PlainPhone {
 
   /// Returns true if the alert has been shown for long enough to be answered.
   private func isReady(_ ordinal: Int) -> Bool {
-    told[ordinal].map { phone.now.timeIntervalSince($0) >= PlainPhone.readinessTime } ?? false
+    shown[ordinal].map { phone.now.timeIntervalSince($0) >= PlainPhone.readinessTime } ?? false
   }
 
   /// - Parameter left: the message about the alerts that remain.

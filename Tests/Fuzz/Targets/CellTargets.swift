@@ -102,7 +102,7 @@ extension FuzzTarget {
       defer { peers.stop() }
       try? peers.start()
       for message in ScriptedTransport.messages(bytes) {
-        transport.tell(message)
+        transport.deliver(message)
         _ = EphemeralMessages.push(of: message, to: device)
         _ = EphemeralMessages.broadcast(of: message)
         for header in message.headers {

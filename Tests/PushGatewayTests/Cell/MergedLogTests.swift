@@ -79,7 +79,7 @@ import Testing
   }
 
   /// A gateway that starts logs the answers that are missing in its log, because it may have lost them.
-  @Test func `an answer that several gateways have logged is told once`() async throws {
+  @Test func `an answer that several gateways have logged is messages once`() async throws {
     let answer = Answer(id: .number(1), person: PersonID(row: 1), action: "approve", device: 7, app: 3, at: 5)
     var other = answer
     (other.device, other.action) = (8, "view")
@@ -136,7 +136,7 @@ import Testing
     #expect(answer.flatMap(LogPassage.init)?.records.isEmpty == true)
   }
 
-  @Test func `who waits is told what happens at another gateway`() async throws {
+  @Test func `who waits is messages what happens at another gateway`() async throws {
     let (first, cell) = try gateway("a", [row(1)])
     let (second, _) = try gateway("b")
     defer { for log in [first, second] { log.close() } }
@@ -151,13 +151,13 @@ import Testing
     #expect(times(rows) == [3] && rows.records.map(\.gateway) == ["b"])
   }
 
-  @Test func `nobody is told of rows while nobody waits`() async throws {
+  @Test func `nobody is messages of rows while nobody waits`() async throws {
     let (first, _) = try gateway("a")
     let (second, _) = try gateway("b")
     defer { for log in [first, second] { log.close() } }
     second.append([row(1)])
     _ = try await second.rows(.init(limit: 1))
-    #expect(hub.told == 0)
+    #expect(hub.messages == 0)
   }
 
   @Test func `a push is found by the unique id that another gateway gave it`() async throws {
@@ -192,14 +192,14 @@ import Testing
 final class CellHub: Sendable {
   private struct State {
     var cells: [String: HubCell] = [:]
-    var (questions, told) = (0, 0)
+    var (questions, messages) = (0, 0)
   }
 
   private let state = Mutex(State())
 
   /// The number of questions and of messages.
   var questions: Int { state.withLock(\.questions) }
-  var told: Int { state.withLock(\.told) }
+  var messages: Int { state.withLock(\.messages) }
 
   func cell(_ name: String) -> HubCell {
     let cell = HubCell(name, self)
@@ -212,7 +212,7 @@ final class CellHub: Sendable {
   }
 
   fileprivate func noteQuestion() { state.withLock { $0.questions += 1 } }
-  fileprivate func noteTold() { state.withLock { $0.told += 1 } }
+  fileprivate func noteMessage() { state.withLock { $0.messages += 1 } }
 }
 
 /// A gateway's interface to a test cluster in memory.
@@ -252,7 +252,7 @@ final class HubCell: GatewayCell {
   }
 
   func publish(_ name: String, _ message: [UInt8]) {
-    hub.noteTold()
+    hub.noteMessage()
     for other in hub.others(of: gateway.id) { other.listeners.withLock { $0[name] }?(message) }
   }
 
