@@ -89,14 +89,14 @@ struct ScaleReport {
         name: "a gateway's memory", fixed: 1.0, growing: memory, capacity: Capacity.gatewayMemory, unit: "GB"),
       Use(
         name: "a new gateway's start", growing: run.replica.taken.seconds + run.replica.loaded.seconds,
-        capacity: Capacity.patience, unit: "s"),
+        capacity: Capacity.recoveryTime, unit: "s"),
       Use(
         name: "a dead gateway's devices, at each of the others",
-        growing: share * run.returned.microseconds / 1e6 / (gateways - 1), capacity: Capacity.patience, unit: "s"),
+        growing: share * run.returned.microseconds / 1e6 / (gateways - 1), capacity: Capacity.recoveryTime, unit: "s"),
       Use(
         name: "each gateway, when all have acknowledged a stored broadcast",
         growing: Double(size.devices) * run.replica.acknowledgementsTaken.microseconds / 1e6,
-        capacity: Capacity.patience, unit: "s"),
+        capacity: Capacity.recoveryTime, unit: "s"),
     ]
   }
 

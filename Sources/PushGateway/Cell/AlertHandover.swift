@@ -27,7 +27,7 @@ struct AlertHandover: Sendable {
 
   private static let (arrivedName, name) = ("arrived", "alerts")
   /// The time that the gateway which asked may take to record the alerts.
-  private static let patience = Duration.seconds(2)
+  private static let timeout = Duration.seconds(2)
   /// The maximum number of alerts that are sent for one device; no budget is larger.
   private static let maximumCount = 2_000
 
@@ -48,7 +48,7 @@ struct AlertHandover: Sendable {
       guard !alerts.isEmpty else { return }
       let other = ClusterMember(id: arrival.gateway, process: arrival.gateway, name: arrival.gateway)
       let body = controlJSON(Shown(device: arrival.device, alerts: alerts))
-      Task { _ = await cell.ask(other, AlertHandover.name, body, within: AlertHandover.patience) }
+      Task { _ = await cell.ask(other, AlertHandover.name, body, within: AlertHandover.timeout) }
     }
     try cell.answer(AlertHandover.name) { message in
       if let shown = try? decodeJSON(Shown.self, from: message) { take(shown) }

@@ -23,7 +23,7 @@ struct CellPresence: Sendable {
   }
 
   /// The time that the other gateways may take to answer, while a user waits.
-  private static let patience = Duration.seconds(1)
+  private static let timeout = Duration.seconds(1)
   /// The maximum number of devices or channels in one request, whose response has to fit into one message.
   private static let sliceSize = 2_000
 
@@ -128,7 +128,7 @@ struct CellPresence: Sendable {
       for gateway in cell.others where gateway.process != nil {
         for question in questions {
           group.addTask {
-            await cell.ask(gateway, CellPresence.name, controlJSON(question), within: CellPresence.patience)
+            await cell.ask(gateway, CellPresence.name, controlJSON(question), within: CellPresence.timeout)
               .flatMap { try? decodeJSON(from: $0) }
           }
         }

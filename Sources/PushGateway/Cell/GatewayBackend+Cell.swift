@@ -17,17 +17,17 @@ extension GatewayBackend {
   ) async throws -> (backend: GatewayBackend, store: SQLiteStore) {
     let (configuration, clock) = (context.configuration, context.clock)
     let folder = StateFolder(configuration.state)
-    var patience = BrokerRetry(logger: context.logger)
-    let connection = try await patience.wait { try await connect(address, configuration) }
+    var retry = BrokerRetry(logger: context.logger)
+    let connection = try await retry.wait { try await connect(address, configuration) }
     do {
       let engine = JetStream(connection)
-      let identity = try await patience.wait { try await found(engine, configuration) }
-      let promise = try await patience.wait {
+      let identity = try await retry.wait { try await found(engine, configuration) }
+      let promise = try await retry.wait {
         try await DurabilityLevel.asked(
           of: configuration.natsMonitors ?? [], replicas: identity.replicas, durability: configuration.durability)
       }
       // JetStream stores the data durably: data that this machine's disk loses is read again.
-      let store = try await patience.wait {
+      let store = try await retry.wait {
         try await ClusterStore.open(folder.databasePath, of: identity, engine: engine, durability: .normal)
       }
       let snapshots = SnapshotLine(ClusterSnapshots(engine), store, folder, logger: context.logger)
@@ -55,7 +55,7 @@ extension GatewayBackend {
         engine, partitions: identity.partitions, replicas: identity.replicas, cap: configuration.mailboxCap,
         logger: context.logger, now: { clock.seconds }, removed: context.removed)
       let cell = Cell(identity, peers: peers, log: log, files: SharedFiles(store), mailbox: mailbox)
-      try await patience.wait { try await cell.shareAuthority(folder) }
+      try await retry.wait { try await cell.shareAuthority(folder) }
       let current = SharedDataWatch(catchUp: { try await log.catchUp() })
       try current.answer(cell)
       current.start()

@@ -11,10 +11,10 @@ struct MergedLog: Sendable {
   /// The device that asks for its own rows; nil: a reader of the whole log.
   let reader: DeviceID?
   /// The time that all gateways together may take for an answer.
-  var patience = Duration.seconds(3)
+  var timeout = Duration.seconds(3)
 
   /// The time that a gateway may take for a query within another operation, while a user waits.
-  static let shortPatience = Duration.seconds(1)
+  static let shortTimeout = Duration.seconds(1)
   /// The time between two questions to all gateways while a reader waits: a gateway's notification of new rows may be
   /// lost.
   var lookInterval = Duration.seconds(5)
@@ -71,7 +71,7 @@ struct MergedLog: Sendable {
     if let own = try await log.push(named: id, atMost: size) { return (own, []) }
     let query = DeliveryLog.Query(id: id, limit: 1, maximumReadSize: size)
     let (records, unanswered) = await ask(
-      LogQuestion(.named, query, reader: reader, limit: 1), within: patience)
+      LogQuestion(.named, query, reader: reader, limit: 1), within: timeout)
     return (records.first.map { ($0.row.id, $0.row.device) }, unanswered)
   }
 
@@ -143,7 +143,7 @@ struct MergedLog: Sendable {
   private func merge(
     _ kind: LogQuestion.Kind, _ query: DeliveryLog.Query, from place: LogPosition?, waiting: Double? = nil
   ) async throws -> Rows {
-    let deadline = ContinuousClock.now + patience
+    let deadline = ContinuousClock.now + timeout
     var sources = sources(from: place)
     var taken: [(record: DeliveryLog.Record, gateway: String)] = []
     var answers: Set<LoggedAnswer> = []

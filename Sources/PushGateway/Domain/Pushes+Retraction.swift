@@ -65,7 +65,7 @@ extension Pushes {
         maximumReadSize: Limits.deviceLogSearchSize)
       var rows = (try? await log.rows(query)) ?? []
       if let cell {
-        rows += await MergedLog(log: log, cell: cell, reader: nil).others(query, within: MergedLog.shortPatience)
+        rows += await MergedLog(log: log, cell: cell, reader: nil).others(query, within: MergedLog.shortTimeout)
           .records
       }
       let found = devices.intersection(rows.compactMap(\.row.device))

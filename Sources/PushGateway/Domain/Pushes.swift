@@ -38,7 +38,7 @@ struct Pushes: Sendable {
     if let push = try await pending(id, for: device) ?? broadcast(id, to: device) { return push }
     guard let cell else { return nil }
     let others = MergedLog(log: log, cell: cell, reader: device)
-    let (records, unanswered) = await others.others(query, within: MergedLog.shortPatience)
+    let (records, unanswered) = await others.others(query, within: MergedLog.shortTimeout)
     if let push = records.first(where: isAsked).flatMap(SentPush.init) { return push }
     guard unanswered.isEmpty, !cell.isNew else {
       throw StoreError("gateways that may have sent the push do not answer: try again", mayPass: true)

@@ -33,7 +33,7 @@ import Testing
     let (second, _) = try gateway("b", [row(2), row(6)])
     let (third, _) = try gateway("c", [row(3)])
     defer { for log in [first, second, third] { log.close() } }
-    let merged = MergedLog(log: first, cell: cell, reader: nil, patience: .seconds(100))
+    let merged = MergedLog(log: first, cell: cell, reader: nil, timeout: .seconds(100))
     let rows = try await merged.newest(.init(), before: nil)
     #expect(times(rows) == [1, 2, 3, 4, 5, 6] && rows.unanswered.isEmpty)
     #expect(rows.records.map(\.gateway) == ["a", "b", "c", "a", "a", "b"])
@@ -43,7 +43,7 @@ import Testing
     let (first, cell) = try gateway("a", [row(8, .transmitted), row(5), row(9)])
     let (second, _) = try gateway("b", [row(6, id: 2), row(7, id: 2)])
     defer { for log in [first, second] { log.close() } }
-    let merged = MergedLog(log: first, cell: cell, reader: nil, patience: .seconds(100))
+    let merged = MergedLog(log: first, cell: cell, reader: nil, timeout: .seconds(100))
     #expect(times(try await merged.newest(.init(), before: nil)) == [5, 6, 7, 8, 9])
     #expect(times(try await merged.next(.init(), after: nil)) == [5, 6, 7, 8, 9])
   }
@@ -55,7 +55,7 @@ import Testing
     let (second, _) = try gateway("b", (0..<count).map { row($0 * 3 + 1) })
     let (third, _) = try gateway("c", (0..<40).map { row($0 * 3 + 2) })
     defer { for log in [first, second, third] { log.close() } }
-    let merged = MergedLog(log: first, cell: cell, reader: nil, patience: .seconds(100))
+    let merged = MergedLog(log: first, cell: cell, reader: nil, timeout: .seconds(100))
     let most = (0..<count).flatMap { (number: Int64) -> [Int64] in [number * 3, number * 3 + 1] }
     let few = (0..<40).map { (number: Int64) -> Int64 in number * 3 + 2 }
     let all = (most + few).sorted()
@@ -79,14 +79,14 @@ import Testing
   }
 
   /// A gateway that starts logs the answers that are missing in its log, because it may have lost them.
-  @Test func `an answer that several gateways have logged is messages once`() async throws {
+  @Test func `an answer that several gateways have logged is returned once`() async throws {
     let answer = Answer(id: .number(1), person: PersonID(row: 1), action: "approve", device: 7, app: 3, at: 5)
     var other = answer
     (other.device, other.action) = (8, "view")
     let (first, cell) = try gateway("a", [row(1), answer.row, row(5), row(9)])
     let (second, _) = try gateway("b", [row(5), row(9), answer.row, other.row])
     defer { for log in [first, second] { log.close() } }
-    let merged = MergedLog(log: first, cell: cell, reader: nil, patience: .seconds(100))
+    let merged = MergedLog(log: first, cell: cell, reader: nil, timeout: .seconds(100))
     for rows in [try await merged.newest(.init(), before: nil), try await merged.next(.init(), after: nil)] {
       let events = rows.records.map(\.record.row.event)
       #expect(events.count { $0 == .action } == 1 && events.count { $0 == .viewed } == 1 && events.count == 7)
@@ -97,7 +97,7 @@ import Testing
     let (first, cell) = try gateway("a", [row(1)])
     let (second, other) = try gateway("b", [row(2)])
     defer { for log in [first, second] { log.close() } }
-    let merged = MergedLog(log: first, cell: cell, reader: nil, patience: .seconds(100))
+    let merged = MergedLog(log: first, cell: cell, reader: nil, timeout: .seconds(100))
     let before = try await merged.next(.init(), after: nil)
     #expect(times(before) == [1, 2])
     second.append([row(3)])
@@ -113,7 +113,7 @@ import Testing
   @Test func `what a gateway answers that is none is no answer`() async throws {
     let (log, cell) = try gateway("a", [row(1)])
     defer { log.close() }
-    let merged = MergedLog(log: log, cell: cell, reader: nil, patience: .seconds(100))
+    let merged = MergedLog(log: log, cell: cell, reader: nil, timeout: .seconds(100))
     let liar = hub.cell("b")
     for answer in [[], [9], Array(repeating: 255, count: 40), [0] + Array(repeating: 0, count: 8)] as [[UInt8]] {
       try liar.answer(LogAnswers.name) { _ in answer }
@@ -136,12 +136,12 @@ import Testing
     #expect(answer.flatMap(LogPassage.init)?.records.isEmpty == true)
   }
 
-  @Test func `who waits is messages what happens at another gateway`() async throws {
+  @Test func `a wait ends with a row of another gateway`() async throws {
     let (first, cell) = try gateway("a", [row(1)])
     let (second, _) = try gateway("b")
     defer { for log in [first, second] { log.close() } }
     // Only the report of the other gateway can end the wait in time.
-    let merged = MergedLog(log: first, cell: cell, reader: nil, patience: .seconds(100), lookInterval: .seconds(3600))
+    let merged = MergedLog(log: first, cell: cell, reader: nil, timeout: .seconds(100), lookInterval: .seconds(3600))
     let before = try await merged.next(.init(id: .number(1)), after: nil)
     async let awaited = merged.next(
       .init(id: .number(1), events: [.viewed]), after: before.position, within: .seconds(300))
@@ -151,7 +151,7 @@ import Testing
     #expect(times(rows) == [3] && rows.records.map(\.gateway) == ["b"])
   }
 
-  @Test func `nobody is messages of rows while nobody waits`() async throws {
+  @Test func `rows are announced only while a gateway waits for them`() async throws {
     let (first, _) = try gateway("a")
     let (second, _) = try gateway("b")
     defer { for log in [first, second] { log.close() } }
@@ -166,7 +166,7 @@ import Testing
     accepted.uniqueID = .number(99)
     let (second, _) = try gateway("b", [accepted])
     defer { for log in [first, second] { log.close() } }
-    let found = try await MergedLog(log: first, cell: cell, reader: nil, patience: .seconds(100)).push(
+    let found = try await MergedLog(log: first, cell: cell, reader: nil, timeout: .seconds(100)).push(
       named: .number(99), atMost: .max)
     #expect(found.found?.id == .number(1) && found.found?.device == 7 && found.unanswered.isEmpty)
   }
@@ -177,7 +177,7 @@ import Testing
     other.device = 8
     let (second, _) = try gateway("b", [row(2), other])
     defer { for log in [first, second] { log.close() } }
-    let merged = MergedLog(log: first, cell: cell, reader: nil, patience: .seconds(100))
+    let merged = MergedLog(log: first, cell: cell, reader: nil, timeout: .seconds(100))
     try await merged.erase([7], onlyTexts: false)
     #expect(times(try await merged.newest(.init(), before: nil)) == [3])
     let answer = await hub.cell("c").ask(cell.gateway, "log-erase", Array("x".utf8), within: .seconds(1))
