@@ -42,7 +42,7 @@ final class FuzzGateway {
       removed: { removals in log.append(removals.map { $0.event(at: clock.seconds * 1000) }) })
     let backend = GatewayBackend(
       registrations: try SQLiteRegistrations(store: store), mailbox: mailbox, router: DeviceStreamRegistry(),
-      promise: .localDisk(.normal), close: {})
+      durability: .localDisk(.normal), close: {})
     var configuration = Configuration.defaults
     configuration.state = folder.path
     parts = try GatewayParts(

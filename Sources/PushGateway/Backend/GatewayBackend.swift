@@ -15,7 +15,7 @@ struct GatewayBackend: Sendable {
   let registrations: any Registrations
   let mailbox: any Mailbox
   let router: any PushRouter
-  let promise: DurabilityLevel
+  let durability: DurabilityLevel
   /// The epoch of the mailbox's numbering, which devices store with their cursors; nil for a standalone gateway.
   let epoch: NumberingEpoch?
   /// Returns the device addresses of the other gateways of this backend, including gateways that do not answer now.
@@ -45,7 +45,7 @@ struct GatewayBackend: Sendable {
 
   /// - Parameter problems: by default the mailbox's problem.
   init(
-    registrations: any Registrations, mailbox: any Mailbox, router: any PushRouter, promise: DurabilityLevel,
+    registrations: any Registrations, mailbox: any Mailbox, router: any PushRouter, durability: DurabilityLevel,
     epoch: NumberingEpoch? = nil, gateways: @escaping @Sendable () -> [GatewayAddress] = { [] },
     mailboxMeter: MailboxMeter? = nil,
     mailboxBacklog: @escaping @Sendable () -> (waiting: Int, oldest: Int64?, uncommitted: Int)? = { nil },
@@ -59,7 +59,7 @@ struct GatewayBackend: Sendable {
     self.registrations = registrations
     self.mailbox = mailbox
     self.router = router
-    self.promise = promise
+    self.durability = durability
     self.epoch = epoch
     self.gateways = gateways
     self.readTimeout = readTimeout
@@ -128,7 +128,7 @@ struct GatewayBackend: Sendable {
     }
     let backend = GatewayBackend(
       registrations: registrations, mailbox: mailbox, router: DeviceStreamRegistry(),
-      promise: .localDisk(configuration.durability), mailboxMeter: mailbox.meter,
+      durability: .localDisk(configuration.durability), mailboxMeter: mailbox.meter,
       mailboxBacklog: { mailbox.backlog },
       problems: { [mailbox.problem, mailbox.loss, watch.problem].compactMap(\.self) },
       tend: {

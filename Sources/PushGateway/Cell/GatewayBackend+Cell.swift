@@ -22,7 +22,7 @@ extension GatewayBackend {
     do {
       let engine = JetStream(connection)
       let identity = try await retry.wait { try await found(engine, configuration) }
-      let promise = try await retry.wait {
+      let durability = try await retry.wait {
         try await DurabilityLevel.asked(
           of: configuration.natsMonitors ?? [], replicas: identity.replicas, durability: configuration.durability)
       }
@@ -79,7 +79,7 @@ extension GatewayBackend {
       cutOff.start()
       let backend = GatewayBackend(
         registrations: registrations, mailbox: mailbox, router: router,
-        promise: promise, epoch: NumberingEpoch(identity.id),
+        durability: durability, epoch: NumberingEpoch(identity.id),
         gateways: { cell.addresses },
         problems: { [mailbox.problem, cell.problem].compactMap(\.self) },
         // If all brokers are down, another gateway can't read the mailbox either.

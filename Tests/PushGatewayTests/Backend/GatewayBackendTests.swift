@@ -27,7 +27,7 @@ import Testing
     GatewayBackend(
       registrations: MemoryRegistrations(),
       mailbox: MemoryMailbox(clock: clock, removed: { [removals] in removals.add($0) }), router: router,
-      promise: DurabilityLevel(name: "memory", words: "in memory: survives nothing"),
+      durability: DurabilityLevel(name: "memory", words: "in memory: survives nothing"),
       epoch: epoch.flatMap(NumberingEpoch.init), gateways: { gateways }, isCurrent: isCurrent,
       becomeCurrent: becomeCurrent, close: onClose)
   }
@@ -138,7 +138,7 @@ import Testing
     let sound = backend()
     let isBroken = Mutex(false)
     let backend = GatewayBackend(
-      registrations: sound.registrations, mailbox: sound.mailbox, router: sound.router, promise: sound.promise,
+      registrations: sound.registrations, mailbox: sound.mailbox, router: sound.router, durability: sound.durability,
       problems: { isBroken.withLock { $0 } ? [problem] : [] }, close: sound.close)
     try await TestGateway.run(backend: backend) { gateway in
       let client = try await gateway.client()
@@ -147,7 +147,7 @@ import Testing
         let answer = try await client.request("GET", "/v1/health")
         #expect(answer.status == status)
         let health = try JSONDecoder().decode(Health.self, from: Data(answer.body))
-        #expect(health == Health(promise: backend.promise, problems: problems))
+        #expect(health == Health(durability: backend.durability, problems: problems))
         #expect(health.durability == "memory")
       }
     }

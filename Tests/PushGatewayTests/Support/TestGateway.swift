@@ -104,7 +104,7 @@ final class TestGateway: Sendable {
       removed: { removals in log.append(removals.map { $0.event(at: clock.seconds * 1000) }) })
     return GatewayBackend(
       registrations: try SQLiteRegistrations(store: store), mailbox: mailbox ?? database,
-      router: DeviceStreamRegistry(), promise: .localDisk(.full),
+      router: DeviceStreamRegistry(), durability: .localDisk(.full),
       mailboxMeter: database.meter, mailboxBacklog: { database.backlog }, close: { database.close() })
   }
 

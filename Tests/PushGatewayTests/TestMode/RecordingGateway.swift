@@ -43,7 +43,7 @@ final class RecordingGateway: Sendable {
       removed: { removals in log.append(removals.map { $0.event(at: clock.milliseconds()) }) })
     let backend = GatewayBackend(
       registrations: try SQLiteRegistrations(store: store), mailbox: mailbox, router: DeviceStreamRegistry(),
-      promise: .localDisk(.full), close: { mailbox.close() })
+      durability: .localDisk(.full), close: { mailbox.close() })
     let parts = try GatewayParts(
       configuration, backend: backend, store: store, log: log, clock: clock, logger: .silent, notices: [mode.notice])
     self.parts = parts
