@@ -2,7 +2,7 @@ import DequeModule
 package import PushCore
 
 extension MailboxIndex {
-  /// The part of a pending entry that stays in memory: 56 bytes. Its collapse id is in its box.
+  /// The part of a pending entry that stays in memory: 56 bytes. Its collapse id is in its queue.
   package struct Waiting: Sendable {
     package let row: Int64
     package var seq: UInt64

@@ -225,19 +225,21 @@ import Testing
 
     /// - Parameter known: Returns true if a push with this id was sent.
     init(known: @escaping @Sendable (APNSID) -> Bool) async throws {
-      let box = Mutex<(@Sendable () -> Void, @Sendable () -> Void)>(({}, {}))
+      let handlers = Mutex<(@Sendable () -> Void, @Sendable () -> Void)>(({}, {}))
       let loop = loop
       claims = try await loop.submit {
         let claims = DeviceReports(
           loop: loop,
           find: { id in
-            box.withLock { $0.0 }()
+            handlers.withLock { $0.0 }()
             return known(id) ? SentPush(id: id, app: 1) : nil
-          }, accept: { _, _ in box.withLock { $0.1 }() }, refuse: { _ in })
+          }, accept: { _, _ in handlers.withLock { $0.1 }() }, refuse: { _ in })
         return NIOLoopBound(claims, eventLoop: loop)
       }.get()
-      box.withLock { box in
-        box = ({ [unowned self] in looked.withLock { $0 += 1 } }, { [unowned self] in accepted.withLock { $0 += 1 } })
+      handlers.withLock { handlers in
+        handlers = (
+          { [unowned self] in looked.withLock { $0 += 1 } }, { [unowned self] in accepted.withLock { $0 += 1 } }
+        )
       }
     }
 

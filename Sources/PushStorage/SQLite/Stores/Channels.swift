@@ -43,7 +43,7 @@ package final class Channels: Sendable {
     /// The apps that may not broadcast.
     var off: Set<AppID> = []
     /// The acknowledgements that are not on disk yet.
-    var unsettled: Set<Acknowledgement> = []
+    var unsavedAcknowledgements: Set<Acknowledgement> = []
     var isSettling = false
 
     /// Returns the number up to which a device has a channel's messages; 0 if it no longer subscribes.
@@ -277,7 +277,7 @@ package final class Channels: Sendable {
         number <= state.channels[channel]?.lastNumber ?? 0
       else { return (false, false) }
       state.subscriptions[device]?[place].seen = number
-      state.unsettled.insert(Acknowledgement(device: device, channel: channel))
+      state.unsavedAcknowledgements.insert(Acknowledgement(device: device, channel: channel))
       defer { state.isSettling = true }
       return (true, !state.isSettling)
     }
@@ -296,11 +296,11 @@ package final class Channels: Sendable {
   package func settle() async {
     while true {
       let slice = state.withLock { state -> [(one: Acknowledgement, seen: UInt64)]? in
-        if state.unsettled.isEmpty {
+        if state.unsavedAcknowledgements.isEmpty {
           state.isSettling = false
           return nil
         }
-        return state.unsettled.prefix(Limits.subscriptionSlice).map { ($0, state.seen($0)) }
+        return state.unsavedAcknowledgements.prefix(Limits.subscriptionSlice).map { ($0, state.seen($0)) }
       }
       guard let slice else { return }
       do {
@@ -317,9 +317,9 @@ package final class Channels: Sendable {
           metadata: ["rows": "\(slice.count)"])
         return state.withLock { $0.isSettling = false }
       }
-      // Acknowledgements that changed during the write stay unsettled.
+      // Acknowledgements that changed during the write stay unsavedAcknowledgements.
       state.withLock { state in
-        for (one, seen) in slice where state.seen(one) == seen { state.unsettled.remove(one) }
+        for (one, seen) in slice where state.seen(one) == seen { state.unsavedAcknowledgements.remove(one) }
       }
     }
   }
