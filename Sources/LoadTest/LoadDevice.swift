@@ -44,7 +44,7 @@ package final class LoadDevice: HTTP2SessionDelegate, StreamConsumer {
     var head = HeaderFields()
     head.append(.method, "POST")
     head.append(.scheme, "https")
-    head.append(.authority, lane.target.places[lane.target.place(of: index)].description.utf8)
+    head.append(.authority, lane.target.addresses[lane.target.addressIndex(of: index)].description.utf8)
     head.append(.path, Paths.deviceStream)
     head.append(.authorization, "bearer \(secret)".utf8)
     let stream = try connection.session.request(head, hasBody: true)

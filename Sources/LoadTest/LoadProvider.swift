@@ -52,7 +52,7 @@ package final class LoadProvider: HTTP2SessionDelegate {
     head.removeAll()
     head.append(.method, "POST")
     head.append(.scheme, "https")
-    head.append(.authority, target.places[target.place(of: index)].description.utf8)
+    head.append(.authority, target.addresses[target.addressIndex(of: index)].description.utf8)
     let path = target.path ?? Paths.devicePush.description + String(repeating: "0", count: 64)
     head.append(.path, path.utf8, isUnindexed: true)
     if let authorization { head.append(.authorization, authorization.utf8) }

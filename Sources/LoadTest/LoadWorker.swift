@@ -27,7 +27,7 @@ package final class LoadWorker: ProviderLane {
   package let resumesSessions: Bool
 
   private let context: LoopContext
-  /// The address of each of the target's ``LoadTarget/places``.
+  /// The address of each of the target's ``LoadTarget/addresses``.
   private let addresses: [SocketAddress]
   private let tls: TLSContext
   private let secrets: [String]
@@ -52,7 +52,7 @@ package final class LoadWorker: ProviderLane {
   private var failure: String?
   /// The state of a storm, in which all devices disconnect and reconnect at once.
   private var storm: (began: UInt64, missing: Int, allLive: UInt64?, caughtUp: UInt64?)?
-  private var churnPlace = 0
+  private var churnIndex = 0
   /// The time at which the device of a catch-up began to connect, in nanoseconds after the start.
   package private(set) var catchUpBegan: UInt64 = 0
 
@@ -87,8 +87,8 @@ package final class LoadWorker: ProviderLane {
     idPrefix = String(decoding: prefix, as: UTF8.self) + "-0000-4000"
     providers = (0..<plan.providers).map { LoadProvider(index: $0, lane: self) }
     let connected = plan.kind == .accept || isCatchUp(plan.kind) ? 0 : plan.devices
-    devices = (0..<plan.devices).map { place in
-      LoadDevice(index: place, isSlow: LoadWorker.isOf(plan.slow, place), lane: self)
+    devices = (0..<plan.devices).map { index in
+      LoadDevice(index: index, isSlow: LoadWorker.isOf(plan.slow, index), lane: self)
     }
     waiting = Deque(devices.prefix(connected).filter { !LoadWorker.isOf(plan.offline, plan.devices - 1 - $0.index) })
     expectedDevices = waiting.count
@@ -96,8 +96,8 @@ package final class LoadWorker: ProviderLane {
   }
 
   /// Returns true if the index belongs to the given percentage of all indices, which is spread evenly.
-  package static func isOf(_ percent: Double, _ place: Int) -> Bool {
-    Int(Double(place + 1) * percent / 100) > Int(Double(place) * percent / 100)
+  package static func isOf(_ percent: Double, _ index: Int) -> Bool {
+    Int(Double(index + 1) * percent / 100) > Int(Double(index) * percent / 100)
   }
 
   private func isCatchUp(_ kind: LoadPlan.Kind) -> Bool { if case .catchUp = kind { true } else { false } }
@@ -128,10 +128,10 @@ package final class LoadWorker: ProviderLane {
   }
 
   private func connect(_ provider: LoadProvider) {
-    let place = target.place(of: provider.index)
+    let addressIndex = target.addressIndex(of: provider.index)
     open(
-      place, slowly: false, attach: { connection, _ in provider.attach(connection) },
-      failed: { [self] error in fail("nothing answers at \(target.places[place].description): \(error)") })
+      addressIndex, slowly: false, attach: { connection, _ in provider.attach(connection) },
+      failed: { [self] error in fail("nothing answers at \(target.addresses[addressIndex].description): \(error)") })
   }
 
   /// Opens the streams of the devices in ``waiting``, at most ``maximumConnecting`` at once.
@@ -141,7 +141,7 @@ package final class LoadWorker: ProviderLane {
       device.begin()
       let session = device.tlsSession
       open(
-        target.place(of: device.index), slowly: device.isSlow,
+        target.addressIndex(of: device.index), slowly: device.isSlow,
         attach: { [self] connection, tls in
           if let session { tls.resume(session) }
           try device.attach(connection, tls, secret: secrets[device.index])
@@ -163,7 +163,7 @@ package final class LoadWorker: ProviderLane {
   }
 
   private func open(
-    _ place: Int, slowly: Bool, attach: @escaping (Connection, TLSConnection) throws -> Void,
+    _ addressIndex: Int, slowly: Bool, attach: @escaping (Connection, TLSConnection) throws -> Void,
     failed: @escaping (any Error) -> Void
   ) {
     let loop = context.eventLoop
@@ -175,13 +175,13 @@ package final class LoadWorker: ProviderLane {
       .channelInitializer { channel in
         channel.eventLoop.makeCompletedFuture {
           let (lane, attach, _) = this.value
-          let tls = try TLSConnection(client: lane.tls, host: lane.target.places[place].host)
+          let tls = try TLSConnection(client: lane.tls, host: lane.target.addresses[addressIndex].host)
           let connection = try Connection(role: .client, loop: lane.context, tls: tls, peer: .remote)
           try attach(connection, tls)
           try channel.pipeline.syncOperations.addHandler(connection)
         }
       }
-      .connect(to: addresses[place])
+      .connect(to: addresses[addressIndex])
       .hop(to: loop)
       .whenComplete { result in
         switch result {
@@ -291,8 +291,8 @@ package final class LoadWorker: ProviderLane {
       let lane = this.value
       guard lane.isSending, !lane.devices.isEmpty else { return task.cancel() }
       for _ in 0..<lane.devices.count {
-        lane.churnPlace = (lane.churnPlace + 1) % lane.devices.count
-        let device = lane.devices[lane.churnPlace]
+        lane.churnIndex = (lane.churnIndex + 1) % lane.devices.count
+        let device = lane.devices[lane.churnIndex]
         guard device.state == .live else { continue }
         device.drop()
         break

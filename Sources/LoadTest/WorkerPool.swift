@@ -17,9 +17,9 @@ package struct WorkerPool: Sendable {
   ) async throws {
     self.target = target
     self.plan = plan
-    let addresses = try target.places.map { place in
-      do { return try SocketAddress.makeAddressResolvingHost(place.host, port: place.port) } catch {
-        throw ClientError(.unreachable, "\(place.host) has no address: check the name")
+    let addresses = try target.addresses.map { address in
+      do { return try SocketAddress.makeAddressResolvingHost(address.host, port: address.port) } catch {
+        throw ClientError(.unreachable, "\(address.host) has no address: check the name")
       }
     }
     let tls = try TLSContext.client(trustPath: target.trustPath)

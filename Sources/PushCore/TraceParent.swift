@@ -15,9 +15,9 @@ package struct TraceParent: Sendable, Equatable {
       bytes.count == TraceParent.size || bytes[TraceParent.size] == UInt8(ascii: "-")
     else { return nil }
     var digits: [UInt8] = []
-    for place in 0..<TraceParent.size { digits.append(bytes[place]) }
-    for (place, byte) in digits.enumerated() {
-      let isHyphen = TraceParent.hyphens.contains(place)
+    for index in 0..<TraceParent.size { digits.append(bytes[index]) }
+    for (index, byte) in digits.enumerated() {
+      let isHyphen = TraceParent.hyphens.contains(index)
       guard isHyphen ? byte == UInt8(ascii: "-") : "0123456789abcdef".utf8.contains(byte) else { return nil }
     }
     let zero = UInt8(ascii: "0")

@@ -53,11 +53,11 @@ package struct MailboxIndex: Sendable {
 
     /// Returns the number of pending entries above an acknowledged number.
     package func waitingCount(after seq: UInt64) -> Int {
-      seq <= acknowledged ? count : entries[place(after: seq)...].count { !$0.isRemoved }
+      seq <= acknowledged ? count : entries[firstIndex(after: seq)...].count { !$0.isRemoved }
     }
 
     /// Returns the index of the first entry above `seq`.
-    package func place(after seq: UInt64) -> Int {
+    package func firstIndex(after seq: UInt64) -> Int {
       var (low, high) = (0, entries.count)
       while low < high {
         let middle = (low + high) / 2
@@ -188,7 +188,7 @@ package struct MailboxIndex: Sendable {
     guard let queue else { return (nil, [], true) }
     let seq = max(seq, queue.acknowledged)
     var rows: [Int64] = []
-    for entry in queue.entries[queue.place(after: seq)...] where !entry.isRemoved && entry.expires > now {
+    for entry in queue.entries[queue.firstIndex(after: seq)...] where !entry.isRemoved && entry.expires > now {
       if rows.count == limit { return (queue.gap.flatMap { $0.to > seq ? $0 : nil }, rows, false) }
       rows.append(entry.row)
     }
@@ -249,8 +249,8 @@ package struct MailboxIndex: Sendable {
 
   package mutating func acknowledge(_ device: DeviceID, through seq: UInt64, now: Int64) -> [RowChange] {
     if let claim = claims[device], claim <= seq { claims[device] = nil }
-    guard let place = queues.index(forKey: device) else { return [] }
-    return change(place) { index, queue in
+    guard let position = queues.index(forKey: device) else { return [] }
+    return change(position) { index, queue in
       guard seq > queue.acknowledged, seq <= queue.durableSeq else { return [] }
       queue.acknowledged = seq
       if let gap = queue.gap, gap.to <= seq { queue.gap = nil }
@@ -292,8 +292,8 @@ package struct MailboxIndex: Sendable {
   package mutating func purge(
     _ device: DeviceID, app: AppID?, now: Int64, changes: inout [RowChange], removals: inout [MailboxRemoval]
   ) {
-    guard let place = queues.index(forKey: device) else { return }
-    change(place) { index, queue in
+    guard let position = queues.index(forKey: device) else { return }
+    change(position) { index, queue in
       for entry in queue.entries where !entry.isRemoved && (app == nil || entry.app == app) {
         index.remove(
           entry, from: &queue, of: device, cause: .unregistered, now: now, changes: &changes, removals: &removals)
@@ -306,8 +306,8 @@ package struct MailboxIndex: Sendable {
     _ id: APNSID, app: AppID?, from device: DeviceID, now: Int64, changes: inout [RowChange],
     removals: inout [MailboxRemoval]
   ) {
-    guard let place = queues.index(forKey: device) else { return }
-    change(place) { index, queue in
+    guard let position = queues.index(forKey: device) else { return }
+    change(position) { index, queue in
       for entry in queue.entries where !entry.isRemoved && entry.id == id && (app == nil || entry.app == app) {
         index.remove(
           entry, from: &queue, of: device, cause: .retracted, now: now, changes: &changes, removals: &removals)
@@ -319,8 +319,8 @@ package struct MailboxIndex: Sendable {
   package mutating func discard(
     _ device: DeviceID, seq: UInt64, now: Int64, changes: inout [RowChange], removals: inout [MailboxRemoval]
   ) {
-    guard seq > 0, let place = queues.index(forKey: device) else { return }
-    change(place) { index, queue in
+    guard seq > 0, let position = queues.index(forKey: device) else { return }
+    change(position) { index, queue in
       guard let entry = queue.entry(seq) else { return }
       index.remove(
         entry, from: &queue, of: device, cause: .undeliverable, now: now, changes: &changes, removals: &removals)
@@ -332,12 +332,12 @@ package struct MailboxIndex: Sendable {
     earliestExpiry = .max
     var touched: [DeviceID] = []
     // `indices` would hold a second copy of the table.
-    var place = queues.startIndex
-    while place < queues.endIndex {
-      defer { queues.formIndex(after: &place) }
-      let device = queues[place].key
+    var position = queues.startIndex
+    while position < queues.endIndex {
+      defer { queues.formIndex(after: &position) }
+      let device = queues[position].key
       let before = removals.count
-      change(place) { index, queue in
+      change(position) { index, queue in
         for entry in queue.entries where !entry.isRemoved {
           if entry.expires <= now {
             index.remove(
@@ -361,10 +361,10 @@ package struct MailboxIndex: Sendable {
 
   /// Returns the index of a device's queue, which is created if there is none.
   private mutating func boxOf(_ device: DeviceID) -> [DeviceID: DeviceQueue].Index {
-    if let place = queues.index(forKey: device) { return place }
+    if let position = queues.index(forKey: device) { return position }
     queues[device] = DeviceQueue()
-    guard let place = queues.index(forKey: device) else { preconditionFailure("the queue was made") }
-    return place
+    guard let position = queues.index(forKey: device) else { preconditionFailure("the queue was made") }
+    return position
   }
 
   /// Changes a queue and the shared state. The queue keeps its index in the table: removing and reinserting it would cost
@@ -372,14 +372,14 @@ package struct MailboxIndex: Sendable {
   ///
   /// - Parameter isChecked: true if the invariants are checked; false while rows are read, because they may be damaged.
   private mutating func change<Result>(
-    _ place: [DeviceID: DeviceQueue].Index, isChecked: Bool = true,
+    _ position: [DeviceID: DeviceQueue].Index, isChecked: Bool = true,
     _ body: (inout MailboxIndex, inout DeviceQueue) -> Result
   ) -> Result {
     var queue = DeviceQueue()
-    swap(&queue, &queues.values[place])
+    swap(&queue, &queues.values[position])
     let result = body(&self, &queue)
     if isChecked { queue.checkInvariants() }
-    swap(&queue, &queues.values[place])
+    swap(&queue, &queues.values[position])
     return result
   }
 
@@ -410,8 +410,8 @@ package struct MailboxIndex: Sendable {
     _ entry: Waiting, from queue: inout DeviceQueue, of device: DeviceID, cause: RemovalCause, now: Int64,
     changes: inout [RowChange], removals: inout [MailboxRemoval]
   ) {
-    let place = queue.place(after: entry.seq - 1)
-    queue.entries[place].isRemoved = true
+    let position = queue.firstIndex(after: entry.seq - 1)
+    queue.entries[position].isRemoved = true
     ages.leave(entry.received)
     queue.leave(entry)
     queue.compact()
@@ -445,9 +445,9 @@ extension MailboxIndex.DeviceQueue {
 
   /// Returns the entry with a number, unless it was removed.
   fileprivate func entry(_ seq: UInt64) -> MailboxIndex.Waiting? {
-    let place = place(after: seq - 1)
-    guard place < entries.count, entries[place].seq == seq, !entries[place].isRemoved else { return nil }
-    return entries[place]
+    let position = firstIndex(after: seq - 1)
+    guard position < entries.count, entries[position].seq == seq, !entries[position].isRemoved else { return nil }
+    return entries[position]
   }
 
   /// Returns the collapse id of `entry`; empty for none.

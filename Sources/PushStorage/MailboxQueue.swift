@@ -57,9 +57,9 @@ extension MailboxIndex {
     package var startIndex: Int { 0 }
     package var endIndex: Int { count }
 
-    package subscript(place: Int) -> Waiting {
-      _read { yield blocks[(gone + place) >> 6][(gone + place) & 63] }
-      _modify { yield &blocks[(gone + place) >> 6][(gone + place) & 63] }
+    package subscript(position: Int) -> Waiting {
+      _read { yield blocks[(gone + position) >> 6][(gone + position) & 63] }
+      _modify { yield &blocks[(gone + position) >> 6][(gone + position) & 63] }
     }
 
     package mutating func append(_ entry: Waiting) {
@@ -170,7 +170,7 @@ package struct RecentMarks: Sendable {
   }
 
   fileprivate struct Part: Sendable {
-    var places: [Mark] = []
+    var slots: [Mark] = []
     var count = 0
   }
 
@@ -188,7 +188,7 @@ package struct RecentMarks: Sendable {
     let hash = RecentMarks.hash(mark)
     let part = Int(truncatingIfNeeded: hash & 255)
     if parts[part].find(mark, hash) != nil { return false }
-    if parts[part].count * 5 >= parts[part].places.count * 4 { parts[part].grow() }
+    if parts[part].count * 5 >= parts[part].slots.count * 4 { parts[part].grow() }
     parts[part].put(mark, hash)
     parts[part].count += 1
     return true
@@ -202,9 +202,9 @@ package struct RecentMarks: Sendable {
   package mutating func remove(_ mark: Mark) {
     let hash = RecentMarks.hash(mark)
     let part = Int(truncatingIfNeeded: hash & 255)
-    guard let place = parts[part].find(mark, hash) else { return }
+    guard let slot = parts[part].find(mark, hash) else { return }
     parts[part].count -= 1
-    parts[part].close(place)
+    parts[part].close(slot)
   }
 
   fileprivate static func hash(_ mark: Mark) -> UInt64 {
@@ -214,43 +214,43 @@ package struct RecentMarks: Sendable {
 }
 
 extension RecentMarks.Part {
-  private func home(_ hash: UInt64) -> Int { Int(((hash >> 32) &* UInt64(places.count)) >> 32) }
+  private func firstSlot(_ hash: UInt64) -> Int { Int(((hash >> 32) &* UInt64(slots.count)) >> 32) }
 
   fileprivate func find(_ mark: RecentMarks.Mark, _ hash: UInt64) -> Int? {
-    guard !places.isEmpty else { return nil }
-    var place = home(hash)
-    while places[place] != .free {
-      if places[place] == mark { return place }
-      place = place + 1 == places.count ? 0 : place + 1
+    guard !slots.isEmpty else { return nil }
+    var slot = firstSlot(hash)
+    while slots[slot] != .free {
+      if slots[slot] == mark { return slot }
+      slot = slot + 1 == slots.count ? 0 : slot + 1
     }
     return nil
   }
 
   fileprivate mutating func put(_ mark: RecentMarks.Mark, _ hash: UInt64) {
-    var place = home(hash)
-    while places[place] != .free { place = place + 1 == places.count ? 0 : place + 1 }
-    places[place] = mark
+    var slot = firstSlot(hash)
+    while slots[slot] != .free { slot = slot + 1 == slots.count ? 0 : slot + 1 }
+    slots[slot] = mark
   }
 
   fileprivate mutating func grow() {
-    let before = places
-    places = [RecentMarks.Mark](repeating: .free, count: count + count / 2 + 8)
+    let before = slots
+    slots = [RecentMarks.Mark](repeating: .free, count: count + count / 2 + 8)
     for mark in before where mark != .free { put(mark, RecentMarks.hash(mark)) }
   }
 
   /// Frees an index, and moves up the marks after it that a collision had displaced.
-  fileprivate mutating func close(_ place: Int) {
-    var (hole, next) = (place, place)
+  fileprivate mutating func close(_ slot: Int) {
+    var (hole, next) = (slot, slot)
     while true {
-      next = next + 1 == places.count ? 0 : next + 1
-      if places[next] == .free { break }
-      let home = home(RecentMarks.hash(places[next]))
+      next = next + 1 == slots.count ? 0 : next + 1
+      if slots[next] == .free { break }
+      let firstSlot = firstSlot(RecentMarks.hash(slots[next]))
       // The mark may move to the hole if its search begins at the hole or before it, with wrap-around.
-      if hole <= next ? home <= hole || home > next : home <= hole && home > next {
-        places[hole] = places[next]
+      if hole <= next ? firstSlot <= hole || firstSlot > next : firstSlot <= hole && firstSlot > next {
+        slots[hole] = slots[next]
         hole = next
       }
     }
-    places[hole] = .free
+    slots[hole] = .free
   }
 }

@@ -186,7 +186,7 @@ extension DeviceSessionTests {
     let link = ScriptedLink()
     let epoch = NumberingEpoch("cell-1")
     try await run([.success(link)]) { session, events, _ in
-      try session.resume(after: NumberedPlace(epoch: epoch, seq: 5))
+      try session.resume(after: NumberedPosition(epoch: epoch, seq: 5))
       #expect(await link.nextLine() == Self.hello(0))
       link.say(Self.welcome("cell-1"), push(5), push(6))
       await events.skip(3)

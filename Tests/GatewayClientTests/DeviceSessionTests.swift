@@ -237,7 +237,7 @@ import Testing
   @Test func `a receiver that has more than the cursor says so`() async throws {
     let link = ScriptedLink()
     try await run([.success(link)]) { session, events, _ in
-      try session.resume(after: NumberedPlace(epoch: nil, seq: 5))
+      try session.resume(after: NumberedPosition(epoch: nil, seq: 5))
       _ = await link.nextLine()
       link.say(Self.welcome, push(4), push(5), push(6))
       await events.skip(3)

@@ -21,7 +21,7 @@ import Testing
     var plan = LoadPlan()
     (plan.devices, plan.providers) = (1, 1)
     let target = LoadTarget(
-      places: [.init(host: "localhost", port: 1)], trustPath: files.trust, adminSocket: nil, topic: "a.b")
+      addresses: [.init(host: "localhost", port: 1)], trustPath: files.trust, adminSocket: nil, topic: "a.b")
     let address = try SocketAddress(ipAddress: "127.0.0.1", port: 1)
     lane = LoadWorker(
       index: 0, plan: plan, target: target, run: 1, wallStart: 0, credentials: [], addresses: [address],

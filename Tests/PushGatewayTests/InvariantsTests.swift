@@ -101,13 +101,13 @@ import Testing
     try pair.run()
     #expect(pair.server.session.brokenInvariant() == nil)
     let stream = try #require(pair.server.session.stream(last.id))
-    stream.place = 0
+    stream.openIndex = 0
     #expect(pair.server.session.brokenInvariant() == "stream 3 is at 1, and says 0")
-    stream.place = 1
+    stream.openIndex = 1
     pool.give(stream)
     #expect(pair.server.session.brokenInvariant() == "a stream that is over is among the open ones")
     stream.open(id: last.id)
-    stream.place = 1
+    stream.openIndex = 1
   }
 
   @Test func `a stream of a device sends nothing twice, and tells once that it has caught up`() {

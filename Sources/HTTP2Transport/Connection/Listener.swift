@@ -101,7 +101,7 @@ package final class Listener: Sendable {
     ledger: UnauthenticatedConnections?
   ) throws -> Connection {
     let (context, handler) = loops.current(channel.eventLoop)
-    let (client, place) = origin.place(of: channel.remoteAddress)
+    let (client, peerOrigin) = origin.client(of: channel.remoteAddress)
     let ticket = try ledger.map { ledger in
       guard let ticket = ledger.admit(client?.description ?? channel.remoteAddress?.ipAddress) else {
         throw TooManyConnections()
@@ -110,7 +110,7 @@ package final class Listener: Sendable {
     }
     let connection = try Connection(
       role: .server, loop: context, tls: tls.map { try TLSConnection(server: $0.context) },
-      peer: options.peer ?? place, options: options)
+      peer: options.peer ?? peerOrigin, options: options)
     connection.client = client
     ServerSide.attach(to: connection, handler: handler)
     if let ticket { connection.hold(ticket) }
@@ -364,7 +364,7 @@ extension ProxyHeader.Origin {
   ///
   /// A client with a loopback address or without an address counts as the load balancer. No client of a load balancer
   /// has the origin `loopback`.
-  package func place(of peer: SocketAddress?) -> (client: IPAddress?, place: PeerOrigin) {
+  package func client(of peer: SocketAddress?) -> (address: IPAddress?, origin: PeerOrigin) {
     switch self {
     case .balancer: (nil, PeerOrigin(peer))
     case .client(let address): (address.flatMap { $0.isLoopback ? nil : $0 }, .remote)

@@ -34,16 +34,16 @@ struct CellPresence: Sendable {
     var found = here(devices)
     guard let cell, !devices.isEmpty else { return found }
     async let counts = mailbox.waitingCounts(of: devices)
-    var places: [Int64: Int] = [:]
-    for (place, device) in devices.enumerated() { places[device.row] = place }
+    var indexes: [Int64: Int] = [:]
+    for (index, device) in devices.enumerated() { indexes[device.row] = index }
     for answer in await ask(slices(of: devices), cell).answers {
       for row in answer.devices {
-        guard let place = places[row.device], row.streams > 0 else { continue }
-        found[place].state = row.state
-        found[place].streams += min(row.streams, Limits.maximumDeviceStreams)
+        guard let index = indexes[row.device], row.streams > 0 else { continue }
+        found[index].state = row.state
+        found[index].streams += min(row.streams, Limits.maximumDeviceStreams)
       }
     }
-    for (device, count) in await counts { places[device.row].map { found[$0].waiting = count } }
+    for (device, count) in await counts { indexes[device.row].map { found[$0].waiting = count } }
     return found
   }
 
@@ -87,7 +87,7 @@ struct CellPresence: Sendable {
     for answer in await ask(slices, cell).answers {
       for (channel, count) in answer.channels { elsewhere[channel, default: 0] &+= max(0, min(count, 1 << 32)) }
     }
-    for (place, channel) in channels.enumerated() { counts[place] &+= elsewhere[channel.description] ?? 0 }
+    for (index, channel) in channels.enumerated() { counts[index] &+= elsewhere[channel.description] ?? 0 }
     return counts
   }
 

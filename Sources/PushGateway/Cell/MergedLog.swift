@@ -129,7 +129,7 @@ struct MergedLog: Sendable {
     var isComplete = false
     var hasFailed = false
     /// The position at which the next rows are read.
-    var place: Int64?
+    var readPosition: Int64?
     /// The number after which, or up to which, the rows were not merged.
     var position: Int64?
     /// The position of the next page after all rows are merged.
@@ -141,10 +141,10 @@ struct MergedLog: Sendable {
   }
 
   private func merge(
-    _ kind: LogQuestion.Kind, _ query: DeliveryLog.Query, from place: LogPosition?, waiting: Double? = nil
+    _ kind: LogQuestion.Kind, _ query: DeliveryLog.Query, from start: LogPosition?, waiting: Double? = nil
   ) async throws -> Rows {
     let deadline = ContinuousClock.now + timeout
-    var sources = sources(from: place)
+    var sources = sources(from: start)
     var taken: [(record: DeliveryLog.Record, gateway: String)] = []
     var answers: Set<LoggedAnswer> = []
     while taken.count < query.limit {
@@ -158,7 +158,7 @@ struct MergedLog: Sendable {
       if let answer = LoggedAnswer(record.row), !answers.insert(answer).inserted { continue }
       taken.append((record, sources[next].gateway.name))
     }
-    var (position, end) = (place ?? LogPosition(), LogPosition())
+    var (position, end) = (start ?? LogPosition(), LogPosition())
     for source in sources {
       end.numbers[source.gateway.id] = source.newest
       let isAtEnd = source.rows.isEmpty && source.isComplete && !source.hasFailed
@@ -192,12 +192,12 @@ struct MergedLog: Sendable {
     }
   }
 
-  private func sources(from place: LogPosition?) -> [Source] {
+  private func sources(from start: LogPosition?) -> [Source] {
     let own = cell.gateway
     return ([own] + cell.others).enumerated().map { index, gateway in
-      let position = place?.numbers[gateway.id]
+      let position = start?.numbers[gateway.id]
       return Source(
-        gateway: gateway, isOwn: index == 0, hasFailed: index > 0 && gateway.process == nil, place: position,
+        gateway: gateway, isOwn: index == 0, hasFailed: index > 0 && gateway.process == nil, readPosition: position,
         position: position)
     }
   }
@@ -245,8 +245,8 @@ struct MergedLog: Sendable {
     var query = query
     query.limit = min(left, LogQuestion.maximumLimit)
     switch kind {
-    case .newest: query.before = source.place.map { $0 + 1 }
-    case .next, .named: query.after = source.place
+    case .newest: query.before = source.readPosition.map { $0 + 1 }
+    case .next, .named: query.after = source.readPosition
     }
     if source.isOwn { return try await LogAnswers.answer(kind, query, of: log) }
     let time = deadline - .now
@@ -267,11 +267,11 @@ struct MergedLog: Sendable {
     case .newest:
       source.rows = Array(records)
       source.newest = source.newest ?? records.last?.number ?? 0
-      source.place = last.map { max(0, $0 - 1) }
+      source.readPosition = last.map { max(0, $0 - 1) }
     case .next, .named:
       let next = min(max(0, answer.next), .max - 1)
       source.rows = records.reversed()
-      (source.place, source.end) = (max(next, last ?? 0), next)
+      (source.readPosition, source.end) = (max(next, last ?? 0), next)
     }
   }
 }

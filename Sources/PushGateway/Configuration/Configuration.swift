@@ -126,7 +126,7 @@ package struct Configuration: Sendable {
       } else if let value = variables[setting.variable] {
         try set(setting, value, from: "environment", credentials)
       } else if let entry = file.entries[setting.name] {
-        try set(setting, entry.value, from: "file", place: "\(file.path), line \(entry.line)", credentials)
+        try set(setting, entry.value, from: "file", location: "\(file.path), line \(entry.line)", credentials)
       } else {
         if setting.name == Configuration.enrollmentName, !listensOnLoopbackOnly { enrollment = .invitation }
         effective.append(Effective(setting, setting.text(self), from: "default"))
@@ -175,16 +175,16 @@ package struct Configuration: Sendable {
   /// Assigns the value of a setting.
   ///
   /// - Parameters:
-  ///   - place: the location of the value in words, if it is more specific than the origin.
+  ///   - location: the location of the value in words, if it is more specific than the origin.
   ///   - credentials: the folder of systemd's `LoadCredential` files.
   private mutating func set(
-    _ setting: Setting<Configuration>, _ value: String, from origin: String, place: String? = nil,
+    _ setting: Setting<Configuration>, _ value: String, from origin: String, location: String? = nil,
     _ credentials: String?
   ) throws(ConfigurationError) {
     let meant = setting.form == .file ? try Configuration.path(value, of: setting.name, credentials) : value
     guard try setting.assign(&self, meant) else {
       throw ConfigurationError(
-        description: "\(setting.name) is \"\(value)\" (\(place ?? origin)): expected \(setting.expected)")
+        description: "\(setting.name) is \"\(value)\" (\(location ?? origin)): expected \(setting.expected)")
     }
     effective.append(Effective(setting, value, from: origin))
   }
@@ -267,23 +267,23 @@ package struct Configuration: Sendable {
     for entry in text.split(separator: ",") {
       let parts = entry.trimmingCharacters(in: .whitespaces).components(separatedBy: "://")
       if parts.count == 2 { scheme = parts[0] }
-      guard let scheme, ["nats", "tls"].contains(scheme), parts.count <= 2, let place = parts.last,
-        (try? address(place)) != nil
+      guard let scheme, ["nats", "tls"].contains(scheme), parts.count <= 2, let location = parts.last,
+        (try? address(location)) != nil
       else { return nil }
-      servers.append("\(scheme)://\(place)")
+      servers.append("\(scheme)://\(location)")
     }
     return servers.isEmpty ? nil : BackendAddress(servers: servers)
   }
 
   /// Parses `HOST:PORT`, with brackets around an IPv6 address.
   static func address(_ text: String) throws(ConfigurationError) -> Listener.Address {
-    let place = text.lastIndex(of: ":")
-    guard let place, let port = Int(text[text.index(after: place)...]), (0...65535).contains(port),
-      place != text.startIndex
+    let colon = text.lastIndex(of: ":")
+    guard let colon, let port = Int(text[text.index(after: colon)...]), (0...65535).contains(port),
+      colon != text.startIndex
     else {
       throw ConfigurationError(description: "invalid address \"\(text)\": expected HOST:PORT, as 127.0.0.1:2197")
     }
-    let host = text[..<place].trimmingCharacters(in: CharacterSet(charactersIn: "[]"))
+    let host = text[..<colon].trimmingCharacters(in: CharacterSet(charactersIn: "[]"))
     return .tcp(host: host, port: port)
   }
 }

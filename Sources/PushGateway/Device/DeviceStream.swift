@@ -74,7 +74,7 @@ final class DeviceStream: StreamConsumer, LiveSubscription, BroadcastReceiver {
     shared.meter.deviceStreams.add(1)
     exchange.connection.isWatched = true
     if framing == .events {
-      let last = exchange.request.text(.lastEventID).flatMap(NumberedPlace.init)
+      let last = exchange.request.text(.lastEventID).flatMap(NumberedPosition.init)
       let query = ControlRequest(exchange.request, from: exchange.connection.peer).query
       handle(
         .hello(
@@ -554,8 +554,8 @@ final class DeviceStream: StreamConsumer, LiveSubscription, BroadcastReceiver {
       line.append(UInt8(ascii: "\n"))
       send(line: line, ending: ending)
     case .events:
-      let place = NumberedPlace(epoch: shared.parts.backend.epoch, seq: eventID)
-      let head = eventID > 0 ? "id: \(place)\ndata: " : "data: "
+      let position = NumberedPosition(epoch: shared.parts.backend.epoch, seq: eventID)
+      let head = eventID > 0 ? "id: \(position)\ndata: " : "data: "
       send(line: head.utf8 + line + "\n\n".utf8, ending: ending)
     }
   }

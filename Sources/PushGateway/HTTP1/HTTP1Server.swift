@@ -162,10 +162,10 @@ final class HTTP1Server: Sendable {
   private static func begin(
     _ channel: any Channel, from origin: ProxyHeader.Origin, _ limiter: ConnectionLimiter, _ routes: HTTP1Routes
   ) throws {
-    let (client, place) = origin.place(of: channel.remoteAddress)
+    let (client, peerOrigin) = origin.client(of: channel.remoteAddress)
     let source = UnauthenticatedConnections.Source(text: client?.description ?? channel.remoteAddress?.ipAddress)
     let connection = limiter.admit(source) { number in
-      HTTP1Connection(routes: routes, isLoopback: place == .loopback) { limiter.leave(number) }
+      HTTP1Connection(routes: routes, isLoopback: peerOrigin == .loopback) { limiter.leave(number) }
     }
     guard let connection else { throw TooManyConnections() }
     try HTTP1Server.addHandlers(to: channel.pipeline.syncOperations, connection)

@@ -102,15 +102,16 @@ final class GatewayListeners: Sendable {
     var left = inherited.entries.filter { $0.name != InheritedSockets.Name.admin }
     var plans: [Plan] = []
     for entry in configuration.listen {
-      let (place, rule) = try Configuration.listener(entry, otherwise: configuration.environment)
+      let (listenAddress, rule) = try Configuration.listener(entry, otherwise: configuration.environment)
       let name = InheritedSockets.Name.listener(entry)
-      for address in try await place.expanded() {
+      for address in try await listenAddress.expanded() {
         let socket =
           left.firstIndex { $0.name == name && $0.socket.address?.host == address.numeric.host }
           ?? left.firstIndex { !InheritedSockets.Name.isOwn($0.name) && $0.socket.address == address.numeric }
         plans.append(
           Plan(
-            entry: entry, address: address, host: address == place || place.host == "localhost" ? nil : place.host,
+            entry: entry, address: address,
+            host: address == listenAddress || listenAddress.host == "localhost" ? nil : listenAddress.host,
             environmentRule: rule, servesChannelsOnly: Configuration.servesChannelsOnly(entry),
             inherited: socket.map { left.remove(at: $0) }))
       }

@@ -43,17 +43,17 @@ final class HTTP1Sockets: Sendable {
         guard let address = try? Configuration.address(entry) else {
           preconditionFailure("the setting was checked: \(entry)")
         }
-        let places = try await address.expanded()
+        let addresses = try await address.expanded()
         let same =
           left.firstIndex { $0.name == name }
-          ?? left.firstIndex { one in one.socket.address.map { places.contains($0) } == true }
+          ?? left.firstIndex { one in one.socket.address.map { addresses.contains($0) } == true }
         if let same {
           found.append(.init(name: name, socket: left.remove(at: same).socket))
           continue
         }
         let overlapping = left.filter { one in
           guard !names.contains(one.name), let bound = one.socket.address else { return false }
-          return places.contains { $0.overlaps(bound) }
+          return addresses.contains { $0.overlaps(bound) }
         }
         found.append(.init(name: name, socket: try await HTTP1Sockets.bind(address, beside: overlapping)))
       }

@@ -36,7 +36,7 @@ package final class AdReader {
   private let topLevelDomains: KeySet
 
   private let units: UnsafeMutablePointer<UInt32>
-  private let places: UnsafeMutablePointer<Int32>
+  private let offsets: UnsafeMutablePointer<Int32>
   private(set) var unitCount = 0
   private var size: Int32 = 0
 
@@ -71,7 +71,7 @@ package final class AdReader {
     // An expansion has up to 5 scalars of at least 2 bytes; each text adds its end, each token at most one boundary.
     let capacity = Self.maximumSize * 3 + 256
     unsafe units = .allocate(capacity: capacity)
-    unsafe places = .allocate(capacity: capacity)
+    unsafe offsets = .allocate(capacity: capacity)
     unsafe letters = .allocate(capacity: capacity)
     unsafe letterUnits = .allocate(capacity: capacity)
     unsafe tokens = .allocate(capacity: capacity * 2)
@@ -79,7 +79,7 @@ package final class AdReader {
 
   deinit {
     unsafe units.deallocate()
-    unsafe places.deallocate()
+    unsafe offsets.deallocate()
     unsafe letters.deallocate()
     unsafe letterUnits.deallocate()
     unsafe tokens.deallocate()
@@ -94,7 +94,7 @@ package final class AdReader {
   }
 
   /// Returns the first byte of a unit in all texts together.
-  func place(ofUnit unit: Int32) -> Int { Int(unsafe places[Int(unit)]) }
+  func offset(ofUnit unit: Int32) -> Int { Int(unsafe offsets[Int(unit)]) }
 
   // Units
 
@@ -117,26 +117,26 @@ package final class AdReader {
       let byte = unsafe base[position]
       if byte < 0x80 {
         unsafe units[unit] = folding[UInt32(byte)]
-        unsafe places[unit] = start &+ Int32(truncatingIfNeeded: position)
+        unsafe offsets[unit] = start &+ Int32(truncatingIfNeeded: position)
         unit &+= 1
         position &+= 1
         continue
       }
       let (scalar, width) = unsafe Self.decode(base + position, count - position)
       let entry = folding[scalar]
-      let place = start &+ Int32(truncatingIfNeeded: position)
+      let offset = start &+ Int32(truncatingIfNeeded: position)
       position &+= width
       switch entry >> 24 {
       case UInt32(LetterFolding.Class.dropped.rawValue): break
       case UInt32(LetterFolding.Class.expanded.rawValue):
         for part in expansions[scalar] ?? [] {
           unsafe units[unit] = folding[part]
-          unsafe places[unit] = place
+          unsafe offsets[unit] = offset
           unit &+= 1
         }
       default:
         unsafe units[unit] = entry
-        unsafe places[unit] = place
+        unsafe offsets[unit] = offset
         unit &+= 1
       }
     }
@@ -151,7 +151,7 @@ package final class AdReader {
       return
     }
     unsafe units[unitCount] = LetterFolding.entry(.end, 0)
-    unsafe places[unitCount] = size + min(count, Int32(max(0, Self.maximumSize - Int(size))))
+    unsafe offsets[unitCount] = size + min(count, Int32(max(0, Self.maximumSize - Int(size))))
     unitCount += 1
     size += count
   }
@@ -450,9 +450,9 @@ package final class AdReader {
   private func readUUID(_ first: Int) -> Int? {
     let end = first + 36
     guard end <= unitCount, code(first + 8) == 0x2D else { return nil }
-    for place in 0..<36 {
-      let sign = code(first + place)
-      switch place {
+    for number in 0..<36 {
+      let sign = code(first + number)
+      switch number {
       case 8, 13, 18, 23: guard sign == 0x2D else { return nil }
       default: guard 0x30...0x39 ~= sign || 0x61...0x66 ~= sign else { return nil }
       }

@@ -64,7 +64,7 @@ struct PhoneSession {
   ) async throws {
     let journal = try PhoneJournal(folder: folder, device: device)
     let (state, notice) = try await PhoneSession.load(journal)
-    try session.resume(after: NumberedPlace(epoch: state.epoch, seq: state.lastSeq))
+    try session.resume(after: NumberedPosition(epoch: state.epoch, seq: state.lastSeq))
     var model = PhoneModel(device: device, state: state)
     (model.form, model.background, model.wantedAppearance) = (screen.form, screen.background, screen.appearance)
     model.canCompose = sender != nil

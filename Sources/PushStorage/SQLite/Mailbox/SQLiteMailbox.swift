@@ -326,12 +326,12 @@ package final class SQLiteMailbox: Mailbox {
   private static func turns(of operations: [MailboxOperation]) -> [[MailboxOperation]] {
     var turns: [[MailboxOperation]] = []
     var (start, hasAppend) = (0, false)
-    for (place, operation) in operations.enumerated() {
+    for (position, operation) in operations.enumerated() {
       switch operation {
       case .append: hasAppend = true
       case .purge where hasAppend, .retract where hasAppend:
-        turns.append(Array(operations[start..<place]))
-        (start, hasAppend) = (place, false)
+        turns.append(Array(operations[start..<position]))
+        (start, hasAppend) = (position, false)
       default: break
       }
     }

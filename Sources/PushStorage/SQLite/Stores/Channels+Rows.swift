@@ -143,14 +143,14 @@ extension Channels.State {
   ///
   /// - Returns: true if the device subscribes to a new channel, or to one fewer.
   fileprivate mutating func take(_ change: Channels.Change) -> Bool {
-    let place = subscriptions[change.device]?.firstIndex { $0.channel == change.channel }
-    switch (place, change.seen) {
-    case (let place?, let seen?):
-      let known = subscriptions[change.device]?[place].seen ?? 0
-      subscriptions[change.device]?[place].seen = max(known, seen)
+    let index = subscriptions[change.device]?.firstIndex { $0.channel == change.channel }
+    switch (index, change.seen) {
+    case (let index?, let seen?):
+      let known = subscriptions[change.device]?[index].seen ?? 0
+      subscriptions[change.device]?[index].seen = max(known, seen)
       return false
-    case (let place?, nil):
-      subscriptions[change.device]?.remove(at: place)
+    case (let index?, nil):
+      subscriptions[change.device]?.remove(at: index)
       if subscriptions[change.device]?.isEmpty == true { subscriptions[change.device] = nil }
       channels[change.channel]?.subscriptions -= 1
       return true

@@ -5,9 +5,9 @@ import PushCore
 
 /// The checks of `pushcli doctor --gateway` on a remote gateway: its status and its certificate. From this machine,
 /// they use only the clock and the trusted certificates.
-struct RemoteExamination {
+struct RemoteCheck {
   /// The address of a gateway.
-  enum Place: Equatable {
+  enum Target: Equatable {
     /// HTTP/2 over TLS: an entry of `listen`.
     case tls(host: String, port: Int)
     /// HTTP/1.1: an entry of `http_listen`.
@@ -28,13 +28,13 @@ struct RemoteExamination {
   /// The maximum time of all answers together; then the connection is closed, and requests without an answer fail.
   private static let answerTime = Duration.seconds(10)
 
-  let place: Place
+  let target: Target
   /// The path of the trusted certificates.
   let trustPath: String
   var now = Date()
 
   func findings() async -> [Finding] {
-    switch place {
+    switch target {
     case .tls(let host, let port): await examine(host, port)
     case .plain(let host, let port):
       await health { path in try GatewayAddress(host: host, port: port).getHTTP1(path) }
@@ -49,7 +49,7 @@ struct RemoteExamination {
       return [.failed("gateway", "\(error)")]
     }
     let limit = Task {
-      try await Task.sleep(for: RemoteExamination.answerTime)
+      try await Task.sleep(for: RemoteCheck.answerTime)
       client.close()
     }
     defer {
@@ -98,7 +98,7 @@ struct RemoteExamination {
       Finding.ok("gateway", "answers; what it answers with 200 is stored (\(health.durability))\(promise)")
     ]
     findings += health.problems.map { Finding.failed($0.part, $0.problem) }
-    if let ready = try? await ask("/readyz") { findings.append(RemoteExamination.readiness(ready.status, ready.body)) }
+    if let ready = try? await ask("/readyz") { findings.append(RemoteCheck.readiness(ready.status, ready.body)) }
     return findings
   }
 
