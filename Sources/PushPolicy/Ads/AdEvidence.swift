@@ -30,7 +30,7 @@ extension AdDetector {
         ? rest(remains) : heaviestPassages(remains, count, excess: score.score - Double(model.holdThreshold))
       // From the end on, so that the earlier ranges stay valid.
       var removed: [(passage: Passage, bytes: [Int])] = []
-      for passage in places.sorted(by: { ($0.text, $0.range.lowerBound) > ($1.text, $1.range.lowerBound) }) {
+      for passage in passages.sorted(by: { ($0.text, $0.range.lowerBound) > ($1.text, $1.range.lowerBound) }) {
         reader.countSteps(remains[passage.text].count)
         removed.append((passage, Array(origins[passage.text][passage.range])))
         remains[passage.text].removeSubrange(passage.range)
@@ -183,7 +183,7 @@ extension AdDetector {
   /// Returns `passages` without the ones that overlap a heavier one, because parts of one scalar have the same position.
   private static func apart(_ passages: [Passage]) -> [Passage] {
     var apart: [Passage] = []
-    for passage in places where !apart.contains(where: { $0.text == passage.text && $0.range.overlaps(passage.range) })
+    for passage in passages where !apart.contains(where: { $0.text == passage.text && $0.range.overlaps(passage.range) })
     {
       apart.append(passage)
     }

@@ -20,7 +20,7 @@ package struct RowChecksum {
     }
     guard position < bytes.count else { return }
     var rest: UInt64 = 0
-    for offset in place..<bytes.count { rest = unsafe rest << 8 | UInt64(bytes[offset]) }
+    for offset in position..<bytes.count { rest = unsafe rest << 8 | UInt64(bytes[offset]) }
     add(word: rest)
   }
 
