@@ -92,7 +92,7 @@ package final class LoadWorker: ProviderLane {
     }
     waiting = Deque(devices.prefix(connected).filter { !LoadWorker.isOf(plan.offline, plan.devices - 1 - $0.index) })
     expectedDevices = waiting.count
-    context.onTurnEnd { [unowned self] in endTurn() }
+    context.onIterationEnd { [unowned self] in endIteration() }
   }
 
   /// Returns true if the index belongs to the given percentage of all indices, which is spread evenly.
@@ -300,7 +300,7 @@ package final class LoadWorker: ProviderLane {
     }
   }
 
-  private func endTurn() {
+  private func endIteration() {
     for device in acknowledgements { device.acknowledge() }
     acknowledgements.removeAll(keepingCapacity: true)
     if isSending { pump() }
@@ -353,13 +353,13 @@ package final class LoadWorker: ProviderLane {
   /// Notes that a provider can send again; it does so at the end of this event-loop iteration.
   private func noteCapacity(_ provider: LoadProvider) {
     list(provider)
-    context.scheduleTurnEnd()
+    context.scheduleIterationEnd()
   }
 
   /// Schedules the acknowledgement of all pushes that the device has received by the end of this event-loop iteration.
   package func acknowledgeLater(_ device: LoadDevice) {
     acknowledgements.append(device)
-    context.scheduleTurnEnd()
+    context.scheduleIterationEnd()
   }
 
   /// Schedules the acknowledgement of all pushes that the device has received by `time`.

@@ -59,7 +59,7 @@ package enum Limits {
   /// The time in seconds until a connection ends whose reading is paused and whose queued output makes no progress.
   package static let unreadTime = 30
   /// The maximum bytes of incomplete requests on a connection without a credential: the bodies of 200 pushes.
-  package static let maximumStrangerSize = 1 << 20
+  package static let maximumUnauthenticatedSize = 1 << 20
   /// The maximum bytes of incomplete requests on a connection with a credential: a body on each stream.
   package static let maximumIncompleteSize = 4 << 20
   /// The memory of an open stream in bytes, without the bytes of its messages.
@@ -72,12 +72,12 @@ package enum Limits {
   /// The bytes of the open streams of one connection above which streams are refused while the event loop keeps more
   /// than ``maximumKeptSize``: a dozen pushes; without a credential, one request with large header fields.
   package static let keptShare = 64 << 10
-  package static let strangerKeptShare = 16 << 10
+  package static let unauthenticatedKeptShare = 16 << 10
   /// The bytes that a connection may send in one event-loop iteration without waiting for other connections.
   ///
   /// A connection that sends more continues to be read after the others have had their turn, in pieces of this size,
   /// each half a millisecond of work. A hundred pushes in flight are more than this size, ten are less.
-  package static let turnShare = 8_192
+  package static let iterationShare = 8_192
   /// The number of pushes being stored at which an event loop stops reading from connections that exceeded their share,
   /// while others send little. Pushes of the others then wait for a commit of at most this many pushes.
   package static let turnBacklog = 64
@@ -102,7 +102,7 @@ package enum Limits {
   package static let maximumPeerResets = 1000
   package static let peerResetsPerSecond = 33
   /// The total number of streams that a peer without a credential resets: each is a request that was begun in vain.
-  package static let maximumStrangerResets = 100
+  package static let maximumUnauthenticatedResets = 100
   /// The maximum number of CONTINUATION frames of one header block (CVE-2024-28182).
   package static let maximumContinuations = 8
   /// The maximum number of queued acknowledgments of PING and SETTINGS.
@@ -128,9 +128,9 @@ package enum Limits {
   /// more to ask sends a credential with its first request.
   ///
   /// Loopback has no such limit, because all devices of a machine may reconnect at once.
-  package static let maximumAddressStrangers = 32
+  package static let maximumAddressConnections = 32
   /// The fraction of all descriptors for connections without a credential, except from loopback: one in this number.
-  package static let strangerShare = 4
+  package static let unauthenticatedShare = 4
   /// The number of idle connections without a credential that end each time that descriptors run short.
   package static let evictionSlice = 16
   /// The minimum age in seconds of a connection that ends for this reason: time for a handshake and a request.

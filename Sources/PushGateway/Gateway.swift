@@ -201,7 +201,7 @@ package final class Gateway: Sendable {
       parts, faults: faults, transportLimits: limits, folder: folder, certificatePath: { certificate.path })
     let listeners = GatewayListeners(
       tls: certificate.source,
-      ledger: UnauthenticatedConnections { limits.note($0, peer: $1, now: parts.clock.seconds) })
+      unauthenticated: UnauthenticatedConnections { limits.note($0, peer: $1, now: parts.clock.seconds) })
     self.listeners = listeners
     let announcement = AddressFile(folder, logger: logger)
     let http1Sockets = HTTP1Sockets()
@@ -252,7 +252,7 @@ package final class Gateway: Sendable {
         tls: TestTLS(folder: folder, source: certificate.source) { try certificate.read(configuration) })
     }
     // A response can leave before the end of its iteration, at which the loop appends its rows.
-    parts.log.beforeReading { [loops] in await loops.completeTurns() }
+    parts.log.beforeReading { [loops] in await loops.completeIterations() }
     faultsAPI.attach(loops)
     listeners.attach(loops)
     parts.lifecycle.watch { [loops] in await loops.answer(within: Limits.loopAnswerTime) }

@@ -89,7 +89,7 @@ package final class MailboxEngine: Sendable {
   ///
   /// - Parameter commit: returns when the transaction is on disk; throws when nothing of it is.
   /// - Returns: the error of a failed commit, or nil; after a failure `pendingWrites` still contains its changes.
-  package func turn(
+  package func process(
     _ operations: [MailboxOperation], _ pendingWrites: inout PendingWrites, isDue: Bool,
     commit: (MailboxTransaction) throws -> Void
   ) -> (any Error)? {

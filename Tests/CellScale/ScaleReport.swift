@@ -22,7 +22,7 @@ struct ScaleReport {
     ] + steps.map(row)
       + [
         "",
-        "messages to gateways with neither sender nor device: \(run.strangers)",
+        "messages to gateways with neither sender nor device: \(run.uninvolved)",
         "snapshot: \(megabytes(run.replica.snapshotSize)) MB",
         "remembering a push: \(text(run.remembering.before)) µs; when others are forgotten for it: "
           + "\(text(run.remembering.after)) µs",

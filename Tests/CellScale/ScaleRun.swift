@@ -15,7 +15,7 @@ struct ScaleRun: Sendable {
   var lookedInTurn = Measurement(count: 0)
   var sent = Measurement(count: 0)
   /// Messages to gateways that had neither the sender nor the device of a push.
-  var strangers = 0
+  var uninvolved = 0
   var announced = Measurement(count: 0)
   var listed = Measurement(count: 0)
   var found = 0
@@ -61,7 +61,7 @@ struct ScaleRun: Sendable {
     _ = await cell.send(
       min(1_000, size.pushes), to: size.devices(of: 0), through: [cell.gateways[1]])
     let after = cell.gateways.dropFirst(2).map { $0.link.traffic.total }
-    strangers = zip(before, after).reduce(0) { $0 + $1.1.sent + $1.1.received - $1.0.sent - $1.0.received }
+    uninvolved = zip(before, after).reduce(0) { $0 + $1.1.sent + $1.1.received - $1.0.sent - $1.0.received }
   }
 
   private mutating func share(_ cell: ScaleCell) async throws {

@@ -73,7 +73,7 @@ final class FuzzMailbox: Mailbox {
     guard isFirst else { return }
     while let next = state.withLock({ $0.operations.isEmpty ? nil : $0.operations.removeFirst() }) {
       var pendingWrites = state.withLock { $0.pendingWrites }
-      _ = engine.turn([next], &pendingWrites, isDue: true) { commit($0) }
+      _ = engine.process([next], &pendingWrites, isDue: true) { commit($0) }
       state.withLock { $0.pendingWrites = pendingWrites }
     }
     state.withLock { $0.isTurning = false }

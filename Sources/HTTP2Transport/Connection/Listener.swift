@@ -42,7 +42,7 @@ package final class Listener: Sendable {
   package static func listen(
     on address: Address, named name: String? = nil, socket bound: ListeningSocket? = nil, sharesPort: Bool = false,
     tls: TLSSource?, options: ConnectionOptions = ConnectionOptions(), loops: Loops,
-    ledger: UnauthenticatedConnections? = nil
+    unauthenticated: UnauthenticatedConnections? = nil
   ) async throws(ListenError) -> Listener {
     let socket: ListeningSocket
     if let bound {
@@ -57,14 +57,14 @@ package final class Listener: Sendable {
         channel.eventLoop.makeCompletedFuture {
           let gate = AcceptThrottle(
             reserve: address.reserve, limits: loops.current(channel.eventLoop).0.meter.limits,
-            closed: { ledger?.evictOldest() })
+            closed: { unauthenticated?.evictOldest() })
           try channel.pipeline.syncOperations.addHandler(gate)
         }
       }
       .childChannelOption(
         // A connection keeps its last buffer: the buffer of an idle device is small.
         .recvAllocator,
-        value: AdaptiveRecvByteBufferAllocator(minimum: 1024, initial: 1024, maximum: Limits.turnShare)
+        value: AdaptiveRecvByteBufferAllocator(minimum: 1024, initial: 1024, maximum: Limits.iterationShare)
       )
       // More reads would delay all other connections of the loop.
       .childChannelOption(.maxMessagesPerRead, value: 1)
@@ -74,10 +74,10 @@ package final class Listener: Sendable {
           let address = channel.remoteAddress
           try ProxyHeaderReader.begin(
             channel, balancers: options.balancers, isRequired: true,
-            refused: { ledger?.noteMissingProxyHeader(from: address) },
+            refused: { unauthenticated?.noteMissingProxyHeader(from: address) },
             begin: { origin in
               let connection = try connection(
-                on: channel, from: origin, tls: tls, options: options, loops: loops, ledger: ledger)
+                on: channel, from: origin, tls: tls, options: options, loops: loops, unauthenticated: unauthenticated)
               connection.user = user
               try channel.pipeline.syncOperations.addHandler(connection)
             })
@@ -98,12 +98,12 @@ package final class Listener: Sendable {
   /// - Parameter origin: the client that a load balancer names; `balancer` for the peer of the socket itself.
   private static func connection(
     on channel: any Channel, from origin: ProxyHeader.Origin, tls: TLSSource?, options: ConnectionOptions, loops: Loops,
-    ledger: UnauthenticatedConnections?
+    unauthenticated: UnauthenticatedConnections?
   ) throws -> Connection {
     let (context, handler) = loops.current(channel.eventLoop)
     let (client, peerOrigin) = origin.client(of: channel.remoteAddress)
-    let ticket = try ledger.map { ledger in
-      guard let ticket = ledger.admit(client?.description ?? channel.remoteAddress?.ipAddress) else {
+    let ticket = try unauthenticated.map { unauthenticated in
+      guard let ticket = unauthenticated.admit(client?.description ?? channel.remoteAddress?.ipAddress) else {
         throw TooManyConnections()
       }
       return ticket
@@ -286,7 +286,7 @@ package final class Loops: Sendable {
 
   /// Returns when every loop has completed its current iteration.
   @inline(never)
-  package func completeTurns() async {
+  package func completeIterations() async {
     for part in parts.values { try? await part.eventLoop.submit {}.get() }
   }
 

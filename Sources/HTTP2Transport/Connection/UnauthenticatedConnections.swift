@@ -18,21 +18,21 @@ package final class UnauthenticatedConnections: Sendable {
   /// The entry of a connection, until it is authenticated or ends.
   package final class Ticket: Sendable {
     fileprivate let number: Int
-    fileprivate let ledger: UnauthenticatedConnections
+    fileprivate let unauthenticated: UnauthenticatedConnections
 
-    fileprivate init(_ number: Int, _ ledger: UnauthenticatedConnections) {
+    fileprivate init(_ number: Int, _ unauthenticated: UnauthenticatedConnections) {
       self.number = number
-      self.ledger = ledger
+      self.unauthenticated = unauthenticated
     }
 
     deinit { release() }
 
     /// Stops counting the connection.
-    package func release() { ledger.remove(number) }
+    package func release() { unauthenticated.remove(number) }
 
     /// Sets the action that ends the connection if it is idle; `end` may be called on any thread.
     package func attach(_ end: @escaping @Sendable () -> Void) {
-      ledger.state.withLock { $0.entries[number]?.end = end }
+      unauthenticated.state.withLock { $0.entries[number]?.end = end }
     }
   }
 
@@ -104,7 +104,7 @@ package final class UnauthenticatedConnections: Sendable {
     now: @escaping @Sendable () -> Int64 = { Int64(clamping: NIODeadline.now().uptimeNanoseconds / 1_000_000_000) },
     exceeded: @escaping @Sendable (TransportLimit, String?) -> Void
   ) {
-    maximumRemote = max(1, descriptors / Limits.strangerShare)
+    maximumRemote = max(1, descriptors / Limits.unauthenticatedShare)
     self.now = now
     self.exceeded = exceeded
   }
@@ -124,7 +124,7 @@ package final class UnauthenticatedConnections: Sendable {
     }
     let since = now()
     let outcome = state.withLock { state -> Outcome in
-      guard source == .loopback || state.counts[source, default: 0] < Limits.maximumAddressStrangers else {
+      guard source == .loopback || state.counts[source, default: 0] < Limits.maximumAddressConnections else {
         return .refused
       }
       let isFull = source != .loopback && state.remote.count >= maximumRemote
@@ -138,7 +138,7 @@ package final class UnauthenticatedConnections: Sendable {
       return nil
     case .admitted(let number, let isFull):
       if isFull {
-        exceeded(.strangerConnections, address)
+        exceeded(.unauthenticatedConnections, address)
         evict(1, remoteOnly: true)
       }
       return Ticket(number, self)

@@ -53,8 +53,8 @@ final class Dispatcher {
     self.loop = loop
     self.destinations = destinations
     self.log = log
-    loop.onTurnEnd { [unowned self] in submit() }
-    loop.holdsTurns = { [unowned self] in
+    loop.onIterationEnd { [unowned self] in submit() }
+    loop.isPaused = { [unowned self] in
       storingCount >= (loop.isShared ? Limits.turnBacklog : Limits.turnBacklogAlone)
     }
   }
@@ -64,7 +64,7 @@ final class Dispatcher {
     assert(loop.eventLoop.inEventLoop)
     collecting.pushes.append(push)
     collecting.references.append(exchange.reference)
-    loop.scheduleTurnEnd()
+    loop.scheduleIterationEnd()
   }
 
   /// Delivers a push that is never stored, if its device is connected now (`apns-expiration: 0`).
@@ -82,7 +82,7 @@ final class Dispatcher {
 
   private func submit() {
     guard !collecting.pushes.isEmpty else { return }
-    collecting.began = loop.turnBegan
+    collecting.began = loop.iterationBegan
     let (batch, destinations) = (collecting, destinations)
     collecting = Batch()
     let number = storing.add(batch)
@@ -147,7 +147,7 @@ final class Dispatcher {
     guard let batch else { return }
     storingCount -= batch.pushes.count
     stages.accept.record((now - batch.began).nanoseconds, count: batch.pushes.count)
-    loop.scheduleTurnEnd()
+    loop.scheduleIterationEnd()
     guard let answer else { return }
     assert(outcomes.count == batch.pushes.count, "each push has one outcome")
     for (index, outcome) in outcomes.enumerated() {

@@ -9,7 +9,7 @@ final class RemoteAdministration: Sendable {
   let tokens: AdministratorTokens
   /// The budgets for failed authentications.
   private let failures = AddressRateLimiter(
-    strangers: Limits.failedAuthentications, local: Limits.localFailedAuthentications)
+    remote: Limits.failedAuthentications, local: Limits.localFailedAuthentications)
   private let isOnNow: Atomic<Bool>
   /// The refusals that were recorded in the current hour, by the refused client.
   private let refusals = Mutex((hour: Int64.min, count: 0, counts: [String: Int]()))

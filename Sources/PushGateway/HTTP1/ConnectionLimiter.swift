@@ -24,7 +24,8 @@ final class ConnectionLimiter {
   /// - Returns: the connection that `make` creates with its number, for ``leave(_:)``; nil if the new one is to be
   ///   closed.
   func admit(_ source: UnauthenticatedConnections.Source, _ make: (Int) -> HTTP1Connection) -> HTTP1Connection? {
-    guard source == .loopback || members.values.count(where: { $0.source == source }) < Limits.maximumAddressStrangers,
+    guard
+      source == .loopback || members.values.count(where: { $0.source == source }) < Limits.maximumAddressConnections,
       members.count < Limits.maximumHTTP1Connections || evict()
     else {
       limits.add(.httpConnections)

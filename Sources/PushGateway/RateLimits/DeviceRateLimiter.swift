@@ -11,8 +11,8 @@ final class DeviceRateLimiter: Sendable {
   private let answers = Mutex(TokenBuckets<DeviceID>(Limits.deviceAnswers))
   private let personChanges = Mutex(TokenBuckets<PersonID>(Limits.personChanges))
   private let deviceChanges = Mutex(TokenBuckets<DeviceID>(Limits.deviceChanges))
-  private let enrollments = AddressRateLimiter(strangers: Limits.enrollments, local: Limits.localEnrollments)
-  private let wrongCodes = AddressRateLimiter(strangers: Limits.wrongInvitations, local: Limits.wrongInvitations)
+  private let enrollments = AddressRateLimiter(remote: Limits.enrollments, local: Limits.localEnrollments)
+  private let wrongCodes = AddressRateLimiter(remote: Limits.wrongInvitations, local: Limits.wrongInvitations)
   /// The number of refusals by each limit.
   let limits = LimitCounters()
   private let searches = Mutex<Set<DeviceID>>([])

@@ -16,7 +16,7 @@ extension Configuration {
 /// The rate limits in effect, and the usage of teams and apps, shared by all event loops. The burst of each limit is
 /// the quota of one second.
 ///
-/// Without limits, a sender at saturation costs other senders little (``LoopContext/awaitTurn(_:)``); a limit is for
+/// Without limits, a sender at saturation costs other senders little (``LoopContext/enqueue(_:)``); a limit is for
 /// operators who want a bound. Only a gateway with a limit for teams or apps pays its cost: a lock that all event
 /// loops share.
 final class SenderRates: Sendable {

@@ -64,11 +64,13 @@ final class GatewayListeners: Sendable {
   }
 
   private let tls: TLSSource
-  private let ledger: UnauthenticatedConnections
+  private let unauthenticated: UnauthenticatedConnections
   private let state = Mutex(State())
   private let loops = Mutex<Loops?>(nil)
 
-  init(tls: TLSSource, ledger: UnauthenticatedConnections) { (self.tls, self.ledger) = (tls, ledger) }
+  init(tls: TLSSource, unauthenticated: UnauthenticatedConnections) {
+    (self.tls, self.unauthenticated) = (tls, unauthenticated)
+  }
 
   /// Sets the loops for connections. To be called once, before listening begins.
   func attach(_ loops: Loops) { self.loops.withLock { $0 = loops } }
@@ -208,7 +210,7 @@ final class GatewayListeners: Sendable {
     options.servesChannelsOnly = plan.servesChannelsOnly
     return try await Listener.listen(
       on: plan.address.with(port: port), named: plan.host, socket: plan.inherited?.socket, sharesPort: sharesPort,
-      tls: tls, options: options, loops: loops, ledger: ledger)
+      tls: tls, options: options, loops: loops, unauthenticated: unauthenticated)
   }
 
   /// The sockets bound by the service manager, for the next plans.

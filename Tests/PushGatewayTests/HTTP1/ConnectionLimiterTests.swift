@@ -36,11 +36,11 @@ import Testing
   @Test func `one address has so many, and loopback more`() async throws {
     try await TestGateway.run { gateway in
       let fixture = Fixture(gateway)
-      for _ in 0..<Limits.maximumAddressStrangers { #expect(fixture.admit(ConnectionLimiterTests.remote)) }
+      for _ in 0..<Limits.maximumAddressConnections { #expect(fixture.admit(ConnectionLimiterTests.remote)) }
       #expect(!fixture.admit(ConnectionLimiterTests.remote))
       #expect(fixture.refusals == 1)
       #expect(fixture.admit(.network([10, 0, 0, 2])))
-      for _ in 0..<Limits.maximumAddressStrangers + 1 { #expect(fixture.admit(.loopback)) }
+      for _ in 0..<Limits.maximumAddressConnections + 1 { #expect(fixture.admit(.loopback)) }
     }
   }
 
@@ -58,7 +58,7 @@ import Testing
       #expect(fixture.limiter.count == Limits.maximumHTTP1Connections)
       #expect(fixture.refusals == 2)
       // The address may use the capacity again.
-      for _ in 0..<Limits.maximumAddressStrangers { #expect(fixture.admit(ConnectionLimiterTests.remote)) }
+      for _ in 0..<Limits.maximumAddressConnections { #expect(fixture.admit(ConnectionLimiterTests.remote)) }
     }
   }
 }

@@ -14,7 +14,7 @@ import Testing
   private let provider = ProviderAPITests()
 
   private func rows(_ gateway: TestGateway, _ events: Set<DeliveryEvent> = [.refused]) async throws -> [LogRecord] {
-    try await gateway.endTurns()
+    try await gateway.endIterations()
     return try await gateway.parts.logQueries.newest(.init(query: .init(events: events))).found.map(LogRecord.init)
   }
 

@@ -6,7 +6,7 @@ import Testing
 
 @Suite struct AddressRateLimiterTests {
   private let budget = AddressRateLimiter(
-    strangers: .init(burst: 3, perSecond: 1), local: .init(burst: 10, perSecond: 1))
+    remote: .init(burst: 3, perSecond: 1), local: .init(burst: 10, perSecond: 1))
 
   private func taken(by address: String?, at now: Int64 = 0) -> Int {
     (0..<20).count { _ in budget.take(.init(text: address), at: now) }

@@ -207,7 +207,7 @@ final class DeliverySimulation {
     operations = []
     self.fate = .kept
     let isDue = Bool.random(using: &random)
-    let failure = engine.turn(taken, &pendingWrites, isDue: isDue) { try disk.commit($0, fate: fate) }
+    let failure = engine.process(taken, &pendingWrites, isDue: isDue) { try disk.commit($0, fate: fate) }
     if failure is SimulatedDisk.Crash { return crash() }
     let outcomes = ledger.finished.withLock { finished in
       defer { finished = [] }

@@ -82,7 +82,7 @@ final class TestGateway: Sendable {
         web: WebAPI(
           setting: .on, session: WebSession(authority: TestGateway.authority), devices: DeviceAPI(parts)))
     }
-    parts.log.beforeReading { [loops] in await loops.completeTurns() }
+    parts.log.beforeReading { [loops] in await loops.completeIterations() }
     var options = options
     options.environmentRule = .fixed(environment)
     options.peer = options.peer ?? .adminSocket
@@ -181,12 +181,12 @@ final class TestGateway: Sendable {
   /// Returns the newest matching rows of the delivery log, the oldest first. They include the rows of event-loop
   /// iterations that have begun.
   func rows(_ query: DeliveryLog.Query) async throws -> [DeliveryLog.Record] {
-    try await endTurns()
+    try await endIterations()
     return try await parts.log.rows(query)
   }
 
   /// Returns when every loop has ended its current iteration. At its end, a loop passes its rows to the delivery log.
-  func endTurns() async throws {
+  func endIterations() async throws {
     for loop in loops.group.makeIterator() { try await loop.submit {}.get() }
   }
 

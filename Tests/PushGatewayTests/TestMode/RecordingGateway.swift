@@ -62,7 +62,7 @@ final class RecordingGateway: Sendable {
       handler.refusals = wrapped
       return wrapped
     }
-    parts.log.beforeReading { [loops] in await loops.completeTurns() }
+    parts.log.beforeReading { [loops] in await loops.completeIterations() }
     try state.prepareCertificates()
     let tls = TLSSource(try state.serverContext(configuration))
     self.tls = tls

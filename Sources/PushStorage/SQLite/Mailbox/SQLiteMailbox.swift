@@ -251,12 +251,12 @@ package final class SQLiteMailbox: Mailbox {
     var writer: Writer?
     var rows = 0
     while let operations = next(until: &due) {
-      for operations in SQLiteMailbox.turns(of: operations) {
+      for operations in SQLiteMailbox.batches(of: operations) {
         var weight = 0
         for case .append(let pushes, _) in operations { weight += pushes.count }
         let isDue = due <= .now()
         var hasCommitted = false
-        var failure = engine.turn(operations, &pendingWrites, isDue: isDue) { transaction in
+        var failure = engine.process(operations, &pendingWrites, isDue: isDue) { transaction in
           let began = ContinuousClock.now
           defer { meter.commitTimes.record(ContinuousClock.now - began) }
           do {
@@ -297,7 +297,7 @@ package final class SQLiteMailbox: Mailbox {
       inbox.withLock { $0.taken = [] }
       checkpoint(&rows)
     }
-    _ = engine.turn([], &pendingWrites, isDue: true) { try Writer(store.pool, commits).commit($0) }
+    _ = engine.process([], &pendingWrites, isDue: true) { try Writer(store.pool, commits).commit($0) }
     // The database is one file again and can be copied.
     try? store.pool.writeWithoutTransaction { _ = try $0.checkpoint(.truncate) }
   }
@@ -323,19 +323,19 @@ package final class SQLiteMailbox: Mailbox {
 
   /// Splits operations before a purge or a retraction that follows an append: the pushes that it removes must be in
   /// the mailbox first.
-  private static func turns(of operations: [MailboxOperation]) -> [[MailboxOperation]] {
-    var turns: [[MailboxOperation]] = []
+  private static func batches(of operations: [MailboxOperation]) -> [[MailboxOperation]] {
+    var batches: [[MailboxOperation]] = []
     var (start, hasAppend) = (0, false)
     for (position, operation) in operations.enumerated() {
       switch operation {
       case .append: hasAppend = true
       case .purge where hasAppend, .retract where hasAppend:
-        turns.append(Array(operations[start..<position]))
+        batches.append(Array(operations[start..<position]))
         (start, hasAppend) = (position, false)
       default: break
       }
     }
-    return turns + [start == 0 ? operations : Array(operations[start...])]
+    return batches + [start == 0 ? operations : Array(operations[start...])]
   }
 
   /// Waits for an awaited operation, or until `due`, which is set if other operations are queued or expected. Returns

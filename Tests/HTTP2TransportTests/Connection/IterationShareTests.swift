@@ -8,7 +8,7 @@ import Testing
 
 /// A connection that sends more than its share of an event-loop iteration continues after the other connections had
 /// their share.
-@Suite struct TurnsTests {
+@Suite struct IterationShareTests {
   let loop = EmbeddedEventLoop()
   let context: LoopContext
   let handler = StubHandler()
@@ -40,10 +40,10 @@ import Testing
 
   @Test func `what fits into a turn is read without a pause`() throws {
     let channel = try connect()
-    try send(Limits.turnShare - 1, to: channel)
+    try send(Limits.iterationShare - 1, to: channel)
     loop.run()
     #expect(reads(channel) == nil)
-    try send(Limits.turnShare, to: channel)
+    try send(Limits.iterationShare, to: channel)
     #expect(reads(channel) == false)
     loop.run()
     #expect(reads(channel) == true)
@@ -51,12 +51,12 @@ import Testing
 
   @Test func `of those that send more one reads on in each turn, in their order`() throws {
     let channels = try (0..<3).map { _ in try connect() }
-    for channel in channels { try send(Limits.turnShare, to: channel) }
+    for channel in channels { try send(Limits.iterationShare, to: channel) }
     #expect(channels.map(reads) == [false, false, false])
     loop.run()
     #expect(channels.map(reads) == [true, false, false])
     // The connection has more data: its share of the iteration ends, and it goes to the end of the line.
-    try send(Limits.turnShare, to: channels[0])
+    try send(Limits.iterationShare, to: channels[0])
     loop.run()
     #expect(channels.map(reads) == [false, true, false])
     // There is no more data, and the iterations continue: one ended in the first 100 µs, and none ends in the next.
@@ -70,7 +70,7 @@ import Testing
 
   @Test func `one that is gone keeps nobody waiting`() throws {
     let channels = try (0..<2).map { _ in try connect() }
-    for channel in channels { try send(Limits.turnShare, to: channel) }
+    for channel in channels { try send(Limits.iterationShare, to: channel) }
     channels[0].pipeline.fireChannelInactive()
     loop.run()
     loop.advanceTime(by: .microseconds(100))
@@ -84,18 +84,18 @@ import Testing
 
   @Test func `turns are larger while nobody sends little`() throws {
     let channel = try connect()
-    func takeTurn() throws {
-      try send(Limits.turnShare, to: channel)
+    func resume() throws {
+      try send(Limits.iterationShare, to: channel)
       loop.run()
     }
-    try takeTurn()
+    try resume()
     #expect(readsAtOnce(channel) == 4)
     context.noteSmallRequest()
     loop.run()
-    try takeTurn()
+    try resume()
     #expect(readsAtOnce(channel) == 1)
     loop.advanceTime(by: .seconds(2))
-    try takeTurn()
+    try resume()
     #expect(readsAtOnce(channel) == 4)
   }
 
@@ -107,12 +107,12 @@ import Testing
       try channel.writeInbound(ByteBuffer(bytes: [0, 0, 3, 1, 5, 0, 0, 0, id, 0x82, 0x86, 0x84]))
       loop.run()
     }
-    try send(Limits.turnShare, to: heavy)
+    try send(Limits.iterationShare, to: heavy)
     loop.run()
     try request(1, heavy)
     #expect(!context.isShared)
     try request(1, stranger)
-    context.scheduleTurnEnd()
+    context.scheduleIterationEnd()
     loop.run()
     #expect(!context.isShared)
     // A frame that belongs to no request.
@@ -120,20 +120,20 @@ import Testing
     loop.run()
     #expect(!context.isShared)
     try request(1, modest)
-    context.scheduleTurnEnd()
+    context.scheduleIterationEnd()
     loop.run()
     #expect(context.isShared)
   }
 
   @Test func `who sends much waits for the mailbox, too`() throws {
     let channel = try connect()
-    context.holdsTurns = { true }
-    try send(Limits.turnShare, to: channel)
+    context.isPaused = { true }
+    try send(Limits.iterationShare, to: channel)
     loop.run()
     loop.advanceTime(by: .milliseconds(1))
     #expect(reads(channel) == false)
-    context.holdsTurns = { false }
-    context.scheduleTurnEnd()
+    context.isPaused = { false }
+    context.scheduleIterationEnd()
     loop.run()
     #expect(reads(channel) == true)
   }
@@ -143,11 +143,11 @@ import Testing
     context.noteSmallRequest()
     loop.run()
     #expect(context.isShared)
-    for channel in channels { try send(Limits.turnShare, to: channel) }
+    for channel in channels { try send(Limits.iterationShare, to: channel) }
     loop.run()
     #expect(channels.map(reads) == [true, false, false])
     for number in 0..<2 {
-      try send(Limits.turnShare, to: channels[number])
+      try send(Limits.iterationShare, to: channels[number])
       loop.run()
       #expect(channels.map(reads) == (0..<3).map { $0 == number + 1 })
     }
