@@ -9,7 +9,7 @@ import PushCore
 ///
 /// Use it only on its event loop. At the end of an event-loop iteration it acknowledges the received pushes and sends
 /// new requests, in one flush per connection.
-package final class LoadWorker: ProviderLane {
+package final class LoadWorker: ProviderWorker {
   package let plan: LoadPlan
   package let target: LoadTarget
   package let run: UInt16
@@ -85,10 +85,10 @@ package final class LoadWorker: ProviderLane {
       prefix.append(hexDigit(UInt8(truncatingIfNeeded: (UInt32(run) << 16 | UInt32(index)) >> UInt32(shift)) & 15))
     }
     idPrefix = String(decoding: prefix, as: UTF8.self) + "-0000-4000"
-    providers = (0..<plan.providers).map { LoadProvider(index: $0, lane: self) }
+    providers = (0..<plan.providers).map { LoadProvider(index: $0, worker: self) }
     let connected = plan.kind == .accept || isCatchUp(plan.kind) ? 0 : plan.devices
     devices = (0..<plan.devices).map { index in
-      LoadDevice(index: index, isSlow: LoadWorker.isOf(plan.slow, index), lane: self)
+      LoadDevice(index: index, isSlow: LoadWorker.isOf(plan.slow, index), worker: self)
     }
     waiting = Deque(devices.prefix(connected).filter { !LoadWorker.isOf(plan.offline, plan.devices - 1 - $0.index) })
     expectedDevices = waiting.count
@@ -174,9 +174,9 @@ package final class LoadWorker: ProviderLane {
       .channelOption(.autoRead, value: true)
       .channelInitializer { channel in
         channel.eventLoop.makeCompletedFuture {
-          let (lane, attach, _) = this.value
-          let tls = try TLSConnection(client: lane.tls, host: lane.target.addresses[addressIndex].host)
-          let connection = try Connection(role: .client, loop: lane.context, tls: tls, peer: .remote)
+          let (worker, attach, _) = this.value
+          let tls = try TLSConnection(client: worker.tls, host: worker.target.addresses[addressIndex].host)
+          let connection = try Connection(role: .client, loop: worker.context, tls: tls, peer: .remote)
           try attach(connection, tls)
           try channel.pipeline.syncOperations.addHandler(connection)
         }
@@ -288,11 +288,11 @@ package final class LoadWorker: ProviderLane {
     context.eventLoop.scheduleRepeatedTask(
       initialDelay: .zero, delay: .nanoseconds(Int64(1e9 / plan.churn))
     ) { task in
-      let lane = this.value
-      guard lane.isSending, !lane.devices.isEmpty else { return task.cancel() }
-      for _ in 0..<lane.devices.count {
-        lane.churnIndex = (lane.churnIndex + 1) % lane.devices.count
-        let device = lane.devices[lane.churnIndex]
+      let worker = this.value
+      guard worker.isSending, !worker.devices.isEmpty else { return task.cancel() }
+      for _ in 0..<worker.devices.count {
+        worker.churnIndex = (worker.churnIndex + 1) % worker.devices.count
+        let device = worker.devices[worker.churnIndex]
         guard device.state == .live else { continue }
         device.drop()
         break

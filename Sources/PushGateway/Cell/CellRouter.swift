@@ -37,7 +37,7 @@ final class CellRouter: PushRouter {
   /// The id of this gateway in its messages, so that it ignores its own.
   private let origin: String
   /// Called with pushes that were forwarded to other gateways.
-  private let beyond = Mutex<(@Sendable (StoredPush) -> Void)?>(nil)
+  private let forwarded = Mutex<(@Sendable (StoredPush) -> Void)?>(nil)
   private let state = Mutex(State())
 
   /// The number of rounds after an attachment until the first look. A broker that lags behind the signals sent before
@@ -146,11 +146,11 @@ final class CellRouter: PushRouter {
       headers: message.headers + [(name: CellRouter.originHeader, value: origin)],
       message.body)
     if handover == .delivered { return .delivered }
-    beyond.withLock { $0 }?(push)
-    return .beyond
+    forwarded.withLock { $0 }?(push)
+    return .forwarded
   }
 
-  func onForwarded(_ body: @escaping @Sendable (StoredPush) -> Void) { beyond.withLock { $0 = body } }
+  func onForwarded(_ body: @escaping @Sendable (StoredPush) -> Void) { forwarded.withLock { $0 = body } }
 
   func notify(_ device: DeviceID, _ notice: DeviceNotice, except number: UInt64?) {
     local.notify(device, notice, except: number)

@@ -136,7 +136,7 @@ struct DeliverScheduled: Sendable {
       } else if push.expires == 0 {
         atOnce.append(
           AtOnce(number: row.number) {
-            guard router.deliverNow(push) == .nowhere else { return }
+            guard router.deliverNow(push) == .notConnected else { return }
             log.append([push.event(.dropped, at: now, detail: .fact(.notConnected))])
           })
       } else {

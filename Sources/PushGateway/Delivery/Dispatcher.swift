@@ -74,8 +74,8 @@ final class Dispatcher {
     if destinations.mailbox.knows(push) { return false }
     log.append(.accepted, of: push, at: push.received)
     switch destinations.router.deliverNow(push) {
-    case .delivered, .beyond: break
-    case .nowhere: log.append(.dropped, of: push, at: push.received, .notConnected)
+    case .delivered, .forwarded: break
+    case .notConnected: log.append(.dropped, of: push, at: push.received, .notConnected)
     }
     return true
   }
@@ -134,7 +134,7 @@ final class Dispatcher {
   static func deliverNow(_ pushes: [StoredPush], to destinations: Destinations) {
     for push in pushes where !destinations.mailbox.knows(push) {
       destinations.log.append([push.event(.accepted, at: push.received)])
-      if destinations.router.deliverNow(push) == .nowhere {
+      if destinations.router.deliverNow(push) == .notConnected {
         destinations.log.append([push.event(.dropped, at: push.received, detail: .fact(.notConnected))])
       }
     }

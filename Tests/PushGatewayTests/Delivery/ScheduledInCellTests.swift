@@ -15,7 +15,7 @@ import Testing
 
     func deliverNow(_ push: StoredPush) -> Handover {
       handedOver.withLock { $0.append(push.id) }
-      return .beyond
+      return .forwarded
     }
 
     func attach(_ device: DeviceID, _ subscription: any LiveSubscription, loop: any EventLoop) -> UInt64 { 0 }
