@@ -278,13 +278,13 @@ package enum Limits {
   /// for others the pushes can be looked up.
   package static let maximumDepartedHistories = 10_000
   /// The maximum number of a device's reports whose pushes are being looked up, one after another.
-  package static let maximumUnverifiedClaims = 64
+  package static let maximumUnverifiedReports = 64
   /// The time in seconds for which a lookup is retried while a gateway that may have the push is not connected: the
   /// time of a restart.
-  package static let claimTime: Int64 = 120
+  package static let reportLookupTime: Int64 = 120
   /// The maximum number of pushes on a stream's reports that its device never received. Each costs a search of the
   /// delivery log, and only pushes older than the log are named by mistake.
-  package static let maximumStrangeClaims = 64
+  package static let maximumUnknownReports = 64
   /// The maximum size in bytes of the name of an action in an alert.
   package static let maximumActionSize = 32
   /// The maximum size in bytes of the name of a category for which a user sets preferences.

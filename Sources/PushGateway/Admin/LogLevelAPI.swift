@@ -25,20 +25,20 @@ struct LogLevelAPI: Sendable {
   }
 
   private func change(_ request: ControlRequest) throws -> Response {
-    let wanted: LogLevelRequest = try request.decoded()
-    let level = try wanted.level.map { name in
+    let body: LogLevelRequest = try request.decoded()
+    let level = try body.level.map { name in
       guard let level = Logger.Level(rawValue: name) else {
         let names = Logger.Level.allCases.map(\.rawValue).joined(separator: ", ")
         throw Problem.badRequest("invalid log level \"\(name)\": expected one of \(names)")
       }
       return level
     }
-    guard wanted.seconds.map({ (1...LogLevelAPI.maximumSeconds).contains($0) }) ?? true else {
+    guard body.seconds.map({ (1...LogLevelAPI.maximumSeconds).contains($0) }) ?? true else {
       throw Problem.badRequest(
         "invalid duration of a log level: expected 1 to \(LogLevelAPI.maximumSeconds) seconds (a week)")
     }
     let now = clock.seconds
-    threshold.ask(for: level, until: wanted.seconds.map { now + Int64($0) }, at: now)
+    threshold.ask(for: level, until: body.seconds.map { now + Int64($0) }, at: now)
     logChange()
     return Response(record)
   }

@@ -41,7 +41,7 @@ final class DeviceStream: StreamConsumer, LiveSubscription, BroadcastReceiver {
   /// The pushes that were acknowledged on any stream of the device; nil until the first use.
   private var history: DeviceHistory?
   /// The device's reports about pushes that are in neither of the two; nil until the first one.
-  private var claims: DeviceReports?
+  private var reports: DeviceReports?
   /// The alerts that budgets count, shared by all streams of the device; nil until the first use.
   private var shownAlerts: ShownAlerts?
   private let channels: ChannelReceiver
@@ -141,8 +141,8 @@ final class DeviceStream: StreamConsumer, LiveSubscription, BroadcastReceiver {
     if history != nil { shared.parts.histories.close(device.id) }
     history = nil
     // The reports and this stream reference each other. Lookups in progress are completed.
-    claims?.finish()
-    claims = nil
+    reports?.finish()
+    reports = nil
   }
 
   private func handle(_ line: DeviceLine) {
@@ -179,10 +179,10 @@ final class DeviceStream: StreamConsumer, LiveSubscription, BroadcastReceiver {
       shared.parts.mailbox.discard(device.id, seq: seq)
     case .presented(let id, let parts):
       guard isAffordable(shared.parts.budgets.allowsReport(device.id, at: now), at: now) else { return }
-      receive(DeviceClaim(id: id, kind: .presented(parts.map(\.rawValue)), at: now))
+      receive(DeviceReport(id: id, kind: .presented(parts.map(\.rawValue)), at: now))
     case .answer(let id, let action):
       guard isAffordable(shared.parts.budgets.allowsAnswer(device.id, at: now), at: now) else { return }
-      receive(DeviceClaim(id: id, kind: .answered(action), at: now))
+      receive(DeviceReport(id: id, kind: .answered(action), at: now))
     case .state(let isSilent, let focus):
       deviceState.isSilent = isSilent ?? deviceState.isSilent
       if let focus { deviceState.focus = focus.name }
@@ -250,20 +250,20 @@ final class DeviceStream: StreamConsumer, LiveSubscription, BroadcastReceiver {
   }
 
   /// Accepts a report about a push that the device was sent; looks the push up if it is not in memory.
-  private func receive(_ claim: DeviceClaim) {
-    if claims?.isEmpty ?? true, let push = sent(claim.id) { return accept(claim, push) }
-    let claims = claims ?? makeClaims()
-    self.claims = claims
-    claims.add(claim)
+  private func receive(_ report: DeviceReport) {
+    if reports?.isEmpty ?? true, let push = sent(report.id) { return accept(report, push) }
+    let reports = reports ?? makeReports()
+    self.reports = reports
+    reports.add(report)
   }
 
-  private func makeClaims() -> DeviceReports {
+  private func makeReports() -> DeviceReports {
     let (pushes, device) = (shared.parts.pushes, device.id)
     return DeviceReports(
       loop: loop, find: { try await pushes.find($0, sentTo: device) }, accept: accept,
-      refuse: { claim in
+      refuse: { report in
         // The device need not repeat it.
-        if case .answered = claim.kind { self.confirm(claim.id, isAnswered: nil) }
+        if case .answered = report.kind { self.confirm(report.id, isAnswered: nil) }
       })
   }
 
@@ -273,14 +273,14 @@ final class DeviceStream: StreamConsumer, LiveSubscription, BroadcastReceiver {
       ?? channels.message(id).map { SentPush($0, parser: shared.parser) }
   }
 
-  private func accept(_ claim: DeviceClaim, _ push: SentPush) {
-    switch claim.kind {
+  private func accept(_ report: DeviceReport, _ push: SentPush) {
+    switch report.kind {
     case .presented(let parts):
-      if let time = push.sent.nanoseconds(until: claim.at) { shared.meter.stages.present.record(time) }
+      if let time = push.sent.nanoseconds(until: report.at) { shared.meter.stages.present.record(time) }
       shared.log.append(
         .init(
-          at: claim.at, event: .presented, id: push.id, device: device.id, app: push.app, detail: .presented(parts)))
-    case .answered(let action): answer(push, action, at: claim.at)
+          at: report.at, event: .presented, id: push.id, device: device.id, app: push.app, detail: .presented(parts)))
+    case .answered(let action): answer(push, action, at: report.at)
     }
   }
 

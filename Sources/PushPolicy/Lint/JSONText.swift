@@ -51,16 +51,16 @@ enum JSONText {
       }
     }
 
-    /// Moves to the value of the first member for which `isWanted` returns true; `isWanted` reads the name before the
+    /// Moves to the value of the first member for which `matches` returns true; `matches` reads the name before the
     /// value.
     ///
-    /// - Returns: the position of the value; `nil` if there is no such member, or if `isWanted` returned `nil`.
-    private mutating func member(_ end: UInt8, _ isWanted: (inout Reader, Int) -> Bool?) -> Int? {
+    /// - Returns: the position of the value; `nil` if there is no such member, or if `matches` returned `nil`.
+    private mutating func member(_ end: UInt8, _ matches: (inout Reader, Int) -> Bool?) -> Int? {
       position += 1
       var index = 0
       while true {
         skipSpace()
-        guard byte != end, position < json.count, let found = isWanted(&self, index) else { return nil }
+        guard byte != end, position < json.count, let found = matches(&self, index) else { return nil }
         if found { return position }
         skipSpace()
         guard skipValue() else { return nil }

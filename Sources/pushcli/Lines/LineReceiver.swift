@@ -13,17 +13,17 @@ struct LineReceiver {
   private let session: DeviceSession
   private let form: Form
   /// The number of pushes to receive; nil for all.
-  private let wanted: Int?
+  private let maximumCount: Int?
   /// True if the device tries again when the gateway can't be reached at the beginning.
   private let waits: Bool
   private let runner: PushRunner?
   private let output = LineOutput()
   private let parser = JSONParser(maximumDepth: JSONParser.maximumLineDepth)
 
-  init(_ session: DeviceSession, form: Form, wanted: Int?, waits: Bool, runner: PushRunner?) {
+  init(_ session: DeviceSession, form: Form, maximumCount: Int?, waits: Bool, runner: PushRunner?) {
     self.session = session
     self.form = form
-    self.wanted = wanted
+    self.maximumCount = maximumCount
     self.waits = waits
     self.runner = runner
   }
@@ -31,7 +31,7 @@ struct LineReceiver {
   func run() async throws {
     let turn = ShowingTurn()
     let stops = StopSignals()
-    let questions = form == .plain && isatty(STDIN_FILENO) == 1 && wanted == nil ? Questions(session) : nil
+    let questions = form == .plain && isatty(STDIN_FILENO) == 1 && maximumCount == nil ? Questions(session) : nil
     let session = session
     let stopping = Task {
       guard await stops.next() != nil else { return }
@@ -62,7 +62,7 @@ struct LineReceiver {
       }
       received += try await deliver(batch, after: received, questions)
       turn.end()
-      if received == wanted { session.finish() }
+      if received == maximumCount { session.finish() }
     }
     // The stopping task also ends the process.
     if turn.isStopping { await stopping.value }
@@ -72,7 +72,7 @@ struct LineReceiver {
   /// Shows the pushes, runs their commands, stores and acknowledges them; returns the number of shown pushes.
   private func deliver(_ pushes: PushBatch, after received: Int, _ questions: Questions?) async throws -> Int {
     let news = output.news(in: pushes)
-    let shown = news.prefix(wanted.map { max(0, $0 - received) } ?? .max)
+    let shown = news.prefix(maximumCount.map { max(0, $0 - received) } ?? .max)
     // Pushes that were already written under another number are stored, too.
     let last = shown.lines.count == news.lines.count ? pushes.lastSeq : shown.lastSeq
     guard !shown.lines.isEmpty || last > 0 else { return 0 }

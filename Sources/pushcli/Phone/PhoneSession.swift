@@ -66,7 +66,7 @@ struct PhoneSession {
     let (state, notice) = try await PhoneSession.load(journal)
     try session.resume(after: NumberedPosition(epoch: state.epoch, seq: state.lastSeq))
     var model = PhoneModel(device: device, state: state)
-    (model.form, model.background, model.wantedAppearance) = (screen.form, screen.background, screen.appearance)
+    (model.form, model.background, model.requestedAppearance) = (screen.form, screen.background, screen.appearance)
     model.canCompose = sender != nil
     terminal.takeMouse(state.settings.usesMouse)
     if let focus = session.focus { model.record(.settings(state.settings.with(focus: focus))) }

@@ -104,7 +104,7 @@ struct ProviderPush: Sendable {
     if let environment { return environment }
     let status: GatewayStatus = try await admin.get(AdminPath.status())
     let first =
-      gateway.gateway.map { wanted in status.listeners.first { $0.address == wanted } } ?? status.listeners.first
+      gateway.gateway.map { address in status.listeners.first { $0.address == address } } ?? status.listeners.first
     guard let environment = first?.environment, environment != "by-name" else { return status.environment }
     return environment
   }

@@ -61,7 +61,7 @@ extension Palette {
       for scene in ScreenTests.scenes {
         let size = Size(columns: 80, rows: 24)
         var phone = Sample.phone(size: size, scene.messages)
-        phone.wantedAppearance = appearance
+        phone.requestedAppearance = appearance
         let palette = phone.palette
         let known = palette.texts.flatMap { [$0.text, $0.background] } + [palette.line]
         for cell in phone.view(size: size).cells {
@@ -104,7 +104,7 @@ extension Palette {
     #expect(phone.palette == .light)
     phone.record(.settings(DeviceSettings(appearance: .dark)))
     #expect(phone.palette == .dark)
-    phone.wantedAppearance = .light
+    phone.requestedAppearance = .light
     #expect(phone.palette == .light)
     phone.form.colors = 8
     #expect(phone.palette == .basic)
