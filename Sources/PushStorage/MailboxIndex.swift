@@ -23,50 +23,6 @@ package struct MailboxIndex: Sendable {
     package var isRemoved = false
   }
 
-  /// The queue of one device.
-  package struct DeviceQueue: Sendable {
-    /// The highest number that was given out.
-    package var lastSeq: UInt64 = 0
-    /// The highest number on stable storage; numbers above it are staged and not visible yet.
-    package var durableSeq: UInt64 = 0
-    /// The highest number that the device has acknowledged.
-    package var acknowledged: UInt64 = 0
-    package var entries = Queue()
-    /// The number of entries that are not removed.
-    package var count = 0
-    /// The number of the newest entry for each app and collapse id.
-    package var collapsible: [CollapseKey: UInt64] = [:]
-    /// The collapse ids of the entries that have one, by number.
-    package var collapseIDs: [UInt64: String] = [:]
-    package var gap: MailboxGap?
-
-    /// The apps of the pending entries.
-    package var apps: Set<AppID> {
-      var apps: Set<AppID> = []
-      var last: AppID?
-      for entry in entries where !entry.isRemoved && entry.app != last {
-        apps.insert(entry.app)
-        last = entry.app
-      }
-      return apps
-    }
-
-    /// Returns the number of pending entries above an acknowledged number.
-    package func waitingCount(after seq: UInt64) -> Int {
-      seq <= acknowledged ? count : entries[firstIndex(after: seq)...].count { !$0.isRemoved }
-    }
-
-    /// Returns the index of the first entry above `seq`.
-    package func firstIndex(after seq: UInt64) -> Int {
-      var (low, high) = (0, entries.count)
-      while low < high {
-        let middle = (low + high) / 2
-        if entries[middle].seq <= seq { low = middle + 1 } else { high = middle }
-      }
-      return low
-    }
-  }
-
   package struct CollapseKey: Hashable, Sendable {
     package var app: AppID
     package var id: String
@@ -122,7 +78,7 @@ package struct MailboxIndex: Sendable {
       if entry.isRemoved { changes.append(.delete(entry.row)) } else { unnumbered.append((device, entry)) }
       return true
     }
-    return change(boxOf(device), isChecked: false) { index, queue in
+    return change(queuePosition(of: device), isChecked: false) { index, queue in
       queue.lastSeq = max(queue.lastSeq, entry.seq)
       queue.durableSeq = queue.lastSeq
       let isWaiting = !entry.isRemoved && entry.seq > queue.acknowledged
@@ -161,7 +117,7 @@ package struct MailboxIndex: Sendable {
       return changes.append(.delete(entry.row))
     }
     var numbered = entry
-    numbered.seq = change(boxOf(device)) { _, queue in
+    numbered.seq = change(queuePosition(of: device)) { _, queue in
       queue.lastSeq += 1
       return queue.lastSeq
     }
@@ -216,7 +172,7 @@ package struct MailboxIndex: Sendable {
     _ staged: Entry, of device: DeviceID, cap: Int, now: Int64, changes: inout [RowChange],
     removals: inout [MailboxRemoval]
   ) -> APNSID? {
-    change(boxOf(device)) { index, queue in
+    change(queuePosition(of: device)) { index, queue in
       let replaced = index.replace(staged, in: &queue, of: device, now: now, changes: &changes, removals: &removals)
       index.enter(Waiting(staged), staged.collapseID, into: &queue)
       queue.durableSeq = max(queue.durableSeq, staged.seq)
@@ -271,7 +227,7 @@ package struct MailboxIndex: Sendable {
   /// older than the device's, for example after a restore of a backup. Pending pushes get new numbers, so that the
   /// device accepts them.
   package mutating func advance(_ device: DeviceID, past seq: UInt64) -> [RowChange] {
-    change(boxOf(device)) { index, queue in
+    change(queuePosition(of: device)) { index, queue in
       guard seq > queue.lastSeq else { return [] }
       let before = queue
       queue = DeviceQueue(lastSeq: seq, durableSeq: seq, acknowledged: seq)
@@ -360,7 +316,7 @@ package struct MailboxIndex: Sendable {
   // MARK: Implementation
 
   /// Returns the index of a device's queue, which is created if there is none.
-  private mutating func boxOf(_ device: DeviceID) -> [DeviceID: DeviceQueue].Index {
+  private mutating func queuePosition(of device: DeviceID) -> [DeviceID: DeviceQueue].Index {
     if let position = queues.index(forKey: device) { return position }
     queues[device] = DeviceQueue()
     guard let position = queues.index(forKey: device) else { preconditionFailure("the queue was made") }
@@ -435,40 +391,6 @@ package struct MailboxIndex: Sendable {
   }
 }
 
-extension MailboxIndex.DeviceQueue {
-  fileprivate mutating func stage(_ push: StoredPush, row: Int64) -> MailboxIndex.Entry {
-    lastSeq += 1
-    return MailboxIndex.Entry(
-      row: row, seq: lastSeq, app: push.app, id: push.id, isSenderID: push.isSenderID, received: push.received,
-      expires: push.expires, collapseID: push.collapseID)
-  }
-
-  /// Returns the entry with a number, unless it was removed.
-  fileprivate func entry(_ seq: UInt64) -> MailboxIndex.Waiting? {
-    let position = firstIndex(after: seq - 1)
-    guard position < entries.count, entries[position].seq == seq, !entries[position].isRemoved else { return nil }
-    return entries[position]
-  }
-
-  /// Returns the collapse id of `entry`; empty for none.
-  fileprivate func collapseID(of entry: MailboxIndex.Waiting) -> String {
-    entry.hasCollapseID ? collapseIDs[entry.seq] ?? "" : ""
-  }
-
-  fileprivate mutating func leave(_ entry: MailboxIndex.Waiting) {
-    count -= 1
-    guard entry.hasCollapseID, let id = collapseIDs.removeValue(forKey: entry.seq) else { return }
-    let key = MailboxIndex.CollapseKey(app: entry.app, id: id)
-    if collapsible[key] == entry.seq { collapsible[key] = nil }
-  }
-
-  /// Drops removed entries at the front, and all of them when they are the majority of a long queue.
-  fileprivate mutating func compact() {
-    while let first = entries.first, first.isRemoved { entries.removeFirst() }
-    if entries.count > 64, entries.count > 2 * count { entries.removeAll { $0.isRemoved } }
-  }
-}
-
 // MARK: Invariants
 
 extension MailboxIndex {
@@ -489,46 +411,4 @@ extension MailboxIndex {
     }
     return nil
   }
-}
-
-extension MailboxIndex.DeviceQueue {
-  /// Returns a description of the first broken invariant; nil if all are intact.
-  ///
-  /// - Parameter limit: the number of entries up to which all are checked. Of longer queues only the ends are checked,
-  ///   since a debug build checks after each change.
-  package func brokenInvariant(limit: Int = 16) -> String? {
-    if durableSeq > lastSeq { return "\(durableSeq) is on disk, and \(lastSeq) the last" }
-    if acknowledged > durableSeq { return "\(acknowledged) is acknowledged, and \(durableSeq) on disk" }
-    if let first = entries.first, first.seq <= acknowledged { return "\(first.seq) waits, and is acknowledged" }
-    if let last = entries.last, last.seq > durableSeq { return "\(last.seq) waits, and is not on disk" }
-    if count > entries.count { return "\(count) wait of \(entries.count)" }
-    if let gap {
-      if gap.from > gap.to || gap.dropped < 1 { return "the gap from \(gap.from) to \(gap.to) is empty" }
-      if let first = entries.first(where: { !$0.isRemoved }), first.seq <= gap.to {
-        return "\(first.seq) waits, and is in the gap"
-      }
-    }
-    return entries.count > limit ? nil : brokenEntry()
-  }
-
-  private func brokenEntry() -> String? {
-    var (waiting, collapsing) = (0, 0)
-    var before = acknowledged
-    for entry in entries {
-      if entry.seq <= before { return "\(entry.seq) comes after \(before)" }
-      before = entry.seq
-      if entry.isRemoved { continue }
-      waiting += 1
-      guard entry.hasCollapseID else { continue }
-      collapsing += 1
-      guard collapsible[.init(app: entry.app, id: collapseID(of: entry))] == entry.seq else {
-        return "the push replaced by \(entry.seq) is still pending"
-      }
-    }
-    if waiting != count { return "\(waiting) wait, and \(count) are counted" }
-    return collapsing == collapsible.count ? nil : "\(collapsible.count - collapsing) that are gone can be replaced"
-  }
-
-  /// Ends a debug build in which an invariant is broken; a release build contains no trace of this.
-  package func checkInvariants() { assert(brokenInvariant() == nil, brokenInvariant() ?? "") }
 }
