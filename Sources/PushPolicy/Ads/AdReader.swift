@@ -1,21 +1,3 @@
-/// A token of a text: a word, an ideograph, or a placeholder for a number, an address or a boundary.
-struct AdToken {
-  enum Kind: UInt8 {
-    case word, ideograph
-    /// A number, an amount or an address. It is not a feature alone: only the adjacent tokens give it a meaning.
-    case placeholder
-    /// The end of a clause or of a text. No phrase or n-gram of tokens crosses it.
-    case boundary
-  }
-
-  /// The key of the token, the same for all spellings of a word.
-  var key: UInt64
-  /// The index of the first unit, and the index after the last; see ``AdReader``.
-  var start: Int32
-  var end: Int32
-  var kind: Kind
-}
-
 /// Reads the words of texts, even if they are disguised, as "0ff" for "off".
 ///
 /// Bytes become units, and units become tokens. A unit is a folded visible scalar with its position in the bytes, so
@@ -622,34 +604,5 @@ package final class AdReader {
     case 0xA3: 0x6C  // £ is l
     default: nil
     }
-  }
-}
-
-/// A fixed set of keys, with fast lookups of missing keys.
-struct KeySet {
-  private var slots: [UInt64]
-  private let mask: Int
-
-  init(_ keys: [UInt64]) {
-    var size = 16
-    while size < keys.count * 4 { size *= 2 }
-    slots = Array(repeating: 0, count: size)
-    mask = size - 1
-    for key in keys where !contains(key) {
-      var slot = Int(truncatingIfNeeded: key >> 7) & mask
-      while slots[slot] != 0 { slot = (slot + 1) & mask }
-      slots[slot] = key
-    }
-  }
-
-  /// Returns true if the set has `key`, which is not 0.
-  @inline(__always)
-  func contains(_ key: UInt64) -> Bool {
-    var slot = Int(truncatingIfNeeded: key >> 7) & mask
-    while slots[slot] != 0 {
-      if slots[slot] == key { return true }
-      slot = (slot &+ 1) & mask
-    }
-    return false
   }
 }
