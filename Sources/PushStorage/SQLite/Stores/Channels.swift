@@ -112,7 +112,7 @@ package final class Channels: Sendable {
     }
   }
 
-  /// Deletes channels with their messages and subscriptions. They are known as deleted for ``memoryOfDeleted``.
+  /// Deletes channels with their messages and subscriptions. They are known as deleted for ``ChannelTable/memoryOfDeleted``.
   ///
   /// - Parameter now: milliseconds since 1970.
   /// - Returns: the devices that subscribed to one of them.
@@ -256,7 +256,7 @@ package final class Channels: Sendable {
   /// attempt.
   package func settle() async {
     while true {
-      let slice = state.withLock { state -> [(one: Acknowledgement, seen: UInt64)]? in
+      let slice = state.withLock { state -> [(one: ChannelTable.Acknowledgement, seen: UInt64)]? in
         if state.unsavedAcknowledgements.isEmpty {
           state.isSettling = false
           return nil
