@@ -63,7 +63,7 @@ struct BrokerReport: Decodable, Equatable {
   }
 
   private static func fetch(_ address: String) async throws -> [UInt8] {
-    guard case .tcp(let host, let port) = try Configuration.address(address) else { return [] }
+    guard case .tcp(let host, let port) = try SettingAddress.address(address) else { return [] }
     let channel = try await ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)
       .connectTimeout(time)
       .connect(host: host, port: port) { channel in

@@ -63,7 +63,7 @@ final class HTTP1Server: Sendable {
   static func check(_ setting: HTTPListen, _ inherited: InheritedSockets) async throws(ListenError) {
     guard case .addresses(let entries) = setting else { return }
     for entry in entries where inherited.socket(named: InheritedSockets.Name.http(entry)) == nil {
-      guard case .tcp(let host, let port)? = try? Configuration.address(entry) else { continue }
+      guard case .tcp(let host, let port)? = try? SettingAddress.address(entry) else { continue }
       _ = try await ListeningSocket.bindApart(.tcp(host: host, port: port), flag: HTTP1Sockets.flag)
     }
   }
@@ -111,7 +111,7 @@ final class HTTP1Server: Sendable {
   private static func bind(
     _ bootstrap: ServerBootstrap, _ entry: String, _ inherited: InheritedSockets
   ) async throws(ListenError) -> Open {
-    guard case .tcp(let host, let port)? = try? Configuration.address(entry) else {
+    guard case .tcp(let host, let port)? = try? SettingAddress.address(entry) else {
       preconditionFailure("the setting was checked: \(entry)")
     }
     let name = InheritedSockets.Name.http(entry)

@@ -104,7 +104,7 @@ final class GatewayListeners: Sendable {
     var left = inherited.entries.filter { $0.name != InheritedSockets.Name.admin }
     var plans: [Plan] = []
     for entry in configuration.listen {
-      let (listenAddress, rule) = try Configuration.listener(entry, otherwise: configuration.environment)
+      let (listenAddress, rule) = try SettingAddress.listener(entry, otherwise: configuration.environment)
       let name = InheritedSockets.Name.listener(entry)
       for address in try await listenAddress.expanded() {
         let socket =
@@ -114,7 +114,7 @@ final class GatewayListeners: Sendable {
           Plan(
             entry: entry, address: address,
             host: address == listenAddress || listenAddress.host == "localhost" ? nil : listenAddress.host,
-            environmentRule: rule, servesChannelsOnly: Configuration.servesChannelsOnly(entry),
+            environmentRule: rule, servesChannelsOnly: SettingAddress.servesChannelsOnly(entry),
             inherited: socket.map { left.remove(at: $0) }))
       }
     }
@@ -123,11 +123,11 @@ final class GatewayListeners: Sendable {
     return plans
       + left.compactMap { socket in
         guard let address = socket.socket.address else { return nil }
-        let words = socket.name.replacing(Configuration.channelsMark, with: "")
-        let rule = Configuration.environmentRule(words, otherwise: configuration.environment)
+        let words = socket.name.replacing(SettingAddress.channelsMark, with: "")
+        let rule = SettingAddress.environmentRule(words, otherwise: configuration.environment)
         return Plan(
           entry: nil, address: address, host: nil, environmentRule: rule ?? .fixed(configuration.environment),
-          servesChannelsOnly: Configuration.servesChannelsOnly(socket.name), inherited: socket)
+          servesChannelsOnly: SettingAddress.servesChannelsOnly(socket.name), inherited: socket)
       }
   }
 

@@ -278,7 +278,7 @@ package final class Channels: Sendable {
           metadata: ["rows": "\(slice.count)"])
         return state.withLock { $0.isSettling = false }
       }
-      // Acknowledgements that changed during the write stay unsavedAcknowledgements.
+      // Acknowledgements that changed during the write stay unsaved.
       state.withLock { state in
         for (one, seen) in slice where state.seen(one) == seen { state.unsavedAcknowledgements.remove(one) }
       }
