@@ -52,7 +52,7 @@ package final class Gateway: Sendable {
       configuration, logger: logger, threshold: threshold, supervisor: supervisor, test: test.map { try TestMode($0) },
       opening: { context in
         guard let address = configuration.backend else { return try await GatewayBackend.sqlite(context) }
-        return try await GatewayBackend.cell(context, address)
+        return try await GatewayBackend.cluster(context, address)
       })
   }
 
@@ -210,7 +210,7 @@ package final class Gateway: Sendable {
       parts.apply($0)
       threshold.configure($0)
       announcement.write(listeners.addresses)
-      parts.backend.cell?.announce($0.advertised ?? listeners.addresses)
+      parts.backend.cluster?.announce($0.advertised ?? listeners.addresses)
     }
     reloading = reload
     let admin = AdminAPI(
@@ -220,11 +220,11 @@ package final class Gateway: Sendable {
           listening: listeners.addresses, environment: configuration.environment.rawValue, started: started,
           listeners: listeners.records, http: announcement.http, pid: getpid(),
           authority: certificate.authority,
-          gateways: parts.backend.cell.map { _ in parts.backend.gateways().map(\.description) })
+          gateways: parts.backend.cluster.map { _ in parts.backend.gateways().map(\.description) })
       },
       compact: { try await store.compact() },
       certificates: CertificatesAPI(
-        registrations: parts.registrations, clock: parts.clock, cell: parts.backend.cell, folder: folder,
+        registrations: parts.registrations, clock: parts.clock, cluster: parts.backend.cluster, folder: folder,
         reload: { try certificate.reload() }, configured: { certificate.isOwn ? nil : certificate.path }),
       faults: faultsAPI,
       authority: { certificate.authority },
@@ -285,7 +285,7 @@ package final class Gateway: Sendable {
     http1 = opened
     announcement.note(http: opened?.addresses ?? [])
     announcement.write(listeners.addresses)
-    parts.backend.cell?.announce(configuration.advertised ?? listeners.addresses)
+    parts.backend.cluster?.announce(configuration.advertised ?? listeners.addresses)
     if test == nil { ReservedSpace(in: folder).make() }
     maintenance = Task {
       while !Task.isCancelled {
@@ -347,7 +347,7 @@ package final class Gateway: Sendable {
   package func stop() async {
     supervisor.manager.stopping()
     parts.lifecycle.beginDrain()
-    parts.backend.cell?.leave()
+    parts.backend.cluster?.leave()
     await listeners.close()
     // The address files are removed after the listeners closed: without them no listener accepts.
     folder.withdraw()

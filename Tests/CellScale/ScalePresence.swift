@@ -8,7 +8,7 @@ import PushTesting
 @testable import PushStorage
 
 /// The part of a gateway's cluster interface that asks other gateways which devices are connected.
-private final class PresenceCell: GatewayCell {
+private final class PresenceCluster: Cluster {
   private let peers: Membership
 
   init(_ peers: Membership) { self.peers = peers }
@@ -43,18 +43,18 @@ private final class PresenceCell: GatewayCell {
   }
 }
 
-extension ScaleCell {
-  private func presence(_ gateway: ScaleGateway) -> CellPresence {
-    CellPresence(
+extension ScaleCluster {
+  private func presence(_ gateway: ScaleGateway) -> ClusterPresence {
+    ClusterPresence(
       router: gateway.router, conditions: DeviceConditions(), liveChannels: gateway.channels, mailbox: gateway.mailbox,
-      cell: PresenceCell(gateway.peers))
+      cluster: PresenceCluster(gateway.peers))
   }
 
   /// Announces the gateways to each other. Returns when each gateway has the announcements of all others.
   func meet() async throws {
     for gateway in gateways {
-      let cell = PresenceCell(gateway.peers)
-      try presence(gateway).join(cell)
+      let cluster = PresenceCluster(gateway.peers)
+      try presence(gateway).join(cluster)
       try gateway.peers.start()
     }
     while gateways.contains(where: { $0.peers.others.count < gateways.count - 1 }) { await settle() }

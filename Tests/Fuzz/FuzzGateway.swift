@@ -54,7 +54,7 @@ final class FuzzGateway {
       parts, status: { GatewayStatus(listening: [], environment: "", started: "", pid: 0) },
       backup: { _ in throw StoreError("none here") },
       certificates: CertificatesAPI(
-        registrations: backend.registrations, clock: clock.wallClock, cell: nil, folder: StateFolder(folder.path),
+        registrations: backend.registrations, clock: clock.wallClock, cluster: nil, folder: StateFolder(folder.path),
         reload: {}),
       faults: FaultsAPI(faults, clock: clock.wallClock, logger: .silent),
       metrics: MetricsAPI(meters: meters))

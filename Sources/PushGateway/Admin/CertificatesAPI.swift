@@ -9,7 +9,7 @@ struct CertificatesAPI: Sendable {
   let registrations: any Registrations
   let clock: WallClock
   /// The cluster of the gateway; nil for a standalone gateway.
-  let cell: (any GatewayCell)?
+  let cluster: (any Cluster)?
   let folder: StateFolder
   /// Loads the server's certificate from the folder again, for all listeners.
   let reload: @Sendable () throws -> Void
@@ -144,7 +144,7 @@ struct CertificatesAPI: Sendable {
     } catch let failure as StateFolder.Failure {
       throw Problem(409, "Conflict", failure.description)
     }
-    try await cell?.publishAuthority(folder)
+    try await cluster?.publishAuthority(folder)
     return Response(
       RolloverRecord(
         authority: AuthorityFingerprint.text(ofCertificateFile: folder.trustPath),

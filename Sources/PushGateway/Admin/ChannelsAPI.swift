@@ -8,7 +8,7 @@ struct ChannelsAPI: Sendable {
   let registrations: any Registrations
   let channels: Channels
   let broadcasts: Broadcasts
-  let presence: CellPresence
+  let presence: ClusterPresence
   let environment: Environment
   let clock: WallClock
 

@@ -2,7 +2,7 @@ import PushCore
 import PushStorage
 
 /// A gateway's membership in a cluster: its connections to the other gateways, apart from the storage backend.
-protocol GatewayCell: Sendable {
+protocol Cluster: Sendable {
   /// Makes changes by other gateways reach the streams of this one.
   func join(channels: Channels, liveChannels: LiveChannels, router: any PushRouter, schedule: Schedule) throws
   /// Announces the addresses of this gateway for devices.

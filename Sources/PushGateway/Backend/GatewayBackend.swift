@@ -22,7 +22,7 @@ struct GatewayBackend: Sendable {
   /// Called when a device connects and when this gateway stops, on any thread.
   let gateways: @Sendable () -> [GatewayAddress]
   /// The gateway's membership in a cluster; nil for a standalone gateway.
-  let cell: (any GatewayCell)?
+  let cluster: (any Cluster)?
   /// The counters of the mailbox's commits; nil if it has none.
   let mailboxMeter: MailboxMeter?
   /// Returns the numbers of pending and of uncommitted pushes; nil if they are unknown. `oldest` is the time at which the
@@ -53,7 +53,7 @@ struct GatewayBackend: Sendable {
     readTimeout: TimeAmount = .zero, isCutOff: @escaping @Sendable () -> Bool = { false },
     isCurrent: @escaping @Sendable () -> Bool = { true },
     becomeCurrent: @escaping @Sendable () async throws -> Void = {},
-    cell: (any GatewayCell)? = nil, tend: @escaping @Sendable () async -> Void = {},
+    cluster: (any Cluster)? = nil, tend: @escaping @Sendable () async -> Void = {},
     close: @escaping @Sendable () -> Void
   ) {
     self.registrations = registrations
@@ -66,7 +66,7 @@ struct GatewayBackend: Sendable {
     self.isCutOff = isCutOff
     self.isCurrent = isCurrent
     self.becomeCurrent = becomeCurrent
-    self.cell = cell
+    self.cluster = cluster
     self.mailboxMeter = mailboxMeter
     self.mailboxBacklog = mailboxBacklog
     self.problems = problems ?? { mailbox.problem.map { [$0] } ?? [] }

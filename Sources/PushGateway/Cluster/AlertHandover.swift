@@ -35,22 +35,22 @@ struct AlertHandover: Sendable {
   let clock: WallClock
 
   /// Announces that a device has arrived at this gateway.
-  static func announce(_ cell: any GatewayCell, _ device: DeviceID) {
-    guard let process = cell.gateway.process else { return }
-    cell.publish(arrivedName, controlJSON(Arrival(device: device.row, gateway: process)))
+  static func announce(_ cluster: any Cluster, _ device: DeviceID) {
+    guard let process = cluster.gateway.process else { return }
+    cluster.publish(arrivedName, controlJSON(Arrival(device: device.row, gateway: process)))
   }
 
   /// Registers the handlers that send and receive alerts.
-  func join(_ cell: any GatewayCell) throws {
-    try cell.subscribe(AlertHandover.arrivedName) { message in
+  func join(_ cluster: any Cluster) throws {
+    try cluster.subscribe(AlertHandover.arrivedName) { message in
       guard let arrival = try? decodeJSON(Arrival.self, from: message) else { return }
       let alerts = shown(on: DeviceID(row: arrival.device))
       guard !alerts.isEmpty else { return }
       let other = ClusterMember(id: arrival.gateway, process: arrival.gateway, name: arrival.gateway)
       let body = controlJSON(Shown(device: arrival.device, alerts: alerts))
-      Task { _ = await cell.ask(other, AlertHandover.name, body, within: AlertHandover.timeout) }
+      Task { _ = await cluster.ask(other, AlertHandover.name, body, within: AlertHandover.timeout) }
     }
-    try cell.answer(AlertHandover.name) { message in
+    try cluster.answer(AlertHandover.name) { message in
       if let shown = try? decodeJSON(Shown.self, from: message) { take(shown) }
       return []
     }

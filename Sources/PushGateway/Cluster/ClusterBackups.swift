@@ -7,7 +7,7 @@ package import PushCore
 package import PushStorage
 
 /// Backups that are made and restored from a state folder whose gateway is stopped.
-package enum CellBackups {
+package enum ClusterBackups {
   /// Saves the state of a folder's gateway; in a cluster, the state of the whole cluster.
   ///
   /// - Parameter configuration: contains the addresses of the cluster's brokers.
@@ -30,13 +30,13 @@ package enum CellBackups {
     defer { connection.close() }
     let engine = JetStream(connection)
     try await engine.requireBroker()
-    let cell = try await ClusterIdentity.find(engine)
-    let store = try await ClusterStore.open(folder.databasePath, of: cell, engine: engine, durability: .normal)
+    let cluster = try await ClusterIdentity.find(engine)
+    let store = try await ClusterStore.open(folder.databasePath, of: cluster, engine: engine, durability: .normal)
     let log = ClusterLog(engine, store: store, snapshotIsDue: {}, failed: { _ in })
     defer { log.stop() }
     try await log.start()
     let mailbox = JetStreamMailbox(
-      engine, partitions: cell.partitions, replicas: cell.replicas, cap: configuration.mailboxCap, logger: logger,
+      engine, partitions: cluster.partitions, replicas: cluster.replicas, cap: configuration.mailboxCap, logger: logger,
       now: { WallClock.system.seconds }, removed: { _ in })
     let summary = try await Backup.write(store, folder, to: path, now: Date(), waiting: mailbox.save)
     try store.close()

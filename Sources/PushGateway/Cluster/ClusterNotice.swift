@@ -2,7 +2,7 @@ import GatewayProtocol
 import PushCore
 
 /// A notice for the device streams of other gateways, as the values of NATS headers.
-struct CellNotice: Equatable {
+struct ClusterNotice: Equatable {
   private var id: APNSID
   /// The topic of a push that its sender retracted; nil for other removals.
   private var topic: String?

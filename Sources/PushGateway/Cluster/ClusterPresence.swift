@@ -5,12 +5,12 @@ import PushStorage
 /// The connected devices on all gateways of a cluster and their numbers of pending pushes, for display.
 ///
 /// A gateway that does not answer in time counts as one without streams.
-struct CellPresence: Sendable {
+struct ClusterPresence: Sendable {
   let router: any PushRouter
   let conditions: DeviceConditions
   let liveChannels: LiveChannels
   let mailbox: any Mailbox
-  var cell: (any GatewayCell)?
+  var cluster: (any Cluster)?
 
   /// The volatile state of a device.
   struct OfDevice: Sendable, Equatable {
@@ -32,11 +32,11 @@ struct CellPresence: Sendable {
   /// Returns the state of devices on all gateways, in the order of `devices`.
   func of(_ devices: [DeviceID]) async -> [OfDevice] {
     var found = here(devices)
-    guard let cell, !devices.isEmpty else { return found }
+    guard let cluster, !devices.isEmpty else { return found }
     async let counts = mailbox.waitingCounts(of: devices)
     var indexes: [Int64: Int] = [:]
     for (index, device) in devices.enumerated() { indexes[device.row] = index }
-    for answer in await ask(slices(of: devices), cell).answers {
+    for answer in await ask(slices(of: devices), cluster).answers {
       for row in answer.devices {
         guard let index = indexes[row.device], row.streams > 0 else { continue }
         found[index].state = row.state
@@ -50,9 +50,9 @@ struct CellPresence: Sendable {
   /// Returns the devices that have a stream on any gateway; nil if a gateway does not answer.
   func connected(of devices: Set<DeviceID>) async -> Set<DeviceID>? {
     var connected = devices.filter { router.count(of: $0) > 0 }
-    guard let cell else { return connected }
+    guard let cluster else { return connected }
     let slices = slices(of: Array(devices))
-    let (answers, isComplete) = await ask(slices, cell)
+    let (answers, isComplete) = await ask(slices, cluster)
     for answer in answers {
       for row in answer.devices where row.streams > 0 { connected.insert(DeviceID(row: row.device)) }
     }
@@ -60,8 +60,8 @@ struct CellPresence: Sendable {
   }
 
   private func slices(of devices: [DeviceID]) -> [Question] {
-    stride(from: 0, to: devices.count, by: CellPresence.sliceSize).map {
-      Question(devices: devices[$0..<min($0 + CellPresence.sliceSize, devices.count)].map(\.row), channels: [])
+    stride(from: 0, to: devices.count, by: ClusterPresence.sliceSize).map {
+      Question(devices: devices[$0..<min($0 + ClusterPresence.sliceSize, devices.count)].map(\.row), channels: [])
     }
   }
 
@@ -78,13 +78,13 @@ struct CellPresence: Sendable {
   /// Returns the numbers of streams of channels on all gateways, in the order of `channels`.
   func streams(of channels: [ChannelID]) async -> [Int] {
     var counts = channels.map(liveChannels.count)
-    guard let cell, !channels.isEmpty else { return counts }
-    let slices = stride(from: 0, to: channels.count, by: CellPresence.sliceSize).map {
+    guard let cluster, !channels.isEmpty else { return counts }
+    let slices = stride(from: 0, to: channels.count, by: ClusterPresence.sliceSize).map {
       Question(
-        devices: [], channels: channels[$0..<min($0 + CellPresence.sliceSize, channels.count)].map(\.description))
+        devices: [], channels: channels[$0..<min($0 + ClusterPresence.sliceSize, channels.count)].map(\.description))
     }
     var elsewhere: [String: Int] = [:]
-    for answer in await ask(slices, cell).answers {
+    for answer in await ask(slices, cluster).answers {
       for (channel, count) in answer.channels { elsewhere[channel, default: 0] &+= max(0, min(count, 1 << 32)) }
     }
     for (index, channel) in channels.enumerated() { counts[index] &+= elsewhere[channel.description] ?? 0 }
@@ -122,13 +122,13 @@ struct CellPresence: Sendable {
 
   /// - Returns: the answers of the gateways; `isComplete` is true if all have answered.
   private func ask(
-    _ questions: [Question], _ cell: any GatewayCell
+    _ questions: [Question], _ cluster: any Cluster
   ) async -> (answers: [Answer], isComplete: Bool) {
     await withTaskGroup(of: Answer?.self) { group in
-      for gateway in cell.others where gateway.process != nil {
+      for gateway in cluster.others where gateway.process != nil {
         for question in questions {
           group.addTask {
-            await cell.ask(gateway, CellPresence.name, controlJSON(question), within: CellPresence.timeout)
+            await cluster.ask(gateway, ClusterPresence.name, controlJSON(question), within: ClusterPresence.timeout)
               .flatMap { try? decodeJSON(from: $0) }
           }
         }
@@ -140,21 +140,21 @@ struct CellPresence: Sendable {
   }
 
   /// Registers the handler for requests of other gateways.
-  func join(_ cell: any GatewayCell) throws {
-    try cell.answer(CellPresence.name) { body in
+  func join(_ cluster: any Cluster) throws {
+    try cluster.answer(ClusterPresence.name) { body in
       guard let question = try? decodeJSON(Question.self, from: body) else { return [] }
       return controlJSON(answer(question))
     }
   }
 
   private func answer(_ question: Question) -> Answer {
-    let devices = question.devices.prefix(CellPresence.sliceSize).map(DeviceID.init(row:))
+    let devices = question.devices.prefix(ClusterPresence.sliceSize).map(DeviceID.init(row:))
     let rows = zip(devices, here(devices)).lazy.filter { $1.streams > 0 }.map { device, found in
       Answer.Row(
         device: device.row, streams: found.streams, isSilent: found.state.isSilent ? true : nil,
         focus: found.state.focus)
     }
-    let channels = question.channels.prefix(CellPresence.sliceSize).compactMap { ChannelID($0.utf8) }
+    let channels = question.channels.prefix(ClusterPresence.sliceSize).compactMap { ChannelID($0.utf8) }
     let counts = channels.map { ($0.description, liveChannels.count(of: $0)) }.filter { $0.1 > 0 }
     return Answer(devices: Array(rows), channels: Dictionary(counts) { first, _ in first })
   }

@@ -12,7 +12,7 @@ import Synchronization
 /// device has a stream here. Such a signal may be lost: a stream that misses one reads its mailbox when the next
 /// arrives. The loss of the last signal goes unnoticed, so JetStream is periodically (``lookInterval``) asked which
 /// devices have pushes, and their streams read their mailboxes.
-final class CellRouter: PushRouter {
+final class ClusterRouter: PushRouter {
   private struct Listening {
     /// The numbers of the streams: a stream that is detached twice does not remove another one.
     var streams: Set<UInt64> = []
@@ -81,9 +81,9 @@ final class CellRouter: PushRouter {
       state.round += 1
       return state.devices.compactMap { device, listening -> DeviceID? in
         let age = state.round - listening.since
-        let turn = listening.partition * CellRouter.lookInterval / partitions
-        let isTurn = state.round % CellRouter.lookInterval == turn
-        return age == CellRouter.firstLook || (age > CellRouter.firstLook && isTurn) ? device : nil
+        let turn = listening.partition * ClusterRouter.lookInterval / partitions
+        let isTurn = state.round % ClusterRouter.lookInterval == turn
+        return age == ClusterRouter.firstLook || (age > ClusterRouter.firstLook && isTurn) ? device : nil
       }
     }
     guard !devices.isEmpty else { return }
@@ -143,7 +143,7 @@ final class CellRouter: PushRouter {
     let message = EphemeralMessages.message(of: push)
     transport.publish(
       JetStreamMailbox.liveSubject(push.device, partitions: partitions),
-      headers: message.headers + [(name: CellRouter.originHeader, value: origin)],
+      headers: message.headers + [(name: ClusterRouter.originHeader, value: origin)],
       message.body)
     if handover == .delivered { return .delivered }
     forwarded.withLock { $0 }?(push)
@@ -155,12 +155,12 @@ final class CellRouter: PushRouter {
   func notify(_ device: DeviceID, _ notice: DeviceNotice, except number: UInt64?) {
     local.notify(device, notice, except: number)
     // Preferences, channels and secrets are shared: each gateway notifies its own streams when it learns of a change.
-    guard let notice = CellNotice(notice) else { return }
+    guard let notice = ClusterNotice(notice) else { return }
     transport.publish(
       JetStreamMailbox.liveSubject(device, partitions: partitions),
       headers: [
-        (name: CellRouter.originHeader, value: origin), (name: CellRouter.noticeHeader, value: notice.header),
-      ] + (notice.answerHeader.map { [(name: CellRouter.answerHeader, value: $0)] } ?? []), [])
+        (name: ClusterRouter.originHeader, value: origin), (name: ClusterRouter.noticeHeader, value: notice.header),
+      ] + (notice.answerHeader.map { [(name: ClusterRouter.answerHeader, value: $0)] } ?? []), [])
   }
 
   // MARK: From other gateways
@@ -171,9 +171,9 @@ final class CellRouter: PushRouter {
 
   private func take(_ message: NATSMessage, for device: DeviceID) {
     if let entry = mailbox.entry(live: message, of: device) { return local.deliver([entry]) }
-    guard let sender = message.header(CellRouter.originHeader), sender != origin else { return }
-    if let text = message.header(CellRouter.noticeHeader) {
-      if let notice = CellNotice(header: text, answerHeader: message.header(CellRouter.answerHeader)) {
+    guard let sender = message.header(ClusterRouter.originHeader), sender != origin else { return }
+    if let text = message.header(ClusterRouter.noticeHeader) {
+      if let notice = ClusterNotice(header: text, answerHeader: message.header(ClusterRouter.answerHeader)) {
         local.notify(device, notice.notice)
       }
     } else if let push = EphemeralMessages.push(of: message, to: device) {

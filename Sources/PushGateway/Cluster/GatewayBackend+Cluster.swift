@@ -12,7 +12,7 @@ extension GatewayBackend {
   /// Creates the backend of a clustered gateway: mailboxes and shared state in a cluster of NATS brokers.
   ///
   /// - Returns: the backend, and this gateway's replica of the shared state.
-  static func cell(
+  static func cluster(
     _ context: Context, _ address: BackendAddress
   ) async throws -> (backend: GatewayBackend, store: SQLiteStore) {
     let (configuration, clock) = (context.configuration, context.clock)
@@ -54,21 +54,21 @@ extension GatewayBackend {
       let mailbox = JetStreamMailbox(
         engine, partitions: identity.partitions, replicas: identity.replicas, cap: configuration.mailboxCap,
         logger: context.logger, now: { clock.seconds }, removed: context.removed)
-      let cell = Cell(identity, peers: peers, log: log, files: SharedFiles(store), mailbox: mailbox)
-      try await retry.wait { try await cell.shareAuthority(folder) }
+      let cluster = JetStreamCluster(identity, peers: peers, log: log, files: SharedFiles(store), mailbox: mailbox)
+      try await retry.wait { try await cluster.shareAuthority(folder) }
       let current = SharedDataWatch(catchUp: { try await log.catchUp() })
-      try current.answer(cell)
+      try current.answer(cluster)
       current.start()
       let registrations = try await onThread { try SQLiteRegistrations(store: store) }
       try await mailbox.start()
-      let router = CellRouter(
+      let router = ClusterRouter(
         connection, mailbox: mailbox, partitions: identity.partitions, origin: peers.own.id)
       router.start()
       let watch = BrokerWatch(engine, logger: context.logger)
       watch.start()
       let cutOff = CutOffWatch(
         isConnected: { connection.link.isConnected },
-        isOtherReady: { await OtherGateways.isAnyReady(cell.addresses, trustPath: folder.trustPath) },
+        isOtherReady: { await OtherGateways.isAnyReady(cluster.addresses, trustPath: folder.trustPath) },
         changed: { isCutOff in
           guard isCutOff else { return context.logger.log(.gatewayBack, "the gateway accepts devices again") }
           router.notifyAll(.cutOff)
@@ -80,11 +80,11 @@ extension GatewayBackend {
       let backend = GatewayBackend(
         registrations: registrations, mailbox: mailbox, router: router,
         durability: durability, epoch: NumberingEpoch(identity.id),
-        gateways: { cell.addresses },
-        problems: { [mailbox.problem, cell.problem].compactMap(\.self) },
+        gateways: { cluster.addresses },
+        problems: { [mailbox.problem, cluster.problem].compactMap(\.self) },
         // If all brokers are down, another gateway can't read the mailbox either.
         readTimeout: .minutes(2), isCutOff: { cutOff.isCutOff },
-        isCurrent: { current.isCurrent }, becomeCurrent: { try await current.becomeCurrent() }, cell: cell,
+        isCurrent: { current.isCurrent }, becomeCurrent: { try await current.becomeCurrent() }, cluster: cluster,
         close: {
           current.stop()
           cutOff.stop()

@@ -7,7 +7,7 @@ import PushCore
 import PushStorage
 
 /// A gateway's membership in a cluster: its connections to the other gateways, apart from the storage backend.
-final class Cell: GatewayCell {
+final class JetStreamCluster: Cluster {
   let identity: ClusterIdentity
   let peers: Membership
   private let log: ClusterLog
@@ -17,7 +17,7 @@ final class Cell: GatewayCell {
   /// A gateway that restarts at the same time as this one announces itself within this time.
   private static let newTime = Duration.seconds(60)
 
-  var isNew: Bool { .now - began < Cell.newTime }
+  var isNew: Bool { .now - began < JetStreamCluster.newTime }
 
   init(
     _ identity: ClusterIdentity, peers: Membership, log: ClusterLog, files: SharedFiles, mailbox: JetStreamMailbox
@@ -45,7 +45,7 @@ final class Cell: GatewayCell {
       published: { liveChannels.publish($0) },
       changed: { devices in for device in devices { router.notify(device, .channels) } })
     schedule.pushes.onAdoption { schedule.wake() }
-    try peers.subscribe(Cell.broadcasts) { message in
+    try peers.subscribe(JetStreamCluster.broadcasts) { message in
       if let broadcast = EphemeralMessages.broadcast(of: message) { liveChannels.publish(broadcast) }
     }
     try peers.start()
@@ -57,7 +57,7 @@ final class Cell: GatewayCell {
 
   func broadcast(_ message: BroadcastMessage) {
     let (headers, body) = EphemeralMessages.message(of: message)
-    peers.publish(Cell.broadcasts, headers: headers, body)
+    peers.publish(JetStreamCluster.broadcasts, headers: headers, body)
   }
 
   private static let broadcasts = "broadcast"

@@ -20,12 +20,12 @@ final class LogAnswers: Sendable {
   }
 
   /// Registers the handlers for requests and notifications of other gateways.
-  func join(_ cell: any GatewayCell) throws {
-    try cell.subscribe(LogAnswers.writtenName) { [log] in log.noteRemote($0) }
+  func join(_ cluster: any Cluster) throws {
+    try cluster.subscribe(LogAnswers.writtenName) { [log] in log.noteRemote($0) }
     log.onWritten(
-      while: { [weak self] in self?.isWaitedFor == true }, publish: { cell.publish(LogAnswers.writtenName, $0) })
-    try cell.answer(LogAnswers.name) { [self] in await answer($0) }
-    try cell.answer(LogErasure.name) { [log] body in
+      while: { [weak self] in self?.isWaitedFor == true }, publish: { cluster.publish(LogAnswers.writtenName, $0) })
+    try cluster.answer(LogAnswers.name) { [self] in await answer($0) }
+    try cluster.answer(LogErasure.name) { [log] body in
       guard let request = try? decodeJSON(LogErasure.self, from: body) else { return [] }
       do {
         try await request.apply(to: log)

@@ -7,7 +7,7 @@ import PushStorage
 /// gateways' clocks. A gateway that does not answer in time is left out and named in the result.
 struct MergedLog: Sendable {
   let log: DeliveryLog
-  let cell: any GatewayCell
+  let cluster: any Cluster
   /// The device that asks for its own rows; nil: a reader of the whole log.
   let reader: DeviceID?
   /// The time that all gateways together may take for an answer.
@@ -89,9 +89,9 @@ struct MergedLog: Sendable {
     _ question: LogQuestion, within time: Duration
   ) async -> (records: [DeliveryLog.Record], unanswered: [String]) {
     await withTaskGroup(of: (ClusterMember, LogPassage?).self) { group in
-      for gateway in cell.others {
+      for gateway in cluster.others {
         group.addTask {
-          let answer = await cell.ask(gateway, LogAnswers.name, controlJSON(question), within: time)
+          let answer = await cluster.ask(gateway, LogAnswers.name, controlJSON(question), within: time)
           return (gateway, answer.flatMap(LogPassage.init))
         }
       }
@@ -109,9 +109,9 @@ struct MergedLog: Sendable {
     try await request.apply(to: log)
     guard !devices.isEmpty else { return }
     await withTaskGroup(of: Void.self) { group in
-      for gateway in cell.others {
+      for gateway in cluster.others {
         group.addTask {
-          _ = await cell.ask(gateway, LogErasure.name, controlJSON(request), within: LogErasure.timeout)
+          _ = await cluster.ask(gateway, LogErasure.name, controlJSON(request), within: LogErasure.timeout)
         }
       }
     }
@@ -193,8 +193,8 @@ struct MergedLog: Sendable {
   }
 
   private func sources(from start: LogPosition?) -> [Source] {
-    let own = cell.gateway
-    return ([own] + cell.others).enumerated().map { index, gateway in
+    let own = cluster.gateway
+    return ([own] + cluster.others).enumerated().map { index, gateway in
       let position = start?.numbers[gateway.id]
       return Source(
         gateway: gateway, isOwn: index == 0, hasFailed: index > 0 && gateway.process == nil, readPosition: position,
@@ -253,7 +253,7 @@ struct MergedLog: Sendable {
     guard time > .zero else { return nil }
     var question = LogQuestion(kind, query, reader: reader, limit: query.limit)
     question.waits = waiting
-    let answer = await cell.ask(source.gateway, LogAnswers.name, controlJSON(question), within: time)
+    let answer = await cluster.ask(source.gateway, LogAnswers.name, controlJSON(question), within: time)
     return answer.flatMap(LogPassage.init)
   }
 

@@ -15,18 +15,18 @@ struct SentPushMessages: Sendable {
 
   private static let name = "sent"
 
-  let cell: any GatewayCell
+  let cluster: any Cluster
 
   /// - Parameter at: milliseconds since 1970.
   func publish(_ push: APNSID, of app: AppID, category: String, to device: DeviceID, at: Int64) {
-    cell.publish(
+    cluster.publish(
       SentPushMessages.name,
       controlJSON(Message(device: device.row, app: app.row, id: push.description, category: category, at: at)))
   }
 
   /// Registers the handler that records the announcements of other gateways.
   func join(_ remote: RemotePushes) throws {
-    try cell.subscribe(SentPushMessages.name) {
+    try cluster.subscribe(SentPushMessages.name) {
       guard let message = try? decodeJSON(Message.self, from: $0), let id = APNSID(message.id) else { return }
       remote.note(
         SentPush(id: id, sent: ShortTime(message.at), app: AppID(row: message.app), category: message.category),

@@ -62,8 +62,8 @@ final class SharedDataWatch: Sendable {
   // MARK: Other gateways
 
   /// Answers the requests of other gateways.
-  func answer(_ cell: any GatewayCell) throws {
-    try cell.answer(SharedDataWatch.request) { [self] _ in
+  func answer(_ cluster: any Cluster) throws {
+    try cluster.answer(SharedDataWatch.request) { [self] _ in
       do { try await check() } catch { return [] }
       return [1]
     }
@@ -72,12 +72,12 @@ final class SharedDataWatch: Sendable {
   /// Returns when all other gateways have the changes that were made before the call. If one does not answer, returns
   /// after ``lifetime``: from then on it delivers nothing before it has them.
   static func settle(
-    _ cell: any GatewayCell, pause: @escaping @Sendable (Duration) async -> Void = { try? await Task.sleep(for: $0) }
+    _ cluster: any Cluster, pause: @escaping @Sendable (Duration) async -> Void = { try? await Task.sleep(for: $0) }
   ) async {
     let begun = ContinuousClock.now
     let isSettled = await withTaskGroup(of: Bool.self) { group in
-      for other in cell.others where other.process != nil {
-        group.addTask { await cell.ask(other, request, [1], within: lifetime) != nil }
+      for other in cluster.others where other.process != nil {
+        group.addTask { await cluster.ask(other, request, [1], within: lifetime) != nil }
       }
       return await group.reduce(true) { $0 && $1 }
     }

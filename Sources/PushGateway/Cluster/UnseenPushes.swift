@@ -17,11 +17,11 @@ final class UnseenPushes: Sendable {
   /// The maximum number of pushes that are kept for a query; no row is logged for the others.
   private static let maximumCount = 10_000
 
-  private let presence: CellPresence
+  private let presence: ClusterPresence
   private let log: DeliveryLog
   private let state = Mutex(State())
 
-  init(_ presence: CellPresence, log: DeliveryLog) { (self.presence, self.log) = (presence, log) }
+  init(_ presence: ClusterPresence, log: DeliveryLog) { (self.presence, self.log) = (presence, log) }
 
   /// Registers the handler for pushes that a router forwards to other gateways.
   func join(_ router: any PushRouter) { router.onForwarded { [self] in note($0) } }

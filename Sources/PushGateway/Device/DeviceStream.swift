@@ -157,7 +157,7 @@ final class DeviceStream: StreamConsumer, LiveSubscription, BroadcastReceiver {
       shared.parts.conditions.report(deviceState, by: device.id)
       let streams = shared.parts.router.count(of: device.id)
       guard streams < Limits.maximumDeviceStreams else { return end(reason: "too-many-streams") }
-      if streams == 0, let cell = shared.parts.backend.cell { AlertHandover.announce(cell, device.id) }
+      if streams == 0, let cluster = shared.parts.backend.cluster { AlertHandover.announce(cluster, device.id) }
       let number = shared.parts.router.attach(device.id, self, loop: loop)
       registryNumber = number
       // From here on the stream is notified when the secret is revoked; this checks that it was not revoked before.
@@ -444,7 +444,7 @@ final class DeviceStream: StreamConsumer, LiveSubscription, BroadcastReceiver {
     guard let content = shared.payloads.content(of: push) else { return giveUp(entry, of: app, message, now: now) }
     let decision = decide(push, content, of: app, now: now)
     if decision.isAlertCounted { alerts(at: now).note(push.id, of: app.id, at: now) }
-    if let cell = shared.parts.backend.cell, message == nil { tellOthers(push, content, cell, at: now) }
+    if let cluster = shared.parts.backend.cluster, message == nil { tellOthers(push, content, cluster, at: now) }
     if let hold = decision.hold {
       shared.parts.held.add(entry, hold, content.notification, decision.presentation.center)
     }
@@ -471,11 +471,11 @@ final class DeviceStream: StreamConsumer, LiveSubscription, BroadcastReceiver {
 
   /// Announces a push with actions to the other gateways of a cluster: the user may pick one after this gateway is
   /// gone.
-  private func tellOthers(_ push: StoredPush, _ content: PushContent, _ cell: any GatewayCell, at now: Int64) {
+  private func tellOthers(_ push: StoredPush, _ content: PushContent, _ cluster: any Cluster, at now: Int64) {
     guard let category = content.notification.category,
       !shared.parts.registrations.actions(of: push.app, category).isEmpty
     else { return }
-    SentPushMessages(cell: cell).publish(push.id, of: push.app, category: category, to: device.id, at: now)
+    SentPushMessages(cluster: cluster).publish(push.id, of: push.app, category: category, to: device.id, at: now)
   }
 
   private func decide(_ push: StoredPush, _ content: PushContent, of app: App, now: Int64) -> DeliveryDecision {

@@ -149,7 +149,7 @@ final class BroadcastAPI {
       // A retry, if a gateway failed before it answered, reaches no device twice.
       if parts.liveChannels.recent(message.id)?.channel != message.channel {
         parts.liveChannels.publish(message)
-        parts.backend.cell?.broadcast(message)
+        parts.backend.cluster?.broadcast(message)
       }
       return accept(exchange, message)
     }

@@ -120,7 +120,7 @@ extension SQLiteStore {
   /// Makes this empty database a replica of a cluster's data.
   ///
   /// - Throws: ``StoreError`` if it contains data of a standalone gateway.
-  package func becomeReplica(of cell: String) async throws {
+  package func becomeReplica(of cluster: String) async throws {
     try await pool.change { db in
       for table in try Schema.tables(db) where table != "replica" {
         guard try Bool.fetchOne(db, sql: "SELECT EXISTS (SELECT 1 FROM \"\(table)\")") == false else {
@@ -129,7 +129,7 @@ extension SQLiteStore {
               + "`pushcli admin backup --stopped` and `pushcli admin restore --backend`")
         }
       }
-      try db.execute(sql: "INSERT INTO replica (id, cell, position) VALUES (1, ?, 0)", arguments: [cell])
+      try db.execute(sql: "INSERT INTO replica (id, cell, position) VALUES (1, ?, 0)", arguments: [cluster])
     }
   }
 

@@ -107,7 +107,7 @@ struct Log: AsyncParsableCommand {
     // By the identity of a row among all gateways of a cluster.
     var found: [String: LogRecord] = [:]
     func add(_ answer: LogRows) {
-      unanswered.report(answer.cell?.unanswered)
+      unanswered.report(answer.cluster?.unanswered)
       for row in answer.rows { found["\(row.number) \(row.gateway ?? "")"] = row }
     }
     add(try await admin.get(path.path + "?" + values))

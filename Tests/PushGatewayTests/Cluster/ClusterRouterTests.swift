@@ -10,17 +10,17 @@ import Testing
 @testable import PushCore
 @testable import PushGateway
 
-@Suite(.timeLimit(.minutes(5))) struct CellRouterTests {
+@Suite(.timeLimit(.minutes(5))) struct ClusterRouterTests {
   @Test(arguments: [1, 2], RouterConformance.checks.map(\.name))
   func `the routers of a cell do what every router does`(_ gateways: Int, _ name: String) async throws {
-    try await RouterConformance.run(name, on: CellRouters(gateways: gateways))
+    try await RouterConformance.run(name, on: ClusterRouters(gateways: gateways))
   }
 
   @Test(arguments: FaultyRouter.Fault.allCases)
   func `a fault that is planted in a cell is found out`(_ fault: FaultyRouter.Fault) async throws {
     let found = Mutex(0)
     try await withKnownIssue(isIntermittent: true) {
-      let router = FaultyRouter(fault, CellRouters(gateways: 2))
+      let router = FaultyRouter(fault, ClusterRouters(gateways: 2))
       try await RouterConformance.run(fault.finder, on: router, timeLimit: .milliseconds(200))
     } matching: { _ in
       found.withLock { $0 += 1 }
@@ -36,7 +36,7 @@ import Testing
       .patient(link), partitions: 4, replicas: 1, cap: 1000, logger: .silent, now: { TestClock.start },
       removed: { _ in })
     try await mailbox.start()
-    let router = CellRouter(link, mailbox: mailbox, partitions: 4, origin: "0")
+    let router = ClusterRouter(link, mailbox: mailbox, partitions: 4, origin: "0")
     let loop = MultiThreadedEventLoopGroup.singleton.next()
     let streams = (1...600).map { row in
       (DeviceID(row: row), RouterConformance.Stream(loop: loop, timeLimit: .seconds(300)))
@@ -62,7 +62,7 @@ import Testing
     let mailbox = JetStreamMailbox(
       .patient(link), partitions: 2, replicas: 1, cap: 1000, logger: .silent, now: { TestClock.start },
       removed: { _ in })
-    let router = CellRouter(link, mailbox: mailbox, partitions: 2, origin: "0")
+    let router = ClusterRouter(link, mailbox: mailbox, partitions: 2, origin: "0")
     let stream = RouterConformance.Stream(loop: MultiThreadedEventLoopGroup.singleton.next(), timeLimit: .seconds(300))
     _ = try await stream.loop.submit { router.attach(1, stream, loop: stream.loop) }.get()
     link.set(.disconnected)

@@ -14,7 +14,7 @@ import Synchronization
 ///
 /// Deliveries come from the model, which republishes the messages that it stores. The sender's call returns after that,
 /// so that the next operation of the sender happens later.
-final class CellRouters: PushRouter {
+final class ClusterRouters: PushRouter {
   private struct State {
     var attached = 0
     var streams: [UInt64: (router: Int, number: UInt64)] = [:]
@@ -22,7 +22,7 @@ final class CellRouters: PushRouter {
 
   private let engine = ModelEngine()
   private let broker: ModelLink
-  private let routers: [CellRouter]
+  private let routers: [ClusterRouter]
   private let state = Mutex(State())
 
   init(gateways: Int) {
@@ -32,7 +32,7 @@ final class CellRouters: PushRouter {
       let mailbox = JetStreamMailbox(
         .patient(link), partitions: 1, replicas: 1, cap: 1000, logger: .silent, now: { TestClock.start },
         removed: { _ in })
-      return CellRouter(link, mailbox: mailbox, partitions: 1, origin: "\(index)")
+      return ClusterRouter(link, mailbox: mailbox, partitions: 1, origin: "\(index)")
     }
   }
 

@@ -52,10 +52,10 @@ import Testing
   }
 
   @Test func `all other gateways check, and one that does not answer delays the sender`() async throws {
-    let hub = CellHub()
-    let (own, others) = (hub.cell("1"), ["2", "3"].map(hub.cell))
+    let hub = ClusterHub()
+    let (own, others) = (hub.cluster("1"), ["2", "3"].map(hub.cluster))
     let surroundings = [Surroundings(), Surroundings()]
-    for (cell, around) in zip(others, surroundings) { try around.watch().answer(cell) }
+    for (cluster, around) in zip(others, surroundings) { try around.watch().answer(cluster) }
     let pauses = Mutex(0)
     let settle = { await SharedDataWatch.settle(own) { _ in pauses.withLock { $0 += 1 } } }
     await settle()

@@ -8,7 +8,7 @@ import Testing
 @testable import PushStorage
 
 /// Scheduled pushes of a cluster. Every gateway finds them due.
-@Suite(.timeLimit(.minutes(5))) struct ScheduledInCellTests {
+@Suite(.timeLimit(.minutes(5))) struct ScheduledInClusterTests {
   /// A router without streams that records the pushes of `deliverNow`.
   private final class CountingRouter: PushRouter {
     let handedOver = Mutex<[APNSID]>([])

@@ -67,7 +67,8 @@ final class TestGateway: Sendable {
     let admin = AdminAPI(
       parts, status: { status },
       certificates: CertificatesAPI(
-        registrations: registrations, clock: clock.wallClock, cell: nil, folder: StateFolder(folder.path), reload: {}),
+        registrations: registrations, clock: clock.wallClock, cluster: nil, folder: StateFolder(folder.path), reload: {}
+      ),
       faults: FaultsAPI(faults, clock: clock.wallClock, logger: .silent),
       authority: { TestGateway.authority },
       metrics: MetricsAPI(meters: meters),

@@ -11,7 +11,7 @@ import Synchronization
 @testable import PushStorage
 
 /// A cluster of many gateways and modeled devices on a model of JetStream. Each method does one step and measures it.
-final class ScaleCell: Sendable {
+final class ScaleCluster: Sendable {
   let size: ScaleSize
   let engine = ModelEngine(isReliable: true)
   let gateways: [ScaleGateway]
@@ -101,7 +101,7 @@ final class ScaleCell: Sendable {
       await withTaskGroup(of: Void.self) { group in
         for (place, sender) in senders.enumerated() {
           let share = count / senders.count + (place < count % senders.count ? 1 : 0)
-          group.addTask { await ScaleCell.send((0..<share).lazy.map { _ in Int.random(in: some) }, through: sender) }
+          group.addTask { await ScaleCluster.send((0..<share).lazy.map { _ in Int.random(in: some) }, through: sender) }
         }
       }
       await tallies.delivered.reach(delivered + count)
@@ -113,7 +113,7 @@ final class ScaleCell: Sendable {
   func sendOneEach(_ some: Range<Int>, through senders: [ScaleGateway]) async {
     await withTaskGroup(of: Void.self) { group in
       for (place, sender) in senders.enumerated() {
-        group.addTask { await ScaleCell.send(some.filter { $0 % senders.count == place }, through: sender) }
+        group.addTask { await ScaleCluster.send(some.filter { $0 % senders.count == place }, through: sender) }
       }
     }
   }
