@@ -209,7 +209,7 @@ package struct RegistrationTables: Sendable {
   @discardableResult
   package mutating func remove(_ device: DeviceID) -> [DeviceToken] {
     guard let index = index(of: device), let record = devices[index] else { return [] }
-    let tokens = tokenPlaces(from: record.token).compactMap { self.tokens[$0]?.token }
+    let tokens = tokenIndexes(from: record.token).compactMap { self.tokens[$0]?.token }
     devicesByRow.remove(index, hash: HashIndex.hash(of: device.row))
     devicesByName.remove(index, hash: RegistrationTables.hash(of: record.name))
     if let secret = record.secret { devicesBySecret.remove(index, hash: secret.words.0) }
@@ -323,7 +323,7 @@ package struct RegistrationTables: Sendable {
   }
 
   private func registrations(from first: UInt32) -> [Registration] {
-    tokenPlaces(from: first).reversed().compactMap { tokens[$0].map(RegistrationTables.registration) }
+    tokenIndexes(from: first).reversed().compactMap { tokens[$0].map(RegistrationTables.registration) }
   }
 
   /// Adds a token, which must not be in the tables yet.
@@ -352,7 +352,7 @@ package struct RegistrationTables: Sendable {
     if let owner = self.index(of: DeviceID(row: record.device)), let first = devices[owner]?.token {
       if first == index {
         devices[owner]?.token = record.next
-      } else if let before = tokenPlaces(from: first).first(where: { tokens[$0]?.next == UInt32(index) }) {
+      } else if let before = tokenIndexes(from: first).first(where: { tokens[$0]?.next == UInt32(index) }) {
         tokens[before]?.next = record.next
       }
     }
@@ -365,7 +365,7 @@ package struct RegistrationTables: Sendable {
     devices[owner]?.token = UInt32(index)
   }
 
-  private func tokenPlaces(from first: UInt32) -> [Int] {
+  private func tokenIndexes(from first: UInt32) -> [Int] {
     var (indexes, next): ([Int], UInt32) = ([], first)
     while next != RegistrationTables.none, let record = tokens[Int(next)] {
       indexes.append(Int(next))

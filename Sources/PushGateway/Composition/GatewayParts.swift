@@ -36,7 +36,7 @@ final class GatewayParts: Sendable {
   /// The rate limits for device tokens, teams and apps.
   let senderRates: SenderRates
   /// The limit of delivery-log rows about refused pushes of clients without a valid credential.
-  let refusalRows = RefusalBudget()
+  let refusalRows = RefusalRowLimiter()
   let budgets = DeviceRateLimiter()
   /// The times at which devices were connected, until they are written to disk.
   let presence = LastSeen()

@@ -107,7 +107,7 @@ import Testing
   }
 
   @Test func `an address and all of them have as many rows as they may`() throws {
-    let budget = RefusalBudget()
+    let budget = RefusalRowLimiter()
     func taken(_ address: String, at now: Int64) -> Int {
       (0..<1_000).prefix { _ in budget.take(.init(text: address), at: now) }.count
     }

@@ -12,7 +12,7 @@ import Testing
 @testable import PushStorage
 
 /// The limits for frequent changes and for the size of tables.
-@Suite(.timeLimit(.minutes(5))) struct ChangeBudgetTests {
+@Suite(.timeLimit(.minutes(5))) struct ChangeLimitTests {
   private func change(_ client: Client, _ device: TestDevice, at path: String = "", _ body: String) async throws
     -> Client.Answer
   {

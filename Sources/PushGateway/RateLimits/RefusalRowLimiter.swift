@@ -4,7 +4,7 @@ import Synchronization
 
 /// Limits the delivery log's rows about refused pushes of clients without a valid credential, by address and in
 /// total: such clients can't fill the disk, nor displace other rows from the log.
-final class RefusalBudget: Sendable {
+final class RefusalRowLimiter: Sendable {
   private let addresses = AddressRateLimiter(remote: Limits.refusalRows, local: Limits.allRefusalRows)
   private let all = Mutex(TokenBucket(Limits.allRefusalRows, at: 0))
 

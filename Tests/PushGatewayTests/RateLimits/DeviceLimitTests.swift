@@ -10,7 +10,7 @@ import Testing
 @testable import PushStorage
 
 /// The limits for a single device.
-@Suite(.timeLimit(.minutes(5))) struct DeviceBudgetTests {
+@Suite(.timeLimit(.minutes(5))) struct DeviceLimitTests {
   private func rows(_ gateway: TestGateway, _ events: Set<DeliveryEvent>) async throws -> [DeliveryLog.Row] {
     await gateway.parts.answers.settle()
     return try await gateway.rows(.init(events: events, limit: 100_000)).map(\.row)

@@ -5,7 +5,7 @@ import PushPolicy
 import TerminalUI
 
 /// Keeps the device's history and performs the phone's effects, one batch after the other.
-actor PhoneKeeper {
+actor PhoneEffectRunner {
   private let journal: PhoneJournal
   private let session: DeviceSession
   private let environment: PhoneEnvironment
@@ -56,8 +56,8 @@ actor PhoneKeeper {
       case .state(let isSilent, let focus): session.set(silent: isSilent, focus: focus)
       case .change(let change): ask(for: change)
       case .awaitReadiness(let number, let time): post(.alertReady(number), after: time)
-      case .awaitTurn: post(.turned, after: PhoneKeeper.turnTime)
-      case .awaitPause: post(.paused, after: PhoneKeeper.pauseTime)
+      case .awaitTurn: post(.turned, after: PhoneEffectRunner.turnTime)
+      case .awaitPause: post(.paused, after: PhoneEffectRunner.pauseTime)
       case .retry: session.retry()
       case .mouse(let isTaken): environment.takeMouse(isTaken)
       case .send(let draft): send(draft)
@@ -120,7 +120,7 @@ actor PhoneKeeper {
           failingCount += 1
         }
         failures += 1
-        try? await Task.sleep(for: PhoneKeeper.pause(after: failures))
+        try? await Task.sleep(for: PhoneEffectRunner.pause(after: failures))
       }
     }
     return false
@@ -155,7 +155,7 @@ actor PhoneKeeper {
       default: nil
       }
     }
-    if news.isChanged || savedCount - reportedCount >= PhoneKeeper.reportStep {
+    if news.isChanged || savedCount - reportedCount >= PhoneEffectRunner.reportStep {
       messages.append(.stored(count: savedCount, history: news.isChanged ? journal.state : nil))
       reportedCount = savedCount
     }
@@ -179,7 +179,7 @@ actor PhoneKeeper {
     guard !isRepeating else { return }
     isRepeating = true
     Task {
-      try? await Task.sleep(for: PhoneKeeper.answerInterval)
+      try? await Task.sleep(for: PhoneEffectRunner.answerInterval)
       isRepeating = false
       inbox.post(.message(.answersDue))
     }

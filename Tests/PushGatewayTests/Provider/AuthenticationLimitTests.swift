@@ -9,7 +9,7 @@ import Testing
 @testable import PushStorage
 
 /// Invalid tokens, and one token in several spellings.
-@Suite(.timeLimit(.minutes(5))) struct AuthenticationBudgetTests {
+@Suite(.timeLimit(.minutes(5))) struct AuthenticationLimitTests {
   private let key: ES256Key
   private let cache: ProviderTokenCache
   private let parser = JSONParser()
