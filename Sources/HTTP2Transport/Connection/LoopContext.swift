@@ -131,7 +131,7 @@ import PushCore
   // MARK: Handshakes
 
   /// The connections with pending bytes of their TLS handshakes.
-  private var handshakes = FairLine<UnauthenticatedConnections.Source, Connection>()
+  private var handshakes = FairQueue<UnauthenticatedConnections.Source, Connection>()
   /// True if the processing of handshakes is scheduled, at the end of this iteration or after a pause.
   private var isHandshakeDue = false
   /// The end of the pause after the last handshakes.

@@ -30,7 +30,7 @@ extension GatewayBackend {
       let store = try await retry.wait {
         try await ClusterStore.open(folder.databasePath, of: identity, engine: engine, durability: .normal)
       }
-      let snapshots = SnapshotLine(ClusterSnapshots(engine), store, folder, logger: context.logger)
+      let snapshots = SnapshotQueue(ClusterSnapshots(engine), store, folder, logger: context.logger)
       let log = ClusterLog(
         engine, store: store, snapshotIsDue: { snapshots.write() }, failed: context.end,
         metLater: { schema in
@@ -127,7 +127,7 @@ extension GatewayBackend {
 }
 
 /// Writes snapshots one after another.
-private final class SnapshotLine: Sendable {
+private final class SnapshotQueue: Sendable {
   private let snapshots: ClusterSnapshots
   private let store: SQLiteStore
   private let folder: StateFolder

@@ -32,7 +32,7 @@ final class GatewayParts: Sendable {
   /// The open streams by channel.
   let liveChannels: LiveChannels
   /// The queue of pushes to groups.
-  let groupPushes = GroupPushLine()
+  let groupPushes = GroupPushQueue()
   /// The rate limits for device tokens, teams and apps.
   let senderRates: SenderRates
   /// The limit of delivery-log rows about refused pushes of clients without a valid credential.
@@ -107,7 +107,7 @@ final class GatewayParts: Sendable {
     }
     housekeeping = Housekeeping(
       configuration, logger: logger,
-      save: BackupLine(store, StateFolder(configuration.state), saveCluster: backend.cluster?.save).save)
+      save: BackupQueue(store, StateFolder(configuration.state), saveCluster: backend.cluster?.save).save)
     summaries = Summaries(
       registrations: registrations, mailbox: mailbox, held: held, router: router, log: log, clock: clock)
     logQueries = LogQueries(log: log, registrations: registrations, groups: groups, cluster: backend.cluster)

@@ -4,8 +4,8 @@ import Testing
 @testable import PushCore
 @testable import PushGateway
 
-@Suite struct GroupPushLineTests {
-  private let line = GroupPushLine()
+@Suite struct GroupPushQueueTests {
+  private let line = GroupPushQueue()
   private let begun = Begun()
 
   /// The pushes that have begun, by number.

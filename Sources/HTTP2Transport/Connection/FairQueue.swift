@@ -4,7 +4,7 @@ import DequeModule
 /// one of its own.
 ///
 /// The elements of one source keep their order. A source uses memory only while it has elements.
-struct FairLine<Source: Hashable, Element> {
+struct FairQueue<Source: Hashable, Element> {
   private var elements: [Source: Deque<Element>] = [:]
   /// Every source with elements, once, in the order in which they are served.
   private var sources: Deque<Source> = []

@@ -5,7 +5,7 @@ import PushStorage
 import Synchronization
 
 /// The queue of backups: they run one after another, since two at the same time would remove each other's drafts.
-final class BackupLine: Sendable {
+final class BackupQueue: Sendable {
   private let queue = DispatchQueue(label: "backups")
   private let store: SQLiteStore
   private let folder: StateFolder

@@ -6,7 +6,7 @@ import Synchronization
 /// this commit stays short for other pushes. Apps take turns.
 ///
 /// Holds at most ``Limits/waitingGroupPushes`` pushes, without their copies.
-final class GroupPushLine: Sendable {
+final class GroupPushQueue: Sendable {
   private struct Entry: Sendable {
     let copies: Int
     let begin: @Sendable () -> Void
