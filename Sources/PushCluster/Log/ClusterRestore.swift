@@ -34,7 +34,7 @@ package struct ClusterRestore: Sendable {
     from backup: RestoredBackup, partitions: Int?, replicas: Int?, authority: () throws -> [String: [UInt8]]
   ) async throws {
     let (cluster, number) = try await ClusterIdentity.beginFilling(engine, partitions: partitions, replicas: replicas)
-    let answering = try ClusterIdentity.sayFilling(engine)
+    let answering = try ClusterIdentity.announceFilling(engine)
     defer { answering() }
     do {
       try await store(backup, cluster, authority)

@@ -163,8 +163,8 @@ final class DeviceStream: StreamConsumer, LiveSubscription, BroadcastReceiver {
       // From here on the stream is notified when the secret is revoked; this checks that it was not revoked before.
       guard isKnown() else { return end(reason: "revoked") }
       shared.parts.presence.note(device.id, at: now / 1000)
-      sayWelcome()
-      sayTakenBack()
+      sendWelcome()
+      sendRetractionNotice()
       for action in state.hello(cursor: cursor) { perform(action) }
       channels.begin(self, number: number)
       sendDueBroadcasts()
@@ -444,7 +444,7 @@ final class DeviceStream: StreamConsumer, LiveSubscription, BroadcastReceiver {
     guard let content = shared.payloads.content(of: push) else { return giveUp(entry, of: app, message, now: now) }
     let decision = decide(push, content, of: app, now: now)
     if decision.isAlertCounted { alerts(at: now).note(push.id, of: app.id, at: now) }
-    if let cluster = shared.parts.backend.cluster, message == nil { tellOthers(push, content, cluster, at: now) }
+    if let cluster = shared.parts.backend.cluster, message == nil { publishSent(push, content, cluster, at: now) }
     if let hold = decision.hold {
       shared.parts.held.add(entry, hold, content.notification, decision.presentation.center)
     }
@@ -471,7 +471,7 @@ final class DeviceStream: StreamConsumer, LiveSubscription, BroadcastReceiver {
 
   /// Announces a push with actions to the other gateways of a cluster: the user may pick one after this gateway is
   /// gone.
-  private func tellOthers(_ push: StoredPush, _ content: PushContent, _ cluster: any Cluster, at now: Int64) {
+  private func publishSent(_ push: StoredPush, _ content: PushContent, _ cluster: any Cluster, at now: Int64) {
     guard let category = content.notification.category,
       !shared.parts.registrations.actions(of: push.app, category).isEmpty
     else { return }
@@ -485,7 +485,7 @@ final class DeviceStream: StreamConsumer, LiveSubscription, BroadcastReceiver {
       isCatchingUp: !state.hasAnnouncedCaughtUp, now: now)
     return decider.decide(
       push, content, of: app, ads: shared.ads,
-      recentAlerts: { alerts(at: now).count(of: app.id, besides: push.id, at: now) },
+      recentAlerts: { alerts(at: now).count(of: app.id, except: push.id, at: now) },
       actions: { registrations.actions(of: app.id, $0) },
       isQuestion: { registrations.isQuestion(app.id, $0) })
   }
@@ -508,7 +508,7 @@ final class DeviceStream: StreamConsumer, LiveSubscription, BroadcastReceiver {
     write(PushLine.undeliverable(entry.push.id, app: app))
   }
 
-  private func sayWelcome() {
+  private func sendWelcome() {
     let apps = shared.parts.registrations.registrations(of: device.id).map(\.1)
     let preferences = controlJSON(shared.parts.registrations.preferences(of: device.id))
     write(
@@ -518,7 +518,7 @@ final class DeviceStream: StreamConsumer, LiveSubscription, BroadcastReceiver {
   }
 
   /// Sends the retractions, including those from the time when the device was offline.
-  private func sayTakenBack() {
+  private func sendRetractionNotice() {
     if shared.parts.retractions.isEmpty { return }
     retractionsLeft = shared.parts.retractions.retractions(of: device.person)[...]
     sendRetractions()

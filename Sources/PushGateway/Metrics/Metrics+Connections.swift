@@ -67,7 +67,7 @@ extension Metric {
       }),
     Metric(
       "pushgateway_faults_injected", .counter, "Injected faults.",
-      total: { $0.faults.strikes.total }),
+      total: { $0.faults.injections.total }),
   ]
 
   static let loops: [Metric] = [

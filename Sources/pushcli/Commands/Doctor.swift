@@ -42,7 +42,7 @@ struct Doctor: AsyncParsableCommand {
   @OptionGroup var format: FormatOptions
 
   func run() async throws {
-    if repair { return try mend() }
+    if repair { return try repairFiles() }
     let findings =
       if let elsewhere = try examined {
         await elsewhere.findings()
@@ -88,7 +88,7 @@ struct Doctor: AsyncParsableCommand {
     return RemoteCheck(target: target, trustPath: trustPath ?? known ?? own)
   }
 
-  private func mend() throws {
+  private func repairFiles() throws {
     PrivateFile.restrictProcess()
     let folder = try state.folder
     let report: RepairReport?

@@ -24,15 +24,15 @@ extension PlainPhone: LineModel {
     case .paused: showPause(&effects)
     default:
       effects = phone.update(message, now: now)
-      sayNotice()
+      showNotice()
       show(message, &effects)
     }
-    sayNotice()
+    showNotice()
     if !effects.contains(.quit) { ask() }
     return effects
   }
 
-  private mutating func sayNotice() {
+  private mutating func showNotice() {
     guard let notice = phone.notice else { return }
     phone.notice = nil
     if notice != lastNotice { say(notice) }

@@ -205,7 +205,7 @@ struct ProviderPush: Sendable {
     let development = try gateway.state.folder.development
     let parts = to.map { $0.split(separator: "/", maxSplits: 1).map(String.init) } ?? []
     if signing?.isGiven != true, let topic = parts.count > 1 ? parts[1] : topic,
-      let found = try await ProviderTokenSigner.find(for: topic, besides: development?.teamID, gateway.state)
+      let found = try await ProviderTokenSigner.find(for: topic, except: development?.teamID, gateway.state)
     {
       return found
     }
