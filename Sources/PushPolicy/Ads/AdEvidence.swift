@@ -183,8 +183,8 @@ extension AdDetector {
   /// Returns `passages` without the ones that overlap a heavier one, because parts of one scalar have the same position.
   private static func apart(_ passages: [Passage]) -> [Passage] {
     var apart: [Passage] = []
-    for passage in passages where !apart.contains(where: { $0.text == passage.text && $0.range.overlaps(passage.range) })
-    {
+    for passage in passages
+    where !apart.contains(where: { $0.text == passage.text && $0.range.overlaps(passage.range) }) {
       apart.append(passage)
     }
     return apart
