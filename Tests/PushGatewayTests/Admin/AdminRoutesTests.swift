@@ -24,7 +24,7 @@ import Testing
     let rows = page.split(separator: "\n").compactMap { line -> String? in
       let cells = line.split(separator: "|").map { $0.trimmingCharacters(in: .whitespaces) }
       guard cells.count >= 2, cells[0].hasPrefix("`"), cells[0].contains(" /") else { return nil }
-      return "\(clusters[0].dropFirst().dropLast()) \(clusters[1])"
+      return "\(cells[0].dropFirst().dropLast()) \(cells[1])"
     }
     try await TestGateway.run { gateway in
       let routes = gateway.admin.router.routes.map { route in
