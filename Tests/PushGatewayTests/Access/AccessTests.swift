@@ -240,7 +240,7 @@ import Testing
         + AccessTests.adminRoutes(gateway.admin.router)
       var rows: [String] = []
       for route in routes {
-        var clusters: [String] = []
+        var cells: [String] = []
         for credential in Credential.allCases {
           let outcome: String
           parts.remote.set(isOn: credential != .off)
@@ -260,9 +260,9 @@ import Testing
           }
           #expect(
             (outcome == "yes") == AccessTests.holds(credential, route), "\(route.name), \(credential): \(outcome)")
-          clusters.append(outcome)
+          cells.append(outcome)
         }
-        rows.append("| `\(route.name)` | \(clusters.joined(separator: " | ")) |")
+        rows.append("| `\(route.name)` | \(cells.joined(separator: " | ")) |")
       }
       await outside.close()
       let header = "| route | \(Credential.allCases.map(\.rawValue).joined(separator: " | ")) |"

@@ -15,9 +15,9 @@ import Testing
   private func rows() throws -> [Row] {
     let page = URL(filePath: #filePath).appending(path: "../../../../docs/reference/rules.md").standardized
     return try String(contentsOf: page, encoding: .utf8).split(separator: "\n").compactMap { line in
-      let clusters = line.split(separator: "|").map { $0.trimmingCharacters(in: .whitespaces) }
-      guard clusters.count == 6, clusters[0].hasPrefix("`"), clusters[0].hasSuffix("`") else { return nil }
-      return Row(code: String(clusters[0].dropFirst().dropLast()), example: clusters[3], effect: clusters[5])
+      let cells = line.split(separator: "|").map { $0.trimmingCharacters(in: .whitespaces) }
+      guard cells.count == 6, cells[0].hasPrefix("`"), cells[0].hasSuffix("`") else { return nil }
+      return Row(code: String(cells[0].dropFirst().dropLast()), example: cells[3], effect: cells[5])
     }
   }
 
