@@ -17,30 +17,30 @@ final class CursorFile: Sendable {
   deinit { close(file) }
 
   /// The number in the file; 0 if there is none.
-  var place: NumberedPlace {
+  var position: NumberedPosition {
     var bytes = [UInt8](repeating: 0, count: 128)
     let count = unsafe pread(file, &bytes, bytes.count, 0)
     let line = String(decoding: bytes.prefix(max(0, count)).prefix { $0 != UInt8(ascii: "\n") }, as: UTF8.self)
     let digits = line.prefix { $0.isASCII && $0.isNumber }
     let epoch =
       line.dropFirst(digits.count).first == " " ? NumberingEpoch(String(line.dropFirst(digits.count + 1))) : nil
-    return NumberedPlace(epoch: epoch, seq: UInt64(digits) ?? 0)
+    return NumberedPosition(epoch: epoch, seq: UInt64(digits) ?? 0)
   }
 
   /// Writes the number so that it survives the end of this process; ``sync()`` makes it survive a crash of the machine.
   ///
   /// A number that is not higher than the one in the file is ignored, as is one of another numbering.
-  func write(_ place: NumberedPlace) throws {
+  func write(_ position: NumberedPosition) throws {
     try withLock {
-      let present = self.place
-      if place.epoch == present.epoch, place.seq > present.seq { try replace(with: place) }
+      let present = self.position
+      if position.epoch == present.epoch, position.seq > present.seq { try replace(with: position) }
     }
   }
 
   /// Changes the file to another numbering, with the number 0. The same numbering changes nothing.
   func begin(_ epoch: NumberingEpoch?) throws {
     try withLock {
-      if place.epoch != epoch { try replace(with: NumberedPlace(epoch: epoch, seq: 0)) }
+      if position.epoch != epoch { try replace(with: NumberedPosition(epoch: epoch, seq: 0)) }
     }
   }
 
@@ -52,10 +52,10 @@ final class CursorFile: Sendable {
 
   /// Replaces the content with one write: the number always has the same width, and bytes after the end of the line are
   /// not read. An earlier version reads only the number.
-  private func replace(with place: NumberedPlace) throws {
-    let digits = String(place.seq)
+  private func replace(with position: NumberedPosition) throws {
+    let digits = String(position.seq)
     let number = String(repeating: "0", count: 20 - digits.count) + digits
-    let text = Array((number + (place.epoch.map { " \($0)" } ?? "") + "\n").utf8)
+    let text = Array((number + (position.epoch.map { " \($0)" } ?? "") + "\n").utf8)
     guard unsafe pwrite(file, text, text.count, 0) == text.count else { throw failure }
   }
 

@@ -3,12 +3,12 @@ package import PushPolicy
 
 extension DeviceEvent {
   /// Returns the events for complete lines of a gateway. Consecutive pushes become one event; pushes up to
-  /// `place` are left out.
-  package static func events(in bytes: [UInt8], after place: NumberedPlace, parser: JSONParser) -> [DeviceEvent] {
+  /// `position` are left out.
+  package static func events(in bytes: [UInt8], after position: NumberedPosition, parser: JSONParser) -> [DeviceEvent] {
     var events: [DeviceEvent] = []
     var batch = PushBatch()
     batch.bytes.reserveCapacity(bytes.count)
-    var last = place.seq
+    var last = position.seq
     var start = 0
     while start < bytes.count, let end = bytes[start...].firstIndex(of: UInt8(ascii: "\n")) {
       let range = start..<end
@@ -26,8 +26,8 @@ extension DeviceEvent {
         guard seq == 0 || seq > last else { continue }
         last = max(last, seq)
       }
-      // Numbers of another numbering can't be compared with `place`.
-      if case .welcome(let welcome) = line, welcome.epoch != place.epoch { last = 0 }
+      // Numbers of another numbering can't be compared with `position`.
+      if case .welcome(let welcome) = line, welcome.epoch != position.epoch { last = 0 }
       events += DeviceEvent.events(of: line)
     }
     if !batch.lines.isEmpty { events.append(.pushes(batch)) }

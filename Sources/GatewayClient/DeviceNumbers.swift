@@ -7,7 +7,7 @@ import GatewayProtocol
 struct DeviceNumbers {
   /// The last number that was passed to the receiver, or of the receiver's own record, which may be ahead of the cursor
   /// after a crash.
-  private(set) var received: NumberedPlace
+  private(set) var received: NumberedPosition
   /// The numbering of the pushes that the receiver stores.
   private(set) var epoch: NumberingEpoch?
   /// True after the open stream has sent its numbering, which is that of ``received`` from then on.
@@ -16,16 +16,16 @@ struct DeviceNumbers {
   private var said: UInt64 = 0
   private var pace = AcknowledgementPace()
 
-  /// - Parameter place: the number of the last stored push.
-  init(after place: NumberedPlace) {
-    received = place
-    epoch = place.epoch
+  /// - Parameter position: the number of the last stored push.
+  init(after position: NumberedPosition) {
+    received = position
+    epoch = position.epoch
   }
 
   // MARK: The stream
 
   /// Records the number that the device sends at the start of a stream.
-  mutating func streamBegins(after place: NumberedPlace) { (isWelcome, said) = (false, place.seq) }
+  mutating func streamBegins(after position: NumberedPosition) { (isWelcome, said) = (false, position.seq) }
 
   mutating func streamEnded() { isWelcome = false }
 
@@ -35,7 +35,7 @@ struct DeviceNumbers {
   mutating func welcome(_ epoch: NumberingEpoch?) -> Bool {
     isWelcome = true
     guard received.epoch != epoch else { return false }
-    received = NumberedPlace(epoch: epoch, seq: 0)
+    received = NumberedPosition(epoch: epoch, seq: 0)
     return true
   }
 
@@ -44,16 +44,16 @@ struct DeviceNumbers {
 
   /// Returns the number that was stored after the device had sent its number, and before acknowledgements were
   /// possible; nil for none.
-  func unacknowledged(of stored: NumberedPlace) -> UInt64? {
+  func unacknowledged(of stored: NumberedPosition) -> UInt64? {
     stored.epoch == received.epoch && stored.seq > said ? stored.seq : nil
   }
 
   // MARK: The receiver
 
   /// Takes the number of the receiver's own record.
-  mutating func resume(after place: NumberedPlace) {
-    if place.epoch != received.epoch { received = place }
-    received.seq = max(received.seq, place.seq)
+  mutating func resume(after position: NumberedPosition) {
+    if position.epoch != received.epoch { received = position }
+    received.seq = max(received.seq, position.seq)
   }
 
   /// Records the numbering of the pushes that the receiver stores from now on.

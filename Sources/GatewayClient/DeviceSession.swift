@@ -57,7 +57,7 @@ package final class DeviceSession: Sendable {
   package var beginningFailure: (any Error)? { unreached.withLock { $0 } }
 
   /// The number up to which pushes are stored on this machine.
-  package var cursorValue: UInt64 { cursor.place.seq }
+  package var cursorValue: UInt64 { cursor.position.seq }
 
   /// - Parameters:
   ///   - folder: the folder of the cursor.
@@ -95,17 +95,17 @@ package final class DeviceSession: Sendable {
     self.sleep = sleep
     self.gateways = gateways
     self.connect = connect
-    route = Mutex(GatewayRoute(told: gateways.remembered, generator: generator))
+    route = Mutex(GatewayRoute(reported: gateways.remembered, generator: generator))
     cursor = try CursorFile(path: folder.devicesPath + "/" + name + ".cursor")
-    numbers = Mutex(DeviceNumbers(after: cursor.place))
+    numbers = Mutex(DeviceNumbers(after: cursor.position))
   }
 
   /// Records that the receiver has everything up to this number, even if the cursor is behind.
   ///
   /// - Throws: ``ClientError`` when the cursor can't be written.
-  package func resume(after place: NumberedPlace) throws {
-    numbers.withLock { $0.resume(after: place) }
-    if place.seq > 0 { try cursor.write(place) }
+  package func resume(after position: NumberedPosition) throws {
+    numbers.withLock { $0.resume(after: position) }
+    if position.seq > 0 { try cursor.write(position) }
   }
 
   /// Starts the session and returns its events, which end after ``finish()``.
@@ -262,7 +262,7 @@ package final class DeviceSession: Sendable {
     // The gateway has read the hello, which contained the number of everything stored at that time.
     unconfirmed.withLock { $0 = false }
     let isNew = numbers.withLock { $0.welcome(epoch) }
-    let stored = cursor.place
+    let stored = cursor.position
     if isNew || stored.epoch != epoch {
       await queue.send(.renumbered(epoch))
     } else if let seq = numbers.withLock({ $0.unacknowledged(of: stored) }) {
@@ -271,16 +271,16 @@ package final class DeviceSession: Sendable {
     }
     // A gateway that has just started may not have the addresses of the others yet.
     guard !others.isEmpty || epoch == nil else { return }
-    let news = route.withLock { $0.learn(others) ? $0.told : nil }
+    let news = route.withLock { $0.learn(others) ? $0.reported : nil }
     if let news { gateways.remember(others.isEmpty ? [] : news) }
   }
 
   private var hello: DeviceLine {
     let (isSilent, focus) = circumstances.withLock { $0 }
-    let place = cursor.place
-    numbers.withLock { $0.streamBegins(after: place) }
+    let position = cursor.position
+    numbers.withLock { $0.streamBegins(after: position) }
     return .hello(
-      version: DeviceProtocol.version, cursor: place.seq, epoch: place.epoch, isSilent: isSilent, focus: focus)
+      version: DeviceProtocol.version, cursor: position.seq, epoch: position.epoch, isSilent: isSilent, focus: focus)
   }
 
   // MARK: From the device
@@ -294,7 +294,7 @@ package final class DeviceSession: Sendable {
 
   /// Records in the cursor that the device has everything up to `seq`: the end of this process then repeats no push.
   package func store(_ seq: UInt64) throws {
-    if seq > 0 { try cursor.write(NumberedPlace(epoch: numbers.withLock { $0.epoch }, seq: seq)) }
+    if seq > 0 { try cursor.write(NumberedPosition(epoch: numbers.withLock { $0.epoch }, seq: seq)) }
   }
 
   /// Acknowledges everything up to `seq` after the cursor is on disk.

@@ -8,7 +8,7 @@ package import GatewayProtocol
 package struct GatewayRoute: Sendable {
   private var named: [GatewayAddress] = []
   /// The addresses that gateways reported, and the address of the reporting gateway.
-  private(set) var told: [GatewayAddress]
+  private(set) var reported: [GatewayAddress]
   private var tried: Set<GatewayAddress> = []
   /// The gateways that the last gateway recommended when it ended the stream.
   private var recommended: [GatewayAddress] = []
@@ -18,16 +18,16 @@ package struct GatewayRoute: Sendable {
   /// The address that was tried last.
   package private(set) var current: GatewayAddress?
 
-  /// - Parameter told: the addresses that were reported in an earlier run.
+  /// - Parameter reported: the addresses that were reported in an earlier run.
   package init(
-    told: [GatewayAddress] = [], generator: any RandomNumberGenerator & Sendable = SystemRandomNumberGenerator()
+    reported: [GatewayAddress] = [], generator: any RandomNumberGenerator & Sendable = SystemRandomNumberGenerator()
   ) {
-    self.told = told
+    self.reported = reported
     self.generator = generator
   }
 
   /// All addresses, configured ones first.
-  var known: [GatewayAddress] { named + told.filter { !named.contains($0) } }
+  var known: [GatewayAddress] { named + reported.filter { !named.contains($0) } }
 
   /// True if the round has an untried address.
   var hasUntried: Bool { known.contains { !tried.contains($0) } }
@@ -57,14 +57,14 @@ package struct GatewayRoute: Sendable {
   /// - Returns: true if the addresses have changed and have to be stored.
   mutating func learn(_ others: [GatewayAddress]) -> Bool {
     let news = (current.map { [$0] } ?? []) + others.filter { $0 != current }
-    defer { told = news }
-    return Set(news) != Set(told)
+    defer { reported = news }
+    return Set(news) != Set(reported)
   }
 
   /// Takes the gateways that a gateway recommends when it ends its streams.
   mutating func recommend(_ others: [GatewayAddress]) {
     recommended = others.filter { $0 != current }
-    told += recommended.filter { !told.contains($0) }
+    reported += recommended.filter { !reported.contains($0) }
   }
 
   /// Counts a permanent refusal of the gateway that was tried.

@@ -25,7 +25,7 @@ package struct NumberingEpoch: Hashable, Sendable, CustomStringConvertible {
 }
 
 /// A number of a push with its numbering, in the form of the event ids of a stream of events.
-package struct NumberedPlace: Equatable, Sendable, CustomStringConvertible {
+package struct NumberedPosition: Equatable, Sendable, CustomStringConvertible {
   package var epoch: NumberingEpoch?
   package var seq: UInt64
 

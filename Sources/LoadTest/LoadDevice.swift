@@ -15,11 +15,9 @@ package final class LoadDevice: HTTP2SessionDelegate, StreamConsumer {
   package let index: Int
   package let isSlow: Bool
   package private(set) var state = State.offline
-  /// True if the gateway has reported, on the current connection, that no pushes are pending.
-  package private(set) var isCaughtUp = false
   /// The sequence number of the last received push.
   package private(set) var cursor: UInt64 = 0
-  private unowned let lane: LoadWorker
+  private unowned let worker: LoadWorker
   private var connection: Connection?
   private var stream: HTTP2Stream?
   private var tls: TLSConnection?
@@ -30,10 +28,10 @@ package final class LoadDevice: HTTP2SessionDelegate, StreamConsumer {
   /// The first bytes of a line that is not complete yet.
   private var partial: [UInt8] = []
 
-  package init(index: Int, isSlow: Bool, lane: LoadWorker) {
+  package init(index: Int, isSlow: Bool, worker: LoadWorker) {
     self.index = index
     self.isSlow = isSlow
-    self.lane = lane
+    self.worker = worker
   }
 
   /// Requests the device's stream on a connection that is about to be opened.
@@ -46,7 +44,7 @@ package final class LoadDevice: HTTP2SessionDelegate, StreamConsumer {
     var head = HeaderFields()
     head.append(.method, "POST")
     head.append(.scheme, "https")
-    head.append(.authority, lane.target.places[lane.target.place(of: index)].description.utf8)
+    head.append(.authority, worker.target.addresses[worker.target.addressIndex(of: index)].description.utf8)
     head.append(.path, Paths.deviceStream)
     head.append(.authorization, "bearer \(secret)".utf8)
     let stream = try connection.session.request(head, hasBody: true)
@@ -59,7 +57,7 @@ package final class LoadDevice: HTTP2SessionDelegate, StreamConsumer {
 
   /// Closes the connection without a GOAWAY or the end of the stream, as after a loss of the network.
   package func drop() {
-    if lane.resumesSessions { tlsSession = tls?.session }
+    if worker.resumesSessions { tlsSession = tls?.session }
     connection?.close(nil)
   }
 
@@ -77,7 +75,7 @@ package final class LoadDevice: HTTP2SessionDelegate, StreamConsumer {
     isAcknowledgementDue = false
     switch pace.store(cursor, at: .now) {
     case .acknowledge: sendAcknowledgement()
-    case .wait(let time): lane.acknowledge(self, at: time)
+    case .wait(let time): worker.acknowledge(self, at: time)
     case .nothing: break
     }
   }
@@ -85,11 +83,11 @@ package final class LoadDevice: HTTP2SessionDelegate, StreamConsumer {
   /// Sends the due acknowledgement. A device that is not connected sends nothing.
   package func sendAcknowledgement() {
     guard let seq = pace.acknowledge(at: .now), let connection, let stream else { return }
-    lane.acknowledgement.removeSubrange(LoadWorker.acknowledgementHead.count...)
-    appendDecimal(seq, to: &lane.acknowledgement)
-    lane.acknowledgement.append(UInt8(ascii: "}"))
-    lane.acknowledgement.append(UInt8(ascii: "\n"))
-    connection.session.write(lane.acknowledgement, ending: false, on: stream)
+    worker.acknowledgement.removeSubrange(LoadWorker.acknowledgementHead.count...)
+    appendDecimal(seq, to: &worker.acknowledgement)
+    worker.acknowledgement.append(UInt8(ascii: "}"))
+    worker.acknowledgement.append(UInt8(ascii: "\n"))
+    connection.session.write(worker.acknowledgement, ending: false, on: stream)
     connection.setNeedsFlush()
   }
 
@@ -101,15 +99,14 @@ package final class LoadDevice: HTTP2SessionDelegate, StreamConsumer {
     isAcknowledgementDue = false
     let wasLive = state == .live
     state = .offline
-    isCaughtUp = false
-    lane.deviceLost(self, wasLive: wasLive, error)
+    worker.deviceLost(self, wasLive: wasLive, error)
   }
 
   // MARK: HTTP2SessionDelegate
 
   package func session(_ session: HTTP2Session, receivedHeadOn stream: HTTP2Stream) {
     guard stream.message.has(.status, "200") else {
-      lane.fail("a device's stream was refused with \(stream.message.text(.status) ?? "no status")")
+      worker.fail("a device's stream was refused with \(stream.message.text(.status) ?? "no status")")
       connection?.closeAfterFlush()
       return
     }
@@ -129,7 +126,7 @@ package final class LoadDevice: HTTP2SessionDelegate, StreamConsumer {
 
   package func received(_ bytes: UnsafeRawBufferPointer) {
     var rest = unsafe bytes
-    let now = lane.elapsed()
+    let now = worker.elapsed()
     while let start = rest.baseAddress, let end = unsafe memchr(start, LoadDevice.newline, rest.count) {
       let size = unsafe UnsafeRawPointer(end) - start
       if partial.isEmpty {
@@ -164,27 +161,26 @@ package final class LoadDevice: HTTP2SessionDelegate, StreamConsumer {
       if seq > 0 {
         // The device drops a push that it has already received.
         guard seq > cursor else {
-          lane.tally.pushes.redelivered += 1
+          worker.tally.pushes.redelivered += 1
           return
         }
         cursor = seq
         if !isAcknowledgementDue {
           isAcknowledgementDue = true
-          lane.acknowledgeLater(self)
+          worker.acknowledgeLater(self)
         }
       }
-      if let mark = unsafe LoadTag(line: line) { lane.delivered(mark, to: self, now) }
+      if let mark = unsafe LoadTag(line: line) { worker.delivered(mark, to: self, now) }
     case .welcome:
       state = .live
-      if tls?.isResumed == true { lane.tally.resumed += 1 }
-      lane.deviceLive(self)
+      if tls?.isResumed == true { worker.tally.resumed += 1 }
+      worker.deviceLive(self)
     case .caughtUp:
-      isCaughtUp = true
-      lane.deviceCaughtUp(self)
+      worker.deviceCaughtUp(self)
     case .gap(let dropped):
       // The count is limited to the number of sent pushes, because a gateway could report any number.
-      let sent = lane.tally.pushes.sent
-      lane.tally.dropped[index] = min((lane.tally.dropped[index] ?? 0) + min(dropped, sent), sent)
+      let sent = worker.tally.pushes.sent
+      worker.tally.dropped[index] = min((worker.tally.dropped[index] ?? 0) + min(dropped, sent), sent)
     case nil: break
     }
   }

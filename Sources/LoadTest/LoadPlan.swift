@@ -87,7 +87,7 @@ package struct LoadPlan: Sendable {
 /// The target of a load test and the credentials for it.
 package struct LoadTarget: Sendable {
   /// The gateways, at least one; providers and devices are assigned to them round-robin.
-  package var places: [GatewayAddress]
+  package var addresses: [GatewayAddress]
   /// The path of the trusted certificates.
   package var trustPath: String
   /// The path of the admin socket that enrolls devices; nil for a target that only receives requests.
@@ -100,14 +100,14 @@ package struct LoadTarget: Sendable {
   /// The process to measure; nil to take the process ID from the gateway's status.
   package var pid: Int32?
 
-  package init(places: [GatewayAddress], trustPath: String, adminSocket: String?, topic: String) {
-    precondition(!places.isEmpty, "a load test has a gateway")
-    self.places = places
+  package init(addresses: [GatewayAddress], trustPath: String, adminSocket: String?, topic: String) {
+    precondition(!addresses.isEmpty, "a load test has a gateway")
+    self.addresses = addresses
     self.trustPath = trustPath
     self.adminSocket = adminSocket
     self.topic = topic
   }
 
-  /// Returns the index in ``places`` for a provider or a device.
-  package func place(of index: Int) -> Int { index % places.count }
+  /// Returns the index in ``addresses`` for a provider or a device.
+  package func addressIndex(of index: Int) -> Int { index % addresses.count }
 }

@@ -18,7 +18,7 @@ package final class LoadProvider: HTTP2SessionDelegate {
   }
 
   package let index: Int
-  private unowned let lane: any ProviderLane
+  private unowned let worker: any ProviderWorker
   private var connection: Connection?
   private var isReady = false
   /// The requests in flight; the index is the tag of the stream minus one.
@@ -28,14 +28,14 @@ package final class LoadProvider: HTTP2SessionDelegate {
   private var head = HeaderFields()
   private var idField: Int?
   private var payload: MarkedPayload
-  /// True while the lane lists this provider among those with free capacity.
+  /// True while the worker lists this provider among those with free capacity.
   package var isListed = false
 
-  package init(index: Int, lane: any ProviderLane) {
+  package init(index: Int, worker: any ProviderWorker) {
     self.index = index
-    self.lane = lane
-    windowSize = lane.plan.streams
-    payload = MarkedPayload(size: lane.plan.payloadSize)
+    self.worker = worker
+    windowSize = worker.plan.streams
+    payload = MarkedPayload(size: worker.plan.payloadSize)
     free = Array((0..<windowSize).reversed())
     requests = [Request](repeating: Request(device: 0, number: 0, intended: 0, id: 0), count: windowSize)
   }
@@ -48,23 +48,23 @@ package final class LoadProvider: HTTP2SessionDelegate {
 
   /// Builds the header fields that all requests share; each request then sets its own device token and `apns-id`.
   package func setHead(authorization: String?) {
-    let target = lane.target
+    let target = worker.target
     head.removeAll()
     head.append(.method, "POST")
     head.append(.scheme, "https")
-    head.append(.authority, target.places[target.place(of: index)].description.utf8)
+    head.append(.authority, target.addresses[target.addressIndex(of: index)].description.utf8)
     let path = target.path ?? Paths.devicePush.description + String(repeating: "0", count: 64)
     head.append(.path, path.utf8, isUnindexed: true)
     if let authorization { head.append(.authorization, authorization.utf8) }
     head.append(.apnsTopic, target.topic.utf8)
     head.append(.apnsPushType, "alert")
-    if let expiration = lane.plan.expiration {
-      head.append(.apnsExpiration, String(expiration == 0 ? 0 : lane.wallStart + expiration).utf8)
+    if let expiration = worker.plan.expiration {
+      head.append(.apnsExpiration, String(expiration == 0 ? 0 : worker.wallStart + expiration).utf8)
     }
     idField = nil
-    if lane.plan.hasIDs {
+    if worker.plan.hasIDs {
       idField = head.fields.count
-      head.append(.apnsID, (lane.idPrefix + "-8000-000000000000").utf8, isUnindexed: true)
+      head.append(.apnsID, (worker.idPrefix + "-8000-000000000000").utf8, isUnindexed: true)
     }
   }
 
@@ -82,8 +82,8 @@ package final class LoadProvider: HTTP2SessionDelegate {
     guard let connection, let slot = free.popLast() else { return }
     requests[slot] = request
     let device = request.device
-    if lane.target.path == nil {
-      unsafe lane.withToken(of: device) { token in
+    if worker.target.path == nil {
+      unsafe worker.withToken(of: device) { token in
         unsafe head.overwriteValue(LoadProvider.pathField) { unsafe $0.suffix(token.count).copyBytes(from: token) }
       }
     }
@@ -93,7 +93,7 @@ package final class LoadProvider: HTTP2SessionDelegate {
     }
     payload.set(
       LoadTag(
-        run: lane.run, provider: UInt16(index), device: UInt32(device), number: request.number,
+        run: worker.run, provider: UInt16(index), device: UInt32(device), number: request.number,
         intended: request.intended))
     do {
       let stream = try connection.session.request(head, hasBody: true)
@@ -103,7 +103,7 @@ package final class LoadProvider: HTTP2SessionDelegate {
     } catch {
       // The stream identifiers are used up, or GOAWAY was received: a new connection sends the request.
       free.append(slot)
-      lane.giveUp(request, of: self, isRetriable: true)
+      worker.giveUp(request, of: self, isRetriable: true)
       connection.closeAfterFlush()
       isReady = false
     }
@@ -115,7 +115,7 @@ package final class LoadProvider: HTTP2SessionDelegate {
   private func lost(_ error: (any Error)?) {
     isReady = false
     connection = nil
-    lane.providerLost(self, error)
+    worker.providerLost(self, error)
   }
 
   // MARK: HTTP2SessionDelegate
@@ -130,9 +130,9 @@ package final class LoadProvider: HTTP2SessionDelegate {
     stream.tag = 0
     free.append(slot)
     if stream.message.has(.status, "200") {
-      lane.accepted(requests[slot], by: self)
+      worker.accepted(requests[slot], by: self)
     } else {
-      lane.refused(requests[slot], by: self, stream.message)
+      worker.refused(requests[slot], by: self, stream.message)
     }
   }
 
@@ -141,13 +141,13 @@ package final class LoadProvider: HTTP2SessionDelegate {
     let slot = stream.tag - 1
     stream.tag = 0
     free.append(slot)
-    lane.giveUp(requests[slot], of: self, isRetriable: idField != nil)
+    worker.giveUp(requests[slot], of: self, isRetriable: idField != nil)
   }
 
   package func sessionReceivedSettings(_ session: HTTP2Session) {
     guard !isReady else { return }
     isReady = true
-    lane.providerReady(self)
+    worker.providerReady(self)
   }
 
   package func sessionReceivedPong(_ session: HTTP2Session) {}
@@ -158,7 +158,7 @@ package final class LoadProvider: HTTP2SessionDelegate {
 }
 
 /// The worker that a provider sends for: a ``LoadWorker``.
-package protocol ProviderLane: AnyObject {
+package protocol ProviderWorker: AnyObject {
   var plan: LoadPlan { get }
   var target: LoadTarget { get }
   var run: UInt16 { get }

@@ -86,18 +86,18 @@ package struct LoadTest: Sendable {
     var devices: [BatchDevice] = []
     while devices.count < plan.devices {
       try Task.checkCancellation()
-      let wanted = BatchRequest(
+      let batch = BatchRequest(
         name: batchName, first: devices.count, count: min(LoadTest.batchSize, plan.devices - devices.count),
         topic: target.topic)
-      let answer = try await admin.request("POST", AdminPath.batches(), body: controlJSON(wanted))
+      let answer = try await admin.request("POST", AdminPath.batches(), body: controlJSON(batch))
       guard answer.status == 201 else {
         let problem = try? decodeJSON(ProblemRecord.self, from: answer.body)
         throw Failure(description: problem?.detail ?? "the gateway refused to enroll devices with \(answer.status)")
       }
       let made = try decodeJSON([BatchDevice].self, from: answer.body)
-      guard made.count == wanted.count, made.allSatisfy({ $0.token.utf8.count == 2 * DeviceToken.size }) else {
+      guard made.count == batch.count, made.allSatisfy({ $0.token.utf8.count == 2 * DeviceToken.size }) else {
         throw Failure(
-          description: "the gateway did not enroll the \(wanted.count) requested devices: check its version")
+          description: "the gateway did not enroll the \(batch.count) requested devices: check its version")
       }
       devices += made
       report(.enroll, Double(devices.count) / Double(plan.devices), .init())
@@ -233,9 +233,9 @@ package struct LoadTest: Sendable {
     for (device, count) in missing {
       // A push that is never stored has no durability guarantee; a `gap` reported the pushes that the mailbox limit
       // evicted.
-      let told = plan.expiration == 0 ? count : min(count, tally.dropped[device] ?? 0)
-      pushes.dropped += told
-      pushes.lost += count - told
+      let dropped = plan.expiration == 0 ? count : min(count, tally.dropped[device] ?? 0)
+      pushes.dropped += dropped
+      pushes.lost += count - dropped
     }
     return pushes
   }

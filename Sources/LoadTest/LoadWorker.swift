@@ -9,7 +9,7 @@ import PushCore
 ///
 /// Use it only on its event loop. At the end of an event-loop iteration it acknowledges the received pushes and sends
 /// new requests, in one flush per connection.
-package final class LoadWorker: ProviderLane {
+package final class LoadWorker: ProviderWorker {
   package let plan: LoadPlan
   package let target: LoadTarget
   package let run: UInt16
@@ -27,7 +27,7 @@ package final class LoadWorker: ProviderLane {
   package let resumesSessions: Bool
 
   private let context: LoopContext
-  /// The address of each of the target's ``LoadTarget/places``.
+  /// The address of each of the target's ``LoadTarget/addresses``.
   private let addresses: [SocketAddress]
   private let tls: TLSContext
   private let secrets: [String]
@@ -43,7 +43,6 @@ package final class LoadWorker: ProviderLane {
   private var start: UInt64 = 0
   private var isSending = false
   private var isOver = false
-  private var lastSent: UInt64 = 0
   /// The devices that are still to connect; `connecting` counts the connections that are being opened.
   private var waiting = Deque<LoadDevice>()
   private var connecting = 0
@@ -53,7 +52,7 @@ package final class LoadWorker: ProviderLane {
   private var failure: String?
   /// The state of a storm, in which all devices disconnect and reconnect at once.
   private var storm: (began: UInt64, missing: Int, allLive: UInt64?, caughtUp: UInt64?)?
-  private var churnPlace = 0
+  private var churnIndex = 0
   /// The time at which the device of a catch-up began to connect, in nanoseconds after the start.
   package private(set) var catchUpBegan: UInt64 = 0
 
@@ -86,19 +85,19 @@ package final class LoadWorker: ProviderLane {
       prefix.append(hexDigit(UInt8(truncatingIfNeeded: (UInt32(run) << 16 | UInt32(index)) >> UInt32(shift)) & 15))
     }
     idPrefix = String(decoding: prefix, as: UTF8.self) + "-0000-4000"
-    providers = (0..<plan.providers).map { LoadProvider(index: $0, lane: self) }
+    providers = (0..<plan.providers).map { LoadProvider(index: $0, worker: self) }
     let connected = plan.kind == .accept || isCatchUp(plan.kind) ? 0 : plan.devices
-    devices = (0..<plan.devices).map { place in
-      LoadDevice(index: place, isSlow: LoadWorker.isOf(plan.slow, place), lane: self)
+    devices = (0..<plan.devices).map { index in
+      LoadDevice(index: index, isSlow: LoadWorker.isOf(plan.slow, index), worker: self)
     }
     waiting = Deque(devices.prefix(connected).filter { !LoadWorker.isOf(plan.offline, plan.devices - 1 - $0.index) })
     expectedDevices = waiting.count
-    context.onTurnEnd { [unowned self] in endTurn() }
+    context.onIterationEnd { [unowned self] in endIteration() }
   }
 
   /// Returns true if the index belongs to the given percentage of all indices, which is spread evenly.
-  package static func isOf(_ percent: Double, _ place: Int) -> Bool {
-    Int(Double(place + 1) * percent / 100) > Int(Double(place) * percent / 100)
+  package static func isOf(_ percent: Double, _ index: Int) -> Bool {
+    Int(Double(index + 1) * percent / 100) > Int(Double(index) * percent / 100)
   }
 
   private func isCatchUp(_ kind: LoadPlan.Kind) -> Bool { if case .catchUp = kind { true } else { false } }
@@ -129,10 +128,10 @@ package final class LoadWorker: ProviderLane {
   }
 
   private func connect(_ provider: LoadProvider) {
-    let place = target.place(of: provider.index)
+    let addressIndex = target.addressIndex(of: provider.index)
     open(
-      place, slowly: false, attach: { connection, _ in provider.attach(connection) },
-      failed: { [self] error in fail("nothing answers at \(target.places[place].description): \(error)") })
+      addressIndex, slowly: false, attach: { connection, _ in provider.attach(connection) },
+      failed: { [self] error in fail("nothing answers at \(target.addresses[addressIndex].description): \(error)") })
   }
 
   /// Opens the streams of the devices in ``waiting``, at most ``maximumConnecting`` at once.
@@ -142,7 +141,7 @@ package final class LoadWorker: ProviderLane {
       device.begin()
       let session = device.tlsSession
       open(
-        target.place(of: device.index), slowly: device.isSlow,
+        target.addressIndex(of: device.index), slowly: device.isSlow,
         attach: { [self] connection, tls in
           if let session { tls.resume(session) }
           try device.attach(connection, tls, secret: secrets[device.index])
@@ -164,7 +163,7 @@ package final class LoadWorker: ProviderLane {
   }
 
   private func open(
-    _ place: Int, slowly: Bool, attach: @escaping (Connection, TLSConnection) throws -> Void,
+    _ addressIndex: Int, slowly: Bool, attach: @escaping (Connection, TLSConnection) throws -> Void,
     failed: @escaping (any Error) -> Void
   ) {
     let loop = context.eventLoop
@@ -175,14 +174,14 @@ package final class LoadWorker: ProviderLane {
       .channelOption(.autoRead, value: true)
       .channelInitializer { channel in
         channel.eventLoop.makeCompletedFuture {
-          let (lane, attach, _) = this.value
-          let tls = try TLSConnection(client: lane.tls, host: lane.target.places[place].host)
-          let connection = try Connection(role: .client, loop: lane.context, tls: tls, peer: .remote)
+          let (worker, attach, _) = this.value
+          let tls = try TLSConnection(client: worker.tls, host: worker.target.addresses[addressIndex].host)
+          let connection = try Connection(role: .client, loop: worker.context, tls: tls, peer: .remote)
           try attach(connection, tls)
           try channel.pipeline.syncOperations.addHandler(connection)
         }
       }
-      .connect(to: addresses[place])
+      .connect(to: addresses[addressIndex])
       .hop(to: loop)
       .whenComplete { result in
         switch result {
@@ -289,11 +288,11 @@ package final class LoadWorker: ProviderLane {
     context.eventLoop.scheduleRepeatedTask(
       initialDelay: .zero, delay: .nanoseconds(Int64(1e9 / plan.churn))
     ) { task in
-      let lane = this.value
-      guard lane.isSending, !lane.devices.isEmpty else { return task.cancel() }
-      for _ in 0..<lane.devices.count {
-        lane.churnPlace = (lane.churnPlace + 1) % lane.devices.count
-        let device = lane.devices[lane.churnPlace]
+      let worker = this.value
+      guard worker.isSending, !worker.devices.isEmpty else { return task.cancel() }
+      for _ in 0..<worker.devices.count {
+        worker.churnIndex = (worker.churnIndex + 1) % worker.devices.count
+        let device = worker.devices[worker.churnIndex]
         guard device.state == .live else { continue }
         device.drop()
         break
@@ -301,7 +300,7 @@ package final class LoadWorker: ProviderLane {
     }
   }
 
-  private func endTurn() {
+  private func endIteration() {
     for device in acknowledgements { device.acknowledge() }
     acknowledgements.removeAll(keepingCapacity: true)
     if isSending { pump() }
@@ -354,13 +353,13 @@ package final class LoadWorker: ProviderLane {
   /// Notes that a provider can send again; it does so at the end of this event-loop iteration.
   private func noteCapacity(_ provider: LoadProvider) {
     list(provider)
-    context.scheduleTurnEnd()
+    context.scheduleIterationEnd()
   }
 
   /// Schedules the acknowledgement of all pushes that the device has received by the end of this event-loop iteration.
   package func acknowledgeLater(_ device: LoadDevice) {
     acknowledgements.append(device)
-    context.scheduleTurnEnd()
+    context.scheduleIterationEnd()
   }
 
   /// Schedules the acknowledgement of all pushes that the device has received by `time`.

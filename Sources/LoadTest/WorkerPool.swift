@@ -7,7 +7,7 @@ import PushCore
 
 /// All loops of a load test: each call goes to every loop.
 package struct WorkerPool: Sendable {
-  private let lanes: [NIOLoopBound<LoadWorker>]
+  private let workers: [NIOLoopBound<LoadWorker>]
   private let target: LoadTarget
   private let plan: LoadPlan
 
@@ -17,20 +17,20 @@ package struct WorkerPool: Sendable {
   ) async throws {
     self.target = target
     self.plan = plan
-    let addresses = try target.places.map { place in
-      do { return try SocketAddress.makeAddressResolvingHost(place.host, port: place.port) } catch {
-        throw ClientError(.unreachable, "\(place.host) has no address: check the name")
+    let addresses = try target.addresses.map { address in
+      do { return try SocketAddress.makeAddressResolvingHost(address.host, port: address.port) } catch {
+        throw ClientError(.unreachable, "\(address.host) has no address: check the name")
       }
     }
     let tls = try TLSContext.client(trustPath: target.trustPath)
     let wallStart = Int(WallClock.system.seconds)
-    var lanes: [NIOLoopBound<LoadWorker>] = []
+    var workers: [NIOLoopBound<LoadWorker>] = []
     for (index, loop) in group.makeIterator().enumerated() {
       func part(_ count: Int) -> Range<Int> { count * index / plan.loops..<count * (index + 1) / plan.loops }
       let devices = part(plan.devices)
       let share = plan.share(index, devices: devices.count, providers: part(plan.providers).count)
       let mine = credentials.isEmpty ? [] : Array(credentials[devices])
-      lanes.append(
+      workers.append(
         try await loop.submit {
           NIOLoopBound(
             LoadWorker(
@@ -38,13 +38,13 @@ package struct WorkerPool: Sendable {
               addresses: addresses, tls: tls, loop: loop), eventLoop: loop)
         }.get())
     }
-    self.lanes = lanes
+    self.workers = workers
   }
 
   private func each<Value: Sendable>(_ body: @escaping @Sendable (LoadWorker) throws -> Value) async -> [Value] {
     var values: [Value] = []
-    for lane in lanes {
-      if let value = try? await lane.eventLoop.submit({ try body(lane.value) }).get() { values.append(value) }
+    for worker in workers {
+      if let value = try? await worker.eventLoop.submit({ try body(worker.value) }).get() { values.append(value) }
     }
     return values
   }
@@ -69,17 +69,17 @@ package struct WorkerPool: Sendable {
 
   /// Connects the one device of a catch-up, which belongs to the first loop.
   package func connectFirstDevice() async {
-    guard let lane = lanes.first else { return }
-    try? await lane.eventLoop.submit { lane.value.connectFirstDevice() }.get()
+    guard let worker = workers.first else { return }
+    try? await worker.eventLoop.submit { worker.value.connectFirstDevice() }.get()
   }
 
   /// Returns the number of pushes that the device of a catch-up has received, and the seconds from its connection
   /// attempt to the last push.
   package func caughtUp() async -> (Int, Double) {
-    await each { lane -> (Int, Double) in
+    await each { worker -> (Int, Double) in
       // Without a delivery, `last` is 0.
-      let (began, last) = (lane.catchUpBegan, lane.tally.lastDelivery)
-      return (lane.tally.pushes.delivered, last > began ? Double(last - began) / 1e9 : 0)
+      let (began, last) = (worker.catchUpBegan, worker.tally.lastDelivery)
+      return (worker.tally.pushes.delivered, last > began ? Double(last - began) / 1e9 : 0)
     }.first ?? (0, 0)
   }
 

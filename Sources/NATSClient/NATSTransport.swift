@@ -34,9 +34,6 @@ package protocol NATSTransport: Sendable {
   /// Disconnects from the broker and connects to another, because this one can't reach the rest of the cluster.
   /// Subscriptions continue at the new broker.
   func reconnect()
-
-  /// Closes the connection: pending requests are answered with ``NATSError/closed``.
-  func close()
 }
 
 extension NATSTransport {

@@ -97,6 +97,4 @@ final class RequestTable: Sendable {
     }
     for entry in ended { entry.completion.fail(.timedOut) }
   }
-
-  var count: Int { state.withLock { $0.waiting.count } }
 }

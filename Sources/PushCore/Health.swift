@@ -41,7 +41,7 @@ package struct Health: Codable, Sendable, Equatable {
 
   /// The health for unauthenticated clients: the failing parts and their start times, without the files of this
   /// machine.
-  package var forStrangers: Health {
+  package var forRemoteClients: Health {
     var health = self
     for index in health.problems.indices {
       health.problems[index].problem = HealthProblem.unauthenticatedText

@@ -59,7 +59,7 @@ package enum Limits {
   /// The time in seconds until a connection ends whose reading is paused and whose queued output makes no progress.
   package static let unreadTime = 30
   /// The maximum bytes of incomplete requests on a connection without a credential: the bodies of 200 pushes.
-  package static let maximumStrangerSize = 1 << 20
+  package static let maximumUnauthenticatedSize = 1 << 20
   /// The maximum bytes of incomplete requests on a connection with a credential: a body on each stream.
   package static let maximumIncompleteSize = 4 << 20
   /// The memory of an open stream in bytes, without the bytes of its messages.
@@ -72,12 +72,12 @@ package enum Limits {
   /// The bytes of the open streams of one connection above which streams are refused while the event loop keeps more
   /// than ``maximumKeptSize``: a dozen pushes; without a credential, one request with large header fields.
   package static let keptShare = 64 << 10
-  package static let strangerKeptShare = 16 << 10
+  package static let unauthenticatedKeptShare = 16 << 10
   /// The bytes that a connection may send in one event-loop iteration without waiting for other connections.
   ///
   /// A connection that sends more continues to be read after the others have had their turn, in pieces of this size,
   /// each half a millisecond of work. A hundred pushes in flight are more than this size, ten are less.
-  package static let turnShare = 8_192
+  package static let iterationShare = 8_192
   /// The number of pushes being stored at which an event loop stops reading from connections that exceeded their share,
   /// while others send little. Pushes of the others then wait for a commit of at most this many pushes.
   package static let turnBacklog = 64
@@ -102,7 +102,7 @@ package enum Limits {
   package static let maximumPeerResets = 1000
   package static let peerResetsPerSecond = 33
   /// The total number of streams that a peer without a credential resets: each is a request that was begun in vain.
-  package static let maximumStrangerResets = 100
+  package static let maximumUnauthenticatedResets = 100
   /// The maximum number of CONTINUATION frames of one header block (CVE-2024-28182).
   package static let maximumContinuations = 8
   /// The maximum number of queued acknowledgments of PING and SETTINGS.
@@ -128,9 +128,9 @@ package enum Limits {
   /// more to ask sends a credential with its first request.
   ///
   /// Loopback has no such limit, because all devices of a machine may reconnect at once.
-  package static let maximumAddressStrangers = 32
+  package static let maximumAddressConnections = 32
   /// The fraction of all descriptors for connections without a credential, except from loopback: one in this number.
-  package static let strangerShare = 4
+  package static let unauthenticatedShare = 4
   /// The number of idle connections without a credential that end each time that descriptors run short.
   package static let evictionSlice = 16
   /// The minimum age in seconds of a connection that ends for this reason: time for a handshake and a request.
@@ -143,17 +143,17 @@ package enum Limits {
   // MARK: HTTP/1.1, for monitors
 
   /// The maximum number of connections: for some monitors and load balancers, each with one or two.
-  package static let maximumDoorConnections = 256
+  package static let maximumHTTP1Connections = 256
   /// The time until a connection must have sent its first request.
-  package static let doorRequestTime = Duration.seconds(10)
+  package static let http1RequestTime = Duration.seconds(10)
   /// The time that a connection is kept for its next request: most monitors send one a minute, or more often.
-  package static let doorIdleTime = Duration.seconds(75)
+  package static let http1IdleTime = Duration.seconds(75)
   /// The time that an ending connection has to read its response.
-  package static let doorLingerTime = Duration.seconds(2)
+  package static let http1LingerTime = Duration.seconds(2)
   /// The maximum size in bytes of a request's head, the maximum size of one field, and the maximum number of fields.
-  package static let maximumDoorHeadSize = 16 << 10
-  package static let maximumDoorFieldSize = 8 << 10
-  package static let maximumDoorFields = 64
+  package static let maximumHTTP1HeadSize = 16 << 10
+  package static let maximumHTTP1FieldSize = 8 << 10
+  package static let maximumHTTP1Fields = 64
   /// The maximum response time of an event loop; after that the gateway counts as stuck.
   package static let loopAnswerTime = Duration.seconds(5)
 
@@ -273,18 +273,18 @@ package enum Limits {
   package static let rememberedPushes = 32
   /// The number of pushes with actions that other gateways of the cluster have sent, remembered for the case that
   /// such a gateway fails: about 20 MB.
-  package static let pushesSentElsewhere = 100_000
+  package static let maximumRemotePushes = 100_000
   /// The maximum number of devices without a stream whose last pushes are remembered. Most reconnect within moments;
   /// for others the pushes can be looked up.
   package static let maximumDepartedHistories = 10_000
   /// The maximum number of a device's reports whose pushes are being looked up, one after another.
-  package static let maximumUnverifiedClaims = 64
+  package static let maximumUnverifiedReports = 64
   /// The time in seconds for which a lookup is retried while a gateway that may have the push is not connected: the
   /// time of a restart.
-  package static let claimTime: Int64 = 120
+  package static let reportLookupTime: Int64 = 120
   /// The maximum number of pushes on a stream's reports that its device never received. Each costs a search of the
   /// delivery log, and only pushes older than the log are named by mistake.
-  package static let maximumStrangeClaims = 64
+  package static let maximumUnknownReports = 64
   /// The maximum size in bytes of the name of an action in an alert.
   package static let maximumActionSize = 32
   /// The maximum size in bytes of the name of a category for which a user sets preferences.

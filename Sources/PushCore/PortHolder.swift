@@ -36,10 +36,10 @@ package enum PortHolder {
     return table.split(separator: "\n").dropFirst().compactMap { row in
       let fields = row.split(separator: " ")
       guard fields.count > 9, fields[3] == "0A" else { return nil }
-      let place = fields[1].split(separator: ":")
-      guard place.count == 2, Int(place[1], radix: 16) == port else { return nil }
-      let isAny = [String(place[0]), own ?? "0"].contains { $0.allSatisfy { $0 == "0" } }
-      return isAny || own == String(place[0]) ? String(fields[9]) : nil
+      let endpoint = fields[1].split(separator: ":")
+      guard endpoint.count == 2, Int(endpoint[1], radix: 16) == port else { return nil }
+      let isAny = [String(endpoint[0]), own ?? "0"].contains { $0.allSatisfy { $0 == "0" } }
+      return isAny || own == String(endpoint[0]) ? String(fields[9]) : nil
     }
   }
 

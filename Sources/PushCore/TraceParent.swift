@@ -3,9 +3,6 @@ package struct TraceParent: Sendable, Equatable {
   /// The received text: `00-` and 32, 16 and 2 hexadecimal digits in lower case.
   package let text: String
 
-  /// The id of the trace: 32 hexadecimal digits.
-  package var traceID: String { String(text.dropFirst(3).prefix(32)) }
-
   private static let size = 55
   private static let hyphens = [2, 35, 52]
 
@@ -18,9 +15,9 @@ package struct TraceParent: Sendable, Equatable {
       bytes.count == TraceParent.size || bytes[TraceParent.size] == UInt8(ascii: "-")
     else { return nil }
     var digits: [UInt8] = []
-    for place in 0..<TraceParent.size { digits.append(bytes[place]) }
-    for (place, byte) in digits.enumerated() {
-      let isHyphen = TraceParent.hyphens.contains(place)
+    for index in 0..<TraceParent.size { digits.append(bytes[index]) }
+    for (index, byte) in digits.enumerated() {
+      let isHyphen = TraceParent.hyphens.contains(index)
       guard isHyphen ? byte == UInt8(ascii: "-") : "0123456789abcdef".utf8.contains(byte) else { return nil }
     }
     let zero = UInt8(ascii: "0")

@@ -19,8 +19,8 @@ package final class Gateway: Sendable {
   /// Reloads the settings, on a signal.
   private let reloading: Reload
   /// The HTTP/1.1 server for monitors; nil if there is none.
-  private let door: MonitoringServer?
-  private let monitoringSockets: MonitoringSockets
+  private let http1: HTTP1Server?
+  private let http1Sockets: HTTP1Sockets
   private let maintenance: Task<Void, Never>
   private let watchdog: Task<Void, Never>
   /// The parts of a test gateway; nil in production.
@@ -31,7 +31,7 @@ package final class Gateway: Sendable {
   package var addresses: [String] { listeners.addresses }
 
   /// The addresses of the HTTP/1.1 server, each `HOST:PORT`.
-  package var httpAddresses: [String] { door?.addresses ?? [] }
+  package var httpAddresses: [String] { http1?.addresses ?? [] }
 
   /// The lines of the report about the sender; empty unless this is a test gateway.
   package var testReport: [String] { test?.report ?? [] }
@@ -52,7 +52,7 @@ package final class Gateway: Sendable {
       configuration, logger: logger, threshold: threshold, supervisor: supervisor, test: test.map { try TestMode($0) },
       opening: { context in
         guard let address = configuration.backend else { return try await GatewayBackend.sqlite(context) }
-        return try await GatewayBackend.cell(context, address)
+        return try await GatewayBackend.cluster(context, address)
       })
   }
 
@@ -85,7 +85,7 @@ package final class Gateway: Sendable {
     // A first start whose addresses can't be bound creates no state folder.
     if !FileManager.default.fileExists(atPath: configuration.state) {
       try await GatewayListeners.check(try await GatewayListeners.plans(configuration, supervisor.inherited))
-      try await MonitoringServer.check(configuration.httpListen, supervisor.inherited)
+      try await HTTP1Server.check(configuration.httpListen, supervisor.inherited)
     }
     let user = try assumeUser(configuration)
     let folder = StateFolder(configuration.state)
@@ -201,16 +201,16 @@ package final class Gateway: Sendable {
       parts, faults: faults, transportLimits: limits, folder: folder, certificatePath: { certificate.path })
     let listeners = GatewayListeners(
       tls: certificate.source,
-      ledger: UnauthenticatedConnections { limits.note($0, peer: $1, now: parts.clock.seconds) })
+      unauthenticated: UnauthenticatedConnections { limits.note($0, peer: $1, now: parts.clock.seconds) })
     self.listeners = listeners
     let announcement = AddressFile(folder, logger: logger)
-    let monitoringSockets = MonitoringSockets()
-    self.monitoringSockets = monitoringSockets
-    let reload = Reload(configuration, supervisor, certificate, listeners, monitoringSockets, logger: logger) {
+    let http1Sockets = HTTP1Sockets()
+    self.http1Sockets = http1Sockets
+    let reload = Reload(configuration, supervisor, certificate, listeners, http1Sockets, logger: logger) {
       parts.apply($0)
       threshold.configure($0)
       announcement.write(listeners.addresses)
-      parts.backend.cell?.announce($0.advertised ?? listeners.addresses)
+      parts.backend.cluster?.announce($0.advertised ?? listeners.addresses)
     }
     reloading = reload
     let admin = AdminAPI(
@@ -220,11 +220,11 @@ package final class Gateway: Sendable {
           listening: listeners.addresses, environment: configuration.environment.rawValue, started: started,
           listeners: listeners.records, http: announcement.http, pid: getpid(),
           authority: certificate.authority,
-          gateways: parts.backend.cell.map { _ in parts.backend.gateways().map(\.description) })
+          gateways: parts.backend.cluster.map { _ in parts.backend.gateways().map(\.description) })
       },
       compact: { try await store.compact() },
       certificates: CertificatesAPI(
-        registrations: parts.registrations, clock: parts.clock, cell: parts.backend.cell, folder: folder,
+        registrations: parts.registrations, clock: parts.clock, cluster: parts.backend.cluster, folder: folder,
         reload: { try certificate.reload() }, configured: { certificate.isOwn ? nil : certificate.path }),
       faults: faultsAPI,
       authority: { certificate.authority },
@@ -252,7 +252,7 @@ package final class Gateway: Sendable {
         tls: TestTLS(folder: folder, source: certificate.source) { try certificate.read(configuration) })
     }
     // A response can leave before the end of its iteration, at which the loop appends its rows.
-    parts.log.beforeReading { [loops] in await loops.completeTurns() }
+    parts.log.beforeReading { [loops] in await loops.completeIterations() }
     faultsAPI.attach(loops)
     listeners.attach(loops)
     parts.lifecycle.watch { [loops] in await loops.answer(within: Limits.loopAnswerTime) }
@@ -260,32 +260,32 @@ package final class Gateway: Sendable {
       guard case .revokedCertificate(let fingerprint) = change else { return }
       loops.forEachConnection { if $0.identity?.fingerprint == fingerprint { $0.end(.badCertificate) } }
     }
-    var opened: MonitoringServer?
+    var opened: HTTP1Server?
     supervisor.begins()
     do {
       // Only root may bind ports below 1024. No other work happens while the process is root.
       try user?.regainRoot()
       let plans = try await GatewayListeners.plans(configuration, supervisor.inherited)
       try await listeners.change(to: plans, configuration.connectionOptions)
-      opened = try await MonitoringServer.open(
-        configuration, HealthAPI(check: parts.healthCheck), meters, supervisor.inherited, monitoringSockets,
+      opened = try await HTTP1Server.open(
+        configuration, HealthAPI(check: parts.healthCheck), meters, supervisor.inherited, http1Sockets,
         limits: parts.meter.limits, logger: logger, others: testAPI?.routes ?? [],
         maximumBodySize: test?.maximumBodySize ?? 0,
         page: configuration.web == .off
-          ? nil : DoorPage(web: web, environment: configuration.environment, socket: folder.adminSocket))
+          ? nil : HTTP1Page(web: web, environment: configuration.environment, socket: folder.adminSocket))
       try user?.becomeForGood()
       self.admin = try await Gateway.listenAdmin(folder, loops, supervisor.inherited)
     } catch {
       await listeners.close()
       await opened?.close()
-      monitoringSockets.release()
+      http1Sockets.release()
       await loops.shutdown()
       throw error
     }
-    door = opened
+    http1 = opened
     announcement.note(http: opened?.addresses ?? [])
     announcement.write(listeners.addresses)
-    parts.backend.cell?.announce(configuration.advertised ?? listeners.addresses)
+    parts.backend.cluster?.announce(configuration.advertised ?? listeners.addresses)
     if test == nil { ReservedSpace(in: folder).make() }
     maintenance = Task {
       while !Task.isCancelled {
@@ -347,7 +347,7 @@ package final class Gateway: Sendable {
   package func stop() async {
     supervisor.manager.stopping()
     parts.lifecycle.beginDrain()
-    parts.backend.cell?.leave()
+    parts.backend.cluster?.leave()
     await listeners.close()
     // The address files are removed after the listeners closed: without them no listener accepts.
     folder.withdraw()
@@ -362,7 +362,7 @@ package final class Gateway: Sendable {
   package func handOver() async -> InheritedSockets {
     supervisor.manager.reloading("handing over to the next program", isRestart: true)
     parts.lifecycle.beginDrain()
-    var sockets = await listeners.handOver() + monitoringSockets.handOver()
+    var sockets = await listeners.handOver() + http1Sockets.handOver()
     if let admin = await admin.handOver() { sockets.append(.init(name: InheritedSockets.Name.admin, socket: admin)) }
     await end(within: .restart)
     return InheritedSockets(sockets)
@@ -380,8 +380,8 @@ package final class Gateway: Sendable {
     watchdog.cancel()
     await parts.settle()
     parts.close()
-    await door?.close()
-    monitoringSockets.release()
+    await http1?.close()
+    http1Sockets.release()
     await loops.shutdown()
     test?.finish()
   }

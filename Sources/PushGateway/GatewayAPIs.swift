@@ -25,7 +25,7 @@ extension AdminAPI {
     let tokens = TokensAPI(remote: parts.remote, clock: clock, authority: authority)
     let channels = ChannelsAPI(
       registrations: registrations, channels: parts.channels, broadcasts: parts.broadcasts,
-      presence: parts.cellPresence, environment: parts.environment, clock: clock)
+      presence: parts.clusterPresence, environment: parts.environment, clock: clock)
     let shares = SharesAPI(registrations: registrations, channels: channels, clock: clock, authority: authority)
     var others = schedule.routes + groups.routes + (certificates?.routes ?? []) + tokens.routes
     others += (faults?.routes ?? []) + channels.routes + shares.routes
@@ -44,7 +44,7 @@ extension ListsAPI {
   init(_ parts: GatewayParts) {
     self.init(
       registrations: parts.registrations, channels: parts.channels, pushes: parts.pushes,
-      presence: parts.cellPresence, clock: parts.clock)
+      presence: parts.clusterPresence, clock: parts.clock)
   }
 }
 

@@ -141,7 +141,7 @@ final class GatewayHandler: Handler {
   }
 
   /// Serves an administrative request of a client that does not use the admin socket.
-  private func serveFromElsewhere(_ exchange: Exchange) {
+  private func serveRemoteRequest(_ exchange: Exchange) {
     let connection = exchange.connection
     guard gate.isOpen else { return exchange.respond(AdminAuthorizer.closed.response) }
     guard !exchange.request.hasDuplicateFields else { return exchange.respond(AdminAuthorizer.ambiguous.response) }
@@ -224,7 +224,7 @@ final class GatewayHandler: Handler {
       serve(exchange, deviceRouter)
     } else if exchange.connection.peer == .adminSocket, AdminAPI.isFor(request) {
       serve(exchange, adminRouter, for: administrator(of: exchange))
-    } else if !request.has(.path, beginningWith: Paths.devicePush), servesBesides(exchange) {
+    } else if !request.has(.path, beginningWith: Paths.devicePush), servesOther(exchange) {
       return
     } else {
       if faults.isArmed, faultInjector.intercept(exchange) { return }
@@ -233,11 +233,11 @@ final class GatewayHandler: Handler {
   }
 
   /// Serves a request that is neither a device's nor a provider's; returns false if it is one of those.
-  private func servesBesides(_ exchange: Exchange) -> Bool {
+  private func servesOther(_ exchange: Exchange) -> Bool {
     if GatewayHandler.isForHealth(exchange.request) {
       serve(exchange, healthRouter)
     } else if exchange.request.has(.path, beginningWith: AdminAPI.prefix), !exchange.connection.servesChannelsOnly {
-      serveFromElsewhere(exchange)
+      serveRemoteRequest(exchange)
     } else if let web, WebAPI.isFor(exchange.request), web.setting.serves(exchange.connection.peer),
       !exchange.connection.servesChannelsOnly
     {
@@ -282,7 +282,7 @@ final class GatewayHandler: Handler {
 
   func began(_ connection: Connection) {
     guard faults.isArmed else { return }
-    FaultInjector.strike(connection, faults: faults, now: parts.clock.milliseconds(), logger: logger)
+    FaultInjector.inject(connection, faults: faults, now: parts.clock.milliseconds(), logger: logger)
   }
 
   func abandon(_ exchange: Exchange, for cause: CloseReason) {

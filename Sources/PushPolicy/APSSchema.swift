@@ -65,8 +65,8 @@ enum APSSchema {
     /// key.
     func name(like name: String) -> String? {
       func letters(_ text: String) -> String { text.lowercased().filter { $0 != "-" && $0 != "_" && $0 != " " } }
-      let wanted = letters(name)
-      return entries.joined().map { String(describing: $0.key) }.first { letters($0) == wanted }
+      let sought = letters(name)
+      return entries.joined().map { String(describing: $0.key) }.first { letters($0) == sought }
     }
 
     private func fault(_ key: String, _ shape: Shape, _ value: JSONElement) -> SchemaError {

@@ -8,8 +8,6 @@ package struct AlertHistory<ID: Hashable & Sendable>: Sendable {
 
   package init() {}
 
-  package var isEmpty: Bool { shown.isEmpty }
-
   /// Returns true if no alert counts at `now`, in seconds since 1970.
   package func isOver(at now: Int64) -> Bool { shown.last.map { $0.at <= now - Self.span } ?? true }
 

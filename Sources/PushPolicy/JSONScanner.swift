@@ -4,11 +4,11 @@ extension JSONSyntaxError {
   package static func find(in bytes: Span<UInt8>) -> (line: Int, column: Int, words: String)? {
     var scanner = JSONScanner(bytes)
     let fault = scanner.fault()
-    ReadingSteps.add(scanner.place)
+    ReadingSteps.add(scanner.position)
     guard let words = fault else { return nil }
-    ReadingSteps.add(scanner.place)
+    ReadingSteps.add(scanner.position)
     var (line, column) = (1, 1)
-    for index in 0..<min(scanner.place, bytes.count) {
+    for index in 0..<min(scanner.position, bytes.count) {
       if bytes[index] == UInt8(ascii: "\n") {
         (line, column) = (line + 1, 1)
       } else if bytes[index] & 0xC0 != 0x80 {
@@ -29,7 +29,7 @@ private struct JSONScanner: ~Escapable {
 
   private let bytes: Span<UInt8>
   /// The position of the next byte; after an error, the position of the error.
-  private(set) var place = 0
+  private(set) var position = 0
   /// The closing bracket of each open container.
   private var open: [UInt8] = []
   private var expected = Expected.value
@@ -37,12 +37,12 @@ private struct JSONScanner: ~Escapable {
   @_lifetime(copy bytes)
   init(_ bytes: Span<UInt8>) { self.bytes = bytes }
 
-  private var next: UInt8? { place < bytes.count ? bytes[place] : nil }
+  private var next: UInt8? { position < bytes.count ? bytes[position] : nil }
 
   /// Reads to the first syntax error, and returns its description; nil if there is none.
   mutating func fault() -> String? {
     while true {
-      while let byte = next, [0x20, 0x09, 0x0A, 0x0D].contains(byte) { place += 1 }
+      while let byte = next, [0x20, 0x09, 0x0A, 0x0D].contains(byte) { position += 1 }
       guard let byte = next else {
         return expected == .nothing ? nil : "unexpected end of the text: expected \(inWords)"
       }
@@ -74,11 +74,11 @@ private struct JSONScanner: ~Escapable {
       return string()
     case (.colon, UInt8(ascii: ":")):
       expected = .value
-      place += 1
+      position += 1
       return nil
     case (.commaOrEnd, UInt8(ascii: ",")):
       expected = open.last == UInt8(ascii: "]") ? .value : .name
-      place += 1
+      position += 1
       return nil
     case (.commaOrEnd, _) where byte == open.last: return close()
     default: return "expected \(inWords), found \(found)"
@@ -89,10 +89,10 @@ private struct JSONScanner: ~Escapable {
   private var found: String {
     guard let byte = next else { return "the end" }
     guard (0x21..<0x7F).contains(byte) else { return "something else" }
-    var end = place
-    while end < bytes.count, end - place < 20, JSONScanner.isWord(bytes[end]) { end += 1 }
-    if end <= place + 1 { return String(UnicodeScalar(byte)) }
-    return String(decoding: (place..<end).map { bytes[$0] }, as: UTF8.self)
+    var end = position
+    while end < bytes.count, end - position < 20, JSONScanner.isWord(bytes[end]) { end += 1 }
+    if end <= position + 1 { return String(UnicodeScalar(byte)) }
+    return String(decoding: (position..<end).map { bytes[$0] }, as: UTF8.self)
   }
 
   private static func isWord(_ byte: UInt8) -> Bool {
@@ -105,7 +105,7 @@ private struct JSONScanner: ~Escapable {
   }
 
   private mutating func close() -> String? {
-    place += 1
+    position += 1
     open.removeLast()
     expected = open.isEmpty ? .nothing : .commaOrEnd
     return nil
@@ -114,7 +114,7 @@ private struct JSONScanner: ~Escapable {
   private mutating func value(_ byte: UInt8) -> String? {
     switch byte {
     case UInt8(ascii: "{"), UInt8(ascii: "["):
-      place += 1
+      position += 1
       open.append(byte + 2)
       expected = byte == UInt8(ascii: "{") ? .nameOrEnd : .valueOrEnd
       return nil
@@ -130,7 +130,7 @@ private struct JSONScanner: ~Escapable {
 
   private mutating func word() -> String? {
     for word in ["true", "false", "null"] where begins(with: word) {
-      place += word.utf8.count
+      position += word.utf8.count
       expected = open.isEmpty ? .nothing : .commaOrEnd
       return nil
     }
@@ -140,47 +140,47 @@ private struct JSONScanner: ~Escapable {
   }
 
   private func begins(with text: String) -> Bool {
-    text.utf8.enumerated().allSatisfy { place + $0 < bytes.count && bytes[place + $0] == $1 }
+    text.utf8.enumerated().allSatisfy { position + $0 < bytes.count && bytes[position + $0] == $1 }
   }
 
   private mutating func digits() -> Bool {
-    let start = place
-    while let byte = next, (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) { place += 1 }
-    return place > start
+    let start = position
+    while let byte = next, (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) { position += 1 }
+    return position > start
   }
 
   private mutating func number() -> String? {
-    if next == UInt8(ascii: "-") { place += 1 }
-    let start = place
+    if next == UInt8(ascii: "-") { position += 1 }
+    let start = position
     guard digits() else { return "expected a digit, found \(found)" }
-    if bytes[start] == UInt8(ascii: "0"), place > start + 1 {
-      place = start
+    if bytes[start] == UInt8(ascii: "0"), position > start + 1 {
+      position = start
       return "a number must not begin with 0"
     }
     if next == UInt8(ascii: ".") {
-      place += 1
+      position += 1
       guard digits() else { return "expected a digit, found \(found)" }
     }
     if next == UInt8(ascii: "e") || next == UInt8(ascii: "E") {
-      place += 1
-      if next == UInt8(ascii: "+") || next == UInt8(ascii: "-") { place += 1 }
+      position += 1
+      if next == UInt8(ascii: "+") || next == UInt8(ascii: "-") { position += 1 }
       guard digits() else { return "expected a digit, found \(found)" }
     }
     return nil
   }
 
   private mutating func string() -> String? {
-    place += 1
+    position += 1
     while let byte = next {
       switch byte {
       case UInt8(ascii: "\""):
-        place += 1
+        position += 1
         return nil
       case UInt8(ascii: "\n"), UInt8(ascii: "\r"): return "a string contains a line break: write \\n for a line break"
       case ..<0x20: return "a string contains a control character: write \\u00\(hex(byte))"
       case UInt8(ascii: "\\"): if let fault = escape() { return fault }
       case 0x80...: if let fault = character(byte) { return fault }
-      default: place += 1
+      default: position += 1
       }
     }
     return "the text ends within double quotes"
@@ -189,21 +189,21 @@ private struct JSONScanner: ~Escapable {
   private func hex(_ byte: UInt8) -> String { (byte < 16 ? "0" : "") + String(byte, radix: 16) }
 
   private mutating func escape() -> String? {
-    guard place + 1 < bytes.count else { return "the text ends within double quotes" }
-    let byte = bytes[place + 1]
+    guard position + 1 < bytes.count else { return "the text ends within double quotes" }
+    let byte = bytes[position + 1]
     if byte == UInt8(ascii: "u") {
       for offset in 2..<6 {
-        guard place + offset < bytes.count, UnicodeScalar(bytes[place + offset]).properties.isASCIIHexDigit else {
+        guard position + offset < bytes.count, UnicodeScalar(bytes[position + offset]).properties.isASCIIHexDigit else {
           return "\\u needs four hexadecimal digits"
         }
       }
-      place += 6
+      position += 6
       return nil
     }
     guard #""\/bfnrt"#.utf8.contains(byte) else {
       return "unknown escape \\\(String(UnicodeScalar(byte))): a backslash is \\\\"
     }
-    place += 2
+    position += 2
     return nil
   }
 
@@ -223,10 +223,10 @@ private struct JSONScanner: ~Escapable {
   private mutating func character(_ byte: UInt8) -> String? {
     let size = byte >= 0xF0 ? 4 : byte >= 0xE0 ? 3 : 2
     let isWhole =
-      byte >= 0xC2 && byte < 0xF5 && place + size <= bytes.count
-      && (1..<size).allSatisfy { bytes[place + $0] & 0xC0 == 0x80 } && JSONScanner.follows(bytes[place + 1], byte)
+      byte >= 0xC2 && byte < 0xF5 && position + size <= bytes.count
+      && (1..<size).allSatisfy { bytes[position + $0] & 0xC0 == 0x80 } && JSONScanner.follows(bytes[position + 1], byte)
     guard isWhole else { return "a byte is not UTF-8" }
-    place += size
+    position += size
     return nil
   }
 }

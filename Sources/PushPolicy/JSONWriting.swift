@@ -130,18 +130,18 @@ extension Span<UInt8> {
       return below(word, 0x20) | below(quotes, 1) | below(backslashes, 1) == 0
     }
     return unsafe withUnsafeBytes { bytes in
-      var place = 0
-      while place + 8 <= bytes.count {
-        guard isPlain(unsafe bytes.loadUnaligned(fromByteOffset: place, as: UInt64.self)) else { return true }
-        place += 8
+      var position = 0
+      while position + 8 <= bytes.count {
+        guard isPlain(unsafe bytes.loadUnaligned(fromByteOffset: position, as: UInt64.self)) else { return true }
+        position += 8
       }
       // The last eight bytes, which overlap the ones before.
-      if place < bytes.count, bytes.count >= 8 {
+      if position < bytes.count, bytes.count >= 8 {
         return !isPlain(unsafe bytes.loadUnaligned(fromByteOffset: bytes.count - 8, as: UInt64.self))
       }
-      while place < bytes.count {
-        guard isPlain((ones &<< 8) &* 0x20 | UInt64(unsafe bytes[place])) else { return true }
-        place += 1
+      while position < bytes.count {
+        guard isPlain((ones &<< 8) &* 0x20 | UInt64(unsafe bytes[position])) else { return true }
+        position += 1
       }
       return false
     }

@@ -65,16 +65,16 @@ struct LocalizedText {
       rest = rest[percent...]
       let digits = rest.dropFirst().prefix { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
       let conversion = rest[digits.endIndex...]
-      var place = rest.prefix(1)
+      var position = rest.prefix(1)
       var argument: Int?
       if digits.isEmpty, conversion.first == UInt8(ascii: "%") {
-        place = conversion.prefix(1)
+        position = conversion.prefix(1)
       } else if digits.isEmpty, conversion.first == UInt8(ascii: "@") {
-        place = rest.prefix(2)
+        position = rest.prefix(2)
         argument = followingArgument
         followingArgument += 1
       } else if conversion.starts(with: "$@".utf8) {
-        place = rest[..<conversion.index(conversion.startIndex, offsetBy: 2)]
+        position = rest[..<conversion.index(conversion.startIndex, offsetBy: 2)]
         argument = Int(Substring(digits)).map { $0 - 1 }
       }
       if let argument, arguments.indices.contains(argument),
@@ -83,9 +83,9 @@ struct LocalizedText {
         filled += arguments[argument]
         used.insert(argument)
       } else {
-        filled += Substring(place)
+        filled += Substring(position)
       }
-      rest = rest[place.endIndex...]
+      rest = rest[position.endIndex...]
     }
     return filled + Substring(rest)
   }

@@ -6,7 +6,7 @@
 package struct HashIndex: Sendable {
   fileprivate struct Part: Sendable {
     /// The entries: 32 bits of the hash in the upper half, the record's number in the lower half.
-    var places: [UInt64] = []
+    var slots: [UInt64] = []
     var count = 0
   }
 
@@ -22,22 +22,22 @@ package struct HashIndex: Sendable {
   /// Returns the number of the record that has this hash and for which `isMatch` returns true.
   package func find(_ hash: UInt64, where isMatch: (Int) -> Bool) -> Int? {
     let part = Int(truncatingIfNeeded: hash & 255)
-    let capacity = parts[part].places.count
+    let capacity = parts[part].slots.count
     guard capacity > 0 else { return nil }
     let tag = hash >> 32
-    var place = HashIndex.home(tag, capacity)
+    var slot = HashIndex.firstSlot(tag, capacity)
     while true {
-      let entry = parts[part].places[place]
+      let entry = parts[part].slots[slot]
       if entry == HashIndex.free { return nil }
       if entry >> 32 == tag, isMatch(Int(entry & 0xFFFF_FFFF)) { return Int(entry & 0xFFFF_FFFF) }
-      place = place + 1 == capacity ? 0 : place + 1
+      slot = slot + 1 == capacity ? 0 : slot + 1
     }
   }
 
   /// Adds a record, whose key must not be in the table yet.
   package mutating func insert(_ number: Int, hash: UInt64) {
     let part = Int(truncatingIfNeeded: hash & 255)
-    if parts[part].count * 4 >= parts[part].places.count * 3 { parts[part].grow(to: 2 * parts[part].count + 8) }
+    if parts[part].count * 4 >= parts[part].slots.count * 3 { parts[part].grow(to: 2 * parts[part].count + 8) }
     parts[part].put((hash & ~0xFFFF_FFFF) | UInt64(number))
     parts[part].count += 1
   }
@@ -45,16 +45,16 @@ package struct HashIndex: Sendable {
   /// Removes a record.
   package mutating func remove(_ number: Int, hash: UInt64) {
     let part = Int(truncatingIfNeeded: hash & 255)
-    let capacity = parts[part].places.count
+    let capacity = parts[part].slots.count
     guard capacity > 0 else { return }
     let sought = (hash & ~0xFFFF_FFFF) | UInt64(number)
-    var place = HashIndex.home(hash >> 32, capacity)
-    while parts[part].places[place] != sought {
-      if parts[part].places[place] == HashIndex.free { return }
-      place = place + 1 == capacity ? 0 : place + 1
+    var slot = HashIndex.firstSlot(hash >> 32, capacity)
+    while parts[part].slots[slot] != sought {
+      if parts[part].slots[slot] == HashIndex.free { return }
+      slot = slot + 1 == capacity ? 0 : slot + 1
     }
     parts[part].count -= 1
-    parts[part].close(place)
+    parts[part].close(slot)
   }
 
   /// Reserves memory for `count` records, assuming that they spread evenly over the parts.
@@ -63,39 +63,39 @@ package struct HashIndex: Sendable {
   }
 
   /// Returns the index at which the search for a tag begins.
-  fileprivate static func home(_ tag: UInt64, _ capacity: Int) -> Int { Int((tag &* UInt64(capacity)) >> 32) }
+  fileprivate static func firstSlot(_ tag: UInt64, _ capacity: Int) -> Int { Int((tag &* UInt64(capacity)) >> 32) }
 }
 
 extension HashIndex.Part {
   fileprivate mutating func put(_ entry: UInt64) {
-    var place = HashIndex.home(entry >> 32, places.count)
-    while places[place] != HashIndex.free { place = place + 1 == places.count ? 0 : place + 1 }
-    places[place] = entry
+    var slot = HashIndex.firstSlot(entry >> 32, slots.count)
+    while slots[slot] != HashIndex.free { slot = slot + 1 == slots.count ? 0 : slot + 1 }
+    slots[slot] = entry
   }
 
   fileprivate mutating func grow(to capacity: Int) {
-    guard capacity > places.count else { return }
-    let before = places
-    places = [UInt64](repeating: HashIndex.free, count: capacity)
+    guard capacity > slots.count else { return }
+    let before = slots
+    slots = [UInt64](repeating: HashIndex.free, count: capacity)
     for entry in before where entry != HashIndex.free { put(entry) }
   }
 
   /// Frees an index, and moves up the entries after it that a collision had displaced.
-  fileprivate mutating func close(_ place: Int) {
-    var (hole, next) = (place, place)
+  fileprivate mutating func close(_ slot: Int) {
+    var (hole, next) = (slot, slot)
     while true {
-      next = next + 1 == places.count ? 0 : next + 1
-      let entry = places[next]
+      next = next + 1 == slots.count ? 0 : next + 1
+      let entry = slots[next]
       if entry == HashIndex.free { break }
-      let home = HashIndex.home(entry >> 32, places.count)
+      let firstSlot = HashIndex.firstSlot(entry >> 32, slots.count)
       // True if the entry may move to the hole: its search begins at the hole or before it, with wrap-around.
-      let isReached = hole <= next ? home <= hole || home > next : home <= hole && home > next
+      let isReached = hole <= next ? firstSlot <= hole || firstSlot > next : firstSlot <= hole && firstSlot > next
       if isReached {
-        places[hole] = entry
+        slots[hole] = entry
         hole = next
       }
     }
-    places[hole] = HashIndex.free
+    slots[hole] = HashIndex.free
   }
 }
 

@@ -12,15 +12,15 @@ package struct ListPage: Sendable, Equatable {
 
   /// Returns the rows of the page, sorted by the bytes of their names; `name` is called once for each row.
   package func take<Row>(of rows: some Sequence<Row>, by name: (Row) -> String) -> [Row] {
-    var wanted: [(name: String, row: Row)] = []
+    var matching: [(name: String, row: Row)] = []
     for row in rows {
       let name = name(row)
       if let after, !ListPage.precedes(after, name) { continue }
       if let filter, !name.contains(filter) { continue }
-      wanted.append((name, row))
+      matching.append((name, row))
     }
-    wanted.sort { ListPage.precedes($0.name, $1.name) }
-    return wanted.prefix(limit).map(\.row)
+    matching.sort { ListPage.precedes($0.name, $1.name) }
+    return matching.prefix(limit).map(\.row)
   }
 
   private static func precedes(_ one: String, _ other: String) -> Bool {

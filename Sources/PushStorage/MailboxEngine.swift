@@ -85,15 +85,15 @@ package final class MailboxEngine: Sendable {
   }
 
   /// Runs one iteration of the writer: applies the operations and, if an operation appends or `isDue` is true, commits
-  /// them with all `unsettled` changes.
+  /// them with all `pendingWrites`.
   ///
   /// - Parameter commit: returns when the transaction is on disk; throws when nothing of it is.
-  /// - Returns: the error of a failed commit, or nil; after a failure `unsettled` still contains its changes.
-  package func turn(
-    _ operations: [MailboxOperation], _ unsettled: inout PendingWrites, isDue: Bool,
+  /// - Returns: the error of a failed commit, or nil; after a failure `pendingWrites` still contains its changes.
+  package func process(
+    _ operations: [MailboxOperation], _ pendingWrites: inout PendingWrites, isDue: Bool,
     commit: (MailboxTransaction) throws -> Void
   ) -> (any Error)? {
-    apply(operations, to: &unsettled)
+    apply(operations, to: &pendingWrites)
     var appends: [(pushes: [StoredPush], completion: @Sendable ([AppendOutcome]) -> Void)] = []
     var awaited: [@Sendable (Bool) -> Void] = []
     for operation in operations {
@@ -104,15 +104,15 @@ package final class MailboxEngine: Sendable {
       case .acknowledge, .discard, .expire: break
       }
     }
-    guard !appends.isEmpty || !awaited.isEmpty || (isDue && !unsettled.isEmpty) else { return nil }
+    guard !appends.isEmpty || !awaited.isEmpty || (isDue && !pendingWrites.isEmpty) else { return nil }
     let pushes = appends.flatMap(\.pushes)
-    let (staged, transaction) = stage(pushes, unsettled)
+    let (staged, transaction) = stage(pushes, pendingWrites)
     let outcomes: [AppendOutcome]
     var failure: (any Error)?
     do {
       try commit(transaction)
-      unsettled = PendingWrites()
-      outcomes = confirm(pushes, staged, &unsettled)
+      pendingWrites = PendingWrites()
+      outcomes = confirm(pushes, staged, &pendingWrites)
     } catch {
       failure = error
       index.withLock { index in
@@ -132,58 +132,58 @@ package final class MailboxEngine: Sendable {
   }
 
   /// Applies all operations except appends to the index at once; their rows are written later.
-  private func apply(_ operations: [MailboxOperation], to unsettled: inout PendingWrites) {
+  private func apply(_ operations: [MailboxOperation], to pendingWrites: inout PendingWrites) {
     let now = clock()
     var removals: [MailboxRemoval] = []
     index.withLock { index in
       for operation in operations {
-        MailboxEngine.apply(operation, to: &index, &unsettled, now: now, removals: &removals)
+        MailboxEngine.apply(operation, to: &index, &pendingWrites, now: now, removals: &removals)
       }
-      unsettled.changes += index.forgetRecent(now: now)
+      pendingWrites.changes += index.forgetRecent(now: now)
     }
     if !removals.isEmpty { removed(removals) }
   }
 
   /// Applies one operation other than an append to an index.
   private static func apply(
-    _ operation: MailboxOperation, to index: inout MailboxIndex, _ unsettled: inout PendingWrites, now: Int64,
+    _ operation: MailboxOperation, to index: inout MailboxIndex, _ pendingWrites: inout PendingWrites, now: Int64,
     removals: inout [MailboxRemoval]
   ) {
     switch operation {
     case .append: break
     case .acknowledge(let device, let seq):
-      unsettled.changes += index.acknowledge(device, through: seq, now: now)
-      unsettled.devices.insert(device)
+      pendingWrites.changes += index.acknowledge(device, through: seq, now: now)
+      pendingWrites.devices.insert(device)
     case .purge(let devices, let app, _):
       for device in devices {
-        index.purge(device, app: app, now: now, changes: &unsettled.changes, removals: &removals)
-        unsettled.devices.insert(device)
+        index.purge(device, app: app, now: now, changes: &pendingWrites.changes, removals: &removals)
+        pendingWrites.devices.insert(device)
       }
     case .retract(let id, let app, let devices, _):
       for device in devices {
-        index.retract(id, app: app, from: device, now: now, changes: &unsettled.changes, removals: &removals)
-        unsettled.devices.insert(device)
+        index.retract(id, app: app, from: device, now: now, changes: &pendingWrites.changes, removals: &removals)
+        pendingWrites.devices.insert(device)
       }
     case .discard(let device, let seq):
-      index.discard(device, seq: seq, now: now, changes: &unsettled.changes, removals: &removals)
-      unsettled.devices.insert(device)
+      index.discard(device, seq: seq, now: now, changes: &pendingWrites.changes, removals: &removals)
+      pendingWrites.devices.insert(device)
     case .advance(let device, let seq, _):
-      unsettled.changes += index.advance(device, past: seq)
-      unsettled.devices.insert(device)
+      pendingWrites.changes += index.advance(device, past: seq)
+      pendingWrites.devices.insert(device)
     case .expire(let now):
-      let touched = index.expire(now: now, changes: &unsettled.changes, removals: &removals)
-      unsettled.devices.formUnion(touched)
+      let touched = index.expire(now: now, changes: &pendingWrites.changes, removals: &removals)
+      pendingWrites.devices.formUnion(touched)
     }
   }
 
   private func stage(
-    _ pushes: [StoredPush], _ unsettled: PendingWrites
+    _ pushes: [StoredPush], _ pendingWrites: PendingWrites
   ) -> (staged: [MailboxIndex.Entry?], transaction: MailboxTransaction) {
     var transaction = MailboxTransaction()
-    transaction.changes = unsettled.changes
+    transaction.changes = pendingWrites.changes
     let staged = index.withLock { index in
       let staged = pushes.map { index.stage($0) }
-      transaction.states = MailboxEngine.states(of: unsettled.devices, index)
+      transaction.states = MailboxEngine.states(of: pendingWrites.devices, index)
       return staged
     }
     for (push, entry) in zip(pushes, staged) {
@@ -194,7 +194,7 @@ package final class MailboxEngine: Sendable {
 
   /// Makes the committed pushes visible in the index.
   private func confirm(
-    _ pushes: [StoredPush], _ staged: [MailboxIndex.Entry?], _ unsettled: inout PendingWrites
+    _ pushes: [StoredPush], _ staged: [MailboxIndex.Entry?], _ pendingWrites: inout PendingWrites
   ) -> [AppendOutcome] {
     let now = clock()
     var removals: [MailboxRemoval] = []
@@ -203,8 +203,8 @@ package final class MailboxEngine: Sendable {
         guard let entry else { return .duplicate }
         let before = removals.count
         let replaced = index.confirm(
-          entry, of: push.device, cap: cap, now: now, changes: &unsettled.changes, removals: &removals)
-        if removals.count > before { unsettled.devices.insert(push.device) }
+          entry, of: push.device, cap: cap, now: now, changes: &pendingWrites.changes, removals: &removals)
+        if removals.count > before { pendingWrites.devices.insert(push.device) }
         return .queued(seq: entry.seq, replaced: replaced)
       }
     }
@@ -248,9 +248,9 @@ extension MailboxEngine {
 
   private static func states(of devices: Set<DeviceID>, _ index: MailboxIndex) -> [MailboxTransaction.State] {
     devices.map { device in
-      let box = index.boxes[device] ?? MailboxIndex.Box()
+      let queue = index.queues[device] ?? MailboxIndex.DeviceQueue()
       return MailboxTransaction.State(
-        device: device, acknowledged: box.acknowledged, lastSeq: box.lastSeq, gap: box.gap)
+        device: device, acknowledged: queue.acknowledged, lastSeq: queue.lastSeq, gap: queue.gap)
     }
   }
 }

@@ -23,50 +23,6 @@ package struct MailboxIndex: Sendable {
     package var isRemoved = false
   }
 
-  /// The queue of one device.
-  package struct Box: Sendable {
-    /// The highest number that was given out.
-    package var lastSeq: UInt64 = 0
-    /// The highest number on stable storage; numbers above it are staged and not visible yet.
-    package var durableSeq: UInt64 = 0
-    /// The highest number that the device has acknowledged.
-    package var acknowledged: UInt64 = 0
-    package var entries = Queue()
-    /// The number of entries that are not removed.
-    package var count = 0
-    /// The number of the newest entry for each app and collapse id.
-    package var collapsible: [CollapseKey: UInt64] = [:]
-    /// The collapse ids of the entries that have one, by number.
-    package var collapseIDs: [UInt64: String] = [:]
-    package var gap: MailboxGap?
-
-    /// The apps of the pending entries.
-    package var apps: Set<AppID> {
-      var apps: Set<AppID> = []
-      var last: AppID?
-      for entry in entries where !entry.isRemoved && entry.app != last {
-        apps.insert(entry.app)
-        last = entry.app
-      }
-      return apps
-    }
-
-    /// Returns the number of pending entries above an acknowledged number.
-    package func waitingCount(after seq: UInt64) -> Int {
-      seq <= acknowledged ? count : entries[place(after: seq)...].count { !$0.isRemoved }
-    }
-
-    /// Returns the index of the first entry above `seq`.
-    package func place(after seq: UInt64) -> Int {
-      var (low, high) = (0, entries.count)
-      while low < high {
-        let middle = (low + high) / 2
-        if entries[middle].seq <= seq { low = middle + 1 } else { high = middle }
-      }
-      return low
-    }
-  }
-
   package struct CollapseKey: Hashable, Sendable {
     package var app: AppID
     package var id: String
@@ -81,7 +37,7 @@ package struct MailboxIndex: Sendable {
     case renumber(Int64, seq: UInt64)
   }
 
-  package private(set) var boxes: [DeviceID: Box] = [:]
+  package private(set) var queues: [DeviceID: DeviceQueue] = [:]
   package private(set) var recent = RecentIDs()
   /// The number up to which each device has received its pushes, until that is applied (``claim(_:through:_:)``).
   private var claims: [DeviceID: UInt64] = [:]
@@ -98,12 +54,12 @@ package struct MailboxIndex: Sendable {
 
   /// Takes a device's stored state.
   package mutating func restore(_ device: DeviceID, acknowledged: UInt64, lastSeq: UInt64, gap: MailboxGap?) {
-    var box = boxes[device] ?? Box()
-    box.acknowledged = acknowledged
-    box.lastSeq = max(box.lastSeq, lastSeq, acknowledged)
-    box.durableSeq = box.lastSeq
-    box.gap = gap
-    boxes[device] = box
+    var queue = queues[device] ?? DeviceQueue()
+    queue.acknowledged = acknowledged
+    queue.lastSeq = max(queue.lastSeq, lastSeq, acknowledged)
+    queue.durableSeq = queue.lastSeq
+    queue.gap = gap
+    queues[device] = queue
   }
 
   /// Takes a stored row; rows are passed in their order.
@@ -122,10 +78,10 @@ package struct MailboxIndex: Sendable {
       if entry.isRemoved { changes.append(.delete(entry.row)) } else { unnumbered.append((device, entry)) }
       return true
     }
-    return change(boxOf(device), isChecked: false) { index, box in
-      box.lastSeq = max(box.lastSeq, entry.seq)
-      box.durableSeq = box.lastSeq
-      let isWaiting = !entry.isRemoved && entry.seq > box.acknowledged
+    return change(queuePosition(of: device), isChecked: false) { index, queue in
+      queue.lastSeq = max(queue.lastSeq, entry.seq)
+      queue.durableSeq = queue.lastSeq
+      let isWaiting = !entry.isRemoved && entry.seq > queue.acknowledged
       let dueBy = entry.received / 1000 + Int64(Limits.duplicateWindow)
       guard isWaiting || (entry.isSenderID && dueBy > now) else {
         changes.append(.delete(entry.row))
@@ -137,9 +93,9 @@ package struct MailboxIndex: Sendable {
         if !isWaiting { index.recent.release(key, row: entry.row, dueBy: dueBy) }
       }
       guard isWaiting else { return true }
-      guard box.entries.last.map({ $0.seq < entry.seq }) ?? true else { return false }
-      index.replace(entry, in: &box, of: device, now: now, changes: &changes, removals: &removals)
-      index.enter(Waiting(entry), entry.collapseID, into: &box)
+      guard queue.entries.last.map({ $0.seq < entry.seq }) ?? true else { return false }
+      index.replace(entry, in: &queue, of: device, now: now, changes: &changes, removals: &removals)
+      index.enter(Waiting(entry), entry.collapseID, into: &queue)
       return true
     }
   }
@@ -161,9 +117,9 @@ package struct MailboxIndex: Sendable {
       return changes.append(.delete(entry.row))
     }
     var numbered = entry
-    numbered.seq = change(boxOf(device)) { _, box in
-      box.lastSeq += 1
-      return box.lastSeq
+    numbered.seq = change(queuePosition(of: device)) { _, queue in
+      queue.lastSeq += 1
+      return queue.lastSeq
     }
     changes.append(.renumber(entry.row, seq: numbered.seq))
     _ = confirm(numbered, of: device, cap: cap, now: now, changes: &changes, removals: &removals)
@@ -172,27 +128,27 @@ package struct MailboxIndex: Sendable {
   /// Returns the devices, by app, that have pending pushes and for which `isRegistered` returns false.
   package func unregistered(isRegistered: (DeviceID, AppID) -> Bool) -> [AppID: [DeviceID]] {
     var ended: [AppID: [DeviceID]] = [:]
-    for (device, box) in boxes {
-      for app in box.apps where !isRegistered(device, app) { ended[app, default: []].append(device) }
+    for (device, queue) in queues {
+      for app in queue.apps where !isRegistered(device, app) { ended[app, default: []].append(device) }
     }
     return ended
   }
 
   // MARK: Reading
 
-  /// Returns the pending entries of a box above `seq` that have not expired: at most `limit` rows, and true for
+  /// Returns the pending entries of a queue above `seq` that have not expired: at most `limit` rows, and true for
   /// `isComplete` if these are all.
   package static func select(
-    _ box: Box?, after seq: UInt64, limit: Int, now: Int64
+    _ queue: DeviceQueue?, after seq: UInt64, limit: Int, now: Int64
   ) -> (gap: MailboxGap?, rows: [Int64], isComplete: Bool) {
-    guard let box else { return (nil, [], true) }
-    let seq = max(seq, box.acknowledged)
+    guard let queue else { return (nil, [], true) }
+    let seq = max(seq, queue.acknowledged)
     var rows: [Int64] = []
-    for entry in box.entries[box.place(after: seq)...] where !entry.isRemoved && entry.expires > now {
-      if rows.count == limit { return (box.gap.flatMap { $0.to > seq ? $0 : nil }, rows, false) }
+    for entry in queue.entries[queue.firstIndex(after: seq)...] where !entry.isRemoved && entry.expires > now {
+      if rows.count == limit { return (queue.gap.flatMap { $0.to > seq ? $0 : nil }, rows, false) }
       rows.append(entry.row)
     }
-    return (box.gap.flatMap { $0.to > seq ? $0 : nil }, rows, true)
+    return (queue.gap.flatMap { $0.to > seq ? $0 : nil }, rows, true)
   }
 
   // MARK: Appending
@@ -205,8 +161,8 @@ package struct MailboxIndex: Sendable {
     }
     let row = nextRow
     nextRow += 1
-    defer { assert(boxes[push.device]?.brokenInvariant() == nil, boxes[push.device]?.brokenInvariant() ?? "") }
-    return boxes[push.device, default: Box()].stage(push, row: row)
+    defer { assert(queues[push.device]?.brokenInvariant() == nil, queues[push.device]?.brokenInvariant() ?? "") }
+    return queues[push.device, default: DeviceQueue()].stage(push, row: row)
   }
 
   /// Makes a staged entry visible, and removes the entries that it replaces or evicts.
@@ -216,15 +172,15 @@ package struct MailboxIndex: Sendable {
     _ staged: Entry, of device: DeviceID, cap: Int, now: Int64, changes: inout [RowChange],
     removals: inout [MailboxRemoval]
   ) -> APNSID? {
-    change(boxOf(device)) { index, box in
-      let replaced = index.replace(staged, in: &box, of: device, now: now, changes: &changes, removals: &removals)
-      index.enter(Waiting(staged), staged.collapseID, into: &box)
-      box.durableSeq = max(box.durableSeq, staged.seq)
-      while box.count > cap, let oldest = box.entries.first(where: { !$0.isRemoved }) {
-        box.gap = MailboxGap(
-          from: box.gap?.from ?? oldest.seq, to: oldest.seq, dropped: (box.gap?.dropped ?? 0) + 1)
+    change(queuePosition(of: device)) { index, queue in
+      let replaced = index.replace(staged, in: &queue, of: device, now: now, changes: &changes, removals: &removals)
+      index.enter(Waiting(staged), staged.collapseID, into: &queue)
+      queue.durableSeq = max(queue.durableSeq, staged.seq)
+      while queue.count > cap, let oldest = queue.entries.first(where: { !$0.isRemoved }) {
+        queue.gap = MailboxGap(
+          from: queue.gap?.from ?? oldest.seq, to: oldest.seq, dropped: (queue.gap?.dropped ?? 0) + 1)
         index.remove(
-          oldest, from: &box, of: device, cause: .overflow, now: now, changes: &changes, removals: &removals)
+          oldest, from: &queue, of: device, cause: .overflow, now: now, changes: &changes, removals: &removals)
       }
       return replaced
     }
@@ -242,24 +198,24 @@ package struct MailboxIndex: Sendable {
   ///
   /// - Returns: the numbers of `replaceable` that have left in another way before.
   package mutating func claim(_ device: DeviceID, through seq: UInt64, _ replaceable: [UInt64]) -> [UInt64] {
-    guard let box = boxes[device], seq > box.acknowledged, seq <= box.durableSeq else { return [] }
+    guard let queue = queues[device], seq > queue.acknowledged, seq <= queue.durableSeq else { return [] }
     claims[device] = max(claims[device] ?? 0, seq)
-    return replaceable.filter { $0 > box.acknowledged && box.entry($0) == nil }
+    return replaceable.filter { $0 > queue.acknowledged && queue.entry($0) == nil }
   }
 
   package mutating func acknowledge(_ device: DeviceID, through seq: UInt64, now: Int64) -> [RowChange] {
     if let claim = claims[device], claim <= seq { claims[device] = nil }
-    guard let place = boxes.index(forKey: device) else { return [] }
-    return change(place) { index, box in
-      guard seq > box.acknowledged, seq <= box.durableSeq else { return [] }
-      box.acknowledged = seq
-      if let gap = box.gap, gap.to <= seq { box.gap = nil }
+    guard let position = queues.index(forKey: device) else { return [] }
+    return change(position) { index, queue in
+      guard seq > queue.acknowledged, seq <= queue.durableSeq else { return [] }
+      queue.acknowledged = seq
+      if let gap = queue.gap, gap.to <= seq { queue.gap = nil }
       var changes: [RowChange] = []
-      while let first = box.entries.first, first.seq <= seq {
-        box.entries.removeFirst()
+      while let first = queue.entries.first, first.seq <= seq {
+        queue.entries.removeFirst()
         if first.isRemoved { continue }
         index.ages.leave(first.received)
-        box.leave(first)
+        queue.leave(first)
         // The acknowledged number marks the row as done: the row needs no change before its id may be forgotten.
         if let change = index.release(first, of: device, now: now, isMarked: true) { changes.append(change) }
       }
@@ -271,20 +227,20 @@ package struct MailboxIndex: Sendable {
   /// older than the device's, for example after a restore of a backup. Pending pushes get new numbers, so that the
   /// device accepts them.
   package mutating func advance(_ device: DeviceID, past seq: UInt64) -> [RowChange] {
-    change(boxOf(device)) { index, box in
-      guard seq > box.lastSeq else { return [] }
-      let before = box
-      box = Box(lastSeq: seq, durableSeq: seq, acknowledged: seq)
+    change(queuePosition(of: device)) { index, queue in
+      guard seq > queue.lastSeq else { return [] }
+      let before = queue
+      queue = DeviceQueue(lastSeq: seq, durableSeq: seq, acknowledged: seq)
       var changes: [RowChange] = []
       for var entry in before.entries where !entry.isRemoved {
         let collapseID = before.collapseID(of: entry)
         index.ages.leave(entry.received)
-        box.lastSeq += 1
-        entry.seq = box.lastSeq
+        queue.lastSeq += 1
+        entry.seq = queue.lastSeq
         changes.append(.renumber(entry.row, seq: entry.seq))
-        index.enter(entry, collapseID, into: &box)
+        index.enter(entry, collapseID, into: &queue)
       }
-      box.durableSeq = box.lastSeq
+      queue.durableSeq = queue.lastSeq
       return changes
     }
   }
@@ -292,11 +248,11 @@ package struct MailboxIndex: Sendable {
   package mutating func purge(
     _ device: DeviceID, app: AppID?, now: Int64, changes: inout [RowChange], removals: inout [MailboxRemoval]
   ) {
-    guard let place = boxes.index(forKey: device) else { return }
-    change(place) { index, box in
-      for entry in box.entries where !entry.isRemoved && (app == nil || entry.app == app) {
+    guard let position = queues.index(forKey: device) else { return }
+    change(position) { index, queue in
+      for entry in queue.entries where !entry.isRemoved && (app == nil || entry.app == app) {
         index.remove(
-          entry, from: &box, of: device, cause: .unregistered, now: now, changes: &changes, removals: &removals)
+          entry, from: &queue, of: device, cause: .unregistered, now: now, changes: &changes, removals: &removals)
       }
     }
   }
@@ -306,11 +262,11 @@ package struct MailboxIndex: Sendable {
     _ id: APNSID, app: AppID?, from device: DeviceID, now: Int64, changes: inout [RowChange],
     removals: inout [MailboxRemoval]
   ) {
-    guard let place = boxes.index(forKey: device) else { return }
-    change(place) { index, box in
-      for entry in box.entries where !entry.isRemoved && entry.id == id && (app == nil || entry.app == app) {
+    guard let position = queues.index(forKey: device) else { return }
+    change(position) { index, queue in
+      for entry in queue.entries where !entry.isRemoved && entry.id == id && (app == nil || entry.app == app) {
         index.remove(
-          entry, from: &box, of: device, cause: .retracted, now: now, changes: &changes, removals: &removals)
+          entry, from: &queue, of: device, cause: .retracted, now: now, changes: &changes, removals: &removals)
       }
     }
   }
@@ -319,11 +275,11 @@ package struct MailboxIndex: Sendable {
   package mutating func discard(
     _ device: DeviceID, seq: UInt64, now: Int64, changes: inout [RowChange], removals: inout [MailboxRemoval]
   ) {
-    guard seq > 0, let place = boxes.index(forKey: device) else { return }
-    change(place) { index, box in
-      guard let entry = box.entry(seq) else { return }
+    guard seq > 0, let position = queues.index(forKey: device) else { return }
+    change(position) { index, queue in
+      guard let entry = queue.entry(seq) else { return }
       index.remove(
-        entry, from: &box, of: device, cause: .undeliverable, now: now, changes: &changes, removals: &removals)
+        entry, from: &queue, of: device, cause: .undeliverable, now: now, changes: &changes, removals: &removals)
     }
   }
 
@@ -332,16 +288,16 @@ package struct MailboxIndex: Sendable {
     earliestExpiry = .max
     var touched: [DeviceID] = []
     // `indices` would hold a second copy of the table.
-    var place = boxes.startIndex
-    while place < boxes.endIndex {
-      defer { boxes.formIndex(after: &place) }
-      let device = boxes[place].key
+    var position = queues.startIndex
+    while position < queues.endIndex {
+      defer { queues.formIndex(after: &position) }
+      let device = queues[position].key
       let before = removals.count
-      change(place) { index, box in
-        for entry in box.entries where !entry.isRemoved {
+      change(position) { index, queue in
+        for entry in queue.entries where !entry.isRemoved {
           if entry.expires <= now {
             index.remove(
-              entry, from: &box, of: device, cause: .expired, now: now, changes: &changes, removals: &removals)
+              entry, from: &queue, of: device, cause: .expired, now: now, changes: &changes, removals: &removals)
           } else {
             index.earliestExpiry = min(index.earliestExpiry, entry.expires)
           }
@@ -359,61 +315,62 @@ package struct MailboxIndex: Sendable {
 
   // MARK: Implementation
 
-  /// Returns the index of a device's box, which is created if there is none.
-  private mutating func boxOf(_ device: DeviceID) -> [DeviceID: Box].Index {
-    if let place = boxes.index(forKey: device) { return place }
-    boxes[device] = Box()
-    guard let place = boxes.index(forKey: device) else { preconditionFailure("the box was made") }
-    return place
+  /// Returns the index of a device's queue, which is created if there is none.
+  private mutating func queuePosition(of device: DeviceID) -> [DeviceID: DeviceQueue].Index {
+    if let position = queues.index(forKey: device) { return position }
+    queues[device] = DeviceQueue()
+    guard let position = queues.index(forKey: device) else { preconditionFailure("the queue was made") }
+    return position
   }
 
-  /// Changes a box and the shared state. The box keeps its index in the table: removing and reinserting it would cost
+  /// Changes a queue and the shared state. The queue keeps its index in the table: removing and reinserting it would cost
   /// two searches and the closing of a hole.
   ///
   /// - Parameter isChecked: true if the invariants are checked; false while rows are read, because they may be damaged.
   private mutating func change<Result>(
-    _ place: [DeviceID: Box].Index, isChecked: Bool = true, _ body: (inout MailboxIndex, inout Box) -> Result
+    _ position: [DeviceID: DeviceQueue].Index, isChecked: Bool = true,
+    _ body: (inout MailboxIndex, inout DeviceQueue) -> Result
   ) -> Result {
-    var box = Box()
-    swap(&box, &boxes.values[place])
-    let result = body(&self, &box)
-    if isChecked { box.checkInvariants() }
-    swap(&box, &boxes.values[place])
+    var queue = DeviceQueue()
+    swap(&queue, &queues.values[position])
+    let result = body(&self, &queue)
+    if isChecked { queue.checkInvariants() }
+    swap(&queue, &queues.values[position])
     return result
   }
 
   /// Removes the pending push with the same collapse id; returns that push's id.
   @discardableResult
   private mutating func replace(
-    _ entry: Entry, in box: inout Box, of device: DeviceID, now: Int64, changes: inout [RowChange],
+    _ entry: Entry, in queue: inout DeviceQueue, of device: DeviceID, now: Int64, changes: inout [RowChange],
     removals: inout [MailboxRemoval]
   ) -> APNSID? {
-    guard !entry.collapseID.isEmpty, let old = box.collapsible[.init(app: entry.app, id: entry.collapseID)],
-      let victim = box.entry(old)
+    guard !entry.collapseID.isEmpty, let old = queue.collapsible[.init(app: entry.app, id: entry.collapseID)],
+      let victim = queue.entry(old)
     else { return nil }
-    remove(victim, from: &box, of: device, cause: .collapsed, now: now, changes: &changes, removals: &removals)
+    remove(victim, from: &queue, of: device, cause: .collapsed, now: now, changes: &changes, removals: &removals)
     return victim.id
   }
 
-  private mutating func enter(_ entry: Waiting, _ collapseID: String, into box: inout Box) {
+  private mutating func enter(_ entry: Waiting, _ collapseID: String, into queue: inout DeviceQueue) {
     earliestExpiry = min(earliestExpiry, entry.expires)
     ages.enter(entry.received)
-    box.entries.append(entry)
-    box.count += 1
+    queue.entries.append(entry)
+    queue.count += 1
     guard entry.hasCollapseID else { return }
-    box.collapsible[.init(app: entry.app, id: collapseID)] = entry.seq
-    box.collapseIDs[entry.seq] = collapseID
+    queue.collapsible[.init(app: entry.app, id: collapseID)] = entry.seq
+    queue.collapseIDs[entry.seq] = collapseID
   }
 
   private mutating func remove(
-    _ entry: Waiting, from box: inout Box, of device: DeviceID, cause: RemovalCause, now: Int64,
+    _ entry: Waiting, from queue: inout DeviceQueue, of device: DeviceID, cause: RemovalCause, now: Int64,
     changes: inout [RowChange], removals: inout [MailboxRemoval]
   ) {
-    let place = box.place(after: entry.seq - 1)
-    box.entries[place].isRemoved = true
+    let position = queue.firstIndex(after: entry.seq - 1)
+    queue.entries[position].isRemoved = true
     ages.leave(entry.received)
-    box.leave(entry)
-    box.compact()
+    queue.leave(entry)
+    queue.compact()
     if let change = release(entry, of: device, now: now, isMarked: false) { changes.append(change) }
     // The device has received the push, and the acknowledgement reports it.
     if let claim = claims[device], entry.seq <= claim { return }
@@ -434,51 +391,17 @@ package struct MailboxIndex: Sendable {
   }
 }
 
-extension MailboxIndex.Box {
-  fileprivate mutating func stage(_ push: StoredPush, row: Int64) -> MailboxIndex.Entry {
-    lastSeq += 1
-    return MailboxIndex.Entry(
-      row: row, seq: lastSeq, app: push.app, id: push.id, isSenderID: push.isSenderID, received: push.received,
-      expires: push.expires, collapseID: push.collapseID)
-  }
-
-  /// Returns the entry with a number, unless it was removed.
-  fileprivate func entry(_ seq: UInt64) -> MailboxIndex.Waiting? {
-    let place = place(after: seq - 1)
-    guard place < entries.count, entries[place].seq == seq, !entries[place].isRemoved else { return nil }
-    return entries[place]
-  }
-
-  /// Returns the collapse id of `entry`; empty for none.
-  fileprivate func collapseID(of entry: MailboxIndex.Waiting) -> String {
-    entry.hasCollapseID ? collapseIDs[entry.seq] ?? "" : ""
-  }
-
-  fileprivate mutating func leave(_ entry: MailboxIndex.Waiting) {
-    count -= 1
-    guard entry.hasCollapseID, let id = collapseIDs.removeValue(forKey: entry.seq) else { return }
-    let key = MailboxIndex.CollapseKey(app: entry.app, id: id)
-    if collapsible[key] == entry.seq { collapsible[key] = nil }
-  }
-
-  /// Drops removed entries at the front, and all of them when they are the majority of a long queue.
-  fileprivate mutating func compact() {
-    while let first = entries.first, first.isRemoved { entries.removeFirst() }
-    if entries.count > 64, entries.count > 2 * count { entries.removeAll { $0.isRemoved } }
-  }
-}
-
 // MARK: Invariants
 
 extension MailboxIndex {
-  /// Returns a description of the first broken invariant; nil if all are intact. It checks all boxes and entries,
+  /// Returns a description of the first broken invariant; nil if all are intact. It checks all queues and entries,
   /// for a simulation.
   package func brokenInvariant() -> String? {
-    let waiting = boxes.values.reduce(0) { $0 + $1.count }
+    let waiting = queues.values.reduce(0) { $0 + $1.count }
     if ages.count != waiting { return "\(waiting) wait, and \(ages.count) are counted in all" }
-    for (device, box) in boxes {
-      if let broken = box.brokenInvariant(limit: .max) { return "device \(device.row): \(broken)" }
-      for entry in box.entries where !entry.isRemoved {
+    for (device, queue) in queues {
+      if let broken = queue.brokenInvariant(limit: .max) { return "device \(device.row): \(broken)" }
+      for entry in queue.entries where !entry.isRemoved {
         if entry.expires < earliestExpiry { return "device \(device.row): \(entry.seq) expires unnoticed" }
         if entry.row >= nextRow { return "device \(device.row): row \(entry.row) will be given out again" }
         if entry.isSenderID, !recent.contains(.init(device: device, app: entry.app, id: entry.id)) {
@@ -488,46 +411,4 @@ extension MailboxIndex {
     }
     return nil
   }
-}
-
-extension MailboxIndex.Box {
-  /// Returns a description of the first broken invariant; nil if all are intact.
-  ///
-  /// - Parameter limit: the number of entries up to which all are checked. Of longer queues only the ends are checked,
-  ///   since a debug build checks after each change.
-  package func brokenInvariant(limit: Int = 16) -> String? {
-    if durableSeq > lastSeq { return "\(durableSeq) is on disk, and \(lastSeq) the last" }
-    if acknowledged > durableSeq { return "\(acknowledged) is acknowledged, and \(durableSeq) on disk" }
-    if let first = entries.first, first.seq <= acknowledged { return "\(first.seq) waits, and is acknowledged" }
-    if let last = entries.last, last.seq > durableSeq { return "\(last.seq) waits, and is not on disk" }
-    if count > entries.count { return "\(count) wait of \(entries.count)" }
-    if let gap {
-      if gap.from > gap.to || gap.dropped < 1 { return "the gap from \(gap.from) to \(gap.to) is empty" }
-      if let first = entries.first(where: { !$0.isRemoved }), first.seq <= gap.to {
-        return "\(first.seq) waits, and is in the gap"
-      }
-    }
-    return entries.count > limit ? nil : brokenEntry()
-  }
-
-  private func brokenEntry() -> String? {
-    var (waiting, collapsing) = (0, 0)
-    var before = acknowledged
-    for entry in entries {
-      if entry.seq <= before { return "\(entry.seq) comes after \(before)" }
-      before = entry.seq
-      if entry.isRemoved { continue }
-      waiting += 1
-      guard entry.hasCollapseID else { continue }
-      collapsing += 1
-      guard collapsible[.init(app: entry.app, id: collapseID(of: entry))] == entry.seq else {
-        return "the push replaced by \(entry.seq) is still pending"
-      }
-    }
-    if waiting != count { return "\(waiting) wait, and \(count) are counted" }
-    return collapsing == collapsible.count ? nil : "\(collapsible.count - collapsing) that are gone can be replaced"
-  }
-
-  /// Ends a debug build in which an invariant is broken; a release build contains no trace of this.
-  package func checkInvariants() { assert(brokenInvariant() == nil, brokenInvariant() ?? "") }
 }

@@ -2,7 +2,51 @@ import DequeModule
 package import PushCore
 
 extension MailboxIndex {
-  /// The part of a pending entry that stays in memory: 56 bytes. Its collapse id is in its box.
+  /// The queue of one device.
+  package struct DeviceQueue: Sendable {
+    /// The highest number that was given out.
+    package var lastSeq: UInt64 = 0
+    /// The highest number on stable storage; numbers above it are staged and not visible yet.
+    package var durableSeq: UInt64 = 0
+    /// The highest number that the device has acknowledged.
+    package var acknowledged: UInt64 = 0
+    package var entries = Queue()
+    /// The number of entries that are not removed.
+    package var count = 0
+    /// The number of the newest entry for each app and collapse id.
+    package var collapsible: [CollapseKey: UInt64] = [:]
+    /// The collapse ids of the entries that have one, by number.
+    package var collapseIDs: [UInt64: String] = [:]
+    package var gap: MailboxGap?
+
+    /// The apps of the pending entries.
+    package var apps: Set<AppID> {
+      var apps: Set<AppID> = []
+      var last: AppID?
+      for entry in entries where !entry.isRemoved && entry.app != last {
+        apps.insert(entry.app)
+        last = entry.app
+      }
+      return apps
+    }
+
+    /// Returns the number of pending entries above an acknowledged number.
+    package func waitingCount(after seq: UInt64) -> Int {
+      seq <= acknowledged ? count : entries[firstIndex(after: seq)...].count { !$0.isRemoved }
+    }
+
+    /// Returns the index of the first entry above `seq`.
+    package func firstIndex(after seq: UInt64) -> Int {
+      var (low, high) = (0, entries.count)
+      while low < high {
+        let middle = (low + high) / 2
+        if entries[middle].seq <= seq { low = middle + 1 } else { high = middle }
+      }
+      return low
+    }
+  }
+
+  /// The part of a pending entry that stays in memory: 56 bytes. Its collapse id is in its queue.
   package struct Waiting: Sendable {
     package let row: Int64
     package var seq: UInt64
@@ -57,9 +101,9 @@ extension MailboxIndex {
     package var startIndex: Int { 0 }
     package var endIndex: Int { count }
 
-    package subscript(place: Int) -> Waiting {
-      _read { yield blocks[(gone + place) >> 6][(gone + place) & 63] }
-      _modify { yield &blocks[(gone + place) >> 6][(gone + place) & 63] }
+    package subscript(position: Int) -> Waiting {
+      _read { yield blocks[(gone + position) >> 6][(gone + position) & 63] }
+      _modify { yield &blocks[(gone + position) >> 6][(gone + position) & 63] }
     }
 
     package mutating func append(_ entry: Waiting) {
@@ -91,166 +135,78 @@ extension MailboxIndex {
   }
 }
 
-/// Sender-chosen ids that are recognized as retries: while their push is pending, and for a limited time after.
-package struct RecentIDs: Sendable {
-  package struct Key: Hashable, Sendable {
-    package var device: DeviceID
-    package var app: AppID
-    package var id: APNSID
-
-    package init(device: DeviceID, app: AppID, id: APNSID) {
-      (self.device, self.app, self.id) = (device, app, id)
-    }
-
-    /// 16 bytes that differ if the ids of one device and app differ. The hashes of device and app are mixed in,
-    /// so the marks of other devices and apps differ except with a probability of 2⁻¹²⁸. The hashes are secret
-    /// to this process.
-    fileprivate var mark: RecentMarks.Mark {
-      var (first, second) = (Hasher(), Hasher())
-      first.combine(device.row)
-      first.combine(app.row)
-      second.combine(app.row)
-      second.combine(device.row)
-      let words = id.words
-      return RecentMarks.Mark(
-        words.0 ^ UInt64(bitPattern: Int64(first.finalize())), words.1 ^ UInt64(bitPattern: Int64(second.finalize())))
-    }
+extension MailboxIndex.DeviceQueue {
+  mutating func stage(_ push: StoredPush, row: Int64) -> MailboxIndex.Entry {
+    lastSeq += 1
+    return MailboxIndex.Entry(
+      row: row, seq: lastSeq, app: push.app, id: push.id, isSenderID: push.isSenderID, received: push.received,
+      expires: push.expires, collapseID: push.collapseID)
   }
 
-  /// The maximum number of kept ids whose push is no longer pending.
-  private let capacity: Int
-  private var known = RecentMarks()
-  /// The ids whose push is no longer pending, in the order in which that happened; each with the time until which it is
-  /// kept, in seconds since 1970.
-  private var released = Deque<(mark: RecentMarks.Mark, row: Int64, dueBy: Int64)>()
-
-  /// Creates an empty set.
-  package init(capacity: Int = Limits.maximumRecentIDs) { self.capacity = capacity }
-
-  /// Adds an id.
-  ///
-  /// - Returns: false when the id is known.
-  @discardableResult
-  package mutating func insert(_ key: Key) -> Bool { known.insert(key.mark) }
-
-  package mutating func remove(_ key: Key) { known.remove(key.mark) }
-
-  package func contains(_ key: Key) -> Bool { known.contains(key.mark) }
-
-  /// Keeps a key until `dueBy`, in seconds since 1970; ``forget(now:)`` then returns its row.
-  package mutating func release(_ key: Key, row: Int64, dueBy: Int64) {
-    released.append((key.mark, row, dueBy))
+  /// Returns the entry with a number, unless it was removed.
+  func entry(_ seq: UInt64) -> MailboxIndex.Waiting? {
+    let position = firstIndex(after: seq - 1)
+    guard position < entries.count, entries[position].seq == seq, !entries[position].isRemoved else { return nil }
+    return entries[position]
   }
 
-  /// Forgets the due ids, and the oldest ones beyond the capacity; returns their rows.
-  package mutating func forget(now: Int64) -> [Int64] {
-    var rows: [Int64] = []
-    while let first = released.first, first.dueBy <= now || released.count > capacity {
-      released.removeFirst()
-      known.remove(first.mark)
-      rows.append(first.row)
-    }
-    return rows
+  /// Returns the collapse id of `entry`; empty for none.
+  func collapseID(of entry: MailboxIndex.Waiting) -> String {
+    entry.hasCollapseID ? collapseIDs[entry.seq] ?? "" : ""
+  }
+
+  mutating func leave(_ entry: MailboxIndex.Waiting) {
+    count -= 1
+    guard entry.hasCollapseID, let id = collapseIDs.removeValue(forKey: entry.seq) else { return }
+    let key = MailboxIndex.CollapseKey(app: entry.app, id: id)
+    if collapsible[key] == entry.seq { collapsible[key] = nil }
+  }
+
+  /// Drops removed entries at the front, and all of them when they are the majority of a long queue.
+  mutating func compact() {
+    while let first = entries.first, first.isRemoved { entries.removeFirst() }
+    if entries.count > 64, entries.count > 2 * count { entries.removeAll { $0.isRemoved } }
   }
 }
 
-/// A set of 16-byte marks in an open hash table, of which between two thirds and four fifths are in use. The table
-/// consists of parts that grow one by one, because pushes are delayed while a part grows.
-package struct RecentMarks: Sendable {
-  package struct Mark: Equatable, Sendable {
-    var (one, other): (UInt64, UInt64)
-
-    init(_ one: UInt64, _ other: UInt64) {
-      // Only a free slot is all zeros.
-      (self.one, self.other) = one | other == 0 ? (0, 1) : (one, other)
-    }
-
-    private init() { (one, other) = (0, 0) }
-    fileprivate static let free = Mark()
-  }
-
-  fileprivate struct Part: Sendable {
-    var places: [Mark] = []
-    var count = 0
-  }
-
-  private static let partCount = 256
-  /// Random seeds of the hash: a sender without them can't choose ids that all have the same index.
-  private static let seeds = (UInt64.random(in: 0 ... .max), UInt64.random(in: 0 ... .max))
-  private var parts = [Part](repeating: Part(), count: partCount)
-
-  package init() {}
-
-  /// Adds a mark.
+extension MailboxIndex.DeviceQueue {
+  /// Returns a description of the first broken invariant; nil if all are intact.
   ///
-  /// - Returns: false when the mark was in the set.
-  package mutating func insert(_ mark: Mark) -> Bool {
-    let hash = RecentMarks.hash(mark)
-    let part = Int(truncatingIfNeeded: hash & 255)
-    if parts[part].find(mark, hash) != nil { return false }
-    if parts[part].count * 5 >= parts[part].places.count * 4 { parts[part].grow() }
-    parts[part].put(mark, hash)
-    parts[part].count += 1
-    return true
-  }
-
-  package func contains(_ mark: Mark) -> Bool {
-    let hash = RecentMarks.hash(mark)
-    return parts[Int(truncatingIfNeeded: hash & 255)].find(mark, hash) != nil
-  }
-
-  package mutating func remove(_ mark: Mark) {
-    let hash = RecentMarks.hash(mark)
-    let part = Int(truncatingIfNeeded: hash & 255)
-    guard let place = parts[part].find(mark, hash) else { return }
-    parts[part].count -= 1
-    parts[part].close(place)
-  }
-
-  fileprivate static func hash(_ mark: Mark) -> UInt64 {
-    let product = (mark.one ^ seeds.0).multipliedFullWidth(by: mark.other ^ seeds.1)
-    return product.high ^ product.low
-  }
-}
-
-extension RecentMarks.Part {
-  private func home(_ hash: UInt64) -> Int { Int(((hash >> 32) &* UInt64(places.count)) >> 32) }
-
-  fileprivate func find(_ mark: RecentMarks.Mark, _ hash: UInt64) -> Int? {
-    guard !places.isEmpty else { return nil }
-    var place = home(hash)
-    while places[place] != .free {
-      if places[place] == mark { return place }
-      place = place + 1 == places.count ? 0 : place + 1
-    }
-    return nil
-  }
-
-  fileprivate mutating func put(_ mark: RecentMarks.Mark, _ hash: UInt64) {
-    var place = home(hash)
-    while places[place] != .free { place = place + 1 == places.count ? 0 : place + 1 }
-    places[place] = mark
-  }
-
-  fileprivate mutating func grow() {
-    let before = places
-    places = [RecentMarks.Mark](repeating: .free, count: count + count / 2 + 8)
-    for mark in before where mark != .free { put(mark, RecentMarks.hash(mark)) }
-  }
-
-  /// Frees an index, and moves up the marks after it that a collision had displaced.
-  fileprivate mutating func close(_ place: Int) {
-    var (hole, next) = (place, place)
-    while true {
-      next = next + 1 == places.count ? 0 : next + 1
-      if places[next] == .free { break }
-      let home = home(RecentMarks.hash(places[next]))
-      // The mark may move to the hole if its search begins at the hole or before it, with wrap-around.
-      if hole <= next ? home <= hole || home > next : home <= hole && home > next {
-        places[hole] = places[next]
-        hole = next
+  /// - Parameter limit: the number of entries up to which all are checked. Of longer queues only the ends are checked,
+  ///   since a debug build checks after each change.
+  package func brokenInvariant(limit: Int = 16) -> String? {
+    if durableSeq > lastSeq { return "\(durableSeq) is on disk, and \(lastSeq) the last" }
+    if acknowledged > durableSeq { return "\(acknowledged) is acknowledged, and \(durableSeq) on disk" }
+    if let first = entries.first, first.seq <= acknowledged { return "\(first.seq) waits, and is acknowledged" }
+    if let last = entries.last, last.seq > durableSeq { return "\(last.seq) waits, and is not on disk" }
+    if count > entries.count { return "\(count) wait of \(entries.count)" }
+    if let gap {
+      if gap.from > gap.to || gap.dropped < 1 { return "the gap from \(gap.from) to \(gap.to) is empty" }
+      if let first = entries.first(where: { !$0.isRemoved }), first.seq <= gap.to {
+        return "\(first.seq) waits, and is in the gap"
       }
     }
-    places[hole] = .free
+    return entries.count > limit ? nil : brokenEntry()
   }
+
+  private func brokenEntry() -> String? {
+    var (waiting, collapsing) = (0, 0)
+    var before = acknowledged
+    for entry in entries {
+      if entry.seq <= before { return "\(entry.seq) comes after \(before)" }
+      before = entry.seq
+      if entry.isRemoved { continue }
+      waiting += 1
+      guard entry.hasCollapseID else { continue }
+      collapsing += 1
+      guard collapsible[.init(app: entry.app, id: collapseID(of: entry))] == entry.seq else {
+        return "the push replaced by \(entry.seq) is still pending"
+      }
+    }
+    if waiting != count { return "\(waiting) wait, and \(count) are counted" }
+    return collapsing == collapsible.count ? nil : "\(collapsible.count - collapsing) that are gone can be replaced"
+  }
+
+  /// Ends a debug build in which an invariant is broken; a release build contains no trace of this.
+  package func checkInvariants() { assert(brokenInvariant() == nil, brokenInvariant() ?? "") }
 }

@@ -83,7 +83,7 @@ package struct RegistrationTables: Sendable {
 
   // MARK: Users
 
-  package func person(_ id: PersonID) -> Person? { place(of: id).flatMap { persons[$0].map(person) } }
+  package func person(_ id: PersonID) -> Person? { index(of: id).flatMap { persons[$0].map(person) } }
 
   package func person(named name: String) -> Person? {
     personsByName.find(RegistrationTables.hash(of: name)) { persons[$0]?.name == name }.flatMap {
@@ -92,35 +92,35 @@ package struct RegistrationTables: Sendable {
   }
 
   package func preferences(of person: PersonID) -> Preferences? {
-    place(of: person).map { persons[$0]?.choices?.preferences ?? RegistrationTables.noChoices }
+    index(of: person).map { persons[$0]?.choices?.preferences ?? RegistrationTables.noChoices }
   }
 
   /// Adds a user, who must not be in the tables yet.
   ///
   /// - Parameter choices: the preferences; nil: the defaults.
   package mutating func add(_ id: PersonID, name: String, choices: SharedPreferences?) {
-    let place = persons.add(PersonRecord(row: id.row, name: name, choices: choices))
-    personsByRow.insert(place, hash: HashIndex.hash(of: id.row))
-    personsByName.insert(place, hash: RegistrationTables.hash(of: name))
+    let index = persons.add(PersonRecord(row: id.row, name: name, choices: choices))
+    personsByRow.insert(index, hash: HashIndex.hash(of: id.row))
+    personsByName.insert(index, hash: RegistrationTables.hash(of: name))
   }
 
   package mutating func set(_ preferences: Preferences, of person: PersonID) {
-    guard let place = place(of: person) else { return }
-    persons[place]?.choices = preferences == RegistrationTables.noChoices ? nil : SharedPreferences(preferences)
+    guard let index = index(of: person) else { return }
+    persons[index]?.choices = preferences == RegistrationTables.noChoices ? nil : SharedPreferences(preferences)
   }
 
   package mutating func rename(_ person: PersonID, to name: String) {
-    guard let place = place(of: person), let before = persons[place]?.name else { return }
-    personsByName.remove(place, hash: RegistrationTables.hash(of: before))
-    persons[place]?.name = name
-    personsByName.insert(place, hash: RegistrationTables.hash(of: name))
+    guard let index = index(of: person), let before = persons[index]?.name else { return }
+    personsByName.remove(index, hash: RegistrationTables.hash(of: before))
+    persons[index]?.name = name
+    personsByName.insert(index, hash: RegistrationTables.hash(of: name))
   }
 
   package mutating func remove(_ person: PersonID) {
-    guard let place = place(of: person), let record = persons[place] else { return }
-    personsByRow.remove(place, hash: HashIndex.hash(of: person.row))
-    personsByName.remove(place, hash: RegistrationTables.hash(of: record.name))
-    persons.remove(place)
+    guard let index = index(of: person), let record = persons[index] else { return }
+    personsByRow.remove(index, hash: HashIndex.hash(of: person.row))
+    personsByName.remove(index, hash: RegistrationTables.hash(of: record.name))
+    persons.remove(index)
   }
 
   private func person(_ record: PersonRecord) -> Person {
@@ -129,13 +129,13 @@ package struct RegistrationTables: Sendable {
       preferences: record.choices?.preferences ?? RegistrationTables.noChoices)
   }
 
-  private func place(of person: PersonID) -> Int? {
+  private func index(of person: PersonID) -> Int? {
     personsByRow.find(HashIndex.hash(of: person.row)) { persons[$0]?.row == person.row }
   }
 
   // MARK: Devices
 
-  package func device(_ id: DeviceID) -> Device? { place(of: id).flatMap { devices[$0].map(device) } }
+  package func device(_ id: DeviceID) -> Device? { index(of: id).flatMap { devices[$0].map(device) } }
 
   package func device(named name: String) -> Device? {
     devicesByName.find(RegistrationTables.hash(of: name)) { devices[$0]?.name == name }.flatMap {
@@ -151,12 +151,12 @@ package struct RegistrationTables: Sendable {
 
   /// Returns the user who owns a device.
   package func owner(of device: DeviceID) -> PersonID? {
-    place(of: device).flatMap { devices[$0].map { PersonID(row: $0.person) } }
+    index(of: device).flatMap { devices[$0].map { PersonID(row: $0.person) } }
   }
 
   /// Returns the user's devices, in the order in which they were added.
   package func devices(of person: PersonID) -> [DeviceID] {
-    guard let place = place(of: person), var next = persons[place]?.device else { return [] }
+    guard let index = index(of: person), var next = persons[index]?.device else { return [] }
     var found: [DeviceID] = []
     while next != RegistrationTables.none, let record = devices[Int(next)] {
       found.append(DeviceID(row: record.row))
@@ -167,8 +167,8 @@ package struct RegistrationTables: Sendable {
 
   /// Returns a device, the name of its user, and all its registrations, including ended ones.
   package func listed(_ id: DeviceID) -> (device: Device, person: String, registrations: [Registration])? {
-    guard let place = place(of: id), let record = devices[place] else { return nil }
-    let person = self.place(of: PersonID(row: record.person)).flatMap { persons[$0]?.name } ?? ""
+    guard let index = index(of: id), let record = devices[index] else { return nil }
+    let person = self.index(of: PersonID(row: record.person)).flatMap { persons[$0]?.name } ?? ""
     return (device(record), person, registrations(from: record.token))
   }
 
@@ -181,26 +181,26 @@ package struct RegistrationTables: Sendable {
     var record = DeviceRecord(
       row: device.id.row, person: device.person.row, uuid: words, name: device.name, secret: secret,
       lastSeen: device.lastSeen ?? -1, role: device.role, hasOtherUUID: isOther)
-    let owner = place(of: device.person)
+    let owner = index(of: device.person)
     record.next = owner.flatMap { persons[$0]?.device } ?? RegistrationTables.none
-    let place = devices.add(record)
-    if let owner { persons[owner]?.device = UInt32(place) }
-    devicesByRow.insert(place, hash: HashIndex.hash(of: device.id.row))
-    devicesByName.insert(place, hash: RegistrationTables.hash(of: device.name))
-    if let secret { devicesBySecret.insert(place, hash: secret.words.0) }
+    let index = devices.add(record)
+    if let owner { persons[owner]?.device = UInt32(index) }
+    devicesByRow.insert(index, hash: HashIndex.hash(of: device.id.row))
+    devicesByName.insert(index, hash: RegistrationTables.hash(of: device.name))
+    if let secret { devicesBySecret.insert(index, hash: secret.words.0) }
   }
 
   package mutating func set(secretHash: [UInt8], of device: DeviceID) {
-    guard let place = place(of: device) else { return }
-    if let before = devices[place]?.secret { devicesBySecret.remove(place, hash: before.words.0) }
+    guard let index = index(of: device) else { return }
+    if let before = devices[index]?.secret { devicesBySecret.remove(index, hash: before.words.0) }
     let secret = Digest32(secretHash)
-    devices[place]?.secret = secret
-    if let secret { devicesBySecret.insert(place, hash: secret.words.0) }
+    devices[index]?.secret = secret
+    if let secret { devicesBySecret.insert(index, hash: secret.words.0) }
   }
 
   package mutating func set(lastSeen: Int64, of device: DeviceID) {
-    guard let place = place(of: device) else { return }
-    devices[place]?.lastSeen = lastSeen
+    guard let index = index(of: device) else { return }
+    devices[index]?.lastSeen = lastSeen
   }
 
   /// Removes a device with its secret.
@@ -208,25 +208,25 @@ package struct RegistrationTables: Sendable {
   /// - Returns: its tokens, which stay in the tables.
   @discardableResult
   package mutating func remove(_ device: DeviceID) -> [DeviceToken] {
-    guard let place = place(of: device), let record = devices[place] else { return [] }
-    let tokens = tokenPlaces(from: record.token).compactMap { self.tokens[$0]?.token }
-    devicesByRow.remove(place, hash: HashIndex.hash(of: device.row))
-    devicesByName.remove(place, hash: RegistrationTables.hash(of: record.name))
-    if let secret = record.secret { devicesBySecret.remove(place, hash: secret.words.0) }
+    guard let index = index(of: device), let record = devices[index] else { return [] }
+    let tokens = tokenIndexes(from: record.token).compactMap { self.tokens[$0]?.token }
+    devicesByRow.remove(index, hash: HashIndex.hash(of: device.row))
+    devicesByName.remove(index, hash: RegistrationTables.hash(of: record.name))
+    if let secret = record.secret { devicesBySecret.remove(index, hash: secret.words.0) }
     if record.hasOtherUUID { otherUUIDs[device.row] = nil }
-    unlink(place, next: record.next, from: PersonID(row: record.person))
-    devices.remove(place)
+    unlink(index, next: record.next, from: PersonID(row: record.person))
+    devices.remove(index)
     return tokens
   }
 
-  private mutating func unlink(_ place: Int, next: UInt32, from person: PersonID) {
-    guard let owner = self.place(of: person), var one = persons[owner]?.device else { return }
-    guard one != place else {
+  private mutating func unlink(_ index: Int, next: UInt32, from person: PersonID) {
+    guard let owner = self.index(of: person), var one = persons[owner]?.device else { return }
+    guard one != index else {
       persons[owner]?.device = next
       return
     }
     while one != RegistrationTables.none, let record = devices[Int(one)] {
-      if record.next == place {
+      if record.next == index {
         devices[Int(one)]?.next = next
         return
       }
@@ -266,29 +266,29 @@ package struct RegistrationTables: Sendable {
   /// Returns a UUID in capital letters.
   private static func text(ofUUID words: (UInt64, UInt64)) -> String {
     unsafe String(unsafeUninitializedCapacity: 36) { text in
-      var place = 0
+      var index = 0
       for word in [words.0.bigEndian, words.1.bigEndian] {
         for shift in stride(from: 60, through: 0, by: -4) {
-          if place == 8 || place == 13 || place == 18 || place == 23 {
-            unsafe text[place] = UInt8(ascii: "-")
-            place += 1
+          if index == 8 || index == 13 || index == 18 || index == 23 {
+            unsafe text[index] = UInt8(ascii: "-")
+            index += 1
           }
           let digit = UInt8(truncatingIfNeeded: word >> UInt64(shift) & 15)
-          unsafe text[place] = digit < 10 ? UInt8(ascii: "0") + digit : UInt8(ascii: "A") + digit - 10
-          place += 1
+          unsafe text[index] = digit < 10 ? UInt8(ascii: "0") + digit : UInt8(ascii: "A") + digit - 10
+          index += 1
         }
       }
-      return place
+      return index
     }
   }
 
   /// Returns the bytes of a UUID in capital letters, which is every device's form; nil for any other text.
   private static func words(ofUUID text: String) -> (UInt64, UInt64)? {
     var words: (UInt64, UInt64) = (0, 0)
-    var (place, digits) = (0, 0)
+    var (index, digits) = (0, 0)
     for byte in text.utf8 {
-      defer { place += 1 }
-      if place == 8 || place == 13 || place == 18 || place == 23 {
+      defer { index += 1 }
+      if index == 8 || index == 13 || index == 18 || index == 23 {
         guard byte == UInt8(ascii: "-") else { return nil }
         continue
       }
@@ -302,76 +302,76 @@ package struct RegistrationTables: Sendable {
       if digits < 16 { words.0 = words.0 << 4 | UInt64(value) } else { words.1 = words.1 << 4 | UInt64(value) }
       digits += 1
     }
-    guard place == 36, digits == 32 else { return nil }
+    guard index == 36, digits == 32 else { return nil }
     return (words.0.bigEndian, words.1.bigEndian)
   }
 
-  private func place(of device: DeviceID) -> Int? {
+  private func index(of device: DeviceID) -> Int? {
     devicesByRow.find(HashIndex.hash(of: device.row)) { devices[$0]?.row == device.row }
   }
 
   // MARK: Tokens
 
   package func registration(_ token: DeviceToken) -> Registration? {
-    place(of: token).flatMap { tokens[$0].map(RegistrationTables.registration) }
+    index(of: token).flatMap { tokens[$0].map(RegistrationTables.registration) }
   }
 
   /// Returns all registrations of a device, including ended ones, in the order in which they were made.
   package func registrations(of device: DeviceID) -> [Registration] {
-    guard let place = place(of: device), let first = devices[place]?.token else { return [] }
+    guard let index = index(of: device), let first = devices[index]?.token else { return [] }
     return registrations(from: first)
   }
 
   private func registrations(from first: UInt32) -> [Registration] {
-    tokenPlaces(from: first).reversed().compactMap { tokens[$0].map(RegistrationTables.registration) }
+    tokenIndexes(from: first).reversed().compactMap { tokens[$0].map(RegistrationTables.registration) }
   }
 
   /// Adds a token, which must not be in the tables yet.
   ///
   /// - Parameter isLinked: true if its device is in the tables and the token is added to the device's list.
   package mutating func add(_ registration: Registration, isLinked: Bool = true) {
-    let place = tokens.add(
+    let index = tokens.add(
       TokenRecord(
         token: registration.token, device: registration.device.row, app: registration.app.row,
         times: (registration.unregistered ?? 0, registration.expires ?? 0), environment: registration.environment,
         isUnregistered: registration.unregistered != nil, isLimited: registration.expires != nil))
-    tokensByBytes.insert(place, hash: registration.token.hash)
-    if isLinked { link(place, to: registration.device) }
+    tokensByBytes.insert(index, hash: registration.token.hash)
+    if isLinked { link(index, to: registration.device) }
   }
 
   package mutating func set(unregistered: Int64, of token: DeviceToken) {
-    guard let place = place(of: token) else { return }
-    tokens[place]?.times.unregistered = unregistered
-    tokens[place]?.isUnregistered = true
+    guard let index = index(of: token) else { return }
+    tokens[index]?.times.unregistered = unregistered
+    tokens[index]?.isUnregistered = true
   }
 
   /// Removes a token.
   package mutating func remove(_ token: DeviceToken) {
-    guard let place = place(of: token), let record = tokens[place] else { return }
-    tokensByBytes.remove(place, hash: token.hash)
-    if let owner = self.place(of: DeviceID(row: record.device)), let first = devices[owner]?.token {
-      if first == place {
+    guard let index = index(of: token), let record = tokens[index] else { return }
+    tokensByBytes.remove(index, hash: token.hash)
+    if let owner = self.index(of: DeviceID(row: record.device)), let first = devices[owner]?.token {
+      if first == index {
         devices[owner]?.token = record.next
-      } else if let before = tokenPlaces(from: first).first(where: { tokens[$0]?.next == UInt32(place) }) {
+      } else if let before = tokenIndexes(from: first).first(where: { tokens[$0]?.next == UInt32(index) }) {
         tokens[before]?.next = record.next
       }
     }
-    tokens.remove(place)
+    tokens.remove(index)
   }
 
-  private mutating func link(_ place: Int, to device: DeviceID) {
-    guard let owner = self.place(of: device), let first = devices[owner]?.token else { return }
-    tokens[place]?.next = first
-    devices[owner]?.token = UInt32(place)
+  private mutating func link(_ index: Int, to device: DeviceID) {
+    guard let owner = self.index(of: device), let first = devices[owner]?.token else { return }
+    tokens[index]?.next = first
+    devices[owner]?.token = UInt32(index)
   }
 
-  private func tokenPlaces(from first: UInt32) -> [Int] {
-    var (places, next): ([Int], UInt32) = ([], first)
+  private func tokenIndexes(from first: UInt32) -> [Int] {
+    var (indexes, next): ([Int], UInt32) = ([], first)
     while next != RegistrationTables.none, let record = tokens[Int(next)] {
-      places.append(Int(next))
+      indexes.append(Int(next))
       next = record.next
     }
-    return places
+    return indexes
   }
 
   private static func registration(_ record: TokenRecord) -> Registration {
@@ -381,7 +381,7 @@ package struct RegistrationTables: Sendable {
       expires: record.isLimited ? record.times.expires : nil)
   }
 
-  private func place(of token: DeviceToken) -> Int? {
+  private func index(of token: DeviceToken) -> Int? {
     tokensByBytes.find(token.hash) { tokens[$0]?.token == token }
   }
 
@@ -402,9 +402,9 @@ package struct RegistrationTables: Sendable {
   package mutating func take(tokensOf other: inout RegistrationTables) {
     swap(&tokens, &other.tokens)
     swap(&tokensByBytes, &other.tokensByBytes)
-    for place in 0..<tokens.end {
+    for index in 0..<tokens.end {
       // Tokens of removed devices are linked to no device.
-      if let record = tokens[place] { link(place, to: DeviceID(row: record.device)) }
+      if let record = tokens[index] { link(index, to: DeviceID(row: record.device)) }
     }
   }
 

@@ -173,13 +173,6 @@ package protocol Registrations: AnyObject, Sendable {
   func remove(batch name: String) async throws -> [(device: DeviceID, app: AppID)]
 }
 
-extension Registrations {
-  /// Adds a category that does not expire, or changes it.
-  package func putCategory(_ app: AppID, _ category: String, _ actions: [AlertAction]) async throws {
-    try await putCategory(app, category, actions, expires: nil)
-  }
-}
-
 /// The reason why a registration or another change is refused. The text is for users.
 package struct RegistrationRefusal: Error, CustomStringConvertible {
   package enum Kind: Sendable {

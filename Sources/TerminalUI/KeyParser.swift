@@ -10,9 +10,9 @@ package struct KeyParser: Sendable {
   private var discardedCount = 0
   private var isPasting = false
   /// The number of further ``flush()`` calls before the parser stops waiting for the rest of an answer.
-  private var patience = KeyParser.maximumPatience
+  private var remainingFlushes = KeyParser.maximumFlushes
 
-  private static let maximumPatience = 40
+  private static let maximumFlushes = 40
   private static let maximumSequenceSize = 32
   /// The maximum number of bytes that an answer without its end discards; later bytes are keys again.
   private static let maximumAnswerSize = 1_024
@@ -48,11 +48,11 @@ package struct KeyParser: Sendable {
   /// Returns the keys in bytes that no further bytes follow: a lone ESC is Escape, and an unfinished sequence is
   /// dropped. An unfinished answer is kept for up to 40 calls, because its rest may arrive over a slow connection.
   package mutating func flush() -> [Key] {
-    if pending.count > 2, pending[1] == UInt8(ascii: "]"), patience > 0 {
-      patience -= 1
+    if pending.count > 2, pending[1] == UInt8(ascii: "]"), remainingFlushes > 0 {
+      remainingFlushes -= 1
       return []
     }
-    patience = KeyParser.maximumPatience
+    remainingFlushes = KeyParser.maximumFlushes
     defer { (pending, discardedCount) = ([], 0) }
     return pending == [0x1B] && !isPasting ? [.escape] : []
   }

@@ -21,12 +21,12 @@ package final class Terminal: Sendable {
   /// True if the terminal is queried for its background color.
   private let asksBackground: Bool
   private let isEntered = Mutex(false)
-  private let isMouseWanted = Mutex(false)
+  private let isMouseRequested = Mutex(false)
 
   /// - Parameter asksBackground: True to query the background color each time that ``enter()`` is called. The answer
   ///   arrives among the keys, and ``enter()`` does not wait for it.
   package init(
-    input: Int32 = STDIN_FILENO, output: Int32 = STDOUT_FILENO, usesColor: Bool = Terminal.isColorWanted,
+    input: Int32 = STDIN_FILENO, output: Int32 = STDOUT_FILENO, usesColor: Bool = Terminal.isColorRequested,
     asksBackground: Bool = false
   ) {
     self.input = input
@@ -40,7 +40,7 @@ package final class Terminal: Sendable {
   }
 
   /// True if the environment allows colors.
-  package static var isColorWanted: Bool {
+  package static var isColorRequested: Bool {
     guard let value = unsafe getenv("NO_COLOR") else { return true }
     return unsafe value.pointee == 0
   }
@@ -66,7 +66,7 @@ package final class Terminal: Sendable {
     }
     isEntered.withLock { $0 = true }
     write("\u{1B}[?1049h\u{1B}[?25l\u{1B}[?2004h\u{1B}[?7l\u{1B}[?1004h")
-    if isMouseWanted.withLock({ $0 }) { write(Terminal.mouseSequence(true)) }
+    if isMouseRequested.withLock({ $0 }) { write(Terminal.mouseSequence(true)) }
     if asksBackground { write("\u{1B}]11;?\u{1B}\\") }
   }
 
@@ -77,7 +77,7 @@ package final class Terminal: Sendable {
 
   /// Enables mouse events, or disables them so that the terminal can select text with the mouse.
   package func takeMouse(_ isTaken: Bool) {
-    isMouseWanted.withLock { $0 = isTaken }
+    isMouseRequested.withLock { $0 = isTaken }
     if isEntered.withLock({ $0 }) { write(Terminal.mouseSequence(isTaken)) }
   }
 

@@ -4,7 +4,7 @@ package enum Appearance: String, Sendable, CaseIterable {
 
   /// Returns the appearance from `COLORFGBG`, such as `15;0`: the last number is the background, one of the first
   /// sixteen colors. Returns nil if the variable is missing or malformed.
-  package static func told(_ environment: [String: String]) -> Appearance? {
+  package static func reported(_ environment: [String: String]) -> Appearance? {
     guard let last = environment["COLORFGBG"]?.split(separator: ";").last, let color = Int(last) else { return nil }
     return color == 7 || (9...15).contains(color) ? .light : (0...15).contains(color) ? .dark : nil
   }

@@ -10,7 +10,7 @@ enum Capacity {
   /// Memory of one gateway, in gigabytes.
   static let gatewayMemory = 8.0
   /// The maximum duration of a start or of a recovery, in seconds.
-  static let patience = 60.0
+  static let recoveryTime = 60.0
 
   // MARK: Measured on real gateways and brokers
 

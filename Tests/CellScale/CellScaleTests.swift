@@ -12,7 +12,7 @@ import Testing
     #expect(run.sent.traffic[.push].sent == size.pushes)
     #expect(run.sent.traffic[.live].received == size.pushes)
     #expect(run.sent.traffic[.delete].sent == size.pushes)
-    #expect(run.strangers == 0)
+    #expect(run.uninvolved == 0)
     #expect(run.connected.traffic[.subscribe].sent == size.devices)
     #expect(run.connected.traffic[.page].sent == size.devices)
     #expect(run.lookedInTurn.traffic[.page].sent <= size.partitions + size.devices(of: 0).count / 100)

@@ -11,7 +11,7 @@ import PushTesting
 final class ScaleGateway: Sendable {
   let link: MeteredLink
   let mailbox: JetStreamMailbox
-  let router: CellRouter
+  let router: ClusterRouter
   let channels = LiveChannels()
   let peers: Membership
 
@@ -25,7 +25,7 @@ final class ScaleGateway: Sendable {
     mailbox = JetStreamMailbox(
       JetStream(link, timeout: .seconds(60)), partitions: size.partitions, replicas: 3, cap: 10_000, logger: .silent,
       now: { TestClock.start }, removed: { _ in })
-    router = CellRouter(link, mailbox: mailbox, partitions: size.partitions, origin: "\(number)")
+    router = ClusterRouter(link, mailbox: mailbox, partitions: size.partitions, origin: "\(number)")
     let address = "gateway-\(number).example.com:2197"
     peers = Membership(
       link,

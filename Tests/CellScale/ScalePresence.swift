@@ -8,7 +8,7 @@ import PushTesting
 @testable import PushStorage
 
 /// The part of a gateway's cluster interface that asks other gateways which devices are connected.
-private final class PresenceCell: GatewayCell {
+private final class PresenceCluster: Cluster {
   private let peers: Membership
 
   init(_ peers: Membership) { self.peers = peers }
@@ -31,8 +31,8 @@ private final class PresenceCell: GatewayCell {
     await peers.ask(gateway.id, name, question, within: .seconds(60))
   }
 
-  func hear(_ name: String, _ body: @escaping @Sendable (_ message: [UInt8]) -> Void) throws {}
-  func tell(_ name: String, _ message: [UInt8]) {}
+  func subscribe(_ name: String, _ body: @escaping @Sendable (_ message: [UInt8]) -> Void) throws {}
+  func publish(_ name: String, _ message: [UInt8]) {}
   func join(channels: Channels, liveChannels: LiveChannels, router: any PushRouter, schedule: Schedule) throws {}
   func announce(_ addresses: [String]) {}
   func leave() {}
@@ -43,25 +43,25 @@ private final class PresenceCell: GatewayCell {
   }
 }
 
-extension ScaleCell {
-  private func presence(_ gateway: ScaleGateway) -> CellPresence {
-    CellPresence(
+extension ScaleCluster {
+  private func presence(_ gateway: ScaleGateway) -> ClusterPresence {
+    ClusterPresence(
       router: gateway.router, conditions: DeviceConditions(), liveChannels: gateway.channels, mailbox: gateway.mailbox,
-      cell: PresenceCell(gateway.peers))
+      cluster: PresenceCluster(gateway.peers))
   }
 
   /// Announces the gateways to each other. Returns when each gateway has the announcements of all others.
   func meet() async throws {
     for gateway in gateways {
-      let cell = PresenceCell(gateway.peers)
-      try presence(gateway).join(cell)
+      let cluster = PresenceCluster(gateway.peers)
+      try presence(gateway).join(cluster)
       try gateway.peers.start()
     }
     while gateways.contains(where: { $0.peers.others.count < gateways.count - 1 }) { await settle() }
   }
 
   /// Announces each gateway once, as happens every second.
-  func tell() async -> Measurement {
+  func announceAll() async -> Measurement {
     await measure(1) {
       for (number, gateway) in gateways.enumerated() { gateway.peers.announce(["gateway-\(number):1"]) }
     }

@@ -41,14 +41,14 @@ final class ScaleReplica: Sendable {
   }
 
   private let size: ScaleSize
-  private let cell: ScaleCell
+  private let cluster: ScaleCluster
   private let folder: TemporaryFolder
   private let identity: ClusterIdentity
   private static let topic = "com.example.scale"
 
-  init(_ cell: ScaleCell) async throws {
-    (self.cell, size, folder) = (cell, cell.size, try TemporaryFolder())
-    let engine = JetStream(cell.gateways[0].link)
+  init(_ cluster: ScaleCluster) async throws {
+    (self.cluster, size, folder) = (cluster, cluster.size, try TemporaryFolder())
+    let engine = JetStream(cluster.gateways[0].link)
     identity = try await ClusterIdentity.find(engine, partitions: size.partitions, replicas: 3)
     _ = try await engine.ensureStream(ClusterLog.configuration(replicas: 3))
     _ = try await engine.ensureStream(ClusterSnapshots.configuration(replicas: 3))
@@ -71,7 +71,7 @@ final class ScaleReplica: Sendable {
 
   /// Returns a replica with all devices, and stores a snapshot of it, as a restore does.
   private func fill(_ results: inout Results) async throws -> Member {
-    let engine = JetStream(cell.gateways[0].link)
+    let engine = JetStream(cluster.gateways[0].link)
     let store = try await ClusterStore.open(folder.file("first"), of: identity, engine: engine, durability: .normal)
     let registrations = try SQLiteRegistrations(store: store)
     _ = try await registrations.putApp(
@@ -81,13 +81,13 @@ final class ScaleReplica: Sendable {
         batch: "scale", numbers: start..<min(start + 50_000, size.devices), topic: Self.topic, environment: .production)
     }
     let path = folder.file("copy")
-    results.stored = try await cell.measure(1) {
+    results.stored = try await cluster.measure(1) {
       let position = try await store.copyReplica(to: path)
       try await ClusterSnapshots(engine).write(path, position: position, schema: store.schema.version)
     }
     results.snapshotSize = try FileManager.default.attributesOfItem(atPath: path)[.size] as? Int ?? 0
     try FileManager.default.removeItem(atPath: path)
-    return try await join(store, cell.gateways[0])
+    return try await join(store, cluster.gateways[0])
   }
 
   private func join(_ store: SQLiteStore, _ gateway: ScaleGateway) async throws -> Member {
@@ -99,15 +99,15 @@ final class ScaleReplica: Sendable {
 
   /// Returns the replica of a gateway that joins the cluster.
   private func take(_ results: inout Results) async throws -> Member {
-    let gateway = cell.gateways[1]
+    let gateway = cluster.gateways[1]
     var store: SQLiteStore?
-    results.taken = try await cell.measure(1) {
+    results.taken = try await cluster.measure(1) {
       store = try await ClusterStore.open(
         folder.file("second"), of: identity, engine: JetStream(gateway.link), durability: .normal)
     }
     guard let store else { preconditionFailure("it was opened") }
     var member: Member?
-    results.loaded = try await cell.measure(1) { member = try await join(store, gateway) }
+    results.loaded = try await cluster.measure(1) { member = try await join(store, gateway) }
     guard let member else { preconditionFailure("it has joined") }
     return member
   }
@@ -115,7 +115,7 @@ final class ScaleReplica: Sendable {
   // MARK: The log
 
   private func register(_ one: Member, _ other: Member, _ results: inout Results) async throws {
-    results.registered = try await cell.measure(size.changes) {
+    results.registered = try await cluster.measure(size.changes) {
       for number in 1...size.changes {
         let device = DeviceID(row: Int64(number))
         _ = try await one.registrations.register(
@@ -136,18 +136,18 @@ final class ScaleReplica: Sendable {
       try await one.channels.subscribe(some, to: channel)
     }
     try await other.log.catchUp()
-    results.published = try await cell.measure(1) {
+    results.published = try await cluster.measure(1) {
       try await one.channels.publish(Self.message(channel, app)) { _ in }
       try await other.log.catchUp()
     }
     other.log.stop()
-    results.acknowledged = await cell.measure(share.count) {
+    results.acknowledged = await cluster.measure(share.count) {
       for index in share { _ = one.channels.acknowledge(DeviceID(row: Int64(index + 1)), channel, through: 1) }
       await one.channels.settle()
     }
     let again = ClusterLog(
-      JetStream(cell.gateways[1].link), store: other.store, snapshotIsDue: {}, failed: { _ in })
-    results.acknowledgementsTaken = try await cell.measure(share.count) { try await again.start() }
+      JetStream(cluster.gateways[1].link), store: other.store, snapshotIsDue: {}, failed: { _ in })
+    results.acknowledgementsTaken = try await cluster.measure(share.count) { try await again.start() }
     again.stop()
   }
 

@@ -22,7 +22,7 @@ struct ScaleReport {
     ] + steps.map(row)
       + [
         "",
-        "messages to gateways with neither sender nor device: \(run.strangers)",
+        "messages to gateways with neither sender nor device: \(run.uninvolved)",
         "snapshot: \(megabytes(run.replica.snapshotSize)) MB",
         "remembering a push: \(text(run.remembering.before)) µs; when others are forgotten for it: "
           + "\(text(run.remembering.after)) µs",
@@ -40,7 +40,7 @@ struct ScaleReport {
       ("the same, at each other gateway", replica.acknowledgementsTaken),
       ("subscriptions in the model alone", run.subscribed), ("device connects", run.connected),
       ("looked after once more, 2 s later", run.looked), ("looked after each 45 s", run.lookedInTurn),
-      ("push to a device that is connected", run.sent), ("all gateways tell of themselves", run.told),
+      ("push to a device that is connected", run.sent), ("all gateways tell of themselves", run.announced),
       ("device in a list", run.listed), ("stream gets a broadcast", run.broadcast),
       ("device comes back after its gateway died", run.returned),
     ]
@@ -89,14 +89,14 @@ struct ScaleReport {
         name: "a gateway's memory", fixed: 1.0, growing: memory, capacity: Capacity.gatewayMemory, unit: "GB"),
       Use(
         name: "a new gateway's start", growing: run.replica.taken.seconds + run.replica.loaded.seconds,
-        capacity: Capacity.patience, unit: "s"),
+        capacity: Capacity.recoveryTime, unit: "s"),
       Use(
         name: "a dead gateway's devices, at each of the others",
-        growing: share * run.returned.microseconds / 1e6 / (gateways - 1), capacity: Capacity.patience, unit: "s"),
+        growing: share * run.returned.microseconds / 1e6 / (gateways - 1), capacity: Capacity.recoveryTime, unit: "s"),
       Use(
         name: "each gateway, when all have acknowledged a stored broadcast",
         growing: Double(size.devices) * run.replica.acknowledgementsTaken.microseconds / 1e6,
-        capacity: Capacity.patience, unit: "s"),
+        capacity: Capacity.recoveryTime, unit: "s"),
     ]
   }
 

@@ -15,8 +15,8 @@ struct ScaleRun: Sendable {
   var lookedInTurn = Measurement(count: 0)
   var sent = Measurement(count: 0)
   /// Messages to gateways that had neither the sender nor the device of a push.
-  var strangers = 0
-  var told = Measurement(count: 0)
+  var uninvolved = 0
+  var announced = Measurement(count: 0)
   var listed = Measurement(count: 0)
   var found = 0
   var broadcast = Measurement(count: 0)
@@ -27,48 +27,48 @@ struct ScaleRun: Sendable {
 
   init(_ size: ScaleSize, say: @Sendable (String) -> Void = { _ in }) async throws {
     self.size = size
-    let cell = try await ScaleCell(size)
-    try await fill(cell, say)
+    let cluster = try await ScaleCluster(size)
+    try await fill(cluster, say)
     say("\(size.devices) devices connect")
-    try await connect(cell)
+    try await connect(cluster)
     say("\(size.pushes) pushes")
-    try await push(cell)
+    try await push(cluster)
     say("broadcast, presence")
-    try await share(cell)
+    try await share(cluster)
     say("a gateway dies")
-    await lose(cell)
+    await lose(cluster)
     remembering = Self.remember(size)
-    try await cell.close()
+    try await cluster.close()
   }
 
-  private mutating func fill(_ cell: ScaleCell, _ say: @Sendable (String) -> Void) async throws {
+  private mutating func fill(_ cluster: ScaleCluster, _ say: @Sendable (String) -> Void) async throws {
     say("replicas of \(size.devices) devices")
-    replica = try await ScaleReplica(cell).run()
+    replica = try await ScaleReplica(cluster).run()
   }
 
-  private mutating func connect(_ cell: ScaleCell) async throws {
-    subscribed = try await cell.measureSubscriptions(size.devices(of: 0).count)
-    connected = await cell.connectAll()
+  private mutating func connect(_ cluster: ScaleCluster) async throws {
+    subscribed = try await cluster.measureSubscriptions(size.devices(of: 0).count)
+    connected = await cluster.connectAll()
     let count = size.devices(of: 0).count
-    looked = await cell.look(at: cell.gateways[0], devices: count, rounds: 2)
-    lookedInTurn = await cell.look(at: cell.gateways[0], devices: count, rounds: 45)
+    looked = await cluster.look(at: cluster.gateways[0], devices: count, rounds: 2)
+    lookedInTurn = await cluster.look(at: cluster.gateways[0], devices: count, rounds: 45)
   }
 
-  private mutating func push(_ cell: ScaleCell) async throws {
-    sent = await cell.send(size.pushes, to: 0..<size.devices, through: cell.gateways)
+  private mutating func push(_ cluster: ScaleCluster) async throws {
+    sent = await cluster.send(size.pushes, to: 0..<size.devices, through: cluster.gateways)
     // The pushes go to the devices of the first gateway, through the second. The other gateways have no part in them.
-    let before = cell.gateways.dropFirst(2).map { $0.link.traffic.total }
-    _ = await cell.send(
-      min(1_000, size.pushes), to: size.devices(of: 0), through: [cell.gateways[1]])
-    let after = cell.gateways.dropFirst(2).map { $0.link.traffic.total }
-    strangers = zip(before, after).reduce(0) { $0 + $1.1.sent + $1.1.received - $1.0.sent - $1.0.received }
+    let before = cluster.gateways.dropFirst(2).map { $0.link.traffic.total }
+    _ = await cluster.send(
+      min(1_000, size.pushes), to: size.devices(of: 0), through: [cluster.gateways[1]])
+    let after = cluster.gateways.dropFirst(2).map { $0.link.traffic.total }
+    uninvolved = zip(before, after).reduce(0) { $0 + $1.1.sent + $1.1.received - $1.0.sent - $1.0.received }
   }
 
-  private mutating func share(_ cell: ScaleCell) async throws {
-    try await cell.meet()
-    told = await cell.tell()
-    (found, listed) = await cell.list(min(10_000, size.devices))
-    broadcast = try await cell.broadcast()
+  private mutating func share(_ cluster: ScaleCluster) async throws {
+    try await cluster.meet()
+    announced = await cluster.announceAll()
+    (found, listed) = await cluster.list(min(10_000, size.devices))
+    broadcast = try await cluster.broadcast()
   }
 
   /// Announces pushes to a gateway that are acknowledged at other gateways, without a notice to this gateway.
@@ -81,7 +81,7 @@ struct ScaleRun: Sendable {
       let start = threadTime()
       for _ in 0..<step {
         number += 1
-        _ = gateway.mailbox.learn(number, ScaleCell.push(to: Int(number) % size.devices))
+        _ = gateway.mailbox.learn(number, ScaleCluster.push(to: Int(number) % size.devices))
       }
       return Double(threadTime() - start) / 1000 / Double(step)
     }
@@ -91,13 +91,13 @@ struct ScaleRun: Sendable {
   }
 
   /// Ends the last gateway. A push is sent to each of its devices, and the devices connect to the other gateways.
-  private mutating func lose(_ cell: ScaleCell) async {
+  private mutating func lose(_ cluster: ScaleCluster) async {
     let devices = size.devices(of: size.gateways - 1)
-    cell.gateways[size.gateways - 1].kill()
-    let others = Array(cell.gateways.dropLast())
-    await cell.sendOneEach(devices, through: others)
-    returned = await cell.measure(devices.count) {
-      await cell.connect(devices) { others[$0 % others.count] }
+    cluster.gateways[size.gateways - 1].kill()
+    let others = Array(cluster.gateways.dropLast())
+    await cluster.sendOneEach(devices, through: others)
+    returned = await cluster.measure(devices.count) {
+      await cluster.connect(devices) { others[$0 % others.count] }
     }
   }
 }

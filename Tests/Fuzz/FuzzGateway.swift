@@ -42,7 +42,7 @@ final class FuzzGateway {
       removed: { removals in log.append(removals.map { $0.event(at: clock.seconds * 1000) }) })
     let backend = GatewayBackend(
       registrations: try SQLiteRegistrations(store: store), mailbox: mailbox, router: DeviceStreamRegistry(),
-      promise: .localDisk(.normal), close: {})
+      durability: .localDisk(.normal), close: {})
     var configuration = Configuration.defaults
     configuration.state = folder.path
     parts = try GatewayParts(
@@ -54,7 +54,7 @@ final class FuzzGateway {
       parts, status: { GatewayStatus(listening: [], environment: "", started: "", pid: 0) },
       backup: { _ in throw StoreError("none here") },
       certificates: CertificatesAPI(
-        registrations: backend.registrations, clock: clock.wallClock, cell: nil, folder: StateFolder(folder.path),
+        registrations: backend.registrations, clock: clock.wallClock, cluster: nil, folder: StateFolder(folder.path),
         reload: {}),
       faults: FaultsAPI(faults, clock: clock.wallClock, logger: .silent),
       metrics: MetricsAPI(meters: meters))

@@ -9,7 +9,7 @@ final class FuzzMailbox: Mailbox {
     var operations: [MailboxOperation] = []
     var isTurning = false
     var rows: [Int64: (push: StoredPush, seq: UInt64)] = [:]
-    var unsettled = MailboxEngine.PendingWrites()
+    var pendingWrites = MailboxEngine.PendingWrites()
   }
 
   private let engine: MailboxEngine
@@ -44,15 +44,15 @@ final class FuzzMailbox: Mailbox {
   func expire(now: Int64) { submit(.expire(now)) }
 
   func waitingCount(for device: DeviceID) -> Int {
-    engine.index.withLock { $0.boxes[device]?.waitingCount(after: 0) ?? 0 }
+    engine.index.withLock { $0.queues[device]?.waitingCount(after: 0) ?? 0 }
   }
 
   func pending(for device: DeviceID, after seq: UInt64, limit: Int) async throws -> PendingPushes {
-    let lastSeq = engine.index.withLock { $0.boxes[device]?.lastSeq ?? 0 }
+    let lastSeq = engine.index.withLock { $0.queues[device]?.lastSeq ?? 0 }
     if seq > lastSeq { submit(.advance(device, past: seq) { _ in }) }
     let now = clock()
     let (gap, rows, isComplete) = engine.index.withLock { index in
-      MailboxIndex.select(index.boxes[device], after: seq, limit: limit, now: now)
+      MailboxIndex.select(index.queues[device], after: seq, limit: limit, now: now)
     }
     let entries = state.withLock { state in
       rows.map { row in
@@ -72,9 +72,9 @@ final class FuzzMailbox: Mailbox {
     }
     guard isFirst else { return }
     while let next = state.withLock({ $0.operations.isEmpty ? nil : $0.operations.removeFirst() }) {
-      var unsettled = state.withLock { $0.unsettled }
-      _ = engine.turn([next], &unsettled, isDue: true) { commit($0) }
-      state.withLock { $0.unsettled = unsettled }
+      var pendingWrites = state.withLock { $0.pendingWrites }
+      _ = engine.process([next], &pendingWrites, isDue: true) { commit($0) }
+      state.withLock { $0.pendingWrites = pendingWrites }
     }
     state.withLock { $0.isTurning = false }
   }

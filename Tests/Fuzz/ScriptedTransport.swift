@@ -28,7 +28,7 @@ final class ScriptedTransport: NATSTransport {
   }
 
   /// Passes a message to all subscriptions.
-  func tell(_ message: NATSMessage) { for handler in handlers.withLock({ $0 }) { handler(message) } }
+  func deliver(_ message: NATSMessage) { for handler in handlers.withLock({ $0 }) { handler(message) } }
 
   // MARK: NATSTransport
 
@@ -64,5 +64,4 @@ final class ScriptedTransport: NATSTransport {
 
   func onLink(_ listener: @escaping @Sendable (LinkState) -> Void) {}
   func reconnect() {}
-  func close() {}
 }

@@ -9,7 +9,8 @@ import Testing
 
   private func events(_ lines: [String], after cursor: UInt64 = 0) -> [DeviceEvent] {
     DeviceEvent.events(
-      in: Array(lines.map { $0 + "\n" }.joined().utf8), after: NumberedPlace(epoch: nil, seq: cursor), parser: parser)
+      in: Array(lines.map { $0 + "\n" }.joined().utf8), after: NumberedPosition(epoch: nil, seq: cursor), parser: parser
+    )
   }
 
   private func push(_ seq: Int) -> String { #"{"type":"push","seq":\#(seq),"id":"x","topic":"t","payload":{}}"# }

@@ -27,7 +27,7 @@ extension DeviceSessionTests {
     let (first, second) = (ScriptedLink(), ScriptedLink())
     let attempts = [.success(first), Self.unreachable, Self.unreachable, Self.unreachable, .success(second)]
     try await run(attempts, ports: [1, 2, 3]) { _, events, gateway in
-      _ = await first.hear()
+      _ = await first.nextLine()
       first.say(Self.welcome, Self.caughtUp)
       await events.skip(3)
       first.lose()
@@ -38,7 +38,7 @@ extension DeviceSessionTests {
         }
         #expect((pause == .zero) == isAtOnce)
       }
-      #expect(await second.hear() == Self.hello(0))
+      #expect(await second.nextLine() == Self.hello(0))
       #expect(gateway.tried.withLock { $0 } == [1, 2, 3, 1, 2])
       #expect(gateway.pauses.withLock { $0.count } == 1)
     }
@@ -48,7 +48,7 @@ extension DeviceSessionTests {
     let links = (0..<4).map { _ in ScriptedLink() }
     try await run(links.map { .success($0) }, ports: [1, 2]) { _, events, gateway in
       for (number, link) in links.enumerated() {
-        _ = await link.hear()
+        _ = await link.nextLine()
         link.say(Self.welcome, #"{"type":"bye","reason":"mailbox-unavailable"}"#)
         link.finish()
         await events.skip(3)
@@ -69,7 +69,7 @@ extension DeviceSessionTests {
         Issue.record("the next one is expected at once")
         return
       }
-      #expect(await link.hear() == Self.hello(0))
+      #expect(await link.nextLine() == Self.hello(0))
       #expect(!session.isRefused && gateway.tried.withLock { $0 } == [1, 2])
     }
   }
@@ -93,7 +93,7 @@ extension DeviceSessionTests {
   {
     let (first, second) = (ScriptedLink(), ScriptedLink())
     try await run([.success(first), .success(second)]) { _, events, gateway in
-      _ = await first.hear()
+      _ = await first.nextLine()
       first.say(Self.welcome("cell-1", #""g:2","g:3","nonsense","g:2""#), Self.caughtUp)
       await events.skip(4)
       first.say(#"{"type":"bye","reason":"shutdown","gateways":["g:3"]}"#)
@@ -102,7 +102,7 @@ extension DeviceSessionTests {
         Issue.record("the next one is expected at once")
         return
       }
-      _ = await second.hear()
+      _ = await second.nextLine()
       #expect(gateway.tried.withLock { $0 } == [1, 3])
       second.say(Self.welcome("cell-1", #""g:1","g:2""#))
       await events.skip(3)
@@ -113,9 +113,9 @@ extension DeviceSessionTests {
 
   @Test func `what was remembered is tried when the gateway that was named is away`() async throws {
     let link = ScriptedLink()
-    try await run([Self.unreachable, .success(link)], told: [1, 2]) { _, events, gateway in
+    try await run([Self.unreachable, .success(link)], reported: [1, 2]) { _, events, gateway in
       await events.skip(1)
-      _ = await link.hear()
+      _ = await link.nextLine()
       #expect(gateway.tried.withLock { $0 } == [1, 2] && gateway.pauses.withLock { $0.isEmpty })
       // A gateway without a cluster has no other gateways.
       link.say(Self.welcome, push(1))
@@ -131,14 +131,14 @@ extension DeviceSessionTests {
   {
     let (alone, first, second) = (ScriptedLink(), ScriptedLink(), ScriptedLink())
     try await run([.success(alone), .success(first), .success(second)]) { session, events, _ in
-      _ = await alone.hear()
+      _ = await alone.nextLine()
       alone.say(Self.welcome, push(57))
       await events.skip(3)
       #expect(await events.pushes() == [57])
       try session.store(57)
       alone.lose()
       await events.skip(1)
-      #expect(await first.hear() == Self.hello(57))
+      #expect(await first.nextLine() == Self.hello(57))
       first.say(Self.welcome("cell-1"), push(4), push(9))
       await events.skip(3)
       guard case .renumbered(NumberingEpoch("cell-1"))? = await events.next() else {
@@ -153,10 +153,10 @@ extension DeviceSessionTests {
       #expect(session.cursorValue == 0)
       try session.store(4)
       try session.acknowledge(4)
-      #expect(await first.hear() == #"{"type":"ack","seq":4}"#)
+      #expect(await first.nextLine() == #"{"type":"ack","seq":4}"#)
       first.lose()
       await events.skip(1)
-      #expect(await second.hear() == Self.hello(4, "cell-1"))
+      #expect(await second.nextLine() == Self.hello(4, "cell-1"))
       second.say(Self.welcome("cell-1"), push(9), push(11))
       await events.skip(3)
       #expect(await events.pushes() == [11])
@@ -168,17 +168,17 @@ extension DeviceSessionTests {
   {
     let (first, second) = (ScriptedLink(), ScriptedLink())
     try await run([.success(first), .success(second)]) { session, events, _ in
-      _ = await first.hear()
+      _ = await first.nextLine()
       first.say(Self.welcome, push(1), push(2))
       await events.skip(3)
       #expect(await events.pushes() == [1, 2])
       first.lose()
       await events.skip(1)
-      #expect(await second.hear() == Self.hello(0))
+      #expect(await second.nextLine() == Self.hello(0))
       try session.store(2)
       try session.acknowledge(2)
       second.say(Self.welcome)
-      #expect(await second.hear() == #"{"type":"ack","seq":2}"#)
+      #expect(await second.nextLine() == #"{"type":"ack","seq":2}"#)
     }
   }
 
@@ -186,8 +186,8 @@ extension DeviceSessionTests {
     let link = ScriptedLink()
     let epoch = NumberingEpoch("cell-1")
     try await run([.success(link)]) { session, events, _ in
-      try session.resume(after: NumberedPlace(epoch: epoch, seq: 5))
-      #expect(await link.hear() == Self.hello(0))
+      try session.resume(after: NumberedPosition(epoch: epoch, seq: 5))
+      #expect(await link.nextLine() == Self.hello(0))
       link.say(Self.welcome("cell-1"), push(5), push(6))
       await events.skip(3)
       guard case .renumbered(epoch)? = await events.next() else {

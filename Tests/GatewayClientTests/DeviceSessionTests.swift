@@ -14,8 +14,8 @@ import Testing
   final class ScriptedLink: DeviceLink {
     let lines: AsyncThrowingStream<[UInt8], any Error>
     private let speaker: AsyncThrowingStream<[UInt8], any Error>.Continuation
-    private let heard: AsyncStream<String>
-    private let hears: AsyncStream<String>.Continuation
+    private let deviceLines: AsyncStream<String>
+    private let deviceLinesInput: AsyncStream<String>.Continuation
     private let state = Mutex((taken: 0, isClosed: false, posts: [(path: String, body: String)]()))
     private let answer: Client.Answer
     private let end: End
@@ -29,12 +29,12 @@ import Testing
     init(answer: Client.Answer = Client.Answer(status: 200, body: []), end: End = .goodbye) {
       self.end = end
       (lines, speaker) = AsyncThrowingStream.makeStream()
-      (heard, hears) = AsyncStream.makeStream()
+      (deviceLines, deviceLinesInput) = AsyncStream.makeStream()
       self.answer = answer
     }
 
     func taken(_ size: Int) { state.withLock { $0.taken += size } }
-    func send(_ line: String) { hears.yield(line) }
+    func send(_ line: String) { deviceLinesInput.yield(line) }
     func close() { state.withLock { $0.isClosed = true } }
     func post(_ path: String, _ body: [UInt8]) async throws -> Client.Answer {
       state.withLock { $0.posts.append((path, String(decoding: body, as: UTF8.self))) }
@@ -43,7 +43,7 @@ import Testing
 
     /// The device has ended its side of the stream. The gateway reacts as in `end`.
     func finish() {
-      hears.finish()
+      deviceLinesInput.finish()
       switch end {
       case .goodbye:
         say(#"{"type":"bye","reason":"goodbye"}"#)
@@ -61,14 +61,14 @@ import Testing
 
     func say(_ lines: String...) { speaker.yield(Array(lines.map { $0 + "\n" }.joined().utf8)) }
     func hangUp() {
-      hears.finish()
+      deviceLinesInput.finish()
       speaker.finish()
     }
     func lose() { speaker.finish(throwing: ClientError(.unreachable, "the connection was lost")) }
 
     /// Returns the next line of the device, or nil when the device has ended its side.
-    func hear() async -> String? {
-      var iterator = heard.makeAsyncIterator()
+    func nextLine() async -> String? {
+      var iterator = deviceLines.makeAsyncIterator()
       return await iterator.next()
     }
   }
@@ -99,22 +99,22 @@ import Testing
   let folder = StateFolder(FileManager.default.temporaryDirectory.path + "/pg-session-\(UUID())")
 
   func run(
-    _ attempts: [Result<ScriptedLink, ClientError>], focus: String? = nil, ports: [Int] = [1], told: [Int] = [],
+    _ attempts: [Result<ScriptedLink, ClientError>], focus: String? = nil, ports: [Int] = [1], reported: [Int] = [],
     _ body: (DeviceSession, Events, ScriptedGateway) async throws -> Void
   ) async throws {
     try FileManager.default.createDirectory(atPath: folder.devicesPath, withIntermediateDirectories: true)
     defer { try? FileManager.default.removeItem(atPath: folder.path) }
     let gateway = ScriptedGateway(attempts)
-    let session = try self.session(gateway, focus: focus, ports: ports, told: told)
+    let session = try self.session(gateway, focus: focus, ports: ports, reported: reported)
     try await body(session, Events(session.events()), gateway)
     session.finish()
   }
 
   func session(
-    _ gateway: ScriptedGateway, focus: String? = nil, ports: [Int] = [1], told: [Int] = []
+    _ gateway: ScriptedGateway, focus: String? = nil, ports: [Int] = [1], reported: [Int] = []
   ) throws -> DeviceSession {
     let gateways = DeviceGateways(
-      addresses: { Self.addresses(ports) }, remembered: Self.addresses(told),
+      addresses: { Self.addresses(ports) }, remembered: Self.addresses(reported),
       remember: { addresses in gateway.remembered.withLock { $0.append(addresses) } },
       endpoint: { .tls(host: $0.host, port: $0.port, trustPath: "") })
     return try DeviceSession(
@@ -173,10 +173,10 @@ import Testing
       welcome, #"{"type":"welcome","gateway":"g","apps":[],"preferences":{}}"#,
       #"{"type":"welcome","version":900,"gateway":"g","later":[{}],"apps":[],"preferences":{}}"#,
     ])
-  func `a gateway of any version is heard, and told what is stored here`(_ welcome: String) async throws {
+  func `a gateway of any version is accepted, and gets the number that is stored here`(_ welcome: String) async throws {
     let link = ScriptedLink()
     try await run([.success(link)]) { session, events, _ in
-      #expect(await link.hear() == Self.hello(0))
+      #expect(await link.nextLine() == Self.hello(0))
       link.say(welcome, #"{"type":"later"}"#, push(1), push(2), #"{"type":"caught-up","seq":2}"#)
       guard case .connected("g", _)? = await events.next(), case .apps? = await events.next(),
         case .preferences? = await events.next()
@@ -188,7 +188,7 @@ import Testing
       try session.store(2)
       #expect(session.cursorValue == 2)
       try session.acknowledge(2)
-      #expect(await link.hear() == #"{"type":"ack","seq":2}"#)
+      #expect(await link.nextLine() == #"{"type":"ack","seq":2}"#)
     }
   }
 
@@ -208,7 +208,7 @@ import Testing
         Issue.record("both failures are expected")
         return
       }
-      #expect(await second.hear() == Self.hello(1))
+      #expect(await second.nextLine() == Self.hello(1))
       #expect(gateway.pauses.withLock { $0 } == [pause, other])
       #expect(first.isClosed && !second.isClosed && !session.isRefused)
       // The receiver already has push 2 and is storing it.
@@ -237,8 +237,8 @@ import Testing
   @Test func `a receiver that has more than the cursor says so`() async throws {
     let link = ScriptedLink()
     try await run([.success(link)]) { session, events, _ in
-      try session.resume(after: NumberedPlace(epoch: nil, seq: 5))
-      _ = await link.hear()
+      try session.resume(after: NumberedPosition(epoch: nil, seq: 5))
+      _ = await link.nextLine()
       link.say(Self.welcome, push(4), push(5), push(6))
       await events.skip(3)
       #expect(await events.pushes() == [6])
@@ -271,7 +271,7 @@ import Testing
     }
     let link = ScriptedLink()
     try await run([.success(link)] + Array(repeating: failure, count: 3)) { session, events, _ in
-      _ = await link.hear()
+      _ = await link.nextLine()
       link.say(Self.welcome)
       link.hangUp()
       await events.skip(3)
@@ -286,7 +286,7 @@ import Testing
     let attempts = [.success(first), refusal, .success(second)] + Array(repeating: refusal, count: 10)
     try await run(attempts) { session, events, gateway in
       for (link, refusals) in [(first, 1), (second, DeviceSession.revokedAttempts)] {
-        _ = await link.hear()
+        _ = await link.nextLine()
         link.say(Self.welcome, #"{"type":"bye","reason":"revoked"}"#)
         link.hangUp()
         await events.skip(3)
@@ -305,10 +305,10 @@ import Testing
     }
   }
 
-  @Test func `a push that can't be read is told to the gateway and the receiver, once`() async throws {
+  @Test func `a push that can't be read is reported to the gateway and the receiver, once`() async throws {
     let link = ScriptedLink()
     try await run([.success(link)]) { _, events, _ in
-      _ = await link.hear()
+      _ = await link.nextLine()
       let broken = #"{"type":"push","seq":1,"id":5}"#
       link.say(broken, push(2), broken)
       guard case .unreadable(1)? = await events.next() else {
@@ -318,10 +318,10 @@ import Testing
       #expect(await events.pushes() == [2])
       link.say(broken, push(3))
       #expect(await events.pushes() == [3])
-      #expect(await link.hear() == #"{"type":"undeliverable","seq":1}"#)
+      #expect(await link.nextLine() == #"{"type":"undeliverable","seq":1}"#)
       link.hangUp()
       // The device sent no other line.
-      #expect(await link.hear() == nil)
+      #expect(await link.nextLine() == nil)
     }
   }
 
@@ -329,7 +329,7 @@ import Testing
     let link = ScriptedLink()
     let channel = ChannelID.random()
     try await run([.success(link)]) { _, events, _ in
-      _ = await link.hear()
+      _ = await link.nextLine()
       let line =
         #"{"type":"push","seq":0,"channel":"\#(channel)","number":4,"id":"x","topic":"t","payload":{}}"#
       link.say(line, push(1))
@@ -338,8 +338,8 @@ import Testing
       link.say(push(2))
       #expect(await events.pushes() == [2])
       let acknowledgement = DeviceLine.acknowledgeBroadcast(channel, number: 4).text
-      #expect(await link.hear() == acknowledgement)
-      #expect(await link.hear() == acknowledgement)
+      #expect(await link.nextLine() == acknowledgement)
+      #expect(await link.nextLine() == acknowledgement)
     }
   }
 
@@ -348,26 +348,26 @@ import Testing
     let link = ScriptedLink()
     let channel = ChannelID.random()
     try await run([.success(link)]) { _, events, _ in
-      _ = await link.hear()
+      _ = await link.nextLine()
       // The event fills the queue: the next push is delivered only when the receiver has taken this event.
       let long = String(repeating: "x", count: DeviceEvents.maximumSize)
       link.say(#"{"type":"push","seq":1,"id":"x","topic":"t","payload":{"text":"\#(long)"}}"#)
       link.say(#"{"type":"push","seq":0,"channel":"\#(channel)","number":4,"id":"x","topic":"t","payload":{}}"#)
-      #expect(await link.hear() == DeviceLine.acknowledgeBroadcast(channel, number: 4).text)
+      #expect(await link.nextLine() == DeviceLine.acknowledgeBroadcast(channel, number: 4).text)
       #expect(await events.pushes() == [1])
       #expect(await events.pushes() == [0])
     }
   }
 
-  @Test func `how the device is set is told now and at every reconnect`() async throws {
+  @Test func `how the device is set is reported now and at every reconnect`() async throws {
     let (first, second) = (ScriptedLink(), ScriptedLink())
     try await run([.success(first), .success(second)], focus: "work") { session, events, _ in
-      #expect(await first.hear() == #"{"type":"hello","version":3,"cursor":0,"silent":false,"focus":"work"}"#)
+      #expect(await first.nextLine() == #"{"type":"hello","version":3,"cursor":0,"silent":false,"focus":"work"}"#)
       session.set(silent: true, focus: "sl\"eep")
-      #expect(await first.hear() == #"{"type":"state","silent":true,"focus":"sl\"eep"}"#)
+      #expect(await first.nextLine() == #"{"type":"state","silent":true,"focus":"sl\"eep"}"#)
       first.lose()
       await events.skip(1)
-      #expect(await second.hear() == #"{"type":"hello","version":3,"cursor":0,"silent":true,"focus":"sl\"eep"}"#)
+      #expect(await second.nextLine() == #"{"type":"hello","version":3,"cursor":0,"silent":true,"focus":"sl\"eep"}"#)
     }
   }
 
@@ -378,7 +378,7 @@ import Testing
     let link = ScriptedLink()
     let id = "00000000-0000-4000-8000-00000000000A"
     try await run([.success(link)]) { session, events, _ in
-      _ = await link.hear()
+      _ = await link.nextLine()
       #expect(!session.answer("no id", "view"))
       link.say(#"{"type":"welcome","version":\#(version),"gateway":"g","apps":[]}"#)
       guard case .connected("g", version)? = await events.next(), case .apps? = await events.next() else {
@@ -386,7 +386,7 @@ import Testing
         return
       }
       #expect(session.answer(id, "view") == isConfirmed)
-      #expect(await link.hear() == #"{"type":"answer","id":"\#(id)","action":"view"}"#)
+      #expect(await link.nextLine() == #"{"type":"answer","id":"\#(id)","action":"view"}"#)
       link.say(#"{"type":"answered","id":"\#(id)","action":"close"}"#)
       guard case .answered(id, "close")? = await events.next() else {
         Issue.record("the answer that counts is expected")
@@ -395,15 +395,15 @@ import Testing
     }
   }
 
-  @Test func `what the person does is told with the push's id`() async throws {
+  @Test func `what the person does is reported with the push's id`() async throws {
     let link = ScriptedLink()
     let id = "00000000-0000-4000-8000-00000000000A"
     try await run([.success(link)]) { session, _, _ in
-      _ = await link.hear()
+      _ = await link.nextLine()
       session.presented(id, [.badge, .alert])
       _ = session.answer(id, "view")
-      #expect(await link.hear() == #"{"type":"presented","id":"\#(id)","parts":["badge","alert"]}"#)
-      #expect(await link.hear() == #"{"type":"answer","id":"\#(id)","action":"view"}"#)
+      #expect(await link.nextLine() == #"{"type":"presented","id":"\#(id)","parts":["badge","alert"]}"#)
+      #expect(await link.nextLine() == #"{"type":"answer","id":"\#(id)","action":"view"}"#)
     }
   }
 
@@ -421,11 +421,11 @@ import Testing
     }
   }
 
-  @Test func `choices go to the gateway, whose refusal is told in its words`() async throws {
+  @Test func `choices go to the gateway, whose refusal is reported in its words`() async throws {
     let problem = Array(#"{"status":400,"title":"Bad Request","detail":"there is no time zone Mars"}"#.utf8)
     let link = ScriptedLink(answer: Client.Answer(status: 400, body: problem))
     try await run([.success(link)]) { session, _, _ in
-      _ = await link.hear()
+      _ = await link.nextLine()
       let error = await #expect(throws: ClientError.self) {
         try await session.change(PreferencesRequest(settings: ["quiet=22-7 Mars"], app: nil, category: nil))
       }
@@ -444,14 +444,14 @@ import Testing
   @Test func `leaving says what is stored, ends the stream and comes to an end`() async throws {
     let link = ScriptedLink()
     try await run([.success(link)]) { session, events, gateway in
-      _ = await link.hear()
+      _ = await link.nextLine()
       link.say(Self.welcome, push(1))
       await events.skip(3)
       #expect(await events.pushes() == [1])
       session.sendAcknowledgement(1)
       session.finish()
-      #expect(await link.hear() == #"{"type":"ack","seq":1}"#)
-      #expect(await link.hear() == nil)
+      #expect(await link.nextLine() == #"{"type":"ack","seq":1}"#)
+      #expect(await link.nextLine() == nil)
       #expect(await events.next() == nil)
       #expect(gateway.pauses.withLock { $0.isEmpty })
     }
@@ -463,13 +463,13 @@ import Testing
   ) async throws {
     let link = ScriptedLink(end: end)
     try await run([.success(link)]) { session, events, _ in
-      _ = await link.hear()
+      _ = await link.nextLine()
       link.say(Self.welcome, push(1))
       await events.skip(3)
       #expect(await events.pushes() == [1])
       session.sendAcknowledgement(1)
       session.finish()
-      #expect(await link.hear() == #"{"type":"ack","seq":1}"#)
+      #expect(await link.nextLine() == #"{"type":"ack","seq":1}"#)
       // The end of the time limit, for which the test does not wait.
       if end == .nothing { session.giveUp() }
       #expect(await session.waitUntilFinished() == isConfirmed)
@@ -481,7 +481,7 @@ import Testing
   @Test func `an acknowledgement without a connection is not confirmed, and leaving waits for none`() async throws {
     let link = ScriptedLink()
     try await run([.success(link)]) { session, events, _ in
-      _ = await link.hear()
+      _ = await link.nextLine()
       link.say(Self.welcome, push(1))
       await events.skip(3)
       #expect(await events.pushes() == [1])
@@ -507,7 +507,7 @@ import Testing
       try session.acknowledge(1)
       first.lose()
       await events.skip(1)
-      #expect(await second.hear() == Self.hello(1))
+      #expect(await second.nextLine() == Self.hello(1))
       second.say(Self.welcome)
       await events.skip(3)
       session.finish()

@@ -19,7 +19,7 @@ import Testing
 
   @Test func `each round tries each address once, whatever the chance`() {
     for seed in UInt64(1)...50 {
-      var route = GatewayRoute(told: Array(all.suffix(2)), generator: Seeded(state: seed))
+      var route = GatewayRoute(reported: Array(all.suffix(2)), generator: Seeded(state: seed))
       let first = route.next(named: Array(all.prefix(2)))
       #expect(first == all[0])
       for round in 0..<5 {
@@ -54,11 +54,11 @@ import Testing
     #expect(!route.hasUntried)
   }
 
-  @Test func `a list replaces the one before, and the gateway that told it is part of it`() {
+  @Test func `a list replaces the one before, and the gateway that reported it is part of it`() {
     var route = GatewayRoute()
     _ = route.next(named: [all[0]])
     var news = [route.learn([all[1], all[2]])]
-    #expect(route.told == [all[0], all[1], all[2]])
+    #expect(route.reported == [all[0], all[1], all[2]])
     news += [route.learn([all[2], all[1]]), route.learn([all[3]])]
     #expect(news == [true, false, true])
     #expect(route.known == [all[0], all[3]])

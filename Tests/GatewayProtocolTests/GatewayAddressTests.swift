@@ -20,14 +20,14 @@ import Testing
   func `what is none is none`(_ text: String) { #expect(GatewayAddress(line: text) == nil) }
 
   @Test(arguments: [(nil, 7, "7"), ("cell-1", 7, "cell-1:7"), ("a:b", 0, "a:b:0")] as [(String?, UInt64, String)])
-  func `a place names its numbering, if there is one`(_ epoch: String?, _ seq: UInt64, _ text: String) {
-    let place = NumberedPlace(epoch: epoch.flatMap(NumberingEpoch.init), seq: seq)
-    #expect(place.description == text)
-    #expect(NumberedPlace(text) == place)
+  func `a position names its numbering, if there is one`(_ epoch: String?, _ seq: UInt64, _ text: String) {
+    let position = NumberedPosition(epoch: epoch.flatMap(NumberingEpoch.init), seq: seq)
+    #expect(position.description == text)
+    #expect(NumberedPosition(text) == position)
   }
 
   @Test(arguments: ["", ":", ":7", "7:", "a b:7", "a:-7", "-7", "x"])
-  func `any other place is none`(_ text: String) { #expect(NumberedPlace(text) == nil) }
+  func `any other position is none`(_ text: String) { #expect(NumberedPosition(text) == nil) }
 
   @Test func `the name of a numbering has a bound`() {
     #expect(NumberingEpoch(String(repeating: "e", count: Limits.maximumEpochSize)) != nil)

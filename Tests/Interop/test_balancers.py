@@ -101,7 +101,7 @@ def test_a_connection_of_a_balancer_without_its_header_is_closed(gateway, greeti
 # HTTP/1.1
 
 
-def door(gateway):
+def http_connection(gateway):
     """A connection to `http_listen`, which comes from the balancer's address."""
     host, port = (gateway.state / "http-listening").read_text().split()[0].rsplit(":", 1)
     return socket.create_connection((host, int(port)), timeout=HANG)
@@ -119,14 +119,14 @@ def status(connection, greeting, path):
     (header("198.51.100.7"), 403), (header("127.0.0.1"), 403), (header("2001:db8::7"), 403), (header(), 200), (b"", 200),
     (SIGNATURE + b"\x31\x11\0\0", 400)])
 def test_over_http_1_a_balancer_names_its_client_or_does_not(gateway, greeting, expected):
-    with door(gateway) as connection:
+    with http_connection(gateway) as connection:
         assert status(connection, greeting, "/metrics") == expected
 
 
 def test_over_http_1_clients_of_a_balancer_are_counted_by_their_own_addresses(gateway):
     with contextlib.ExitStack() as stack:
         greeting = header("198.51.100.7")
-        statuses = [status(stack.enter_context(door(gateway)), greeting, "/readyz") for _ in range(33)]
+        statuses = [status(stack.enter_context(http_connection(gateway)), greeting, "/readyz") for _ in range(33)]
         assert statuses == [200] * 32 + [None]
-        other = stack.enter_context(door(gateway))
+        other = stack.enter_context(http_connection(gateway))
         assert status(other, header("198.51.100.8"), "/readyz") == 200

@@ -17,14 +17,14 @@ from waiting import HANG, eventually
 SECRET = "0123456789abcdefghijklmnopqrstuv"
 
 
-def door(gateway):
+def http_address(gateway):
     """Where HTTP/1.1 is served, as the state folder says."""
     return (gateway.state / "http-listening").read_text().split()[0]
 
 
 def curl(gateway, path, *options, address=None):
     """Status, fields and body of what curl gets."""
-    url = f"http://{address or door(gateway)}{path}"
+    url = f"http://{address or http_address(gateway)}{path}"
     done = subprocess.run(
         ["curl", "-sS", "-i", "--http1.1", *options, url], capture_output=True, timeout=HANG)
     assert done.returncode == 0, done.stderr
@@ -36,7 +36,7 @@ def curl(gateway, path, *options, address=None):
 
 def raw(gateway, request, address=None):
     """All that the gateway says to these bytes until it hangs up."""
-    host, port = (address or door(gateway)).rsplit(":", 1)
+    host, port = (address or http_address(gateway)).rsplit(":", 1)
     with socket.create_connection((host, int(port)), HANG) as connection:
         answer = b""
         try:
@@ -68,11 +68,11 @@ def test_the_same_is_told_over_http_2_and_by_commands(gateway):
         # Metrics are not for whoever reaches a listener.
         assert connection.request("GET", "/metrics").status in (404, 405)
     # The gateway is ready, and answers, a moment before it prints the line.
-    gateway.wait_for_log(f"http://{door(gateway)}\n")
+    gateway.wait_for_log(f"http://{http_address(gateway)}\n")
 
 
 def test_connections_are_kept_for_the_next_request(gateway):
-    url = f"http://{door(gateway)}"
+    url = f"http://{http_address(gateway)}"
     done = subprocess.run(
         ["curl", "-sSv", "--http1.1", f"{url}/healthz", f"{url}/readyz", f"{url}/metrics"], capture_output=True,
         text=True, timeout=HANG)
@@ -116,7 +116,7 @@ def test_what_happens_is_in_the_metrics(gateway):
 
 def test_it_is_not_ready_while_it_drains(start):
     gateway = start()
-    address = door(gateway)
+    address = http_address(gateway)
     device = gateway.device()
     stream = gateway.stream(device)
     stream.caught_up()
@@ -256,7 +256,7 @@ def test_what_is_malformed_is_refused_once_and_ends(gateway, request_bytes, stat
 
 
 def test_a_body_that_goes_on_is_not_read_for_ever(gateway):
-    host, port = door(gateway).rsplit(":", 1)
+    host, port = http_address(gateway).rsplit(":", 1)
     with socket.create_connection((host, int(port)), HANG) as connection:
         connection.sendall(b"POST /readyz HTTP/1.1\r\nhost: localhost\r\ncontent-length: 1000000000\r\n\r\n")
         with pytest.raises(ConnectionError):
@@ -266,7 +266,7 @@ def test_a_body_that_goes_on_is_not_read_for_ever(gateway):
 
 def test_slow_requests_are_ended_and_keep_nobody_out(gateway):
     """Slowloris: many heads, a byte now and then."""
-    host, port = door(gateway).rsplit(":", 1)
+    host, port = http_address(gateway).rsplit(":", 1)
     slow = [socket.create_connection((host, int(port)), HANG) for _ in range(300)]
     try:
         for connection in slow:
@@ -287,7 +287,7 @@ def test_slow_requests_are_ended_and_keep_nobody_out(gateway):
 
 
 def test_many_requests_whose_answers_nobody_reads_end_the_connection(gateway):
-    host, port = door(gateway).rsplit(":", 1)
+    host, port = http_address(gateway).rsplit(":", 1)
     with socket.create_connection((host, int(port)), HANG) as connection:
         with pytest.raises(OSError):
             for _ in range(20_000):
@@ -331,7 +331,7 @@ def test_doctor_looks_at_a_gateway_elsewhere(gateway, tmp_path):
     assert str(tmp_path) not in table
     table = doctor("--gateway", f"https://{gateway.address}", "--ca", gateway.trust, "--json")
     assert {json.loads(line)["state"] for line in table.splitlines()} == {"ok"}
-    table = doctor("--gateway", f"http://{door(gateway)}")
+    table = doctor("--gateway", f"http://{http_address(gateway)}")
     assert "it takes pushes" in table and "certificate" not in table
     # What does not answer, is not trusted or is no gateway.
     # The port stays bound, so that no other process listens there meanwhile.

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from test_http import door
+from test_http import http_address
 from waiting import HANG, eventually
 
 DEPLOY = Path(__file__).resolve().parents[2] / "deploy" / "prometheus"
@@ -37,8 +37,8 @@ class Prometheus:
         self.port.bind(("127.0.0.1", 0))
         self.address = f"127.0.0.1:{self.port.getsockname()[1]}"
         shipped = (DEPLOY / "prometheus.yaml").read_text()
-        config = shipped.replace("127.0.0.1:2198", door(gateway)).replace("interval: 15s", "interval: 1s")
-        assert config.count("interval: 1s") == 2 and door(gateway) in config
+        config = shipped.replace("127.0.0.1:2198", http_address(gateway)).replace("interval: 15s", "interval: 1s")
+        assert config.count("interval: 1s") == 2 and http_address(gateway) in config
         (folder / "prometheus.yaml").write_text(config)
         # So that a test need not wait for minutes.
         rules = (DEPLOY / "alerts.yaml").read_text()

@@ -15,7 +15,7 @@ import pytest
 
 from brokers import free_ports
 from gateway import TOPIC
-from test_http import curl, door
+from test_http import curl, http_address
 from waiting import HANG, Bell, eventually, wait_for
 from wire import Closed
 
@@ -35,13 +35,13 @@ def alert(title, body="", **aps):
 def invitation(gateway, person=None):
     """The link that `pushcli open` prints, and the code in it."""
     link = gateway.run("open", *(["--person", person] if person else []), "--json").json["link"]
-    assert link.startswith(f"http://pushgateway.localhost:{door(gateway).rsplit(':')[-1]}/phone#")
+    assert link.startswith(f"http://pushgateway.localhost:{http_address(gateway).rsplit(':')[-1]}/phone#")
     return link, link.partition("#")[2]
 
 
 def page_request(gateway, path, *options, site="same-origin", origin=None):
     """The answer to a request as the gateway's own page sends it."""
-    origin = origin or f"http://{door(gateway)}"
+    origin = origin or f"http://{http_address(gateway)}"
     return curl(gateway, path, "-H", f"origin: {origin}", "-H", f"sec-fetch-site: {site}", *options)
 
 
@@ -180,7 +180,7 @@ def test_the_stream_of_events_and_reports_over_http_1(gateway):
     token = gateway.register("streams", TOPIC)
     sent = gateway.accepted(token, alert("Streamed"))
     line = [
-        "curl", "-sS", "-N", "--http1.1", f"http://{door(gateway)}/v1/device/stream?silent=true", "-H", f"cookie: {cookie}",
+        "curl", "-sS", "-N", "--http1.1", f"http://{http_address(gateway)}/v1/device/stream?silent=true", "-H", f"cookie: {cookie}",
         "-H", "sec-fetch-site: same-origin"]
     with subprocess.Popen(line, stdout=subprocess.PIPE, text=True) as reader:
         lines = iter(line.removeprefix("data: ") for line in reader.stdout if line.startswith("data: "))
@@ -236,7 +236,7 @@ class Browser:
     def __init__(self, gateway, launch, folder, name):
         self.gateway, self.launch, self.folder, self.name = gateway, launch, folder, name
         self.complaints = []
-        self.address = f"http://localhost:{door(gateway).rsplit(':')[-1]}/phone"
+        self.address = f"http://localhost:{http_address(gateway).rsplit(':')[-1]}/phone"
         self.open()
 
     def open(self):

@@ -72,7 +72,7 @@ package final class ModelEngine: Sendable {
   /// True if no message is ever lost and no time is simulated, which costs less.
   let isReliable: Bool
   /// The timeout for an answer that another client has to give, in a reliable model.
-  private static let patience = Duration.seconds(2)
+  private static let timeout = Duration.seconds(2)
   private let timeUsed = Atomic<UInt64>(0)
 
   /// - Parameters:
@@ -151,7 +151,7 @@ package final class ModelEngine: Sendable {
         return answers.isEmpty ? () : answer(message.reply, answers)
       }
       guard deliver(message) || message.reply == nil else { return fail(message.reply, .noResponders) }
-      if isReliable, let number = number(message.reply) { after(Self.patience) { [self] in end(number, .timedOut) } }
+      if isReliable, let number = number(message.reply) { after(Self.timeout) { [self] in end(number, .timedOut) } }
       return
     }
     answer(message.subject, [message])

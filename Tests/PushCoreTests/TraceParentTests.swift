@@ -7,10 +7,7 @@ import Testing
 
   func read(_ text: String) -> TraceParent? { TraceParent(Array(text.utf8).span) }
 
-  @Test func `the trace's id is in it`() {
-    #expect(read(Self.sample)?.text == Self.sample)
-    #expect(read(Self.sample)?.traceID == "4bf92f3577b34da6a3ce929d0e0e4736")
-  }
+  @Test func `a traceparent keeps its text`() { #expect(read(Self.sample)?.text == Self.sample) }
 
   @Test func `a newer version is read as far as this one goes`() {
     let newer = "cc" + Self.sample.dropFirst(2)

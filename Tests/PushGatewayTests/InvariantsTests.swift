@@ -15,53 +15,53 @@ import Testing
       collapseID: collapse, isRemoved: isRemoved)
   }
 
-  /// Returns a box with the pending pushes 3, 4 and 5, unless given others, and with 2 acknowledged.
-  static func box(
+  /// Returns a queue with the pending pushes 3, 4 and 5, unless given others, and with 2 acknowledged.
+  static func queue(
     _ entries: [MailboxIndex.Entry] = [entry(3), entry(4), entry(5)],
-    _ change: (inout MailboxIndex.Box) -> Void = { _ in }
-  ) -> MailboxIndex.Box {
-    var box = MailboxIndex.Box(lastSeq: 5, durableSeq: 5, acknowledged: 2)
+    _ change: (inout MailboxIndex.DeviceQueue) -> Void = { _ in }
+  ) -> MailboxIndex.DeviceQueue {
+    var queue = MailboxIndex.DeviceQueue(lastSeq: 5, durableSeq: 5, acknowledged: 2)
     for entry in entries {
-      box.entries.append(MailboxIndex.Waiting(entry))
-      if !entry.collapseID.isEmpty { box.collapseIDs[entry.seq] = entry.collapseID }
+      queue.entries.append(MailboxIndex.Waiting(entry))
+      if !entry.collapseID.isEmpty { queue.collapseIDs[entry.seq] = entry.collapseID }
     }
-    box.count = 3
-    change(&box)
-    return box
+    queue.count = 3
+    change(&queue)
+    return queue
   }
 
-  @Test func `a box that is in order breaks nothing`() {
-    #expect(InvariantsTests.box().brokenInvariant() == nil)
-    #expect(MailboxIndex.Box().brokenInvariant() == nil)
+  @Test func `a queue that is in order breaks nothing`() {
+    #expect(InvariantsTests.queue().brokenInvariant() == nil)
+    #expect(MailboxIndex.DeviceQueue().brokenInvariant() == nil)
   }
 
   @Test func `skip a dequeue: what is acknowledged does not wait`() {
-    let box = InvariantsTests.box { $0.acknowledged = 3 }
-    #expect(box.brokenInvariant() == "3 waits, and is acknowledged")
+    let queue = InvariantsTests.queue { $0.acknowledged = 3 }
+    #expect(queue.brokenInvariant() == "3 waits, and is acknowledged")
   }
 
   @Test func `reuse a number: numbers rise, and none is beyond the last`() {
     let entry = InvariantsTests.entry
-    let twice = InvariantsTests.box([entry(3, "", false), entry(4, "", false), entry(4, "", false)])
+    let twice = InvariantsTests.queue([entry(3, "", false), entry(4, "", false), entry(4, "", false)])
     #expect(twice.brokenInvariant() == "4 comes after 4")
-    let reused = InvariantsTests.box { ($0.lastSeq, $0.durableSeq) = (4, 4) }
+    let reused = InvariantsTests.queue { ($0.lastSeq, $0.durableSeq) = (4, 4) }
     #expect(reused.brokenInvariant() == "5 waits, and is not on disk")
   }
 
-  @Test func `a box counts what waits, knows what can be replaced, and keeps gaps before what waits`() {
+  @Test func `a queue counts what waits, knows what can be replaced, and keeps gaps before what waits`() {
     let entry = InvariantsTests.entry
-    let removed = InvariantsTests.box([entry(3, "", false), entry(4, "", true), entry(5, "", false)])
+    let removed = InvariantsTests.queue([entry(3, "", false), entry(4, "", true), entry(5, "", false)])
     #expect(removed.brokenInvariant() == "2 wait, and 3 are counted")
     let key = MailboxIndex.CollapseKey(app: 1, id: "a")
-    let gone = InvariantsTests.box { $0.collapsible[key] = 9 }
+    let gone = InvariantsTests.queue { $0.collapsible[key] = 9 }
     #expect(gone.brokenInvariant() == "1 that are gone can be replaced")
-    let both = InvariantsTests.box([entry(3, "a", false), entry(4, "a", false), entry(5, "", false)]) {
+    let both = InvariantsTests.queue([entry(3, "a", false), entry(4, "a", false), entry(5, "", false)]) {
       $0.collapsible[key] = 4
     }
     #expect(both.brokenInvariant() == "the push replaced by 3 is still pending")
-    let gap = InvariantsTests.box { $0.gap = MailboxGap(from: 1, to: 3, dropped: 2) }
+    let gap = InvariantsTests.queue { $0.gap = MailboxGap(from: 1, to: 3, dropped: 2) }
     #expect(gap.brokenInvariant() == "3 waits, and is in the gap")
-    #expect(InvariantsTests.box { $0.durableSeq = 6 }.brokenInvariant() == "6 is on disk, and 5 the last")
+    #expect(InvariantsTests.queue { $0.durableSeq = 6 }.brokenInvariant() == "6 is on disk, and 5 the last")
   }
 
   @Test func `double-count a badge: a part is presented or removed, once`() throws {
@@ -101,13 +101,13 @@ import Testing
     try pair.run()
     #expect(pair.server.session.brokenInvariant() == nil)
     let stream = try #require(pair.server.session.stream(last.id))
-    stream.place = 0
+    stream.openIndex = 0
     #expect(pair.server.session.brokenInvariant() == "stream 3 is at 1, and says 0")
-    stream.place = 1
+    stream.openIndex = 1
     pool.give(stream)
     #expect(pair.server.session.brokenInvariant() == "a stream that is over is among the open ones")
     stream.open(id: last.id)
-    stream.place = 1
+    stream.openIndex = 1
   }
 
   @Test func `a stream of a device sends nothing twice, and tells once that it has caught up`() {

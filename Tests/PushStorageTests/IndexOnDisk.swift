@@ -32,10 +32,10 @@ struct IndexOnDisk {
 
   /// Returns the sequence numbers of a device's pending pushes.
   func waiting(_ device: DeviceID = 1) -> [UInt64] {
-    if let broken = index.boxes[device]?.brokenInvariant(limit: 64) { preconditionFailure(broken) }
-    guard let box = index.boxes[device] else { return [] }
-    let entries = box.entries.filter { !$0.isRemoved && $0.seq > box.acknowledged && $0.seq <= box.durableSeq }
-    precondition(entries.count == box.count, "the count of waiting entries is wrong")
+    if let broken = index.queues[device]?.brokenInvariant(limit: 64) { preconditionFailure(broken) }
+    guard let queue = index.queues[device] else { return [] }
+    let entries = queue.entries.filter { !$0.isRemoved && $0.seq > queue.acknowledged && $0.seq <= queue.durableSeq }
+    precondition(entries.count == queue.count, "the count of waiting entries is wrong")
     return entries.map(\.seq)
   }
 
@@ -92,8 +92,8 @@ struct IndexOnDisk {
   mutating func commit() {
     apply(changes)
     for device in touched {
-      let box = index.boxes[device] ?? MailboxIndex.Box()
-      states[device] = State(acknowledged: box.acknowledged, lastSeq: box.lastSeq, gap: box.gap)
+      let queue = index.queues[device] ?? MailboxIndex.DeviceQueue()
+      states[device] = State(acknowledged: queue.acknowledged, lastSeq: queue.lastSeq, gap: queue.gap)
     }
     changes = []
     touched = []

@@ -36,7 +36,7 @@ import Testing
     #expect(entry.seq == 1)
     #expect(mailbox.waiting() == [])
     #expect(mailbox.index.acknowledge(1, through: 1, now: mailbox.now).isEmpty)
-    #expect(mailbox.index.boxes[1]?.acknowledged == 0)
+    #expect(mailbox.index.queues[1]?.acknowledged == 0)
   }
 
   // MARK: Duplicates
@@ -137,10 +137,10 @@ import Testing
     mailbox.cap = 3
     mailbox.append((0..<5).map { _ in samplePush() })
     #expect(mailbox.waiting() == [3, 4, 5])
-    #expect(mailbox.index.boxes[1]?.gap == MailboxGap(from: 1, to: 2, dropped: 2))
+    #expect(mailbox.index.queues[1]?.gap == MailboxGap(from: 1, to: 2, dropped: 2))
     #expect(mailbox.removals.map(\.cause) == [.overflow, .overflow])
     mailbox.append([samplePush()])
-    #expect(mailbox.index.boxes[1]?.gap == MailboxGap(from: 1, to: 3, dropped: 3))
+    #expect(mailbox.index.queues[1]?.gap == MailboxGap(from: 1, to: 3, dropped: 3))
   }
 
   @Test mutating func `a full mailbox drops nothing for a push that replaces another`() {
@@ -148,16 +148,16 @@ import Testing
     mailbox.append([samplePush(), samplePush(collapse: "a"), samplePush()])
     mailbox.append([samplePush(collapse: "a")])
     #expect(mailbox.waiting() == [1, 3, 4])
-    #expect(mailbox.index.boxes[1]?.gap == nil)
+    #expect(mailbox.index.queues[1]?.gap == nil)
   }
 
   @Test mutating func `a gap is over when the device has what follows it`() {
     mailbox.cap = 2
     mailbox.append((0..<4).map { _ in samplePush() })
     mailbox.acknowledge(1)
-    #expect(mailbox.index.boxes[1]?.gap == MailboxGap(from: 1, to: 2, dropped: 2))
+    #expect(mailbox.index.queues[1]?.gap == MailboxGap(from: 1, to: 2, dropped: 2))
     mailbox.acknowledge(2)
-    #expect(mailbox.index.boxes[1]?.gap == nil)
+    #expect(mailbox.index.queues[1]?.gap == nil)
   }
 
   @Test mutating func `a gap is remembered across a restart`() {
@@ -165,7 +165,7 @@ import Testing
     mailbox.append((0..<4).map { _ in samplePush() })
     mailbox.commit()
     mailbox.crash()
-    #expect(mailbox.index.boxes[1]?.gap == MailboxGap(from: 1, to: 2, dropped: 2))
+    #expect(mailbox.index.queues[1]?.gap == MailboxGap(from: 1, to: 2, dropped: 2))
     #expect(mailbox.waiting() == [3, 4])
   }
 
@@ -177,7 +177,7 @@ import Testing
     #expect(mailbox.waiting() == [4, 5])
     for seq: UInt64 in [3, 2, 0, 1] { mailbox.acknowledge(seq) }
     #expect(mailbox.waiting() == [4, 5])
-    #expect(mailbox.index.boxes[1]?.acknowledged == 3)
+    #expect(mailbox.index.queues[1]?.acknowledged == 3)
   }
 
   @Test(arguments: [6, 1000, UInt64(Int64.max), UInt64.max])
@@ -185,7 +185,7 @@ import Testing
     mailbox.append((0..<5).map { _ in samplePush() })
     mailbox.acknowledge(seq)
     #expect(mailbox.waiting() == [1, 2, 3, 4, 5])
-    #expect(mailbox.index.boxes[1]?.acknowledged == 0)
+    #expect(mailbox.index.queues[1]?.acknowledged == 0)
     #expect(mailbox.append([samplePush()]).map(\.seq) == [6])
   }
 
@@ -219,7 +219,7 @@ import Testing
     #expect(mailbox.waiting() == [1, 3, 5, 6])
     mailbox.acknowledge(4)
     #expect(mailbox.waiting() == [5, 6])
-    #expect(mailbox.index.boxes[1]?.count == 2)
+    #expect(mailbox.index.queues[1]?.count == 2)
   }
 
   // MARK: Purging and expiry
@@ -254,7 +254,7 @@ import Testing
     _ = mailbox.expire(after: 10)
     let left = [UInt64](stride(from: 10, through: 300, by: 10))
     #expect(mailbox.waiting() == left)
-    let kept: Int = mailbox.index.boxes[1]?.entries.count ?? 0
+    let kept: Int = mailbox.index.queues[1]?.entries.count ?? 0
     #expect(kept <= 64)
     mailbox.acknowledge(150)
     #expect(mailbox.waiting() == [UInt64](left.dropFirst(15)))

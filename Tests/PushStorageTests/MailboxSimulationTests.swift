@@ -16,13 +16,13 @@ import Testing
       var expires: Int64
     }
 
-    struct Box {
+    struct DeviceQueue {
       var waiting: [Entry] = []
       var acknowledged: UInt64 = 0
       var highest: UInt64 = 0
     }
 
-    var boxes: [DeviceID: Box] = [:]
+    var queues: [DeviceID: DeviceQueue] = [:]
     /// The times after which a retry of an id may be stored again.
     var recognised: [String: Int64] = [:]
 
@@ -31,16 +31,18 @@ import Testing
     /// Returns true if the push must be a duplicate. Nil: both answers are right.
     func mustBeDuplicate(_ push: StoredPush, now: Int64) -> Bool? {
       guard push.isSenderID else { return false }
-      if boxes[push.device]?.waiting.contains(where: { $0.app == push.app && $0.id == push.id }) == true { return true }
+      if queues[push.device]?.waiting.contains(where: { $0.app == push.app && $0.id == push.id }) == true {
+        return true
+      }
       guard let end = recognised[Model.key(push)] else { return false }
       return now < end ? true : nil
     }
 
     /// Adds a push that is on the disk.
     mutating func store(_ push: StoredPush, seq: UInt64) {
-      boxes[push.device, default: Box()].waiting.append(
+      queues[push.device, default: DeviceQueue()].waiting.append(
         Entry(seq: seq, app: push.app, id: push.id, collapseID: push.collapseID, expires: push.expires))
-      boxes[push.device, default: Box()].highest = seq
+      queues[push.device, default: DeviceQueue()].highest = seq
       if push.isSenderID {
         recognised[Model.key(push)] = push.received / 1000 + Int64(Limits.duplicateWindow)
       }
@@ -48,34 +50,34 @@ import Testing
 
     /// Removes all but the newest push of each collapse id.
     mutating func collapse(_ device: DeviceID) {
-      guard let waiting = boxes[device]?.waiting else { return }
-      boxes[device]?.waiting = waiting.filter { entry in
+      guard let waiting = queues[device]?.waiting else { return }
+      queues[device]?.waiting = waiting.filter { entry in
         entry.collapseID.isEmpty
           || !waiting.contains { $0.seq > entry.seq && $0.app == entry.app && $0.collapseID == entry.collapseID }
       }
     }
 
     mutating func limit(_ device: DeviceID, to cap: Int) {
-      let excess = max(0, (boxes[device]?.waiting.count ?? 0) - cap)
-      boxes[device]?.waiting.removeFirst(excess)
+      let excess = max(0, (queues[device]?.waiting.count ?? 0) - cap)
+      queues[device]?.waiting.removeFirst(excess)
     }
 
     mutating func acknowledge(_ device: DeviceID, through seq: UInt64) {
-      guard var box = boxes[device] else { return }
-      if seq <= box.highest { box.acknowledged = max(box.acknowledged, seq) }
-      box.waiting.removeAll { $0.seq <= box.acknowledged }
-      boxes[device] = box
+      guard var queue = queues[device] else { return }
+      if seq <= queue.highest { queue.acknowledged = max(queue.acknowledged, seq) }
+      queue.waiting.removeAll { $0.seq <= queue.acknowledged }
+      queues[device] = queue
     }
 
     mutating func purge(_ device: DeviceID, app: AppID?) {
-      boxes[device]?.waiting.removeAll { app == nil || $0.app == app }
+      queues[device]?.waiting.removeAll { app == nil || $0.app == app }
     }
 
     mutating func expire(now: Int64) {
-      for device in boxes.keys { boxes[device]?.waiting.removeAll { $0.expires <= now } }
+      for device in queues.keys { queues[device]?.waiting.removeAll { $0.expires <= now } }
     }
 
-    func waiting(_ device: DeviceID) -> [UInt64] { boxes[device]?.waiting.map(\.seq) ?? [] }
+    func waiting(_ device: DeviceID) -> [UInt64] { queues[device]?.waiting.map(\.seq) ?? [] }
   }
 
   static let devices: [DeviceID] = [1, 2, 3]

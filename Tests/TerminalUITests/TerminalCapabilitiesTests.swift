@@ -51,7 +51,7 @@ import Testing
       ("0;99", nil),
     ]
     for (value, appearance) in table {
-      #expect(Appearance.told(value.map { ["COLORFGBG": $0] } ?? [:]) == appearance)
+      #expect(Appearance.reported(value.map { ["COLORFGBG": $0] } ?? [:]) == appearance)
     }
   }
 

@@ -65,7 +65,7 @@ package struct FaultRecord: Codable, Sendable {
   /// A description of the effect.
   package var does: String
   /// The number of times that the fault was injected.
-  package var strikes: Int
+  package var injections: Int
   /// True if the fault may be injected again.
   package var isActive: Bool
   /// The number of remaining injections; nil: unlimited.
@@ -74,11 +74,11 @@ package struct FaultRecord: Codable, Sendable {
   package var secondsLeft: Double?
 
   package init(
-    rule: FaultRule, does: String, strikes: Int, isActive: Bool, left: Int? = nil, secondsLeft: Double? = nil
+    rule: FaultRule, does: String, injections: Int, isActive: Bool, left: Int? = nil, secondsLeft: Double? = nil
   ) {
     self.rule = rule
     self.does = does
-    self.strikes = strikes
+    self.injections = injections
     self.isActive = isActive
     self.left = left
     self.secondsLeft = secondsLeft
@@ -86,7 +86,7 @@ package struct FaultRecord: Codable, Sendable {
 
   package enum CodingKeys: String, CodingKey {
     case rule, does, left
-    case strikes = "hits"
+    case injections = "hits"
     case isActive = "active"
     case secondsLeft = "seconds_left"
   }

@@ -55,7 +55,7 @@ package struct LogRecord: Codable, Sendable {
 /// As JSON it is an array of rows; in a cluster it is an object that also lists the gateways that have not answered.
 package struct LogRows: Codable, Sendable {
   /// The positions of the rows in the logs of a cluster, and the gateways whose rows are missing.
-  package struct Cell: Codable, Sendable {
+  package struct Cluster: Codable, Sendable {
     /// The value of `before` that requests the preceding rows.
     package var before: String
     /// The value of `after` that requests the following rows.
@@ -70,9 +70,9 @@ package struct LogRows: Codable, Sendable {
 
   package var rows: [LogRecord]
   /// The positions in a cluster; nil from a single gateway.
-  package var cell: Cell?
+  package var cluster: Cluster?
 
-  package init(rows: [LogRecord], cell: Cell? = nil) { (self.rows, self.cell) = (rows, cell) }
+  package init(rows: [LogRecord], cluster: Cluster? = nil) { (self.rows, self.cluster) = (rows, cluster) }
 
   package init(from decoder: any Decoder) throws {
     if let rows = try? decoder.singleValueContainer().decode([LogRecord].self) {
@@ -80,24 +80,24 @@ package struct LogRows: Codable, Sendable {
       return
     }
     let values = try decoder.container(keyedBy: CodingKeys.self)
-    self.init(rows: try values.decode([LogRecord].self, forKey: .rows), cell: try Cell(from: decoder))
+    self.init(rows: try values.decode([LogRecord].self, forKey: .rows), cluster: try Cluster(from: decoder))
   }
 
   package func encode(to encoder: any Encoder) throws {
-    guard let cell else {
+    guard let cluster else {
       var value = encoder.singleValueContainer()
       return try value.encode(rows)
     }
     var values = encoder.container(keyedBy: CodingKeys.self)
     try values.encode(rows, forKey: .rows)
-    try cell.encode(to: encoder)
+    try cluster.encode(to: encoder)
   }
 
   /// The value of `before` that requests the preceding rows; nil if there are no rows.
-  package var before: String? { rows.first.map { cell?.before ?? "\($0.number)" } }
+  package var before: String? { rows.first.map { cluster?.before ?? "\($0.number)" } }
 
   /// The value of `after` that requests the following rows.
-  package var after: String { cell?.after ?? "\(rows.last?.number ?? 0)" }
+  package var after: String { cluster?.after ?? "\(rows.last?.number ?? 0)" }
 
   private enum CodingKeys: String, CodingKey { case rows }
 }

@@ -81,9 +81,9 @@ package final class Connection: ChannelInboundHandler {
     session = try HTTP2Session(
       role: role, pool: loop.streams, frameBuffer: loop.frameBuffer, maximumStreams: options.initialStreams)
     if role == .server {
-      session.maximumIncompleteSize = hasCredential ? Limits.maximumIncompleteSize : Limits.maximumStrangerSize
-      session.keptShare = hasCredential ? Limits.keptShare : Limits.strangerKeptShare
-      if !hasCredential { session.maximumPeerResets = Limits.maximumStrangerResets }
+      session.maximumIncompleteSize = hasCredential ? Limits.maximumIncompleteSize : Limits.maximumUnauthenticatedSize
+      session.keptShare = hasCredential ? Limits.keptShare : Limits.unauthenticatedKeptShare
+      if !hasCredential { session.maximumPeerResets = Limits.maximumUnauthenticatedResets }
     }
     if role == .server { tls?.established = { [unowned self] in identify() } }
   }
@@ -193,7 +193,7 @@ package final class Connection: ChannelInboundHandler {
     guard !state.isClosing else { return }
     liveness.received()
     let buffer = unwrapInboundIn(data)
-    turnSize += buffer.readableBytes
+    iterationSize += buffer.readableBytes
     loop.meter.received.add(UInt64(buffer.readableBytes))
     if session.role == .server, let tls, !tls.isEstablished { awaitHandshake(with: buffer) } else { receive(buffer) }
   }
@@ -262,8 +262,8 @@ package final class Connection: ChannelInboundHandler {
   /// this event-loop iteration finds their streams free again, and still in the cache.
   package func channelReadComplete(context: ChannelHandlerContext) {
     flushIfNeeded()
-    if session.role == .server { shareTurn() }
-    turnSize = 0
+    if session.role == .server { shareIteration() }
+    iterationSize = 0
     context.fireChannelReadComplete()
   }
 
@@ -307,7 +307,7 @@ package final class Connection: ChannelInboundHandler {
     assert(loop.eventLoop.inEventLoop)
     guard !needsFlush else { return }
     needsFlush = true
-    loop.flushAtEndOfTurn(self)
+    loop.flushAtIterationEnd(self)
   }
 
   /// Flushes pending output now instead of at the end of this event-loop iteration.
@@ -509,7 +509,7 @@ package final class Connection: ChannelInboundHandler {
 
   /// Checks the timeouts of the peer; called every ``Limits/tick`` seconds.
   package func tick() {
-    isHeavy = isAwaitingTurn
+    isHeavy = isQueued
     guard let owner, !isDraining, !isClosing, !state.isHandshaking, !isFrozen else { return }
     if state.isPaused {
       ticks.unread += 1
@@ -564,14 +564,14 @@ package final class Connection: ChannelInboundHandler {
   package var isPaused: Bool { state.isPaused }
 
   /// The number of bytes read since the socket last became readable.
-  private var turnSize = 0
+  private var iterationSize = 0
   /// True while reading is paused until other connections are served.
-  private var isAwaitingTurn = false
+  private var isQueued = false
 
   /// True if the peer recently sent more than its share of one event-loop iteration.
   private var isHeavy = false
   /// The ID of the newest request at the end of the last event-loop iteration.
-  private var newestInTurn: Int32 = 0
+  private var newestInIteration: Int32 = 0
   /// The maximum number of reads of the socket in one event-loop iteration.
   private var reads = 1
 
@@ -579,23 +579,23 @@ package final class Connection: ChannelInboundHandler {
   ///
   /// Reports small requests of authenticated peers to the loop. A request of an unauthenticated client is not
   /// reported, since it would reduce the shares of all senders.
-  private func shareTurn() {
-    let hasRequest = session.highestID != newestInTurn
-    newestInTurn = session.highestID
-    if turnSize < Limits.turnShare {
+  private func shareIteration() {
+    let hasRequest = session.highestID != newestInIteration
+    newestInIteration = session.highestID
+    if iterationSize < Limits.iterationShare {
       if hasRequest, !isHeavy, hasCredential { loop.noteSmallRequest() }
     } else if !state.isClosing, !isFrozen {
-      (isHeavy, isAwaitingTurn) = (true, true)
+      (isHeavy, isQueued) = (true, true)
       setAutoRead()
-      loop.awaitTurn(self)
+      loop.enqueue(self)
     }
   }
 
   /// Resumes reading.
   ///
   /// - Parameter reads: the maximum number of reads, each of at most one share of an event-loop iteration.
-  package func takeTurn(reads: Int) {
-    isAwaitingTurn = false
+  package func resume(reads: Int) {
+    isQueued = false
     guard !isFrozen else { return }
     if reads != self.reads {
       self.reads = reads
@@ -605,7 +605,7 @@ package final class Connection: ChannelInboundHandler {
   }
 
   private func setAutoRead() {
-    let isRead = isLingering || !state.isPaused && !isAwaitingTurn && handshakeBytes == nil
+    let isRead = isLingering || !state.isPaused && !isQueued && handshakeBytes == nil
     try? context?.channel.syncOptions?.setOption(.autoRead, value: isRead)
   }
 

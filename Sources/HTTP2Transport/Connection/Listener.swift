@@ -42,7 +42,7 @@ package final class Listener: Sendable {
   package static func listen(
     on address: Address, named name: String? = nil, socket bound: ListeningSocket? = nil, sharesPort: Bool = false,
     tls: TLSSource?, options: ConnectionOptions = ConnectionOptions(), loops: Loops,
-    ledger: UnauthenticatedConnections? = nil
+    unauthenticated: UnauthenticatedConnections? = nil
   ) async throws(ListenError) -> Listener {
     let socket: ListeningSocket
     if let bound {
@@ -57,14 +57,14 @@ package final class Listener: Sendable {
         channel.eventLoop.makeCompletedFuture {
           let gate = AcceptThrottle(
             reserve: address.reserve, limits: loops.current(channel.eventLoop).0.meter.limits,
-            closed: { ledger?.evictOldest() })
+            closed: { unauthenticated?.evictOldest() })
           try channel.pipeline.syncOperations.addHandler(gate)
         }
       }
       .childChannelOption(
         // A connection keeps its last buffer: the buffer of an idle device is small.
         .recvAllocator,
-        value: AdaptiveRecvByteBufferAllocator(minimum: 1024, initial: 1024, maximum: Limits.turnShare)
+        value: AdaptiveRecvByteBufferAllocator(minimum: 1024, initial: 1024, maximum: Limits.iterationShare)
       )
       // More reads would delay all other connections of the loop.
       .childChannelOption(.maxMessagesPerRead, value: 1)
@@ -74,10 +74,10 @@ package final class Listener: Sendable {
           let address = channel.remoteAddress
           try ProxyHeaderReader.begin(
             channel, balancers: options.balancers, isRequired: true,
-            refused: { ledger?.noteMissingProxyHeader(from: address) },
+            refused: { unauthenticated?.noteMissingProxyHeader(from: address) },
             begin: { origin in
               let connection = try connection(
-                on: channel, from: origin, tls: tls, options: options, loops: loops, ledger: ledger)
+                on: channel, from: origin, tls: tls, options: options, loops: loops, unauthenticated: unauthenticated)
               connection.user = user
               try channel.pipeline.syncOperations.addHandler(connection)
             })
@@ -98,19 +98,19 @@ package final class Listener: Sendable {
   /// - Parameter origin: the client that a load balancer names; `balancer` for the peer of the socket itself.
   private static func connection(
     on channel: any Channel, from origin: ProxyHeader.Origin, tls: TLSSource?, options: ConnectionOptions, loops: Loops,
-    ledger: UnauthenticatedConnections?
+    unauthenticated: UnauthenticatedConnections?
   ) throws -> Connection {
     let (context, handler) = loops.current(channel.eventLoop)
-    let (client, place) = origin.place(of: channel.remoteAddress)
-    let ticket = try ledger.map { ledger in
-      guard let ticket = ledger.admit(client?.description ?? channel.remoteAddress?.ipAddress) else {
+    let (client, peerOrigin) = origin.client(of: channel.remoteAddress)
+    let ticket = try unauthenticated.map { unauthenticated in
+      guard let ticket = unauthenticated.admit(client?.description ?? channel.remoteAddress?.ipAddress) else {
         throw TooManyConnections()
       }
       return ticket
     }
     let connection = try Connection(
       role: .server, loop: context, tls: tls.map { try TLSConnection(server: $0.context) },
-      peer: options.peer ?? place, options: options)
+      peer: options.peer ?? peerOrigin, options: options)
     connection.client = client
     ServerSide.attach(to: connection, handler: handler)
     if let ticket { connection.hold(ticket) }
@@ -272,12 +272,12 @@ package final class Loops: Sendable {
   package func answer(within time: Duration) async -> Bool {
     var limit: Task<Void, Never>?
     let isComplete = await withCheckedContinuation { continuation in
-      let roll = CountdownLatch(count: parts.count) { continuation.resume(returning: $0) }
+      let latch = CountdownLatch(parts.count) { continuation.resume(returning: $0) }
       limit = Task {
         try? await Task.sleep(for: time)
-        roll.end()
+        latch.cancel()
       }
-      for part in parts.values { part.eventLoop.execute { roll.here() } }
+      for part in parts.values { part.eventLoop.execute { latch.countDown() } }
     }
     // This may be called often: no timer may remain after all loops have answered.
     limit?.cancel()
@@ -286,28 +286,11 @@ package final class Loops: Sendable {
 
   /// Returns when every loop has completed its current iteration.
   @inline(never)
-  package func completeTurns() async {
+  package func completeIterations() async {
     for part in parts.values { try? await part.eventLoop.submit {}.get() }
   }
 
   package func shutdown() async { try? await group.shutdownGracefully() }
-}
-
-/// Counts down the answers until all have arrived, or until the time limit.
-private final class CountdownLatch: Sendable {
-  private let state: Mutex<(missing: Int, done: (@Sendable (Bool) -> Void)?)>
-
-  init(count: Int, done: @escaping @Sendable (Bool) -> Void) { state = Mutex((count, done)) }
-
-  func here() {
-    let done = state.withLock { state in
-      state.missing -= 1
-      return state.missing == 0 ? state.done.take() : nil
-    }
-    done?(true)
-  }
-
-  func end() { state.withLock { $0.done.take() }?(false) }
 }
 
 /// The server's side of a connection: passes requests to the loop's handler.
@@ -381,7 +364,7 @@ extension ProxyHeader.Origin {
   ///
   /// A client with a loopback address or without an address counts as the load balancer. No client of a load balancer
   /// has the origin `loopback`.
-  package func place(of peer: SocketAddress?) -> (client: IPAddress?, place: PeerOrigin) {
+  package func client(of peer: SocketAddress?) -> (address: IPAddress?, origin: PeerOrigin) {
     switch self {
     case .balancer: (nil, PeerOrigin(peer))
     case .client(let address): (address.flatMap { $0.isLoopback ? nil : $0 }, .remote)

@@ -19,9 +19,9 @@ import PushCore
   package private(set) var connections: [ObjectIdentifier: Connection] = [:]
   private var dirty: [Connection] = []
   private var endings: [() -> Void] = []
-  private var isTurnEndScheduled = false
+  private var isIterationEndScheduled = false
   /// The start of the last iteration that had data to send, store or log.
-  package private(set) var turnBegan = NIODeadline.distantPast
+  package private(set) var iterationBegan = NIODeadline.distantPast
   /// The `EventLoopPromise` for the end of the last connection, and the time limits; set while the process ends.
   private var drainage: (whenEmpty: EventLoopPromise<Void>, times: DrainTimes)?
   /// The timer that checks the timeouts of connections; nil while there are no connections.
@@ -38,100 +38,100 @@ import PushCore
   // MARK: Event-loop iterations
 
   /// Flushes the output of a connection at the end of this iteration, together with all further output until then.
-  package func flushAtEndOfTurn(_ connection: Connection) {
+  package func flushAtIterationEnd(_ connection: Connection) {
     dirty.append(connection)
-    scheduleTurnEnd()
+    scheduleIterationEnd()
   }
 
-  /// Adds an action that runs at the end of every iteration for which ``scheduleTurnEnd()`` was called.
-  package func onTurnEnd(_ action: @escaping () -> Void) { endings.append(action) }
+  /// Adds an action that runs at the end of every iteration for which ``scheduleIterationEnd()`` was called.
+  package func onIterationEnd(_ action: @escaping () -> Void) { endings.append(action) }
 
   /// Schedules the actions and flushes for the end of this iteration.
-  package func scheduleTurnEnd() {
+  package func scheduleIterationEnd() {
     assert(eventLoop.inEventLoop)
-    guard !isTurnEndScheduled else { return }
-    isTurnEndScheduled = true
-    turnBegan = eventLoop.now
+    guard !isIterationEndScheduled else { return }
+    isIterationEndScheduled = true
+    iterationBegan = eventLoop.now
     let this = NIOLoopBound(self, eventLoop: eventLoop)
     // Runs after the events that this iteration of the loop has already collected.
-    eventLoop.execute { this.value.endTurn() }
+    eventLoop.execute { this.value.endIteration() }
   }
 
-  private func endTurn() {
-    isTurnEndScheduled = false
+  private func endIteration() {
+    isIterationEndScheduled = false
     for ending in endings { ending() }
     let connections = dirty
     dirty.removeAll(keepingCapacity: true)
     for connection in connections where connection.needsFlush { connection.flush() }
     let now = eventLoop.now
-    if hasModestRequest { (lastModestRequest, hasModestRequest) = (now, false) }
-    turnCount &+= 1
-    giveTurn()
-    meter.turns.record((now - turnBegan).nanoseconds)
+    if hasSmallRequest { (lastSmallRequest, hasSmallRequest) = (now, false) }
+    iterationCount &+= 1
+    resumeNext()
+    meter.iterations.record((now - iterationBegan).nanoseconds)
   }
 
   // MARK: Fairness
 
   /// The connections that used their share of an iteration, in the order in which they resume reading.
   private var waiting: Deque<Connection> = []
-  private var isTurnDue = false
+  private var isIterationDue = false
 
   /// Resumes reading of a connection after all connections queued before it: one in each iteration, so that a client
   /// that sends little is delayed by at most one of them, however many there are.
-  package func awaitTurn(_ connection: Connection) {
+  package func enqueue(_ connection: Connection) {
     waiting.append(connection)
-    scheduleTurnEnd()
+    scheduleIterationEnd()
   }
 
   /// Returns true while queued connections must also be delayed for another reason; its owner calls
-  /// ``scheduleTurnEnd()`` when that reason ends.
-  package var holdsTurns: () -> Bool = { false }
+  /// ``scheduleIterationEnd()`` when that reason ends.
+  package var isPaused: () -> Bool = { false }
 
-  private var hasModestRequest = false
-  private var lastModestRequest: NIODeadline?
+  private var hasSmallRequest = false
+  private var lastSmallRequest: NIODeadline?
 
   /// Records that a connection that sends little sent a request in this iteration.
   package func noteSmallRequest() {
-    hasModestRequest = true
-    scheduleTurnEnd()
+    hasSmallRequest = true
+    scheduleIterationEnd()
   }
 
   /// True if a connection that sends little recently sent a request, and may send the next at any time. While false,
   /// the connections that send much get larger shares, each of which costs less.
-  package var isShared: Bool { lastModestRequest.map { turnBegan - $0 < LoopContext.modestTime } ?? false }
+  package var isShared: Bool { lastSmallRequest.map { iterationBegan - $0 < LoopContext.smallRequestTime } ?? false }
 
-  private static let modestTime = TimeAmount.seconds(2)
+  private static let smallRequestTime = TimeAmount.seconds(2)
   private static let readsWhenAlone = 4
 
   /// The number of completed iterations, modulo 2⁶⁴.
-  private var turnCount: UInt64 = 0
+  private var iterationCount: UInt64 = 0
 
   /// Resumes reading of one queued connection: one in each iteration of the loop, which also reads the data of all
   /// other connections.
-  private func giveTurn() {
-    guard !holdsTurns(), !waiting.isEmpty else { return }
-    waiting.removeFirst().takeTurn(reads: isShared ? 1 : LoopContext.readsWhenAlone)
-    ensureTurn()
+  private func resumeNext() {
+    guard !isPaused(), !waiting.isEmpty else { return }
+    waiting.removeFirst().resume(reads: isShared ? 1 : LoopContext.readsWhenAlone)
+    ensureIteration()
   }
 
   /// Schedules the next resumption even if the last resumed connection sent nothing more, so that no iteration ends.
-  private func ensureTurn() {
-    guard !waiting.isEmpty, !isTurnDue else { return }
-    isTurnDue = true
-    let (this, count) = (NIOLoopBound(self, eventLoop: eventLoop), turnCount)
-    eventLoop.scheduleTask(in: LoopContext.turnTime) {
-      this.value.isTurnDue = false
-      if this.value.turnCount == count { this.value.giveTurn() } else { this.value.ensureTurn() }
+  private func ensureIteration() {
+    guard !waiting.isEmpty, !isIterationDue else { return }
+    isIterationDue = true
+    let (this, count) = (NIOLoopBound(self, eventLoop: eventLoop), iterationCount)
+    eventLoop.scheduleTask(in: LoopContext.iterationTime) {
+      this.value.isIterationDue = false
+      if this.value.iterationCount == count { this.value.resumeNext() } else { this.value.ensureIteration() }
     }
   }
 
   /// The shortest delay that still runs after received data is read: a timer without delay would run before it.
-  private static let turnTime = TimeAmount.microseconds(100)
+  private static let iterationTime = TimeAmount.microseconds(100)
 
   // MARK: Handshakes
 
   /// The connections with pending bytes of their TLS handshakes.
-  private var handshakes = FairLine<UnauthenticatedConnections.Source, Connection>()
+  private var handshakes = FairQueue<UnauthenticatedConnections.Source, Connection>()
   /// True if the processing of handshakes is scheduled, at the end of this iteration or after a pause.
   private var isHandshakeDue = false
   /// The end of the pause after the last handshakes.
@@ -169,7 +169,7 @@ import PushCore
       connection.continueHandshake()
       spent = eventLoop.now - began
     }
-    nextHandshakes = began + spent + (isShared ? max(spent, LoopContext.turnTime) : LoopContext.turnTime)
+    nextHandshakes = began + spent + (isShared ? max(spent, LoopContext.iterationTime) : LoopContext.iterationTime)
     if !handshakes.isEmpty { scheduleHandshakes() }
   }
 
@@ -197,7 +197,7 @@ import PushCore
     guard !isClosingDue else { return }
     isClosingDue = true
     let this = NIOLoopBound(self, eventLoop: eventLoop)
-    eventLoop.scheduleTask(in: LoopContext.turnTime) { this.value.continueClosings() }
+    eventLoop.scheduleTask(in: LoopContext.iterationTime) { this.value.continueClosings() }
   }
 
   private func continueClosings() {

@@ -19,7 +19,7 @@ package enum PeerKind: Int, CaseIterable, Sendable {
 package final class LoopMeter: Sendable {
   /// The times from the first work of an iteration that has to be sent, stored or logged until that is handed on;
   /// work that arrives in between is delayed.
-  package let turns = MetricHistogram.times(LoopMeter.bounds)
+  package let iterations = MetricHistogram.times(LoopMeter.bounds)
   /// The delays of timers and of tasks from other threads until the loop ran them. Recorded only when such work runs
   /// anyway, so that an idle loop stays asleep.
   package let lag = MetricHistogram.times(LoopMeter.bounds)

@@ -18,21 +18,21 @@ package final class UnauthenticatedConnections: Sendable {
   /// The entry of a connection, until it is authenticated or ends.
   package final class Ticket: Sendable {
     fileprivate let number: Int
-    fileprivate let ledger: UnauthenticatedConnections
+    fileprivate let unauthenticated: UnauthenticatedConnections
 
-    fileprivate init(_ number: Int, _ ledger: UnauthenticatedConnections) {
+    fileprivate init(_ number: Int, _ unauthenticated: UnauthenticatedConnections) {
       self.number = number
-      self.ledger = ledger
+      self.unauthenticated = unauthenticated
     }
 
     deinit { release() }
 
     /// Stops counting the connection.
-    package func release() { ledger.remove(number) }
+    package func release() { unauthenticated.remove(number) }
 
     /// Sets the action that ends the connection if it is idle; `end` may be called on any thread.
     package func attach(_ end: @escaping @Sendable () -> Void) {
-      ledger.state.withLock { $0.entries[number]?.end = end }
+      unauthenticated.state.withLock { $0.entries[number]?.end = end }
     }
   }
 
@@ -104,7 +104,7 @@ package final class UnauthenticatedConnections: Sendable {
     now: @escaping @Sendable () -> Int64 = { Int64(clamping: NIODeadline.now().uptimeNanoseconds / 1_000_000_000) },
     exceeded: @escaping @Sendable (TransportLimit, String?) -> Void
   ) {
-    maximumRemote = max(1, descriptors / Limits.strangerShare)
+    maximumRemote = max(1, descriptors / Limits.unauthenticatedShare)
     self.now = now
     self.exceeded = exceeded
   }
@@ -114,10 +114,8 @@ package final class UnauthenticatedConnections: Sendable {
 
   /// Counts one more connection.
   ///
-  /// - Returns: nil if its address has the maximum number of connections.
-  package func admit(_ address: SocketAddress?) -> Ticket? { admit(address?.ipAddress) }
-
   /// - Parameter address: an IP address as text.
+  /// - Returns: nil if the address has the maximum number of connections.
   package func admit(_ address: String?) -> Ticket? {
     let source = Source(text: address)
     enum Outcome {
@@ -126,7 +124,7 @@ package final class UnauthenticatedConnections: Sendable {
     }
     let since = now()
     let outcome = state.withLock { state -> Outcome in
-      guard source == .loopback || state.counts[source, default: 0] < Limits.maximumAddressStrangers else {
+      guard source == .loopback || state.counts[source, default: 0] < Limits.maximumAddressConnections else {
         return .refused
       }
       let isFull = source != .loopback && state.remote.count >= maximumRemote
@@ -140,7 +138,7 @@ package final class UnauthenticatedConnections: Sendable {
       return nil
     case .admitted(let number, let isFull):
       if isFull {
-        exceeded(.strangerConnections, address)
+        exceeded(.unauthenticatedConnections, address)
         evict(1, remoteOnly: true)
       }
       return Ticket(number, self)
@@ -179,9 +177,6 @@ package final class UnauthenticatedConnections: Sendable {
 }
 
 extension UnauthenticatedConnections.Source {
-  /// Creates the source of an address; an address other than an IP address counts as local.
-  package init(_ address: SocketAddress) { self.init(text: address.ipAddress) }
-
   /// Creates the source of an address.
   ///
   /// - Parameter text: an IP address; nil, or any other text, counts as local.

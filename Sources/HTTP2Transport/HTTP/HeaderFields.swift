@@ -40,8 +40,8 @@ package struct HeaderFields {
   }
 
   /// Passes the bytes of the value of the field at an index to `body`, which may overwrite them.
-  package mutating func overwriteValue(_ place: Int, _ body: (UnsafeMutableRawBufferPointer) -> Void) {
-    let range = fields[place].value
+  package mutating func overwriteValue(_ index: Int, _ body: (UnsafeMutableRawBufferPointer) -> Void) {
+    let range = fields[index].value
     unsafe bytes.withUnsafeMutableBytes { unsafe body(UnsafeMutableRawBufferPointer(rebasing: $0[range])) }
   }
 

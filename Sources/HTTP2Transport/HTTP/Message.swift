@@ -10,9 +10,9 @@ import PushCore
   /// The total size of the stored values, in bytes.
   package private(set) var fieldsSize = 0
   /// The position of each value, indexed by the raw value of its name; valid only for the names in ``present``.
-  private var places = [32 of Place](repeating: Place())
+  private var valueRanges = [32 of ValueRange](repeating: ValueRange())
   /// The position of a value in the storage; small, since every connected device has a message.
-  private struct Place {
+  private struct ValueRange {
     var start: UInt16 = 0
     var end: UInt16 = 0
     var range: Range<Int> { Int(start)..<Int(end) }
@@ -73,7 +73,7 @@ import PushCore
     let end = fieldsSize + value.count
     if unsafe end > storage.count { grow(to: end) }
     unsafe UnsafeMutableRawBufferPointer(rebasing: storage[fieldsSize..<end]).copyMemory(from: value)
-    places[Int(name.rawValue)] = Place(start: UInt16(fieldsSize), end: UInt16(end))
+    valueRanges[Int(name.rawValue)] = ValueRange(start: UInt16(fieldsSize), end: UInt16(end))
     fieldsSize = end
     present |= name.bit
   }
@@ -81,14 +81,14 @@ import PushCore
   /// Appends a further cookie: a browser sends a field for each, one after another (RFC 9113 §8.2.3). Cookies after
   /// another field are dropped.
   private func appendCookie(_ value: UnsafeRawBufferPointer) {
-    let place = Int(HeaderName.cookie.rawValue)
+    let index = Int(HeaderName.cookie.rawValue)
     let end = fieldsSize + 2 + value.count
-    guard Int(places[place].end) == fieldsSize, end <= Limits.maximumHeaderListSize else { return }
+    guard Int(valueRanges[index].end) == fieldsSize, end <= Limits.maximumHeaderListSize else { return }
     if unsafe end > storage.count { grow(to: end) }
     unsafe storage[fieldsSize] = UInt8(ascii: ";")
     unsafe storage[fieldsSize + 1] = UInt8(ascii: " ")
     unsafe UnsafeMutableRawBufferPointer(rebasing: storage[fieldsSize + 2..<end]).copyMemory(from: value)
-    places[place].end = UInt16(end)
+    valueRanges[index].end = UInt16(end)
     fieldsSize = end
   }
 
@@ -117,7 +117,7 @@ import PushCore
     @_lifetime(borrow self)
     get {
       guard present & name.bit != 0 else { return nil }
-      let value = unsafe UnsafeRawBufferPointer(rebasing: storage[places[Int(name.rawValue)].range])
+      let value = unsafe UnsafeRawBufferPointer(rebasing: storage[valueRanges[Int(name.rawValue)].range])
       return unsafe _overrideLifetime(value.assumingMemoryBound(to: UInt8.self).span, borrowing: self)
     }
   }

@@ -21,7 +21,6 @@ package struct HTTP2Error: Error, CustomStringConvertible {
 package enum HTTP2ErrorCode: UInt32, Sendable {
   case noError = 0x0
   case protocolError = 0x1
-  case internalError = 0x2
   case settingsTimeout = 0x4
   case streamClosed = 0x5
   case refusedStream = 0x7

@@ -387,7 +387,7 @@ extension HTTP2SessionDelegate {
   }
 
   private func add(_ stream: HTTP2Stream) {
-    stream.place = open.count
+    stream.openIndex = open.count
     open.append(stream)
   }
 
@@ -401,8 +401,8 @@ extension HTTP2SessionDelegate {
     if role == .server { closedStreams.note(stream.id, end) }
     let last = open.removeLast()
     if last !== stream {
-      open[stream.place] = last
-      last.place = stream.place
+      open[stream.openIndex] = last
+      last.openIndex = stream.openIndex
     }
     if !drainedStreams.isEmpty { drainedStreams.removeAll { $0 === stream } }
     if newestID == stream.id { (newestID, unsafe newest) = (0, nil) }
@@ -416,9 +416,9 @@ extension HTTP2SessionDelegate {
 
   /// Returns a description of an invariant of the open streams that does not hold; nil if all hold.
   package func brokenInvariant() -> String? {
-    for (place, stream) in open.enumerated() {
+    for (openIndex, stream) in open.enumerated() {
       if stream.id == 0 { return "a stream that is over is among the open ones" }
-      if stream.place != place { return "stream \(stream.id) is at \(place), and says \(stream.place)" }
+      if stream.openIndex != openIndex { return "stream \(stream.id) is at \(openIndex), and says \(stream.openIndex)" }
     }
     let held = open.reduce(0) { $0 + $1.incompleteSize }
     if held != incompleteSize { return "\(held) bytes are incomplete, and \(incompleteSize) are counted" }

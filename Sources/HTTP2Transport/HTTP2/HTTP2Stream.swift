@@ -48,7 +48,7 @@ package final class HTTP2Stream {
   /// A number for use by the owner; a client finds its request by it.
   package var tag = 0
   /// The index of this stream in the session's list of open streams.
-  package var place = 0
+  package var openIndex = 0
 
   /// The number of bytes pending to be sent.
   package var outboundSize: Int { outbound.count }

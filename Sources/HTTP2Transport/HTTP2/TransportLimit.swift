@@ -2,11 +2,11 @@
 package enum TransportLimit: String, Sendable, CaseIterable {
   /// ``Limits/maximumHeaderListSize``
   case headerList = "header-list"
-  /// ``Limits/maximumStrangerSize``, ``Limits/maximumIncompleteSize``
+  /// ``Limits/maximumUnauthenticatedSize``, ``Limits/maximumIncompleteSize``
   case incompleteRequests = "incomplete-requests"
   /// ``Limits/maximumKeptSize``
   case keptSize = "kept-size"
-  /// ``Limits/maximumResets``, ``Limits/maximumStrangerResets``
+  /// ``Limits/maximumResets``, ``Limits/maximumUnauthenticatedResets``
   case resets
   /// ``Limits/maximumRefusedStreams``
   case refusedStreams = "refused-streams"
@@ -20,10 +20,10 @@ package enum TransportLimit: String, Sendable, CaseIterable {
   case requestTime = "request-time"
   /// ``Limits/firstRequestTime``
   case firstRequestTime = "first-request-time"
-  /// ``Limits/maximumAddressStrangers``
+  /// ``Limits/maximumAddressConnections``
   case addressConnections = "address-connections"
-  /// ``Limits/strangerShare``
-  case strangerConnections = "stranger-connections"
+  /// ``Limits/unauthenticatedShare``
+  case unauthenticatedConnections = "stranger-connections"
   /// ``Limits/reservedDescriptors``
   case descriptors
   /// ``ProxyHeader``
@@ -49,7 +49,7 @@ package enum TransportLimit: String, Sendable, CaseIterable {
     case .requestTime: "time for a request"
     case .firstRequestTime: "time to the first request"
     case .addressConnections: "connections of one address"
-    case .strangerConnections: "connections in all"
+    case .unauthenticatedConnections: "connections in all"
     case .descriptors: "too few descriptors left"
     case .proxyHeader: "connections from `balancers` without a PROXY header"
     case .controlRequests: "requests of one connection in progress"

@@ -57,7 +57,7 @@ package final class TicketKeys: Sendable {
   func sealing() -> Key? {
     let now = now()
     return state.withLock { state in
-      TicketKeys.turn(&state, now)
+      TicketKeys.rotate(&state, now)
       return state.current
     }
   }
@@ -67,14 +67,14 @@ package final class TicketKeys: Sendable {
   func opening(_ name: some Collection<UInt8>) -> (key: Key, isOld: Bool)? {
     let now = now()
     return state.withLock { state in
-      TicketKeys.turn(&state, now)
+      TicketKeys.rotate(&state, now)
       if let key = state.current, key.name.elementsEqual(name) { return (key, false) }
       if let key = state.previous, now < state.previousEnd, key.name.elementsEqual(name) { return (key, true) }
       return nil
     }
   }
 
-  private static func turn(_ state: inout State, _ now: Int64) {
+  private static func rotate(_ state: inout State, _ now: Int64) {
     guard state.current == nil || now - state.since >= period else { return }
     state.previous = state.current
     state.previousEnd = state.since + 2 * period

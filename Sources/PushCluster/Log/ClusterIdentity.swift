@@ -102,7 +102,7 @@ package struct ClusterIdentity: Codable, Sendable, Equatable {
   }
 
   /// Answers other processes that want to fill the cluster, until the returned function is called.
-  static func sayFilling(_ engine: JetStream) throws -> @Sendable () -> Void {
+  static func announceFilling(_ engine: JetStream) throws -> @Sendable () -> Void {
     let transport = engine.transport
     return try transport.subscribe(fillingSubject, queue: nil) { message in
       if let reply = message.reply { transport.publish(reply, []) }

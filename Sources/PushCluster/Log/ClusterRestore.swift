@@ -33,31 +33,31 @@ package struct ClusterRestore: Sendable {
   package func fill(
     from backup: RestoredBackup, partitions: Int?, replicas: Int?, authority: () throws -> [String: [UInt8]]
   ) async throws {
-    let (cell, number) = try await ClusterIdentity.beginFilling(engine, partitions: partitions, replicas: replicas)
-    let answering = try ClusterIdentity.sayFilling(engine)
+    let (cluster, number) = try await ClusterIdentity.beginFilling(engine, partitions: partitions, replicas: replicas)
+    let answering = try ClusterIdentity.announceFilling(engine)
     defer { answering() }
     do {
-      try await store(backup, cell, authority)
+      try await store(backup, cluster, authority)
     } catch {
       // The next attempt removes data that can't be removed now; gateways refuse it until then.
-      try? await ClusterIdentity.removeFilling(cell, engine, number: number)
+      try? await ClusterIdentity.removeFilling(cluster, engine, number: number)
       throw error
     }
-    try await ClusterIdentity.endFilling(cell, engine, after: number)
+    try await ClusterIdentity.endFilling(cluster, engine, after: number)
   }
 
   private func store(
-    _ backup: RestoredBackup, _ cell: ClusterIdentity, _ authority: () throws -> [String: [UInt8]]
+    _ backup: RestoredBackup, _ cluster: ClusterIdentity, _ authority: () throws -> [String: [UInt8]]
   ) async throws {
-    _ = try await engine.ensureStream(ClusterLog.configuration(replicas: cell.replicas))
-    _ = try await engine.ensureStream(ClusterSnapshots.configuration(replicas: cell.replicas))
+    _ = try await engine.ensureStream(ClusterLog.configuration(replicas: cluster.replicas))
+    _ = try await engine.ensureStream(ClusterSnapshots.configuration(replicas: cluster.replicas))
     let time = now()
     // Nothing is evicted here: the gateways' own limits apply later. No sender expects an answer, and a failure would
     // mean to repeat the whole restore.
     var environment = MailboxEnvironment()
     environment.timeout = timeout
     let mailbox = JetStreamMailbox(
-      engine, partitions: cell.partitions, replicas: cell.replicas,
+      engine, partitions: cluster.partitions, replicas: cluster.replicas,
       cap: max(1_000, 2 * (try backup.longestLine(now: time))), logger: logger, now: now, removed: { _ in },
       environment: environment)
     try await mailbox.start()
@@ -68,7 +68,7 @@ package struct ClusterRestore: Sendable {
     let position = try await engine.publish(
       ClusterLog.subject, headers: [(name: Chunks.header, value: "1/1")], try first.encoded()
     ).sequence
-    let file = try backup.makeReplica(of: cell.id, position: position, authority: try authority())
+    let file = try backup.makeReplica(of: cluster.id, position: position, authority: try authority())
     try await ClusterSnapshots(engine).write(file, position: position, schema: first.schema)
   }
 }

@@ -15,25 +15,26 @@ package enum ClusterStore {
   /// - Throws: ``StoreError`` when the database belongs to another cluster or to a single gateway, or when the
   ///   cluster's snapshot has a later version.
   package static func open(
-    _ path: String, of cell: ClusterIdentity, engine: JetStream, durability: Durability, schema: StoreSchema = .current
+    _ path: String, of cluster: ClusterIdentity, engine: JetStream, durability: Durability,
+    schema: StoreSchema = .current
   ) async throws -> SQLiteStore {
     if let known = try ReplicaFile(path) {
-      guard known.cell.isEmpty || known.cell == cell.id else {
+      guard known.cluster.isEmpty || known.cluster == cluster.id else {
         throw StoreError(
           "\(path) is a replica of another cluster: name an empty folder with --state, or that cluster's brokers with --backend"
         )
       }
-      if known.cell == cell.id, known.suits(schema), try await isFollowable(known.position, engine) {
+      if known.cluster == cluster.id, known.suits(schema), try await isFollowable(known.position, engine) {
         return try SQLiteStore(path: path, durability: durability, schema: schema)
       }
     } else if FileManager.default.fileExists(atPath: path) {
       // Refuses the database of a single gateway.
-      try await begin(path, of: cell, durability, schema).close()
+      try await begin(path, of: cluster, durability, schema).close()
     }
     let snapshots = ClusterSnapshots(engine)
     guard try await snapshots.isThere(for: schema) else {
       try remove(path)
-      return try await begin(path, of: cell, durability, schema)
+      return try await begin(path, of: cluster, durability, schema)
     }
     try remove(path)
     try await snapshots.read(to: path)
@@ -42,10 +43,10 @@ package enum ClusterStore {
 
   /// Opens an empty database as a replica that has no entry of the log.
   private static func begin(
-    _ path: String, of cell: ClusterIdentity, _ durability: Durability, _ schema: StoreSchema
+    _ path: String, of cluster: ClusterIdentity, _ durability: Durability, _ schema: StoreSchema
   ) async throws -> SQLiteStore {
     let store = try SQLiteStore(path: path, durability: durability, schema: schema)
-    try await store.becomeReplica(of: cell.id)
+    try await store.becomeReplica(of: cluster.id)
     return store
   }
 

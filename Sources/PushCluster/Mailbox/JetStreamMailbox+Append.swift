@@ -73,10 +73,10 @@ extension JetStreamMailbox {
     let hasCollapse = !push.collapseID.isEmpty
     take(
       .append { [self] in
-        let first = change(push.device) { box in
-          if hasCollapse { box.collapsing += 1 }
-          box.appends += 1
-          return waiting(push, in: box)
+        let first = change(push.device) { cache in
+          if hasCollapse { cache.collapsing += 1 }
+          cache.appends += 1
+          return waiting(push, in: cache)
         }
         let attempt = Attempt(
           push: push, headers: PushHeaders.write(push, now: now()), deadline: environment.now() + environment.timeout,
@@ -177,9 +177,9 @@ extension JetStreamMailbox {
   /// Evicts the pushes beyond the limit, and then calls `done`.
   private func settle(_ device: DeviceID, _ outcome: AppendOutcome, _ done: @escaping @Sendable () -> Void) {
     guard case .queued = outcome else { return done() }
-    let isDue = change(device) { box in
-      guard box.collapsing == 0, box.count > cap || box.appends > max(1, cap / 2) else { return false }
-      box.appends = 0
+    let isDue = change(device) { cache in
+      guard cache.collapsing == 0, cache.count > cap || cache.appends > max(1, cap / 2) else { return false }
+      cache.appends = 0
       return true
     }
     guard isDue else { return done() }

@@ -27,7 +27,7 @@ extension JetStreamMailbox {
   package func knows(_ push: StoredPush) -> Bool {
     guard push.isSenderID else { return false }
     let key = MailboxCache.Key(app: push.app, id: push.id)
-    return hasLeft(push) || state.withLock { $0.boxes[push.device]?.waiting(key) } != nil
+    return hasLeft(push) || state.withLock { $0.caches[push.device]?.waiting(key) } != nil
   }
 
   /// Remembers pushes that have left, and writes their ids into the stream within ``reportInterval``.

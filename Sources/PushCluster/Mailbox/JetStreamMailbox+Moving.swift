@@ -95,8 +95,8 @@ extension JetStreamMailbox {
   /// Forgets the cached pushes, so that the size of a backup does not determine the memory; no device reads them here.
   private func forget() {
     state.withLock { state in
-      state.boxes = state.boxes.filter { !$0.value.isIdle }
-      state.known = state.boxes.values.reduce(0) { $0 + $1.count }
+      state.caches = state.caches.filter { !$0.value.isIdle }
+      state.known = state.caches.values.reduce(0) { $0 + $1.count }
       state.expiring = [:]
     }
   }

@@ -123,7 +123,7 @@ extension JetStreamMailbox {
     }
     found.entries = newestOfEach(found.entries)
     // Pushes that left during the read are not returned.
-    let gone = change(device) { box in Set(found.entries.map(\.seq).filter(box.isGone)) }
+    let gone = change(device) { cache in Set(found.entries.map(\.seq).filter(cache.isGone)) }
     found.entries.removeAll { gone.contains($0.seq) }
     return found
   }
@@ -196,23 +196,23 @@ extension JetStreamMailbox {
   /// Evicts the oldest pushes beyond the limit, and stores their number for the device.
   func trim(_ device: DeviceID) async throws {
     await withCheckedContinuation { continuation in
-      let isMine = change(device) { box in
-        guard box.isTrimming else {
-          box.isTrimming = true
+      let isMine = change(device) { cache in
+        guard cache.isTrimming else {
+          cache.isTrimming = true
           return true
         }
-        box.trimWaiters.append(continuation)
+        cache.trimWaiters.append(continuation)
         return false
       }
       if isMine { continuation.resume() }
     }
     defer {
-      let next = change(device) { box -> CheckedContinuation<Void, Never>? in
-        if box.trimWaiters.isEmpty {
-          box.isTrimming = false
+      let next = change(device) { cache -> CheckedContinuation<Void, Never>? in
+        if cache.trimWaiters.isEmpty {
+          cache.isTrimming = false
           return nil
         }
-        return box.trimWaiters.removeFirst()
+        return cache.trimWaiters.removeFirst()
       }
       next?.resume()
     }
@@ -228,7 +228,7 @@ extension JetStreamMailbox {
     var page = try await engine.messages(
       stream, subject: subject, from: floor + 1, limit: Self.pageSize, maximumSize: 1 << 20)
     let total = page.messages.count + Int(clamping: page.remaining)
-    page.messages = change(device) { box in page.messages.filter { !box.isGone($0.sequence) } }
+    page.messages = change(device) { cache in page.messages.filter { !cache.isGone($0.sequence) } }
     guard total > cap, !page.messages.isEmpty else { return false }
     // A lagging replica may return pushes that have left, so the count comes from the leader.
     let count = try await engine.streamInfo(stream, subjects: subject)?.state.subjects?[subject] ?? 0

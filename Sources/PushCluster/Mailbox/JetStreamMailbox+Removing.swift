@@ -11,16 +11,16 @@ extension JetStreamMailbox {
     guard seq > 0 else { return }
     let partition = partition(of: device)
     let highest = state.withLock { $0.highest[partition] }
-    let (left, isKnown) = change(device) { box -> ([(seq: UInt64, push: MailboxCache.Push)], Bool) in
-      guard seq > box.acknowledged else { return ([], true) }
+    let (left, isKnown) = change(device) { cache -> ([(seq: UInt64, push: MailboxCache.Push)], Bool) in
+      guard seq > cache.acknowledged else { return ([], true) }
       guard seq <= highest else {
         // The number is either from another gateway, or was never given out.
-        box.claimed = max(box.claimed, seq)
+        cache.claimed = max(cache.claimed, seq)
         return ([], false)
       }
-      let isKnown = box.isComplete(through: seq)
-      let gap = box.gap
-      let left = box.acknowledge(through: seq)
+      let isKnown = cache.isComplete(through: seq)
+      let gap = cache.gap
+      let left = cache.acknowledge(through: seq)
       return (left, isKnown && gap == nil)
     }
     remember(left.map(\.push), of: device)
@@ -51,7 +51,7 @@ extension JetStreamMailbox {
 
   /// Returns the numbers of `replaceable` that have left in another way at this gateway.
   package func acknowledge(_ device: DeviceID, through seq: UInt64, replaceable: [UInt64]) -> [UInt64] {
-    let ended = change(device) { box in replaceable.filter { box.gone.contains($0) } }
+    let ended = change(device) { cache in replaceable.filter { cache.gone.contains($0) } }
     acknowledge(device, through: seq)
     return ended
   }
@@ -74,9 +74,9 @@ extension JetStreamMailbox {
     if claimed > 0 {
       // The leader may be cut off, and its last number outdated. A mark has a number that a majority has stored.
       let end = try await mark(partition)
-      let left = change(device) { box -> [(seq: UInt64, push: MailboxCache.Push)] in
-        if box.claimed == claimed { box.claimed = 0 }
-        return claimed < end ? box.acknowledge(through: claimed) : []
+      let left = change(device) { cache -> [(seq: UInt64, push: MailboxCache.Push)] in
+        if cache.claimed == claimed { cache.claimed = 0 }
+        return claimed < end ? cache.acknowledge(through: claimed) : []
       }
       remember(left.map(\.push), of: device)
       delete(left.map(\.seq), of: device)
@@ -104,11 +104,11 @@ extension JetStreamMailbox {
   ) async -> (left: [MailboxRemoval], isDurable: Bool) {
     let stream = streams.stream(of: device)
     let dueBy = now() + Int64(Limits.duplicateWindow)
-    let (due, pushes) = change(device) { box in
+    let (due, pushes) = change(device) { cache in
       var (due, pushes): ([(MailboxRemoval, UInt64)], [MailboxCache.Push]) = ([], [])
       for (removal, seq) in zip(removals, numbers) {
-        let known = box.pushes[seq]
-        guard box.remove(seq) else { continue }
+        let known = cache.pushes[seq]
+        guard cache.remove(seq) else { continue }
         due.append((removal, seq))
         // For a push that is not cached, the origin of its id is also not known; it is treated as a sender's.
         pushes.append(
@@ -156,7 +156,7 @@ extension JetStreamMailbox {
     then: @escaping @Sendable (DeviceID) async throws -> Void = { _ in }
   ) {
     guard !devices.isEmpty else { return completion(true) }
-    let shared = Shared(devices.count)
+    let latch = CountdownLatch(devices.count, done: completion)
     queue.async { [self] in
       for device in devices {
         take(
@@ -164,7 +164,7 @@ extension JetStreamMailbox {
             environment.start { [self] in
               let isDurable = await takeOut(cause, from: device, where: isDue, then: then)
               queue.async { [self] in for start in change(device, { $0.turns.endAlone() }) { start() } }
-              if let all = shared.end(isDurable) { completion(all) }
+              latch.countDown(hasSucceeded: isDurable)
             }
           }, of: device)
       }
@@ -226,23 +226,6 @@ extension JetStreamMailbox {
   }
 }
 
-/// The number of open parts of an operation, and true for `isDurable` while all parts succeeded.
-private final class Shared: Sendable {
-  private let rest: Mutex<(open: Int, isDurable: Bool)>
-  init(_ open: Int) { rest = Mutex((open, true)) }
-
-  /// Ends one part.
-  ///
-  /// - Returns: true if all parts succeeded, when this was the last part; otherwise nil.
-  func end(_ isDurable: Bool) -> Bool? {
-    rest.withLock { rest in
-      rest.open -= 1
-      rest.isDurable = rest.isDurable && isDurable
-      return rest.open == 0 ? rest.isDurable : nil
-    }
-  }
-}
-
 extension JetStreamMailbox.State {
   /// Returns the cached pending pushes that have expired.
   mutating func expired(by now: Int64) -> [DeviceID: [(seq: UInt64, push: MailboxCache.Push)]] {
@@ -251,7 +234,7 @@ extension JetStreamMailbox.State {
     for key in expiring.keys where key <= slice {
       let items = expiring[key] ?? []
       let rest = items.filter { item in
-        guard let push = boxes[item.device]?.pushes[item.seq] else { return false }
+        guard let push = caches[item.device]?.pushes[item.seq] else { return false }
         guard push.expires <= now else { return true }
         due[item.device, default: []].append((item.seq, push))
         return false

@@ -18,9 +18,9 @@ extension JetStreamMailbox {
   }
 
   /// Returns the number of a cached pending push with the id that a sender chose for `push`.
-  func waiting(_ push: StoredPush, in box: MailboxCache) -> UInt64? {
-    guard push.isSenderID, let seq = box.waiting(MailboxCache.Key(app: push.app, id: push.id)),
-      let found = box.pushes[seq], found.expires > now()
+  func waiting(_ push: StoredPush, in cache: MailboxCache) -> UInt64? {
+    guard push.isSenderID, let seq = cache.waiting(MailboxCache.Key(app: push.app, id: push.id)),
+      let found = cache.pushes[seq], found.expires > now()
     else { return nil }
     return seq
   }

@@ -24,14 +24,14 @@ extension JetStreamMailbox {
     let name = streams.stream(partition)
     let found = try await engine.streamInfo(name)
     let first = found?.config.firstSequence ?? (found == nil ? UInt64(max(0, now())) * 1000 : nil)
-    var wanted = streams.configuration(partition, replicas: replicas, cap: cap, firstSequence: first ?? 0)
-    wanted.firstSequence = first
+    var configuration = streams.configuration(partition, replicas: replicas, cap: cap, firstSequence: first ?? 0)
+    configuration.firstSequence = first
     let info: StreamInfo
-    do { info = try await engine.ensureStream(wanted) } catch {
+    do { info = try await engine.ensureStream(configuration) } catch {
       // Another gateway created the stream at the same time, with another first number.
       guard let made = try await engine.streamInfo(name), found == nil else { throw error }
-      wanted.firstSequence = made.config.firstSequence
-      info = try await engine.ensureStream(wanted)
+      configuration.firstSequence = made.config.firstSequence
+      info = try await engine.ensureStream(configuration)
     }
     note(info.state.lastSequence, in: partition)
   }

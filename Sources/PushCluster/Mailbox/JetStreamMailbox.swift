@@ -19,7 +19,7 @@ import Synchronization
 ///   from the stream.
 package final class JetStreamMailbox: Sendable {
   struct State {
-    var boxes: [DeviceID: MailboxCache] = [:]
+    var caches: [DeviceID: MailboxCache] = [:]
     var known = 0
     /// The cached pushes by expiration, in slices of ``expirySlice`` seconds; it also contains some that have left.
     var expiring: [Int64: [(device: DeviceID, seq: UInt64)]] = [:]
@@ -134,7 +134,7 @@ package final class JetStreamMailbox: Sendable {
   }
 
   /// Returns the number of cached pending pushes, which this gateway accepted, or read for a stream.
-  package func waitingCount(for device: DeviceID) -> Int { state.withLock { $0.boxes[device]?.count ?? 0 } }
+  package func waitingCount(for device: DeviceID) -> Int { state.withLock { $0.caches[device]?.count ?? 0 } }
 
   /// Returns the numbers of stored pushes; a push that has just left may still be counted.
   ///
@@ -171,13 +171,6 @@ package final class JetStreamMailbox: Sendable {
     return try await engine.streamInfo(stream, subjects: filter)?.state.subjects ?? [:]
   }
 
-  /// The numbers of cached and of uncommitted pushes. Pushes that other gateways stored for devices that were never
-  /// connected here are missing, so no metric shows this value.
-  package var backlog: (waiting: Int, oldest: Int64?, uncommitted: Int) {
-    let (waiting, uncommitted) = state.withLock { ($0.known, $0.inFlight.count) }
-    return (waiting, nil, uncommitted)
-  }
-
   // MARK: The cache
 
   /// The result of ``learn(_:_:)``.
@@ -194,11 +187,11 @@ package final class JetStreamMailbox: Sendable {
     let partition = partition(of: push.device)
     let learned = state.withLock { state -> ReadResult in
       state.highest[partition] = max(state.highest[partition], seq)
-      var box = state.boxes.removeValue(forKey: push.device) ?? MailboxCache()
-      defer { state.boxes[push.device] = box }
-      if box.isGone(seq) { return .new(isDue: false) }
-      if let first = waiting(push, in: box), first < seq { return .retry(of: first) }
-      if box.learn(seq, push) {
+      var cache = state.caches.removeValue(forKey: push.device) ?? MailboxCache()
+      defer { state.caches[push.device] = cache }
+      if cache.isGone(seq) { return .new(isDue: false) }
+      if let first = waiting(push, in: cache), first < seq { return .retry(of: first) }
+      if cache.learn(seq, push) {
         state.known += 1
         state.expiring[push.expires / Self.expirySlice, default: []].append((push.device, seq))
         state.expiringCount += 1
@@ -219,13 +212,13 @@ package final class JetStreamMailbox: Sendable {
   /// Changes the cache of a device.
   func change<Value>(_ device: DeviceID, _ body: (inout MailboxCache) -> sending Value) -> sending Value {
     state.withLock { state in
-      var box = state.boxes.removeValue(forKey: device) ?? MailboxCache()
-      let before = box.count
+      var cache = state.caches.removeValue(forKey: device) ?? MailboxCache()
+      let before = cache.count
       defer {
-        state.known += box.count - before
-        state.boxes[device] = box
+        state.known += cache.count - before
+        state.caches[device] = cache
       }
-      return body(&box)
+      return body(&cache)
     }
   }
 
@@ -252,10 +245,10 @@ package final class JetStreamMailbox: Sendable {
 extension JetStreamMailbox.State {
   /// Removes devices from the cache while it is too large; their pushes are read from the stream when needed.
   mutating func forgetSome() {
-    guard known > JetStreamMailbox.maximumKnown || boxes.count > JetStreamMailbox.maximumKnown else { return }
+    guard known > JetStreamMailbox.maximumKnown || caches.count > JetStreamMailbox.maximumKnown else { return }
     // Selected first: a change during the iteration would copy the whole cache.
-    for (device, count) in boxes.prefix(1000).filter(\.value.isIdle).map({ ($0.key, $0.value.count) }) {
-      boxes[device] = nil
+    for (device, count) in caches.prefix(1000).filter(\.value.isIdle).map({ ($0.key, $0.value.count) }) {
+      caches[device] = nil
       known -= count
     }
   }
@@ -264,8 +257,8 @@ extension JetStreamMailbox.State {
   /// until its time.
   mutating func forgetWhatLeft() {
     guard expiringCount > 2 * known + 10_000 else { return }
-    expiring = expiring.compactMapValues { [boxes] items in
-      let rest = items.filter { boxes[$0.device]?.pushes[$0.seq] != nil }
+    expiring = expiring.compactMapValues { [caches] items in
+      let rest = items.filter { caches[$0.device]?.pushes[$0.seq] != nil }
       return rest.isEmpty ? nil : rest
     }
     expiringCount = expiring.values.reduce(0) { $0 + $1.count }

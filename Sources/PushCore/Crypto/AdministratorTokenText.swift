@@ -11,13 +11,4 @@ package enum AdministratorTokenText {
   package static func make(fingerprint: String) -> String {
     "\(prefix)\(fingerprint)-\(Base32.characters(randomBytes(count: secretCount)))"
   }
-
-  /// Returns the fingerprint in a token; nil if the text is not a token.
-  package static func fingerprint(of text: String) -> String? {
-    let parts = text.split(separator: "-", omittingEmptySubsequences: false)
-    guard parts.count == 3, parts[0] == prefix.dropLast(), parts[1].utf8.count == AuthorityFingerprint.count,
-      parts[2].utf8.count == secretCount, (parts[1] + parts[2]).utf8.allSatisfy({ Base32.value(of: $0) != nil })
-    else { return nil }
-    return String(parts[1])
-  }
 }

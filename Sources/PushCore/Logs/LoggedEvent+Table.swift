@@ -178,7 +178,7 @@ extension LoggedEvent {
     case .faultSet:
       Row(.notice, "A fault was set and is injected from now on.", "Remove it when the test is over.", key: "fault")
     case .faultsRemoved: Row(.notice, "A fault was removed.", key: "fault")
-    case .faultStruck: Row(.notice, "A fault was injected.", key: "fault")
+    case .faultInjected: Row(.notice, "A fault was injected.", key: "fault")
     case .push: Row(.debug, "A push reached a stage: accepted, stored, transmitted, acknowledged, presented, ….")
     case .broadcastHandedOut: Row(.debug, "A broadcast was handed to every stream of its channel.")
     }

@@ -64,7 +64,7 @@ package enum LoggedEvent: String, Sendable, CaseIterable {
   case clientCertificateRefused = "client-certificate-refused"
   case faultSet = "fault-set"
   case faultsRemoved = "faults-removed"
-  case faultStruck = "fault-struck"
+  case faultInjected = "fault-struck"
   // Debug: the stages of each push.
   case push
   case broadcastHandedOut = "broadcast-handed-out"

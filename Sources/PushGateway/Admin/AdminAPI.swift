@@ -91,9 +91,9 @@ struct AdminAPI: Sendable {
       },
       .init("POST", .personName, .operator) { request in
         let person = try registrations.person(named: request.parameters[0])
-        let wanted: PersonRequest = try request.decoded()
-        try await registrations.rename(person.id, to: wanted.name)
-        return Response(lists.record(try registrations.person(named: wanted.name)))
+        let body: PersonRequest = try request.decoded()
+        try await registrations.rename(person.id, to: body.name)
+        return Response(lists.record(try registrations.person(named: body.name)))
       },
       .init("DELETE", .person, .admin) { request in
         try await devices.remove(try registrations.person(named: request.parameters[0]).id)
@@ -121,11 +121,11 @@ struct AdminAPI: Sendable {
       .init("POST", .preferences, .operator, changePreferences),
       .init("DELETE", .deviceAlert, .operator, retract),
       .init("POST", .backup, .admin) { request in
-        let wanted: BackupRequest = try request.decoded()
-        guard wanted.path.hasPrefix("/") else {
-          throw Problem.badRequest("invalid path \"\(wanted.path)\": expected an absolute path")
+        let body: BackupRequest = try request.decoded()
+        guard body.path.hasPrefix("/") else {
+          throw Problem.badRequest("invalid path \"\(body.path)\": expected an absolute path")
         }
-        return Response(try await backup(wanted.path), status: 201)
+        return Response(try await backup(body.path), status: 201)
       },
       .init("POST", .compact, .operator) { _ in
         guard let compact else { throw Problem.notFound("this gateway has no database of its own") }
@@ -164,26 +164,26 @@ struct AdminAPI: Sendable {
   }
 
   private func createKey(_ request: ControlRequest) async throws -> Response {
-    let wanted: KeyRequest = try request.decoded()
-    guard wanted.topics.count <= Limits.maximumKeyTopics else {
+    let body: KeyRequest = try request.decoded()
+    guard body.topics.count <= Limits.maximumKeyTopics else {
       throw Problem.badRequest(
-        "too many topics for a key: \(wanted.topics.count), expected at most \(Limits.maximumKeyTopics)")
+        "too many topics for a key: \(body.topics.count), expected at most \(Limits.maximumKeyTopics)")
     }
-    let given = try wanted.pem.map { pem in
+    let given = try body.pem.map { pem in
       do {
         return try ES256Key(pem: Array(pem.utf8))
       } catch {
         throw Problem.badRequest("invalid key for provider tokens: \(error)")
       }
     }
-    guard given == nil || wanted.id != nil else {
+    guard given == nil || body.id != nil else {
       throw Problem.badRequest("missing id of the key: send `id` together with `pem`")
     }
     let (key, privatePEM) = try await apps.addKey(
-      id: wanted.id, team: wanted.team, key: given, environment: wanted.environment.flatMap(Environment.init),
-      topics: wanted.topics, related: wanted.related)
+      id: body.id, team: body.team, key: given, environment: body.environment.flatMap(Environment.init),
+      topics: body.topics, related: body.related)
     let privateKey = privatePEM.map { String(decoding: $0, as: UTF8.self) }
-    return Response(CreatedKey(id: key.id, team: wanted.team, privateKey: privateKey), status: 201)
+    return Response(CreatedKey(id: key.id, team: body.team, privateKey: privateKey), status: 201)
   }
 
   // MARK: Apps and devices
@@ -221,16 +221,16 @@ struct AdminAPI: Sendable {
   }
 
   private func register(_ request: ControlRequest) async throws -> Response {
-    let wanted: RegistrationRequest = try request.decoded()
-    guard wanted.validSeconds.map({ (0...Limits.maximumTokenValidity).contains($0) }) ?? true else {
+    let body: RegistrationRequest = try request.decoded()
+    guard body.validSeconds.map({ (0...Limits.maximumTokenValidity).contains($0) }) ?? true else {
       throw Problem.badRequest(
         "invalid validity of a token: expected 0 to \(Limits.maximumTokenValidity) seconds (ten years)")
     }
-    let environment = wanted.environment.flatMap(Environment.init) ?? self.environment
+    let environment = body.environment.flatMap(Environment.init) ?? self.environment
     let registration = try await devices.register(
-      try device(request).id, topic: wanted.topic, environment: environment, validSeconds: wanted.validSeconds)
+      try device(request).id, topic: body.topic, environment: environment, validSeconds: body.validSeconds)
     return Response(
-      RegistrationRecord(token: registration.token.hex, topic: wanted.topic, environment: environment.rawValue))
+      RegistrationRecord(token: registration.token.hex, topic: body.topic, environment: environment.rawValue))
   }
 
   /// Retracts an alert of a device's user. The query item `topic` names its app; without it, the alert of any app
@@ -245,30 +245,30 @@ struct AdminAPI: Sendable {
   }
 
   private func enrollBatch(_ request: ControlRequest) async throws -> Response {
-    let wanted: BatchRequest = try request.decoded()
-    guard (1...Limits.maximumBatchSize).contains(wanted.count), (0...999_999_999).contains(wanted.first) else {
+    let body: BatchRequest = try request.decoded()
+    guard (1...Limits.maximumBatchSize).contains(body.count), (0...999_999_999).contains(body.first) else {
       throw Problem.badRequest(
         "invalid batch: expected 1 to \(Limits.maximumBatchSize) devices with numbers below 1000000000")
     }
-    let isTaken = groups.groups.contains { $0.name.hasPrefix(wanted.name + "-") }
+    let isTaken = groups.groups.contains { $0.name.hasPrefix(body.name + "-") }
     guard !isTaken else {
-      throw Problem(409, "Conflict", "a group's name begins with \(wanted.name)-: choose another name for the batch")
+      throw Problem(409, "Conflict", "a group's name begins with \(body.name)-: choose another name for the batch")
     }
     let enrolled = try await registrations.enroll(
-      batch: wanted.name, numbers: wanted.first..<(wanted.first + wanted.count), topic: wanted.topic,
+      batch: body.name, numbers: body.first..<(body.first + body.count), topic: body.topic,
       environment: environment)
     return Response(enrolled.map { BatchDevice(secret: $0.secret, token: $0.token.hex) }, status: 201)
   }
 
   private func invite(_ request: ControlRequest) async throws -> Response {
-    let wanted: InvitationRequest = try request.decoded()
-    guard (1...Limits.maximumInvitationValidity).contains(wanted.validSeconds) else {
+    let body: InvitationRequest = try request.decoded()
+    guard (1...Limits.maximumInvitationValidity).contains(body.validSeconds) else {
       throw Problem.badRequest(
         "invalid validity of an invitation: expected 1 to \(Limits.maximumInvitationValidity) seconds (a year)")
     }
-    guard let role = Role(rawValue: wanted.role ?? Role.device.rawValue) else {
+    guard let role = Role(rawValue: body.role ?? Role.device.rawValue) else {
       let roles = Role.invitable.map(\.rawValue).joined(separator: ", ")
-      throw Problem.badRequest("unknown role \(wanted.role ?? ""): expected one of \(roles)")
+      throw Problem.badRequest("unknown role \(body.role ?? ""): expected one of \(roles)")
     }
     guard let authority = authority() else {
       throw Problem(
@@ -276,7 +276,7 @@ struct AdminAPI: Sendable {
     }
     let (secret, invitation) = try await registrations.invite(
       InvitationTerms(
-        person: wanted.person, role: role, expires: clock.seconds + Int64(wanted.validSeconds)))
+        person: body.person, role: role, expires: clock.seconds + Int64(body.validSeconds)))
     let code = InvitationCode(authority: authority, secret: secret).description
     return Response(CreatedInvitation(code: code, InvitationRecord(invitation)), status: 201)
   }
@@ -284,10 +284,10 @@ struct AdminAPI: Sendable {
   // MARK: Preferences
 
   private func changePreferences(_ request: ControlRequest) async throws -> Response {
-    let wanted: PreferencesRequest = try request.decoded()
+    let body: PreferencesRequest = try request.decoded()
     let device = try device(request)
     return Response(
       try await devices.changePreferences(
-        of: device.person, assigning: wanted.settings, app: wanted.app, category: wanted.category, isByOwner: false))
+        of: device.person, assigning: body.settings, app: body.app, category: body.category, isByOwner: false))
   }
 }

@@ -9,7 +9,7 @@ struct CertificatesAPI: Sendable {
   let registrations: any Registrations
   let clock: WallClock
   /// The cluster of the gateway; nil for a standalone gateway.
-  let cell: (any GatewayCell)?
+  let cluster: (any Cluster)?
   let folder: StateFolder
   /// Loads the server's certificate from the folder again, for all listeners.
   let reload: @Sendable () throws -> Void
@@ -43,25 +43,25 @@ struct CertificatesAPI: Sendable {
   }
 
   private func create(_ request: ControlRequest) async throws -> Response {
-    let wanted: CertificateRequest = try request.decoded()
-    guard Topic.isWellFormed(wanted.topic.utf8) else {
+    let body: CertificateRequest = try request.decoded()
+    guard Topic.isWellFormed(body.topic.utf8) else {
       throw Problem.badRequest(
-        "invalid topic \"\(wanted.topic)\": expected letters, digits, hyphens and dots, as com.example.app")
+        "invalid topic \"\(body.topic)\": expected letters, digits, hyphens and dots, as com.example.app")
     }
-    guard (1...3650).contains(wanted.days) else {
+    guard (1...3650).contains(body.days) else {
       throw Problem.badRequest("invalid number of days: expected 1 to 3650")
     }
-    var topics = [(topic: wanted.topic, kind: "app")] + wanted.topics.map { ($0, "app") }
-    for kind in wanted.kinds {
+    var topics = [(topic: body.topic, kind: "app")] + body.topics.map { ($0, "app") }
+    for kind in body.kinds {
       guard let type = PushType(Array(kind.utf8).span), !type.topicSuffix.isEmpty else {
         throw Problem.badRequest(
           "invalid kind \"\(kind)\": expected a push type with a topic of its own, as voip or complication")
       }
-      topics.append((wanted.topic + type.topicSuffix, kind))
+      topics.append((body.topic + type.topicSuffix, kind))
     }
-    let environments = wanted.environment.flatMap(Environment.init).map { [$0] } ?? [.development, .production]
+    let environments = body.environment.flatMap(Environment.init).map { [$0] } ?? [.development, .production]
     let issued = try folder.authority().issueProvider(
-      topic: wanted.topic, topics: topics, environments: environments, days: wanted.days)
+      topic: body.topic, topics: topics, environments: environments, days: body.days)
     let identity = try PeerIdentity(pem: issued.certificatePEM)
     let record = ProviderCertificate(
       fingerprint: identity.fingerprint, topic: identity.topic, topics: identity.topics,
@@ -71,42 +71,42 @@ struct CertificatesAPI: Sendable {
   }
 
   private func createServer(_ request: ControlRequest) async throws -> Response {
-    let wanted: ServerCertificateRequest = try request.decoded()
-    for name in wanted.names where !CertificateNames.isHostName(name) {
+    let body: ServerCertificateRequest = try request.decoded()
+    for name in body.names where !CertificateNames.isHostName(name) {
       throw Problem.badRequest("invalid host name \"\(name)\": expected a DNS name, as push.example.com")
     }
-    for address in wanted.addresses where CertificateNames.canonical(address: address) == nil {
+    for address in body.addresses where CertificateNames.canonical(address: address) == nil {
       throw Problem.badRequest("invalid address \"\(address)\": expected an IP address")
     }
-    if wanted.isInstalled, let path = configured() { return try certificateOfSettings(path, for: wanted) }
+    if body.isInstalled, let path = configured() { return try certificateOfSettings(path, for: body) }
     var names = CertificateNames(
-      names: ["localhost"] + wanted.names, addresses: ["127.0.0.1", "::1"] + wanted.addresses)
-    if wanted.keeps {
+      names: ["localhost"] + body.names, addresses: ["127.0.0.1", "::1"] + body.addresses)
+    if body.keeps {
       guard let present = folder.ownNames else {
         throw Problem(
           409, "Conflict", "the gateway's own CA did not issue \(folder.certificatePath): names can't be added to it"
         )
       }
       names = present.union(names)
-      if wanted.isInstalled, names == present, !(wanted.names + wanted.addresses).isEmpty {
+      if body.isInstalled, names == present, !(body.names + body.addresses).isEmpty {
         return presentServer(folder.certificatePath)
       }
     }
-    let issued = try folder.issueServer(names, isInstalled: wanted.isInstalled)
-    if wanted.isInstalled { try reload() }
+    let issued = try folder.issueServer(names, isInstalled: body.isInstalled)
+    if body.isInstalled { try reload() }
     // The key of an installed certificate stays in the folder and is not returned.
     return Response(
-      created((issued.certificatePEM, wanted.isInstalled ? [] : issued.keyPEM), id: id(of: issued.certificatePEM)),
+      created((issued.certificatePEM, body.isInstalled ? [] : issued.keyPEM), id: id(of: issued.certificatePEM)),
       status: 201)
   }
 
   /// Returns the certificate in the settings, if it already has all the names to add.
   ///
   /// - Throws: ``Problem`` for any other change of it: only its CA can issue one.
-  private func certificateOfSettings(_ path: String, for wanted: ServerCertificateRequest) throws -> Response {
-    let asked = CertificateNames(names: wanted.names, addresses: wanted.addresses)
+  private func certificateOfSettings(_ path: String, for body: ServerCertificateRequest) throws -> Response {
+    let asked = CertificateNames(names: body.names, addresses: body.addresses)
     let present = FileManager.default.contents(atPath: path).flatMap { CertificateNames(pem: Array($0)) }
-    guard wanted.keeps, let present, !(asked.names + asked.addresses).isEmpty else {
+    guard body.keeps, let present, !(asked.names + asked.addresses).isEmpty else {
       throw Problem(
         409, "Conflict",
         "the certificate is managed outside the gateway (setting `certificate`): request one for the new names "
@@ -133,9 +133,9 @@ struct CertificatesAPI: Sendable {
   }
 
   private func rollOver(_ request: ControlRequest) async throws -> Response {
-    let wanted: RolloverRequest = try request.decoded()
+    let body: RolloverRequest = try request.decoded()
     do {
-      if wanted.isLast {
+      if body.isLast {
         try folder.finishRollover()
         try reload()
       } else {
@@ -144,7 +144,7 @@ struct CertificatesAPI: Sendable {
     } catch let failure as StateFolder.Failure {
       throw Problem(409, "Conflict", failure.description)
     }
-    try await cell?.publishAuthority(folder)
+    try await cluster?.publishAuthority(folder)
     return Response(
       RolloverRecord(
         authority: AuthorityFingerprint.text(ofCertificateFile: folder.trustPath),
@@ -152,9 +152,9 @@ struct CertificatesAPI: Sendable {
   }
 
   private func revoke(_ request: ControlRequest) async throws -> Response {
-    let wanted: RevocationRequest = try request.decoded()
+    let body: RevocationRequest = try request.decoded()
     var certificate: ProviderCertificate
-    if let pem = wanted.certificate {
+    if let pem = body.certificate {
       let identity: PeerIdentity
       do {
         identity = try PeerIdentity(pem: Array(pem.utf8))
@@ -165,7 +165,7 @@ struct CertificatesAPI: Sendable {
         fingerprint: identity.fingerprint, topic: identity.topic, topics: identity.topics,
         environments: identity.environments, expires: identity.expires)
     } else {
-      let id = wanted.id?.lowercased() ?? ""
+      let id = body.id?.lowercased() ?? ""
       guard let known = registrations.certificates.first(where: { $0.id == id }) else {
         throw Problem.notFound("there is no certificate \(id): `pushcli certs list` shows them")
       }

@@ -8,7 +8,7 @@ struct ChannelsAPI: Sendable {
   let registrations: any Registrations
   let channels: Channels
   let broadcasts: Broadcasts
-  let presence: CellPresence
+  let presence: ClusterPresence
   let environment: Environment
   let clock: WallClock
 
@@ -53,18 +53,18 @@ struct ChannelsAPI: Sendable {
   }
 
   private func create(_ request: ControlRequest) async throws -> Response {
-    let wanted: ChannelRequest = try request.decoded()
-    let app = try registrations.app(topic: wanted.topic)
-    guard let policy = BroadcastChannel.StoragePolicy(rawValue: wanted.storagePolicy) else {
+    let body: ChannelRequest = try request.decoded()
+    let app = try registrations.app(topic: body.topic)
+    guard let policy = BroadcastChannel.StoragePolicy(rawValue: body.storagePolicy) else {
       throw Problem.badRequest("invalid storage policy: expected 0 or 1")
     }
-    guard (1...Limits.maximumChannels).contains(wanted.count) else {
+    guard (1...Limits.maximumChannels).contains(body.count) else {
       throw Problem.badRequest("invalid number of channels: expected 1 to \(Limits.maximumChannels) in a request")
     }
-    let environment = wanted.environment.flatMap(Environment.init) ?? self.environment
+    let environment = body.environment.flatMap(Environment.init) ?? self.environment
     do {
       let made = try await channels.create(
-        wanted.count, app: app.id, environment: environment, policy: policy, now: clock.milliseconds())
+        body.count, app: app.id, environment: environment, policy: policy, now: clock.milliseconds())
       return Response(await records(made), status: 201)
     } catch Channels.Failure.full {
       throw Problem(409, "Conflict", "an app has at most \(Limits.maximumChannels) channels in each environment")
@@ -74,16 +74,16 @@ struct ChannelsAPI: Sendable {
   }
 
   private func setFeature(_ request: ControlRequest) async throws -> Response {
-    let wanted: BroadcastFeature = try request.decoded()
-    let app = try registrations.app(topic: wanted.topic)
-    try await broadcasts.setOn(wanted.isOn, app: app.id)
-    return Response(wanted)
+    let body: BroadcastFeature = try request.decoded()
+    let app = try registrations.app(topic: body.topic)
+    try await broadcasts.setOn(body.isOn, app: app.id)
+    return Response(body)
   }
 
   private func subscribe(_ request: ControlRequest) async throws -> Response {
-    let wanted: ChannelSubscriptionRequest = try request.decoded()
-    var devices = try wanted.devices.map { try registrations.device(named: $0) }
-    if let batch = wanted.batch { devices += registrations.devices.filter { $0.name.hasPrefix(batch + "-") } }
+    let body: ChannelSubscriptionRequest = try request.decoded()
+    var devices = try body.devices.map { try registrations.device(named: $0) }
+    if let batch = body.batch { devices += registrations.devices.filter { $0.name.hasPrefix(batch + "-") } }
     let channel = try channel(request)
     try await broadcasts.subscribe(devices, to: channel.id)
     guard let record = await records([channel.id]).first else { throw Problem.notFound("this channel was deleted") }

@@ -38,13 +38,13 @@ struct GroupsAPI: Sendable {
   }
 
   private func add(_ request: ControlRequest) async throws -> Response {
-    let wanted: GroupRequest = try request.decoded()
-    let persons = try wanted.members.map { try registrations.person(named: $0).id }
-    if (try? registrations.device(named: wanted.name)) != nil {
+    let body: GroupRequest = try request.decoded()
+    let persons = try body.members.map { try registrations.person(named: $0).id }
+    if (try? registrations.device(named: body.name)) != nil {
       throw RegistrationRefusal(
-        kind: .conflict, description: "there is a device \(wanted.name) already: choose another name for the group")
+        kind: .conflict, description: "there is a device \(body.name) already: choose another name for the group")
     }
-    return Response(record(try await groups.add(wanted.name, persons)), status: 201)
+    return Response(record(try await groups.add(body.name, persons)), status: 201)
   }
 
   private func remove(_ request: ControlRequest) async throws -> Response {
@@ -55,9 +55,9 @@ struct GroupsAPI: Sendable {
   }
 
   private func register(_ request: ControlRequest) async throws -> Response {
-    let wanted: RegistrationRequest = try request.decoded()
-    let app = try registrations.app(topic: wanted.topic)
-    let environment = wanted.environment.flatMap(Environment.init) ?? self.environment
+    let body: RegistrationRequest = try request.decoded()
+    let app = try registrations.app(topic: body.topic)
+    let environment = body.environment.flatMap(Environment.init) ?? self.environment
     return Response(
       record(try await groups.register(try group(request), app: app.id, environment: environment)))
   }

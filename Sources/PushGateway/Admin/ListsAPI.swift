@@ -10,7 +10,7 @@ struct ListsAPI: Sendable {
   let registrations: any Registrations
   let channels: Channels
   let pushes: Pushes
-  let presence: CellPresence
+  let presence: ClusterPresence
   let clock: WallClock
 
   var routes: [Router.Route] {
@@ -75,7 +75,7 @@ struct ListsAPI: Sendable {
     return Response(parts: [await first, second])
   }
 
-  private func rows(of devices: ArraySlice<DeviceID>, _ presence: ArraySlice<CellPresence.OfDevice>) -> [UInt8] {
+  private func rows(of devices: ArraySlice<DeviceID>, _ presence: ArraySlice<ClusterPresence.OfDevice>) -> [UInt8] {
     let listed = zip(devices, presence).compactMap { device, presence in
       registrations.listed(device).map { ($0, presence) }
     }
@@ -89,7 +89,7 @@ struct ListsAPI: Sendable {
   }
 
   /// Returns the list entry of a device.
-  func record(_ listed: ListedDevice, _ presence: CellPresence.OfDevice) -> DeviceRecord {
+  func record(_ listed: ListedDevice, _ presence: ClusterPresence.OfDevice) -> DeviceRecord {
     let device = listed.device
     let seen = presence.streams > 0 ? clock.seconds : device.lastSeen
     return DeviceRecord(

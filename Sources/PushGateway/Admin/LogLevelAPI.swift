@@ -21,29 +21,29 @@ struct LogLevelAPI: Sendable {
 
   /// Restores the level in the settings once a requested level has expired.
   func settle() {
-    if threshold.settle(at: clock.seconds) { tell() }
+    if threshold.settle(at: clock.seconds) { logChange() }
   }
 
   private func change(_ request: ControlRequest) throws -> Response {
-    let wanted: LogLevelRequest = try request.decoded()
-    let level = try wanted.level.map { name in
+    let body: LogLevelRequest = try request.decoded()
+    let level = try body.level.map { name in
       guard let level = Logger.Level(rawValue: name) else {
         let names = Logger.Level.allCases.map(\.rawValue).joined(separator: ", ")
         throw Problem.badRequest("invalid log level \"\(name)\": expected one of \(names)")
       }
       return level
     }
-    guard wanted.seconds.map({ (1...LogLevelAPI.maximumSeconds).contains($0) }) ?? true else {
+    guard body.seconds.map({ (1...LogLevelAPI.maximumSeconds).contains($0) }) ?? true else {
       throw Problem.badRequest(
         "invalid duration of a log level: expected 1 to \(LogLevelAPI.maximumSeconds) seconds (a week)")
     }
     let now = clock.seconds
-    threshold.ask(for: level, until: wanted.seconds.map { now + Int64($0) }, at: now)
-    tell()
+    threshold.ask(for: level, until: body.seconds.map { now + Int64($0) }, at: now)
+    logChange()
     return Response(record)
   }
 
-  private func tell() { logger.log(.logLevelChanged, "the log level is \(threshold.level)") }
+  private func logChange() { logger.log(.logLevelChanged, "the log level is \(threshold.level)") }
 
   private var record: LogLevelRecord {
     LogLevelRecord(

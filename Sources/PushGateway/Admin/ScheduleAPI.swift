@@ -28,7 +28,7 @@ struct ScheduleAPI: Sendable {
   private func list(_ request: ControlRequest) async throws -> Response {
     let limit = min(Limits.maximumListPage, max(1, request.query["limit"].flatMap(Int.init) ?? Limits.maximumListPage))
     let numbers = (request.query["after"] ?? "").split(separator: "-").compactMap { Int64($0) }
-    let after = numbers.count == 2 ? ScheduledPushes.Place(at: numbers[0], number: numbers[1]) : nil
+    let after = numbers.count == 2 ? ScheduledPushes.Position(at: numbers[0], number: numbers[1]) : nil
     let rows = try await schedule.pushes.list(after: after, limit: limit)
     return Response(
       rows: rows.map { row in

@@ -35,12 +35,12 @@ struct SharesAPI: Sendable {
   }
 
   private func share(_ request: ControlRequest) async throws -> Response {
-    let wanted: ShareRequest = try request.decoded()
-    guard (1...Limits.maximumInvitationValidity).contains(wanted.validSeconds) else {
+    let body: ShareRequest = try request.decoded()
+    guard (1...Limits.maximumInvitationValidity).contains(body.validSeconds) else {
       throw Problem.badRequest(
         "invalid validity of a link: expected 1 to \(Limits.maximumInvitationValidity) seconds (a year)")
     }
-    guard (1...Limits.maximumInvitationUses).contains(wanted.uses) else {
+    guard (1...Limits.maximumInvitationUses).contains(body.uses) else {
       throw Problem.badRequest("invalid number of uses of a link: expected 1 to \(Limits.maximumInvitationUses)")
     }
     guard let authority = authority() else {
@@ -50,7 +50,7 @@ struct SharesAPI: Sendable {
     let channel = try channels.channel(request)
     let (secret, invitation) = try await registrations.invite(
       InvitationTerms(
-        expires: clock.seconds + Int64(wanted.validSeconds), uses: wanted.uses, channel: channel.id))
+        expires: clock.seconds + Int64(body.validSeconds), uses: body.uses, channel: channel.id))
     let code = InvitationCode(authority: authority, secret: secret).description
     return Response(
       CreatedInvitation(code: code, InvitationRecord(invitation, channels.channels, registrations)), status: 201)

@@ -25,14 +25,14 @@ struct TokensAPI: Sendable {
   }
 
   private func create(_ request: ControlRequest) async throws -> Response {
-    let wanted: AdministratorTokenRequest = try request.decoded()
-    guard (1...Limits.maximumAdministratorTokenDays).contains(wanted.days) else {
+    let body: AdministratorTokenRequest = try request.decoded()
+    guard (1...Limits.maximumAdministratorTokenDays).contains(body.days) else {
       throw Problem.badRequest(
         "invalid validity of a token: expected 1 to \(Limits.maximumAdministratorTokenDays) days (ten years)")
     }
-    guard let role = Role(rawValue: wanted.role) else {
+    guard let role = Role(rawValue: body.role) else {
       let roles = Role.administrators.map(\.rawValue).joined(separator: ", ")
-      throw Problem.badRequest("unknown role \(wanted.role): expected one of \(roles)")
+      throw Problem.badRequest("unknown role \(body.role): expected one of \(roles)")
     }
     guard let fingerprint = authority() else {
       throw Problem(
@@ -40,8 +40,8 @@ struct TokensAPI: Sendable {
     }
     let text = AdministratorTokenText.make(fingerprint: fingerprint)
     let token = AdministratorToken(
-      name: wanted.name, role: role, created: clock.milliseconds(),
-      expires: clock.seconds + Int64(wanted.days) * 86_400)
+      name: body.name, role: role, created: clock.milliseconds(),
+      expires: clock.seconds + Int64(body.days) * 86_400)
     try await remote.tokens.add(token, text: text)
     return Response(
       CreatedAdministratorToken(

@@ -32,18 +32,18 @@ final class GatewayParts: Sendable {
   /// The open streams by channel.
   let liveChannels: LiveChannels
   /// The queue of pushes to groups.
-  let groupPushes = GroupPushLine()
+  let groupPushes = GroupPushQueue()
   /// The rate limits for device tokens, teams and apps.
   let senderRates: SenderRates
   /// The limit of delivery-log rows about refused pushes of clients without a valid credential.
-  let refusalRows = RefusalBudget()
+  let refusalRows = RefusalRowLimiter()
   let budgets = DeviceRateLimiter()
   /// The times at which devices were connected, until they are written to disk.
   let presence = LastSeen()
   /// The pushes that devices were sent, as far as they are in memory.
   let histories = DeviceHistories()
   /// The pushes that other gateways sent, and that devices may report on here.
-  let sentElsewhere = SentElsewhere()
+  let remotePushes = RemotePushes()
   let conditions = DeviceConditions()
   let meter: GatewayMeter
   let lifecycle = Lifecycle()
@@ -55,7 +55,7 @@ final class GatewayParts: Sendable {
   let devices: Devices
   let broadcasts: Broadcasts
   let apps: Apps
-  let cellPresence: CellPresence
+  let clusterPresence: ClusterPresence
   let healthCheck: HealthCheck
 
   private let logger: Logger
@@ -107,14 +107,14 @@ final class GatewayParts: Sendable {
     }
     housekeeping = Housekeeping(
       configuration, logger: logger,
-      save: BackupLine(store, StateFolder(configuration.state), saveCell: backend.cell?.save).save)
+      save: BackupQueue(store, StateFolder(configuration.state), saveCluster: backend.cluster?.save).save)
     summaries = Summaries(
       registrations: registrations, mailbox: mailbox, held: held, router: router, log: log, clock: clock)
-    logQueries = LogQueries(log: log, registrations: registrations, groups: groups, cell: backend.cell)
+    logQueries = LogQueries(log: log, registrations: registrations, groups: groups, cluster: backend.cluster)
     pushes = Pushes(
       registrations: registrations, mailbox: mailbox, held: held, schedule: schedule, retractions: retractions,
-      groups: groups, answers: answers, channels: channels, histories: histories, sentElsewhere: sentElsewhere,
-      log: log, router: router, clock: clock, cell: backend.cell)
+      groups: groups, answers: answers, channels: channels, histories: histories, remotePushes: remotePushes,
+      log: log, router: router, clock: clock, cluster: backend.cluster)
     devices = Devices(
       registrations: registrations, mailbox: mailbox, held: held, schedule: schedule, channels: channels,
       groups: groups, answers: answers, retractions: retractions, conditions: conditions, histories: histories,
@@ -124,8 +124,8 @@ final class GatewayParts: Sendable {
     apps = Apps(
       registrations: registrations, mailbox: mailbox, held: held, schedule: schedule, channels: channels,
       broadcasts: broadcasts, groups: groups, answers: answers, retractions: retractions, clock: clock)
-    cellPresence = CellPresence(
-      router: router, conditions: conditions, liveChannels: liveChannels, mailbox: mailbox, cell: backend.cell)
+    clusterPresence = ClusterPresence(
+      router: router, conditions: conditions, liveChannels: liveChannels, mailbox: mailbox, cluster: backend.cluster)
     healthCheck = HealthCheck(
       backend: backend, log: log, schedule: schedule, lifecycle: lifecycle, housekeeping: housekeeping,
       notices: notices)
@@ -133,13 +133,13 @@ final class GatewayParts: Sendable {
 
   /// Connects the parts with each other, and with the other gateways of a cluster.
   func connect() throws {
-    if let cell = backend.cell {
-      try cell.join(channels: channels, liveChannels: liveChannels, router: router, schedule: schedule)
-      try LogAnswers(log, registrations).join(cell)
-      try cellPresence.join(cell)
-      try TellSent(cell: cell).join(sentElsewhere)
-      try AlertHandover(conditions: conditions, clock: clock).join(cell)
-      UnseenPushes(cellPresence, log: log).join(router)
+    if let cluster = backend.cluster {
+      try cluster.join(channels: channels, liveChannels: liveChannels, router: router, schedule: schedule)
+      try LogAnswers(log, registrations).join(cluster)
+      try clusterPresence.join(cluster)
+      try SentPushMessages(cluster: cluster).join(remotePushes)
+      try AlertHandover(conditions: conditions, clock: clock).join(cluster)
+      UnseenPushes(clusterPresence, log: log).join(router)
     }
     registrations.onChange { [devices] in devices.announce($0) }
     log.afterLoss { [pushes] since in
@@ -191,8 +191,8 @@ final class GatewayParts: Sendable {
   /// Logs the last answers of a gateway that has left the cluster: its log can't be read until it is back, and a sender
   /// may wait for them.
   private func logAnswersOfAbsent() async {
-    guard let cell = backend.cell else { return }
-    let now = Set(cell.others.filter { $0.process == nil }.map(\.id))
+    guard let cluster = backend.cluster else { return }
+    let now = Set(cluster.others.filter { $0.process == nil }.map(\.id))
     let before = absent.withLock { absent in
       defer { absent = now }
       return absent

@@ -126,7 +126,7 @@ package struct Configuration: Sendable {
       } else if let value = variables[setting.variable] {
         try set(setting, value, from: "environment", credentials)
       } else if let entry = file.entries[setting.name] {
-        try set(setting, entry.value, from: "file", place: "\(file.path), line \(entry.line)", credentials)
+        try set(setting, entry.value, from: "file", location: "\(file.path), line \(entry.line)", credentials)
       } else {
         if setting.name == Configuration.enrollmentName, !listensOnLoopbackOnly { enrollment = .invitation }
         effective.append(Effective(setting, setting.text(self), from: "default"))
@@ -167,7 +167,9 @@ package struct Configuration: Sendable {
   /// True if only programs on this machine reach the gateway, according to its addresses.
   var listensOnLoopbackOnly: Bool {
     listen.allSatisfy { entry in
-      guard case .tcp(let host, _)? = try? Configuration.listener(entry, otherwise: environment).0 else { return false }
+      guard case .tcp(let host, _)? = try? SettingAddress.listener(entry, otherwise: environment).0 else {
+        return false
+      }
       return host == "localhost" || host == "::1" || host.hasPrefix("127.")
     }
   }
@@ -175,16 +177,16 @@ package struct Configuration: Sendable {
   /// Assigns the value of a setting.
   ///
   /// - Parameters:
-  ///   - place: the location of the value in words, if it is more specific than the origin.
+  ///   - location: the location of the value in words, if it is more specific than the origin.
   ///   - credentials: the folder of systemd's `LoadCredential` files.
   private mutating func set(
-    _ setting: Setting<Configuration>, _ value: String, from origin: String, place: String? = nil,
+    _ setting: Setting<Configuration>, _ value: String, from origin: String, location: String? = nil,
     _ credentials: String?
   ) throws(ConfigurationError) {
     let meant = setting.form == .file ? try Configuration.path(value, of: setting.name, credentials) : value
     guard try setting.assign(&self, meant) else {
       throw ConfigurationError(
-        description: "\(setting.name) is \"\(value)\" (\(place ?? origin)): expected \(setting.expected)")
+        description: "\(setting.name) is \"\(value)\" (\(location ?? origin)): expected \(setting.expected)")
     }
     effective.append(Effective(setting, value, from: origin))
   }
@@ -226,66 +228,8 @@ package struct Configuration: Sendable {
     return home + "/.local/share/pushgateway"
   }
 
-  /// Returns true if an entry of `listen` serves only the management of broadcast channels:
-  /// `HOST:PORT=production+channels`.
-  static func servesChannelsOnly(_ entry: String) -> Bool { entry.hasSuffix(channelsMark) }
-
-  static let channelsMark = "+channels"
-
-  /// Parses an entry of `listen`: `HOST:PORT`, or with an environment `HOST:PORT=production`, `=development`,
-  /// `=by-name`, optionally followed by `+channels`.
-  ///
-  /// - Parameter otherwise: the environment if neither the entry nor a client's host name determines one.
-  static func listener(
-    _ entry: String, otherwise: Environment
-  ) throws(ConfigurationError) -> (Listener.Address, ConnectionOptions.EnvironmentRule) {
-    let whole = servesChannelsOnly(entry) ? String(entry.dropLast(channelsMark.count)) : entry
-    let parts = whole.split(separator: "=", maxSplits: 1).map(String.init)
-    let address = try address(parts.first ?? "")
-    guard parts.count > 1 else { return (address, .fixed(otherwise)) }
-    guard let rule = environmentRule(parts[1], otherwise: otherwise) else {
-      throw ConfigurationError(
-        description:
-          "invalid address \"\(entry)\": expected development, production or by-name after =, optionally with +channels"
-      )
-    }
-    return (address, rule)
-  }
-
-  /// Parses `production`, `development` or `by-name`; returns nil for any other word.
-  static func environmentRule(_ word: String, otherwise: Environment) -> ConnectionOptions.EnvironmentRule? {
-    word == "by-name" ? .byHostName(otherwise: otherwise) : Environment(rawValue: word).map { .fixed($0) }
-  }
-
   /// True if the listeners are configured explicitly.
   var namesListeners: Bool { effective.contains { $0.name == "listen" && $0.origin != "default" } }
-
-  /// Parses addresses of brokers, separated by commas; an address without a scheme uses the one before it.
-  static func brokers(_ text: String) -> BackendAddress? {
-    var servers: [String] = []
-    var scheme: String?
-    for entry in text.split(separator: ",") {
-      let parts = entry.trimmingCharacters(in: .whitespaces).components(separatedBy: "://")
-      if parts.count == 2 { scheme = parts[0] }
-      guard let scheme, ["nats", "tls"].contains(scheme), parts.count <= 2, let place = parts.last,
-        (try? address(place)) != nil
-      else { return nil }
-      servers.append("\(scheme)://\(place)")
-    }
-    return servers.isEmpty ? nil : BackendAddress(servers: servers)
-  }
-
-  /// Parses `HOST:PORT`, with brackets around an IPv6 address.
-  static func address(_ text: String) throws(ConfigurationError) -> Listener.Address {
-    let place = text.lastIndex(of: ":")
-    guard let place, let port = Int(text[text.index(after: place)...]), (0...65535).contains(port),
-      place != text.startIndex
-    else {
-      throw ConfigurationError(description: "invalid address \"\(text)\": expected HOST:PORT, as 127.0.0.1:2197")
-    }
-    let host = text[..<place].trimmingCharacters(in: CharacterSet(charactersIn: "[]"))
-    return .tcp(host: host, port: port)
-  }
 }
 
 extension Configuration: SettingHolder {
@@ -433,62 +377,4 @@ extension Configuration: SettingHolder {
       .oneOf([.broadcastFeatureNotEnabled, .featureNotEnabled]),
       "Reason in the response to a broadcast of an app that may not broadcast."),
   ]
-}
-
-extension SettingType<BackendAddress> {
-  /// The brokers of a cluster.
-  static var backend: Self {
-    SettingType(
-      expected: "nats://HOST:PORT or tls://HOST:PORT, several separated by commas",
-      read: Configuration.brokers, text: { $0.text })
-  }
-}
-
-extension SettingType<[IPAddress]> {
-  /// IP addresses, separated by commas.
-  static var ipAddresses: Self {
-    SettingType(
-      expected: "an IP address, several separated by commas", form: .list, shape: .list,
-      read: { text in
-        let entries = text.split(separator: ",").map { IPAddress($0.trimmingCharacters(in: .whitespaces)) }
-        let addresses = entries.compactMap(\.self)
-        return entries.isEmpty || addresses.count < entries.count ? nil : addresses
-      },
-      text: { $0.map(\.description).joined(separator: ",") })
-  }
-}
-
-extension SettingType<[String]> {
-  /// `HOST:PORT`, several separated by commas.
-  static var addresses: Self {
-    SettingType(
-      expected: "HOST:PORT, several separated by commas", form: .list, shape: .list,
-      read: { (text) throws(ConfigurationError) in
-        let entries = text.split(separator: ",").map { $0.trimmingCharacters(in: .whitespaces) }
-        for entry in entries { _ = try Configuration.address(entry) }
-        return entries.isEmpty ? nil : entries
-      },
-      text: { $0.joined(separator: ",") })
-  }
-
-  /// Entries of `listen`, separated by commas.
-  static var listeners: Self {
-    SettingType(
-      expected: "HOST:PORT, several separated by commas", form: .list, shape: .list,
-      read: { (text) throws(ConfigurationError) in
-        let entries = text.split(separator: ",").map { $0.trimmingCharacters(in: .whitespaces) }
-        for entry in entries { _ = try Configuration.listener(entry, otherwise: .development) }
-        return entries.isEmpty ? nil : entries
-      },
-      text: { $0.joined(separator: ",") })
-  }
-}
-
-extension ConnectionOptions.EnvironmentRule: CustomStringConvertible {
-  var description: String {
-    switch self {
-    case .fixed(let environment): environment.rawValue
-    case .byHostName: "by-name"
-    }
-  }
 }

@@ -45,8 +45,8 @@ struct ConfigurationFile {
     } catch YamlError.duplicatedKeysInMapping(let names, _) {
       let name = names.first ?? ""
       let lines = text.split(separator: "\n", omittingEmptySubsequences: false).map { $0.drop { $0 == " " } }
-      let place = lines.lastIndex { $0.hasPrefix(name) }.map { ", line \($0 + 1)" } ?? ""
-      throw ConfigurationError(description: "\(name) is given twice (\(path)\(place)): expected each setting once")
+      let location = lines.lastIndex { $0.hasPrefix(name) }.map { ", line \($0 + 1)" } ?? ""
+      throw ConfigurationError(description: "\(name) is given twice (\(path)\(location)): expected each setting once")
     } catch {
       throw ConfigurationError(
         description: "\(path) is not YAML: \(String(describing: error).split(separator: "\n").first ?? "")")

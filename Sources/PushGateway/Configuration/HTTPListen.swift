@@ -27,7 +27,7 @@ extension SettingType<HTTPListen> {
         case "none": return HTTPListen.none
         default:
           let entries = text.split(separator: ",").map { $0.trimmingCharacters(in: .whitespaces) }
-          for entry in entries { _ = try Configuration.address(entry) }
+          for entry in entries { _ = try SettingAddress.address(entry) }
           return entries.isEmpty ? nil : .addresses(entries)
         }
       },

@@ -9,9 +9,9 @@ import PushPolicy
 struct AdVerdicts {
   /// Created with the first alert: building its tables takes some milliseconds.
   private lazy var detector = AdDetector()
-  private var indexes = [Place?](repeating: nil, count: 256)
+  private var indexes = [Entry?](repeating: nil, count: 256)
 
-  private struct Place {
+  private struct Entry {
     var alert: PushNotification.Alert
     var outcome: AdAssessment.Outcome
   }
@@ -20,7 +20,7 @@ struct AdVerdicts {
     let index = AdVerdicts.index(of: alert)
     if let known = indexes[index], known.alert == alert { return known.outcome }
     let outcome = detector.assess(alert).outcome
-    indexes[index] = Place(alert: alert, outcome: outcome)
+    indexes[index] = Entry(alert: alert, outcome: outcome)
     return outcome
   }
 

@@ -23,7 +23,7 @@ struct DeliverScheduled: Sendable {
     case done
     /// Some pushes could not be stored and stay due; the next attempt begins after the given position, or at the
     /// first push if it is nil.
-    case incomplete(next: ScheduledPushes.Place?)
+    case incomplete(next: ScheduledPushes.Position?)
   }
 
   /// The number of copies of each app in one pass over the due pushes. After ``Limits/groupCopiesAtOnce`` copies the
@@ -48,16 +48,16 @@ struct DeliverScheduled: Sendable {
   /// take turns.
   ///
   /// The next attempt begins after that slice, so that a push that can't be stored delays no other.
-  func callAsFunction(after first: ScheduledPushes.Place? = nil) async -> Outcome {
-    var (place, isFromStart, turns) = (first, first == nil, Turns())
+  func callAsFunction(after first: ScheduledPushes.Position? = nil) async -> Outcome {
+    var (position, isFromStart, turns) = (first, first == nil, Turns())
     while true {
       let now = clock.milliseconds()
       let resting = turns.resting
-      guard let due = try? await scheduled.due(at: now, after: place, limit: Limits.scheduleSlice, without: resting)
-      else { return .incomplete(next: place) }
+      guard let due = try? await scheduled.due(at: now, after: position, limit: Limits.scheduleSlice, without: resting)
+      else { return .incomplete(next: position) }
       guard let last = due.last else {
         if !resting.isEmpty {
-          (place, isFromStart, turns) = (nil, true, Turns())
+          (position, isFromStart, turns) = (nil, true, Turns())
           continue
         }
         if !isFromStart { return .incomplete(next: nil) }
@@ -65,7 +65,7 @@ struct DeliverScheduled: Sendable {
         if !isAhead { do { try await scheduled.refresh() } catch { return .incomplete(next: nil) } }
         return .done
       }
-      place = last.place
+      position = last.position
       let rows = due.filter { row in turns.take(row.push) { copyCount(of: row.push, now: now) } }
       let (done, atOnce, isComplete) = await deliver(rows, now: now)
       do {
@@ -73,9 +73,9 @@ struct DeliverScheduled: Sendable {
         for one in atOnce where taken.contains(one.number) { one.deliver() }
         try await scheduled.remove(done)
       } catch {
-        return .incomplete(next: place)
+        return .incomplete(next: position)
       }
-      if !isComplete { return .incomplete(next: place) }
+      if !isComplete { return .incomplete(next: position) }
     }
   }
 
@@ -136,7 +136,7 @@ struct DeliverScheduled: Sendable {
       } else if push.expires == 0 {
         atOnce.append(
           AtOnce(number: row.number) {
-            guard router.deliverNow(push) == .nowhere else { return }
+            guard router.deliverNow(push) == .notConnected else { return }
             log.append([push.event(.dropped, at: now, detail: .fact(.notConnected))])
           })
       } else {

@@ -60,7 +60,7 @@ final class DeviceStreamRegistry: PushRouter {
       let entry = MailboxEntry(seq: 0, push: push)
       for target in live[push.device] ?? [] { items.append(.push(entry), to: target.stream) }
     }
-    return count == 0 ? .nowhere : .delivered
+    return count == 0 ? .notConnected : .delivered
   }
 
   func notify(_ device: DeviceID, _ notice: DeviceNotice, except number: UInt64?) {

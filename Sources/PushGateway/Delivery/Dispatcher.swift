@@ -53,8 +53,8 @@ final class Dispatcher {
     self.loop = loop
     self.destinations = destinations
     self.log = log
-    loop.onTurnEnd { [unowned self] in submit() }
-    loop.holdsTurns = { [unowned self] in
+    loop.onIterationEnd { [unowned self] in submit() }
+    loop.isPaused = { [unowned self] in
       storingCount >= (loop.isShared ? Limits.turnBacklog : Limits.turnBacklogAlone)
     }
   }
@@ -64,7 +64,7 @@ final class Dispatcher {
     assert(loop.eventLoop.inEventLoop)
     collecting.pushes.append(push)
     collecting.references.append(exchange.reference)
-    loop.scheduleTurnEnd()
+    loop.scheduleIterationEnd()
   }
 
   /// Delivers a push that is never stored, if its device is connected now (`apns-expiration: 0`).
@@ -74,15 +74,15 @@ final class Dispatcher {
     if destinations.mailbox.knows(push) { return false }
     log.append(.accepted, of: push, at: push.received)
     switch destinations.router.deliverNow(push) {
-    case .delivered, .beyond: break
-    case .nowhere: log.append(.dropped, of: push, at: push.received, .notConnected)
+    case .delivered, .forwarded: break
+    case .notConnected: log.append(.dropped, of: push, at: push.received, .notConnected)
     }
     return true
   }
 
   private func submit() {
     guard !collecting.pushes.isEmpty else { return }
-    collecting.began = loop.turnBegan
+    collecting.began = loop.iterationBegan
     let (batch, destinations) = (collecting, destinations)
     collecting = Batch()
     let number = storing.add(batch)
@@ -134,7 +134,7 @@ final class Dispatcher {
   static func deliverNow(_ pushes: [StoredPush], to destinations: Destinations) {
     for push in pushes where !destinations.mailbox.knows(push) {
       destinations.log.append([push.event(.accepted, at: push.received)])
-      if destinations.router.deliverNow(push) == .nowhere {
+      if destinations.router.deliverNow(push) == .notConnected {
         destinations.log.append([push.event(.dropped, at: push.received, detail: .fact(.notConnected))])
       }
     }
@@ -147,7 +147,7 @@ final class Dispatcher {
     guard let batch else { return }
     storingCount -= batch.pushes.count
     stages.accept.record((now - batch.began).nanoseconds, count: batch.pushes.count)
-    loop.scheduleTurnEnd()
+    loop.scheduleIterationEnd()
     guard let answer else { return }
     assert(outcomes.count == batch.pushes.count, "each push has one outcome")
     for (index, outcome) in outcomes.enumerated() {

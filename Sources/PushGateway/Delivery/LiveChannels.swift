@@ -79,11 +79,9 @@ final class LiveChannels: Sendable {
       finished?(message, 0)
       return
     }
-    let left = Countdown(groups.count)
+    let latch = CountdownLatch(groups.count) { [finished] _ in finished?(message, total) }
     for (loop, receivers) in groups {
-      LiveChannels.hand(message, to: receivers[...], on: loop) { [finished] in
-        if left.countDown() { finished?(message, total) }
-      }
+      LiveChannels.hand(message, to: receivers[...], on: loop) { latch.countDown() }
     }
   }
 
@@ -107,21 +105,6 @@ final class LiveChannels: Sendable {
         if rest.isEmpty { return done() }
         loop.scheduleTask(in: TimeAmount(Limits.slicePause)) { hand(message, to: rest, on: loop, then: done) }
       }
-    }
-  }
-}
-
-/// Counts the event loops that have finished.
-private final class Countdown: Sendable {
-  private let left: Mutex<Int>
-
-  init(_ count: Int) { left = Mutex(count) }
-
-  /// Returns true for the last call.
-  func countDown() -> Bool {
-    left.withLock { left in
-      left -= 1
-      return left == 0
     }
   }
 }

@@ -41,9 +41,9 @@ enum Handover: Sendable, Equatable {
   case delivered
   /// Other gateways got the push. One that has a stream of the device logs the delivery events; possibly none has
   /// one.
-  case beyond
+  case forwarded
   /// No gateway has an open stream of the device.
-  case nowhere
+  case notConnected
 }
 
 /// Delivers accepted pushes to the open streams of their devices. Within one process the router is

@@ -115,8 +115,8 @@ final class Schedule: Sendable {
         outcome = .done
         continue
       }
-      if case .incomplete(let place) = outcome {
-        outcome = await deliver(after: place)
+      if case .incomplete(let position) = outcome {
+        outcome = await deliver(after: position)
       } else {
         outcome = await deliver()
       }

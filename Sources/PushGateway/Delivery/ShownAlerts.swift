@@ -12,7 +12,7 @@ final class ShownAlerts: Sendable {
   /// Returns the number of alerts of an app within the last hour before the push `id`.
   ///
   /// - Parameter now: milliseconds since 1970.
-  func count(of app: AppID, besides id: APNSID, at now: Int64) -> Int {
+  func count(of app: AppID, except id: APNSID, at now: Int64) -> Int {
     histories.withLock { $0[app]?.count(at: now / 1000, without: id) ?? 0 }
   }
 

@@ -9,9 +9,6 @@ enum TimeZones {
   private static let cache = Mutex<[String: TimeZone]>([:])
   private static let names = Set(TimeZone.knownTimeZoneIdentifiers)
 
-  /// The number of cached zones.
-  static var cachedCount: Int { cache.withLock { $0.count } }
-
   /// Returns the zone of a name; nil if there is none.
   static func zone(named name: String) -> TimeZone? {
     if let zone = cache.withLock({ $0[name] }) { return zone }

@@ -43,12 +43,12 @@ final class ChannelReceiver {
   func refresh() {
     assert(loop.inEventLoop)
     guard let owner else { return }
-    let wanted = shared.parts.channels.subscriptions(of: device)
-    for (channel, seen) in wanted where positions[channel] == nil {
+    let subscribed = shared.parts.channels.subscriptions(of: device)
+    for (channel, seen) in subscribed where positions[channel] == nil {
       positions[channel] = Position(sent: seen)
       shared.parts.liveChannels.join(channel, number, owner, loop: loop)
     }
-    let channels = Set(wanted.map(\.channel))
+    let channels = Set(subscribed.map(\.channel))
     for channel in positions.keys where !channels.contains(channel) { leave(channel) }
   }
 

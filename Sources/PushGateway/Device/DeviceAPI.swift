@@ -82,8 +82,8 @@ struct DeviceAPI: Sendable {
       route("GET", "/v1/device/log", log),
       route("GET", "/v1/device/log/start") { device, request in
         try await searching(device) {
-          let (queries, wanted) = try logQuery(device, request)
-          return Response(LogStart(try await queries.start(wanted)))
+          let (queries, search) = try logQuery(device, request)
+          return Response(LogStart(try await queries.start(search)))
         }
       },
       route("GET", "/v1/device/log/next", isWaiting: true, nextRows),
@@ -194,10 +194,10 @@ struct DeviceAPI: Sendable {
 
   /// Subscribes a device to the channel of a link.
   private func join(_ device: Device, _ request: ControlRequest) async throws -> Response {
-    let wanted: JoinChannelRequest = try request.decoded()
+    let body: JoinChannelRequest = try request.decoded()
     try countChange(of: device)
     let (channel, isKnown) = try await countingCodes(request) {
-      try await broadcasts.join(device, by: InvitationCode(reading: wanted.invitation).secret)
+      try await broadcasts.join(device, by: InvitationCode(reading: body.invitation).secret)
     }
     return Response(joined(channel, isKnown: isKnown))
   }
@@ -249,11 +249,11 @@ struct DeviceAPI: Sendable {
 
   /// Changes some preferences and leaves the others unchanged, even if other requests change them concurrently.
   private func assign(_ device: Device, _ request: ControlRequest) async throws -> Response {
-    let wanted: PreferencesRequest = try request.decoded()
+    let body: PreferencesRequest = try request.decoded()
     try countChange(of: device.person)
     return Response(
       try await devices.changePreferences(
-        of: device.person, assigning: wanted.settings, app: wanted.app, category: wanted.category, isByOwner: true))
+        of: device.person, assigning: body.settings, app: body.app, category: body.category, isByOwner: true))
   }
 
   // MARK: Budgets
@@ -310,16 +310,16 @@ struct DeviceAPI: Sendable {
 
   private func log(_ device: Device, _ request: ControlRequest) async throws -> Response {
     try await searching(device) {
-      let (queries, wanted) = try logQuery(device, request)
-      return Response(LogRows(try await queries.newest(wanted)))
+      let (queries, search) = try logQuery(device, request)
+      return Response(LogRows(try await queries.newest(search)))
     }
   }
 
   /// Returns the device's next rows, or waits for them. Reads at most ``Limits/deviceLogSearchSize`` of the log: a
   /// client that starts further back reads pages, beginning with the newest.
   private func nextRows(_ device: Device, _ request: ControlRequest) async throws -> Response {
-    let (queries, wanted) = try logQuery(device, request)
-    guard let page = try await queries.page(wanted, within: try LogQueries.wait(request.query)) else {
+    let (queries, search) = try logQuery(device, request)
+    guard let page = try await queries.page(search, within: try LogQueries.wait(request.query)) else {
       throw LogQueries.tooManyWaits
     }
     return Response(LogPage(page))
@@ -329,10 +329,10 @@ struct DeviceAPI: Sendable {
   private func logQuery(_ device: Device, _ request: ControlRequest) throws -> (LogQueries, LogQueries.Request) {
     var queries = logQueries
     queries.reader = device.id
-    var wanted = try queries.request(request.query.filter { $0.key != "device" })
-    wanted.query.device = device.id
-    wanted.query.maximumReadSize = Limits.deviceLogSearchSize
-    return (queries, wanted)
+    var search = try queries.request(request.query.filter { $0.key != "device" })
+    search.query.device = device.id
+    search.query.maximumReadSize = Limits.deviceLogSearchSize
+    return (queries, search)
   }
 
   /// Runs a search; a device can run one at a time.

@@ -3,7 +3,7 @@ import NIOCore
 import PushCore
 
 /// A report of a device about a push.
-struct DeviceClaim: Sendable {
+struct DeviceReport: Sendable {
   enum Kind: Sendable {
     /// The device has presented these parts.
     case presented([String])
@@ -20,20 +20,20 @@ struct DeviceClaim: Sendable {
 /// The reports of one stream about pushes that its gateway no longer has in memory. The pushes are looked up one
 /// after another, in order.
 ///
-/// A lookup is repeated for ``Limits/claimTime`` while the result is unknown, because a gateway that may have sent
+/// A lookup is repeated for ``Limits/reportLookupTime`` while the result is unknown, because a gateway that may have sent
 /// the push is not reachable. Then the report is dropped: a device that gets no answer repeats it when it connects
 /// again.
 ///
-/// After ``Limits/maximumStrangeClaims`` reports about unknown pushes, no more are looked up, since each costs a
+/// After ``Limits/maximumUnknownReports`` reports about unknown pushes, no more are looked up, since each costs a
 /// search of the delivery log. Belongs to the event loop of the stream.
 final class DeviceReports {
   private let loop: any EventLoop
   private let find: @Sendable (APNSID) async throws -> SentPush?
-  private let accept: (DeviceClaim, SentPush) -> Void
-  private let refuse: (DeviceClaim) -> Void
+  private let accept: (DeviceReport, SentPush) -> Void
+  private let refuse: (DeviceReport) -> Void
   /// The queued reports, each with the deadline for its lookups.
-  private var waiting = Deque<(claim: DeviceClaim, end: NIODeadline)>()
-  private var strange = 0
+  private var waiting = Deque<(report: DeviceReport, end: NIODeadline)>()
+  private var unknownCount = 0
   /// True while a lookup runs or is scheduled.
   private var isBusy = false
   /// True after the stream has ended: each report is looked up once.
@@ -49,7 +49,7 @@ final class DeviceReports {
   ///   - refuse: called on the event loop with each refuted report.
   init(
     loop: any EventLoop, find: @escaping @Sendable (APNSID) async throws -> SentPush?,
-    accept: @escaping (DeviceClaim, SentPush) -> Void, refuse: @escaping (DeviceClaim) -> Void
+    accept: @escaping (DeviceReport, SentPush) -> Void, refuse: @escaping (DeviceReport) -> Void
   ) {
     (self.loop, self.find, self.accept, self.refuse) = (loop, find, accept, refuse)
   }
@@ -58,10 +58,10 @@ final class DeviceReports {
   var isEmpty: Bool { waiting.isEmpty }
 
   /// Queues a report; ignores it if too many are queued.
-  func add(_ claim: DeviceClaim) {
+  func add(_ report: DeviceReport) {
     assert(loop.inEventLoop)
-    guard strange < Limits.maximumStrangeClaims, waiting.count < Limits.maximumUnverifiedClaims else { return }
-    waiting.append((claim, loop.now + .seconds(Limits.claimTime)))
+    guard unknownCount < Limits.maximumUnknownReports, waiting.count < Limits.maximumUnverifiedReports else { return }
+    waiting.append((report, loop.now + .seconds(Limits.reportLookupTime)))
     if !isBusy { verifyNext() }
   }
 
@@ -70,30 +70,30 @@ final class DeviceReports {
 
   private func verifyNext() {
     isBusy = !waiting.isEmpty
-    guard let claim = waiting.first?.claim else { return }
+    guard let report = waiting.first?.report else { return }
     let this = NIOLoopBound(self, eventLoop: loop)
     let find = find
     Task {
       let found: Result<SentPush?, any Error>
-      do { found = .success(try await find(claim.id)) } catch { found = .failure(error) }
+      do { found = .success(try await find(report.id)) } catch { found = .failure(error) }
       this.eventLoop.execute { [found] in this.value.verified(found) }
     }
   }
 
   private func verified(_ found: Result<SentPush?, any Error>) {
-    guard let (claim, end) = waiting.popFirst() else { return }
+    guard let (report, end) = waiting.popFirst() else { return }
     switch found {
-    case .success(let push?): accept(claim, push)
+    case .success(let push?): accept(report, push)
     case .success(nil):
-      strange += 1
-      refuse(claim)
+      unknownCount += 1
+      refuse(report)
     case .failure:
-      if !isLast, loop.now < end { waiting.append((claim, end)) }
+      if !isLast, loop.now < end { waiting.append((report, end)) }
       let this = NIOLoopBound(self, eventLoop: loop)
       loop.scheduleTask(in: DeviceReports.pause) { this.value.verifyNext() }
       return
     }
-    if strange >= Limits.maximumStrangeClaims { waiting.removeAll() }
+    if unknownCount >= Limits.maximumUnknownReports { waiting.removeAll() }
     verifyNext()
   }
 }

@@ -41,7 +41,7 @@ final class DeviceStream: StreamConsumer, LiveSubscription, BroadcastReceiver {
   /// The pushes that were acknowledged on any stream of the device; nil until the first use.
   private var history: DeviceHistory?
   /// The device's reports about pushes that are in neither of the two; nil until the first one.
-  private var claims: DeviceReports?
+  private var reports: DeviceReports?
   /// The alerts that budgets count, shared by all streams of the device; nil until the first use.
   private var shownAlerts: ShownAlerts?
   private let channels: ChannelReceiver
@@ -74,7 +74,7 @@ final class DeviceStream: StreamConsumer, LiveSubscription, BroadcastReceiver {
     shared.meter.deviceStreams.add(1)
     exchange.connection.isWatched = true
     if framing == .events {
-      let last = exchange.request.text(.lastEventID).flatMap(NumberedPlace.init)
+      let last = exchange.request.text(.lastEventID).flatMap(NumberedPosition.init)
       let query = ControlRequest(exchange.request, from: exchange.connection.peer).query
       handle(
         .hello(
@@ -141,8 +141,8 @@ final class DeviceStream: StreamConsumer, LiveSubscription, BroadcastReceiver {
     if history != nil { shared.parts.histories.close(device.id) }
     history = nil
     // The reports and this stream reference each other. Lookups in progress are completed.
-    claims?.finish()
-    claims = nil
+    reports?.finish()
+    reports = nil
   }
 
   private func handle(_ line: DeviceLine) {
@@ -157,14 +157,14 @@ final class DeviceStream: StreamConsumer, LiveSubscription, BroadcastReceiver {
       shared.parts.conditions.report(deviceState, by: device.id)
       let streams = shared.parts.router.count(of: device.id)
       guard streams < Limits.maximumDeviceStreams else { return end(reason: "too-many-streams") }
-      if streams == 0, let cell = shared.parts.backend.cell { AlertHandover.tell(cell, device.id) }
+      if streams == 0, let cluster = shared.parts.backend.cluster { AlertHandover.announce(cluster, device.id) }
       let number = shared.parts.router.attach(device.id, self, loop: loop)
       registryNumber = number
       // From here on the stream is notified when the secret is revoked; this checks that it was not revoked before.
       guard isKnown() else { return end(reason: "revoked") }
       shared.parts.presence.note(device.id, at: now / 1000)
-      sayWelcome()
-      sayTakenBack()
+      sendWelcome()
+      sendRetractionNotice()
       for action in state.hello(cursor: cursor) { perform(action) }
       channels.begin(self, number: number)
       sendDueBroadcasts()
@@ -178,10 +178,10 @@ final class DeviceStream: StreamConsumer, LiveSubscription, BroadcastReceiver {
       shared.parts.mailbox.discard(device.id, seq: seq)
     case .presented(let id, let parts):
       guard isAffordable(shared.parts.budgets.allowsReport(device.id, at: now), at: now) else { return }
-      receive(DeviceClaim(id: id, kind: .presented(parts.map(\.rawValue)), at: now))
+      receive(DeviceReport(id: id, kind: .presented(parts.map(\.rawValue)), at: now))
     case .answer(let id, let action):
       guard isAffordable(shared.parts.budgets.allowsAnswer(device.id, at: now), at: now) else { return }
-      receive(DeviceClaim(id: id, kind: .answered(action), at: now))
+      receive(DeviceReport(id: id, kind: .answered(action), at: now))
     case .state(let isSilent, let focus):
       deviceState.isSilent = isSilent ?? deviceState.isSilent
       if let focus { deviceState.focus = focus.name }
@@ -258,20 +258,20 @@ final class DeviceStream: StreamConsumer, LiveSubscription, BroadcastReceiver {
   }
 
   /// Accepts a report about a push that the device was sent; looks the push up if it is not in memory.
-  private func receive(_ claim: DeviceClaim) {
-    if claims?.isEmpty ?? true, let push = sent(claim.id) { return accept(claim, push) }
-    let claims = claims ?? makeClaims()
-    self.claims = claims
-    claims.add(claim)
+  private func receive(_ report: DeviceReport) {
+    if reports?.isEmpty ?? true, let push = sent(report.id) { return accept(report, push) }
+    let reports = reports ?? makeReports()
+    self.reports = reports
+    reports.add(report)
   }
 
-  private func makeClaims() -> DeviceReports {
+  private func makeReports() -> DeviceReports {
     let (pushes, device) = (shared.parts.pushes, device.id)
     return DeviceReports(
       loop: loop, find: { try await pushes.find($0, sentTo: device) }, accept: accept,
-      refuse: { claim in
+      refuse: { report in
         // The device need not repeat it.
-        if case .answered = claim.kind { self.tell(claim.id, isAnswered: nil) }
+        if case .answered = report.kind { self.confirm(report.id, isAnswered: nil) }
       })
   }
 
@@ -281,14 +281,14 @@ final class DeviceStream: StreamConsumer, LiveSubscription, BroadcastReceiver {
       ?? channels.message(id).map { SentPush($0, parser: shared.parser) }
   }
 
-  private func accept(_ claim: DeviceClaim, _ push: SentPush) {
-    switch claim.kind {
+  private func accept(_ report: DeviceReport, _ push: SentPush) {
+    switch report.kind {
     case .presented(let parts):
-      if let time = push.sent.nanoseconds(until: claim.at) { shared.meter.stages.present.record(time) }
+      if let time = push.sent.nanoseconds(until: report.at) { shared.meter.stages.present.record(time) }
       shared.log.append(
         .init(
-          at: claim.at, event: .presented, id: push.id, device: device.id, app: push.app, detail: .presented(parts)))
-    case .answered(let action): answer(push, action, at: claim.at)
+          at: report.at, event: .presented, id: push.id, device: device.id, app: push.app, detail: .presented(parts)))
+    case .answered(let action): answer(push, action, at: report.at)
     }
   }
 
@@ -299,13 +299,13 @@ final class DeviceStream: StreamConsumer, LiveSubscription, BroadcastReceiver {
     shared.parts.pushes.answer(push, action, by: device, on: registryNumber, at: time) { outcome in
       // An answer that can't be stored gets no reply; health reports the cause.
       guard case .success(let counting) = outcome else { return }
-      this.eventLoop.execute { this.value.tell(push.id, isAnswered: counting) }
+      this.eventLoop.execute { this.value.confirm(push.id, isAnswered: counting) }
     }
   }
 
   /// - Parameter action: the effective action; nil if the device answered a push that it was not sent, or that has no
   ///   such action.
-  private func tell(_ id: APNSID, isAnswered action: String?) {
+  private func confirm(_ id: APNSID, isAnswered action: String?) {
     if hasCapacity { write(PushLine.answered(id, action)) }
   }
 
@@ -457,7 +457,7 @@ final class DeviceStream: StreamConsumer, LiveSubscription, BroadcastReceiver {
     guard let content = shared.payloads.content(of: push) else { return giveUp(entry, of: app, message, now: now) }
     let decision = decide(push, content, of: app, now: now)
     if decision.isAlertCounted { alerts(at: now).note(push.id, of: app.id, at: now) }
-    if let cell = shared.parts.backend.cell, message == nil { tellOthers(push, content, cell, at: now) }
+    if let cluster = shared.parts.backend.cluster, message == nil { publishSent(push, content, cluster, at: now) }
     if let hold = decision.hold {
       shared.parts.held.add(entry, hold, content.notification, decision.presentation.center)
     }
@@ -484,11 +484,11 @@ final class DeviceStream: StreamConsumer, LiveSubscription, BroadcastReceiver {
 
   /// Announces a push with actions to the other gateways of a cluster: the user may pick one after this gateway is
   /// gone.
-  private func tellOthers(_ push: StoredPush, _ content: PushContent, _ cell: any GatewayCell, at now: Int64) {
+  private func publishSent(_ push: StoredPush, _ content: PushContent, _ cluster: any Cluster, at now: Int64) {
     guard let category = content.notification.category,
       !shared.parts.registrations.actions(of: push.app, category).isEmpty
     else { return }
-    TellSent(cell: cell)(push.id, of: push.app, category: category, to: device.id, at: now)
+    SentPushMessages(cluster: cluster).publish(push.id, of: push.app, category: category, to: device.id, at: now)
   }
 
   private func decide(_ push: StoredPush, _ content: PushContent, of app: App, now: Int64) -> DeliveryDecision {
@@ -498,7 +498,7 @@ final class DeviceStream: StreamConsumer, LiveSubscription, BroadcastReceiver {
       isCatchingUp: !state.hasAnnouncedCaughtUp, now: now)
     return decider.decide(
       push, content, of: app, ads: shared.ads,
-      recentAlerts: { alerts(at: now).count(of: app.id, besides: push.id, at: now) },
+      recentAlerts: { alerts(at: now).count(of: app.id, except: push.id, at: now) },
       actions: { registrations.actions(of: app.id, $0) },
       isQuestion: { registrations.isQuestion(app.id, $0) })
   }
@@ -521,7 +521,7 @@ final class DeviceStream: StreamConsumer, LiveSubscription, BroadcastReceiver {
     write(PushLine.undeliverable(entry.push.id, app: app))
   }
 
-  private func sayWelcome() {
+  private func sendWelcome() {
     let apps = shared.parts.registrations.registrations(of: device.id).map(\.1)
     let preferences = controlJSON(shared.parts.registrations.preferences(of: device.id))
     write(
@@ -531,7 +531,7 @@ final class DeviceStream: StreamConsumer, LiveSubscription, BroadcastReceiver {
   }
 
   /// Sends the retractions, including those from the time when the device was offline.
-  private func sayTakenBack() {
+  private func sendRetractionNotice() {
     if shared.parts.retractions.isEmpty { return }
     retractionsLeft = shared.parts.retractions.retractions(of: device.person)[...]
     sendRetractions()
@@ -567,8 +567,8 @@ final class DeviceStream: StreamConsumer, LiveSubscription, BroadcastReceiver {
       line.append(UInt8(ascii: "\n"))
       send(line: line, ending: ending)
     case .events:
-      let place = NumberedPlace(epoch: shared.parts.backend.epoch, seq: eventID)
-      let head = eventID > 0 ? "id: \(place)\ndata: " : "data: "
+      let position = NumberedPosition(epoch: shared.parts.backend.epoch, seq: eventID)
+      let head = eventID > 0 ? "id: \(position)\ndata: " : "data: "
       send(line: head.utf8 + line + "\n\n".utf8, ending: ending)
     }
   }

@@ -9,7 +9,7 @@ struct LogQueries: Sendable {
   let registrations: any Registrations
   let groups: Groups
   /// The connection to the other gateways, whose logs are read too.
-  var cell: (any GatewayCell)?
+  var cluster: (any Cluster)?
   /// The device that asks for its own rows; nil: a reader of the whole log, such as a sender.
   var reader: DeviceID?
 
@@ -39,7 +39,7 @@ struct LogQueries: Sendable {
     var next: Int64
     /// For a cluster: the position of the next page, the end of the newest rows, and the gateways that have not
     /// answered.
-    var cell: (position: LogPosition, end: LogPosition, unanswered: [String])?
+    var cluster: (position: LogPosition, end: LogPosition, unanswered: [String])?
   }
 
   /// Parses the values of a query: `id`, `device`, `app`, `event`, `since`, `after`, `before`, `limit`, `text`.
@@ -91,12 +91,12 @@ struct LogQueries: Sendable {
 
   /// Returns a position; a number alone refers to a row of this gateway.
   private func position(_ text: String?, isBefore: Bool = false) -> LogPosition? {
-    guard let text, let cell else { return nil }
+    guard let text, let cluster else { return nil }
     guard let number = Int64(text) else { return LogPosition(text: text) }
-    return LogPosition([cell.gateway.id: max(0, min(number, .max - 1) - (isBefore ? 1 : 0))])
+    return LogPosition([cluster.gateway.id: max(0, min(number, .max - 1) - (isBefore ? 1 : 0))])
   }
 
-  private var merged: MergedLog? { cell.map { MergedLog(log: log, cell: $0, reader: reader) } }
+  private var merged: MergedLog? { cluster.map { MergedLog(log: log, cluster: $0, reader: reader) } }
 
   /// Returns a device, or the address of a group.
   private func device(named name: String) throws(RegistrationRefusal) -> DeviceID {
@@ -118,7 +118,7 @@ struct LogQueries: Sendable {
       } else {
         push = try await log.push(named: id, atMost: query.maximumReadSize)
       }
-      let nothing = Rows(found: [], next: 0, cell: unanswered.map { (request.before ?? .init(), .init(), $0) })
+      let nothing = Rows(found: [], next: 0, cluster: unanswered.map { (request.before ?? .init(), .init(), $0) })
       guard let push else { return nothing }
       // A unique id identifies one push, even if its sender used the `apns-id` for several devices. The unique id of
       // a push to a group identifies the copies for all its members.
@@ -187,7 +187,7 @@ struct LogQueries: Sendable {
   private func rows(_ rows: MergedLog.Rows) -> Rows {
     Rows(
       found: rows.records.map { found($0.record, at: $0.gateway) }, next: 0,
-      cell: (rows.position, rows.end, rows.unanswered))
+      cluster: (rows.position, rows.end, rows.unanswered))
   }
 
   private func found(_ record: DeliveryLog.Record, at gateway: String? = nil) -> Found {

@@ -25,21 +25,21 @@ extension LogRows {
   init(_ rows: LogQueries.Rows) {
     self.init(
       rows: rows.found.map(LogRecord.init),
-      cell: rows.cell.map { .init(before: $0.position.text, after: $0.end.text, unanswered: $0.unanswered) })
+      cluster: rows.cluster.map { .init(before: $0.position.text, after: $0.end.text, unanswered: $0.unanswered) })
   }
 }
 
 extension LogPage {
   init(_ rows: LogQueries.Rows) {
     self.init(
-      rows: rows.found.map(LogRecord.init), next: rows.next, position: rows.cell?.position.text,
-      unanswered: rows.cell?.unanswered)
+      rows: rows.found.map(LogRecord.init), next: rows.next, position: rows.cluster?.position.text,
+      unanswered: rows.cluster?.unanswered)
   }
 }
 
 extension LogStart {
   init(_ rows: LogQueries.Rows) {
-    self.init(after: rows.next, position: rows.cell?.position.text, unanswered: rows.cell?.unanswered)
+    self.init(after: rows.next, position: rows.cluster?.position.text, unanswered: rows.cluster?.unanswered)
   }
 }
 

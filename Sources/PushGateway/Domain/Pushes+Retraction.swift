@@ -36,7 +36,7 @@ extension Pushes {
     let notice = DeviceNotice(takenBack: id, topic: app.flatMap { registrations.app($0)?.topic })
     for device in devices { router.notify(device, notice) }
     // Another gateway that does not have the retraction yet could still deliver the push after the sender's answer.
-    if let cell { await SharedDataWatch.settle(cell) }
+    if let cluster { await SharedDataWatch.settle(cluster) }
     known.formUnion(await sent(id, of: app, to: Set(devices)))
     guard isNew || !known.isEmpty else { return .unknown }
     guard isNew else { return .already }
@@ -64,8 +64,8 @@ extension Pushes {
         id: id, app: app, events: events, limit: Limits.maximumLogPage,
         maximumReadSize: Limits.deviceLogSearchSize)
       var rows = (try? await log.rows(query)) ?? []
-      if let cell {
-        rows += await MergedLog(log: log, cell: cell, reader: nil).others(query, within: MergedLog.shortPatience)
+      if let cluster {
+        rows += await MergedLog(log: log, cluster: cluster, reader: nil).others(query, within: MergedLog.shortTimeout)
           .records
       }
       let found = devices.intersection(rows.compactMap(\.row.device))

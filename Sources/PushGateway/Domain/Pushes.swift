@@ -13,12 +13,12 @@ struct Pushes: Sendable {
   let answers: Answers
   let channels: Channels
   let histories: DeviceHistories
-  let sentElsewhere: SentElsewhere
+  let remotePushes: RemotePushes
   let log: DeliveryLog
   let router: any PushRouter
   let clock: WallClock
   /// The connection to the other gateways, which may have accepted or sent a push.
-  var cell: (any GatewayCell)?
+  var cluster: (any Cluster)?
 
   /// Finds a push that a device was sent, or that is pending for it: reports and answers are accepted only for these
   /// pushes.
@@ -31,16 +31,16 @@ struct Pushes: Sendable {
   /// - Throws: ``StoreError`` if that can't be determined now: the log can't be read, or a gateway that may have sent
   ///   it does not answer.
   func find(_ id: APNSID, sentTo device: DeviceID) async throws -> SentPush? {
-    if let push = histories.push(id, of: device) ?? sentElsewhere.push(id, of: device) { return push }
+    if let push = histories.push(id, of: device) ?? remotePushes.push(id, of: device) { return push }
     let query = DeliveryLog.Query(
       id: id, device: device, events: [.transmitted], limit: 1, maximumReadSize: Limits.deviceLogSearchSize)
     if let record = try await log.rows(query).first, let push = SentPush(record) { return push }
     if let push = try await pending(id, for: device) ?? broadcast(id, to: device) { return push }
-    guard let cell else { return nil }
-    let others = MergedLog(log: log, cell: cell, reader: device)
-    let (records, unanswered) = await others.others(query, within: MergedLog.shortPatience)
+    guard let cluster else { return nil }
+    let others = MergedLog(log: log, cluster: cluster, reader: device)
+    let (records, unanswered) = await others.others(query, within: MergedLog.shortTimeout)
     if let push = records.first(where: isAsked).flatMap(SentPush.init) { return push }
-    guard unanswered.isEmpty, !cell.isNew else {
+    guard unanswered.isEmpty, !cluster.isNew else {
       throw StoreError("gateways that may have sent the push do not answer: try again", mayPass: true)
     }
     return nil

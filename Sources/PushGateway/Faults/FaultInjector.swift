@@ -47,16 +47,16 @@ final class FaultInjector {
   /// - Returns: true if a fault matches; otherwise the request is served as usual.
   func intercept(_ exchange: Exchange) -> Bool {
     let target = FaultTarget(exchange)
-    guard let strike = faults.strike(target, now: clock.milliseconds()) else { return false }
-    record(strike.fault, target, exchange)
-    guard let delay = strike.fault.rule.delay else {
-      carryOut(strike, exchange)
+    guard let injection = faults.injection(target, now: clock.milliseconds()) else { return false }
+    record(injection.fault, target, exchange)
+    guard let delay = injection.fault.rule.delay else {
+      carryOut(injection, exchange)
       return true
     }
     let later = NIOLoopBound((self, exchange.reference), eventLoop: exchange.connection.loop.eventLoop)
     later.eventLoop.scheduleTask(in: .nanoseconds(Int64(delay * 1e9))) {
       let (injector, reference) = later.value
-      if let exchange = reference.exchange { injector.carryOut(strike, exchange) }
+      if let exchange = reference.exchange { injector.carryOut(injection, exchange) }
     }
     return true
   }
@@ -64,17 +64,18 @@ final class FaultInjector {
   /// Executes a matching fault for a connection, when the connection begins or when the fault is set.
   ///
   /// - Parameter now: the current time in milliseconds since 1970.
-  static func strike(_ connection: Connection, faults: FaultTable, now: Int64, logger: Logger) {
+  static func inject(_ connection: Connection, faults: FaultTable, now: Int64, logger: Logger) {
     let target = FaultTarget(connection)
-    guard let strike = faults.strike(target, isConnection: true, now: now) else { return }
-    logger.log(.faultStruck, "fault \(strike.fault.rule.name) injected", metadata: target.metadata(strike.fault))
-    apply(strike, to: connection, now: now)
+    guard let injection = faults.injection(target, isConnection: true, now: now) else { return }
+    logger.log(
+      .faultInjected, "fault \(injection.fault.rule.name) injected", metadata: target.metadata(injection.fault))
+    apply(injection, to: connection, now: now)
   }
 
-  private func carryOut(_ strike: FaultTable.Strike, _ exchange: Exchange) {
+  private func carryOut(_ injection: FaultTable.Injection, _ exchange: Exchange) {
     let connection = exchange.connection
     let now = clock.milliseconds()
-    switch strike.fault.effect {
+    switch injection.fault.effect {
     case .none: serve(exchange)
     case .answer(let status, let reason):
       guard let reason else { return answer(exchange, status) }
@@ -87,23 +88,23 @@ final class FaultInjector {
     case .drop: connection.abort()
     case .halfOpen: ConnectionFaults.of(connection).freeze()
     case .stall, .streams:
-      FaultInjector.apply(strike, to: connection, now: now)
+      FaultInjector.apply(injection, to: connection, now: now)
       serve(exchange)
     case .unregister: endRegistration(exchange)
     }
   }
 
   /// Reduces the flow-control credit or the streams of a connection, and restores them when the fault ends.
-  private static func apply(_ strike: FaultTable.Strike, to connection: Connection, now: Int64) {
-    switch strike.fault.effect {
-    case .stall: ConnectionFaults.of(connection).add(.init(fault: strike.number, streamWindow: 0))
-    case .streams(let count): ConnectionFaults.of(connection).add(.init(fault: strike.number, streams: count))
+  private static func apply(_ injection: FaultTable.Injection, to connection: Connection, now: Int64) {
+    switch injection.fault.effect {
+    case .stall: ConnectionFaults.of(connection).add(.init(fault: injection.number, streamWindow: 0))
+    case .streams(let count): ConnectionFaults.of(connection).add(.init(fault: injection.number, streams: count))
     default: return
     }
-    guard let end = strike.end else { return }
+    guard let end = injection.end else { return }
     let later = NIOLoopBound(connection, eventLoop: connection.loop.eventLoop)
     later.eventLoop.scheduleTask(in: .milliseconds(max(0, end - now))) {
-      ConnectionFaults.end([strike.number], on: later.value)
+      ConnectionFaults.end([injection.number], on: later.value)
     }
   }
 
@@ -129,7 +130,7 @@ final class FaultInjector {
   }
 
   private func record(_ fault: Fault, _ target: FaultTarget, _ exchange: Exchange) {
-    logger.log(.faultStruck, "fault \(fault.rule.name) injected", metadata: target.metadata(fault))
+    logger.log(.faultInjected, "fault \(fault.rule.name) injected", metadata: target.metadata(fault))
     let registration = exchange.deviceToken.flatMap { registrations.registration($0) }
     let id = exchange.request.text(.apnsID).flatMap { APNSID($0) } ?? APNSID(using: &random)
     log.append([

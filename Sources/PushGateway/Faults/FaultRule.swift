@@ -33,7 +33,7 @@ struct Fault: Sendable {
   let effect: Effect
 
   /// True if the fault matches new connections instead of requests.
-  var strikesConnections: Bool {
+  var appliesToConnections: Bool {
     switch effect {
     case .stall, .streams: rule.app == nil && rule.token == nil && rule.key == nil
     default: false

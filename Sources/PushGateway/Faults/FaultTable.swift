@@ -9,7 +9,7 @@ final class FaultTable: Sendable {
     /// A unique number that distinguishes faults with the same name: the effects of a replaced fault on connections
     /// end with it.
     var number: UInt64
-    var strikes = 0
+    var injections = 0
     /// The beginning, in milliseconds since 1970.
     var begun: Int64
     /// The end, in milliseconds since 1970; nil if it ends when it is cleared.
@@ -21,7 +21,7 @@ final class FaultTable: Sendable {
 
     /// A fault with an end also ends when the clock is set back before its beginning.
     func isActive(_ now: Int64) -> Bool {
-      (end.map { (begun..<max(begun, $0)).contains(now) } ?? true) && (fault.rule.count.map { strikes < $0 } ?? true)
+      (end.map { (begun..<max(begun, $0)).contains(now) } ?? true) && (fault.rule.count.map { injections < $0 } ?? true)
     }
 
     /// Returns true if the fault matches now, by its rate or its throttle.
@@ -38,7 +38,7 @@ final class FaultTable: Sendable {
   }
 
   /// A match of a fault: the fault, its number and its end.
-  struct Strike: Sendable {
+  struct Injection: Sendable {
     var fault: Fault
     var number: UInt64
     /// The end, in milliseconds since 1970.
@@ -56,8 +56,8 @@ final class FaultTable: Sendable {
       for entry in entries {
         if entry.number <= before { return "fault \(entry.number) comes after \(before)" }
         before = entry.number
-        if let count = entry.fault.rule.count, entry.strikes > count {
-          return "\(entry.fault.rule.name) was injected \(entry.strikes) times of \(count)"
+        if let count = entry.fault.rule.count, entry.injections > count {
+          return "\(entry.fault.rule.name) was injected \(entry.injections) times of \(count)"
         }
       }
       if before > lastNumber { return "number \(before) will be given out again" }
@@ -77,7 +77,7 @@ final class FaultTable: Sendable {
   }
 
   /// The number of injected faults.
-  let strikes = Counter()
+  let injections = Counter()
   /// True if any fault may still match; changed only while `state` is locked.
   private let armed = Atomic<Bool>(false)
   private let state = Mutex(State())
@@ -138,18 +138,18 @@ final class FaultTable: Sendable {
   }
 
   /// Returns the first fault, in the order of setting, that matches a request, or a connection that has just begun.
-  func strike(_ target: FaultTarget, isConnection: Bool = false, now: Int64) -> Strike? {
+  func injection(_ target: FaultTarget, isConnection: Bool = false, now: Int64) -> Injection? {
     state.withLock { state in
       for index in state.entries.indices {
         let fault = state.entries[index].fault
-        guard fault.strikesConnections == isConnection, state.entries[index].isActive(now), fault.fits(target) else {
+        guard fault.appliesToConnections == isConnection, state.entries[index].isActive(now), fault.fits(target) else {
           continue
         }
         guard state.entries[index].takes(now) else { continue }
-        state.entries[index].strikes += 1
-        strikes.add()
+        state.entries[index].injections += 1
+        injections.add()
         state.checkInvariants()
-        return Strike(fault: fault, number: state.entries[index].number, end: state.entries[index].end)
+        return Injection(fault: fault, number: state.entries[index].number, end: state.entries[index].end)
       }
       // Completed faults never match again, so the table need not be searched for them.
       if !state.entries.contains(where: { $0.isActive(now) }) { armed.store(false, ordering: .relaxed) }
@@ -162,8 +162,8 @@ final class FaultTable: Sendable {
     state.withLock { state in
       state.entries.map { entry in
         FaultRecord(
-          rule: entry.fault.rule, does: entry.fault.words, strikes: entry.strikes, isActive: entry.isActive(now),
-          left: entry.fault.rule.count.map { max(0, $0 - entry.strikes) },
+          rule: entry.fault.rule, does: entry.fault.words, injections: entry.injections, isActive: entry.isActive(now),
+          left: entry.fault.rule.count.map { max(0, $0 - entry.injections) },
           secondsLeft: entry.end.map { Double(max(0, $0 - now)) / 1000 })
       }
     }

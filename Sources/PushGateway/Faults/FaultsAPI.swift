@@ -64,7 +64,7 @@ final class FaultsAPI: Sendable {
     }
     // Faults for connections also apply to existing connections.
     loops.withLock { $0 }?.forEachConnection { [faults, clock, logger] connection in
-      FaultInjector.strike(connection, faults: faults, now: clock.milliseconds(), logger: logger)
+      FaultInjector.inject(connection, faults: faults, now: clock.milliseconds(), logger: logger)
     }
     return Response(faults.list(now: clock.milliseconds()), status: 201)
   }

@@ -25,7 +25,7 @@ struct HealthAPI: Sendable {
       },
       .init("GET", "/v1/health") { request in
         let health = check.health
-        return (request.peer != .remote ? health : health.forStrangers).response
+        return (request.peer != .remote ? health : health.forRemoteClients).response
       },
     ]
   }

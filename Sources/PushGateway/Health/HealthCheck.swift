@@ -30,15 +30,16 @@ struct HealthCheck: Sendable {
   /// The current problems and warnings.
   var health: Health {
     Health(
-      promise: backend.promise, problems: backend.problems() + [log.problem, schedule.problem].compactMap(\.self),
+      durability: backend.durability,
+      problems: backend.problems() + [log.problem, schedule.problem].compactMap(\.self),
       warnings: housekeeping.warnings + notices)
   }
 }
 
 extension Health {
-  init(promise: DurabilityLevel, problems: [HealthProblem], warnings: [HealthProblem] = []) {
+  init(durability: DurabilityLevel, problems: [HealthProblem], warnings: [HealthProblem] = []) {
     self.init(
-      status: problems.isEmpty ? "ready" : "degraded", durability: promise.name, promise: promise.words,
+      status: problems.isEmpty ? "ready" : "degraded", durability: durability.name, promise: durability.words,
       problems: problems, warnings: warnings.isEmpty ? nil : warnings)
   }
 }

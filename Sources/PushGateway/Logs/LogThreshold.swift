@@ -15,15 +15,15 @@ package final class LogThreshold: Sendable {
   }
 
   private let state: Mutex<State>
-  private let place: Atomic<Int>
+  private let levelIndex: Atomic<Int>
 
   package init(_ level: Logger.Level) {
     state = Mutex(State(configured: level))
-    place = Atomic(LogThreshold.place(of: level))
+    levelIndex = Atomic(LogThreshold.levelIndex(of: level))
   }
 
   /// The level in effect: one relaxed load.
-  package var level: Logger.Level { Logger.Level.allCases[place.load(ordering: .relaxed)] }
+  package var level: Logger.Level { Logger.Level.allCases[levelIndex.load(ordering: .relaxed)] }
 
   /// The level in the settings, in effect unless another one was requested.
   package var configured: Logger.Level { state.withLock { $0.configured } }
@@ -61,10 +61,10 @@ package final class LogThreshold: Sendable {
 
   private func change<Result: Sendable>(_ body: (inout State) -> Result) -> Result {
     state.withLock { state in
-      defer { place.store(LogThreshold.place(of: state.asked ?? state.configured), ordering: .relaxed) }
+      defer { levelIndex.store(LogThreshold.levelIndex(of: state.asked ?? state.configured), ordering: .relaxed) }
       return body(&state)
     }
   }
 
-  private static func place(of level: Logger.Level) -> Int { Logger.Level.allCases.firstIndex(of: level) ?? 0 }
+  private static func levelIndex(of level: Logger.Level) -> Int { Logger.Level.allCases.firstIndex(of: level) ?? 0 }
 }

@@ -62,9 +62,4 @@ struct Metric: Sendable {
     case .gauge, .histogram: name
     }
   }
-
-  /// The names of all its samples.
-  var sampleNames: [String] {
-    kind == .histogram ? ["_bucket", "_count", "_sum"].map { name + $0 } : [sampleName]
-  }
 }

@@ -67,7 +67,7 @@ extension Metric {
       }),
     Metric(
       "pushgateway_faults_injected", .counter, "Injected faults.",
-      total: { $0.faults.strikes.total }),
+      total: { $0.faults.injections.total }),
   ]
 
   static let loops: [Metric] = [
@@ -78,7 +78,7 @@ extension Metric {
     Metric(
       "pushgateway_loop_turn_seconds", .histogram, unit: "seconds", by: ("loop", nil),
       "Duration of event-loop iterations, from the first data to send, store or log until it was handed over.",
-      read: { $0.histograms(of: \.turns) }),
+      read: { $0.histograms(of: \.iterations) }),
   ]
 }
 

@@ -149,7 +149,7 @@ final class BroadcastAPI {
       // A retry, if a gateway failed before it answered, reaches no device twice.
       if parts.liveChannels.recent(message.id)?.channel != message.channel {
         parts.liveChannels.publish(message)
-        parts.backend.cell?.broadcast(message)
+        parts.backend.cluster?.broadcast(message)
       }
       return accept(exchange, message)
     }
@@ -223,16 +223,16 @@ final class BroadcastAPI {
       var hasPolicy: Bool
       var policy: Int?
     }
-    let wanted = try? shared.parser.parse(body.span) { root in
+    let definition = try? shared.parser.parse(body.span) { root in
       Requested(
         isObject: root.kind == .object, pushType: root["push-type"]?.string,
         hasPolicy: root["message-storage-policy"] != nil, policy: root["message-storage-policy"]?.integer)
     }
-    guard let wanted, wanted.isObject else { throw Rejection(.badRequestPayload) }
+    guard let definition, definition.isObject else { throw Rejection(.badRequestPayload) }
     let isAPNSwift = isAPNSwift(request)
-    if wanted.pushType != nil || !isAPNSwift { try checkPushType(wanted.pushType) }
-    guard wanted.hasPolicy else { throw Rejection(.missingChannelQueueSize) }
-    guard let policy = wanted.policy.flatMap(BroadcastChannel.StoragePolicy.init) else {
+    if definition.pushType != nil || !isAPNSwift { try checkPushType(definition.pushType) }
+    guard definition.hasPolicy else { throw Rejection(.missingChannelQueueSize) }
+    guard let policy = definition.policy.flatMap(BroadcastChannel.StoragePolicy.init) else {
       throw Rejection(.badRequestParams)
     }
     let channels = parts.channels

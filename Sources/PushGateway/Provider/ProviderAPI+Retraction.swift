@@ -18,7 +18,7 @@ extension ProviderAPI {
     }
   }
 
-  private func takeBack(_ wanted: RetractionRequest, for exchange: Exchange) {
+  private func takeBack(_ target: RetractionRequest, for exchange: Exchange) {
     // Requests whose stream was reset count as running, too: see GatewayHandler.
     let connection = exchange.connection
     guard connection.runningRequests < Limits.maximumConcurrentStreams else {
@@ -31,9 +31,9 @@ extension ProviderAPI {
       let result: Result<Pushes.RetractionOutcome, Rejection>
       do {
         result = .success(
-          wanted.device.isGroup
-            ? try await pushes.retract(wanted.id, of: wanted.app, fromGroup: wanted.device, by: wanted.sender)
-            : try await pushes.retract(wanted.id, of: wanted.app, from: wanted.persons, by: wanted.sender))
+          target.device.isGroup
+            ? try await pushes.retract(target.id, of: target.app, fromGroup: target.device, by: target.sender)
+            : try await pushes.retract(target.id, of: target.app, from: target.persons, by: target.sender))
       } catch {
         let isDamage = (error as? StoreError)?.isDamage ?? false
         result = .failure(Rejection(isDamage ? .internalServerError : .serviceUnavailable))
@@ -43,7 +43,7 @@ extension ProviderAPI {
         reference.connection.runningRequests -= 1
         guard let exchange = reference.exchange else { return }
         switch result {
-        case .success(let outcome): api.answer(exchange, wanted.id, outcome)
+        case .success(let outcome): api.answer(exchange, target.id, outcome)
         case .failure(let rejection): api.refuse(exchange, rejection)
         }
       }

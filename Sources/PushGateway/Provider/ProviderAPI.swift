@@ -357,7 +357,7 @@ final class ProviderAPI {
       id = logged
     }
     begin(status: String(rejection.status), exchange, id)
-    if rejection.reason == .serviceUnavailable, parts.backend.cell != nil {
+    if rejection.reason == .serviceUnavailable, parts.backend.cluster != nil {
       fields.append(.retryAfter, ProviderAPI.electionSeconds.utf8)
     }
     exchange.respond(fields, body: rejection.body)

@@ -48,7 +48,7 @@ final class ProviderTokenCache: Sendable {
   private let verification: TokenVerification
   /// The limits on invalid tokens, by source: each costs a signature verification on an event loop.
   private let failures = AddressRateLimiter(
-    strangers: Limits.failedAuthentications, local: Limits.localFailedAuthentications)
+    remote: Limits.failedAuthentications, local: Limits.localFailedAuthentications)
 
   /// The number of cached tokens, and their size in bytes.
   var weight: (count: Int, size: Int) { state.withLock { ($0.tokens.count, $0.size) } }

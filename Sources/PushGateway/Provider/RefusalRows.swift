@@ -12,7 +12,7 @@ struct RefusalRows {
 
   /// Logs a push that is answered with a rejection.
   ///
-  /// Rows of clients without a valid credential are limited (``RefusalBudget``); the excess is counted.
+  /// Rows of clients without a valid credential are limited (``RefusalRowLimiter``); the excess is counted.
   func log(_ rejection: Rejection, of exchange: Exchange, id: APNSID) {
     let (connection, now) = (exchange.connection, parts.clock.milliseconds())
     let key = verifiedKey(of: exchange)

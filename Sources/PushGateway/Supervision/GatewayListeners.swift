@@ -64,11 +64,13 @@ final class GatewayListeners: Sendable {
   }
 
   private let tls: TLSSource
-  private let ledger: UnauthenticatedConnections
+  private let unauthenticated: UnauthenticatedConnections
   private let state = Mutex(State())
   private let loops = Mutex<Loops?>(nil)
 
-  init(tls: TLSSource, ledger: UnauthenticatedConnections) { (self.tls, self.ledger) = (tls, ledger) }
+  init(tls: TLSSource, unauthenticated: UnauthenticatedConnections) {
+    (self.tls, self.unauthenticated) = (tls, unauthenticated)
+  }
 
   /// Sets the loops for connections. To be called once, before listening begins.
   func attach(_ loops: Loops) { self.loops.withLock { $0 = loops } }
@@ -102,16 +104,17 @@ final class GatewayListeners: Sendable {
     var left = inherited.entries.filter { $0.name != InheritedSockets.Name.admin }
     var plans: [Plan] = []
     for entry in configuration.listen {
-      let (place, rule) = try Configuration.listener(entry, otherwise: configuration.environment)
+      let (listenAddress, rule) = try SettingAddress.listener(entry, otherwise: configuration.environment)
       let name = InheritedSockets.Name.listener(entry)
-      for address in try await place.expanded() {
+      for address in try await listenAddress.expanded() {
         let socket =
           left.firstIndex { $0.name == name && $0.socket.address?.host == address.numeric.host }
           ?? left.firstIndex { !InheritedSockets.Name.isOwn($0.name) && $0.socket.address == address.numeric }
         plans.append(
           Plan(
-            entry: entry, address: address, host: address == place || place.host == "localhost" ? nil : place.host,
-            environmentRule: rule, servesChannelsOnly: Configuration.servesChannelsOnly(entry),
+            entry: entry, address: address,
+            host: address == listenAddress || listenAddress.host == "localhost" ? nil : listenAddress.host,
+            environmentRule: rule, servesChannelsOnly: SettingAddress.servesChannelsOnly(entry),
             inherited: socket.map { left.remove(at: $0) }))
       }
     }
@@ -120,11 +123,11 @@ final class GatewayListeners: Sendable {
     return plans
       + left.compactMap { socket in
         guard let address = socket.socket.address else { return nil }
-        let words = socket.name.replacing(Configuration.channelsMark, with: "")
-        let rule = Configuration.environmentRule(words, otherwise: configuration.environment)
+        let words = socket.name.replacing(SettingAddress.channelsMark, with: "")
+        let rule = SettingAddress.environmentRule(words, otherwise: configuration.environment)
         return Plan(
           entry: nil, address: address, host: nil, environmentRule: rule ?? .fixed(configuration.environment),
-          servesChannelsOnly: Configuration.servesChannelsOnly(socket.name), inherited: socket)
+          servesChannelsOnly: SettingAddress.servesChannelsOnly(socket.name), inherited: socket)
       }
   }
 
@@ -207,7 +210,7 @@ final class GatewayListeners: Sendable {
     options.servesChannelsOnly = plan.servesChannelsOnly
     return try await Listener.listen(
       on: plan.address.with(port: port), named: plan.host, socket: plan.inherited?.socket, sharesPort: sharesPort,
-      tls: tls, options: options, loops: loops, ledger: ledger)
+      tls: tls, options: options, loops: loops, unauthenticated: unauthenticated)
   }
 
   /// The sockets bound by the service manager, for the next plans.

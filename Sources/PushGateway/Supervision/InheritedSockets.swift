@@ -55,7 +55,7 @@ package struct InheritedSockets: Sendable {
     -> Self
   {
     var entries: [Entry] = []
-    for (descriptor, name) in try told(environment, process) {
+    for (descriptor, name) in try announced(environment, process) {
       guard fcntl(descriptor, F_SETFD, FD_CLOEXEC) >= 0 else {
         throw ConfigurationError(
           description:
@@ -74,7 +74,7 @@ package struct InheritedSockets: Sendable {
     return InheritedSockets(entries)
   }
 
-  private static func told(
+  private static func announced(
     _ environment: [String: String], _ process: Int32
   ) throws(ConfigurationError) -> [(Int32, String)] {
     if let handedOver = handedOver(environment, process) { return handedOver }

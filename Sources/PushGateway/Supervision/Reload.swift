@@ -10,7 +10,7 @@ actor Reload {
   private let supervisor: Supervisor
   private let certificate: ServerCertificate
   private let listeners: GatewayListeners
-  private let monitoring: MonitoringSockets
+  private let monitoring: HTTP1Sockets
   private let logger: Logger
   /// Applies the settings that need no further preparation.
   private let apply: @Sendable (Configuration) -> Void
@@ -18,7 +18,7 @@ actor Reload {
 
   init(
     _ configuration: Configuration, _ supervisor: Supervisor, _ certificate: ServerCertificate,
-    _ listeners: GatewayListeners, _ monitoring: MonitoringSockets, logger: Logger,
+    _ listeners: GatewayListeners, _ monitoring: HTTP1Sockets, logger: Logger,
     apply: @escaping @Sendable (Configuration) -> Void
   ) {
     (self.configuration, self.supervisor, self.certificate) = (configuration, supervisor, certificate)

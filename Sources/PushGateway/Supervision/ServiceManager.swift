@@ -62,17 +62,17 @@ package struct ServiceManager: Sendable {
     let socket = Glibc.socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue), 0)
     guard socket >= 0 else { return }
     defer { close(socket) }
-    var place = sockaddr_un()
-    place.sun_family = sa_family_t(AF_UNIX)
+    var socketAddress = sockaddr_un()
+    socketAddress.sun_family = sa_family_t(AF_UNIX)
     var name = Array(address.utf8)
     // An abstract name begins with a zero byte.
     if address.hasPrefix("@") { name[0] = 0 }
-    guard name.count < MemoryLayout.size(ofValue: place.sun_path) else { return }
-    unsafe withUnsafeMutableBytes(of: &place.sun_path) { unsafe $0.copyBytes(from: name) }
+    guard name.count < MemoryLayout.size(ofValue: socketAddress.sun_path) else { return }
+    unsafe withUnsafeMutableBytes(of: &socketAddress.sun_path) { unsafe $0.copyBytes(from: name) }
     let offset = MemoryLayout<sockaddr_un>.offset(of: \sockaddr_un.sun_path) ?? 0
     let size = socklen_t(offset + name.count + (address.hasPrefix("@") ? 0 : 1))
     let text = Array(lines.map { $0.replacing("\n", with: " ") }.joined(separator: "\n").utf8)
-    unsafe withUnsafePointer(to: place) { pointer in
+    unsafe withUnsafePointer(to: socketAddress) { pointer in
       unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
         _ = unsafe sendto(socket, text, text.count, Int32(MSG_NOSIGNAL), $0, size)
       }

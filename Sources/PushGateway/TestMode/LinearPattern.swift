@@ -108,17 +108,17 @@ struct LinearPattern: Sendable {
   func isFound(in text: String) -> Bool {
     let scalars = Array(text.unicodeScalars)
     var active = Marks(states.count)
-    for place in 0...scalars.count {
+    for position in 0...scalars.count {
       // A match may begin at each character.
-      if follow(first, at: place, of: scalars.count, into: &active) { return true }
-      guard place < scalars.count else { return false }
+      if follow(first, at: position, of: scalars.count, into: &active) { return true }
+      guard position < scalars.count else { return false }
       var following = Marks(states.count)
       for number in active.numbers {
         ReadingSteps.add()
-        guard case .characters(let characters, let next) = states[number], characters.contains(scalars[place]) else {
+        guard case .characters(let characters, let next) = states[number], characters.contains(scalars[position]) else {
           continue
         }
-        if follow(next, at: place + 1, of: scalars.count, into: &following) { return true }
+        if follow(next, at: position + 1, of: scalars.count, into: &following) { return true }
       }
       active = following
     }
@@ -128,7 +128,7 @@ struct LinearPattern: Sendable {
   /// Adds a state and all states that follow it without a character.
   ///
   /// - Returns: true if the pattern is matched.
-  private func follow(_ number: Int, at place: Int, of count: Int, into marks: inout Marks) -> Bool {
+  private func follow(_ number: Int, at position: Int, of count: Int, into marks: inout Marks) -> Bool {
     var pending = [number]
     while let number = pending.popLast() {
       ReadingSteps.add()
@@ -136,8 +136,8 @@ struct LinearPattern: Sendable {
       switch states[number] {
       case .accepted: return true
       case .characters: break
-      case .start(let next): if place == 0 { pending.append(next) }
-      case .end(let next): if place == count { pending.append(next) }
+      case .start(let next): if position == 0 { pending.append(next) }
+      case .end(let next): if position == count { pending.append(next) }
       case .split(let one, let two): pending += [two, one]
       }
     }

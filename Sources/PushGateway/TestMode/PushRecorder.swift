@@ -9,7 +9,7 @@ import Synchronization
 /// A test gateway adds a push on its arrival, its answer when it is sent, and the rows of the delivery log as they are appended.
 final class PushRecorder: Sendable {
   /// The stream of a request that is not answered yet.
-  struct Place: Hashable, Sendable {
+  struct RequestKey: Hashable, Sendable {
     var connection: Int
     var stream: Int32
   }
@@ -22,7 +22,7 @@ final class PushRecorder: Sendable {
     /// The numbers of the pushes to a token, in ascending order.
     var numbersByToken: [String: [Int]] = [:]
     /// The numbers of the requests that are not answered yet.
-    var open: [Place: Int] = [:]
+    var open: [RequestKey: Int] = [:]
     var waits: [ObjectIdentifier: RecordWait] = [:]
     var lastNumber = 0
     var lastArrival: ContinuousClock.Instant?
@@ -30,7 +30,7 @@ final class PushRecorder: Sendable {
     var weight = 0
 
     /// Returns the position of a number.
-    func place(of number: Int) -> Int? {
+    func index(of number: Int) -> Int? {
       var (low, high) = (0, pushes.count)
       while low < high {
         let middle = (low + high) / 2
@@ -80,14 +80,14 @@ final class PushRecorder: Sendable {
   // MARK: Changes
 
   /// Adds a request on its arrival.
-  func add(_ push: RecordedPush, at place: Place) {
+  func add(_ push: RecordedPush, at key: RequestKey) {
     let (waits, gone) = state.withLock { state in
       state.lastNumber += 1
       var push = push
       push.number = state.lastNumber
       state.lastArrival = push.arrived
       state.weight += push.weight
-      state.open[place] = push.number
+      state.open[key] = push.number
       state.numbersByID[push.id, default: []].append(push.number)
       if let token = push.token { state.numbersByToken[token, default: []].append(push.number) }
       state.pushes.append(push)
@@ -106,18 +106,18 @@ final class PushRecorder: Sendable {
   }
 
   /// Changes a request that is not answered yet.
-  func change(at place: Place, _ change: (inout RecordedPush) -> Void) {
-    self.change(finding: { $0.open[place] }, change)
+  func change(at key: RequestKey, _ change: (inout RecordedPush) -> Void) {
+    self.change(finding: { $0.open[key] }, change)
   }
 
   /// Changes a request at its end.
-  func end(at place: Place, _ change: (inout RecordedPush) -> Void) {
-    self.change(finding: { $0.open.removeValue(forKey: place) }, change)
+  func end(at key: RequestKey, _ change: (inout RecordedPush) -> Void) {
+    self.change(finding: { $0.open.removeValue(forKey: key) }, change)
   }
 
   private func change(finding find: (inout State) -> Int?, _ change: (inout RecordedPush) -> Void) {
     let waits = state.withLock { state -> [RecordWait] in
-      guard let number = find(&state), let index = state.place(of: number) else { return [] }
+      guard let number = find(&state), let index = state.index(of: number) else { return [] }
       change(&state.pushes[index])
       return state.waits(for: state.pushes[index].token)
     }
@@ -129,7 +129,7 @@ final class PushRecorder: Sendable {
     let waits = state.withLock { state in
       var waits: [ObjectIdentifier: RecordWait] = [:]
       for row in rows {
-        guard let index = PushRecorder.place(of: row, in: state) else { continue }
+        guard let index = PushRecorder.index(of: row, in: state) else { continue }
         if row.event == .accepted, state.pushes[index].outcome == .open {
           (state.pushes[index].outcome, state.pushes[index].status) = (.accepted, 200)
         }
@@ -145,10 +145,10 @@ final class PushRecorder: Sendable {
   ///
   /// Several pushes may have the same id: for other devices, or as retries. A row is about the accepted push, or about a request
   /// without an answer.
-  private static func place(of row: DeliveryLog.Row, in state: State) -> Int? {
-    let places = (state.numbersByID[row.id] ?? []).compactMap(state.place)
-    let ofDevice = places.filter { place in
-      guard let device = state.pushes[place].device, let other = row.device else { return true }
+  private static func index(of row: DeliveryLog.Row, in state: State) -> Int? {
+    let indexes = (state.numbersByID[row.id] ?? []).compactMap(state.index)
+    let ofDevice = indexes.filter { index in
+      guard let device = state.pushes[index].device, let other = row.device else { return true }
       return device == other
     }
     switch row.event {
@@ -181,7 +181,7 @@ final class PushRecorder: Sendable {
       let pushes: [RecordedPush]
       if let token {
         pushes = (state.numbersByToken[token] ?? []).filter { $0 > since }.compactMap { number in
-          state.place(of: number).map { state.pushes[$0] }
+          state.index(of: number).map { state.pushes[$0] }
         }
       } else {
         pushes = state.pushes.filter { $0.number > since }
@@ -193,7 +193,7 @@ final class PushRecorder: Sendable {
 
   /// Returns the push with a number.
   func push(_ number: Int) -> RecordedPush? {
-    state.withLock { state in state.place(of: number).map { state.pushes[$0] } }
+    state.withLock { state in state.index(of: number).map { state.pushes[$0] } }
   }
 
   /// The numbers of recorded pushes, and of pushes that left the record because of its limits.

@@ -88,15 +88,15 @@ final class TestHandler: Handler, RefusalObserver {
 
   private func serve(_ exchange: Exchange) {
     if let device = exchange.deviceToken.flatMap({ shared.parts.registrations.registration($0)?.0.device }) {
-      recorder.change(at: TestHandler.place(of: exchange)) { $0.device = device }
+      recorder.change(at: TestHandler.key(of: exchange)) { $0.device = device }
     }
     inner.receivedRequest(exchange)
   }
 
   // MARK: Record
 
-  private static func place(of exchange: Exchange) -> PushRecorder.Place {
-    PushRecorder.Place(connection: exchange.connection.number, stream: exchange.stream.id)
+  private static func key(of exchange: Exchange) -> PushRecorder.RequestKey {
+    PushRecorder.RequestKey(connection: exchange.connection.number, stream: exchange.stream.id)
   }
 
   /// The recorded fields of a request.
@@ -130,9 +130,9 @@ final class TestHandler: Handler, RefusalObserver {
       push.payloadText = String(decoding: request.body, as: UTF8.self)
     }
     if payload != nil { push.lint = lint.findings(in: request.body) }
-    let place = TestHandler.place(of: exchange)
-    recorder.add(push, at: place)
-    exchange.stream.consumer = AnswerWatch(exchange.stream, place, recorder, shared.parts.clock)
+    let key = TestHandler.key(of: exchange)
+    recorder.add(push, at: key)
+    exchange.stream.consumer = AnswerWatch(exchange.stream, key, recorder, shared.parts.clock)
   }
 
   /// Returns the id of a push. A push without an id gets one here, so that the rows of the delivery log are found by it; the
@@ -149,14 +149,14 @@ final class TestHandler: Handler, RefusalObserver {
   }
 
   func refused(_ exchange: Exchange, _ rejection: Rejection) {
-    recorder.change(at: TestHandler.place(of: exchange)) { push in
+    recorder.change(at: TestHandler.key(of: exchange)) { push in
       (push.outcome, push.status, push.reason) = (.refused, rejection.status, rejection.reason.rawValue)
       if let finding = rejection.finding { push.add(finding, isRefused: true) }
     }
   }
 
   func answered(_ exchange: Exchange, status: Int) {
-    recorder.change(at: TestHandler.place(of: exchange)) { push in
+    recorder.change(at: TestHandler.key(of: exchange)) { push in
       (push.outcome, push.status) = (status == 200 ? .dropped : .refused, status)
     }
   }
@@ -184,18 +184,18 @@ final class TestHandler: Handler, RefusalObserver {
 /// Records the end of a request: its answer is sent, or its stream ended without one.
 private final class AnswerWatch: StreamConsumer {
   private unowned let stream: HTTP2Stream
-  private let place: PushRecorder.Place
+  private let key: PushRecorder.RequestKey
   private let recorder: PushRecorder
   private let clock: WallClock
 
-  init(_ stream: HTTP2Stream, _ place: PushRecorder.Place, _ recorder: PushRecorder, _ clock: WallClock) {
+  init(_ stream: HTTP2Stream, _ key: PushRecorder.RequestKey, _ recorder: PushRecorder, _ clock: WallClock) {
     self.stream = stream
-    (self.place, self.recorder, self.clock) = (place, recorder, clock)
+    (self.key, self.recorder, self.clock) = (key, recorder, clock)
   }
 
   func closed() {
     let (isAnswered, now) = (stream.hasSubmittedHead, clock.milliseconds())
-    recorder.end(at: place) { push in
+    recorder.end(at: key) { push in
       push.ended = .now
       guard push.outcome == .open else {
         push.answered = now

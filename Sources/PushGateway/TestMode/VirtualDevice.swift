@@ -52,7 +52,7 @@ final class VirtualDevice: LiveSubscription {
       isCatchingUp: false, now: now)
     return decider.decide(
       push, content, of: app, ads: shared.ads,
-      recentAlerts: { alerts.count(of: app.id, besides: push.id, at: now) },
+      recentAlerts: { alerts.count(of: app.id, except: push.id, at: now) },
       actions: { registrations.actions(of: app.id, $0) }, isQuestion: { registrations.isQuestion(app.id, $0) })
   }
 

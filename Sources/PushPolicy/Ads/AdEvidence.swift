@@ -25,28 +25,28 @@ extension AdDetector {
     var evidence: [AdEvidence] = []
     var score = judge(remains)
     for count in Self.rounds + [.max] where score.outcome != .pass {
-      let places =
+      let passages =
         count == .max
-        ? rest(remains) : heaviestPlaces(remains, count, excess: score.score - Double(model.holdThreshold))
+        ? rest(remains) : heaviestPassages(remains, count, excess: score.score - Double(model.holdThreshold))
       // From the end on, so that the earlier ranges stay valid.
-      var removed: [(place: Place, bytes: [Int])] = []
-      for place in places.sorted(by: { ($0.text, $0.range.lowerBound) > ($1.text, $1.range.lowerBound) }) {
-        reader.countSteps(remains[place.text].count)
-        removed.append((place, Array(origins[place.text][place.range])))
-        remains[place.text].removeSubrange(place.range)
-        origins[place.text].removeSubrange(place.range)
+      var removed: [(passage: Passage, bytes: [Int])] = []
+      for passage in passages.sorted(by: { ($0.text, $0.range.lowerBound) > ($1.text, $1.range.lowerBound) }) {
+        reader.countSteps(remains[passage.text].count)
+        removed.append((passage, Array(origins[passage.text][passage.range])))
+        remains[passage.text].removeSubrange(passage.range)
+        origins[passage.text].removeSubrange(passage.range)
       }
       let next = judge(remains)
       // The decrease of the score in a round is divided among its parts in proportion to their estimated weights.
-      let all = places.reduce(0) { $0 + $1.weight }
-      for (place, bytes) in removed {
-        let part = all > 0 ? place.weight / all : 1 / Double(places.count)
+      let all = passages.reduce(0) { $0 + $1.weight }
+      for (passage, bytes) in removed {
+        let part = all > 0 ? passage.weight / all : 1 / Double(passages.count)
         // A part may enclose one that was removed before; each contiguous range is reported.
         for range in Self.unbroken(bytes) {
           evidence.append(
             AdEvidence(
-              text: place.text, range: range, quote: String(decoding: texts[place.text][range], as: UTF8.self),
-              feature: place.feature, weight: (score.score - next.score) * part))
+              text: passage.text, range: range, quote: String(decoding: texts[passage.text][range], as: UTF8.self),
+              feature: passage.feature, weight: (score.score - next.score) * part))
         }
       }
       score = next
@@ -67,7 +67,7 @@ extension AdDetector {
     return verdict()
   }
 
-  private struct Place {
+  private struct Passage {
     var text: Int
     var range: Range<Int>
     var feature: String
@@ -79,7 +79,7 @@ extension AdDetector {
   ///
   /// These are as many as are estimated to weigh `excess` together, at most `count`; the whole rest if there are
   /// none. The tokens are those of the last assessment.
-  private func heaviestPlaces(_ texts: [[UInt8]], _ count: Int, excess: Double) -> [Place] {
+  private func heaviestPassages(_ texts: [[UInt8]], _ count: Int, excess: Double) -> [Passage] {
     var weights = [Float](repeating: 0, count: reader.unitCount + 1)
     func spread(_ weight: Float, _ units: Range<Int32>) {
       reader.countSteps(units.count)
@@ -121,15 +121,15 @@ extension AdDetector {
     // Among parts of the same weight the first in the text.
     let heaviest = runs.sorted { ($0.weight, $1.units.lowerBound) > ($1.weight, $0.units.lowerBound) }.prefix(count)
     var weighed = 0.0
-    let places = heaviest.prefix { _, weight in
+    let passages = heaviest.prefix { _, weight in
       defer { weighed += Double(weight) }
       return weighed <= 0 || weighed < excess
     }.compactMap { units, weight in
       let named = matches.filter { $0.units.overlaps(units) && concepts[$0.concept.rawValue] > 0 }
         .max { concepts[$0.concept.rawValue] < concepts[$1.concept.rawValue] }
-      return place(units, texts, named?.concept.name ?? "wording", Double(weight))
+      return passage(units, texts, named?.concept.name ?? "wording", Double(weight))
     }
-    return places.isEmpty ? rest(texts) : Self.apart(places)
+    return passages.isEmpty ? rest(texts) : Self.apart(passages)
   }
 
   /// A phrase in the text, and the range of its units.
@@ -164,15 +164,15 @@ extension AdDetector {
     }
   }
 
-  private func place(_ units: Range<Int32>, _ texts: [[UInt8]], _ feature: String, _ weight: Double) -> Place? {
-    var start = reader.place(ofUnit: units.lowerBound)
-    var end = reader.place(ofUnit: units.upperBound)
+  private func passage(_ units: Range<Int32>, _ texts: [[UInt8]], _ feature: String, _ weight: Double) -> Passage? {
+    var start = reader.offset(ofUnit: units.lowerBound)
+    var end = reader.offset(ofUnit: units.upperBound)
     for (index, text) in texts.enumerated() {
       if start < text.count {
         end = min(end, text.count)
         // Parts of one scalar have the same position; a scalar is removed as a whole.
         while end <= start || end < text.count && text[end] & 0xC0 == 0x80 { end += 1 }
-        return Place(text: index, range: start..<end, feature: feature, weight: weight)
+        return Passage(text: index, range: start..<end, feature: feature, weight: weight)
       }
       start -= text.count
       end -= text.count
@@ -180,19 +180,20 @@ extension AdDetector {
     return nil
   }
 
-  /// Returns `places` without the ones that overlap a heavier one, because parts of one scalar have the same position.
-  private static func apart(_ places: [Place]) -> [Place] {
-    var apart: [Place] = []
-    for place in places where !apart.contains(where: { $0.text == place.text && $0.range.overlaps(place.range) }) {
-      apart.append(place)
+  /// Returns `passages` without the ones that overlap a heavier one, because parts of one scalar have the same position.
+  private static func apart(_ passages: [Passage]) -> [Passage] {
+    var apart: [Passage] = []
+    for passage in passages
+    where !apart.contains(where: { $0.text == passage.text && $0.range.overlaps(passage.range) }) {
+      apart.append(passage)
     }
     return apart
   }
 
   /// Returns the rest of each text, with its size as its weight.
-  private func rest(_ texts: [[UInt8]]) -> [Place] {
+  private func rest(_ texts: [[UInt8]]) -> [Passage] {
     texts.indices.filter { !texts[$0].isEmpty }.map {
-      Place(text: $0, range: 0..<texts[$0].count, feature: "wording", weight: Double(texts[$0].count))
+      Passage(text: $0, range: 0..<texts[$0].count, feature: "wording", weight: Double(texts[$0].count))
     }
   }
 
@@ -210,17 +211,17 @@ extension AdDetector {
 
   /// Joins adjacent parts, and returns them with the heaviest first.
   private static func joined(_ evidence: [AdEvidence], _ texts: [[UInt8]]) -> [AdEvidence] {
-    var places: [AdEvidence] = []
+    var passages: [AdEvidence] = []
     for next in evidence.sorted(by: { ($0.text, $0.range.lowerBound) < ($1.text, $1.range.lowerBound) }) {
-      guard let last = places.last, last.text == next.text, last.range.upperBound == next.range.lowerBound else {
-        places.append(next)
+      guard let last = passages.last, last.text == next.text, last.range.upperBound == next.range.lowerBound else {
+        passages.append(next)
         continue
       }
       let range = last.range.lowerBound..<next.range.upperBound
-      places[places.count - 1] = AdEvidence(
+      passages[passages.count - 1] = AdEvidence(
         text: last.text, range: range, quote: String(decoding: texts[last.text][range], as: UTF8.self),
         feature: last.weight >= next.weight ? last.feature : next.feature, weight: last.weight + next.weight)
     }
-    return places.sorted { ($0.weight, $1.text, $1.range.lowerBound) > ($1.weight, $0.text, $0.range.lowerBound) }
+    return passages.sorted { ($0.weight, $1.text, $1.range.lowerBound) > ($1.weight, $0.text, $0.range.lowerBound) }
   }
 }

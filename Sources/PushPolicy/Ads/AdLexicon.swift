@@ -2,13 +2,6 @@
 ///
 /// The phrases are a trie in one hash table: the key of a node combines the keys of the tokens that lead to it.
 struct AdLexicon {
-  struct Match {
-    var concept: AdConcept
-    /// The index of the first token, and the index after the last.
-    var start: Int
-    var end: Int
-  }
-
   private struct Node {
     var key: UInt64 = 0
     /// The concepts of the phrase that ends here, as bits.

@@ -105,8 +105,8 @@ package struct AdModel: Sendable {
   /// Returns the weight of an n-gram in its bucket, 0 if it has no entry.
   @inline(__always)
   package static func weight(_ gram: UInt32, in bucket: UInt64) -> Int {
-    let wanted = UInt64(gram & 0xFF) &* 0x0001_0001_0001_0001
-    let difference = (bucket & 0x00FF_00FF_00FF_00FF) ^ wanted
+    let repeated = UInt64(gram & 0xFF) &* 0x0001_0001_0001_0001
+    let difference = (bucket & 0x00FF_00FF_00FF_00FF) ^ repeated
     // The lowest lane that is 0 is exact; a borrow can only reach higher lanes.
     let zeros = (difference &- 0x0001_0001_0001_0001) & ~difference & 0x8000_8000_8000_8000
     if zeros == 0 { return 0 }

@@ -1,21 +1,3 @@
-/// A token of a text: a word, an ideograph, or a placeholder for a number, an address or a boundary.
-struct AdToken {
-  enum Kind: UInt8 {
-    case word, ideograph
-    /// A number, an amount or an address. It is not a feature alone: only the adjacent tokens give it a meaning.
-    case placeholder
-    /// The end of a clause or of a text. No phrase or n-gram of tokens crosses it.
-    case boundary
-  }
-
-  /// The key of the token, the same for all spellings of a word.
-  var key: UInt64
-  /// The index of the first unit, and the index after the last; see ``AdReader``.
-  var start: Int32
-  var end: Int32
-  var kind: Kind
-}
-
 /// Reads the words of texts, even if they are disguised, as "0ff" for "off".
 ///
 /// Bytes become units, and units become tokens. A unit is a folded visible scalar with its position in the bytes, so
@@ -36,7 +18,7 @@ package final class AdReader {
   private let topLevelDomains: KeySet
 
   private let units: UnsafeMutablePointer<UInt32>
-  private let places: UnsafeMutablePointer<Int32>
+  private let offsets: UnsafeMutablePointer<Int32>
   private(set) var unitCount = 0
   private var size: Int32 = 0
 
@@ -71,7 +53,7 @@ package final class AdReader {
     // An expansion has up to 5 scalars of at least 2 bytes; each text adds its end, each token at most one boundary.
     let capacity = Self.maximumSize * 3 + 256
     unsafe units = .allocate(capacity: capacity)
-    unsafe places = .allocate(capacity: capacity)
+    unsafe offsets = .allocate(capacity: capacity)
     unsafe letters = .allocate(capacity: capacity)
     unsafe letterUnits = .allocate(capacity: capacity)
     unsafe tokens = .allocate(capacity: capacity * 2)
@@ -79,7 +61,7 @@ package final class AdReader {
 
   deinit {
     unsafe units.deallocate()
-    unsafe places.deallocate()
+    unsafe offsets.deallocate()
     unsafe letters.deallocate()
     unsafe letterUnits.deallocate()
     unsafe tokens.deallocate()
@@ -94,7 +76,7 @@ package final class AdReader {
   }
 
   /// Returns the first byte of a unit in all texts together.
-  func place(ofUnit unit: Int32) -> Int { Int(unsafe places[Int(unit)]) }
+  func offset(ofUnit unit: Int32) -> Int { Int(unsafe offsets[Int(unit)]) }
 
   // Units
 
@@ -117,26 +99,26 @@ package final class AdReader {
       let byte = unsafe base[position]
       if byte < 0x80 {
         unsafe units[unit] = folding[UInt32(byte)]
-        unsafe places[unit] = start &+ Int32(truncatingIfNeeded: position)
+        unsafe offsets[unit] = start &+ Int32(truncatingIfNeeded: position)
         unit &+= 1
         position &+= 1
         continue
       }
       let (scalar, width) = unsafe Self.decode(base + position, count - position)
       let entry = folding[scalar]
-      let place = start &+ Int32(truncatingIfNeeded: position)
+      let offset = start &+ Int32(truncatingIfNeeded: position)
       position &+= width
       switch entry >> 24 {
       case UInt32(LetterFolding.Class.dropped.rawValue): break
       case UInt32(LetterFolding.Class.expanded.rawValue):
         for part in expansions[scalar] ?? [] {
           unsafe units[unit] = folding[part]
-          unsafe places[unit] = place
+          unsafe offsets[unit] = offset
           unit &+= 1
         }
       default:
         unsafe units[unit] = entry
-        unsafe places[unit] = place
+        unsafe offsets[unit] = offset
         unit &+= 1
       }
     }
@@ -151,7 +133,7 @@ package final class AdReader {
       return
     }
     unsafe units[unitCount] = LetterFolding.entry(.end, 0)
-    unsafe places[unitCount] = size + min(count, Int32(max(0, Self.maximumSize - Int(size))))
+    unsafe offsets[unitCount] = size + min(count, Int32(max(0, Self.maximumSize - Int(size))))
     unitCount += 1
     size += count
   }
@@ -450,9 +432,9 @@ package final class AdReader {
   private func readUUID(_ first: Int) -> Int? {
     let end = first + 36
     guard end <= unitCount, code(first + 8) == 0x2D else { return nil }
-    for place in 0..<36 {
-      let sign = code(first + place)
-      switch place {
+    for number in 0..<36 {
+      let sign = code(first + number)
+      switch number {
       case 8, 13, 18, 23: guard sign == 0x2D else { return nil }
       default: guard 0x30...0x39 ~= sign || 0x61...0x66 ~= sign else { return nil }
       }
@@ -622,34 +604,5 @@ package final class AdReader {
     case 0xA3: 0x6C  // £ is l
     default: nil
     }
-  }
-}
-
-/// A fixed set of keys, with fast lookups of missing keys.
-struct KeySet {
-  private var slots: [UInt64]
-  private let mask: Int
-
-  init(_ keys: [UInt64]) {
-    var size = 16
-    while size < keys.count * 4 { size *= 2 }
-    slots = Array(repeating: 0, count: size)
-    mask = size - 1
-    for key in keys where !contains(key) {
-      var slot = Int(truncatingIfNeeded: key >> 7) & mask
-      while slots[slot] != 0 { slot = (slot + 1) & mask }
-      slots[slot] = key
-    }
-  }
-
-  /// Returns true if the set has `key`, which is not 0.
-  @inline(__always)
-  func contains(_ key: UInt64) -> Bool {
-    var slot = Int(truncatingIfNeeded: key >> 7) & mask
-    while slots[slot] != 0 {
-      if slots[slot] == key { return true }
-      slot = (slot &+ 1) & mask
-    }
-    return false
   }
 }

@@ -18,30 +18,30 @@ enum JSONText {
   /// A cursor in valid JSON; in any other text it stops early and finds nothing.
   private struct Reader {
     let json: [UInt8]
-    var place = 0
+    var position = 0
 
-    private var byte: UInt8 { place < json.count ? json[place] : 0 }
+    private var byte: UInt8 { position < json.count ? json[position] : 0 }
 
     private mutating func skipSpace() {
-      while [0x20, 0x09, 0x0A, 0x0D].contains(byte) { place += 1 }
+      while [0x20, 0x09, 0x0A, 0x0D].contains(byte) { position += 1 }
     }
 
     /// Returns the range of the value at the path `tokens`.
     mutating func value(at tokens: ArraySlice<String>) -> Range<Int>? {
       skipSpace()
       guard let token = tokens.first else {
-        let start = place
-        return skipValue() ? start..<place : nil
+        let start = position
+        return skipValue() ? start..<position : nil
       }
       switch byte {
       case UInt8(ascii: "{"):
         return member(UInt8(ascii: "}")) { reader, _ in
-          let start = reader.place
+          let start = reader.position
           guard reader.skipString() else { return nil }
-          let name = reader.json[start..<reader.place]
+          let name = reader.json[start..<reader.position]
           reader.skipSpace()
           guard reader.byte == UInt8(ascii: ":") else { return nil }
-          reader.place += 1
+          reader.position += 1
           return reader.isName(name, token)
         }.flatMap { _ in value(at: tokens.dropFirst()) }
       case UInt8(ascii: "["):
@@ -51,22 +51,22 @@ enum JSONText {
       }
     }
 
-    /// Moves to the value of the first member for which `isWanted` returns true; `isWanted` reads the name before the
+    /// Moves to the value of the first member for which `matches` returns true; `matches` reads the name before the
     /// value.
     ///
-    /// - Returns: the position of the value; `nil` if there is no such member, or if `isWanted` returned `nil`.
-    private mutating func member(_ end: UInt8, _ isWanted: (inout Reader, Int) -> Bool?) -> Int? {
-      place += 1
+    /// - Returns: the position of the value; `nil` if there is no such member, or if `matches` returned `nil`.
+    private mutating func member(_ end: UInt8, _ matches: (inout Reader, Int) -> Bool?) -> Int? {
+      position += 1
       var index = 0
       while true {
         skipSpace()
-        guard byte != end, place < json.count, let found = isWanted(&self, index) else { return nil }
-        if found { return place }
+        guard byte != end, position < json.count, let found = matches(&self, index) else { return nil }
+        if found { return position }
         skipSpace()
         guard skipValue() else { return nil }
         skipSpace()
         guard byte == UInt8(ascii: ",") else { return nil }
-        place += 1
+        position += 1
         index += 1
       }
     }
@@ -78,32 +78,32 @@ enum JSONText {
 
     private mutating func skipString() -> Bool {
       guard byte == UInt8(ascii: "\"") else { return false }
-      place += 1
-      while place < json.count, byte != UInt8(ascii: "\"") { place += byte == UInt8(ascii: "\\") ? 2 : 1 }
-      place += 1
-      return place <= json.count
+      position += 1
+      while position < json.count, byte != UInt8(ascii: "\"") { position += byte == UInt8(ascii: "\\") ? 2 : 1 }
+      position += 1
+      return position <= json.count
     }
 
     /// Moves behind a value, without recursion.
     private mutating func skipValue() -> Bool {
       var depth = 0
-      while place < json.count {
+      while position < json.count {
         switch byte {
         case UInt8(ascii: "\""):
           guard skipString() else { return false }
         case UInt8(ascii: "{"), UInt8(ascii: "["):
           depth += 1
-          place += 1
+          position += 1
           continue
         case UInt8(ascii: "}"), UInt8(ascii: "]"):
           depth -= 1
-          place += 1
+          position += 1
         case UInt8(ascii: ","), UInt8(ascii: ":"), 0x20, 0x09, 0x0A, 0x0D:
           if depth == 0 { return true }
-          place += 1
+          position += 1
           continue
         default:
-          while place < json.count, !",:]} \t\n\r".utf8.contains(byte) { place += 1 }
+          while position < json.count, !",:]} \t\n\r".utf8.contains(byte) { position += 1 }
         }
         if depth <= 0 { return depth == 0 }
       }

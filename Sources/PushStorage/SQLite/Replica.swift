@@ -48,9 +48,6 @@ package final class Replica: Sendable {
   /// Sets the log that changes go into from now on.
   package func join(_ log: any ReplicationLog) { state.withLock { $0.log = log } }
 
-  /// True if the data is shared with other gateways.
-  package var isShared: Bool { state.withLock { $0.log != nil } }
-
   /// Registers a callback for changes of other gateways to some tables.
   func onChange(of tables: Set<String>, _ adopt: @escaping Adopt) {
     state.withLock { $0.listeners.append((tables, adopt)) }
@@ -123,7 +120,7 @@ extension SQLiteStore {
   /// Makes this empty database a replica of a cluster's data.
   ///
   /// - Throws: ``StoreError`` if it contains data of a standalone gateway.
-  package func becomeReplica(of cell: String) async throws {
+  package func becomeReplica(of cluster: String) async throws {
     try await pool.change { db in
       for table in try Schema.tables(db) where table != "replica" {
         guard try Bool.fetchOne(db, sql: "SELECT EXISTS (SELECT 1 FROM \"\(table)\")") == false else {
@@ -132,7 +129,7 @@ extension SQLiteStore {
               + "`pushcli admin backup --stopped` and `pushcli admin restore --backend`")
         }
       }
-      try db.execute(sql: "INSERT INTO replica (id, cell, position) VALUES (1, ?, 0)", arguments: [cell])
+      try db.execute(sql: "INSERT INTO replica (id, cell, position) VALUES (1, ?, 0)", arguments: [cluster])
     }
   }
 

@@ -4,7 +4,7 @@ import GRDB
 /// The replica state of the database in a state folder, read before the database is opened and migrated.
 package struct ReplicaFile: Sendable {
   /// The cluster of the replica; empty if the replica must not be used any more.
-  package var cell: String
+  package var cluster: String
   /// The position of the last entry of the cluster's log that the replica has.
   package var position: UInt64
   /// The migrations of the database.
@@ -26,7 +26,7 @@ package struct ReplicaFile: Sendable {
     guard try db.tableExists("replica"), let row = try Row.fetchOne(db, sql: "SELECT * FROM replica") else {
       return nil
     }
-    (cell, position) = (row["cell"], UInt64(row["position"] as Int64))
+    (cluster, position) = (row["cell"], UInt64(row["position"] as Int64))
     latestSchema = row["latest_schema"] ?? 0
     migrations = try Schema.migrator.appliedIdentifiers(db)
   }

@@ -39,8 +39,6 @@ package struct ChangeSet: Sendable, Equatable, Codable {
     (self.schema, self.changes) = (schema, changes)
   }
 
-  package var tables: Set<String> { Set(changes.map(\.table)) }
-
   /// Returns the message.
   package func encoded() throws -> [UInt8] { Array(try JSONEncoder().encode(self)) }
 

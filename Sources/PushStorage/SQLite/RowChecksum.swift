@@ -13,14 +13,14 @@ package struct RowChecksum {
 
   package mutating func add(_ bytes: UnsafeRawBufferPointer) {
     add(word: UInt64(bytes.count))
-    var place = 0
-    while bytes.count - place >= 8 {
-      add(word: unsafe bytes.loadUnaligned(fromByteOffset: place, as: UInt64.self).littleEndian)
-      place += 8
+    var position = 0
+    while bytes.count - position >= 8 {
+      add(word: unsafe bytes.loadUnaligned(fromByteOffset: position, as: UInt64.self).littleEndian)
+      position += 8
     }
-    guard place < bytes.count else { return }
+    guard position < bytes.count else { return }
     var rest: UInt64 = 0
-    for offset in place..<bytes.count { rest = unsafe rest << 8 | UInt64(bytes[offset]) }
+    for offset in position..<bytes.count { rest = unsafe rest << 8 | UInt64(bytes[offset]) }
     add(word: rest)
   }
 

@@ -23,11 +23,11 @@ struct AdminBackup: AsyncParsableCommand {
   @Argument(help: "The file to write.", completion: .file()) var file: String
   @Flag(help: "From the files of a gateway of this machine that does not run.") var stopped = false
   @OptionGroup var state: StateOptions
-  @OptionGroup var cell: CellOptions
+  @OptionGroup var cluster: ClusterOptions
   @OptionGroup var format: FormatOptions
 
   func validate() throws {
-    guard stopped || !cell.isGiven else {
+    guard stopped || !cluster.isGiven else {
       throw ValidationError("--backend, --nats-creds and --nats-ca are for --stopped: a gateway that runs knows them")
     }
     guard !stopped || state.gateway == nil else {
@@ -43,9 +43,9 @@ struct AdminBackup: AsyncParsableCommand {
     }
     PrivateFile.restrictProcess()
     let folder = try state.local.folder
-    let configuration = try Configuration.read(folder, flags: cell.flags, file: nil)
+    let configuration = try Configuration.read(folder, flags: cluster.flags, file: nil)
     do {
-      let summary = try await CellBackups.save(folder, configuration, to: path, logger: CellOptions.logger)
+      let summary = try await ClusterBackups.save(folder, configuration, to: path, logger: ClusterOptions.logger)
       Backup.report("saved", summary, format)
     } catch {
       throw CommandFailure(.failed, "\(error)")
@@ -69,12 +69,12 @@ struct AdminRestore: AsyncParsableCommand {
       """)
   @Argument(help: "A file that `pushcli admin backup` made.", completion: .file()) var file: String
   @OptionGroup var state: LocalOptions
-  @OptionGroup var cell: CellOptions
-  @OptionGroup var new: NewCellOptions
+  @OptionGroup var cluster: ClusterOptions
+  @OptionGroup var new: NewClusterOptions
   @OptionGroup var format: FormatOptions
 
   func validate() throws {
-    guard cell.backend != nil || !(cell.isGiven || new.isGiven) else {
+    guard cluster.backend != nil || !(cluster.isGiven || new.isGiven) else {
       throw ValidationError("the options of a cluster need --backend nats://HOST:PORT, which is not given")
     }
   }
@@ -86,15 +86,15 @@ struct AdminRestore: AsyncParsableCommand {
       throw CommandFailure(.usage, "\(file) can't be read: check its name and permissions")
     }
     var configuration: Configuration?
-    if cell.backend != nil {
+    if cluster.backend != nil {
       configuration = try Configuration.read(
-        folder, flags: cell.flags.merging(new.flags) { one, _ in one }, file: nil)
+        folder, flags: cluster.flags.merging(new.flags) { one, _ in one }, file: nil)
     }
     do {
       guard let configuration else {
         return Backup.report("restored \(folder.path) from", try Backup.restore(file, into: folder), format)
       }
-      let summary = try await CellBackups.restore(file, into: folder, configuration, logger: CellOptions.logger)
+      let summary = try await ClusterBackups.restore(file, into: folder, configuration, logger: ClusterOptions.logger)
       Backup.report("restored a new cluster from", summary, format)
     } catch {
       throw CommandFailure(.failed, "\(error)")
@@ -103,7 +103,7 @@ struct AdminRestore: AsyncParsableCommand {
 }
 
 /// The options for a cluster's brokers, with the same names as for `serve`.
-struct CellOptions: ParsableArguments {
+struct ClusterOptions: ParsableArguments {
   @Option(help: "The cluster's brokers: nats://HOST:PORT, comma-separated.") var backend: String?
   @Option(help: "The credentials file for the brokers.", completion: .file()) var natsCreds: String?
   @Option(help: "The CA of brokers with tls://, a PEM file.", completion: .file()) var natsCa: String?
@@ -120,7 +120,7 @@ struct CellOptions: ParsableArguments {
 }
 
 /// The options for a new cluster, with the same names as for `serve`.
-struct NewCellOptions: ParsableArguments {
+struct NewClusterOptions: ParsableArguments {
   @Option(help: "Number of streams for the mailboxes of the cluster. (16)") var cellPartitions: String?
   @Option(help: "How many brokers keep each stream. (3)") var cellReplicas: String?
 

@@ -218,9 +218,9 @@ struct Bench: AsyncParsableCommand {
     }
     let isOurs = FileManager.default.fileExists(atPath: folder.adminSocket) && path == nil
     let development = folder.development
-    let places = try [GatewayAddress(host: host, port: port)] + gateway.state.detours.dropFirst()
+    let addresses = try [GatewayAddress(host: host, port: port)] + gateway.state.detours.dropFirst()
     var target = LoadTarget(
-      places: places, trustPath: trustPath, adminSocket: isOurs ? folder.adminSocket : nil,
+      addresses: addresses, trustPath: trustPath, adminSocket: isOurs ? folder.adminSocket : nil,
       topic: topic ?? development?.topic ?? "com.example.news")
     if !isOurs, !acceptOnly { target.adminSocket = folder.adminSocket }
     target.path = path

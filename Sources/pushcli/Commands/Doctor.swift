@@ -42,7 +42,7 @@ struct Doctor: AsyncParsableCommand {
   @OptionGroup var format: FormatOptions
 
   func run() async throws {
-    if repair { return try mend() }
+    if repair { return try repairFiles() }
     let findings =
       if let elsewhere = try examined {
         await elsewhere.findings()
@@ -61,7 +61,7 @@ struct Doctor: AsyncParsableCommand {
   }
 
   /// The remote gateway to examine; nil for the gateway of the state folder.
-  private var examined: RemoteExamination? {
+  private var examined: RemoteCheck? {
     get throws {
       let contexts = Contexts(try state.folder)
       let named =
@@ -72,23 +72,23 @@ struct Doctor: AsyncParsableCommand {
       // Each gateway of a cluster is examined separately, at the given address instead of the joined one.
       let asked = gateway.flatMap { contexts[$0] == nil ? (try? GatewayAddress($0)) : nil }
       return (asked ?? context.address).map { address in
-        RemoteExamination(
-          place: .tls(host: address.host, port: address.port), trustPath: trustPath ?? context.trustPath)
+        RemoteCheck(
+          target: .tls(host: address.host, port: address.port), trustPath: trustPath ?? context.trustPath)
       }
     }
   }
 
-  private func remote(_ text: String) throws -> RemoteExamination {
-    guard let place = RemoteExamination.Place(text) else {
+  private func remote(_ text: String) throws -> RemoteCheck {
+    guard let target = RemoteCheck.Target(text) else {
       throw CommandFailure(
         .usage, "\"\(text)\" is not a gateway: expected HOST:PORT, https://HOST or http://HOST:PORT, as 127.0.0.1:2197")
     }
     let own = try state.folder.trustPath
     let known = [own, SystemTrust.path].first { FileManager.default.isReadableFile(atPath: $0) }
-    return RemoteExamination(place: place, trustPath: trustPath ?? known ?? own)
+    return RemoteCheck(target: target, trustPath: trustPath ?? known ?? own)
   }
 
-  private func mend() throws {
+  private func repairFiles() throws {
     PrivateFile.restrictProcess()
     let folder = try state.folder
     let report: RepairReport?

@@ -149,7 +149,7 @@ struct Faults: AsyncParsableCommand {
   private static func show(_ faults: [FaultRecord], _ format: some OutputForm) {
     format.print(lines: faults, ["NAME", "DOES", "FOR", "HITS", "LEFT", "ENDS IN", "ACTIVE"]) { fault in
       [
-        fault.rule.name, fault.does, fault.rule.target, String(fault.strikes), fault.left.map(String.init) ?? "-",
+        fault.rule.name, fault.does, fault.rule.target, String(fault.injections), fault.left.map(String.init) ?? "-",
         fault.secondsLeft.map { String(format: "%.0fs", $0.rounded(.up)) } ?? "-", fault.isActive ? "yes" : "no",
       ]
     }

@@ -86,7 +86,7 @@ struct Log: AsyncParsableCommand {
       let (page, isRefused) = try await LogPath.next { waits in
         try await self.page(query, after: after, seconds: waits ? Limits.maximumLogWaitTime / 2 : 0, admin, path)
       }
-      unanswered.tell(page.unanswered)
+      unanswered.report(page.unanswered)
       page.rows.forEach(print)
       after = page.after
       if isRefused, page.rows.isEmpty { try await Task.sleep(for: Log.refusedPause) }
@@ -107,7 +107,7 @@ struct Log: AsyncParsableCommand {
     // By the identity of a row among all gateways of a cluster.
     var found: [String: LogRecord] = [:]
     func add(_ answer: LogRows) {
-      unanswered.tell(answer.cell?.unanswered)
+      unanswered.report(answer.cluster?.unanswered)
       for row in answer.rows { found["\(row.number) \(row.gateway ?? "")"] = row }
     }
     add(try await admin.get(path.path + "?" + values))
@@ -146,7 +146,7 @@ struct Log: AsyncParsableCommand {
       let size = min(left, Limits.maximumLogPage)
       let start: LogStart = try await admin.get(
         path.path + "/start?" + (query + ["limit=\(size)"]).joined(separator: "&") + before)
-      unanswered.tell(start.unanswered)
+      unanswered.report(start.unanswered)
       let isBeginning = start.before == nil || start.firstAfter == after
       after = start.firstAfter
       if isBeginning { break }
@@ -158,7 +158,7 @@ struct Log: AsyncParsableCommand {
     while left > 0 {
       let page = try await self.page(
         query, after: after, seconds: 0, size: min(left, Limits.maximumLogPage), admin, path)
-      unanswered.tell(page.unanswered)
+      unanswered.report(page.unanswered)
       page.rows.forEach(print)
       last = page.rows.last ?? last
       left -= page.rows.count

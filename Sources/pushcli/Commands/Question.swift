@@ -41,7 +41,7 @@ final class Question: Sendable {
       let admin = try await Admin(state)
       defer { admin.close() }
       others = await admin.others()
-      let ways = try state.ways(told: others, devices: [device])
+      let ways = try state.ways(reported: others, devices: [device])
       (access, log) = (ClusterAccess(state, ways.administered), ClusterAccess(state, ways))
       signer = try await ProviderPush(topic: topic, signing: signing, gateway: gateway).signer()
     }

@@ -142,10 +142,10 @@ struct Send: AsyncParsableCommand {
     defer { admin.close() }
     guard path.isAdministered else {
       let names = Credentials.names(in: try gateway.state.folder)
-      return ClusterAccess(gateway.state, try gateway.state.ways(told: [], devices: names))
+      return ClusterAccess(gateway.state, try gateway.state.ways(reported: [], devices: names))
     }
     let device = to.map { String($0.prefix { $0 != "/" }) }
-    let ways = try gateway.state.ways(told: await admin.others(), devices: [device].compactMap(\.self))
+    let ways = try gateway.state.ways(reported: await admin.others(), devices: [device].compactMap(\.self))
     return ClusterAccess(gateway.state, ways)
   }
 

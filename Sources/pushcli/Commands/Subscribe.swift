@@ -100,7 +100,7 @@ struct Subscribe: AsyncParsableCommand {
       sounds: try gateway.state.local.folder.soundsPath,
       commands: ExecCommands(everything: open, pairs: openFor),
       screen: PhoneSession.Screen(
-        form: form, background: Appearance.told(environment) ?? .dark, appearance: appearance,
+        form: form, background: Appearance.reported(environment) ?? .dark, appearance: appearance,
         takesSequences: form.drawing != .plain && Terminal().isInteractive),
       sender: gateway.pushSending
     )
@@ -146,7 +146,7 @@ struct Subscribe: AsyncParsableCommand {
 
   private func receive(_ session: DeviceSession) async throws {
     let receiver = LineReceiver(
-      session, form: format.json ? .json : .plain, wanted: once ? 1 : count, waits: !once,
+      session, form: format.json ? .json : .plain, maximumCount: once ? 1 : count, waits: !once,
       runner: commands.isEmpty ? nil : PushRunner(commands: commands, jobs: jobs, repeatsUntilSuccess: ackOnSuccess))
     try await receiver.run()
   }

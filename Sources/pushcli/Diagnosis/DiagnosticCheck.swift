@@ -241,10 +241,10 @@ struct DiagnosticCheck {
     case .ascii:
       return .warning(check, "the phone is drawn in ASCII, with initials for icons: \(form.reason)")
     case .full:
-      let told = Appearance.told(environment).map { "\($0.rawValue), as COLORFGBG says" } ?? "dark"
+      let reported = Appearance.reported(environment).map { "\($0.rawValue), as COLORFGBG says" } ?? "dark"
       return .ok(
         check,
-        "the phone is drawn in full: \(form.reason); \(told), unless the terminal answers (OSC 11) that it is otherwise"
+        "the phone is drawn in full: \(form.reason); \(reported), unless the terminal answers (OSC 11) that it is otherwise"
       )
     }
   }

@@ -3,7 +3,7 @@
 /// For the local gateway, the limit covers a restart, also with a migration or a boot. The network to a remote gateway
 /// can be down for longer.
 struct Absence {
-  static let patience = Duration.seconds(120)
+  static let gracePeriod = Duration.seconds(120)
 
   private let isLocal: Bool
   /// The time of the first failed request since the last answer.
@@ -19,9 +19,9 @@ struct Absence {
   mutating func note(_ failure: CommandFailure, at now: ContinuousClock.Instant = .now) throws(CommandFailure) {
     let first = start ?? now
     start = first
-    guard isLocal, now - first >= Absence.patience else { return }
+    guard isLocal, now - first >= Absence.gracePeriod else { return }
     var failure = failure
-    failure.message = "waited \(Absence.patience.components.seconds) seconds for the gateway: \(failure.message)"
+    failure.message = "waited \(Absence.gracePeriod.components.seconds) seconds for the gateway: \(failure.message)"
     throw failure
   }
 

@@ -121,12 +121,12 @@ extension StateOptions {
   /// Returns the ways to the gateways of the cluster.
   ///
   /// - Parameters:
-  ///   - told: the addresses that the own gateway names.
+  ///   - reported: the addresses that the own gateway names.
   ///   - devices: the devices that the command is about; the first one with its secret here can read its own rows.
-  func ways(told: [GatewayAddress], devices: [String]) throws -> GatewayWays {
+  func ways(reported: [GatewayAddress], devices: [String]) throws -> GatewayWays {
     let context = try self.context
     let secret = devices.lazy.compactMap { try? Credentials.read($0, in: context.folder) }.first?.secret
-    return GatewayWays(context, told: try detours + told, bearer: Admin.bearer(of: context), secret: secret)
+    return GatewayWays(context, reported: try detours + reported, bearer: Admin.bearer(of: context), secret: secret)
   }
 }
 

@@ -127,7 +127,7 @@ struct LogPath {
       let size = min(left, Limits.maximumLogPage)
       let values = query + search + ["limit=\(size)"]
       let answer: LogRows = try await admin.get(path + "?" + values.joined(separator: "&") + before)
-      unanswered.tell(answer.cell?.unanswered)
+      unanswered.report(answer.cluster?.unanswered)
       pages.append(answer)
       left -= answer.rows.count
       guard answer.rows.count == size, let next = answer.before else { break }

@@ -18,13 +18,14 @@ struct GatewayWays: Sendable {
 
   /// - Parameters:
   ///   - context: the own gateway.
-  ///   - told: further addresses of the cluster, as the options or the own gateway name them.
+  ///   - reported: further addresses of the cluster, as the options or the own gateway name them.
   ///   - bearer: the credential of an administrator; nil if this machine has none.
   ///   - secret: the secret of a device that the command is about; nil if another machine has it.
-  init(_ context: GatewayContext, told: [GatewayAddress], bearer: String?, secret: String?) {
+  init(_ context: GatewayContext, reported: [GatewayAddress], bearer: String?, secret: String?) {
     if !context.isRemote { all.append(Way(address: nil, secret: nil, isAdministered: true)) }
     var seen: Set<GatewayAddress> = []
-    for address in [context.address].compactMap(\.self) + told + context.others where seen.insert(address).inserted {
+    for address in [context.address].compactMap(\.self) + reported + context.others where seen.insert(address).inserted
+    {
       if let bearer { all.append(Way(address: address, secret: bearer, isAdministered: true)) }
       if let secret { all.append(Way(address: address, secret: secret, isAdministered: false)) }
     }

@@ -47,7 +47,7 @@ struct PushEvents {
       failure = nil
       let page = answer.page
       position = (page.after, answer.connection)
-      unanswered.tell(page.unanswered)
+      unanswered.report(page.unanswered)
       let rows = page.rows.filter { seen.insert("\($0.number) \($0.at) \($0.event) \($0.gateway ?? "")").inserted }
       if !answer.isRefused { backoff.reset() }
       if !rows.isEmpty { return rows }

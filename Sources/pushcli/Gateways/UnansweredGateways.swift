@@ -2,12 +2,12 @@ import PushCore
 
 /// Prints on standard error the gateways of a cluster that have not answered, each time that the list changes.
 struct UnansweredGateways {
-  private var told: [String] = []
+  private var reported: [String] = []
 
   /// - Parameter names: the names of the gateways that have not answered; nil from a gateway without a cluster.
-  mutating func tell(_ names: [String]?) {
-    guard let names, names != told else { return }
-    told = names
+  mutating func report(_ names: [String]?) {
+    guard let names, names != reported else { return }
+    reported = names
     guard !names.isEmpty else { return }
     Output.words("rows are missing: no answer from \(names.joined(separator: ", "))")
   }

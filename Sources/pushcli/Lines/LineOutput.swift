@@ -44,7 +44,7 @@ final class LineOutput {
   func recover(after cursor: UInt64) {
     guard let (bytes, start) = lastBytes() else { return }
     let end = bytes.lastIndex(of: UInt8(ascii: "\n")).map { $0 + 1 } ?? 0
-    mend(bytes[end...], at: start + end)
+    repair(bytes[end...], at: start + end)
     // Lines of other devices can be between the lines of this device.
     for line in bytes[..<end].split(separator: UInt8(ascii: "\n")) {
       if let identity = identity(of: line), identity.seq > cursor { written.insert(identity) }
@@ -67,7 +67,7 @@ final class LineOutput {
   }
 
   /// Removes an incomplete push after the last line end, or ends the last line.
-  private func mend(_ rest: ArraySlice<UInt8>, at offset: Int) {
+  private func repair(_ rest: ArraySlice<UInt8>, at offset: Int) {
     guard !rest.isEmpty else { return }
     let opening = GatewayLine.pushOpening
     if identity(of: rest) == nil, rest.starts(with: opening) || opening.starts(with: rest) {

@@ -13,17 +13,17 @@ struct LineReceiver {
   private let session: DeviceSession
   private let form: Form
   /// The number of pushes to receive; nil for all.
-  private let wanted: Int?
+  private let maximumCount: Int?
   /// True if the device tries again when the gateway can't be reached at the beginning.
   private let waits: Bool
   private let runner: PushRunner?
   private let output = LineOutput()
   private let parser = JSONParser(maximumDepth: JSONParser.maximumLineDepth)
 
-  init(_ session: DeviceSession, form: Form, wanted: Int?, waits: Bool, runner: PushRunner?) {
+  init(_ session: DeviceSession, form: Form, maximumCount: Int?, waits: Bool, runner: PushRunner?) {
     self.session = session
     self.form = form
-    self.wanted = wanted
+    self.maximumCount = maximumCount
     self.waits = waits
     self.runner = runner
   }
@@ -31,7 +31,7 @@ struct LineReceiver {
   func run() async throws {
     let turn = ShowingTurn()
     let stops = StopSignals()
-    let questions = form == .plain && isatty(STDIN_FILENO) == 1 && wanted == nil ? Questions(session) : nil
+    let questions = form == .plain && isatty(STDIN_FILENO) == 1 && maximumCount == nil ? Questions(session) : nil
     let session = session
     let stopping = Task {
       guard await stops.next() != nil else { return }
@@ -62,7 +62,7 @@ struct LineReceiver {
       }
       received += try await deliver(batch, after: received, questions)
       turn.end()
-      if received == wanted { session.finish() }
+      if received == maximumCount { session.finish() }
     }
     // The stopping task also ends the process.
     if turn.isStopping { await stopping.value }
@@ -72,7 +72,7 @@ struct LineReceiver {
   /// Shows the pushes, runs their commands, stores and acknowledges them; returns the number of shown pushes.
   private func deliver(_ pushes: PushBatch, after received: Int, _ questions: Questions?) async throws -> Int {
     let news = output.news(in: pushes)
-    let shown = news.prefix(wanted.map { max(0, $0 - received) } ?? .max)
+    let shown = news.prefix(maximumCount.map { max(0, $0 - received) } ?? .max)
     // Pushes that were already written under another number are stored, too.
     let last = shown.lines.count == news.lines.count ? pushes.lastSeq : shown.lastSeq
     guard !shown.lines.isEmpty || last > 0 else { return 0 }
@@ -158,7 +158,7 @@ private final class Questions: Sendable {
   private let session: DeviceSession
   private let state = Mutex((waiting: [DevicePush](), asked: String?.none, since: ContinuousClock.now))
   /// The user's answers, until the gateway confirms them or this process ends.
-  private let untold = Mutex<[(push: DevicePush, action: String)]>([])
+  private let unconfirmed = Mutex<[(push: DevicePush, action: String)]>([])
 
   /// The time that a question must have been shown before a line counts as its answer.
   private static let readinessTime = Duration.milliseconds(500)
@@ -208,25 +208,25 @@ private final class Questions: Sendable {
       state.waiting.removeFirst()
       return (push, choices[index].id)
     }
-    if let answered { tell(answered.push, answered.action) }
+    if let answered { send(answered.push, answered.action) }
     ask()
   }
 
-  private func tell(_ push: DevicePush, _ action: String) {
-    if session.answer(push.id, action) { untold.withLock { $0.append((push, action)) } }
+  private func send(_ push: DevicePush, _ action: String) {
+    if session.answer(push.id, action) { unconfirmed.withLock { $0.append((push, action)) } }
   }
 
   /// Sends the answers again that the gateway has not confirmed.
   func repeatAnswers() {
-    for (push, action) in untold.withLock({ $0 }) where !session.answer(push.id, action) { confirm(push.id) }
+    for (push, action) in unconfirmed.withLock({ $0 }) where !session.answer(push.id, action) { confirm(push.id) }
   }
 
   /// Removes an answer that the gateway has confirmed, and returns its push.
   @discardableResult
   func confirm(_ id: String) -> DevicePush? {
-    untold.withLock { untold in
-      guard let place = untold.firstIndex(where: { $0.push.id == id }) else { return nil }
-      return untold.remove(at: place).push
+    unconfirmed.withLock { unconfirmed in
+      guard let place = unconfirmed.firstIndex(where: { $0.push.id == id }) else { return nil }
+      return unconfirmed.remove(at: place).push
     }
   }
 
@@ -250,7 +250,7 @@ private final class Questions: Sendable {
   /// Answers the open question with its cancelling button, as leaving does (A7).
   func leave() {
     let push = state.withLock { state in state.waiting.first { $0.id == state.asked } }
-    if let push { tell(push, push.presentation.alert?.linearChoices[0].id ?? "close") }
+    if let push { send(push, push.presentation.alert?.linearChoices[0].id ?? "close") }
   }
 }
 

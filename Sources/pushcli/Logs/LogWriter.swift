@@ -22,7 +22,7 @@ final class LogWriter: Sendable {
     var isAwake = false
     var gate = LogRateLimiter<Kind>(count: Limits.maximumRepeatedLines, interval: Limits.limitLogInterval)
     /// The latest suppressed entry of each kind.
-    var untold: [Kind: LogEntry] = [:]
+    var suppressed: [Kind: LogEntry] = [:]
     var flushes: [DispatchSemaphore] = []
   }
 
@@ -50,9 +50,9 @@ final class LogWriter: Sendable {
   /// be about to end.
   func write(_ entry: LogEntry) {
     let mustWake = state.withLock { state -> Bool in
-      let (told, isTold) = LogWriter.filtered(entry, &state)
-      if let told { LogWriter.append(told, to: &state) }
-      if isTold { LogWriter.append(entry, to: &state) }
+      let (summary, isWritten) = LogWriter.filtered(entry, &state)
+      if let summary { LogWriter.append(summary, to: &state) }
+      if isWritten { LogWriter.append(entry, to: &state) }
       defer { state.isAwake = true }
       return !state.isAwake
     }
@@ -80,10 +80,10 @@ final class LogWriter: Sendable {
     let name = LoggedEvent(rawValue: event)?.key
     let kind = Kind(event: event, key: entry.fields.first { $0.name == name }?.value ?? "")
     guard let skipped = state.gate.note(kind, at: entry.at / 1000) else {
-      state.untold[kind] = entry
+      state.suppressed[kind] = entry
       return (nil, false)
     }
-    let last = state.untold.removeValue(forKey: kind)
+    let last = state.suppressed.removeValue(forKey: kind)
     return (skipped == 0 ? nil : last.map { $0.repeated(skipped, at: entry.at) }, true)
   }
 
@@ -97,16 +97,16 @@ final class LogWriter: Sendable {
 
   private func run() {
     while true {
-      let (entries, dropped, flushes, hasUntold) = state.withLock { state in
-        let untold = state.gate.takeSkipped(at: now() / 1000)
-        for (kind, count) in untold {
-          if let kind, let last = state.untold.removeValue(forKey: kind) {
+      let (entries, dropped, flushes, hasSuppressed) = state.withLock { state in
+        let suppressed = state.gate.takeSkipped(at: now() / 1000)
+        for (kind, count) in suppressed {
+          if let kind, let last = state.suppressed.removeValue(forKey: kind) {
             LogWriter.append(last.repeated(count, at: now()), to: &state)
           } else {
             state.dropped += count
           }
         }
-        if state.gate.hasSkipped == false { state.untold = [:] }
+        if state.gate.hasSkipped == false { state.suppressed = [:] }
         defer {
           (state.waiting, state.dropped, state.flushes) = ([], 0, [])
         }
@@ -118,7 +118,7 @@ final class LogWriter: Sendable {
       for flush in flushes { flush.signal() }
       guard entries.isEmpty, dropped == 0, flushes.isEmpty else { continue }
       // Suppressed entries are summarized at the end of their minute.
-      if hasUntold { _ = wake.wait(timeout: .now() + 1) } else { wake.wait() }
+      if hasSuppressed { _ = wake.wait(timeout: .now() + 1) } else { wake.wait() }
     }
   }
 

@@ -36,8 +36,8 @@ struct AppScreen {
   /// The number of rows of the list. The message below it can reduce it to half of the space, but not below one push.
   private var listRows: Int {
     guard !model.reading.isOpen else { return 0 }
-    let wanted = min(entries.count * 2, max(room - 1 - (message?.lines.count ?? 0), room / 2))
-    return min(max(wanted / 2 * 2, 2), max(room - 2, 1))
+    let preferred = min(entries.count * 2, max(room - 1 - (message?.lines.count ?? 0), room / 2))
+    return min(max(preferred / 2 * 2, 2), max(room - 2, 1))
   }
 
   private var messageRows: Int { model.reading.isOpen ? room : room - listRows - 1 }

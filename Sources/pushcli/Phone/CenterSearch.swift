@@ -21,8 +21,6 @@ struct CenterSearch: Sendable, Equatable {
     isASCII = text.utf8.allSatisfy { $0 < 0x80 }
   }
 
-  var isEverything: Bool { text.isEmpty && scope == .all }
-
   /// Returns true if every match of this search is also a match of `other`.
   func isNarrower(than other: CenterSearch) -> Bool { scope == other.scope && text.hasPrefix(other.text) }
 

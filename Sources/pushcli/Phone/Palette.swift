@@ -42,17 +42,6 @@ struct Palette: Sendable, Equatable {
     green: Color(2), dim: nil, badge: Color(1), badgeInk: Color(7), tiles: [Color(4)], tileInk: Color(7),
     selection: Color(4), selectionInk: Color(7), faintSelectionInk: Color(7))
 
-  /// The pairs of text and background colors; a nil background is the terminal's default.
-  var texts: [(name: String, text: Color?, background: Color?)] {
-    [
-      ("ink", ink, surface), ("faint ink", faintInk, surface), ("blue", blue, surface), ("red", red, surface),
-      ("focus", focusInk, focusBlue), ("red focus", focusInk, focusRed), ("accent", accent, nil), ("green", green, nil),
-      ("dim", dim, nil), ("badge", badgeInk, badge), ("selection", selectionInk, selection),
-      ("faint selection", faintSelectionInk, selection), ("dim tile", dimTileInk, dimTile),
-      ("dim badge", dimBadgeInk, dimBadge),
-    ] + tiles.map { ("tile \($0.index)", tileInk, $0) }
-  }
-
   /// Returns the tile colors of apps by topic. They are all different as long as there are at most as many apps as
   /// colors. Each app has the color selected by its topic, or the next color that no earlier app has.
   func tiles(of topics: [String]) -> [String: Color] {

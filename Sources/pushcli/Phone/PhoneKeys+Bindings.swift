@@ -14,12 +14,12 @@ extension PhoneModel {
     if let sheet = sheetInFront { return Self.sheetBindings(sheet) + [leave, help] }
     let toAlert = isElsewhere ? [KeyBinding("esc", "alert", .attendAlert, keys: [.escape, .tab])] : []
     if let group, !isElsewhere { return alertBindings(group) + [leave, help] }
-    if draft != nil { return toAlert + draftBindings(besides: toAlert) }
+    if draft != nil { return toAlert + draftBindings(except: toAlert) }
     if let settings {
       return settings.typing == nil
-        ? settingsBindings(settings) + [help] : toAlert + Self.editBindings(besides: toAlert)
+        ? settingsBindings(settings) + [help] : toAlert + Self.editBindings(except: toAlert)
     }
-    if center.isTyping, screen == .center { return toAlert + Self.searchBindings(besides: toAlert) }
+    if center.isTyping, screen == .center { return toAlert + Self.searchBindings(except: toAlert) }
     return screenBindings + common + [help]
   }
 
@@ -154,14 +154,14 @@ extension PhoneModel {
     return link + [copy] + report
   }
 
-  private static func searchBindings(besides taken: [KeyBinding]) -> [KeyBinding] {
+  private static func searchBindings(except taken: [KeyBinding]) -> [KeyBinding] {
     free(
       [
         KeyBinding("↵", "search", .endSearch, keys: [.return, .down]),
         KeyBinding("⇥", "where", [.tab: .turnScope(1), .backTab: .turnScope(-1)]),
         KeyBinding("esc", "all", .cancelSearch, keys: [.escape, .control("c")]),
         KeyBinding("⌫", "erase", .erase, keys: [.backspace]),
-      ], besides: taken)
+      ], except: taken)
   }
 
   // MARK: Modal views
@@ -178,16 +178,16 @@ extension PhoneModel {
     ]
   }
 
-  private static func editBindings(besides taken: [KeyBinding]) -> [KeyBinding] {
+  private static func editBindings(except taken: [KeyBinding]) -> [KeyBinding] {
     free(
       [
         KeyBinding("↵", "take", .endEdit, keys: [.return]),
         KeyBinding("esc", "as it was", .cancelEdit, keys: [.escape, .control("c")]),
         KeyBinding("⌫", "erase", .erase, keys: [.backspace]),
-      ], besides: taken)
+      ], except: taken)
   }
 
-  private func draftBindings(besides taken: [KeyBinding]) -> [KeyBinding] {
+  private func draftBindings(except taken: [KeyBinding]) -> [KeyBinding] {
     guard let draft else { return [] }
     let turn = draft.field == .app ? [KeyBinding("←→", "app", [.left: .nextApp(-1), .right: .nextApp(1)])] : []
     let enter =
@@ -201,11 +201,11 @@ extension PhoneModel {
         KeyBinding(
           "↑↓", "field", [.up: .nextField(-1), .down: .nextField(1), .tab: .nextField(1), .backTab: .nextField(-1)]),
         KeyBinding("⌫", "erase", .erase, keys: [.backspace]),
-      ], besides: taken)
+      ], except: taken)
   }
 
   /// Returns bindings without the keys that other bindings use.
-  private static func free(_ bindings: [KeyBinding], besides others: [KeyBinding]) -> [KeyBinding] {
+  private static func free(_ bindings: [KeyBinding], except others: [KeyBinding]) -> [KeyBinding] {
     let taken = Set(others.flatMap(\.commands.keys))
     return bindings.compactMap { binding in
       var binding = binding

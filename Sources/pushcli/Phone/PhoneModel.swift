@@ -52,7 +52,7 @@ struct PhoneModel: Sendable, Equatable {
   var form = TerminalCapabilities.full
   /// The appearance of the terminal's background, and the appearance that the user requested instead.
   var background = Appearance.dark
-  var wantedAppearance: Appearance?
+  var requestedAppearance: Appearance?
   /// The time at which the terminal got the focus. A click that gave it the focus has no other effect.
   var focusedAt: Date?
   /// The time zone of all times on screen.
@@ -125,7 +125,7 @@ struct PhoneModel: Sendable, Equatable {
 
   var palette: Palette {
     if form.colors < 256 { return .basic }
-    return (wantedAppearance ?? state.settings.appearance ?? background) == .light ? .light : .dark
+    return (requestedAppearance ?? state.settings.appearance ?? background) == .light ? .light : .dark
   }
 
   /// Returns the title of an app in headers, with its icon if the terminal can draw it.

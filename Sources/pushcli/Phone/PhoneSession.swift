@@ -64,9 +64,9 @@ struct PhoneSession {
   ) async throws {
     let journal = try PhoneJournal(folder: folder, device: device)
     let (state, notice) = try await PhoneSession.load(journal)
-    try session.resume(after: NumberedPlace(epoch: state.epoch, seq: state.lastSeq))
+    try session.resume(after: NumberedPosition(epoch: state.epoch, seq: state.lastSeq))
     var model = PhoneModel(device: device, state: state)
-    (model.form, model.background, model.wantedAppearance) = (screen.form, screen.background, screen.appearance)
+    (model.form, model.background, model.requestedAppearance) = (screen.form, screen.background, screen.appearance)
     model.canCompose = sender != nil
     terminal.takeMouse(state.settings.usesMouse)
     if let focus = session.focus { model.record(.settings(state.settings.with(focus: focus))) }
@@ -74,17 +74,17 @@ struct PhoneSession {
     if let notice { inbox.post(.message(.notice(notice))) }
     let watch = FileWatch(journal.path)
     let (session, inbox, changes) = (session, inbox, watch.changes)
-    let keeper = PhoneKeeper(journal, session, environment, sender, inbox)
+    let runner = PhoneEffectRunner(journal, session, environment, sender, inbox)
     // Dedicated threads, because saving blocks on the disk.
     let forwarder = Task(executorPreference: SerialQueue("gateway")) {
-      await PhoneSession.forward(session, inbox, keeper)
+      await PhoneSession.forward(session, inbox, runner)
     }
     let watcher = Task(executorPreference: SerialQueue("history")) {
       // Reads the changes that were written before the watch began.
-      await keeper.refresh()
-      for await _ in changes { await keeper.refresh() }
+      await runner.refresh()
+      for await _ in changes { await runner.refresh() }
     }
-    try await show(model, inbox) { effects in await keeper.perform(effects) }
+    try await show(model, inbox) { effects in await runner.perform(effects) }
     session.finish()
     await session.waitForConfirmation()
     forwarder.cancel()
@@ -101,7 +101,7 @@ struct PhoneSession {
 
   /// Converts the events of the session into messages, no faster than the loop takes them.
   private static func forward(
-    _ session: DeviceSession, _ inbox: Inbox<PhoneMessage>, _ keeper: PhoneKeeper
+    _ session: DeviceSession, _ inbox: Inbox<PhoneMessage>, _ runner: PhoneEffectRunner
   ) async {
     let queue = session.events()
     let parser = JSONParser(maximumDepth: JSONParser.maximumLineDepth)
@@ -129,18 +129,18 @@ struct PhoneSession {
         case .preferences(let preferences): await inbox.send(.preferences(preferences))
         case .pushes(let batch):
           await inbox.waitForRoom()
-          await keeper.receive(batch.contents.compactMap { DevicePush(line: $0, parser: parser) })
-        case .renumbered(let epoch): await keeper.renumber(epoch)
+          await runner.receive(batch.contents.compactMap { DevicePush(line: $0, parser: parser) })
+        case .renumbered(let epoch): await runner.renumber(epoch)
         case .retract(let id):
           // The answer of another screen of this device must be read first.
-          await keeper.refresh()
+          await runner.refresh()
           await inbox.send(.retract(id: id))
         case .answeredElsewhere(let id, let answer):
-          await keeper.refresh()
+          await runner.refresh()
           await inbox.send(.answeredElsewhere(id: id, answer))
         case .takenBack(let id, let topic): await inbox.send(.takenBack(id: id, topic: topic))
         case .answered(let id, let action): await inbox.send(.answered(id: id, action: action))
-        case .gap(let dropped, let last): await keeper.noteGap(dropped, through: last)
+        case .gap(let dropped, let last): await runner.noteGap(dropped, through: last)
         case .unreadable, .undeliverable: await inbox.send(.notice(event.wordsOfLoss ?? ""))
         case .typed, .ended, .served, .caughtUp: break
         }

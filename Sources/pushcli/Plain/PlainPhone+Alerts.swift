@@ -19,7 +19,7 @@ extension PlainPhone {
     asked = phone.group?.ordinals ?? []
     if subject == .nothing, !asked.isEmpty { subject = .question }
     if subject == .question, asked.isEmpty { subject = .nothing }
-    telling.formUnion(asked)
+    showing.formUnion(asked)
     if let question { say(question) }
   }
 
@@ -139,20 +139,20 @@ extension PlainPhone {
   }
 
   private mutating func close(named name: String) -> [PhoneEffect] {
-    let wanted: [QueuedAlert]
+    let selected: [QueuedAlert]
     switch name {
-    case "everything": wanted = phone.alerts
-    case "all": wanted = phone.alerts(closedBy: "plain", before: state.nextOrdinal)
+    case "everything": selected = phone.alerts
+    case "all": selected = phone.alerts(closedBy: "plain", before: state.nextOrdinal)
     default:
       guard let app = app(name) else {
         return refuse("close which? Say numbers of the list, an app, all or everything: \(unknownApp(name))")
       }
-      wanted = phone.alerts.filter { $0.push.topic == app.topic && !$0.standsAlone }
+      selected = phone.alerts.filter { $0.push.topic == app.topic && !$0.standsAlone }
     }
-    let ready = wanted.filter { isReady($0.ordinal) }
-    guard !ready.isEmpty || wanted.isEmpty else { return refuse(PlainText.tooSoon) }
+    let ready = selected.filter { isReady($0.ordinal) }
+    guard !ready.isEmpty || selected.isEmpty else { return refuse(PlainText.tooSoon) }
     var left: [String] = []
-    if ready.count < wanted.count { left.append("\(wanted.count - ready.count) only just appeared") }
+    if ready.count < selected.count { left.append("\(selected.count - ready.count) only just appeared") }
     let others = phone.alerts.count { $0.standsAlone }
     if name == "all", others > 0 {
       left.append(
@@ -163,7 +163,7 @@ extension PlainPhone {
 
   /// Returns true if the alert has been shown for long enough to be answered.
   private func isReady(_ ordinal: Int) -> Bool {
-    told[ordinal].map { phone.now.timeIntervalSince($0) >= PlainPhone.readinessTime } ?? false
+    shown[ordinal].map { phone.now.timeIntervalSince($0) >= PlainPhone.readinessTime } ?? false
   }
 
   /// - Parameter left: the message about the alerts that remain.

@@ -25,7 +25,7 @@ extension PlainPhone {
       }
     }
     let isSearch = !text.isEmpty || scope != .all
-    tell(rows, orElse: isSearch ? "Nothing found." : "Nothing to read: alerts are kept here when they were answered.")
+    show(rows, orElse: isSearch ? "Nothing found." : "Nothing to read: alerts are kept here when they were answered.")
   }
 
   /// Lists all pushes of an app, also those without a text.
@@ -48,20 +48,20 @@ extension PlainPhone {
   private mutating func list(_ ordinals: [Int], header: String, orElse words: String) {
     pushes = ordinals
     let rows = ordinals.enumerated().map { PlainRow.push(number: $0 + 1, ordinal: $1) }
-    tell(rows.isEmpty ? [] : [.header(header)] + rows, orElse: words)
+    show(rows.isEmpty ? [] : [.header(header)] + rows, orElse: words)
   }
 
-  private mutating func tell(_ rows: [PlainRow], orElse words: String) {
+  private mutating func show(_ rows: [PlainRow], orElse words: String) {
     subject = .pushes
     guard !rows.isEmpty else {
       (subject, rest) = (.nothing, .nothing)
       return say(words)
     }
-    tell(rows[...], under: "")
+    show(rows[...], under: "")
   }
 
   /// Prints one page of rows, and keeps the rest for `more`.
-  private mutating func tell(_ rows: ArraySlice<PlainRow>, under header: String) {
+  private mutating func show(_ rows: ArraySlice<PlainRow>, under header: String) {
     var (rows, header, count) = (rows, header, 0)
     if case .push? = rows.first, !header.isEmpty { say("\(header), continued:") }
     while count < PlainPhone.pagePushes, let row = rows.popFirst() {
@@ -81,11 +81,11 @@ extension PlainPhone {
   }
 
   /// Prints the next page.
-  mutating func tellMore() {
+  mutating func showMore() {
     switch rest {
     case .nothing: say("There is no more.")
     case .lines(let lines): say(page: Array(lines))
-    case .rows(let rows, let header): tell(rows, under: header)
+    case .rows(let rows, let header): show(rows, under: header)
     }
   }
 
@@ -123,7 +123,7 @@ extension PlainPhone {
     if !entry.isRead { phone.record(.read([entry.ordinal])) }
   }
 
-  mutating func tellPayload(_ number: Int?) {
+  mutating func showPayload(_ number: Int?) {
     guard let entry = entry(number) else { return }
     say(page: TextLayout.wrapped(entry.push.payload, columns: columns))
   }

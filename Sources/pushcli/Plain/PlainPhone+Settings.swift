@@ -37,7 +37,7 @@ extension PlainPhone {
   mutating func set(_ typed: String) -> [PhoneEffect] {
     guard let (row, value) = setting(typed) else { return [] }
     guard !value.isEmpty else {
-      tell(row)
+      show(row)
       return []
     }
     var draft = SettingsDraft()
@@ -56,11 +56,11 @@ extension PlainPhone {
   }
 
   /// Prints the value and the possible values of a row of the list.
-  mutating func tellSetting(_ number: Int) {
-    if let row = row(number) { tell(row) }
+  mutating func showSetting(_ number: Int) {
+    if let row = row(number) { show(row) }
   }
 
-  private mutating func tell(_ row: SettingsRow) {
+  private mutating func show(_ row: SettingsRow) {
     let others = row.isText ? ", or another value" : ""
     say(
       "\(row.title) is \(row.value); it can be \(row.values.joined(separator: ", "))\(others): set \(PlainPhone.name(row.key)) VALUE"

@@ -22,9 +22,9 @@ struct PlainPhone: Sendable {
   /// The alerts of the last question.
   var asked: Set<Int> = []
   /// The alerts that were shown, with the time from which the user could read them.
-  var told: [Int: Date] = [:]
+  var shown: [Int: Date] = [:]
   /// The alerts in the output that is not written yet.
-  var telling: Set<Int> = []
+  var showing: Set<Int> = []
   var burst = PlainBurst()
   /// The last notice that was printed without a request; it is repeated only after the user types a line.
   var lastNotice: String?
@@ -96,16 +96,16 @@ struct PlainPhone: Sendable {
   /// Notes that the output can be read from `now` on.
   mutating func noteShown(now: Date) {
     let waiting = Set(phone.alerts.map(\.ordinal))
-    for ordinal in telling where told[ordinal] == nil { told[ordinal] = now }
-    telling = []
-    told = told.filter { waiting.contains($0.key) }
+    for ordinal in showing where shown[ordinal] == nil { shown[ordinal] = now }
+    showing = []
+    shown = shown.filter { waiting.contains($0.key) }
   }
 }
 
 /// The counter of a burst of pushes, of which only the first are printed in full.
 struct PlainBurst: Sendable, Equatable {
   /// The number of pushes of a burst that are printed.
-  static let maximumTold = 5
+  static let maximumShown = 5
   /// The number of pauses after which the summary is printed even if the burst continues.
   static let maximumPauses = 10
 
@@ -113,33 +113,33 @@ struct PlainBurst: Sendable, Equatable {
   var isWaiting = false
   var count = 0
   /// The number of pushes that were not printed.
-  var untold = 0
+  var unshown = 0
   private var pauses = 0
 
   /// True if more pushes arrived than are printed.
-  var isOverfull: Bool { untold > 0 }
+  var isOverfull: Bool { unshown > 0 }
 
   /// Counts a push; returns true if it is printed.
   mutating func take() -> Bool {
     count += 1
-    guard count > PlainBurst.maximumTold else { return true }
-    untold += 1
+    guard count > PlainBurst.maximumShown else { return true }
+    unshown += 1
     return false
   }
 
   /// Ends a pause; returns the number of pushes to summarize, and true if the burst continues.
-  mutating func pause() -> (untold: Int, goesOn: Bool) {
+  mutating func pause() -> (unshown: Int, goesOn: Bool) {
     pauses += 1
     // More pushes than are printed arrived since the previous pause.
-    let goesOn = count > PlainBurst.maximumTold
+    let goesOn = count > PlainBurst.maximumShown
     isWaiting = goesOn
     guard !goesOn || pauses >= PlainBurst.maximumPauses else {
-      count = PlainBurst.maximumTold
+      count = PlainBurst.maximumShown
       return (0, true)
     }
-    defer { (untold, pauses) = (0, 0) }
-    count = goesOn ? PlainBurst.maximumTold : 0
-    return (untold, goesOn)
+    defer { (unshown, pauses) = (0, 0) }
+    count = goesOn ? PlainBurst.maximumShown : 0
+    return (unshown, goesOn)
   }
 }
 

@@ -21,18 +21,18 @@ extension PlainPhone: LineModel {
       effects = phone.update(.input(.tick), now: now)
     case .input(.terminate):
       effects = leave { $0.update(.input(.terminate), now: now) }
-    case .paused: tellPause(&effects)
+    case .paused: showPause(&effects)
     default:
       effects = phone.update(message, now: now)
-      sayNotice()
-      tell(message, &effects)
+      showNotice()
+      show(message, &effects)
     }
-    sayNotice()
+    showNotice()
     if !effects.contains(.quit) { ask() }
     return effects
   }
 
-  private mutating func sayNotice() {
+  private mutating func showNotice() {
     guard let notice = phone.notice else { return }
     phone.notice = nil
     if notice != lastNotice { say(notice) }
@@ -45,7 +45,7 @@ extension PlainPhone: LineModel {
     say(lines: status)
     say("help lists the words, an empty line repeats the alert.")
     if phone.alerts.count > 1 { say("alerts lists all pending alerts.") }
-    telling.formUnion(phone.alerts.map(\.ordinal))
+    showing.formUnion(phone.alerts.map(\.ordinal))
     ask()
   }
 
@@ -61,11 +61,11 @@ extension PlainPhone: LineModel {
   // MARK: Events
 
   /// Reports changes that the user has not made.
-  private mutating func tell(_ message: PhoneMessage, _ effects: inout [PhoneEffect]) {
+  private mutating func show(_ message: PhoneMessage, _ effects: inout [PhoneEffect]) {
     switch message {
-    case .push(let push): tell(push, &effects)
-    case .connection(let connection): tell(connection)
-    case .retract, .takenBack, .answeredElsewhere, .stored(_, .some): tellRetracted()
+    case .push(let push): show(push, &effects)
+    case .connection(let connection): show(connection)
+    case .retract, .takenBack, .answeredElsewhere, .stored(_, .some): showRetracted()
     case .gap(let dropped): say("\(PlainPhone.dropped(dropped)).")
     case .finished(.saving, true, nil): say("Saved.")
     case .finished(.sending, _, _): prompt()
@@ -73,26 +73,26 @@ extension PlainPhone: LineModel {
     }
   }
 
-  private mutating func tell(_ push: DevicePush, _ effects: inout [PhoneEffect]) {
+  private mutating func show(_ push: DevicePush, _ effects: inout [PhoneEffect]) {
     if !burst.isWaiting { effects.append(.awaitPause) }
     burst.isWaiting = true
     guard burst.take() else { return }
     say("")
     say(lines: PlainText.arrival(of: push, timeZone: phone.timeZone, columns: columns))
-    if let ordinal = phone.alerts.last(where: { $0.id == push.id })?.ordinal { telling.insert(ordinal) }
+    if let ordinal = phone.alerts.last(where: { $0.id == push.id })?.ordinal { showing.insert(ordinal) }
   }
 
   /// Ends a pause after the arrival of a push.
-  private mutating func tellPause(_ effects: inout [PhoneEffect]) {
-    let (untold, goesOn) = burst.pause()
+  private mutating func showPause(_ effects: inout [PhoneEffect]) {
+    let (unshown, goesOn) = burst.pause()
     if goesOn { effects.append(.awaitPause) }
-    guard untold > 0 else { return }
-    say("\(counted(untold, "more push", "more pushes")) came: center lists them; alerts lists the pending alerts")
-    telling.formUnion(phone.alerts.map(\.ordinal))
+    guard unshown > 0 else { return }
+    say("\(counted(unshown, "more push", "more pushes")) came: center lists them; alerts lists the pending alerts")
+    showing.formUnion(phone.alerts.map(\.ordinal))
   }
 
   /// Reports each loss of the gateway once, for any number of retries.
-  private mutating func tell(_ connection: PhoneConnection) {
+  private mutating func show(_ connection: PhoneConnection) {
     switch connection {
     case .connecting: return
     case .connected: isAway = false
@@ -105,7 +105,7 @@ extension PlainPhone: LineModel {
   }
 
   /// Reports that the pending alert was closed without an answer on this device.
-  private mutating func tellRetracted() {
+  private mutating func showRetracted() {
     let waiting = Set(phone.alerts.map(\.ordinal))
     guard let gone = asked.subtracting(waiting).min() else { return }
     let answer = state.index(of: gone).flatMap { state.entries[$0].answerWords }
@@ -147,7 +147,7 @@ extension PlainPhone: LineModel {
   private mutating func pick(_ number: Int) -> [PhoneEffect] {
     switch subject {
     case .pushes: open(number)
-    case .settings: tellSetting(number)
+    case .settings: showSetting(number)
     case .question: return press(number &- 1)
     case .nothing: say("no \(number): nothing is listed or asked; center lists the pushes")
     }
@@ -173,9 +173,9 @@ extension PlainPhone: LineModel {
     case .unread: listCenter(in: .unread)
     case .list: listApp(text ?? "")
     case .search: search(text ?? "")
-    case .more: tellMore()
+    case .more: showMore()
     case .open: open(number)
-    case .payload: tellPayload(number)
+    case .payload: showPayload(number)
     case .link: return openLink(number)
     case .copy: return copy(number)
     case .report: return report(number)

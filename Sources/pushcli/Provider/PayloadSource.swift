@@ -36,7 +36,7 @@ enum PayloadSource: Equatable {
     } else if let body = content.body {
       self = body == "-" ? .pipedBody : .flags(body: body)
     } else {
-      self = PayloadSource.reads(input, besides: content) ? .pipedBody : .flags(body: nil)
+      self = PayloadSource.reads(input, with: content) ? .pipedBody : .flags(body: nil)
     }
   }
 
@@ -57,7 +57,7 @@ enum PayloadSource: Equatable {
 
   /// Returns true if the message is read from standard input. If there is no content, it is the only possible
   /// source. Otherwise it is read only if it belongs to this command alone, so that a shell loop keeps its lines.
-  private static func reads(_ input: StandardInput, besides content: PayloadContent) -> Bool {
+  private static func reads(_ input: StandardInput, with content: PayloadContent) -> Bool {
     switch input {
     case .none: false
     case .piped: true

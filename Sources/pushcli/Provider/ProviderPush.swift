@@ -104,7 +104,7 @@ struct ProviderPush: Sendable {
     if let environment { return environment }
     let status: GatewayStatus = try await admin.get(AdminPath.status())
     let first =
-      gateway.gateway.map { wanted in status.listeners.first { $0.address == wanted } } ?? status.listeners.first
+      gateway.gateway.map { address in status.listeners.first { $0.address == address } } ?? status.listeners.first
     guard let environment = first?.environment, environment != "by-name" else { return status.environment }
     return environment
   }
@@ -205,7 +205,7 @@ struct ProviderPush: Sendable {
     let development = try gateway.state.folder.development
     let parts = to.map { $0.split(separator: "/", maxSplits: 1).map(String.init) } ?? []
     if signing?.isGiven != true, let topic = parts.count > 1 ? parts[1] : topic,
-      let found = try await ProviderTokenSigner.find(for: topic, besides: development?.teamID, gateway.state)
+      let found = try await ProviderTokenSigner.find(for: topic, except: development?.teamID, gateway.state)
     {
       return found
     }

@@ -11,7 +11,7 @@ extension ProviderTokenSigner {
   /// - Returns: nil if the app has no team or the development team, and if this machine may not ask the gateway.
   /// - Throws: ``CommandFailure`` that names the team and its keys, if none of them is found.
   static func find(
-    for topic: String, besides development: String?, _ state: StateOptions
+    for topic: String, except development: String?, _ state: StateOptions
   ) async throws -> ProviderTokenSigner? {
     guard try Admin.isPossible(at: state.context), let admin = try? await Admin(state),
       let team = try? await team(of: topic, admin), team != development,

@@ -102,12 +102,12 @@ extension FuzzTarget {
       defer { peers.stop() }
       try? peers.start()
       for message in ScriptedTransport.messages(bytes) {
-        transport.tell(message)
+        transport.deliver(message)
         _ = EphemeralMessages.push(of: message, to: device)
         _ = EphemeralMessages.broadcast(of: message)
         for header in message.headers {
-          guard let notice = CellNotice(header: header.value) else { continue }
-          precondition(CellNotice(header: notice.header) == notice, "what is read can be written")
+          guard let notice = ClusterNotice(header: header.value) else { continue }
+          precondition(ClusterNotice(header: notice.header) == notice, "what is read can be written")
         }
         _ = try? decodeJSON(LogQuestion.self, from: message.body).query { _ in .all }
       }
@@ -134,8 +134,8 @@ extension FuzzTarget {
       }
       let other = JetStream(ScriptedTransport(ScriptedTransport.messages(bytes)))
       try? SerialTasks.finish {
-        let cell = try await ClusterIdentity.find(other, partitions: 1, replicas: 1)
-        precondition(ClusterIdentity.partitionRange.contains(cell.partitions), "a cell has some streams")
+        let cluster = try await ClusterIdentity.find(other, partitions: 1, replicas: 1)
+        precondition(ClusterIdentity.partitionRange.contains(cluster.partitions), "a cell has some streams")
       }
     }
   }

@@ -70,7 +70,7 @@ private final class FuzzedClient {
       stream.taken(lines.count)
       precondition(lines.last == 0x0A, "lines are whole")
       for case .pushes(let batch) in DeviceEvent.events(
-        in: lines, after: NumberedPlace(epoch: nil, seq: 0), parser: parser)
+        in: lines, after: NumberedPosition(epoch: nil, seq: 0), parser: parser)
       {
         batch.forEachLine { _, line in _ = DevicePush(line: line, parser: parser) }
       }

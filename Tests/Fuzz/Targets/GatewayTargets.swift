@@ -136,14 +136,14 @@ private final class FuzzGateways {
 extension FuzzGateway {
   /// Serves a connection of HTTP/1.1, whose client sends pieces of bytes and closes it.
   fileprivate func serve(_ pieces: [ArraySlice<UInt8>], isLoopback: Bool) throws {
-    let routes = DoorRoutes(health: HealthAPI(check: parts.healthCheck), meters: meters, token: nil, logger: .trap)
+    let routes = HTTP1Routes(health: HealthAPI(check: parts.healthCheck), meters: meters, token: nil, logger: .trap)
     var isClosed = false
-    let connection = DoorConnection(routes: routes, isLoopback: isLoopback) {
+    let connection = HTTP1Connection(routes: routes, isLoopback: isLoopback) {
       precondition(!isClosed, "a connection ends twice")
       isClosed = true
     }
     let channel = EmbeddedChannel(loop: loop)
-    try MonitoringServer.addHandlers(to: channel.pipeline.syncOperations, connection)
+    try HTTP1Server.addHandlers(to: channel.pipeline.syncOperations, connection)
     channel.connect(to: try SocketAddress(ipAddress: "127.0.0.1", port: 1), promise: nil)
     for piece in pieces where channel.isActive {
       try channel.writeInbound(ByteBuffer(bytes: piece))

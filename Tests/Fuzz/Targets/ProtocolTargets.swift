@@ -24,8 +24,8 @@ extension FuzzTarget {
     return { bytes in
       var inbox = BroadcastInbox()
       var last: UInt64 = 7
-      let place = NumberedPlace(epoch: nil, seq: last)
-      for event in DeviceEvent.events(in: bytes + [0x0A], after: place, parser: parser) {
+      let position = NumberedPosition(epoch: nil, seq: last)
+      for event in DeviceEvent.events(in: bytes + [0x0A], after: position, parser: parser) {
         if case .served(let epoch?, let gateways) = event {
           last = 0
           precondition(epoch.description.utf8.count <= Limits.maximumEpochSize, "an epoch has a bound")

@@ -149,7 +149,7 @@ import Testing
     #expect(!pair.channel.isActive)
   }
 
-  @Test(arguments: [(false, Limits.maximumStrangerSize), (true, Limits.maximumIncompleteSize)])
+  @Test(arguments: [(false, Limits.maximumUnauthenticatedSize), (true, Limits.maximumIncompleteSize)])
   func `incomplete bodies are bounded together, by what the peer has shown`(_ isKnown: Bool, _ bound: Int) throws {
     let pair = try ConnectionPair(handler)
     handler.maximumBodySize = .max
@@ -246,13 +246,13 @@ import Testing
       let pair = try ConnectionPair(handler)
       handler.onRequest = { exchange in if isKnown { exchange.connection.authenticated(as: .provider) } }
       var count = 0
-      while pair.goAwayCodes.isEmpty, count < 2 * Limits.maximumStrangerResets {
+      while pair.goAwayCodes.isEmpty, count < 2 * Limits.maximumUnauthenticatedResets {
         let stream = try pair.request()
         try pair.write(Frame(kind: .resetStream, flags: 0, stream: stream, payload: [0, 0, 0, 8]).bytes)
         try pair.run()
         count += 1
       }
-      #expect(count == (isKnown ? 2 : 1) * Limits.maximumStrangerResets + (isKnown ? 0 : 1))
+      #expect(count == (isKnown ? 2 : 1) * Limits.maximumUnauthenticatedResets + (isKnown ? 0 : 1))
       #expect(pair.goAwayCodes == (isKnown ? [] : [ConnectionTests.calm]))
     }
     #expect(handler.limits == [.resets])

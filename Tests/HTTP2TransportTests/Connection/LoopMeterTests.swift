@@ -16,14 +16,14 @@ import Testing
 
   @Test func `a turn is counted once, however much there is to do, and none while nothing is`() {
     loop.advanceTime(by: .hours(1))
-    #expect(count(context.meter.turns) == 0)
-    context.scheduleTurnEnd()
-    context.scheduleTurnEnd()
+    #expect(count(context.meter.iterations) == 0)
+    context.scheduleIterationEnd()
+    context.scheduleIterationEnd()
     loop.run()
-    #expect(count(context.meter.turns) == 1)
-    context.scheduleTurnEnd()
+    #expect(count(context.meter.iterations) == 1)
+    context.scheduleIterationEnd()
     loop.run()
-    #expect(count(context.meter.turns) == 2)
+    #expect(count(context.meter.iterations) == 2)
   }
 
   @Test func `each connection is visited once in an interval, a share of them at a time`() throws {
@@ -49,7 +49,7 @@ import Testing
     // An even share would be 40. The buckets depend on the addresses of the objects.
     #expect(largest < 200)
     #expect(count(context.meter.lag) == 60)
-    #expect(count(context.meter.turns) == 0)
+    #expect(count(context.meter.iterations) == 0)
     for connection in connections { context.remove(connection) }
     loop.advanceTime(by: .seconds(1))
     let lag = count(context.meter.lag)

@@ -1,4 +1,3 @@
-import NIOCore
 import Synchronization
 import Testing
 
@@ -12,7 +11,7 @@ import Testing
     let limits = Mutex<[TransportLimit]>([])
     let ended = Mutex<[Int]>([])
 
-    func ledger(descriptors: Int) -> UnauthenticatedConnections {
+    func unauthenticated(descriptors: Int) -> UnauthenticatedConnections {
       UnauthenticatedConnections(
         descriptors: descriptors, now: { self.time.withLock { $0 } },
         exceeded: { limit, _ in self.limits.withLock { $0.append(limit) } })
@@ -35,38 +34,36 @@ import Testing
 
   let home = Home()
 
-  func address(_ text: String) throws -> SocketAddress { try SocketAddress(ipAddress: text, port: 1) }
-
   @Test(arguments: [("192.0.2.1", "192.0.2.1"), ("2001:db8::1", "2001:db8::ffff"), ("::ffff:192.0.2.1", "192.0.2.1")])
   func `an address has so many connections, and one more when one is gone`(_ one: String, _ same: String) throws {
-    let ledger = home.ledger(descriptors: 100_000)
-    var tickets = try (0..<Limits.maximumAddressStrangers).map { _ in try #require(try ledger.admit(address(one))) }
-    #expect(try ledger.admit(address(same)) == nil)
+    let unauthenticated = home.unauthenticated(descriptors: 100_000)
+    var tickets = try (0..<Limits.maximumAddressConnections).map { _ in try #require(unauthenticated.admit(one)) }
+    #expect(unauthenticated.admit(same) == nil)
     #expect(home.met == [.addressConnections])
-    for other in ["192.0.2.2", "2001:db8:0:1::1"] { tickets.append(try #require(try ledger.admit(address(other)))) }
+    for other in ["192.0.2.2", "2001:db8:0:1::1"] { tickets.append(try #require(unauthenticated.admit(other))) }
     tickets[0].release()
     tickets[0].release()
-    tickets.append(try #require(try ledger.admit(address(same))))
-    #expect(try ledger.admit(address(same)) == nil)
-    #expect(ledger.count == Limits.maximumAddressStrangers + 2)
+    tickets.append(try #require(unauthenticated.admit(same)))
+    #expect(unauthenticated.admit(same) == nil)
+    #expect(unauthenticated.count == Limits.maximumAddressConnections + 2)
     tickets = []
-    #expect(ledger.count == 0)
+    #expect(unauthenticated.count == 0)
   }
 
   @Test(arguments: ["127.0.0.1", "127.8.9.1", "::1", "::ffff:127.0.0.1"])
   func `loopback has a budget of its own`(_ text: String) throws {
-    let ledger = home.ledger(descriptors: 400)
-    let tickets = try (0..<10_000).map { _ in try #require(try ledger.admit(address(text))) }
-    #expect(ledger.count == tickets.count && home.met.isEmpty)
+    let unauthenticated = home.unauthenticated(descriptors: 400)
+    let tickets = try (0..<10_000).map { _ in try #require(unauthenticated.admit(text)) }
+    #expect(unauthenticated.count == tickets.count && home.met.isEmpty)
   }
 
   @Test func `all strangers together hold a part of the descriptors, and the oldest goes first`() throws {
-    let ledger = home.ledger(descriptors: 400)
-    let local = try #require(try ledger.admit(address("127.0.0.1")))
+    let unauthenticated = home.unauthenticated(descriptors: 400)
+    let local = try #require(unauthenticated.admit("127.0.0.1"))
     home.attach(-1, to: local)
     var tickets: [UnauthenticatedConnections.Ticket] = []
     func admit(_ number: Int) throws {
-      let ticket = try #require(try ledger.admit(address("192.0.\(number / 30).1")))
+      let ticket = try #require(unauthenticated.admit("192.0.\(number / 30).1"))
       home.attach(number, to: ticket, isBusy: number == 1)
       tickets.append(ticket)
     }
@@ -74,24 +71,24 @@ import Testing
     #expect(home.met.isEmpty)
     home.wait(Int64(Limits.evictionAge))
     for number in 100..<104 { try admit(number) }
-    #expect(home.met == .init(repeating: .strangerConnections, count: 4))
+    #expect(home.met == .init(repeating: .unauthenticatedConnections, count: 4))
     // A busy connection is skipped.
     #expect(home.endedNumbers == [0, 2, 3])
   }
 
   @Test func `when descriptors run short the oldest go, and nobody who has just come`() throws {
-    let ledger = home.ledger(descriptors: 400)
+    let unauthenticated = home.unauthenticated(descriptors: 400)
     var tickets: [UnauthenticatedConnections.Ticket] = []
     for number in 0..<40 {
-      let ticket = try #require(try ledger.admit(address("127.0.0.1")))
+      let ticket = try #require(unauthenticated.admit("127.0.0.1"))
       home.attach(number, to: ticket)
       tickets.append(ticket)
       if number == 29 { home.wait(Int64(Limits.evictionAge)) }
     }
     tickets[3].release()
-    for _ in 0..<5 { ledger.evictOldest() }
+    for _ in 0..<5 { unauthenticated.evictOldest() }
     #expect(home.endedNumbers == (0..<30).filter { $0 != 3 })
     #expect(home.met == .init(repeating: .descriptors, count: 5))
-    #expect(ledger.count == 10)
+    #expect(unauthenticated.count == 10)
   }
 }

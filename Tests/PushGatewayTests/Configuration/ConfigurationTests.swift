@@ -161,8 +161,8 @@ import Testing
   func `a listener's environment stands behind its address`(
     _ entry: String, _ environmentRule: ConnectionOptions.EnvironmentRule
   ) throws {
-    #expect(try Configuration.listener(entry, otherwise: .development).1 == environmentRule)
-    #expect(Configuration.servesChannelsOnly(entry) == entry.contains("channels"))
+    #expect(try SettingAddress.listener(entry, otherwise: .development).1 == environmentRule)
+    #expect(SettingAddress.servesChannelsOnly(entry) == entry.contains("channels"))
     #expect(failure { _ = try configuration(flags: ["listen": entry + "=x"]) } != "no failure")
   }
 
@@ -347,6 +347,6 @@ import Testing
     ("127.0.0.1:2197", "127.0.0.1", 2197), ("[::1]:0", "::1", 0), ("localhost:65535", "localhost", 65535),
   ])
   func `an address is a host and a port`(_ text: String, _ host: String, _ port: Int) throws {
-    #expect(try Configuration.address(text) == .tcp(host: host, port: port))
+    #expect(try SettingAddress.address(text) == .tcp(host: host, port: port))
   }
 }

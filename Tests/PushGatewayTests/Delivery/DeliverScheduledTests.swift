@@ -87,11 +87,11 @@ import Testing
       gateway.clock.advance(seconds: 1)
       mailbox.refused.withLock { $0 = [bad.id] }
       let deliver = deliver(gateway.parts)
-      guard case .incomplete(let place?) = await deliver() else {
+      guard case .incomplete(let position?) = await deliver() else {
         Issue.record("the slice that was refused is done, or is tried for ever")
         return
       }
-      #expect(await deliver(after: place) == .incomplete(next: nil))
+      #expect(await deliver(after: position) == .incomplete(next: nil))
       #expect(mailbox.stored.withLock { $0.map(\.id) } == [.number(1000)])
       #expect(gateway.parts.schedule.pushes.count == Limits.scheduleSlice)
       mailbox.refused.withLock { $0 = [] }

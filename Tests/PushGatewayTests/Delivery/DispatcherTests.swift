@@ -43,7 +43,7 @@ import Testing
     let router = CountingRouter()
     let home = try SQLiteHome(clock: TestClock())
     let backend = GatewayBackend(
-      registrations: MemoryRegistrations(), mailbox: home.mailbox, router: router, promise: .localDisk(.full),
+      registrations: MemoryRegistrations(), mailbox: home.mailbox, router: router, durability: .localDisk(.full),
       close: { home.mailbox.close() })
     try await TestGateway.run(backend: backend) { gateway in
       router.answerCount.withLock { count in

@@ -44,7 +44,7 @@ final class FaultyRouter: PushRouter {
       case .forgetsNobody: "nothing comes after detaching"
       case .knowsOneStream: "each stream of a device gets what is its device's"
       case .reversesOrder: "order is kept"
-      case .notifiesLate: "a notice keeps its place among pushes"
+      case .notifiesLate: "a notice keeps its position among pushes"
       case .leavesNobodyOut: "one stream can be left out of what is told"
       case .neverResyncs: "every stream is asked to read again"
       }

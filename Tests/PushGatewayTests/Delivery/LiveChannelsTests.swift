@@ -30,8 +30,8 @@ import Testing
     let loops = Array(group.makeIterator())
     for (index, loop) in loops.enumerated() {
       try await loop.submit {
-        for place in stride(from: index, to: receivers.count, by: loops.count) {
-          live.join(channel, UInt64(place), receivers[place], loop: loop)
+        for position in stride(from: index, to: receivers.count, by: loops.count) {
+          live.join(channel, UInt64(position), receivers[position], loop: loop)
         }
       }.get()
     }

@@ -29,7 +29,7 @@ struct RouterConformance {
     ("nothing comes after detaching", { try await $0.detaching() }),
     ("each stream of a device gets what is its device's", { try await $0.severalStreams() }),
     ("order is kept", { try await $0.ordering() }),
-    ("a notice keeps its place among pushes", { try await $0.placingNotices() }),
+    ("a notice keeps its position among pushes", { try await $0.placingNotices() }),
     ("one stream can be left out of what is told", { try await $0.leavingOneOut() }),
     ("every stream is asked to read again", { try await $0.resyncing() }),
   ]

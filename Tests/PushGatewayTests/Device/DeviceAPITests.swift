@@ -89,7 +89,7 @@ import Testing
       #expect(answer.status == 200)
       #expect(
         try JSONDecoder().decode(Health.self, from: Data(answer.body))
-          == Health(promise: .localDisk(.full), problems: []))
+          == Health(durability: .localDisk(.full), problems: []))
     }
     let full = RefusingMailbox()
     try await TestGateway.run(mailbox: full) { gateway in

@@ -445,7 +445,7 @@ import Testing
       _ = try await stream.lines(upTo: "bye")
       await gateway.parts.answers.settle()
       // Closing the log writes its queued rows.
-      try await gateway.endTurns()
+      try await gateway.endIterations()
       gateway.parts.log.close()
       let answer = try await client.request(
         "GET", "/v1/device/log?id=" + SampleRequest.id.lowercased(), [device.authorization])

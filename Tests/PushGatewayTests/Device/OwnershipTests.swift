@@ -225,19 +225,21 @@ import Testing
 
     /// - Parameter known: Returns true if a push with this id was sent.
     init(known: @escaping @Sendable (APNSID) -> Bool) async throws {
-      let box = Mutex<(@Sendable () -> Void, @Sendable () -> Void)>(({}, {}))
+      let handlers = Mutex<(@Sendable () -> Void, @Sendable () -> Void)>(({}, {}))
       let loop = loop
       claims = try await loop.submit {
         let claims = DeviceReports(
           loop: loop,
           find: { id in
-            box.withLock { $0.0 }()
+            handlers.withLock { $0.0 }()
             return known(id) ? SentPush(id: id, app: 1) : nil
-          }, accept: { _, _ in box.withLock { $0.1 }() }, refuse: { _ in })
+          }, accept: { _, _ in handlers.withLock { $0.1 }() }, refuse: { _ in })
         return NIOLoopBound(claims, eventLoop: loop)
       }.get()
-      box.withLock { box in
-        box = ({ [unowned self] in looked.withLock { $0 += 1 } }, { [unowned self] in accepted.withLock { $0 += 1 } })
+      handlers.withLock { handlers in
+        handlers = (
+          { [unowned self] in looked.withLock { $0 += 1 } }, { [unowned self] in accepted.withLock { $0 += 1 } }
+        )
       }
     }
 
@@ -245,7 +247,7 @@ import Testing
     func make(_ numbers: some Sequence<Int> & Sendable) async throws {
       try await loop.submit { [claims] in
         for number in numbers {
-          claims.value.add(DeviceClaim(id: .number(number), kind: .answered("view"), at: 0))
+          claims.value.add(DeviceReport(id: .number(number), kind: .answered("view"), at: 0))
         }
       }.get()
       while try await !loop.submit({ [claims] in claims.value.isEmpty }).get() {}
@@ -256,8 +258,8 @@ import Testing
     let claims = try await Claims { $0 == .number(1) }
     for _ in 0..<10 { try await claims.make([1]) }
     #expect(claims.accepted.withLock { $0 } == 10)
-    for number in 0..<2 * Limits.maximumStrangeClaims { try await claims.make([number + 2]) }
-    #expect(claims.looked.withLock { $0 } == 10 + Limits.maximumStrangeClaims)
+    for number in 0..<2 * Limits.maximumUnknownReports { try await claims.make([number + 2]) }
+    #expect(claims.looked.withLock { $0 } == 10 + Limits.maximumUnknownReports)
     try await claims.make([1])
     #expect(claims.accepted.withLock { $0 } == 10)
   }
@@ -279,7 +281,7 @@ import Testing
     }.get()
     func add(_ number: Int) async throws {
       try await loop.submit {
-        claims.value.add(DeviceClaim(id: .number(number), kind: .answered("view"), at: 0))
+        claims.value.add(DeviceReport(id: .number(number), kind: .answered("view"), at: 0))
       }.get()
     }
     /// Advances the clock of the loop by the pause between lookups until a condition is true.
@@ -321,9 +323,9 @@ import Testing
 
   @Test func `what waits to be looked up has a bound`() async throws {
     let claims = try await Claims { _ in true }
-    try await claims.make(0..<3 * Limits.maximumUnverifiedClaims)
-    #expect(claims.accepted.withLock { $0 } == Limits.maximumUnverifiedClaims)
-    #expect(claims.looked.withLock { $0 } == Limits.maximumUnverifiedClaims)
+    try await claims.make(0..<3 * Limits.maximumUnverifiedReports)
+    #expect(claims.accepted.withLock { $0 } == Limits.maximumUnverifiedReports)
+    #expect(claims.looked.withLock { $0 } == Limits.maximumUnverifiedReports)
   }
 
   @Test func `histories of devices that left are bounded, those of connected ones stay`() {

@@ -40,7 +40,7 @@ import Testing
     let router = WatchingRouter()
     let backend = GatewayBackend(
       registrations: MemoryRegistrations(), mailbox: MemoryMailbox(clock: TestClock()) { _ in }, router: router,
-      promise: .localDisk(.full), close: {})
+      durability: .localDisk(.full), close: {})
     try await TestGateway.run(backend: backend) { gateway in
       let (client, device) = (try await gateway.client(), try await gateway.enroll())
       let stream = try await TestStream.open(client, device)

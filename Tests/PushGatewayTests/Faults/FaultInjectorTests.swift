@@ -158,7 +158,7 @@ import Testing
   @Test func `credit and streams are kept back until the fault ends, and the request is served`() throws {
     let pair = try pair()
     try set { ($0.stall, $0.app, $0.seconds) = (true, nil, 2) }
-    FaultInjector.strike(pair.connection, faults: table, now: clock.seconds * 1000, logger: .silent)
+    FaultInjector.inject(pair.connection, faults: table, now: clock.seconds * 1000, logger: .silent)
     try pair.run()
     #expect(pair.announced(4) == [0])
     try pair.wait(.seconds(2))

@@ -26,18 +26,18 @@ import Testing
   @Test func `a fault that is used up costs no more than none, and is still listed`() throws {
     let table = FaultTable()
     try table.set([fault { $0.count = 1 }], now: 0)
-    #expect(table.strike(target, now: 0) != nil)
-    #expect(table.strike(target, now: 0) == nil)
+    #expect(table.injection(target, now: 0) != nil)
+    #expect(table.injection(target, now: 0) == nil)
     #expect(!table.isArmed)
     let record = try #require(table.list(now: 0).first)
-    #expect(record.strikes == 1 && record.left == 0 && !record.isActive)
+    #expect(record.injections == 1 && record.left == 0 && !record.isActive)
   }
 
   @Test func `a fault ends with its time`() throws {
     let table = FaultTable()
     try table.set([fault { $0.seconds = 2 }], now: 1000)
-    #expect(table.strike(target, now: 2999) != nil)
-    #expect(table.strike(target, now: 3000) == nil)
+    #expect(table.injection(target, now: 2999) != nil)
+    #expect(table.injection(target, now: 3000) == nil)
     #expect(table.list(now: 2000).first?.secondsLeft == 1)
   }
 
@@ -45,13 +45,13 @@ import Testing
     let table = FaultTable()
     try table.set([fault { $0.seconds = 2 }], now: 10_000)
     #expect(table.list(now: 10_000).first?.isActive == true && table.list(now: 9_999).first?.isActive == false)
-    #expect(table.strike(target, now: 9_999) == nil)
+    #expect(table.injection(target, now: 9_999) == nil)
   }
 
   @Test func `the first that fits strikes, in the order of setting`() throws {
     let table = FaultTable()
     try table.set([fault("other") { $0.app = "com.example.other" }, fault("one"), fault("two")], now: 0)
-    #expect(table.strike(target, now: 0)?.fault.rule.name == "one")
+    #expect(table.injection(target, now: 0)?.fault.rule.name == "one")
   }
 
   @Test func `one more than the limit is refused, and nothing of it is set`() throws {
@@ -67,7 +67,7 @@ import Testing
   func `a rate strikes so many of a hundred`(_ rate: Double, _ expected: ClosedRange<Int>) throws {
     let table = FaultTable()
     try table.set([fault { ($0.rate, $0.seed) = (rate, 1) }], now: 0)
-    let strikes = (0..<1000).count { _ in table.strike(target, now: 0) != nil }
-    #expect(expected.contains(strikes))
+    let injections = (0..<1000).count { _ in table.injection(target, now: 0) != nil }
+    #expect(expected.contains(injections))
   }
 }

@@ -3,6 +3,13 @@ import Testing
 
 @testable import PushGateway
 
+extension Metric {
+  /// The names of all its samples.
+  fileprivate var sampleNames: [String] {
+    kind == .histogram ? ["_bucket", "_count", "_sum"].map { name + $0 } : [sampleName]
+  }
+}
+
 /// The metrics in the alerts and the dashboard of `deploy/` exist.
 @Suite struct DeployedRulesTests {
   static let folder = URL(filePath: #filePath).appending(path: "../../../../deploy").standardized

@@ -37,7 +37,7 @@ import Testing
     let registrations = try SQLiteRegistrations(store: store)
     let backend = GatewayBackend(
       registrations: registrations, mailbox: MemoryMailbox(clock: clock) { _ in }, router: DeviceStreamRegistry(),
-      promise: .localDisk(.full), close: {})
+      durability: .localDisk(.full), close: {})
     var configuration = Configuration.defaults
     (configuration.state, configuration.rateLimit) = (folder.path, 3)
     parts = try GatewayParts(

@@ -14,7 +14,7 @@ import Testing
   private let provider = ProviderAPITests()
 
   private func rows(_ gateway: TestGateway, _ events: Set<DeliveryEvent> = [.refused]) async throws -> [LogRecord] {
-    try await gateway.endTurns()
+    try await gateway.endIterations()
     return try await gateway.parts.logQueries.newest(.init(query: .init(events: events))).found.map(LogRecord.init)
   }
 
@@ -107,7 +107,7 @@ import Testing
   }
 
   @Test func `an address and all of them have as many rows as they may`() throws {
-    let budget = RefusalBudget()
+    let budget = RefusalRowLimiter()
     func taken(_ address: String, at now: Int64) -> Int {
       (0..<1_000).prefix { _ in budget.take(.init(text: address), at: now) }.count
     }

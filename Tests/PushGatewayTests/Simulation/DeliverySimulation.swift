@@ -72,7 +72,7 @@ final class DeliverySimulation {
   private let ledger = Ledger()
   private var disk = SimulatedDisk()
   private var engine: MailboxEngine
-  private var unsettled = MailboxEngine.PendingWrites()
+  private var pendingWrites = MailboxEngine.PendingWrites()
   private var operations: [MailboxOperation] = []
   private var devices: [Device]
   private var sent: [APNSID: Sent] = [:]
@@ -207,7 +207,7 @@ final class DeliverySimulation {
     operations = []
     self.fate = .kept
     let isDue = Bool.random(using: &random)
-    let failure = engine.turn(taken, &unsettled, isDue: isDue) { try disk.commit($0, fate: fate) }
+    let failure = engine.process(taken, &pendingWrites, isDue: isDue) { try disk.commit($0, fate: fate) }
     if failure is SimulatedDisk.Crash { return crash() }
     let outcomes = ledger.finished.withLock { finished in
       defer { finished = [] }
@@ -263,7 +263,7 @@ final class DeliverySimulation {
     } else if let seq = session.reading {
       session.reading = nil
       let (gap, rows, isComplete) = engine.index.withLock { mailbox in
-        MailboxIndex.select(mailbox.boxes[devices[index].id], after: seq, limit: 4, now: now)
+        MailboxIndex.select(mailbox.queues[devices[index].id], after: seq, limit: 4, now: now)
       }
       let entries = rows.compactMap(disk.entry)
       if entries.contains(where: isReplaced) { throw Violation(description: "a replaced push was found again") }
@@ -282,7 +282,7 @@ final class DeliverySimulation {
   /// Ends the process and starts it again, without the state that is not on disk.
   private func crash() {
     note("crash")
-    unsettled = MailboxEngine.PendingWrites()
+    pendingWrites = MailboxEngine.PendingWrites()
     operations = []
     ledger.finished.withLock { $0 = [] }
     fate = .kept
@@ -364,7 +364,7 @@ final class DeliverySimulation {
   private func checkRest() throws {
     let removed = ledger.removals.withLock { $0 }
     for device in devices {
-      let waiting = engine.index.withLock { $0.boxes[device.id]?.count ?? 0 }
+      let waiting = engine.index.withLock { $0.queues[device.id]?.count ?? 0 }
       if waiting > 0 { throw Violation(description: "\(waiting) pushes still wait when all is at rest") }
     }
     for id in order {

@@ -105,7 +105,7 @@ import Testing
     return try await { () async throws -> (Int, CreatedCertificate?) in
       let gateway = try await TestGateway()
       let api = CertificatesAPI(
-        registrations: gateway.registrations, clock: gateway.parts.clock, cell: nil, folder: folder, reload: {},
+        registrations: gateway.registrations, clock: gateway.parts.clock, cluster: nil, folder: folder, reload: {},
         configured: { configured })
       let route = try #require(api.routes.first { $0.pattern.last == "server" })
       let request = ControlRequest(

@@ -127,7 +127,7 @@ import Testing
     try StateFolder(folder.path).prepareCertificates()
     let certificate = try ServerCertificate(StateFolder(folder.path), configuration)
     try await TestGateway.run { gateway in
-      let listeners = GatewayListeners(tls: certificate.source, ledger: UnauthenticatedConnections { _, _ in })
+      let listeners = GatewayListeners(tls: certificate.source, unauthenticated: UnauthenticatedConnections { _, _ in })
       listeners.attach(gateway.loops)
       try await listeners.change(
         to: try await GatewayListeners.plans(configuration, InheritedSockets()), configuration.connectionOptions)

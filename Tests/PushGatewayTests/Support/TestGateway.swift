@@ -67,7 +67,8 @@ final class TestGateway: Sendable {
     let admin = AdminAPI(
       parts, status: { status },
       certificates: CertificatesAPI(
-        registrations: registrations, clock: clock.wallClock, cell: nil, folder: StateFolder(folder.path), reload: {}),
+        registrations: registrations, clock: clock.wallClock, cluster: nil, folder: StateFolder(folder.path), reload: {}
+      ),
       faults: FaultsAPI(faults, clock: clock.wallClock, logger: .silent),
       authority: { TestGateway.authority },
       metrics: MetricsAPI(meters: meters),
@@ -82,7 +83,7 @@ final class TestGateway: Sendable {
         web: WebAPI(
           setting: .on, session: WebSession(authority: TestGateway.authority), devices: DeviceAPI(parts)))
     }
-    parts.log.beforeReading { [loops] in await loops.completeTurns() }
+    parts.log.beforeReading { [loops] in await loops.completeIterations() }
     var options = options
     options.environmentRule = .fixed(environment)
     options.peer = options.peer ?? .adminSocket
@@ -104,7 +105,7 @@ final class TestGateway: Sendable {
       removed: { removals in log.append(removals.map { $0.event(at: clock.seconds * 1000) }) })
     return GatewayBackend(
       registrations: try SQLiteRegistrations(store: store), mailbox: mailbox ?? database,
-      router: DeviceStreamRegistry(), promise: .localDisk(.full),
+      router: DeviceStreamRegistry(), durability: .localDisk(.full),
       mailboxMeter: database.meter, mailboxBacklog: { database.backlog }, close: { database.close() })
   }
 
@@ -181,12 +182,12 @@ final class TestGateway: Sendable {
   /// Returns the newest matching rows of the delivery log, the oldest first. They include the rows of event-loop
   /// iterations that have begun.
   func rows(_ query: DeliveryLog.Query) async throws -> [DeliveryLog.Record] {
-    try await endTurns()
+    try await endIterations()
     return try await parts.log.rows(query)
   }
 
   /// Returns when every loop has ended its current iteration. At its end, a loop passes its rows to the delivery log.
-  func endTurns() async throws {
+  func endIterations() async throws {
     for loop in loops.group.makeIterator() { try await loop.submit {}.get() }
   }
 

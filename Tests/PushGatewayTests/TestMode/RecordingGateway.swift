@@ -45,7 +45,7 @@ final class RecordingGateway: Sendable {
       removed: { removals in log.append(removals.map { $0.event(at: clock.milliseconds()) }) })
     let backend = GatewayBackend(
       registrations: try SQLiteRegistrations(store: store), mailbox: mailbox, router: DeviceStreamRegistry(),
-      promise: .localDisk(.full), close: { mailbox.close() })
+      durability: .localDisk(.full), close: { mailbox.close() })
     let parts = try GatewayParts(
       configuration, backend: backend, store: store, log: log, clock: clock, logger: .silent, notices: [mode.notice])
     self.parts = parts
@@ -64,7 +64,7 @@ final class RecordingGateway: Sendable {
       handler.refusals = wrapped
       return wrapped
     }
-    parts.log.beforeReading { [loops] in await loops.completeTurns() }
+    parts.log.beforeReading { [loops] in await loops.completeIterations() }
     try state.prepareCertificates()
     let tls = TLSSource(try state.serverContext(configuration))
     self.tls = tls

@@ -41,7 +41,7 @@ struct CellLedger {
   private(set) var sent: [APNSID: Sent] = [:]
   var removing: [Removing] = []
   /// The reported removals, by gateway.
-  private(set) var told: [Int: [MailboxRemoval]] = [:]
+  private(set) var removed: [Int: [MailboxRemoval]] = [:]
   /// The highest acknowledged sequence numbers of each device, by gateway and over all gateways.
   private var acknowledged: [Int: [DeviceID: UInt64]] = [:]
   private(set) var acknowledgedAnywhere: [DeviceID: UInt64] = [:]
@@ -77,10 +77,12 @@ struct CellLedger {
     acknowledgedAnywhere[device] = max(acknowledgedAnywhere[device] ?? 0, seq)
   }
 
-  mutating func tell(_ removals: [MailboxRemoval], at gateway: Int) { told[gateway, default: []] += removals }
+  mutating func noteRemovals(_ removals: [MailboxRemoval], at gateway: Int) {
+    removed[gateway, default: []] += removals
+  }
 
   /// Resets the state of a gateway to that of a new one.
-  mutating func replace(_ gateway: Int) { (acknowledged[gateway], told[gateway]) = ([:], []) }
+  mutating func replace(_ gateway: Int) { (acknowledged[gateway], removed[gateway]) = ([:], []) }
 
   private mutating func note(_ seq: UInt64, _ push: StoredPush) throws(Violation) {
     if let known = numbers[push.device]?[seq], known != push.uniqueID {
@@ -105,7 +107,7 @@ struct CellLedger {
   func known(_ device: DeviceID, at gateway: Int, now: Int64) -> Known {
     // If several pushes have one id, a removal does not identify the push.
     let stored = Dictionary(grouping: sent.values.filter { $0.push.device == device }, by: \.key)
-    let left = (told[gateway] ?? []).map { Key(device: $0.device, app: $0.app, id: $0.id) }
+    let left = (removed[gateway] ?? []).map { Key(device: $0.device, app: $0.app, id: $0.id) }
     return Known(
       acknowledged: acknowledged[gateway]?[device] ?? 0, left: Set(left.filter { stored[$0]?.count == 1 }), now: now)
   }
@@ -119,7 +121,7 @@ struct CellLedger {
     try note(entry.seq, entry.push)
     if entry.seq <= known.acknowledged { throw Violation("\(entry.seq) was acknowledged and comes back") }
     if entry.push.expires <= known.now { throw Violation("\(entry.seq) had expired") }
-    if known.left.contains(sent.key) { throw Violation("\(entry.seq) was told to have left") }
+    if known.left.contains(sent.key) { throw Violation("\(entry.seq) was reported to have left") }
   }
 
   mutating func check(_ pending: PendingPushes, after seq: UInt64, of device: DeviceID, _ known: Known)

@@ -215,7 +215,7 @@ struct CellMoveTests {
     }
     #expect(half?.description.contains("is being restored into this cluster") == true)
     // While a restore runs, a second one fails.
-    let answering = try ClusterIdentity.sayFilling(engine)
+    let answering = try ClusterIdentity.announceFilling(engine)
     let busy = await #expect(throws: StoreError.self) { try await fill(from: path) }
     #expect(busy?.description.contains("another restore into this cluster is running") == true)
     answering()

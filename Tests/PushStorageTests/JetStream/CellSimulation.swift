@@ -89,7 +89,7 @@ final class CellSimulation: @unchecked Sendable {
       now: { [time] in TestClock.start + time.now.components.seconds },
       removed: { [weak self] removals in
         guard let self else { return }
-        ledger.tell(removals, at: gateways.indices.contains(index) && own == generations[index] ? index : -1)
+        ledger.noteRemovals(removals, at: gateways.indices.contains(index) && own == generations[index] ? index : -1)
       },
       environment: MailboxEnvironment(
         queue: time.queue, executor: time, now: { [time] in time.instant }, after: { [time] in time.after($0, $1) }))

@@ -39,5 +39,4 @@ final class FaultyTransport: NATSTransport {
   func onLink(_ listener: @escaping @Sendable (LinkState) -> Void) { inner.onLink(listener) }
   var link: LinkState { inner.link }
   func reconnect() { inner.reconnect() }
-  func close() { inner.close() }
 }

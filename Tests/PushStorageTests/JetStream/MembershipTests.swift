@@ -37,7 +37,6 @@ import Testing
     ) { completion(.failure(.noResponders)) }
     func onLink(_ listener: @escaping @Sendable (LinkState) -> Void) {}
     func reconnect() {}
-    func close() {}
   }
 
   /// A clock that a test moves.
@@ -60,7 +59,7 @@ import Testing
     try peers.start()
   }
 
-  private func tell(_ id: String, folder: String? = nil, at address: String, isLeaving: Bool = false) {
+  private func announce(_ id: String, folder: String? = nil, at address: String, isLeaving: Bool = false) {
     var peer = Membership.Peer(id: id, folder: folder, addresses: [address], version: "", schema: 1)
     peer.isLeaving = isLeaving
     transport.publish("cell.gateways", controlJSON(peer))
@@ -69,15 +68,15 @@ import Testing
   private var known: [String] { peers.others.map { $0.peer.id + ($0.isPresent ? "" : " absent") } }
 
   @Test func `one that is silent is absent, stays known for an hour, and comes behind those that are there`() {
-    tell("a", at: "a:1")
+    announce("a", at: "a:1")
     clock.advance(.seconds(1))
-    tell("b", at: "b:1")
+    announce("b", at: "b:1")
     #expect(known == ["a", "b"])
     clock.advance(.seconds(10))
-    tell("c", at: "c:1")
+    announce("c", at: "c:1")
     #expect(known == ["c", "b absent", "a absent"])
     clock.advance(.seconds(3580))
-    tell("c", at: "c:1")
+    announce("c", at: "c:1")
     #expect(known == ["c", "b absent", "a absent"])
     clock.advance(.seconds(10))
     #expect(known == ["c absent"])
@@ -91,37 +90,37 @@ import Testing
       if (try? decodeJSON(Membership.Peer.self, from: message.body))?.id == "own" { told.withLock { $0 += 1 } }
     }
     let before = told.withLock { $0 }
-    tell("new", at: "a:1")
+    announce("new", at: "a:1")
     #expect(told.withLock { $0 } > before)
   }
 
   @Test func `one that has started again is there once`() {
-    tell("old", folder: "f", at: "a:1")
-    tell("older", at: "b:1")
+    announce("old", folder: "f", at: "a:1")
+    announce("older", at: "b:1")
     clock.advance(.seconds(10))
-    tell("new", folder: "f", at: "a:2")
-    tell("newer", at: "b:1")
+    announce("new", folder: "f", at: "a:2")
+    announce("newer", at: "b:1")
     #expect(known == ["new", "newer"])
   }
 
   @Test func `of two that are there and share a folder's id none hides the other`() {
-    tell("one", folder: "f", at: "a:1")
-    tell("two", folder: "f", at: "b:1")
+    announce("one", folder: "f", at: "a:1")
+    announce("two", folder: "f", at: "b:1")
     #expect(known == ["one", "two"])
   }
 
   @Test func `what was this folder's own process is no other gateway`() {
-    tell("before", folder: "own-folder", at: "own:1")
+    announce("before", folder: "own-folder", at: "own:1")
     clock.advance(.seconds(10))
     #expect(known == [])
   }
 
   @Test func `a crowd of absent ones makes room, and one of present ones does not`() {
-    for number in 0..<1_000 { tell("\(number)", at: "h:\(number)") }
-    tell("late", at: "late:1")
+    for number in 0..<1_000 { announce("\(number)", at: "h:\(number)") }
+    announce("late", at: "late:1")
     #expect(peers.others.count == 1_000 && !known.contains("late"))
     clock.advance(.seconds(10))
-    tell("late", at: "late:1")
+    announce("late", at: "late:1")
     #expect(peers.others.count == 1_000 && known.first == "late")
   }
 

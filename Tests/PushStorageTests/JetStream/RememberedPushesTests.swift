@@ -39,23 +39,23 @@ import Testing
 
   @Test func `a device takes many that wait one after another without all being looked at each time`() {
     let count: UInt64 = 100_000
-    var box = MailboxCache()
-    for seq in 1...count { _ = box.learn(seq, samplePush(to: 1)) }
-    for seq in 1...count where box.acknowledge(through: seq).map(\.seq) != [seq] {
+    var cache = MailboxCache()
+    for seq in 1...count { _ = cache.learn(seq, samplePush(to: 1)) }
+    for seq in 1...count where cache.acknowledge(through: seq).map(\.seq) != [seq] {
       Issue.record("\(seq) was not taken alone")
     }
-    #expect(box.count == 0)
+    #expect(cache.count == 0)
   }
 
   @Test func `what comes late is acknowledged, and what has left before is not told again`() {
-    var box = MailboxCache()
-    for seq: UInt64 in [5, 9, 2, 7] { _ = box.learn(seq, samplePush(to: 1)) }
-    _ = box.remove(5)
+    var cache = MailboxCache()
+    for seq: UInt64 in [5, 9, 2, 7] { _ = cache.learn(seq, samplePush(to: 1)) }
+    _ = cache.remove(5)
     // Push 5 could not be deleted, and is read again.
-    box.restore(5)
-    _ = box.learn(5, samplePush(to: 1))
-    _ = box.remove(7)
-    let (first, rest) = (box.acknowledge(through: 7), box.acknowledge(through: .max))
+    cache.restore(5)
+    _ = cache.learn(5, samplePush(to: 1))
+    _ = cache.remove(7)
+    let (first, rest) = (cache.acknowledge(through: 7), cache.acknowledge(through: .max))
     #expect(first.map(\.seq) == [2, 5])
     #expect(rest.map(\.seq) == [9])
   }

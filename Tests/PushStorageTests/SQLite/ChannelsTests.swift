@@ -174,7 +174,7 @@ import Testing
     await channels.expire(now: now + 10_000)
     #expect(channels.channel(channel)?.message == nil && channels.channel(channel)?.lastNumber == 1)
     #expect(channels.channel(other)?.deleted != nil)
-    await channels.expire(now: now + PushStorage.Channels.memoryOfDeleted)
+    await channels.expire(now: now + ChannelTable.memoryOfDeleted)
     #expect(channels.channel(other) == nil)
     let rows = try await store.pool.read { db in
       [

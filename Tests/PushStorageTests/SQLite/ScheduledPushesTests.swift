@@ -93,10 +93,10 @@ import Testing
 
   @Test func `it is listed page by page`() async throws {
     for number in 1...5 { _ = try await add(push(number, at: Int64(1000 * (number / 2)))) }
-    var (found, last): ([APNSID], ScheduledPushes.Place?) = ([], nil)
+    var (found, last): ([APNSID], ScheduledPushes.Position?) = ([], nil)
     while case let page = try await scheduled.list(after: last, limit: 2), let row = page.last {
       found += page.map(\.push.id)
-      last = row.place
+      last = row.position
     }
     #expect(found == (1...5).map { .number($0) })
   }

@@ -6,7 +6,7 @@ import Synchronization
 /// The contract of the mailbox as a simple model in memory. It shares no code with the real one, so that each is a
 /// check on the other.
 package final class MemoryMailbox: Mailbox {
-  fileprivate struct Box: Sendable {
+  fileprivate struct DeviceQueue: Sendable {
     var lastSeq: UInt64 = 0
     var acknowledged: UInt64 = 0
     var entries: [MailboxEntry] = []
@@ -20,7 +20,7 @@ package final class MemoryMailbox: Mailbox {
   }
 
   fileprivate struct State: Sendable {
-    fileprivate var boxes: [DeviceID: Box] = [:]
+    fileprivate var deviceQueues: [DeviceID: DeviceQueue] = [:]
     /// The ids of senders, and the time in seconds since 1970 until which they are remembered after their push was
     /// removed.
     fileprivate var known: [Key: Int64] = [:]
@@ -131,18 +131,18 @@ package final class MemoryMailbox: Mailbox {
 }
 
 extension MemoryMailbox.State {
-  package var devices: [DeviceID] { Array(boxes.keys) }
+  package var devices: [DeviceID] { Array(deviceQueues.keys) }
 
-  package func count(_ device: DeviceID) -> Int { boxes[device]?.entries.count ?? 0 }
+  package func count(_ device: DeviceID) -> Int { deviceQueues[device]?.entries.count ?? 0 }
 
   package func push(_ seq: UInt64, of device: DeviceID) -> StoredPush? {
-    boxes[device]?.entries.first { $0.seq == seq }?.push
+    deviceQueues[device]?.entries.first { $0.seq == seq }?.push
   }
 
   package mutating func append(
     _ push: StoredPush, cap: Int, now: Int64, _ removals: inout [MailboxRemoval]
   ) -> AppendOutcome {
-    let waiting = boxes[push.device]?.entries.map(\.push) ?? []
+    let waiting = deviceQueues[push.device]?.entries.map(\.push) ?? []
     if push.isSenderID {
       let key = MemoryMailbox.Key(device: push.device, app: push.app, id: push.id)
       let waits = waiting.contains { $0.isSenderID && $0.id == push.id && $0.app == push.app }
@@ -155,52 +155,54 @@ extension MemoryMailbox.State {
         $0.app == push.app && $0.collapseID == push.collapseID
       }
     }
-    var box = boxes[push.device] ?? MemoryMailbox.Box()
-    box.lastSeq += 1
-    box.entries.append(MailboxEntry(seq: box.lastSeq, push: push))
-    boxes[push.device] = box
-    if box.entries.count > cap, let oldest = box.entries.first {
-      let gap = box.gap ?? MailboxGap(from: oldest.seq, to: oldest.seq, dropped: 0)
-      boxes[push.device]?.gap = MailboxGap(from: gap.from, to: oldest.seq, dropped: gap.dropped + 1)
+    var deviceQueue = deviceQueues[push.device] ?? MemoryMailbox.DeviceQueue()
+    deviceQueue.lastSeq += 1
+    deviceQueue.entries.append(MailboxEntry(seq: deviceQueue.lastSeq, push: push))
+    deviceQueues[push.device] = deviceQueue
+    if deviceQueue.entries.count > cap, let oldest = deviceQueue.entries.first {
+      let gap = deviceQueue.gap ?? MailboxGap(from: oldest.seq, to: oldest.seq, dropped: 0)
+      deviceQueues[push.device]?.gap = MailboxGap(from: gap.from, to: oldest.seq, dropped: gap.dropped + 1)
       remove(.overflow, of: push.device, now: now, &removals) { $0 === oldest.push }
     }
-    return .queued(seq: box.lastSeq, replaced: replaced)
+    return .queued(seq: deviceQueue.lastSeq, replaced: replaced)
   }
 
   package mutating func pending(_ device: DeviceID, after seq: UInt64, limit: Int, now: Int64) -> PendingPushes {
-    var box = boxes[device] ?? MemoryMailbox.Box()
-    if seq > box.lastSeq {
-      let pushes = box.entries.map(\.push)
-      box = MemoryMailbox.Box(lastSeq: seq, acknowledged: seq)
+    var deviceQueue = deviceQueues[device] ?? MemoryMailbox.DeviceQueue()
+    if seq > deviceQueue.lastSeq {
+      let pushes = deviceQueue.entries.map(\.push)
+      deviceQueue = MemoryMailbox.DeviceQueue(lastSeq: seq, acknowledged: seq)
       for push in pushes {
-        box.lastSeq += 1
-        box.entries.append(MailboxEntry(seq: box.lastSeq, push: push))
+        deviceQueue.lastSeq += 1
+        deviceQueue.entries.append(MailboxEntry(seq: deviceQueue.lastSeq, push: push))
       }
-      boxes[device] = box
+      deviceQueues[device] = deviceQueue
     }
-    let due = box.entries.filter { $0.seq > seq && $0.push.expires > now }
+    let due = deviceQueue.entries.filter { $0.seq > seq && $0.push.expires > now }
     return PendingPushes(
-      gap: box.gap.flatMap { $0.to > seq ? $0 : nil }, entries: Array(due.prefix(limit)),
+      gap: deviceQueue.gap.flatMap { $0.to > seq ? $0 : nil }, entries: Array(due.prefix(limit)),
       isComplete: due.count <= limit)
   }
 
   package mutating func acknowledge(_ device: DeviceID, through seq: UInt64, now: Int64) {
-    guard let box = boxes[device], seq > box.acknowledged, seq <= box.lastSeq else { return }
-    boxes[device]?.acknowledged = seq
-    if let gap = box.gap, gap.to <= seq { boxes[device]?.gap = nil }
-    for entry in box.entries where entry.seq <= seq { remember(entry.push, now: now) }
-    boxes[device]?.entries.removeAll { $0.seq <= seq }
+    guard let deviceQueue = deviceQueues[device], seq > deviceQueue.acknowledged, seq <= deviceQueue.lastSeq else {
+      return
+    }
+    deviceQueues[device]?.acknowledged = seq
+    if let gap = deviceQueue.gap, gap.to <= seq { deviceQueues[device]?.gap = nil }
+    for entry in deviceQueue.entries where entry.seq <= seq { remember(entry.push, now: now) }
+    deviceQueues[device]?.entries.removeAll { $0.seq <= seq }
   }
 
   package mutating func remove(
     _ cause: RemovalCause, of device: DeviceID, now: Int64, _ removals: inout [MailboxRemoval],
     where isGone: (StoredPush) -> Bool
   ) {
-    for entry in boxes[device]?.entries ?? [] where isGone(entry.push) {
+    for entry in deviceQueues[device]?.entries ?? [] where isGone(entry.push) {
       remember(entry.push, now: now)
       removals.append(MailboxRemoval(device: device, app: entry.push.app, id: entry.push.id, cause: cause))
     }
-    boxes[device]?.entries.removeAll { isGone($0.push) }
+    deviceQueues[device]?.entries.removeAll { isGone($0.push) }
   }
 
   private mutating func remember(_ push: StoredPush, now: Int64) {

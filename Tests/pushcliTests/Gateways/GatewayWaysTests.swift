@@ -15,9 +15,10 @@ import Testing
   }
 
   private func ways(
-    _ context: GatewayContext, told: [Int] = [], bearer: String? = nil, secret: String? = nil
+    _ context: GatewayContext, reported: [Int] = [], bearer: String? = nil, secret: String? = nil
   ) -> [[String]] {
-    GatewayWays(context, told: told.map(GatewayWaysTests.address), bearer: bearer, secret: secret).all.map { way in
+    GatewayWays(context, reported: reported.map(GatewayWaysTests.address), bearer: bearer, secret: secret).all.map {
+      way in
       [way.address.map { "\($0.port)" } ?? "socket", way.secret ?? "-", way.isAdministered ? "all" : "own"]
     }
   }
@@ -25,18 +26,18 @@ import Testing
   @Test func `the own gateway comes first, and each other one once with each credential`() {
     #expect(ways(context(nil)) == [["socket", "-", "all"]])
     // Without a credential no other gateway answers.
-    #expect(ways(context(nil, others: [2]), told: [3]) == [["socket", "-", "all"]])
+    #expect(ways(context(nil, others: [2]), reported: [3]) == [["socket", "-", "all"]])
     #expect(
-      ways(context(nil, others: [2, 3]), told: [3], secret: "device")
+      ways(context(nil, others: [2, 3]), reported: [3], secret: "device")
         == [["socket", "-", "all"], ["3", "device", "own"], ["2", "device", "own"]])
     #expect(
-      ways(context(1, others: [2, 1]), told: [2], bearer: "token", secret: "device")
+      ways(context(1, others: [2, 1]), reported: [2], bearer: "token", secret: "device")
         == [["1", "token", "all"], ["1", "device", "own"], ["2", "token", "all"], ["2", "device", "own"]])
     #expect(ways(context(1)).isEmpty)
   }
 
   @Test func `after a failure the next one is used, and after the last the first`() {
-    var ways = GatewayWays(context(1), told: [2, 3].map(GatewayWaysTests.address), bearer: "token", secret: nil)
+    var ways = GatewayWays(context(1), reported: [2, 3].map(GatewayWaysTests.address), bearer: "token", secret: nil)
     var ports: [Int?] = []
     for _ in 0..<4 {
       ports.append(ways.way?.address?.port)
@@ -49,7 +50,7 @@ import Testing
   }
 
   @Test func `requests of an administrator take no way of a device`() {
-    let ways = GatewayWays(context(nil), told: [GatewayWaysTests.address(2)], bearer: "token", secret: "device")
+    let ways = GatewayWays(context(nil), reported: [GatewayWaysTests.address(2)], bearer: "token", secret: "device")
     #expect(ways.all.map(\.isAdministered) == [true, true, false])
     #expect(ways.administered.all.map(\.secret) == [nil, "token"])
   }
@@ -64,7 +65,7 @@ import Testing
     (CommandFailure(.suppressed, status: 404), false, false), (CommandFailure(.usage, status: 400), false, false),
     (CommandFailure(.failed, "an error"), false, false),
   ]) func `what another gateway may answer is asked again`(_ failure: CommandFailure, _ own: Bool, _ other: Bool) {
-    let ways = GatewayWays(context(1), told: [GatewayWaysTests.address(2)], bearer: "token", secret: nil)
+    let ways = GatewayWays(context(1), reported: [GatewayWaysTests.address(2)], bearer: "token", secret: nil)
     #expect(ways.isPassing(failure, at: 0) == own)
     #expect(ways.isPassing(failure, at: 1) == other)
   }

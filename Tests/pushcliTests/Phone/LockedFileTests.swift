@@ -99,14 +99,14 @@ import Testing
     let bytes = FileManager.default.contents(atPath: path)
     let other = try open()
     #expect(other.lock())
-    let keeper = PhoneKeeper(journal, session, environment, nil, Inbox())
-    await keeper.perform([.save(.gap(dropped: 4)), .quit])
+    let runner = PhoneEffectRunner(journal, session, environment, nil, Inbox())
+    await runner.perform([.save(.gap(dropped: 4)), .quit])
     #expect(FileManager.default.contents(atPath: path) == bytes)
     other.unlock()
   }
 
   @Test(arguments: zip([1, 2, 3, 6, 7, 8, Int.max], [1, 2, 4, 32, 60, 60, 60]))
   func `a save that fails is tried again at growing intervals`(_ failures: Int, _ seconds: Int) {
-    #expect(PhoneKeeper.pause(after: failures) == .seconds(seconds))
+    #expect(PhoneEffectRunner.pause(after: failures) == .seconds(seconds))
   }
 }

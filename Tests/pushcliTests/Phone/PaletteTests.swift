@@ -4,6 +4,19 @@ import Testing
 
 @testable import pushcli
 
+extension Palette {
+  /// The pairs of text and background colors; a nil background is the terminal's default.
+  fileprivate var texts: [(name: String, text: Color?, background: Color?)] {
+    [
+      ("ink", ink, surface), ("faint ink", faintInk, surface), ("blue", blue, surface), ("red", red, surface),
+      ("focus", focusInk, focusBlue), ("red focus", focusInk, focusRed), ("accent", accent, nil), ("green", green, nil),
+      ("dim", dim, nil), ("badge", badgeInk, badge), ("selection", selectionInk, selection),
+      ("faint selection", faintSelectionInk, selection), ("dim tile", dimTileInk, dimTile),
+      ("dim badge", dimBadgeInk, dimBadge),
+    ] + tiles.map { ("tile \($0.index)", tileInk, $0) }
+  }
+}
+
 @Suite struct PaletteTests {
   /// Returns the relative luminance of a color (WCAG 2.2).
   private func luminance(_ components: [Int]) -> Double {
@@ -48,7 +61,7 @@ import Testing
       for scene in ScreenTests.scenes {
         let size = Size(columns: 80, rows: 24)
         var phone = Sample.phone(size: size, scene.messages)
-        phone.wantedAppearance = appearance
+        phone.requestedAppearance = appearance
         let palette = phone.palette
         let known = palette.texts.flatMap { [$0.text, $0.background] } + [palette.line]
         for cell in phone.view(size: size).cells {
@@ -91,7 +104,7 @@ import Testing
     #expect(phone.palette == .light)
     phone.record(.settings(DeviceSettings(appearance: .dark)))
     #expect(phone.palette == .dark)
-    phone.wantedAppearance = .light
+    phone.requestedAppearance = .light
     #expect(phone.palette == .light)
     phone.form.colors = 8
     #expect(phone.palette == .basic)

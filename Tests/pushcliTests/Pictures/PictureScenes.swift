@@ -76,7 +76,7 @@ struct PictureScenes {
   /// Returns a phone with five apps and some badges, in a terminal that draws half-circles, at ``Sample/now``.
   private func phone(_ size: Size, _ messages: [PhoneMessage]) -> PhoneModel {
     var phone = PhoneModel(device: "me")
-    (phone.timeZone, phone.wantedAppearance) = (TimeZone(secondsFromGMT: 0)!, appearance)
+    (phone.timeZone, phone.requestedAppearance) = (TimeZone(secondsFromGMT: 0)!, appearance)
     phone.form.hasHalfCircles = true
     let start: [PhoneMessage] = [
       .resized(size), .apps([Self.news, Self.mail, Self.trains, Self.builds, Self.weather]),

@@ -104,10 +104,10 @@ extension DeliveryLog {
     var found: [Found] = []
     var (left, size): (ClosedRange<Int64>?, Int) = (numbers, scope.size)
     while let numbers = left, found.count < limit, size > 0 {
-      let wanted = limit - found.count
+      let missing = limit - found.count
       let slice = try await file.read { [size] db in
         var slice = try Slice<Found>(db, numbers, order)
-        try slice.fill(scope, wanted: wanted, atMost: min(size, Limits.logSearchSlice), pick)
+        try slice.fill(scope, missing: missing, atMost: min(size, Limits.logSearchSlice), pick)
         return (found: slice.found, size: slice.size, left: slice.left)
       }
       found += slice.found
@@ -143,12 +143,12 @@ extension DeliveryLog {
     }
 
     mutating func fill(
-      _ scope: Scope, wanted: Int, atMost maximum: Int, _ pick: (_ number: Int64, _ rows: [UInt8]) -> [Found]
+      _ scope: Scope, missing: Int, atMost maximum: Int, _ pick: (_ number: Int64, _ rows: [UInt8]) -> [Found]
     ) throws {
       while let numbers = left {
         let (span, mayMatch) = try span(of: numbers, scope)
         if mayMatch {
-          guard try read(span, scope, wanted: wanted, atMost: maximum, pick) else { return }
+          guard try read(span, scope, missing: missing, atMost: maximum, pick) else { return }
         }
         advance(over: order == .oldestFirst ? span.upperBound : span.lowerBound)
         if size >= maximum { return }
@@ -168,7 +168,7 @@ extension DeliveryLog {
     ///
     /// - Returns: false if the slice is full; ``left`` has the batches for the next one.
     private mutating func read(
-      _ span: ClosedRange<Int64>, _ scope: Scope, wanted: Int, atMost maximum: Int,
+      _ span: ClosedRange<Int64>, _ scope: Scope, missing: Int, atMost maximum: Int,
       _ pick: (_ number: Int64, _ rows: [UInt8]) -> [Found]
     ) throws -> Bool {
       batches.bind(scope.since ?? .min)
@@ -179,7 +179,7 @@ extension DeliveryLog {
         let (number, bytes) = (try batches.integer(0, in: Query.allBatches), batches.blob(1))
         found += pick(number, bytes)
         size += bytes.count
-        if found.count >= wanted || size >= maximum {
+        if found.count >= missing || size >= maximum {
           advance(over: number)
           return false
         }

@@ -65,16 +65,16 @@ extension DeliveryLog {
   /// Notifies other gateways of rows that were written.
   ///
   /// - Parameters:
-  ///   - isWanted: returns true if a wait on another gateway exists; called for each batch, on the writer's thread.
-  ///   - tell: takes the ids of the rows' pushes, in the form that ``noteRemote(_:)`` takes.
+  ///   - isAwaited: returns true if a wait on another gateway exists; called for each batch, on the writer's thread.
+  ///   - publish: takes the ids of the rows' pushes, in the form that ``noteRemote(_:)`` takes.
   package func onWritten(
-    while isWanted: @escaping @Sendable () -> Bool, tell: @escaping @Sendable ([UInt8]) -> Void
+    while isAwaited: @escaping @Sendable () -> Bool, publish: @escaping @Sendable ([UInt8]) -> Void
   ) {
     listen { rows in
-      guard isWanted() else { return }
+      guard isAwaited() else { return }
       var ids: Set<APNSID> = []
       LogLayout.forEachID(of: rows) { ids.insert($0) }
-      tell(ids.count > DeliveryLog.maximumNotifiedIDs ? [] : ids.flatMap(\.stored))
+      publish(ids.count > DeliveryLog.maximumNotifiedIDs ? [] : ids.flatMap(\.stored))
     }
   }
 

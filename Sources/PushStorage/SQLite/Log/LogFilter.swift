@@ -9,7 +9,7 @@ struct LogFilter {
 
   @inline(__always)
   mutating func insert(_ key: UInt64) {
-    words[LogFilter.place(of: key, in: LogFilter.wordCount)] |= LogFilter.bits(of: key)
+    words[LogFilter.index(of: key, in: LogFilter.wordCount)] |= LogFilter.bits(of: key)
   }
 
   /// The filter folded to the smallest size at which a third of its bits is set, as little-endian words.
@@ -23,7 +23,7 @@ struct LogFilter {
     }
     var bytes: [UInt8] = []
     bytes.reserveCapacity(words.count * 8)
-    for word in words { for place in 0..<8 { bytes.append(UInt8(truncatingIfNeeded: word >> (8 * place))) } }
+    for word in words { for index in 0..<8 { bytes.append(UInt8(truncatingIfNeeded: word >> (8 * index))) } }
     return bytes
   }
 
@@ -31,13 +31,13 @@ struct LogFilter {
   static func mayContain(_ key: UInt64, in bytes: UnsafeRawBufferPointer) -> Bool {
     let count = bytes.count / 8
     guard count > 0, count.nonzeroBitCount == 1, bytes.count == count * 8 else { return true }
-    let word = unsafe bytes.loadUnaligned(fromByteOffset: place(of: key, in: count) * 8, as: UInt64.self)
+    let word = unsafe bytes.loadUnaligned(fromByteOffset: index(of: key, in: count) * 8, as: UInt64.self)
     let bits = bits(of: key)
     return UInt64(littleEndian: word) & bits == bits
   }
 
   @inline(__always)
-  private static func place(of key: UInt64, in count: Int) -> Int {
+  private static func index(of key: UInt64, in count: Int) -> Int {
     Int(truncatingIfNeeded: key >> 40) & (count - 1)
   }
 

@@ -91,17 +91,17 @@ extension SQLiteMailbox {
     /// - Returns: the parts in their order. The number of a shared payload is the row of the first copy.
     static func parts(of rows: [Row]) -> [(rows: ArraySlice<Row>, payload: Int64?)] {
       var parts: [(rows: ArraySlice<Row>, payload: Int64?)] = []
-      var (start, place) = (0, 0)
-      while place < rows.count {
-        let push = rows[place].push
-        var end = place + 1
+      var (start, index) = (0, 0)
+      while index < rows.count {
+        let push = rows[index].push
+        var end = index + 1
         while end < rows.count, rows[end].push.isCopy(of: push) { end += 1 }
-        if end > place + 1 {
-          if start < place { parts.append((rows[start..<place], nil)) }
-          parts.append((rows[place..<end], rows[place].entry.row))
+        if end > index + 1 {
+          if start < index { parts.append((rows[start..<index], nil)) }
+          parts.append((rows[index..<end], rows[index].entry.row))
           start = end
         }
-        place = end
+        index = end
       }
       if start < rows.count { parts.append((rows[start...], nil)) }
       return parts
@@ -125,7 +125,7 @@ extension SQLiteMailbox {
         try add(rows.prefix(Writer.groupSize), payload, with: insertGroup)
         rows = rows.dropFirst(Writer.groupSize)
       }
-      for place in rows.indices { try add(rows[place...place], payload, with: insert) }
+      for index in rows.indices { try add(rows[index...index], payload, with: insert) }
     }
 
     /// Binds the rows recursively and then runs the statement, so that the borrowed bytes stay in memory until it has

@@ -166,7 +166,7 @@ package final class SQLiteMailbox: Mailbox {
 
   package func waitingCount(for device: DeviceID) -> Int {
     let acknowledged = acknowledgedInLine(by: device)
-    return engine.index.withLock { $0.boxes[device]?.waitingCount(after: acknowledged) ?? 0 }
+    return engine.index.withLock { $0.queues[device]?.waitingCount(after: acknowledged) ?? 0 }
   }
 
   /// The current backlog of pending pushes.
@@ -176,12 +176,12 @@ package final class SQLiteMailbox: Mailbox {
   }
 
   package func pending(for device: DeviceID, after seq: UInt64, limit: Int) async throws -> PendingPushes {
-    let lastSeq = engine.index.withLock { $0.boxes[device]?.lastSeq ?? 0 }
+    let lastSeq = engine.index.withLock { $0.queues[device]?.lastSeq ?? 0 }
     if seq > lastSeq { try await advance(device, past: seq) }
     let now = clock()
     let acknowledged = acknowledgedInLine(by: device)
     let (gap, rows, isComplete) = engine.index.withLock { index in
-      MailboxIndex.select(index.boxes[device], after: max(seq, acknowledged), limit: limit, now: now)
+      MailboxIndex.select(index.queues[device], after: max(seq, acknowledged), limit: limit, now: now)
     }
     guard !rows.isEmpty else { return PendingPushes(gap: gap, entries: [], isComplete: isComplete) }
     let entries = try await store.pool.read { try SQLiteMailbox.read(rows, of: device, from: $0) }
@@ -208,7 +208,7 @@ package final class SQLiteMailbox: Mailbox {
   /// Returns the highest number that the device has acknowledged in operations that the index may not contain yet.
   private func acknowledgedInLine(by device: DeviceID) -> UInt64 {
     // The acknowledgement of a number that was never given out is ignored.
-    let durable = engine.index.withLock { $0.boxes[device]?.durableSeq ?? 0 }
+    let durable = engine.index.withLock { $0.queues[device]?.durableSeq ?? 0 }
     return inbox.withLock { inbox in
       var highest: UInt64 = 0
       for operations in [inbox.taken, inbox.operations] {
@@ -245,18 +245,18 @@ package final class SQLiteMailbox: Mailbox {
   }
 
   private func run() {
-    var unsettled = MailboxEngine.PendingWrites()
-    // The time at which the unsettled changes are committed even without an append.
+    var pendingWrites = MailboxEngine.PendingWrites()
+    // The time at which the pending writes are committed even without an append.
     var due = DispatchTime.distantFuture
     var writer: Writer?
     var rows = 0
     while let operations = next(until: &due) {
-      for operations in SQLiteMailbox.turns(of: operations) {
+      for operations in SQLiteMailbox.batches(of: operations) {
         var weight = 0
         for case .append(let pushes, _) in operations { weight += pushes.count }
         let isDue = due <= .now()
         var hasCommitted = false
-        var failure = engine.turn(operations, &unsettled, isDue: isDue) { transaction in
+        var failure = engine.process(operations, &pendingWrites, isDue: isDue) { transaction in
           let began = ContinuousClock.now
           defer { meter.commitTimes.record(ContinuousClock.now - began) }
           do {
@@ -288,7 +288,7 @@ package final class SQLiteMailbox: Mailbox {
         } else if hasCommitted, weight > 0 {
           // The acknowledgements of these pushes follow soon.
           due = .now() + SQLiteMailbox.settleTime
-        } else if unsettled.isEmpty, !isTroubled {
+        } else if pendingWrites.isEmpty, !isTroubled {
           due = .distantFuture
         } else if due <= .now() || due == .distantFuture {
           due = .now() + SQLiteMailbox.settleTime
@@ -297,7 +297,7 @@ package final class SQLiteMailbox: Mailbox {
       inbox.withLock { $0.taken = [] }
       checkpoint(&rows)
     }
-    _ = engine.turn([], &unsettled, isDue: true) { try Writer(store.pool, commits).commit($0) }
+    _ = engine.process([], &pendingWrites, isDue: true) { try Writer(store.pool, commits).commit($0) }
     // The database is one file again and can be copied.
     try? store.pool.writeWithoutTransaction { _ = try $0.checkpoint(.truncate) }
   }
@@ -323,19 +323,19 @@ package final class SQLiteMailbox: Mailbox {
 
   /// Splits operations before a purge or a retraction that follows an append: the pushes that it removes must be in
   /// the mailbox first.
-  private static func turns(of operations: [MailboxOperation]) -> [[MailboxOperation]] {
-    var turns: [[MailboxOperation]] = []
+  private static func batches(of operations: [MailboxOperation]) -> [[MailboxOperation]] {
+    var batches: [[MailboxOperation]] = []
     var (start, hasAppend) = (0, false)
-    for (place, operation) in operations.enumerated() {
+    for (position, operation) in operations.enumerated() {
       switch operation {
       case .append: hasAppend = true
       case .purge where hasAppend, .retract where hasAppend:
-        turns.append(Array(operations[start..<place]))
-        (start, hasAppend) = (place, false)
+        batches.append(Array(operations[start..<position]))
+        (start, hasAppend) = (position, false)
       default: break
       }
     }
-    return turns + [start == 0 ? operations : Array(operations[start...])]
+    return batches + [start == 0 ? operations : Array(operations[start...])]
   }
 
   /// Waits for an awaited operation, or until `due`, which is set if other operations are queued or expected. Returns

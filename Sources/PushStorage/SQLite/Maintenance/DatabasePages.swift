@@ -142,9 +142,9 @@ package struct DatabasePages {
   }
 
   private func row(at cell: Int, _ room: inout Int, _ pages: inout Set<Int>) -> PageRow? {
-    var place = cell
-    guard let size = varint(&place), let rowID = varint(&place), size >= 1, size <= Int64(bytes.count),
-      let payload = payload(at: place, of: cell, size: Int(size), &room, &pages)
+    var position = cell
+    guard let size = varint(&position), let rowID = varint(&position), size >= 1, size <= Int64(bytes.count),
+      let payload = payload(at: position, of: cell, size: Int(size), &room, &pages)
     else { return nil }
     return DatabasePages.record(payload[...]).map { PageRow(rowID: rowID, values: $0) }
   }
@@ -155,7 +155,7 @@ package struct DatabasePages {
   /// Returns the payload of the entry at `cell`, including its overflow pages (§1.6, §1.7); nil if it exceeds the
   /// space of its page.
   private func payload(
-    at place: Int, of cell: Int, size: Int, _ room: inout Int, _ pages: inout Set<Int>
+    at position: Int, of cell: Int, size: Int, _ room: inout Int, _ pages: inout Set<Int>
   ) -> [UInt8]? {
     let largest = usableSize - 35
     var local = size
@@ -164,13 +164,13 @@ package struct DatabasePages {
       let kept = least + (size - least) % (usableSize - 4)
       local = kept <= largest ? kept : least
     }
-    let end = (place / pageSize + 1) * pageSize
-    let taken = max(place - cell + local, DatabasePages.minimumCellSize)
-    guard taken <= room, place + local <= end, place + local <= bytes.count else { return nil }
+    let end = (position / pageSize + 1) * pageSize
+    let taken = max(position - cell + local, DatabasePages.minimumCellSize)
+    guard taken <= room, position + local <= end, position + local <= bytes.count else { return nil }
     room -= taken
-    var payload = Array(bytes[place..<place + local])
+    var payload = Array(bytes[position..<position + local])
     guard local < size else { return payload }
-    var next = integer32(place + local) ?? 0
+    var next = integer32(position + local) ?? 0
     while payload.count < size {
       let start = (next - 1) * pageSize
       // A page number beyond the file belongs to no tree.
@@ -184,15 +184,16 @@ package struct DatabasePages {
 
   /// Returns the values of a record (§2.1); nil if it is invalid.
   private static func record(_ payload: ArraySlice<UInt8>) -> [RowValue]? {
-    var place = payload.startIndex
-    guard let headerSize = varint(payload, &place), headerSize <= Int64(payload.count), headerSize >= 1 else {
+    var position = payload.startIndex
+    guard let headerSize = varint(payload, &position), headerSize <= Int64(payload.count), headerSize >= 1 else {
       return nil
     }
     let headerEnd = payload.startIndex + Int(headerSize)
     var content = headerEnd
     var values: [RowValue] = []
-    while place < headerEnd {
-      guard let type = varint(payload, &place), let size = size(ofType: type), content + size <= payload.endIndex else {
+    while position < headerEnd {
+      guard let type = varint(payload, &position), let size = size(ofType: type), content + size <= payload.endIndex
+      else {
         return nil
       }
       let bytes = payload[content..<content + size]
@@ -208,7 +209,7 @@ package struct DatabasePages {
         values.append(.text(text))
       }
     }
-    return place == headerEnd && content == payload.endIndex ? values : nil
+    return position == headerEnd && content == payload.endIndex ? values : nil
   }
 
   private static func size(ofType type: Int64) -> Int? {
@@ -228,15 +229,15 @@ package struct DatabasePages {
 
   // MARK: Numbers
 
-  private func varint(_ place: inout Int) -> Int64? { DatabasePages.varint(bytes[...], &place) }
+  private func varint(_ position: inout Int) -> Int64? { DatabasePages.varint(bytes[...], &position) }
 
   /// Reads a number of one to nine bytes, the highest first (§1.6).
-  private static func varint(_ bytes: ArraySlice<UInt8>, _ place: inout Int) -> Int64? {
+  private static func varint(_ bytes: ArraySlice<UInt8>, _ position: inout Int) -> Int64? {
     var value: UInt64 = 0
     for number in 0..<9 {
-      guard place < bytes.endIndex else { return nil }
-      let byte = bytes[place]
-      place += 1
+      guard position < bytes.endIndex else { return nil }
+      let byte = bytes[position]
+      position += 1
       if number == 8 { return Int64(bitPattern: value << 8 | UInt64(byte)) }
       value = value << 7 | UInt64(byte & 127)
       if byte < 128 { return Int64(bitPattern: value) }
@@ -244,8 +245,8 @@ package struct DatabasePages {
     return nil
   }
 
-  private func integer32(_ place: Int) -> Int? {
-    guard place >= 0, place + 4 <= bytes.count else { return nil }
-    return bytes[place..<place + 4].reduce(0) { $0 << 8 | Int($1) }
+  private func integer32(_ position: Int) -> Int? {
+    guard position >= 0, position + 4 <= bytes.count else { return nil }
+    return bytes[position..<position + 4].reduce(0) { $0 << 8 | Int($1) }
   }
 }

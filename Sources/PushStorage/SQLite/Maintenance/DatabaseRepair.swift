@@ -299,8 +299,8 @@ private struct RepairTable {
 
   /// Returns true if a start accepts the values of a row.
   private func isSound(_ values: [RowValue]) -> Bool {
-    func isJSON<Value: Decodable>(_ place: Int, _ type: Value.Type) -> Bool {
-      values[place].text.map { (try? decodeJSON(type, from: $0.utf8)) != nil } ?? false
+    func isJSON<Value: Decodable>(_ column: Int, _ type: Value.Type) -> Bool {
+      values[column].text.map { (try? decodeJSON(type, from: $0.utf8)) != nil } ?? false
     }
     return switch name {
     case "team": values[0].text?.utf8.count == 10

@@ -155,7 +155,7 @@ package final class RestoredBackup {
   ///   - position: the last entry of the cluster's log.
   ///   - authority: the files that all gateways of a cluster share, by their names.
   /// - Returns: the path of the replica.
-  package func makeReplica(of cell: String, position: UInt64, authority: [String: [UInt8]]) throws -> String {
+  package func makeReplica(of cluster: String, position: UInt64, authority: [String: [UInt8]]) throws -> String {
     try write { db in
       try db.execute(
         sql: """
@@ -171,7 +171,8 @@ package final class RestoredBackup {
         try db.execute(sql: "INSERT INTO cell_file (name, content) VALUES (?, ?)", arguments: [name, Data(content)])
       }
       try db.execute(
-        sql: "INSERT INTO replica (id, cell, position) VALUES (1, ?, ?)", arguments: [cell, Int64(clamping: position)])
+        sql: "INSERT INTO replica (id, cell, position) VALUES (1, ?, ?)",
+        arguments: [cluster, Int64(clamping: position)])
     }
     do {
       // The result is one file, and its free pages contain nothing of the pending pushes.

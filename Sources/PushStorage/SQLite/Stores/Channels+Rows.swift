@@ -23,8 +23,8 @@ extension Channels {
   /// Reads every row to check it, as a start does, and discards the result.
   static func checkRows(_ db: Database) throws { _ = try load(db) }
 
-  static func load(_ db: Database) throws -> State {
-    var state = State()
+  static func load(_ db: Database) throws -> ChannelTable {
+    var state = ChannelTable()
     let off = try PreparedStatement(db, "SELECT app FROM broadcast_off")
     while try off.next() { state.off.insert(AppID(row: try off.integer(0))) }
     let channels = try PreparedStatement(db, "SELECT \(channelColumns) FROM channel")
@@ -42,7 +42,7 @@ extension Channels {
       guard let id = ChannelID(bytes: subscriptions.blob(1)), state.channels[id] != nil else { continue }
       let device = DeviceID(row: try subscriptions.integer(0))
       let seen = UInt64(try subscriptions.integer(2, in: ColumnBounds.progress))
-      state.subscriptions[device, default: []].append(Subscription(channel: id, seen: seen))
+      state.subscriptions[device, default: []].append(ChannelTable.Subscription(channel: id, seen: seen))
       state.channels[id]?.subscriptions += 1
     }
     return state
@@ -138,24 +138,24 @@ extension Channels {
   }
 }
 
-extension Channels.State {
+extension ChannelTable {
   /// Takes over the current state of a subscription.
   ///
   /// - Returns: true if the device subscribes to a new channel, or to one fewer.
   fileprivate mutating func take(_ change: Channels.Change) -> Bool {
-    let place = subscriptions[change.device]?.firstIndex { $0.channel == change.channel }
-    switch (place, change.seen) {
-    case (let place?, let seen?):
-      let known = subscriptions[change.device]?[place].seen ?? 0
-      subscriptions[change.device]?[place].seen = max(known, seen)
+    let index = subscriptions[change.device]?.firstIndex { $0.channel == change.channel }
+    switch (index, change.seen) {
+    case (let index?, let seen?):
+      let known = subscriptions[change.device]?[index].seen ?? 0
+      subscriptions[change.device]?[index].seen = max(known, seen)
       return false
-    case (let place?, nil):
-      subscriptions[change.device]?.remove(at: place)
+    case (let index?, nil):
+      subscriptions[change.device]?.remove(at: index)
       if subscriptions[change.device]?.isEmpty == true { subscriptions[change.device] = nil }
       channels[change.channel]?.subscriptions -= 1
       return true
     case (nil, let seen?):
-      subscriptions[change.device, default: []].append(Channels.Subscription(channel: change.channel, seen: seen))
+      subscriptions[change.device, default: []].append(ChannelTable.Subscription(channel: change.channel, seen: seen))
       channels[change.channel]?.subscriptions += 1
       return true
     case (nil, nil): return false
@@ -167,7 +167,7 @@ extension Channels.State {
   /// - Returns: the channel's message if it is new.
   fileprivate mutating func take(_ id: ChannelID, as channel: BroadcastChannel?) -> BroadcastMessage? {
     let before = channels[id]
-    if let before { byApp[Channels.Key(app: before.app, environment: before.environment)]?.remove(id) }
+    if let before { byApp[ChannelTable.Key(app: before.app, environment: before.environment)]?.remove(id) }
     if channel?.deleted != nil || channel == nil { recent.remove(id) }
     guard var channel else {
       channels[id] = nil

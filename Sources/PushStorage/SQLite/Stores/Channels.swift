@@ -21,45 +21,9 @@ package final class Channels: Sendable {
     case off
   }
 
-  struct Key: Hashable {
-    var app: AppID
-    var environment: Environment
-  }
-
-  struct Subscription {
-    var channel: ChannelID
-    /// The number of the last message that the device has.
-    var seen: UInt64
-  }
-
-  struct State {
-    var channels: [ChannelID: BroadcastChannel] = [:]
-    /// The channels that are not deleted, by app and environment.
-    var byApp: [Key: Set<ChannelID>] = [:]
-    /// The subscriptions of each device. A device has few: a linear search costs less than a table for each device.
-    var subscriptions: [DeviceID: [Subscription]] = [:]
-    /// The messages that were published since the start.
-    var recent = RecentBroadcasts()
-    /// The apps that may not broadcast.
-    var off: Set<AppID> = []
-    /// The acknowledgements that are not on disk yet.
-    var unsettled: Set<Acknowledgement> = []
-    var isSettling = false
-
-    /// Returns the number up to which a device has a channel's messages; 0 if it no longer subscribes.
-    func seen(_ one: Acknowledgement) -> UInt64 {
-      subscriptions[one.device]?.first { $0.channel == one.channel }?.seen ?? 0
-    }
-  }
-
-  struct Acknowledgement: Hashable {
-    var device: DeviceID
-    var channel: ChannelID
-  }
-
   private let store: SQLiteStore
   private let logger: Logger
-  let state: Mutex<State>
+  let state: Mutex<ChannelTable>
   /// The callbacks for changes that other gateways make to channels.
   let follower = Mutex<
     (published: @Sendable (BroadcastMessage) -> Void, changed: @Sendable (Set<DeviceID>) -> Void)?
@@ -67,9 +31,6 @@ package final class Channels: Sendable {
 
   /// The time that acknowledgements are collected before they are written.
   private static let settleTime = Duration.seconds(1)
-  /// The time that a deleted channel is known as deleted, in milliseconds.
-  package static let memoryOfDeleted: Int64 = 30 * 86_400_000
-
   /// Reads all channels into memory.
   package init(store: SQLiteStore, logger: Logger) throws(StoreError) {
     self.store = store
@@ -98,7 +59,7 @@ package final class Channels: Sendable {
   /// Returns the channels of an app in the order of their creation. Because of the sort, no event loop may call this.
   package func channels(of app: AppID, environment: Environment) -> [BroadcastChannel] {
     state.withLock { state in
-      (state.byApp[Key(app: app, environment: environment)] ?? []).compactMap { state.channels[$0] }
+      (state.byApp[ChannelTable.Key(app: app, environment: environment)] ?? []).compactMap { state.channels[$0] }
     }.sorted { ($0.created, $0.id) < ($1.created, $1.id) }
   }
 
@@ -132,7 +93,7 @@ package final class Channels: Sendable {
     try await store.write { [self] db in
       try state.withLock { state throws in
         if state.off.contains(app) { throw Failure.off }
-        let present = state.byApp[Key(app: app, environment: environment)]?.count ?? 0
+        let present = state.byApp[ChannelTable.Key(app: app, environment: environment)]?.count ?? 0
         guard present + count <= Limits.maximumChannels else { throw Failure.full }
       }
       let made = (0..<count).map { _ in
@@ -151,7 +112,7 @@ package final class Channels: Sendable {
     }
   }
 
-  /// Deletes channels with their messages and subscriptions. They are known as deleted for ``memoryOfDeleted``.
+  /// Deletes channels with their messages and subscriptions. They are known as deleted for ``ChannelTable/memoryOfDeleted``.
   ///
   /// - Parameter now: milliseconds since 1970.
   /// - Returns: the devices that subscribed to one of them.
@@ -215,7 +176,7 @@ package final class Channels: Sendable {
   }
 
   /// Changes the state in memory when the transaction is committed.
-  private func afterCommit(_ db: Database, _ change: @escaping @Sendable (inout State) -> Void) {
+  private func afterCommit(_ db: Database, _ change: @escaping @Sendable (inout ChannelTable) -> Void) {
     db.afterNextTransaction { [self] _ in
       state.withLock { state in
         change(&state)
@@ -277,7 +238,7 @@ package final class Channels: Sendable {
         number <= state.channels[channel]?.lastNumber ?? 0
       else { return (false, false) }
       state.subscriptions[device]?[place].seen = number
-      state.unsettled.insert(Acknowledgement(device: device, channel: channel))
+      state.unsavedAcknowledgements.insert(ChannelTable.Acknowledgement(device: device, channel: channel))
       defer { state.isSettling = true }
       return (true, !state.isSettling)
     }
@@ -295,12 +256,12 @@ package final class Channels: Sendable {
   /// attempt.
   package func settle() async {
     while true {
-      let slice = state.withLock { state -> [(one: Acknowledgement, seen: UInt64)]? in
-        if state.unsettled.isEmpty {
+      let slice = state.withLock { state -> [(one: ChannelTable.Acknowledgement, seen: UInt64)]? in
+        if state.unsavedAcknowledgements.isEmpty {
           state.isSettling = false
           return nil
         }
-        return state.unsettled.prefix(Limits.subscriptionSlice).map { ($0, state.seen($0)) }
+        return state.unsavedAcknowledgements.prefix(Limits.subscriptionSlice).map { ($0, state.seen($0)) }
       }
       guard let slice else { return }
       do {
@@ -317,9 +278,9 @@ package final class Channels: Sendable {
           metadata: ["rows": "\(slice.count)"])
         return state.withLock { $0.isSettling = false }
       }
-      // Acknowledgements that changed during the write stay unsettled.
+      // Acknowledgements that changed during the write stay unsaved.
       state.withLock { state in
-        for (one, seen) in slice where state.seen(one) == seen { state.unsettled.remove(one) }
+        for (one, seen) in slice where state.seen(one) == seen { state.unsavedAcknowledgements.remove(one) }
       }
     }
   }
@@ -380,7 +341,7 @@ package final class Channels: Sendable {
       for device in added { try insert.execute(arguments: [device.row, Data(id.bytes)]) }
       afterCommit(db) { state in
         for device in added {
-          state.subscriptions[device, default: []].append(Subscription(channel: id, seen: 0))
+          state.subscriptions[device, default: []].append(ChannelTable.Subscription(channel: id, seen: 0))
         }
         state.channels[id]?.subscriptions += added.count
       }
@@ -398,7 +359,7 @@ package final class Channels: Sendable {
       let gone = state.withLock { state in
         devices.flatMap { device in
           (state.subscriptions[device] ?? []).filter { state.channels[$0.channel].map(fits) ?? true }
-            .map { Acknowledgement(device: device, channel: $0.channel) }
+            .map { ChannelTable.Acknowledgement(device: device, channel: $0.channel) }
         }
       }
       if gone.isEmpty { return }
@@ -412,64 +373,5 @@ package final class Channels: Sendable {
         }
       }
     }
-  }
-}
-
-extension Channels.State {
-  mutating func add(_ channel: BroadcastChannel) {
-    channels[channel.id] = channel
-    guard channel.deleted == nil else { return }
-    byApp[Channels.Key(app: channel.app, environment: channel.environment), default: []].insert(channel.id)
-  }
-
-  /// Returns the channels that were deleted long ago. If more than ``Limits/maximumDeletedChannels`` are deleted,
-  /// returns the oldest ones beyond the limit.
-  func forgettable(now: Int64) -> [ChannelID] {
-    let deleted = channels.values.compactMap { channel in channel.deleted.map { (channel.id, $0) } }
-    let tooMany = deleted.count - Limits.maximumDeletedChannels
-    if tooMany > 0 { return deleted.sorted { $0.1 < $1.1 }.prefix(tooMany).map(\.0) }
-    return deleted.filter { $0.1 <= now - Channels.memoryOfDeleted }.map(\.0)
-  }
-
-  mutating func markDeleted(_ id: ChannelID, now: Int64) {
-    guard let channel = channels[id] else { return }
-    byApp[Channels.Key(app: channel.app, environment: channel.environment)]?.remove(id)
-    channels[id]?.deleted = now
-    channels[id]?.message = nil
-    channels[id]?.subscriptions = 0
-    recent.remove(id)
-  }
-}
-
-// MARK: Invariants
-
-extension Channels.State {
-  /// Returns a description of the first violated invariant; nil if all hold.
-  func brokenInvariant() -> String? {
-    var counts: [ChannelID: Int] = [:]
-    for (device, list) in subscriptions {
-      if list.isEmpty { return "device \(device.row) has an empty subscription list" }
-      if Set(list.map(\.channel)).count < list.count { return "device \(device.row) subscribes twice" }
-      for one in list { counts[one.channel, default: 0] += 1 }
-    }
-    if let lost = counts.keys.first(where: { channels[$0] == nil }) { return "\(lost) is no channel" }
-    for channel in channels.values {
-      let key = Channels.Key(app: channel.app, environment: channel.environment)
-      let isListed = byApp[key]?.contains(channel.id) == true
-      if isListed != (channel.deleted == nil) { return "\(channel.id) is both listed and deleted, or not listed" }
-      if channel.subscriptions != counts[channel.id] ?? 0 {
-        return "\(channel.id) counts \(channel.subscriptions) subscriptions of \(counts[channel.id] ?? 0)"
-      }
-      guard let message = channel.message else { continue }
-      if channel.deleted != nil { return "\(channel.id) is deleted, and keeps a message" }
-      if message.number > channel.lastNumber { return "\(channel.id) will give out \(message.number) again" }
-    }
-    return nil
-  }
-
-  /// Stops a debug build if an invariant is violated; a release build contains no check. A large state is not
-  /// checked, because the check follows each change.
-  func checkInvariants() {
-    assert(channels.count + subscriptions.count > 1000 || brokenInvariant() == nil, brokenInvariant() ?? "")
   }
 }

@@ -49,11 +49,11 @@ package final class ScheduledPushes: Sendable {
     package var number: Int64
     package var push: ScheduledPush
 
-    package var place: Place { Place(at: push.at, number: number) }
+    package var position: Position { Position(at: push.at, number: number) }
   }
 
   /// A position in the order in which pushes are delivered.
-  package struct Place: Sendable, Equatable {
+  package struct Position: Sendable, Equatable {
     /// The time of delivery in milliseconds since 1970.
     package var at: Int64
     package var number: Int64
@@ -61,7 +61,7 @@ package final class ScheduledPushes: Sendable {
     package init(at: Int64, number: Int64) { (self.at, self.number) = (at, number) }
 
     /// The position before all pushes.
-    fileprivate static let start = Place(at: -1, number: -1)
+    fileprivate static let start = Position(at: -1, number: -1)
   }
 
   fileprivate struct State {
@@ -170,18 +170,18 @@ package final class ScheduledPushes: Sendable {
 
   // MARK: Reading
 
-  /// Returns the due pushes after `place`, in the order of their times, without the pushes of `apps`.
+  /// Returns the due pushes after `position`, in the order of their times, without the pushes of `apps`.
   ///
   /// - Parameter now: milliseconds since 1970.
   @inline(never)
   package func due(
-    at now: Int64, after place: Place? = nil, limit: Int, without apps: Set<AppID> = []
+    at now: Int64, after position: Position? = nil, limit: Int, without apps: Set<AppID> = []
   ) async throws -> [Row] {
-    let place = place ?? .start
+    let position = position ?? .start
     let others = apps.isEmpty ? "" : "AND app NOT IN (\(apps.map { "\($0.row)" }.joined(separator: ",")))"
     return try await rows(
       "WHERE (at, number) > (?, ?) AND at <= ? \(others) ORDER BY at, number LIMIT \(limit)",
-      [place.at, place.number, now])
+      [position.at, position.number, now])
   }
 
   /// Reads the time of the first push again. Needed if no due push was found, because a push that is counted in
@@ -193,12 +193,12 @@ package final class ScheduledPushes: Sendable {
     }
   }
 
-  /// Returns the pushes after `place`, in the order of their times; nil: from the first one.
+  /// Returns the pushes after `position`, in the order of their times; nil: from the first one.
   @inline(never)
-  package func list(after place: Place?, limit: Int) async throws -> [Row] {
-    let place = place ?? .start
+  package func list(after position: Position?, limit: Int) async throws -> [Row] {
+    let position = position ?? .start
     return try await rows(
-      "WHERE (at, number) > (?, ?) ORDER BY at, number LIMIT \(limit)", [place.at, place.number])
+      "WHERE (at, number) > (?, ?) ORDER BY at, number LIMIT \(limit)", [position.at, position.number])
   }
 
   private func rows(_ condition: String, _ values: [Int64]) async throws -> [Row] {

@@ -1,0 +1,84 @@
+import Foundation
+import GatewayClient
+import GatewayProtocol
+import HTTP2Transport
+import PushCore
+
+/// The device in a browser over HTTP/1.1, for browsers on this machine: the page, and the API of devices with its
+/// session.
+struct HTTP1Page: Sendable {
+  let web: WebAPI
+  /// The environment of apps for which the page registers.
+  let environment: Environment
+  /// The path of the admin socket, over which the streams of devices are read from the event loops.
+  let socket: String
+
+  /// The routes, all limited to this machine: HTTP/1.1 has no TLS.
+  var routes: [Router.Route] {
+    let devices = web.devices.router.routes.filter { $0.pattern != ["v1", "devices"] }
+    return (web.router.routes + devices).map { route in
+      var route = route
+      let serve = route.serve
+      route.serve = { try await serve(admitted($0)) }
+      return route
+    }
+  }
+
+  /// Returns a request with the credential of its session.
+  ///
+  /// - Throws: 403 for another machine, and for another page.
+  private func admitted(_ request: ControlRequest) throws(Problem) -> ControlRequest {
+    guard request.peer == .loopback else {
+      throw Problem(
+        403, "Forbidden",
+        "the device in a browser is limited to this machine over HTTP/1.1: use https with `web: on`, or `ssh -L`")
+    }
+    var request = request
+    request.environment = environment
+    if request.path.hasPrefix("/v1/device") { try request.adopt(web.session) }
+    return request
+  }
+
+  // MARK: The stream
+
+  /// Returns true if a request opens a stream of events.
+  func isForStream(_ request: ControlRequest) -> Bool {
+    request.method == "GET" && request.path == "\(Paths.deviceStream)"
+  }
+
+  /// Opens the stream of events of a device, and passes on its bytes.
+  func openStream(_ request: ControlRequest) async throws -> HTTP1Response {
+    let request = try admitted(request)
+    _ = try web.devices.device(request.bearer)
+    let query = request.query.filter { ["silent", "focus"].contains($0.key) }.map { name, value in
+      "\(name)=\(value.addingPercentEncoding(withAllowedCharacters: .alphanumerics) ?? "")"
+    }
+    var fields: [(HeaderName, String)] = [(.authorization, "bearer \(request.bearer ?? "")")]
+    if let last = request.browser.lastEvent { fields.append((.lastEventID, last)) }
+    let client = try await Client.connect(to: .admin(path: socket))
+    do {
+      let lines = try await client.stream(
+        "GET", "\(Paths.deviceStream)?" + query.sorted().joined(separator: "&"), fields, isGathering: true)
+      var answer = HTTP1Response(Response(status: 200, contentType: "text/event-stream"))
+      answer.stream = HTTP1Stream(lines: lines, client: client)
+      return answer
+    } catch {
+      client.close()
+      throw HTTP1Page.problem(error)
+    }
+  }
+
+  private static func problem(_ error: any Error) -> any Error {
+    guard let error = error as? ClientError else { return error }
+    if case .refused(let status) = error.kind { return Problem(status, "Refused", error.description) }
+    return Problem(503, "Service Unavailable", error.description)
+  }
+}
+
+/// A body without an end: the bytes of a device's stream.
+struct HTTP1Stream: Sendable {
+  let lines: LineStream
+  let client: Client
+
+  func close() { client.close() }
+}

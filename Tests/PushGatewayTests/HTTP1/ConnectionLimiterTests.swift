@@ -1,0 +1,64 @@
+import NIOCore
+import NIOEmbedded
+import PushTesting
+import Testing
+
+@testable import HTTP2Transport
+@testable import PushCore
+@testable import PushGateway
+
+/// The limit for connections of HTTP/1.1, and the selection of the connection to close.
+@Suite struct ConnectionLimiterTests {
+  static let remote = UnauthenticatedConnections.Source.network([10, 0, 0, 1])
+
+  /// A limiter, and its accepted connections, which are idle and have no sockets.
+  final class Fixture {
+    let limits = LimitCounters()
+    let limiter: ConnectionLimiter
+    let routes: HTTP1Routes
+    var closed: [Int] = []
+
+    init(_ gateway: TestGateway) {
+      limiter = ConnectionLimiter(limits: limits)
+      routes = HTTP1Routes(
+        health: HealthAPI(check: gateway.parts.healthCheck), meters: gateway.meters, token: nil, logger: .silent)
+    }
+
+    func admit(_ source: UnauthenticatedConnections.Source) -> Bool {
+      limiter.admit(source) { number in
+        HTTP1Connection(routes: routes, isLoopback: source == .loopback) { self.closed.append(number) }
+      } != nil
+    }
+
+    var refusals: UInt64 { limits.totals[ReachedLimit.httpConnections.rawValue] }
+  }
+
+  @Test func `one address has so many, and loopback more`() async throws {
+    try await TestGateway.run { gateway in
+      let fixture = Fixture(gateway)
+      for _ in 0..<Limits.maximumAddressConnections { #expect(fixture.admit(ConnectionLimiterTests.remote)) }
+      #expect(!fixture.admit(ConnectionLimiterTests.remote))
+      #expect(fixture.refusals == 1)
+      #expect(fixture.admit(.network([10, 0, 0, 2])))
+      for _ in 0..<Limits.maximumAddressConnections + 1 { #expect(fixture.admit(.loopback)) }
+    }
+  }
+
+  @Test func `with as many as there may be the oldest idle one of elsewhere gives way, then one of this machine`()
+    async throws
+  {
+    try await TestGateway.run { gateway in
+      let fixture = Fixture(gateway)
+      #expect(fixture.admit(.loopback))
+      #expect(fixture.admit(ConnectionLimiterTests.remote))
+      for _ in 2..<Limits.maximumHTTP1Connections { #expect(fixture.admit(.loopback)) }
+      #expect(fixture.limiter.count == Limits.maximumHTTP1Connections)
+      #expect(fixture.admit(.loopback))
+      #expect(fixture.admit(.loopback))
+      #expect(fixture.limiter.count == Limits.maximumHTTP1Connections)
+      #expect(fixture.refusals == 2)
+      // The address may use the capacity again.
+      for _ in 0..<Limits.maximumAddressConnections { #expect(fixture.admit(ConnectionLimiterTests.remote)) }
+    }
+  }
+}
