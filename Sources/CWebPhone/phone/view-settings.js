@@ -9,6 +9,7 @@ class Settings extends View {
   #known = "";
   #drafts = new Map();
   #errors = new Map();
+  #form = null;
 
   update() {
     const { state, place } = this.phone;
@@ -82,7 +83,13 @@ class Settings extends View {
     }
   }
 
+  /** The form for another app is made once, so that it keeps what was typed. */
   #apps() {
+    this.#form ??= this.#adding();
+    return el("section", { "aria-label": "Apps" }, el("h2", {}, "Apps"), this.#form);
+  }
+
+  #adding() {
     const error = el("p.error", { role: "alert" });
     const field = el("input", { type: "text", id: "topic", placeholder: "com.example.news", dir: "ltr", maxLength: 255 });
     const add = async (event) => {
@@ -96,8 +103,7 @@ class Settings extends View {
         error.textContent = problem.message;
       }
     };
-    return el("section", { "aria-label": "Apps" }, el("h2", {}, "Apps"),
-      el("form.card", { onsubmit: add }, el("label", { for: "topic" }, "Add an app by its topic"), field, el("button", {}, "Add"), error));
+    return el("form.card", { onsubmit: add }, el("label", { for: "topic" }, "Add an app by its topic"), field, el("button", {}, "Add"), error);
   }
 
   #session() {

@@ -14,7 +14,7 @@ addEventListener("install", (event) => {
 });
 
 addEventListener("activate", (event) => {
-  const removed = caches.keys().then((names) => Promise.all(names.filter((name) => name !== cache).map((name) => caches.delete(name))));
+  const removed = caches.keys().then((names) => Promise.all(names.filter((name) => name.startsWith("pushgateway-phone") && name !== cache).map((name) => caches.delete(name))));
   event.waitUntil(removed.then(() => clients.claim()));
 });
 

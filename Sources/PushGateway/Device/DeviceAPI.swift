@@ -293,7 +293,7 @@ struct DeviceAPI: Sendable {
         409, "Conflict", "wrong \"epoch\": expected the value in the stream's welcome line")
     }
     mailbox.acknowledge(device.id, through: seq)
-    // The streams have what the rows of the delivery log need.
+    // Each stream logs the pushes that it has sent.
     streams.notify(device.id, .acknowledged(seq))
     return .noContent
   }

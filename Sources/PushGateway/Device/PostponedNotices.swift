@@ -19,7 +19,7 @@ struct PostponedNotices {
     case .retract, .answered, .takenBack:
       retracted.append(notice)
       if retracted.count > PostponedNotices.maximumRetractions { retracted.removeFirst() }
-    // Acknowledgements need no line, subscriptions are looked up at once, and a stream that ends postpones nothing.
+    // Acknowledgements need no line, subscriptions are looked up at once, and a stream that ends has no use for them.
     case .acknowledged, .channels, .revoked, .cutOff: break
     }
   }

@@ -1,29 +1,49 @@
 import CWebPhone
+import Foundation
 import HTTP2Transport
+import PushCore
 
-/// The files of the page, which are part of the program's image: a request copies one of them.
+/// The files of the page, which are part of the program's image. They are read once, at the first request.
 enum WebFiles {
   private struct File {
-    var index: Int
-    var contentType: StaticString
+    var body: [UInt8]
     /// The validator (RFC 9110 §8.8.3), with its quotation marks.
     var tag: String
+
+    init(_ body: [UInt8]) {
+      self.body = body
+      tag = WebFiles.tag(of: body)
+    }
   }
 
-  /// The worker keeps a copy of the page. Its text begins with the version of all files: a browser installs the worker
-  /// again when a byte of it has changed, and then replaces the copy.
-  private static let worker = "worker.js"
-
-  /// The files by their names; only the names and the validators are computed, at the first request.
-  private static let files: [String: File] = {
-    var files: [String: File] = [:]
+  /// The files as they are in the image, by their names.
+  private static let embedded: [String: [UInt8]] = {
+    var files: [String: [UInt8]] = [:]
     for index in 0..<web_phone_count() {
       let name = unsafe String(cString: web_phone_name(index))
-      let bytes = unsafe UnsafeBufferPointer(start: web_phone_bytes(index), count: web_phone_size(index))
-      files[name] = File(index: index, contentType: WebFiles.contentType(of: name), tag: unsafe WebFiles.tag(of: bytes))
+      files[name] = unsafe Array(UnsafeBufferPointer(start: web_phone_bytes(index), count: web_phone_size(index)))
     }
+    return files
+  }()
+
+  private static let style = WebFiles.embedded["style.css"] ?? []
+  private static let styleLink = #"<link rel="stylesheet" href="/phone/style.css">"#
+
+  /// The hash by which the Content-Security-Policy permits the style sheet in the page.
+  static let styleHash = "sha256-" + Data(Digest.sha256(WebFiles.style)).base64EncodedString()
+
+  /// The files as they are sent.
+  ///
+  /// The page contains its style sheet, which saves a request before the first paint. The worker keeps a copy of the
+  /// page, and its text begins with the version of all files: a browser installs the worker again when a byte of it has
+  /// changed, and then replaces the copy.
+  private static let files: [String: File] = {
+    var files = WebFiles.embedded.mapValues { File($0) }
+    let page = String(decoding: WebFiles.embedded["index.html"] ?? [], as: UTF8.self)
+    let style = "<style>" + String(decoding: WebFiles.style, as: UTF8.self) + "</style>"
+    files["index.html"] = File(Array(page.replacing(WebFiles.styleLink, with: style).utf8))
     let version = WebFiles.tag(of: files.values.map(\.tag).sorted().joined().utf8)
-    files[WebFiles.worker]?.tag = version
+    files["worker.js"] = File(Array("const version = \(version);\n".utf8) + (WebFiles.embedded["worker.js"] ?? []))
     return files
   }()
 
@@ -39,12 +59,9 @@ enum WebFiles {
     var fields: [(name: StaticString, value: String)] = [("etag", file.tag), ("cache-control", "no-cache")]
     fields += WebSecurity.fields
     // The worker is in the folder below the page that it serves.
-    if name == worker { fields.append(("service-worker-allowed", "/phone")) }
+    if name == "worker.js" { fields.append(("service-worker-allowed", "/phone")) }
     if known?.contains(file.tag) == true { return Response(status: 304, fields: fields) }
-    let body = unsafe UnsafeBufferPointer(start: web_phone_bytes(file.index), count: web_phone_size(file.index))
-    let version = name == worker ? "const version = \(file.tag);\n" : ""
-    return unsafe Response(
-      status: 200, contentType: file.contentType, body: Array(version.utf8) + Array(body), fields: fields)
+    return Response(status: 200, contentType: contentType(of: name), body: file.body, fields: fields)
   }
 
   private static func contentType(of name: String) -> StaticString {

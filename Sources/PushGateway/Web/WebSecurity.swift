@@ -8,10 +8,11 @@ enum WebSecurity {
     ("permissions-policy", "camera=(), geolocation=(), microphone=(), payment=(), usb=()"),
   ]
 
-  /// The Content-Security-Policy. The Trusted Types policy `phone` creates a single URL, that of the page's worker.
+  /// The Content-Security-Policy. It permits the style sheet in the page by its hash. The Trusted Types policy `phone`
+  /// creates a single URL, the URL of the page's worker.
   static let policy = [
-    "default-src 'none'", "script-src 'self'", "style-src 'self'", "img-src 'self' data:", "connect-src 'self'",
-    "manifest-src 'self'", "worker-src 'self'", "base-uri 'none'", "form-action 'none'", "frame-ancestors 'none'",
-    "require-trusted-types-for 'script'", "trusted-types phone",
+    "default-src 'none'", "script-src 'self'", "style-src 'self' '\(WebFiles.styleHash)'", "img-src 'self' data:",
+    "connect-src 'self'", "manifest-src 'self'", "worker-src 'self'", "base-uri 'none'", "form-action 'none'",
+    "frame-ancestors 'none'", "require-trusted-types-for 'script'", "trusted-types phone",
   ].joined(separator: "; ")
 }

