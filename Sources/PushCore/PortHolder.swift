@@ -8,12 +8,18 @@ package enum PortHolder {
   ///
   /// Reads the file descriptors of all processes: call it on a thread that may block.
   package static func find(host: String, port: Int) -> String? {
-    // A row can be absent from a table that changes while it is read.
-    var sockets: Set<String> = []
-    for _ in 0..<3 where sockets.isEmpty {
-      let tables = ["/proc/net/tcp", "/proc/net/tcp6"].compactMap(text(of:))
-      sockets = Set(tables.flatMap { inodes(listeningOn: port, host: host, in: $0) }.map { "socket:[\($0)]" })
+    // A row, a process or a descriptor can be absent from a table or a folder that changes while it is read.
+    for _ in 0..<attempts {
+      if let found = read(host: host, port: port) { return found }
     }
+    return nil
+  }
+
+  private static let attempts = 5
+
+  private static func read(host: String, port: Int) -> String? {
+    let tables = ["/proc/net/tcp", "/proc/net/tcp6"].compactMap(text(of:))
+    let sockets = Set(tables.flatMap { inodes(listeningOn: port, host: host, in: $0) }.map { "socket:[\($0)]" })
     guard !sockets.isEmpty else { return nil }
     let files = FileManager.default
     for pid in ((try? files.contentsOfDirectory(atPath: "/proc")) ?? []).compactMap(Int32.init) {
