@@ -66,7 +66,8 @@ final class FuzzGateway {
 
   deinit {
     parts.log.close()
-    try? store.close()
+    // Tasks of the gateway may still read, and `close` waits for them.
+    SerialTasks.run(beside: { [store] in try? store.close() })
   }
 
   /// Registers an app, a provider's key, a device, a channel and a group.
@@ -148,6 +149,16 @@ final class FuzzGateway {
   /// Sets the clock to the time at which it began.
   func resetClock() { clock.set(FuzzGateway.start) }
 
+  /// Waits until all scheduled pushes and recipients of groups are on disk, and sends their answers.
+  fileprivate func settleStorage() {
+    let (pushes, groups) = (parts.schedule.pushes, parts.groups)
+    try? SerialTasks.finish {
+      await pushes.settle()
+      await groups.settle()
+    }
+    settle()
+  }
+
   /// Runs all work that can be done without waiting.
   func settle() {
     repeat { loop.run() } while SerialTasks.run()
@@ -186,6 +197,7 @@ final class FuzzPeer {
       if !SerialTasks.run() { SerialTasks.wait() }
       gateway.settle()
     }
+    gateway.settleStorage()
     while let buffer = try? channel.readOutbound(as: ByteBuffer.self) { _ = buffer }
     precondition(connection.session.brokenInvariant() == nil, connection.session.brokenInvariant() ?? "")
   }

@@ -63,6 +63,19 @@ enum SerialTasks {
     precondition(arrived.wait(timeout: .now() + 300) == .success, "an answer does not come")
   }
 
+  /// Runs the jobs that are ready, until a function that another thread calls has returned.
+  static func run(beside work: @escaping @Sendable () -> Void) {
+    let isDone = Atomic(false)
+    Thread.detachNewThread {
+      work()
+      isDone.store(true, ordering: .releasing)
+      arrived.signal()
+    }
+    while !isDone.load(ordering: .acquiring) {
+      if !run() { wait() }
+    }
+  }
+
   /// Runs a task until it ends.
   static func finish(_ body: @escaping @Sendable () async throws -> Void) throws {
     begin
