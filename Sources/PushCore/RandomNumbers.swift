@@ -35,15 +35,7 @@ package struct BufferedRandom: RandomNumberGenerator {
   }
 
   private mutating func fill() {
-    unsafe numbers.withUnsafeMutableBytes { bytes in
-      // The system returns at most 256 bytes in one call.
-      for start in stride(from: 0, to: bytes.count, by: 256) {
-        let piece = unsafe UnsafeMutableRawBufferPointer(rebasing: bytes[start..<min(start + 256, bytes.count)])
-        guard unsafe getentropy(piece.baseAddress!, piece.count) == 0 else {
-          fatalError("the system has no random numbers: \(errno)")
-        }
-      }
-    }
+    unsafe numbers.withUnsafeMutableBytes { bytes in unsafe arc4random_buf(bytes.baseAddress!, bytes.count) }
     index = 0
   }
 }
