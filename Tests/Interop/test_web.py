@@ -9,7 +9,7 @@ import signal
 import subprocess
 import threading
 import uuid
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import pytest
@@ -310,7 +310,9 @@ class Browser:
                     continue
                 if wanted in words and not any(word.startswith("--type=") for word in words):
                     os.kill(int(entry.name), signal.SIGKILL)
-        self.context.close()
+        # The driver may already have closed the context, because its browser is gone.
+        with suppress(pytest.importorskip("playwright.sync_api").Error):
+            self.context.close()
 
 
 @pytest.fixture
