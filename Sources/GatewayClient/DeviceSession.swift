@@ -1,7 +1,6 @@
-import Foundation
 package import GatewayProtocol
 package import PushCore
-package import PushPolicy
+import PushPolicy
 import Queues
 import Synchronization
 
@@ -20,11 +19,11 @@ package final class DeviceSession: Sendable {
   private let cursor: CursorFile
   private let numbers: Mutex<DeviceNumbers>
   /// The silent switch and the Focus that are sent to the gateway; a nil Focus is not sent.
-  private let circumstances: Mutex<(isSilent: Bool, focus: String?)>
-  private let link = Mutex<(any DeviceLink)?>(nil)
+  let circumstances: Mutex<(isSilent: Bool, focus: String?)>
+  let link = Mutex<(any DeviceLink)?>(nil)
   private let broadcasts = Mutex(BroadcastInbox())
   /// True if the connected gateway confirms answers.
-  private let confirmsAnswers = Mutex(false)
+  let confirmsAnswers = Mutex(false)
   private let failure = Mutex<ClientError?>(nil)
   private let unreached = Mutex<(any Error)?>(nil)
   private let finishing = Mutex(false)
@@ -322,48 +321,6 @@ package final class DeviceSession: Sendable {
     if let seq = numbers.withLock({ $0.acknowledge(at: .now) }) { send(.acknowledge(seq: seq)) }
   }
 
-  // MARK: From the user
-
-  /// Reports the parts of a push that were presented.
-  package func presented(_ id: String, _ parts: [Part]) {
-    if let id = APNSID(id) { send(.presented(id: id, parts: parts)) }
-  }
-
-  /// Sends the user's answer to a push. The caller repeats it until ``DeviceEvent/answered`` arrives.
-  ///
-  /// - Returns: false when no confirmation will arrive: the gateway has an earlier version, or the id is invalid.
-  package func answer(_ id: String, _ action: String) -> Bool {
-    guard let id = APNSID(id) else { return false }
-    send(.answer(id: id, action: action))
-    return confirmsAnswers.withLock { $0 }
-  }
-
-  /// Sends the silent switch and the Focus, now and at every reconnect; an empty Focus means none.
-  package func set(silent isSilent: Bool, focus: String) {
-    circumstances.withLock { $0 = (isSilent, focus) }
-    send(.state(isSilent: isSilent, focus: focus.isEmpty ? .off : .on(focus)))
-  }
-
-  /// Changes preferences at the gateway, which sends them to every device of the user.
-  ///
-  /// - Throws: ``ClientError`` with a text for the user.
-  package func change(_ request: PreferencesRequest) async throws {
-    try await post("/v1/device/preferences", request, otherwise: "the preferences can't be saved now")
-  }
-
-  /// Reports a push as an advertisement.
-  ///
-  /// - Throws: ``ClientError`` with a text for the user.
-  package func report(_ ad: AdReportRequest) async throws {
-    try await post("/v1/device/ads/reports", ad, otherwise: "it can't be reported now")
-  }
-
-  private func post(_ path: String, _ body: some Encodable, otherwise words: String) async throws {
-    guard let link = link.withLock({ $0 }) else { throw ClientError(.unreachable, "not connected: \(words)") }
-    let answer = try await link.post(path, Array(try JSONEncoder().encode(body)))
-    guard answer.status < 300 else { throw answer.refusal }
-  }
-
   /// Ends this side of the stream: the gateway reads everything that was sent before, and ends its side.
   ///
   /// The events end with the gateway's side, with the connection, or at a time limit; without a connection
@@ -423,5 +380,5 @@ package final class DeviceSession: Sendable {
     return !unconfirmed.withLock { $0 }
   }
 
-  private func send(_ line: DeviceLine) { link.withLock { $0 }?.send(line.text) }
+  func send(_ line: DeviceLine) { link.withLock { $0 }?.send(line.text) }
 }

@@ -35,6 +35,30 @@ package struct LoadTally: Sendable {
   /// One day; a longer test keeps no rates after it.
   private static let maximumSeconds = 86_400
 
+  /// Counts an accepted push; all times are in nanoseconds after the start.
+  mutating func accept(at now: UInt64, intended: UInt64, _ plan: LoadPlan) {
+    pushes.accepted += 1
+    lastAnswer = now
+    second(now) { $0.accepted += 1 }
+    if plan.isMeasured(now) { acceptedMeasured += 1 }
+    if plan.isMeasured(intended) { acceptLatencies.record(nanoseconds: now &- min(now, intended)) }
+  }
+
+  /// Counts a delivered push.
+  ///
+  /// - Parameter hasLatency: true if the time since `intended` counts as the latency of a device that reads at once.
+  mutating func deliver(at now: UInt64, intended: UInt64, isSlow: Bool, hasLatency: Bool, _ plan: LoadPlan) {
+    pushes.delivered += 1
+    lastDelivery = now
+    second(now) { $0.delivered += 1 }
+    if plan.isMeasured(now) { deliveredMeasured += 1 }
+    if isSlow {
+      deliveredSlowly += 1
+    } else if plan.isMeasured(intended), hasLatency {
+      deliveryLatencies.record(nanoseconds: now &- min(now, intended))
+    }
+  }
+
   package mutating func add(_ other: LoadTally) {
     pushes.add(other.pushes)
     deliveredSlowly += other.deliveredSlowly

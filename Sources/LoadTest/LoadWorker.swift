@@ -2,7 +2,6 @@ import DequeModule
 package import GatewayProtocol
 package import HTTP2Transport
 package import NIOCore
-import NIOPosix
 import PushCore
 
 /// One event loop of a load test with its own devices, providers, rate and counts; loops share nothing.
@@ -27,17 +26,14 @@ package final class LoadWorker: ProviderWorker {
   package let resumesSessions: Bool
 
   private let context: LoopContext
-  /// The address of each of the target's ``LoadTarget/addresses``.
-  private let addresses: [SocketAddress]
-  private let tls: TLSContext
+  private let dialer: LoadDialer
   private let secrets: [String]
   /// 64 hex digits for each device, one after another.
   private let tokens: [UInt8]
   private var providers: [LoadProvider] = []
   package private(set) var devices: [LoadDevice] = []
   private var ledger: DeliveryLedger
-  /// The providers with free capacity, used round-robin.
-  private var available = Deque<LoadProvider>()
+  private var available = AvailableProviders()
   private var retries = Deque<(LoadProvider, LoadProvider.Request)>()
   private var lastID: UInt64 = 0
   private var start: UInt64 = 0
@@ -62,7 +58,6 @@ package final class LoadWorker: ProviderWorker {
   /// The shortest pause between two sending iterations, in nanoseconds. Shorter pauses would measure the wake-ups of
   /// the load side.
   private static let shortestTick: UInt64 = 200_000
-  private static let slowReadInterval = TimeAmount.milliseconds(500)
 
   package init(
     index: Int, plan: LoadPlan, target: LoadTarget, run: UInt16, wallStart: Int, credentials: [BatchDevice],
@@ -72,9 +67,8 @@ package final class LoadWorker: ProviderWorker {
     self.target = target
     self.run = run
     self.wallStart = wallStart
-    self.addresses = addresses
-    self.tls = tls
     context = LoopContext(eventLoop: loop)
+    dialer = LoadDialer(context: context, target: target, addresses: addresses, tls: tls)
     secrets = credentials.map(\.secret)
     tokens = credentials.flatMap { Array($0.token.utf8) }
     ledger = DeliveryLedger(providers: plan.providers, devices: plan.devices)
@@ -86,21 +80,14 @@ package final class LoadWorker: ProviderWorker {
     }
     idPrefix = String(decoding: prefix, as: UTF8.self) + "-0000-4000"
     providers = (0..<plan.providers).map { LoadProvider(index: $0, worker: self) }
-    let connected = plan.kind == .accept || isCatchUp(plan.kind) ? 0 : plan.devices
+    let connected = plan.kind == .accept || plan.isCatchUp ? 0 : plan.devices
     devices = (0..<plan.devices).map { index in
-      LoadDevice(index: index, isSlow: LoadWorker.isOf(plan.slow, index), worker: self)
+      LoadDevice(index: index, isSlow: LoadPlan.isOf(plan.slow, index), worker: self)
     }
-    waiting = Deque(devices.prefix(connected).filter { !LoadWorker.isOf(plan.offline, plan.devices - 1 - $0.index) })
+    waiting = Deque(devices.prefix(connected).filter { !LoadPlan.isOf(plan.offline, plan.devices - 1 - $0.index) })
     expectedDevices = waiting.count
     context.onIterationEnd { [unowned self] in endIteration() }
   }
-
-  /// Returns true if the index belongs to the given percentage of all indices, which is spread evenly.
-  package static func isOf(_ percent: Double, _ index: Int) -> Bool {
-    Int(Double(index + 1) * percent / 100) > Int(Double(index) * percent / 100)
-  }
-
-  private func isCatchUp(_ kind: LoadPlan.Kind) -> Bool { if case .catchUp = kind { true } else { false } }
 
   /// Returns the nanoseconds since the start.
   package func elapsed() -> UInt64 { NIODeadline.now().uptimeNanoseconds &- start }
@@ -166,39 +153,8 @@ package final class LoadWorker: ProviderWorker {
     _ addressIndex: Int, slowly: Bool, attach: @escaping (Connection, TLSConnection) throws -> Void,
     failed: @escaping (any Error) -> Void
   ) {
-    let loop = context.eventLoop
-    let this = NIOLoopBound((self, attach, failed), eventLoop: loop)
-    ClientBootstrap(group: loop)
-      .connectTimeout(.seconds(15))
-      .channelOption(.tcpOption(.tcp_nodelay), value: 1)
-      .channelOption(.autoRead, value: true)
-      .channelInitializer { channel in
-        channel.eventLoop.makeCompletedFuture {
-          let (worker, attach, _) = this.value
-          let tls = try TLSConnection(client: worker.tls, host: worker.target.addresses[addressIndex].host)
-          let connection = try Connection(role: .client, loop: worker.context, tls: tls, peer: .remote)
-          try attach(connection, tls)
-          try channel.pipeline.syncOperations.addHandler(connection)
-        }
-      }
-      .connect(to: addresses[addressIndex])
-      .hop(to: loop)
-      .whenComplete { result in
-        switch result {
-        case .success(let channel):
-          this.value.0.tally.connections += 1
-          if slowly { LoadWorker.readSlowly(channel) }
-        case .failure(let error): this.value.2(error)
-        }
-      }
-  }
-
-  /// Makes a channel read only once per ``slowReadInterval``.
-  private static func readSlowly(_ channel: any Channel) {
-    _ = channel.setOption(.autoRead, value: false)
-    channel.eventLoop.scheduleRepeatedTask(initialDelay: slowReadInterval, delay: slowReadInterval) { task in
-      guard channel.isActive else { return task.cancel() }
-      channel.read()
+    dialer.open(addressIndex, slowly: slowly, attach: attach) { [self] error in
+      if let error { failed(error) } else { tally.connections += 1 }
     }
   }
 
@@ -322,7 +278,7 @@ package final class LoadWorker: ProviderWorker {
       provider.send(request)
       _ = request
     }
-    while tally.pushes.sent < due, let provider = nextProvider() {
+    while tally.pushes.sent < due, let provider = available.next() {
       let device = tally.pushes.sent % plan.devices
       let intended = plan.pace == .flatOut ? now : plan.intended(tally.pushes.sent)
       let number = ledger.send(provider: provider.index, device: device)
@@ -330,29 +286,15 @@ package final class LoadWorker: ProviderWorker {
       tally.pushes.sent += 1
       tally.second(now) { $0.sent += 1 }
       provider.send(.init(device: device, number: number, intended: intended, id: lastID))
-      if provider.hasCapacity { list(provider) }
+      if provider.hasCapacity { available.add(provider) }
     }
     if isTimeOver, tally.pushes.sent >= due || plan.pace == .flatOut { isSending = false }
     if let pushes = plan.pushes, tally.pushes.sent >= pushes { isSending = false }
   }
 
-  private func nextProvider() -> LoadProvider? {
-    while let provider = available.popFirst() {
-      provider.isListed = false
-      if provider.hasCapacity { return provider }
-    }
-    return nil
-  }
-
-  private func list(_ provider: LoadProvider) {
-    guard !provider.isListed else { return }
-    provider.isListed = true
-    available.append(provider)
-  }
-
   /// Notes that a provider can send again; it does so at the end of this event-loop iteration.
   private func noteCapacity(_ provider: LoadProvider) {
-    list(provider)
+    available.add(provider)
     context.scheduleIterationEnd()
   }
 
@@ -374,12 +316,8 @@ package final class LoadWorker: ProviderWorker {
 
   package func accepted(_ request: LoadProvider.Request, by provider: LoadProvider) {
     let now = elapsed()
-    tally.pushes.accepted += 1
-    tally.lastAnswer = now
-    tally.second(now) { $0.accepted += 1 }
-    if isMeasured(now) { tally.acceptedMeasured += 1 }
-    if isMeasured(request.intended) { tally.acceptLatencies.record(nanoseconds: now &- min(now, request.intended)) }
-    if isExpected(request.device) { tally.pushes.expected += 1 }
+    tally.accept(at: now, intended: request.intended, plan)
+    if plan.isExpected(request.device) { tally.pushes.expected += 1 }
     noteCapacity(provider)
   }
 
@@ -424,29 +362,7 @@ package final class LoadWorker: ProviderWorker {
       tally.pushes.misdelivered += 1
       return
     }
-    tally.pushes.delivered += 1
-    tally.lastDelivery = now
-    tally.second(now) { $0.delivered += 1 }
-    if isMeasured(now) { tally.deliveredMeasured += 1 }
-    if device.isSlow {
-      tally.deliveredSlowly += 1
-    } else if isMeasured(mark.intended), catchUpBegan == 0 {
-      tally.deliveryLatencies.record(nanoseconds: now &- min(now, mark.intended))
-    }
-  }
-
-  private func isMeasured(_ time: UInt64) -> Bool {
-    let seconds = Double(time) / 1e9
-    return seconds >= plan.warmUp && (plan.pushes != nil || seconds < plan.warmUp + plan.duration)
-  }
-
-  /// Returns true if the device is expected to receive the pushes accepted for it.
-  private func isExpected(_ device: Int) -> Bool {
-    switch plan.kind {
-    case .accept, .idle: false
-    case .catchUp: device == 0
-    case .deliver, .storm: !LoadWorker.isOf(plan.offline, plan.devices - 1 - device)
-    }
+    tally.deliver(at: now, intended: mark.intended, isSlow: device.isSlow, hasLatency: catchUpBegan == 0, plan)
   }
 
   // MARK: Progress and end
@@ -477,6 +393,6 @@ package final class LoadWorker: ProviderWorker {
     }
     for provider in providers { provider.close() }
     for device in devices where device.state == .live { device.leave() }
-    return (tally, ledger.missing(where: isExpected))
+    return (tally, ledger.missing(where: plan.isExpected))
   }
 }

@@ -101,7 +101,7 @@ package final class Gateway: Sendable {
     folder.saveBeforeUpgrade(logger)
     try folder.prepareCertificates()
     if configuration.certificate == nil {
-      renewCertificate(logger) { try folder.renewCertificate(now: WallClock.system.seconds) }
+      CertificateMaintenance.renew(logger) { try folder.renewCertificate(now: WallClock.system.seconds) }
     }
     let clock = test?.clock.wallClock ?? WallClock.system
     let log = DeliveryLog(
@@ -291,8 +291,8 @@ package final class Gateway: Sendable {
       while !Task.isCancelled {
         announcement.write(listeners.addresses)
         if test == nil { ReservedSpace(in: folder).make() }
-        Gateway.look(at: certificate, logger)
-        Gateway.renewCertificate(logger) { try certificate.renew(now: parts.clock.seconds) }
+        CertificateMaintenance.look(at: certificate, logger)
+        CertificateMaintenance.renew(logger) { try certificate.renew(now: parts.clock.seconds) }
         LogLevelAPI(threshold: threshold, clock: parts.clock, logger: logger).settle()
         await parts.maintain()
         try? await Task.sleep(for: Gateway.maintenanceInterval)
@@ -301,30 +301,6 @@ package final class Gateway: Sendable {
     let watch = Watchdog(manager: supervisor.manager, loops: loops)
     watchdog = Task { await watch.run() }
     supervisor.manager.ready(listeners.status)
-  }
-
-  /// Renews the server's certificate if it expires soon, and logs the renewal or its failure.
-  ///
-  /// - Parameter renew: renews the certificate if it expires soon; returns true if it did.
-  private static func renewCertificate(_ logger: Logger, _ renew: () throws -> Bool) {
-    do {
-      guard try renew() else { return }
-      logger.log(
-        .certificateRenewed, "the certificate was about to expire and was renewed: new connections use it")
-    } catch {
-      logger.log(.certificateNotRenewed, "the certificate is about to expire and can't be renewed: \(error)")
-    }
-  }
-
-  /// Loads a certificate that was replaced on disk.
-  private static func look(at certificate: ServerCertificate, _ logger: Logger) {
-    switch certificate.look() {
-    case .replaced?: logger.log(.certificateReplaced, "the certificate was replaced: new connections use it")
-    case .unusable(let problem)?:
-      logger.log(
-        .certificateUnusable, "the certificate on disk can't be used, the previous one stays in use: \(problem)")
-    case nil: break
-    }
   }
 
   /// Reloads the settings, and applies all changes that are possible while connections are open. The result is
@@ -401,21 +377,5 @@ package final class Gateway: Sendable {
     }
     try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: folder.adminSocket)
     return listener
-  }
-}
-
-extension MailboxRemoval {
-  /// Returns the delivery log's row for this removal.
-  func event(at time: Int64) -> DeliveryLog.Row {
-    let (event, detail): (DeliveryEvent, DeliveryDetail) =
-      switch cause {
-      case .collapsed: (.collapsed, .nothing)
-      case .expired: (.expired, .nothing)
-      case .overflow: (.dropped, .fact(.mailboxFull))
-      case .unregistered: (.dropped, .fact(.unregistered))
-      case .undeliverable: (.undeliverable, .fact(.unreadable))
-      case .retracted: (.dropped, .fact(.retracted))
-      }
-    return DeliveryLog.Row(at: time, event: event, id: id, device: device, app: app, detail: detail)
   }
 }

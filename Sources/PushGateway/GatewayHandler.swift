@@ -86,7 +86,7 @@ final class GatewayHandler: Handler {
           431, "Request Header Fields Too Large",
           "too many header fields: expected at most \(Limits.maximumHeaderListSize) bytes, counting 32 more for each field"
         ).response)
-    } else if GatewayHandler.isForDeviceStream(request), !exchange.connection.servesChannelsOnly {
+    } else if request.isForDeviceStream, !exchange.connection.servesChannelsOnly {
       beginStream(exchange)
     } else {
       request.maximumBodySize = maximumBodySize(exchange)
@@ -100,7 +100,7 @@ final class GatewayHandler: Handler {
       return maximumAdminBodySize(exchange)
     }
     if WebAPI.isFor(request) { return Limits.maximumEnrollmentSize }
-    guard request.has(.path, beginningWith: GatewayHandler.devicePrefix) else { return 0 }
+    guard request.has(.path, beginningWith: Message.devicePrefix) else { return 0 }
     if request.has(.path, beginningWith: "/v1/device/preferences") {
       // Unauthenticated clients get a lower limit.
       noteCredential(of: exchange)
@@ -173,39 +173,14 @@ final class GatewayHandler: Handler {
     return request
   }
 
-  /// Returns true if a request is for a device stream; a request for an event stream may have a query.
-  private static func isForDeviceStream(_ request: Message) -> Bool {
-    request.has(.path, Paths.deviceStream) || request.has(.path, beginningWith: Paths.deviceStreamQuery)
-  }
-
-  private static let devicePrefix: StaticString = "/v1/"
   private static let enrollmentPath = "/v1/devices"
-
-  /// Returns true if a request is for a route of this gateway's own API, with HTTP errors; other clients expect
-  /// errors of APNs.
-  private static func isControl(_ request: Message) -> Bool {
-    isForDevices(request) || request.has(.path, beginningWith: AdminAPI.prefix)
-      || isForHealth(request) || WebAPI.isFor(request)
-  }
-
-  /// Returns true if a request is for a device route; senders use the path next to them to retract pushes.
-  private static func isForDevices(_ request: Message) -> Bool {
-    request.has(.path, beginningWith: devicePrefix) && !request.has(.path, beginningWith: Paths.pushes)
-  }
-
-  /// Returns true if a request is for the health routes.
-  private static func isForHealth(_ request: Message) -> Bool {
-    request.has(.path, HealthAPI.alivePath) || request.has(.path, HealthAPI.readyPath)
-  }
 
   // MARK: Limits
 
-  func answersExcessFields(of exchange: Exchange) -> Bool { GatewayHandler.isControl(exchange.request) }
+  func answersExcessFields(of exchange: Exchange) -> Bool { exchange.request.isControl }
 
   func timeOut(_ exchange: Exchange) {
-    guard GatewayHandler.isControl(exchange.request) else {
-      return exchange.connection.session.reset(exchange.stream, .cancel)
-    }
+    guard exchange.request.isControl else { return exchange.connection.session.reset(exchange.stream, .cancel) }
     exchange.respond(
       Problem(
         408, "Request Timeout", "a request has to be complete within \(Limits.requestTime) seconds: send it again"
@@ -220,7 +195,7 @@ final class GatewayHandler: Handler {
   func receivedRequest(_ exchange: Exchange) {
     guard !exchange.stream.hasSubmittedHead else { return }
     let request = exchange.request
-    if GatewayHandler.isForDevices(request), !exchange.connection.servesChannelsOnly {
+    if request.isForDevices, !exchange.connection.servesChannelsOnly {
       serve(exchange, deviceRouter)
     } else if exchange.connection.peer == .adminSocket, AdminAPI.isFor(request) {
       serve(exchange, adminRouter, for: administrator(of: exchange))
@@ -234,7 +209,7 @@ final class GatewayHandler: Handler {
 
   /// Serves a request that is neither a device's nor a provider's; returns false if it is one of those.
   private func servesOther(_ exchange: Exchange) -> Bool {
-    if GatewayHandler.isForHealth(exchange.request) {
+    if exchange.request.isForHealth {
       serve(exchange, healthRouter)
     } else if exchange.request.has(.path, beginningWith: AdminAPI.prefix), !exchange.connection.servesChannelsOnly {
       serveRemoteRequest(exchange)
@@ -286,7 +261,7 @@ final class GatewayHandler: Handler {
   }
 
   func abandon(_ exchange: Exchange, for cause: CloseReason) {
-    guard GatewayHandler.isControl(exchange.request) else { return provider.refuse(exchange, cause.reason) }
+    guard exchange.request.isControl else { return provider.refuse(exchange, cause.reason) }
     exchange.respond(
       Problem(503, "Service Unavailable", "the connection was closed before the request was complete: send it again")
         .response)
@@ -409,34 +384,6 @@ final class GatewayHandler: Handler {
 
   private func methodNotAllowed(_ methods: [String]) -> Response {
     Problem(405, "Method Not Allowed", "this takes \(methods.joined(separator: " and "))").response
-  }
-}
-
-/// A request for a future event: it is canceled if its stream closes, and answered with the present data if its
-/// stream is to end.
-private final class WaitingRequest: StreamConsumer {
-  private let task: Task<Void, Never>
-
-  init(_ task: Task<Void, Never>) { self.task = task }
-
-  func received(_ bytes: UnsafeRawBufferPointer) {}
-  func receivedEnd() {}
-  func drained() {}
-  func drain() { task.cancel() }
-  func closed() { task.cancel() }
-}
-
-extension CloseReason {
-  /// The reason sent to providers.
-  fileprivate var reason: Reason {
-    switch self {
-    case .shutdown: .shutdown
-    case .idle: .idleTimeout
-    case .badCertificate: .badCertificate
-    case .wrongEnvironment: .badCertificateEnvironment
-    case .excess: .tooManyRequests
-    case .settingsTimeout: .idleTimeout
-    }
   }
 }
 

@@ -37,93 +37,18 @@ package struct MailboxIndex: Sendable {
     case renumber(Int64, seq: UInt64)
   }
 
-  package private(set) var queues: [DeviceID: DeviceQueue] = [:]
-  package private(set) var recent = RecentIDs()
+  package internal(set) var queues: [DeviceID: DeviceQueue] = [:]
+  package internal(set) var recent = RecentIDs()
   /// The number up to which each device has received its pushes, until that is applied (``claim(_:through:_:)``).
   private var claims: [DeviceID: UInt64] = [:]
   package var nextRow: Int64 = 1
   /// The rows without a number, which earlier builds of 0.2.0 stored while they read the other rows: see
   /// ``number(_:of:cap:now:changes:removals:)``.
-  package private(set) var unnumbered: [(device: DeviceID, entry: Entry)] = []
+  package internal(set) var unnumbered: [(device: DeviceID, entry: Entry)] = []
   /// The count and the ages of all pending pushes.
   package private(set) var ages = WaitingAges()
   /// A lower bound of all expiration times, in seconds since 1970.
   package private(set) var earliestExpiry = Int64.max
-
-  // MARK: Rebuilding at start
-
-  /// Takes a device's stored state.
-  package mutating func restore(_ device: DeviceID, acknowledged: UInt64, lastSeq: UInt64, gap: MailboxGap?) {
-    var queue = queues[device] ?? DeviceQueue()
-    queue.acknowledged = acknowledged
-    queue.lastSeq = max(queue.lastSeq, lastSeq, acknowledged)
-    queue.durableSeq = queue.lastSeq
-    queue.gap = gap
-    queues[device] = queue
-  }
-
-  /// Takes a stored row; rows are passed in their order.
-  ///
-  /// `changes` collects the changes of obsolete rows. `removals` collects entries that a later one replaces: a crash
-  /// may have come between the commit of the later entry and the removal of the earlier one.
-  ///
-  /// - Returns: false when rows, or the numbers of pending entries, do not increase: the mailbox is damaged and must
-  ///   not be opened.
-  package mutating func restore(
-    _ entry: Entry, of device: DeviceID, now: Int64, changes: inout [RowChange], removals: inout [MailboxRemoval]
-  ) -> Bool {
-    guard entry.row >= nextRow else { return false }
-    nextRow = entry.row + 1
-    guard entry.seq > 0 else {
-      if entry.isRemoved { changes.append(.delete(entry.row)) } else { unnumbered.append((device, entry)) }
-      return true
-    }
-    return change(queuePosition(of: device), isChecked: false) { index, queue in
-      queue.lastSeq = max(queue.lastSeq, entry.seq)
-      queue.durableSeq = queue.lastSeq
-      let isWaiting = !entry.isRemoved && entry.seq > queue.acknowledged
-      let dueBy = entry.received / 1000 + Int64(Limits.duplicateWindow)
-      guard isWaiting || (entry.isSenderID && dueBy > now) else {
-        changes.append(.delete(entry.row))
-        return true
-      }
-      if entry.isSenderID {
-        let key = RecentIDs.Key(device: device, app: entry.app, id: entry.id)
-        index.recent.insert(key)
-        if !isWaiting { index.recent.release(key, row: entry.row, dueBy: dueBy) }
-      }
-      guard isWaiting else { return true }
-      guard queue.entries.last.map({ $0.seq < entry.seq }) ?? true else { return false }
-      index.replace(entry, in: &queue, of: device, now: now, changes: &changes, removals: &removals)
-      index.enter(Waiting(entry), entry.collapseID, into: &queue)
-      return true
-    }
-  }
-
-  /// Returns and clears the rows without a number that a start has found, so that they are numbered.
-  package mutating func takeUnnumbered() -> [(device: DeviceID, entry: Entry)] {
-    defer { unnumbered = [] }
-    return unnumbered
-  }
-
-  /// Gives its number to a push that was stored without one, and makes the push visible with all consequences. Pushes
-  /// are passed in the order in which they were stored. A retry of a known id is deleted.
-  package mutating func number(
-    _ entry: Entry, of device: DeviceID, cap: Int, now: Int64, changes: inout [RowChange],
-    removals: inout [MailboxRemoval]
-  ) {
-    nextRow = max(nextRow, entry.row + 1)
-    if entry.isSenderID, !recent.insert(RecentIDs.Key(device: device, app: entry.app, id: entry.id)) {
-      return changes.append(.delete(entry.row))
-    }
-    var numbered = entry
-    numbered.seq = change(queuePosition(of: device)) { _, queue in
-      queue.lastSeq += 1
-      return queue.lastSeq
-    }
-    changes.append(.renumber(entry.row, seq: numbered.seq))
-    _ = confirm(numbered, of: device, cap: cap, now: now, changes: &changes, removals: &removals)
-  }
 
   /// Returns the devices, by app, that have pending pushes and for which `isRegistered` returns false.
   package func unregistered(isRegistered: (DeviceID, AppID) -> Bool) -> [AppID: [DeviceID]] {
@@ -316,7 +241,7 @@ package struct MailboxIndex: Sendable {
   // MARK: Implementation
 
   /// Returns the index of a device's queue, which is created if there is none.
-  private mutating func queuePosition(of device: DeviceID) -> [DeviceID: DeviceQueue].Index {
+  mutating func queuePosition(of device: DeviceID) -> [DeviceID: DeviceQueue].Index {
     if let position = queues.index(forKey: device) { return position }
     queues[device] = DeviceQueue()
     guard let position = queues.index(forKey: device) else { preconditionFailure("the queue was made") }
@@ -327,7 +252,7 @@ package struct MailboxIndex: Sendable {
   /// two searches and the closing of a hole.
   ///
   /// - Parameter isChecked: true if the invariants are checked; false while rows are read, because they may be damaged.
-  private mutating func change<Result>(
+  mutating func change<Result>(
     _ position: [DeviceID: DeviceQueue].Index, isChecked: Bool = true,
     _ body: (inout MailboxIndex, inout DeviceQueue) -> Result
   ) -> Result {
@@ -341,7 +266,7 @@ package struct MailboxIndex: Sendable {
 
   /// Removes the pending push with the same collapse id; returns that push's id.
   @discardableResult
-  private mutating func replace(
+  mutating func replace(
     _ entry: Entry, in queue: inout DeviceQueue, of device: DeviceID, now: Int64, changes: inout [RowChange],
     removals: inout [MailboxRemoval]
   ) -> APNSID? {
@@ -352,7 +277,7 @@ package struct MailboxIndex: Sendable {
     return victim.id
   }
 
-  private mutating func enter(_ entry: Waiting, _ collapseID: String, into queue: inout DeviceQueue) {
+  mutating func enter(_ entry: Waiting, _ collapseID: String, into queue: inout DeviceQueue) {
     earliestExpiry = min(earliestExpiry, entry.expires)
     ages.enter(entry.received)
     queue.entries.append(entry)

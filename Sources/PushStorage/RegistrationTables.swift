@@ -174,7 +174,7 @@ package struct RegistrationTables: Sendable {
 
   /// Adds a device, which must not be in the tables yet, to its user's devices.
   package mutating func add(_ device: Device, secretHash: some Collection<UInt8>) {
-    let (uuid, secret) = (RegistrationTables.words(ofUUID: device.uuid), Digest32(secretHash))
+    let (uuid, secret) = (DeviceUUID.words(of: device.uuid), Digest32(secretHash))
     let isOther = uuid == nil
     if isOther { otherUUIDs[device.id.row] = device.uuid }
     let words = uuid ?? (0, 0)
@@ -255,55 +255,10 @@ package struct RegistrationTables: Sendable {
   package var personEnd: Int { persons.end }
 
   private func device(_ record: DeviceRecord) -> Device {
-    let uuid = record.hasOtherUUID ? otherUUIDs[record.row] ?? "" : RegistrationTables.text(ofUUID: record.uuid)
+    let uuid = record.hasOtherUUID ? otherUUIDs[record.row] ?? "" : DeviceUUID.text(of: record.uuid)
     return Device(
       id: DeviceID(row: record.row), uuid: uuid, name: record.name, person: PersonID(row: record.person),
       role: record.role, lastSeen: record.lastSeen < 0 ? nil : record.lastSeen)
-  }
-
-  // Foundation's own conversion in both directions took a third of a start, and a sixth of a list.
-
-  /// Returns a UUID in capital letters.
-  private static func text(ofUUID words: (UInt64, UInt64)) -> String {
-    unsafe String(unsafeUninitializedCapacity: 36) { text in
-      var index = 0
-      for word in [words.0.bigEndian, words.1.bigEndian] {
-        for shift in stride(from: 60, through: 0, by: -4) {
-          if index == 8 || index == 13 || index == 18 || index == 23 {
-            unsafe text[index] = UInt8(ascii: "-")
-            index += 1
-          }
-          let digit = UInt8(truncatingIfNeeded: word >> UInt64(shift) & 15)
-          unsafe text[index] = digit < 10 ? UInt8(ascii: "0") + digit : UInt8(ascii: "A") + digit - 10
-          index += 1
-        }
-      }
-      return index
-    }
-  }
-
-  /// Returns the bytes of a UUID in capital letters, which is every device's form; nil for any other text.
-  private static func words(ofUUID text: String) -> (UInt64, UInt64)? {
-    var words: (UInt64, UInt64) = (0, 0)
-    var (index, digits) = (0, 0)
-    for byte in text.utf8 {
-      defer { index += 1 }
-      if index == 8 || index == 13 || index == 18 || index == 23 {
-        guard byte == UInt8(ascii: "-") else { return nil }
-        continue
-      }
-      let value: UInt8
-      switch byte {
-      case UInt8(ascii: "0")...UInt8(ascii: "9"): value = byte - UInt8(ascii: "0")
-      case UInt8(ascii: "A")...UInt8(ascii: "F"): value = byte - UInt8(ascii: "A") + 10
-      default: return nil
-      }
-      guard digits < 32 else { return nil }
-      if digits < 16 { words.0 = words.0 << 4 | UInt64(value) } else { words.1 = words.1 << 4 | UInt64(value) }
-      digits += 1
-    }
-    guard index == 36, digits == 32 else { return nil }
-    return (words.0.bigEndian, words.1.bigEndian)
   }
 
   private func index(of device: DeviceID) -> Int? {

@@ -5,9 +5,9 @@ import Testing
 @Suite struct LoadPlanTests {
   @Test(arguments: [0.0, 1, 12.5, 50, 99, 100])
   func `a share of devices is exact and spread`(_ percent: Double) {
-    let chosen = (0..<800).filter { LoadWorker.isOf(percent, $0) }
+    let chosen = (0..<800).filter { LoadPlan.isOf(percent, $0) }
     #expect(chosen.count == Int(800 * percent / 100))
-    if percent == 50 { #expect((0..<799).allSatisfy { LoadWorker.isOf(50, $0) != LoadWorker.isOf(50, $0 + 1) }) }
+    if percent == 50 { #expect((0..<799).allSatisfy { LoadPlan.isOf(50, $0) != LoadPlan.isOf(50, $0 + 1) }) }
   }
 
   @Test func `loops share a plan without losing anything`() {

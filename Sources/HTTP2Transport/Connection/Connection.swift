@@ -6,10 +6,7 @@ import Synchronization
 /// The socket, TLS state and HTTP/2 session of one peer, for a server and for a client. Owned by one event loop.
 ///
 /// Frames that are submitted on the session during an event-loop iteration leave in one flush at its end.
-package final class Connection: ChannelInboundHandler {
-  package typealias InboundIn = ByteBuffer
-  package typealias OutboundOut = ByteBuffer
-
+package final class Connection {
   package typealias Peer = PeerOrigin
 
   package let loop: LoopContext
@@ -20,9 +17,9 @@ package final class Connection: ChannelInboundHandler {
   /// True if the connection serves only the management of broadcast channels.
   package var servesChannelsOnly: Bool { options.servesChannelsOnly }
   /// The environment whose keys, certificates and device tokens are valid on this connection.
-  package private(set) var environment: Environment
+  package internal(set) var environment: Environment
   /// The identity in the peer's certificate; nil if the peer sent none.
-  package private(set) var identity: PeerIdentity?
+  package internal(set) var identity: PeerIdentity?
   /// The owner, which decides about the connection and its streams until it closes; only on the server's side.
   package var owner: (any ConnectionOwner)?
   /// An injected fault between the connection and its peer; nil if there is none.
@@ -38,30 +35,32 @@ package final class Connection: ChannelInboundHandler {
   package var closed: (((any Error)?) -> Void)?
 
   private static let count = Atomic<Int>(0)
-  private let tls: TLSConnection?
-  private let options: ConnectionOptions
-  private var context: ChannelHandlerContext?
+  let tls: TLSConnection?
+  let options: ConnectionOptions
+  var context: ChannelHandlerContext?
   /// True if frames may be pending that are to be sent at the end of the event-loop iteration.
   package private(set) var needsFlush = false
   /// True if data was written to the channel since its last flush.
   private var hasWritten = false
-  private var state: ConnectionState
+  var state: ConnectionState
   /// The reason for ending the connection after the current input is processed; nothing may be sent before that.
-  private var pendingEnd: CloseReason?
+  var pendingEnd: CloseReason?
   /// The number of times that the peer exceeded a limit whose first excess is tolerated.
-  private var offenses = 0
+  var offenses = 0
   /// The numbers of ``tick()`` calls without a request of the peer, and without any data of a backlog being sent.
-  private var ticks = (unused: 0, unread: 0)
+  var ticks = (unused: 0, unread: 0)
   /// True if the peer is authenticated: a device by its secret, a provider by its token or certificate, an
   /// administrator by access to the admin socket or by a token.
   package var hasCredential: Bool { kind != .unauthenticated }
   /// The kind of peer, as far as it is authenticated.
-  package private(set) var kind: PeerKind
+  package internal(set) var kind: PeerKind
   /// The number of control-plane requests of this connection in progress.
   package var runningRequests = 0
-  private var liveness = Liveness()
+  var liveness = Liveness()
+  var hasReceived = false
+  var quietTime = Duration.zero
   /// The error that ended the connection; nil if it ended in an orderly way.
-  package private(set) var failure: (any Error)?
+  package internal(set) var failure: (any Error)?
   private var handshakeTimeout: Scheduled<Void>?
 
   private static let handshakeTimeLimit = TimeAmount.seconds(15)
@@ -85,69 +84,10 @@ package final class Connection: ChannelInboundHandler {
       session.keptShare = hasCredential ? Limits.keptShare : Limits.unauthenticatedKeptShare
       if !hasCredential { session.maximumPeerResets = Limits.maximumUnauthenticatedResets }
     }
-    if role == .server { tls?.established = { [unowned self] in identify() } }
-  }
-
-  /// Reads the peer's identity and the requested host after the TLS handshake.
-  private func identify() {
-    handle(.established)
-    loop.meter.handshakes.completed.add()
-    if tls?.isResumed == true { loop.meter.handshakes.resumed.add() }
-    environment = options.environment(host: tls?.serverName)
-    identity = tls?.peerIdentity
-    if let cause = owner?.cause(toRefuse: self) {
-      end(cause)
-      return
-    }
-    if identity != nil {
-      allowAllStreams()
-      authenticated(as: .provider)
-    }
-    owner?.began(self)
-  }
-
-  /// Records that the peer presented a valid credential, and raises the limits of the connection.
-  package func authenticated(as kind: PeerKind) {
-    guard !hasCredential else { return }
-    if loop.connections[ObjectIdentifier(self)] != nil { loop.meter.change(self.kind, to: kind) }
-    self.kind = kind
-    session.maximumIncompleteSize = Limits.maximumIncompleteSize
-    session.keptShare = Limits.keptShare
-    session.maximumPeerResets = .max
-    forgetTicket()
   }
 
   /// The entry of this connection in ``UnauthenticatedConnections``; nil once it is authenticated or over.
-  private var ticket: UnauthenticatedConnections.Ticket?
-
-  /// Counts this connection as unauthenticated until it presents a credential or ends. Until then it may be evicted
-  /// in favor of other connections.
-  package func hold(_ ticket: UnauthenticatedConnections.Ticket) {
-    self.ticket = ticket
-    // Looked up by its number: a weak reference would make all reference counting of the connection slow.
-    let loop = NIOLoopBound(loop, eventLoop: loop.eventLoop)
-    let number = number
-    let key = ObjectIdentifier(self)
-    ticket.attach {
-      loop.eventLoop.execute {
-        if let connection = loop.value.connections[key], connection.number == number { connection.closeIfUnused() }
-      }
-    }
-  }
-
-  private func closeIfUnused() {
-    if session.openCount == 0 { close(nil) }
-  }
-
-  private func forgetTicket() {
-    ticket?.release()
-    ticket = nil
-  }
-
-  /// The TLS version, and the end of the peer's certificate in seconds since 1970, if it sent one; nil without TLS.
-  package var tlsPeer: (version: String, certificateExpiry: Int64?)? {
-    tls.map { ($0.version, $0.peerIdentity?.expires) }
-  }
+  var ticket: UnauthenticatedConnections.Ticket?
 
   // MARK: The socket
 
@@ -164,41 +104,9 @@ package final class Connection: ChannelInboundHandler {
   package var channel: (any Channel)? { context?.channel }
 
   /// True while an injected fault prevents the connection from reading and writing.
-  private var isFrozen: Bool { interceptor?.isFrozen == true }
+  var isFrozen: Bool { interceptor?.isFrozen == true }
 
-  package func handlerAdded(context: ChannelHandlerContext) {
-    self.context = context
-    if context.channel.isActive { start() }
-  }
-
-  package func channelActive(context: ChannelHandlerContext) { start() }
-
-  private func start() {
-    guard loop.connections[ObjectIdentifier(self)] == nil else { return }
-    loop.add(self)
-    handle(.connected)
-    if let tls {
-      do { try tls.start() } catch { return close(error) }
-    }
-    setNeedsFlush()
-    // The connection was accepted after the drain began.
-    if let times = loop.drainTimes { drain(within: times) }
-  }
-
-  package func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-    guard !isFrozen else { return }
-    hasReceived = true
-    ticks.unused = 0
-    if state.isDraining || state.isClosing { hasReceivedLate = true }
-    guard !state.isClosing else { return }
-    liveness.received()
-    let buffer = unwrapInboundIn(data)
-    iterationSize += buffer.readableBytes
-    loop.meter.received.add(UInt64(buffer.readableBytes))
-    if session.role == .server, let tls, !tls.isEstablished { awaitHandshake(with: buffer) } else { receive(buffer) }
-  }
-
-  private func receive(_ buffer: ByteBuffer) {
+  func receive(_ buffer: ByteBuffer) {
     do {
       try unsafe buffer.withUnsafeReadableBytes { bytes in
         guard let tls else { return isRefusing ? () : try unsafe session.receive(bytes) }
@@ -222,65 +130,10 @@ package final class Connection: ChannelInboundHandler {
   private var isRefusing: Bool { state.isRefusing || pendingEnd != nil }
 
   /// Handshake bytes of a server connection that are queued for processing; nil if there are none.
-  private var handshakeBytes: ByteBuffer?
-
-  /// Buffers handshake bytes and pauses reading until this handshake is processed: a handshake costs the loop up to
-  /// milliseconds, and its peer nothing.
-  private func awaitHandshake(with buffer: ByteBuffer) {
-    guard handshakeBytes == nil else {
-      handshakeBytes?.writeImmutableBuffer(buffer)
-      return
-    }
-    handshakeBytes = buffer
-    setAutoRead()
-    loop.awaitHandshake(self)
-  }
-
-  /// Continues the handshake with the buffered bytes.
-  func continueHandshake() {
-    guard let buffer = handshakeBytes.take() else { return }
-    guard context != nil else { return endHandshake(with: buffer) }
-    guard !state.isClosing, !isFrozen else { return }
-    receive(buffer)
-    setAutoRead()
-    flushIfNeeded()
-  }
-
-  /// Processes the last bytes of a handshake whose peer has closed the connection: they show for the log why it failed.
-  private func endHandshake(with buffer: ByteBuffer) {
-    do {
-      _ = try unsafe buffer.withUnsafeReadableBytes { bytes in
-        try unsafe tls?.receive(bytes, scratch: loop.scratch) { _ -> Result<Void, HTTP2Error> in .success(()) }
-      }
-    } catch {
-      failure = failure ?? error
-    }
-    leave()
-  }
-
-  /// Flushes after all received data is processed: immediate responses leave at once, so that the next connection of
-  /// this event-loop iteration finds their streams free again, and still in the cache.
-  package func channelReadComplete(context: ChannelHandlerContext) {
-    flushIfNeeded()
-    if session.role == .server { shareIteration() }
-    iterationSize = 0
-    context.fireChannelReadComplete()
-  }
-
-  package func channelWritabilityChanged(context: ChannelHandlerContext) {
-    if context.channel.isWritable { setNeedsFlush() }
-    context.fireChannelWritabilityChanged()
-  }
-
-  package func channelInactive(context: ChannelHandlerContext) {
-    handle(.disconnected)
-    forgetTicket()
-    self.context = nil
-    if handshakeBytes == nil { leave() }
-  }
+  var handshakeBytes: ByteBuffer?
 
   /// Releases the connection after its socket is closed and its last bytes are processed.
-  private func leave() {
+  func leave() {
     if let tls, !tls.isEstablished, session.role == .server { loop.meter.handshakes.failed.add() }
     if session.role == .server { loop.takeApart(self) } else { takeApart() }
   }
@@ -297,8 +150,6 @@ package final class Connection: ChannelInboundHandler {
     attachment = nil
     closed?(failure)
   }
-
-  package func errorCaught(context: ChannelHandlerContext, error: any Error) { close(error) }
 
   // MARK: Sending
 
@@ -378,7 +229,7 @@ package final class Connection: ChannelInboundHandler {
 
   private var isLingering = false
   /// True if the peer continued to send while the connection ended.
-  private var hasReceivedLate = false
+  var hasReceivedLate = false
 
   /// Closes the socket. For a peer that may still be sending, closes only the output first, and the rest after the
   /// peer had time to read it.
@@ -436,7 +287,7 @@ package final class Connection: ChannelInboundHandler {
   package var isClosing: Bool { state.isClosing }
 
   /// Passes an event to the state machine and performs the resulting actions.
-  private func handle(_ event: ConnectionState.Event) {
+  func handle(_ event: ConnectionState.Event) {
     assert(loop.eventLoop.inEventLoop)
     for action in state.handle(event) { perform(action) }
   }
@@ -479,20 +330,6 @@ package final class Connection: ChannelInboundHandler {
 
   // MARK: Limits
 
-  /// Handles a peer that exceeded a limit. The first excess that an honest client may cause ends only its stream.
-  package func exceeded(_ limit: TransportLimit) {
-    switch limit {
-    case .headerList, .incompleteRequests:
-      offenses += 1
-      if offenses == 1 { return }
-    // Other connections may have caused it.
-    case .keptSize: return
-    default: break
-    }
-    if pendingEnd == nil { pendingEnd = .excess(limit) }
-    setNeedsFlush()
-  }
-
   private func endIfPending() {
     guard let cause = pendingEnd else { return }
     pendingEnd = nil
@@ -507,150 +344,31 @@ package final class Connection: ChannelInboundHandler {
     setPaused(true, for: .backlog)
   }
 
-  /// Checks the timeouts of the peer; called every ``Limits/tick`` seconds.
-  package func tick() {
-    isHeavy = isQueued
-    guard let owner, !isDraining, !isClosing, !state.isHandshaking, !isFrozen else { return }
-    if state.isPaused {
-      ticks.unread += 1
-      guard state.hasBacklog, ticks.unread * Limits.tick >= Limits.unreadTime else { return }
-      owner.exceeded(.unreadTime, on: self)
-      return close(KeepAliveTimeout())
-    }
-    guard session.tick() else {
-      owner.exceeded(.settingsTime, on: self)
-      return end(.settingsTimeout)
-    }
-    if !hasCredential, !session.hasBegun {
-      ticks.unused += 1
-      guard ticks.unused * Limits.tick < Limits.firstRequestTime else {
-        owner.exceeded(.firstRequestTime, on: self)
-        return end(.idle)
-      }
-    }
-    for stream in session.openStreams where !stream.isInboundEnded && stream.consumer == nil {
-      stream.age += 1
-      guard stream.age * Limits.tick > Limits.requestTime else { continue }
-      // A stream that is already answered, or that has no head, can't receive an error response.
-      guard stream.hasHead else {
-        owner.exceeded(.requestTime, on: self)
-        return end(.excess(.requestTime))
-      }
-      if stream.hasSubmittedHead {
-        session.reset(stream, .noError)
-      } else {
-        owner.exceeded(.requestTime, on: self)
-        owner.timeOut(stream)
-      }
-      setNeedsFlush()
-    }
-  }
-
-  // MARK: The stream limit
-
-  /// The maximum number of open streams of the peer, unless an injected fault lowers it.
-  package var streamLimit: Int { state.streamLimit }
-
-  /// Raises the stream limit to its maximum, unless that was done before (APNs reference §5.3).
-  package func allowAllStreams() {
-    guard !state.allowsAllStreams, state.allowAllStreams(), interceptor?.limitsStreams != true else { return }
-    session.announce(maximumStreams: streamLimit)
-    setNeedsFlush()
-  }
-
   // MARK: Pausing
 
-  /// True if input of the peer is left in the socket.
-  package var isPaused: Bool { state.isPaused }
-
-  /// The number of bytes read since the socket last became readable.
-  private var iterationSize = 0
-  /// True while reading is paused until other connections are served.
-  private var isQueued = false
-
-  /// True if the peer recently sent more than its share of one event-loop iteration.
-  private var isHeavy = false
-  /// The ID of the newest request at the end of the last event-loop iteration.
-  private var newestInIteration: Int32 = 0
-  /// The maximum number of reads of the socket in one event-loop iteration.
-  private var reads = 1
-
-  /// Pauses a connection that used its share of the event-loop iteration until other connections were served.
-  ///
-  /// Reports small requests of authenticated peers to the loop. A request of an unauthenticated client is not
-  /// reported, since it would reduce the shares of all senders.
-  private func shareIteration() {
-    let hasRequest = session.highestID != newestInIteration
-    newestInIteration = session.highestID
-    if iterationSize < Limits.iterationShare {
-      if hasRequest, !isHeavy, hasCredential { loop.noteSmallRequest() }
-    } else if !state.isClosing, !isFrozen {
-      (isHeavy, isQueued) = (true, true)
-      setAutoRead()
-      loop.enqueue(self)
-    }
-  }
+  /// The use of the share of an event-loop iteration.
+  var share = IterationShare()
 
   /// Resumes reading.
   ///
   /// - Parameter reads: the maximum number of reads, each of at most one share of an event-loop iteration.
   package func resume(reads: Int) {
-    isQueued = false
+    share.isQueued = false
     guard !isFrozen else { return }
-    if reads != self.reads {
-      self.reads = reads
+    if reads != share.reads {
+      share.reads = reads
       try? context?.channel.syncOptions?.setOption(.maxMessagesPerRead, value: UInt(reads))
     }
     setAutoRead()
   }
 
-  private func setAutoRead() {
-    let isRead = isLingering || !state.isPaused && !isQueued && handshakeBytes == nil
+  func setAutoRead() {
+    let isRead = isLingering || !state.isPaused && !share.isQueued && handshakeBytes == nil
     try? context?.channel.syncOptions?.setOption(.autoRead, value: isRead)
   }
 
-  /// Pauses reading: input stays in the socket until the peer can't send any more.
-  package func pauseReading() { setPaused(true) }
-
-  /// Resumes reading.
-  package func resumeReading() { setPaused(false) }
-
-  private func setPaused(_ paused: Bool, for pause: ConnectionState.Pause = .reader) {
+  func setPaused(_ paused: Bool, for pause: ConnectionState.Pause = .reader) {
     if context != nil, state.setPaused(paused, for: pause) { setAutoRead() }
-  }
-
-  // MARK: Liveness
-
-  /// Sends PINGs to a watched peer and closes the connection if it does not answer; called twice in every PING
-  /// interval. While reading is paused, no PING is sent.
-  package func checkAlive() {
-    guard isWatched, !isClosing, !state.isPaused, !isFrozen else { return }
-    switch liveness.tick() {
-    case .wait: break
-    case .ping:
-      session.ping()
-      setNeedsFlush()
-    case .giveUp:
-      loop.meter.limits.add(.pingInterval)
-      close(KeepAliveTimeout())
-    }
-  }
-
-  private var hasReceived = false
-  private var quietTime = Duration.zero
-
-  /// Ends a connection whose certificate expired, or that received nothing for the idle timeout; called every
-  /// `interval`. Open streams of devices and pending requests keep a silent connection open.
-  package func checkIdle(every interval: Duration) {
-    if identity != nil, !isDraining, !isClosing, let cause = owner?.cause(toRefuse: self) { return end(cause) }
-    guard let limit = options.idleTimeout else { return }
-    quietTime = hasReceived ? .zero : quietTime + interval
-    hasReceived = false
-    guard quietTime >= limit, session.openStreams.allSatisfy({ $0.consumer == nil && !$0.isInboundEnded }) else {
-      return
-    }
-    loop.meter.limits.add(.idleTimeout)
-    end(.idle)
   }
 }
 

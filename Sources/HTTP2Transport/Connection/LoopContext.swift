@@ -16,7 +16,7 @@ import PushCore
   package let scratch: UnsafeMutableRawBufferPointer
   package var plaintext: [UInt8] = []
 
-  package private(set) var connections: [ObjectIdentifier: Connection] = [:]
+  package internal(set) var connections: [ObjectIdentifier: Connection] = [:]
   private var dirty: [Connection] = []
   private var endings: [() -> Void] = []
   private var isIterationEndScheduled = false
@@ -25,7 +25,7 @@ import PushCore
   /// The `EventLoopPromise` for the end of the last connection, and the time limits; set while the process ends.
   private var drainage: (whenEmpty: EventLoopPromise<Void>, times: DrainTimes)?
   /// The timer that checks the timeouts of connections; nil while there are no connections.
-  private var ticking: RepeatedTask?
+  var ticking: RepeatedTask?
 
   package init(eventLoop: any EventLoop) {
     self.eventLoop = eventLoop
@@ -126,52 +126,18 @@ import PushCore
   }
 
   /// The shortest delay that still runs after received data is read: a timer without delay would run before it.
-  private static let iterationTime = TimeAmount.microseconds(100)
+  static let iterationTime = TimeAmount.microseconds(100)
 
   // MARK: Handshakes
 
   /// The connections with pending bytes of their TLS handshakes.
-  private var handshakes = FairQueue<UnauthenticatedConnections.Source, Connection>()
+  var handshakes = FairQueue<UnauthenticatedConnections.Source, Connection>()
   /// True if the processing of handshakes is scheduled, at the end of this iteration or after a pause.
-  private var isHandshakeDue = false
+  var isHandshakeDue = false
   /// The end of the pause after the last handshakes.
-  private var nextHandshakes = NIODeadline.distantPast
+  var nextHandshakes = NIODeadline.distantPast
   /// The time for handshakes in one iteration of the loop; at most one handshake exceeds it.
-  private static let handshakeShare = TimeAmount(Limits.handshakeShare)
-
-  /// Queues a connection for the continuation of its handshake. Addresses are served in turn, and between the
-  /// handshakes of two iterations the loop reads the data of all its connections.
-  func awaitHandshake(_ connection: Connection) {
-    handshakes.append(connection, from: connection.source)
-    scheduleHandshakes()
-  }
-
-  /// Schedules the processing of handshakes: after the events that this iteration has already collected, or at the end
-  /// of the pause. Without queued handshakes no timer runs, because each timer wakes the loop.
-  private func scheduleHandshakes() {
-    guard !isHandshakeDue else { return }
-    isHandshakeDue = true
-    let this = NIOLoopBound(self, eventLoop: eventLoop)
-    if eventLoop.now < nextHandshakes {
-      eventLoop.scheduleTask(deadline: nextHandshakes) { this.value.continueHandshakes() }
-    } else {
-      eventLoop.execute { this.value.continueHandshakes() }
-    }
-  }
-
-  /// Continues handshakes for a bounded time, then pauses; while other connections send requests, the pause is as
-  /// long as that time.
-  private func continueHandshakes() {
-    let began = eventLoop.now
-    var spent = TimeAmount.zero
-    isHandshakeDue = false
-    while spent < LoopContext.handshakeShare, let connection = handshakes.popFirst() {
-      connection.continueHandshake()
-      spent = eventLoop.now - began
-    }
-    nextHandshakes = began + spent + (isShared ? max(spent, LoopContext.iterationTime) : LoopContext.iterationTime)
-    if !handshakes.isEmpty { scheduleHandshakes() }
-  }
+  static let handshakeShare = TimeAmount(Limits.handshakeShare)
 
   // MARK: Closing
 
@@ -251,7 +217,7 @@ import PushCore
     if !connections.isEmpty { startRounds() }
   }
 
-  private func startRounds() {
+  func startRounds() {
     for index in rounds.indices where !rounds[index].isRunning {
       rounds[index].isRunning = true
       scheduleStep(of: index)
@@ -293,27 +259,6 @@ import PushCore
   }
 
   // MARK: Connections
-
-  package func add(_ connection: Connection) {
-    assert(eventLoop.inEventLoop)
-    connections[ObjectIdentifier(connection)] = connection
-    meter.open(connection.peer, connection.kind)
-    if ticking == nil { startTicking() }
-    startRounds()
-  }
-
-  private func startTicking() {
-    let this = NIOLoopBound(self, eventLoop: eventLoop)
-    let interval = TimeAmount.seconds(Int64(Limits.tick))
-    ticking = eventLoop.scheduleRepeatedTask(initialDelay: interval, delay: interval) { _ in this.value.tick() }
-  }
-
-  private func tick() {
-    for connection in connections.values { connection.tick() }
-    guard connections.isEmpty else { return }
-    ticking?.cancel()
-    ticking = nil
-  }
 
   package func remove(_ connection: Connection) {
     assert(eventLoop.inEventLoop)

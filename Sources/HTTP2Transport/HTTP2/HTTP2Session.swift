@@ -43,47 +43,42 @@ extension HTTP2SessionDelegate {
   /// The receiver of events. Its owner breaks this possible reference cycle when the connection closes.
   package var delegate: (any HTTP2SessionDelegate)?
 
-  private let handle: OpaquePointer
-  private let pool: StreamPool
+  let handle: OpaquePointer
+  let pool: StreamPool
   /// The buffer in which a server packs its frames.
   private let frameBuffer: FrameBuffer
   /// The open streams. Each stores its index here, so that opening and closing need no hash table.
   private var open: [HTTP2Stream] = []
   /// The most recently opened stream while it is open: most input belongs to it and needs no lookup.
-  private var newest: Unmanaged<HTTP2Stream>?
-  private var newestID: Int32 = 0
+  var newest: Unmanaged<HTTP2Stream>?
+  var newestID: Int32 = 0
   /// The ID of the most recently opened stream.
-  package private(set) var highestID: Int32 = 0
-  /// The names of fields that were sent on this session, one bit each.
-  private var sentNames: UInt32 = 0
+  package internal(set) var highestID: Int32 = 0
+  /// The names of fields that were sent on this session.
+  var sentNames = SentNames()
   /// The streams whose consumers have to be notified that all their output was sent.
-  private var drainedStreams: [HTTP2Stream] = []
+  var drainedStreams: [HTTP2Stream] = []
   /// The number of stored bytes of incomplete messages, of all streams.
-  package private(set) var incompleteSize = 0
+  package internal(set) var incompleteSize = 0
   /// The maximum of ``incompleteSize``; a stream that exceeds it is reset.
   package var maximumIncompleteSize = Int.max
   /// The number of bytes that the open streams keep: ``Limits/streamSize`` for each, incomplete messages, and bytes
   /// pending to be sent. Excludes streams with a consumer, which has limits of its own.
-  package private(set) var keptSize = 0
+  package internal(set) var keptSize = 0
   /// The maximum of ``keptSize`` while the pool is full (``StreamPool/isFull``); streams that exceed it are refused.
   package var keptShare = Int.max
   /// The maximum number of streams that the peer may reset in total; nghttp2 has a limit of its own as well.
   package var maximumPeerResets = Int.max
-  private var peerResets = 0
-  /// The number of streams that may still be reset because of the peer's frames.
-  private var resetCredit = Limits.maximumResets
-  private var refusedStreams = 0
+  /// The numbers of the peer's actions that cause work.
+  var costs = PeerCosts()
   /// The ID of the stream that the peer reset last.
-  private var peerResetID: Int32 = 0
-  /// The number of sent SETTINGS frames that are not acknowledged.
-  private var unacknowledgedSettings = 0
+  var peerResetID: Int32 = 0
   /// The recently closed streams of the peer.
-  private var closedStreams = ClosedStreams()
+  var closedStreams = ClosedStreams()
   /// The parser of the frame heads in a client's bytes.
   private var frameWalk = FrameWalk()
   /// The frame that was received only in part.
   private var unfinishedFrame: FrameWalk.Head?
-  private var settingsAge = 0
   /// True during a call into nghttp2: no callback may receive or send (nghttp2 manual, "Remarks").
   private var isBusy = false
 
@@ -246,7 +241,7 @@ extension HTTP2SessionDelegate {
   /// Opens a stream with a request; the body, if any, follows with ``write(_:ending:on:)``.
   package func request(_ fields: HeaderFields, hasBody: Bool) throws(HTTP2Error) -> HTTP2Stream {
     let stream = pool.take(id: 0)
-    let id = unsafe withNameValues(fields) { names, count in
+    let id = unsafe sentNames.withNameValues(fields) { names, count in
       guard hasBody else {
         return unsafe nghttp2_submit_request(handle, nil, names, count, nil, stream.opaque)
       }
@@ -302,18 +297,16 @@ extension HTTP2SessionDelegate {
 
   /// Announces a new maximum number of open streams to the peer.
   package func announce(maximumStreams: Int) {
-    var entry = nghttp2_settings_entry(
-      settings_id: Int32(NGHTTP2_SETTINGS_MAX_CONCURRENT_STREAMS.rawValue), value: UInt32(maximumStreams))
-    unsafe nghttp2_submit_settings(handle, UInt8(NGHTTP2_FLAG_NONE.rawValue), &entry, 1)
-    unacknowledgedSettings += 1
+    announce(HTTP2Settings.maximumStreams(maximumStreams))
   }
 
   /// Announces a new initial window of each stream to the peer, in bytes (RFC 9113 §6.9.2).
-  package func announce(streamWindow: Int) {
-    var entry = nghttp2_settings_entry(
-      settings_id: Int32(NGHTTP2_SETTINGS_INITIAL_WINDOW_SIZE.rawValue), value: UInt32(streamWindow))
-    unsafe nghttp2_submit_settings(handle, UInt8(NGHTTP2_FLAG_NONE.rawValue), &entry, 1)
-    unacknowledgedSettings += 1
+  package func announce(streamWindow: Int) { announce(HTTP2Settings.streamWindow(streamWindow)) }
+
+  private func announce(_ setting: nghttp2_settings_entry) {
+    var setting = setting
+    unsafe nghttp2_submit_settings(handle, UInt8(NGHTTP2_FLAG_NONE.rawValue), &setting, 1)
+    costs.sentSettings()
   }
 
   /// Submits a PING.
@@ -329,23 +322,10 @@ extension HTTP2SessionDelegate {
   // MARK: Inside
 
   private func submitSettings(maximumStreams: Int) throws(HTTP2Error) {
-    // The settings that the real service sends (APNs reference §5.2), so that a client finds no unfamiliar values.
-    var settings = [
-      nghttp2_settings_entry(settings_id: Int32(NGHTTP2_SETTINGS_HEADER_TABLE_SIZE.rawValue), value: 4096),
-      nghttp2_settings_entry(
-        settings_id: Int32(NGHTTP2_SETTINGS_MAX_CONCURRENT_STREAMS.rawValue),
-        value: UInt32(maximumStreams)),
-      nghttp2_settings_entry(settings_id: Int32(NGHTTP2_SETTINGS_MAX_FRAME_SIZE.rawValue), value: 16384),
-      nghttp2_settings_entry(
-        settings_id: Int32(NGHTTP2_SETTINGS_MAX_HEADER_LIST_SIZE.rawValue),
-        value: UInt32(Limits.announcedHeaderListSize)),
-    ]
-    if role == .client {
-      settings = [nghttp2_settings_entry(settings_id: Int32(NGHTTP2_SETTINGS_ENABLE_PUSH.rawValue), value: 0)]
-    }
+    let settings = HTTP2Settings.initial(isServer: role == .server, maximumStreams: maximumStreams)
     try HTTP2Error.check(
       unsafe nghttp2_submit_settings(handle, UInt8(NGHTTP2_FLAG_NONE.rawValue), settings, settings.count))
-    unacknowledgedSettings = 1
+    costs.sentSettings()
     // One provider library writes a body in a single call and waits a second if the window is too small.
     try HTTP2Error.check(
       unsafe nghttp2_session_set_local_window_size(
@@ -354,7 +334,7 @@ extension HTTP2SessionDelegate {
 
   private func submitHead(_ fields: HeaderFields, on stream: HTTP2Stream, hasBody: Bool) throws(HTTP2Error) {
     stream.hasSubmittedHead = true
-    let code = unsafe withNameValues(fields) { names, count in
+    let code = unsafe sentNames.withNameValues(fields) { names, count in
       guard hasBody else { return unsafe nghttp2_submit_response(handle, stream.id, names, count, nil) }
       var provider = unsafe stream.dataProvider
       return unsafe nghttp2_submit_response(handle, stream.id, names, count, &provider)
@@ -362,36 +342,12 @@ extension HTTP2SessionDelegate {
     try HTTP2Error.check(code)
   }
 
-  /// Passes the fields to `body` in nghttp2's format, without allocating.
-  private func withNameValues(
-    _ fields: HeaderFields, _ body: (UnsafePointer<nghttp2_nv>?, Int) -> Int32
-  ) -> Int32 {
-    unsafe fields.bytes.withUnsafeBufferPointer { bytes in
-      unsafe withUnsafeTemporaryAllocation(of: nghttp2_nv.self, capacity: fields.fields.count) { list in
-        let base = unsafe UnsafeMutablePointer(mutating: bytes.baseAddress)
-        for (index, field) in fields.fields.enumerated() {
-          // The first value adds the name to the peer's table; after that the name costs one byte (RFC 7541 §6.2.2).
-          let isUnindexed = field.isUnindexed && sentNames & field.bit != 0
-          sentNames |= field.bit
-          let flags = isUnindexed ? NGHTTP2_NV_FLAG_NO_INDEX : NGHTTP2_NV_FLAG_NONE
-          unsafe list.initializeElement(
-            at: index,
-            to: nghttp2_nv(
-              name: base.map { unsafe $0 + field.name.lowerBound },
-              value: base.map { unsafe $0 + field.value.lowerBound },
-              namelen: field.name.count, valuelen: field.value.count, flags: UInt8(flags.rawValue)))
-        }
-        return unsafe body(UnsafePointer(list.baseAddress), fields.fields.count)
-      }
-    }
-  }
-
-  private func add(_ stream: HTTP2Stream) {
+  func add(_ stream: HTTP2Stream) {
     stream.openIndex = open.count
     open.append(stream)
   }
 
-  private func close(_ stream: HTTP2Stream, errorCode: UInt32) {
+  func close(_ stream: HTTP2Stream, errorCode: UInt32) {
     release(stream)
     count(stream, as: 0)
     let isWhole = stream.isInboundEnded && errorCode == HTTP2ErrorCode.noError.rawValue
@@ -432,222 +388,5 @@ extension HTTP2SessionDelegate {
   /// with many open streams are not checked, since the check follows each end of a stream.
   private func checkInvariants() {
     assert(open.count > 64 || brokenInvariant() == nil, brokenInvariant() ?? "")
-  }
-}
-
-// MARK: Events of nghttp2, each called by its callback in HTTP2Callbacks
-
-extension HTTP2Session {
-  /// Handles the beginning of HEADERS. On a closed stream they end the connection (RFC 9113 §5.1): nghttp2 keeps no
-  /// closed streams, and drops their frames without notification.
-  package func beginsHeaders(on id: Int32) {
-    guard role == .server, id != newestID, id <= highestID, id & 1 == 1, stream(id) == nil else { return }
-    switch closedStreams.end(of: id) {
-    // Trailers that were sent before the client received the gateway's reset of the stream.
-    case .ours: break
-    case .reset, .whole: terminate(.streamClosed)
-    // A stream that never began is closed by each stream with a higher ID (§5.1.1).
-    case nil: terminate(.protocolError)
-    }
-  }
-
-  /// Handles the beginning of DATA, which nghttp2 does not report on a closed stream. Clients with racing threads are
-  /// known to send some after RST_STREAM: their other streams must not be affected.
-  private func beginsData(on id: Int32) {
-    guard id <= highestID, id & 1 == 1, stream(id) == nil else { return }
-    switch closedStreams.end(of: id) {
-    case .reset:
-      unsafe nghttp2_submit_rst_stream(
-        handle, UInt8(NGHTTP2_FLAG_NONE.rawValue), id, HTTP2ErrorCode.streamClosed.rawValue)
-      spendReset()
-    case .whole: terminate(.streamClosed)
-    // DATA that was sent before the client received the gateway's reset, or the stream closed too long ago to be
-    // stored.
-    case .ours, nil: break
-    }
-  }
-
-  /// Submits GOAWAY with an error, and processes no further input.
-  private func terminate(_ code: HTTP2ErrorCode) { unsafe nghttp2_session_terminate_session(handle, code.rawValue) }
-
-  package func began(_ id: Int32) {
-    guard role == .server else { return }
-    let stream = pool.take(id: id)
-    unsafe nghttp2_session_set_stream_user_data(handle, id, stream.opaque)
-    add(stream)
-    recount(stream)
-    (newestID, unsafe newest) = (id, unsafe .passUnretained(stream))
-    highestID = id
-  }
-
-  /// Processes one field of a stream.
-  ///
-  /// - Returns: false if the stream's fields exceed the limit: its remaining fields are not reported.
-  package func field(
-    _ id: Int32, _ name: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer, isHead: Bool
-  ) -> Bool {
-    // Nothing in this call ends the stream, so no reference counting is needed.
-    if isHead, id == newestID, let newest = unsafe newest {
-      let isTaken = unsafe newest._withUnsafeGuaranteedRef { unsafe $0.message.receive(name, value) }
-      return unsafe isTaken || excessFields(on: newest.takeUnretainedValue(), isHead: true)
-    }
-    guard let stream = stream(id) else { return true }
-    let isTaken = unsafe isHead ? stream.message.receive(name, value) : stream.message.count(name, value)
-    return isTaken || excessFields(on: stream, isHead: isHead)
-  }
-
-  /// Handles excess fields. Ends the connection if they exceed ``Limits/maximumDroppedHeaderListSize``: each field
-  /// costs a callback.
-  ///
-  /// - Returns: true if the remaining fields of the head are still reported, and dropped.
-  private func excessFields(on stream: HTTP2Stream, isHead: Bool) -> Bool {
-    if stream.message.fieldListSize > Limits.maximumDroppedHeaderListSize {
-      terminate(.enhanceYourCalm)
-      return false
-    }
-    if stream.message.hasExcessFields { return true }
-    stream.message.hasExcessFields = true
-    delegate?.session(self, exceeded: .headerList)
-    if isHead, delegate?.session(self, answersExcessFieldsOn: stream) == true { return true }
-    reset(stream, .enhanceYourCalm)
-    return false
-  }
-
-  package func headComplete(_ id: Int32, isEnd: Bool) {
-    guard let stream = stream(id) else { return }
-    stream.hasHead = true
-    if isOverShare { return drop(stream, .refusedStream, for: .keptSize) }
-    delegate?.session(self, receivedHeadOn: stream)
-    recount(stream)
-    if isEnd { return end(stream) }
-    if stream.message.expectsContinue, !stream.hasSubmittedHead, role == .server { sendContinue(on: stream) }
-    if stream.consumer == nil { hold(stream.message.fieldsSize, of: stream) }
-  }
-
-  package func data(_ id: Int32, _ bytes: UnsafeRawBufferPointer) {
-    guard let stream = stream(id) else { return }
-    if let consumer = stream.consumer {
-      unsafe consumer.received(bytes)
-    } else {
-      hold(unsafe stream.message.appendBody(bytes), of: stream)
-    }
-  }
-
-  /// Submits status 100 (RFC 9110 §15.2.1), only for clients that expect it.
-  private func sendContinue(on stream: HTTP2Stream) {
-    _ = unsafe withNameValues(HeaderFields(status: 100)) { names, count in
-      unsafe nghttp2_submit_headers(handle, UInt8(NGHTTP2_FLAG_NONE.rawValue), stream.id, nil, names, count, nil)
-    }
-  }
-
-  /// Counts stored bytes of an incomplete message.
-  private func hold(_ size: Int, of stream: HTTP2Stream) {
-    guard size > 0 else { return }
-    stream.incompleteSize += size
-    incompleteSize += size
-    recount(stream)
-    if incompleteSize > maximumIncompleteSize {
-      drop(stream, .enhanceYourCalm, for: .incompleteRequests)
-    } else if isOverShare {
-      drop(stream, .refusedStream, for: .keptSize)
-    }
-  }
-
-  /// Resets a stream whose request exceeded a limit. Its remaining bytes are not stored, and its end is not served.
-  private func drop(_ stream: HTTP2Stream, _ code: HTTP2ErrorCode, for limit: TransportLimit) {
-    stream.message.maximumBodySize = 0
-    stream.hasSubmittedHead = true
-    stream.isAbandoned = true
-    release(stream)
-    reset(stream, code)
-    delegate?.session(self, exceeded: limit)
-  }
-
-  /// True if this session keeps more than its share, and the sessions of its loop together keep too much.
-  private var isOverShare: Bool { keptSize > keptShare && pool.isFull }
-
-  /// Updates the number of bytes that a stream keeps, after a change of the stream.
-  func recount(_ stream: HTTP2Stream) {
-    // A stream that its owner has just ended is in the pool.
-    guard stream.id != 0 else { return }
-    let isCounted = stream.consumer == nil
-    count(stream, as: isCounted ? Limits.streamSize + stream.incompleteSize + stream.outboundSize : 0)
-  }
-
-  private func count(_ stream: HTTP2Stream, as size: Int) {
-    let change = size - stream.keptSize
-    stream.keptSize = size
-    keptSize += change
-    pool.keptSize += change
-  }
-
-  /// Stops counting the bytes of a message that is complete, or whose stream is over.
-  private func release(_ stream: HTTP2Stream) {
-    incompleteSize -= stream.incompleteSize
-    stream.incompleteSize = 0
-    recount(stream)
-  }
-
-  package func dataEnded(_ id: Int32) {
-    if let stream = stream(id) { end(stream) }
-  }
-
-  package func streamClosed(_ id: Int32, errorCode: UInt32) {
-    guard let stream = stream(id) else { return }
-    if errorCode != HTTP2ErrorCode.noError.rawValue, id != peerResetID { spendReset() }
-    close(stream, errorCode: errorCode)
-  }
-
-  package func peerReset(_ id: Int32) {
-    peerResetID = id
-    peerResets += 1
-    if peerResets - 1 == maximumPeerResets { delegate?.session(self, exceeded: .resets) }
-  }
-
-  package func refusedStream() {
-    refusedStreams += 1
-    if refusedStreams == Limits.maximumRefusedStreams + 1 { delegate?.session(self, exceeded: .refusedStreams) }
-  }
-
-  package func acknowledgedSettings() {
-    unacknowledgedSettings -= 1
-    settingsAge = 0
-  }
-
-  /// Counts a stream that the gateway reset, which happens while it sends.
-  private func spendReset() {
-    resetCredit -= 1
-    if resetCredit == -1 { delegate?.session(self, exceeded: .resets) }
-  }
-
-  /// Handles that ``Limits/tick`` seconds have passed.
-  ///
-  /// - Returns: true if the peer has acknowledged SETTINGS in time.
-  package func tick() -> Bool {
-    resetCredit = min(Limits.maximumResets, resetCredit + Limits.resetsPerSecond * Limits.tick)
-    settingsAge = unacknowledgedSettings > 0 ? settingsAge + 1 : 0
-    return settingsAge * Limits.tick <= Limits.settingsTime
-  }
-
-  package func drained(_ stream: HTTP2Stream) {
-    if stream.consumer != nil { drainedStreams.append(stream) }
-  }
-
-  private func end(_ stream: HTTP2Stream) {
-    stream.isInboundEnded = true
-    release(stream)
-    if let consumer = stream.consumer { consumer.receivedEnd() }
-    delegate?.session(self, receivedEndOn: stream)
-    recount(stream)
-  }
-}
-
-extension HTTP2Stream {
-  /// The stream as a pointer for nghttp2, unretained: the session retains every open stream.
-  fileprivate var opaque: UnsafeMutableRawPointer { unsafe Unmanaged.passUnretained(self).toOpaque() }
-
-  /// The data source that nghttp2 reads for the body.
-  fileprivate var dataProvider: nghttp2_data_provider {
-    unsafe nghttp2_data_provider(source: .init(ptr: opaque), read_callback: HTTP2Callbacks.readData)
   }
 }

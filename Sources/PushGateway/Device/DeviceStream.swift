@@ -1,4 +1,3 @@
-import DequeModule
 import GatewayProtocol
 import HTTP2Transport
 import Logging
@@ -15,37 +14,25 @@ final class DeviceStream: StreamConsumer, LiveSubscription, BroadcastReceiver {
   /// The framing of lines: NDJSON, or `text/event-stream` for browsers and curl.
   enum Framing { case lines, events }
 
-  private struct Sent {
-    var seq: UInt64
-    var push: SentPush
-    /// True if the push was pending before it was sent.
-    var isFromStorage: Bool
-    /// True if another push may replace it in the mailbox before it is acknowledged.
-    var isReplaceable: Bool
-  }
-
-  private let device: Device
+  let device: Device
   /// The secret that the stream was opened with; nil after the device's hello.
-  private var secret: String?
-  private let shared: LoopParts
-  private let framing: Framing
+  var secret: String?
+  let shared: LoopParts
+  let framing: Framing
   private let stream: StreamReference
-  private let loop: any EventLoop
-  private var state = DeviceStreamState()
-  private var deviceState = Policy.DeviceState()
-  /// The pushes that were sent and not acknowledged, for the log; at most ``Limits/maximumOutstanding``, the oldest
-  /// are evicted.
-  private var outstanding = Deque<Sent>()
-  /// The number of replaceable pushes among them.
-  private var replaceableCount = 0
+  let loop: any EventLoop
+  var state = DeviceStreamState()
+  var deviceState = Policy.DeviceState()
+  /// The pushes that were sent and not acknowledged, for the log.
+  var outstanding = OutstandingPushes()
   /// The pushes that were acknowledged on any stream of the device; nil until the first use.
   private var history: DeviceHistory?
   /// The device's reports about pushes that are in neither of the two; nil until the first one.
-  private var reports: DeviceReports?
+  var reports: DeviceReports?
   /// The alerts that budgets count, shared by all streams of the device; nil until the first use.
   private var shownAlerts: ShownAlerts?
-  private let channels: ChannelReceiver
-  private var registryNumber: UInt64?
+  let channels: ChannelReceiver
+  var registryNumber: UInt64?
   /// The notices for the device, to be sent when it reads again.
   private var postponed = PostponedNotices()
   /// The retractions from before the stream that are not sent yet.
@@ -53,7 +40,7 @@ final class DeviceStream: StreamConsumer, LiveSubscription, BroadcastReceiver {
   /// True while the pushes being sent were read from the mailbox, not handed over on acceptance.
   private var isReading = false
   /// The beginning of an incomplete line.
-  private var partialLine: [UInt8] = []
+  var partialLine: [UInt8] = []
 
   init(device: Device, secret: String, _ shared: LoopParts, framing: Framing, exchange: Exchange) {
     self.device = device
@@ -85,34 +72,6 @@ final class DeviceStream: StreamConsumer, LiveSubscription, BroadcastReceiver {
 
   // MARK: From the device
 
-  func received(_ bytes: UnsafeRawBufferPointer) {
-    guard !state.isEnded else { return }
-    var rest = unsafe bytes[...]
-    while let end = unsafe rest.firstIndex(of: UInt8(ascii: "\n")) {
-      let piece = unsafe UnsafeRawBufferPointer(rebasing: rest[..<end]).assumingMemoryBound(to: UInt8.self)
-      unsafe rest = unsafe rest[(end + 1)...]
-      let line: DeviceLine?
-      if partialLine.isEmpty {
-        line = unsafe DeviceLine(piece.span, parser: shared.parser)
-      } else {
-        let whole = unsafe partialLine + piece
-        partialLine = []
-        line = DeviceLine(whole.span, parser: shared.parser)
-      }
-      if let line { handle(line) }
-    }
-    unsafe partialLine.append(contentsOf: rest)
-    guard partialLine.count > Limits.maximumLineSize else { return }
-    shared.meter.reached(.lineSize)
-    end(reason: "line-too-long")
-    partialLine = []
-  }
-
-  func receivedEnd() {
-    // An event stream has no request body. A device that ends its side has disconnected.
-    if framing == .lines { end(reason: "goodbye") }
-  }
-
   func drained() {
     sendRetractions()
     for notice in postponed.take() { notify(notice) }
@@ -137,7 +96,7 @@ final class DeviceStream: StreamConsumer, LiveSubscription, BroadcastReceiver {
     // The device may have received these pushes, and may report on them when it reconnects.
     let last = outstanding.suffix(framing == .lines ? Limits.rememberedPushes : 0)
     if !last.isEmpty { remember { ring in for sent in last { ring.add(sent.push) } } }
-    (outstanding, replaceableCount) = ([], 0)
+    outstanding = OutstandingPushes()
     if history != nil { shared.parts.histories.close(device.id) }
     history = nil
     // The reports and this stream reference each other. Lookups in progress are completed.
@@ -145,168 +104,11 @@ final class DeviceStream: StreamConsumer, LiveSubscription, BroadcastReceiver {
     reports = nil
   }
 
-  private func handle(_ line: DeviceLine) {
-    let now = shared.parts.clock.milliseconds()
-    switch line {
-    case .hello(_, let number, let epoch, let isSilent, let focus):
-      guard registryNumber == nil, !state.isEnded else { return }
-      // A position in another numbering is meaningless: the pending pushes are sent from the first on.
-      let cursor = epoch == shared.parts.backend.epoch ? number : 0
-      guard cursor <= Limits.maximumCursor else { return end(reason: "cursor-too-large") }
-      (deviceState.isSilent, deviceState.focus) = (isSilent, focus)
-      shared.parts.conditions.report(deviceState, by: device.id)
-      let streams = shared.parts.router.count(of: device.id)
-      guard streams < Limits.maximumDeviceStreams else { return end(reason: "too-many-streams") }
-      if streams == 0, let cluster = shared.parts.backend.cluster { AlertHandover.announce(cluster, device.id) }
-      let number = shared.parts.router.attach(device.id, self, loop: loop)
-      registryNumber = number
-      // From here on the stream is notified when the secret is revoked; this checks that it was not revoked before.
-      guard isKnown() else { return end(reason: "revoked") }
-      shared.parts.presence.note(device.id, at: now / 1000)
-      sendWelcome()
-      sendRetractionNotice()
-      for action in state.hello(cursor: cursor) { perform(action) }
-      channels.begin(self, number: number)
-      sendDueBroadcasts()
-    case .acknowledge(let seq):
-      perform(state.acknowledged(seq))
-    case .acknowledgeBroadcast(let channel, let number):
-      acknowledge(channel, number, now: now)
-    case .undeliverable(let seq):
-      guard seq <= state.cursor else { return }
-      forget { $0.seq == seq }
-      shared.parts.mailbox.discard(device.id, seq: seq)
-    case .presented(let id, let parts):
-      guard isAffordable(shared.parts.budgets.allowsReport(device.id, at: now), at: now) else { return }
-      receive(DeviceReport(id: id, kind: .presented(parts.map(\.rawValue)), at: now))
-    case .answer(let id, let action):
-      guard isAffordable(shared.parts.budgets.allowsAnswer(device.id, at: now), at: now) else { return }
-      receive(DeviceReport(id: id, kind: .answered(action), at: now))
-    case .state(let isSilent, let focus):
-      deviceState.isSilent = isSilent ?? deviceState.isSilent
-      if let focus { deviceState.focus = focus.name }
-      shared.parts.conditions.report(deviceState, by: device.id)
-    }
-  }
-
-  /// Returns true if the secret is still the device's.
-  private func isKnown() -> Bool {
-    defer { secret = nil }
-    return secret.map { shared.parts.registrations.device(secret: $0)?.id == device.id } ?? true
-  }
-
-  private func acknowledge(_ seq: UInt64, now: Int64) {
-    logAcknowledged(through: seq, except: acknowledge(seq), now: now)
-  }
-
-  /// Logs that the device has the pushes up to `seq` that were sent and not acknowledged.
-  private func logAcknowledged(through seq: UInt64, except replaced: [UInt64] = [], now: Int64) {
-    guard let first = outstanding.first, first.seq <= seq else { return }
-    remember { ring in
-      while let first = outstanding.first, first.seq <= seq {
-        if replaced.isEmpty || !replaced.contains(first.seq) {
-          if let time = first.push.sent.nanoseconds(until: now) { shared.meter.stages.acknowledge.record(time) }
-          shared.log.append(
-            .acknowledged, of: first.push, on: device.id, at: now, first.isFromStorage ? .fromStorage : nil)
-        }
-        if framing == .lines { ring.add(first.push) }
-        forgetFirst()
-      }
-    }
-  }
-
-  /// - Returns: the numbers of pushes that were replaced before this device had them; the log already has their last
-  ///   event.
-  private func acknowledge(_ seq: UInt64) -> [UInt64] {
-    guard replaceableCount > 0 else {
-      shared.parts.mailbox.acknowledge(device.id, through: seq)
-      return []
-    }
-    let replaceable = outstanding.lazy.prefix { $0.seq <= seq }.filter(\.isReplaceable).map(\.seq)
-    return shared.parts.mailbox.acknowledge(device.id, through: seq, replaceable: Array(replaceable))
-  }
-
-  private func forget(_ isGone: (Sent) -> Bool) {
-    outstanding.removeAll(where: isGone)
-    replaceableCount = outstanding.count(where: \.isReplaceable)
-  }
-
-  private func forgetFirst() {
-    guard let first = outstanding.popFirst() else { return }
-    if first.isReplaceable { replaceableCount -= 1 }
-  }
-
-  // MARK: Reports about pushes
-
   /// Changes the device's history, and opens it on first use.
-  private func remember(_ change: (inout DeviceHistory.Ring) -> Void) {
+  func remember(_ change: (inout DeviceHistory.Ring) -> Void) {
     let history = history ?? shared.parts.histories.open(device.id)
     self.history = history
     history.change(change)
-  }
-
-  /// Returns true if a report is within the device's budget. Otherwise counts the refusal, which is logged once a
-  /// minute.
-  private func isAffordable(_ isWithinBudget: Bool, at now: Int64) -> Bool {
-    if isWithinBudget { return true }
-    if let count = shared.parts.budgets.noteRefusal(at: now) {
-      shared.logger.log(
-        .deviceBudgetMet, "device exceeded its report rate; excess reports are dropped",
-        metadata: ["device": "\(device.name)", "lines": "\(count)"])
-    }
-    return false
-  }
-
-  /// Accepts a report about a push that the device was sent; looks the push up if it is not in memory.
-  private func receive(_ report: DeviceReport) {
-    if reports?.isEmpty ?? true, let push = sent(report.id) { return accept(report, push) }
-    let reports = reports ?? makeReports()
-    self.reports = reports
-    reports.add(report)
-  }
-
-  private func makeReports() -> DeviceReports {
-    let (pushes, device) = (shared.parts.pushes, device.id)
-    return DeviceReports(
-      loop: loop, find: { try await pushes.find($0, sentTo: device) }, accept: accept,
-      refuse: { report in
-        // The device need not repeat it.
-        if case .answered = report.kind { self.confirm(report.id, isAnswered: nil) }
-      })
-  }
-
-  /// Returns a push that the device was sent, if it is in memory.
-  private func sent(_ id: APNSID) -> SentPush? {
-    outstanding.last { $0.push.id == id }?.push ?? shared.parts.histories.push(id, of: device.id)
-      ?? channels.message(id).map { SentPush($0, parser: shared.parser) }
-  }
-
-  private func accept(_ report: DeviceReport, _ push: SentPush) {
-    switch report.kind {
-    case .presented(let parts):
-      if let time = push.sent.nanoseconds(until: report.at) { shared.meter.stages.present.record(time) }
-      shared.log.append(
-        .init(
-          at: report.at, event: .presented, id: push.id, device: device.id, app: push.app, detail: .presented(parts)))
-    case .answered(let action): answer(push, action, at: report.at)
-    }
-  }
-
-  /// Stores an answer, then notifies the device of the effective answer. A device that gets no notice repeats its
-  /// answer.
-  private func answer(_ push: SentPush, _ action: String, at time: Int64) {
-    let this = NIOLoopBound(self, eventLoop: loop)
-    shared.parts.pushes.answer(push, action, by: device, on: registryNumber, at: time) { outcome in
-      // An answer that can't be stored gets no reply; health reports the cause.
-      guard case .success(let counting) = outcome else { return }
-      this.eventLoop.execute { this.value.confirm(push.id, isAnswered: counting) }
-    }
-  }
-
-  /// - Parameter action: the effective action; nil if the device answered a push that it was not sent, or that has no
-  ///   such action.
-  private func confirm(_ id: APNSID, isAnswered action: String?) {
-    if hasCapacity { write(PushLine.answered(id, action)) }
   }
 
   // MARK: To the device
@@ -340,7 +142,7 @@ final class DeviceStream: StreamConsumer, LiveSubscription, BroadcastReceiver {
       return end(reason: "mailbox-unavailable", gateways: shared.parts.backend.gateways())
     }
     // The log has the last event of a push that was replaced or has expired. Lines of the device ask the mailbox.
-    if case .retract(let id) = notice, framing == .events { forget { $0.push.id == id } }
+    if case .retract(let id) = notice, framing == .events { outstanding.remove { $0.push.id == id } }
     guard hasCapacity else { return postponed.add(notice) }
     switch notice {
     case .retract(let id): write(PushLine.retract(id))
@@ -356,7 +158,7 @@ final class DeviceStream: StreamConsumer, LiveSubscription, BroadcastReceiver {
   func deliver(_ message: BroadcastMessage) { send(message, fromStorage: false) }
 
   /// Sends the stored messages that the device has not received.
-  private func sendDueBroadcasts() {
+  func sendDueBroadcasts() {
     if channels.isEmpty { return }
     for message in channels.due(now: shared.parts.clock.milliseconds()) { send(message, fromStorage: true) }
   }
@@ -378,7 +180,7 @@ final class DeviceStream: StreamConsumer, LiveSubscription, BroadcastReceiver {
     }
   }
 
-  private func acknowledge(_ channel: ChannelID, _ number: UInt64, now: Int64) {
+  func acknowledge(_ channel: ChannelID, _ number: UInt64, now: Int64) {
     guard let (message, isFromStorage) = channels.acknowledge(channel, number) else { return }
     let detail: DeliveryDetail = isFromStorage ? .fact(.fromStorage) : .nothing
     shared.log.append(message.push(to: device.id).event(.acknowledged, at: now, detail: detail))
@@ -387,9 +189,9 @@ final class DeviceStream: StreamConsumer, LiveSubscription, BroadcastReceiver {
   /// The number of bytes that the stream accepts before the device lags.
   private var capacity: Int { Limits.maximumStreamBacklog - (stream.exchange?.stream.outboundSize ?? 0) }
 
-  private var hasCapacity: Bool { (stream.exchange?.stream.outboundSize ?? .max) < Limits.maximumStreamBacklog }
+  var hasCapacity: Bool { (stream.exchange?.stream.outboundSize ?? .max) < Limits.maximumStreamBacklog }
 
-  private func perform(_ action: DeviceStreamState.Action) {
+  func perform(_ action: DeviceStreamState.Action) {
     assert(loop.inEventLoop)
     switch action {
     case .read(let seq): read(after: seq)
@@ -470,11 +272,9 @@ final class DeviceStream: StreamConsumer, LiveSubscription, BroadcastReceiver {
     // Reports in requests find a push in the history only.
     if message == nil, entry.seq == 0 || framing == .events { remember { $0.add(sent) } }
     if entry.seq > 0 {
-      let isReplaceable = !push.collapseID.isEmpty
       outstanding.append(
-        Sent(seq: entry.seq, push: sent, isFromStorage: isReading, isReplaceable: isReplaceable))
-      if isReplaceable { replaceableCount += 1 }
-      if outstanding.count > Limits.maximumOutstanding { forgetFirst() }
+        .init(
+          seq: entry.seq, push: sent, isFromStorage: isReading, isReplaceable: !push.collapseID.isEmpty))
     }
     if let message, framing == .lines {
       return send(line: shared.broadcastLines.line(of: message, push, app: app, presentation: decision.presentation))
@@ -521,7 +321,7 @@ final class DeviceStream: StreamConsumer, LiveSubscription, BroadcastReceiver {
     write(PushLine.undeliverable(entry.push.id, app: app))
   }
 
-  private func sendWelcome() {
+  func sendWelcome() {
     let apps = shared.parts.registrations.registrations(of: device.id).map(\.1)
     let preferences = controlJSON(shared.parts.registrations.preferences(of: device.id))
     write(
@@ -531,7 +331,7 @@ final class DeviceStream: StreamConsumer, LiveSubscription, BroadcastReceiver {
   }
 
   /// Sends the retractions, including those from the time when the device was offline.
-  private func sendRetractionNotice() {
+  func sendRetractionNotice() {
     if shared.parts.retractions.isEmpty { return }
     retractionsLeft = shared.parts.retractions.retractions(of: device.person)[...]
     sendRetractions()
@@ -555,13 +355,13 @@ final class DeviceStream: StreamConsumer, LiveSubscription, BroadcastReceiver {
     shared.log.append(entry.push.event(.dropped, at: now, detail: .fact(.retracted)))
   }
 
-  private func end(reason: String, gateways: [GatewayAddress] = []) {
+  func end(reason: String, gateways: [GatewayAddress] = []) {
     guard !state.isEnded else { return }
     write(PushLine.bye(reason, gateways: gateways), ending: true)
     state.end()
   }
 
-  private func write(_ line: consuming [UInt8], eventID: UInt64 = 0, ending: Bool = false) {
+  func write(_ line: consuming [UInt8], eventID: UInt64 = 0, ending: Bool = false) {
     switch framing {
     case .lines:
       line.append(UInt8(ascii: "\n"))

@@ -17,7 +17,7 @@ package final class AdDetector {
     lexicon = Self.lexicon
   }
 
-  private static let allPhrases = AdLexicon.phrases + AdLexicon.chinesePhrases
+  private static let allPhrases = AdLexicon.phrases + AdLexicon.otherPhrases + AdLexicon.chinesePhrases
   private static let vocabulary = AdLexicon.vocabulary(allPhrases)
   private static let lexicon = AdLexicon(allPhrases, reader: AdReader(vocabulary: vocabulary))
 

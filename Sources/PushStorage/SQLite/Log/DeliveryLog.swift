@@ -2,28 +2,8 @@ import Foundation
 import GRDB
 package import Logging
 package import PushCore
-package import PushPolicy
+import PushPolicy
 import Synchronization
-
-/// An event in the life of a push (design §1).
-package enum DeliveryEvent: String, Sendable, Codable, CaseIterable {
-  case accepted, refused, stored, collapsed, transmitted, acknowledged, presented, suppressed
-  case viewed, closed, action, expired, dropped
-  /// Devices ignore a part of an accepted payload, because its type is wrong.
-  case ignored
-  /// An injected fault took effect.
-  case fault
-  /// A stored push left the mailbox, because its device can't read it.
-  case undeliverable
-  /// The sender named the trace that the push belongs to.
-  case traced
-  /// The sender retracted the push.
-  case retracted
-  /// The push broke a rule; the settings of its app log such a breach instead of refusing the push.
-  case reported
-  /// Events of pushes were not logged. The row belongs to no push; its detail has their number.
-  case lost
-}
 
 /// The delivery log: one row per change of state, in a file of its own, written asynchronously.
 ///
@@ -31,70 +11,7 @@ package enum DeliveryEvent: String, Sendable, Codable, CaseIterable {
 /// of a short period as one record. A crash loses the rows of the last moments. Writing a row for each event cost a
 /// fifth of the time to accept a push; a reader searches the records instead. Retention and file size are limited.
 package final class DeliveryLog: Sendable {
-  /// One change of state.
-  package struct Row: Sendable {
-    /// The time of the event in milliseconds since 1970.
-    package var at: Int64
-    package var event: DeliveryEvent
-    package var id: APNSID
-    /// The `apns-unique-id`, by which a sender may look the push up; only for accepted pushes.
-    package var uniqueID: APNSID?
-    package var device: DeviceID?
-    package var app: AppID?
-    /// Further details of the event.
-    package var detail = DeliveryDetail.nothing
-
-    package init(
-      at: Int64, event: DeliveryEvent, id: APNSID, uniqueID: APNSID? = nil, device: DeviceID? = nil, app: AppID? = nil,
-      detail: DeliveryDetail = .nothing
-    ) {
-      (self.at, self.event, self.id, self.uniqueID) = (at, event, id, uniqueID)
-      (self.device, self.app, self.detail) = (device, app, detail)
-    }
-  }
-
-  /// The request of a reader.
-  package struct Query: Sendable {
-    package var id: APNSID?
-    package var device: DeviceID?
-    package var app: AppID?
-    /// The events to return; nil for all.
-    package var events: Set<DeliveryEvent>?
-    /// The earliest time in milliseconds since 1970.
-    package var since: Int64?
-    /// Only rows after this number are returned, to follow the log.
-    package var after: Int64?
-    /// Only rows before this number are returned, to read backwards.
-    package var before: Int64?
-    /// Only rows whose text contains this are returned; case is ignored.
-    package var text: String?
-    /// Returns the access of the reader to the texts of a device; records contain no other text.
-    package var textAccess: @Sendable (DeviceID) -> TextAccess = { _ in .none }
-    package var limit = 1000
-    /// The maximum number of bytes of the log to search, from the newest on.
-    package var maximumReadSize = Int.max
-
-    package init(
-      id: APNSID? = nil, device: DeviceID? = nil, app: AppID? = nil, events: Set<DeliveryEvent>? = nil,
-      since: Int64? = nil, after: Int64? = nil, before: Int64? = nil, limit: Int = 1000,
-      maximumReadSize: Int = .max
-    ) {
-      (self.maximumReadSize, self.id, self.device, self.app, self.events) = (maximumReadSize, id, device, app, events)
-      (self.since, self.after, self.before, self.limit) = (since, after, before, limit)
-    }
-  }
-
-  /// A row in the form that readers get.
-  package struct Record: Sendable {
-    package var number: Int64
-    package var row: Row
-    /// The title and texts of the push, one per line, if they are kept and the reader may access them.
-    package var text: String?
-
-    package init(number: Int64, row: Row, text: String? = nil) {
-      (self.number, self.row, self.text) = (number, row, text)
-    }
-  }
+  package typealias Row = LogRow
 
   private struct Inbox {
     var batch = LogBatch()
@@ -120,7 +37,7 @@ package final class DeliveryLog: Sendable {
   /// See ``beforeReading(_:)``.
   private let handOver = Mutex<@Sendable () async -> Void>({})
   /// The requests to remove texts from the log.
-  private let erasures = Mutex<
+  let erasures = Mutex<
     (waiting: [(devices: Set<DeviceID>, continuation: CheckedContinuation<Void, any Error>)], isUnderWay: Bool)
   >(([], false))
   private let wake = MonotonicSemaphore()
@@ -274,77 +191,6 @@ package final class DeliveryLog: Sendable {
       if isClosed { return continuation.resume() }
       wake.signal()
       hurry.signal()
-    }
-  }
-
-  /// Removes the rows of devices from the log, because nothing about their pushes may remain.
-  ///
-  /// This reads the whole log, some batches at a time, so that new rows can be written between them. Rows after the
-  /// removed ones get lower numbers.
-  package func erase(_ devices: Set<DeviceID>) async throws { try await erase(devices, onlyTexts: false) }
-
-  /// Removes the texts of devices from the log; their rows stay.
-  ///
-  /// This reads the whole log. Only one erasure runs at a time; requests that arrive during it share the next one.
-  package func eraseTexts(of devices: Set<DeviceID>) async throws {
-    try await withCheckedThrowingContinuation { continuation in
-      let mustErase = erasures.withLock { erasures in
-        erasures.waiting.append((devices, continuation))
-        defer { erasures.isUnderWay = true }
-        return !erasures.isUnderWay
-      }
-      if mustErase { Task { await eraseTexts() } }
-    }
-  }
-
-  private func eraseTexts() async {
-    while true {
-      let taken = erasures.withLock { erasures in
-        defer { erasures.waiting = [] }
-        erasures.isUnderWay = !erasures.waiting.isEmpty
-        return erasures.waiting
-      }
-      if taken.isEmpty { return }
-      let devices = taken.reduce(into: Set()) { $0.formUnion($1.devices) }
-      do {
-        try await erase(devices, onlyTexts: true)
-        for one in taken { one.continuation.resume() }
-      } catch {
-        for one in taken { one.continuation.resume(throwing: error) }
-      }
-    }
-  }
-
-  private func erase(_ devices: Set<DeviceID>, onlyTexts: Bool) async throws {
-    guard !devices.isEmpty else { return }
-    await settle()
-    var last: Int64 = -1
-    while let next = try await erase(devices, onlyTexts: onlyTexts, after: last) { last = next }
-    try await file.removeJournal()
-  }
-
-  /// Erases the rows or the texts of devices from the next batches.
-  ///
-  /// - Returns: the number of the last batch that was read; nil if there is none after `number`.
-  private func erase(_ devices: Set<DeviceID>, onlyTexts: Bool, after number: Int64) async throws -> Int64? {
-    try await file.database().write { db in
-      let batches = try PreparedStatement(
-        db, "SELECT number, rows FROM batch WHERE number > ? ORDER BY number LIMIT 16")
-      defer { batches.reset() }
-      batches.bind(number)
-      var last: Int64?
-      var changed: [(number: Int64, rows: [UInt8])] = []
-      while try batches.next() {
-        let number = try batches.integer(0)
-        last = number
-        if let rows = LogBatch.bytes(batches.blob(1), without: devices, onlyTexts: onlyTexts) {
-          changed.append((number, rows))
-        }
-      }
-      for (number, rows) in changed {
-        try db.execute(sql: "UPDATE batch SET rows = ? WHERE number = ?", arguments: [Data(rows), number])
-      }
-      return last
     }
   }
 

@@ -40,7 +40,7 @@ package struct LogBatch: Sendable {
     .retracted, .reported, .lost,
   ]
 
-  package mutating func append(_ row: borrowing DeliveryLog.Row) {
+  package mutating func append(_ row: borrowing LogRow) {
     let code = row.detail.code
     append(row.event, at: row.at, id: row.id, uniqueID: row.uniqueID, device: row.device, app: row.app, code: code)
     if case .nothing = row.detail {
@@ -53,7 +53,7 @@ package struct LogBatch: Sendable {
   ///
   /// - Parameter isForSenders: see ``KeptText/isForSenders``.
   package mutating func append(
-    _ row: borrowing DeliveryLog.Row, keeping text: AlertPresentation?, isForSenders: Bool = false
+    _ row: borrowing LogRow, keeping text: AlertPresentation?, isForSenders: Bool = false
   ) {
     let start = bytes.count
     append(row)
@@ -66,7 +66,7 @@ package struct LogBatch: Sendable {
   }
 
   /// Appends a row with the text that another log had for it; nil: it has no text.
-  mutating func append(_ row: borrowing DeliveryLog.Row, keeping text: String?) {
+  mutating func append(_ row: borrowing LogRow, keeping text: String?) {
     let start = bytes.count
     append(row)
     guard let text else { return }
@@ -247,7 +247,7 @@ package struct LogBatch: Sendable {
   }
 
   /// Returns these rows behind another one.
-  func following(_ row: DeliveryLog.Row) -> LogBatch {
+  func following(_ row: LogRow) -> LogBatch {
     var (rows, rest) = (LogBatch(), self)
     rows.append(row)
     rows.take(&rest)
@@ -259,9 +259,9 @@ package struct LogBatch: Sendable {
   /// - Parameter matches: returns true for the rows to return. It gets rows without their details, because these take
   ///   the longest to read.
   package static func rows(
-    _ bytes: [UInt8], where matches: (_ index: Int, DeliveryLog.Row) -> Bool = { _, _ in true }
-  ) -> [(index: Int, row: DeliveryLog.Row, text: KeptText?)] {
-    var rows: [(index: Int, row: DeliveryLog.Row, text: KeptText?)] = []
+    _ bytes: [UInt8], where matches: (_ index: Int, LogRow) -> Bool = { _, _ in true }
+  ) -> [(index: Int, row: LogRow, text: KeptText?)] {
+    var rows: [(index: Int, row: LogRow, text: KeptText?)] = []
     unsafe bytes.withUnsafeBytes { bytes in
       var (index, start) = (0, 0)
       func integer<Integer: FixedWidthInteger>(_ offset: Int, _ type: Integer.Type) -> Integer {
@@ -287,7 +287,7 @@ package struct LogBatch: Sendable {
         // Events of a newer version and invalid times are skipped.
         if events.indices.contains(code), ColumnBounds.milliseconds.contains(at) {
           let (device, app) = (integer(29, Int64.self), integer(37, Int64.self))
-          var row = DeliveryLog.Row(
+          var row = LogRow(
             at: at, event: events[code], id: rowID, uniqueID: uniqueID,
             device: device == -1 ? nil : DeviceID(row: device), app: app < 0 ? nil : AppID(row: app))
           if matches(index, row) {

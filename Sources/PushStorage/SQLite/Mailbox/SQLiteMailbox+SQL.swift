@@ -150,7 +150,7 @@ extension SQLiteMailbox {
           statement.bind(text: push.collapseID)
           if let copied { statement.bind(copied) } else { unsafe statement.bind(borrowed: payload) }
           statement.bind(
-            unsafe SQLiteMailbox.checksum(of: push, in: entry.row, ids: UnsafeRawBufferPointer(ids), payload))
+            unsafe RowChecksum.value(of: push, in: entry.row, ids: UnsafeRawBufferPointer(ids), payload))
           try add(rows.dropFirst(), copied, with: statement)
         }
       }
@@ -235,32 +235,11 @@ extension SQLiteMailbox {
 
   // MARK: Checksums
 
-  /// Returns the checksum of a row. It does not include the sequence number, which may be assigned again later.
-  ///
-  /// - Parameter ids: the bytes of both ids as the row contains them, one after the other.
-  fileprivate static func checksum(
-    of push: StoredPush, in row: Int64, ids: UnsafeRawBufferPointer, _ payload: UnsafeRawBufferPointer
-  ) -> Int64 {
-    var sum = RowChecksum()
-    sum.add(row)
-    sum.add(push.device.row)
-    sum.add(push.app.row)
-    unsafe sum.add(ids)
-    sum.add(push.isSenderID ? 1 : 0)
-    sum.add(push.received)
-    sum.add(push.expires)
-    sum.add(Int64(push.priority))
-    var collapseID = push.collapseID
-    if !collapseID.isEmpty { collapseID.withUTF8 { unsafe sum.add(UnsafeRawBufferPointer($0)) } }
-    unsafe sum.add(payload)
-    return sum.value
-  }
-
   /// Returns the checksum of a push as it is stored in a row.
   static func checksum(of push: StoredPush, in row: Int64) -> Int64 {
     let ids = push.id.stored + push.uniqueID.stored
     return unsafe ids.withUnsafeBytes { ids in
-      unsafe push.payload.withUnsafeBytes { unsafe checksum(of: push, in: row, ids: ids, $0) }
+      unsafe push.payload.withUnsafeBytes { unsafe RowChecksum.value(of: push, in: row, ids: ids, $0) }
     }
   }
 
@@ -273,7 +252,7 @@ extension SQLiteMailbox {
       unsafe push.id.store(in: UnsafeMutableRawBufferPointer(rebasing: ids[..<size]))
       unsafe push.uniqueID.store(in: UnsafeMutableRawBufferPointer(rebasing: ids[size...]))
       return unsafe push.payload.withUnsafeBytes { payload in
-        unsafe checksum(of: push, in: number, ids: UnsafeRawBufferPointer(ids), payload) == stored
+        unsafe RowChecksum.value(of: push, in: number, ids: UnsafeRawBufferPointer(ids), payload) == stored
       }
     }
   }

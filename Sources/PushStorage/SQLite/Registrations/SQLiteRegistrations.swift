@@ -1,4 +1,3 @@
-import Foundation
 import GRDB
 package import PushCore
 package import PushPolicy
@@ -162,101 +161,10 @@ package final class SQLiteRegistrations: Sendable {
 
   // MARK: Changes
 
-  package func addTeam(_ id: String) async throws {
-    try SQLiteRegistrations.requireIdentifier(id, "team id")
-    try await store.write { [self] db in
-      try db.execute(sql: "INSERT OR IGNORE INTO team (id) VALUES (?)", arguments: [id])
-      db.afterNextTransaction { [self] _ in state.withLock { _ = $0.teams.insert(id) } }
-    }
-  }
-
-  package func addKey(_ key: ProviderKey) async throws {
-    try SQLiteRegistrations.requireIdentifier(key.id, "key id")
-    guard self.key(key.id) == nil else {
-      throw Refusal(kind: .conflict, description: "there is a key \(key.id) already: remove it first")
-    }
-    if let related = key.related, self.key(related)?.team != key.team {
-      throw Refusal(kind: .unknown, description: "team \(key.team) has no key \(related): `pushcli keys list`")
-    }
-    try requireTeam(key.team)
-    let topics = try key.topics.map { String(decoding: try JSONEncoder().encode($0.sorted()), as: UTF8.self) }
-    try await store.write { [self] db in
-      try db.execute(
-        sql: "INSERT INTO key (id, team, public_key, environment, topics, related) VALUES (?, ?, ?, ?, ?, ?)",
-        arguments: [
-          key.id, key.team, Data(key.publicKey.publicDER), key.environment?.rawValue, topics, key.related,
-        ])
-      db.afterNextTransaction { [self] _ in
-        state.withLock { $0.keys[key.id] = key }
-        changeGeneration()
-      }
-    }
-  }
-
-  package func removeKey(_ id: String) async throws {
-    guard state.withLock({ $0.keys[id] != nil }) else {
-      throw Refusal(kind: .unknown, description: "there is no key \(id): `pushcli keys list` shows them")
-    }
-    try await store.write { [self] db in
-      try db.execute(sql: "DELETE FROM key WHERE id = ?", arguments: [id])
-      db.afterNextTransaction { [self] _ in
-        state.withLock { _ = $0.keys.removeValue(forKey: id) }
-        changeGeneration()
-      }
-    }
-  }
-
-  package func putApp(
-    topic: String, name: String, icon: String, policyMode: PolicyMode, isStrict: Bool, ads: AdMode, team: String?
-  ) async throws -> App {
-    guard Topic.isWellFormed(topic.utf8) else {
-      throw Refusal(
-        kind: .invalid,
-        description: "invalid topic \"\(topic)\": expected letters, digits, hyphens and dots, as com.example.app")
-    }
-    guard ShownName.isValid(name) else {
-      throw Refusal(kind: .invalid, description: "invalid name of an app: expected \(ShownName.expected)")
-    }
-    guard ShownName.isValid(icon), icon.count <= 2 else {
-      throw Refusal(
-        kind: .invalid,
-        description: "invalid icon: expected one emoji or two letters, at most \(ShownName.maximumSize) bytes")
-    }
-    if let team { try requireTeam(team) }
-    return try await store.write { [self] db in
-      try db.execute(
-        sql: """
-          INSERT INTO app (id, topic, name, icon, policy_mode, strict, ads, team)
-            VALUES (\(SQLiteRegistrations.nextApp), ?, ?, ?, ?, ?, ?, ?)
-          ON CONFLICT (topic)
-          DO UPDATE SET name = excluded.name, icon = excluded.icon, policy_mode = excluded.policy_mode,
-            strict = excluded.strict, ads = excluded.ads, team = excluded.team
-          """, arguments: [topic, name, icon, policyMode.rawValue, isStrict, ads.rawValue, team])
-      let row = try Int64.fetchOne(db, sql: "SELECT id FROM app WHERE topic = ?", arguments: [topic]) ?? 0
-      let app = App(
-        id: AppID(row: row), topic: topic, name: name, icon: icon, policyMode: policyMode, isStrict: isStrict, ads: ads,
-        team: team)
-      db.afterNextTransaction { [self] _ in
-        state.withLock { state in
-          state.apps[app.id] = app
-          state.appsByTopic[topic] = app.id
-        }
-        changeGeneration()
-      }
-      return app
-    }
-  }
-
   /// The number of a new device, as SQL. A former number is never assigned again: the log, mailboxes and channels
   /// refer to it, and the new device would inherit their data.
   static let nextDevice = """
     (SELECT 1 + max(ifnull((SELECT max(id) FROM device), 0), ifnull((SELECT max(id) FROM former_device), 0)))
-    """
-
-  /// The number of a new app, as SQL. A former number is never assigned again, since mailboxes and the delivery log
-  /// may refer to it.
-  private static let nextApp = """
-    (SELECT 1 + max(ifnull((SELECT max(id) FROM app), 0), ifnull((SELECT max(id) FROM former_app), 0)))
     """
 
   static func requirePersonName(_ name: String) throws(Refusal) {
@@ -270,75 +178,6 @@ package final class SQLiteRegistrations: Sendable {
   }
 
   static func hash(of secret: String) -> [UInt8] { Digest.sha256(Array(secret.utf8)) }
-
-  package func register(
-    _ device: DeviceID, topic: String, environment: Environment, expires: Int64?, now: Int64
-  ) async throws -> Registration {
-    let app = try app(topic: topic)
-    @Sendable func known() -> Registration? {
-      registrations(of: device).map(\.0).first { registration in
-        registration.app == app.id && registration.environment == environment && !registration.isExpired(at: now)
-      }
-    }
-    if let known = known() { return known }
-    return try await store.write { [self] db in
-      // Checked again within the write, since another caller may have registered the device in between.
-      if let known = known() { return known }
-      let ended = try tokenToForget(of: device, now: now)
-      if let ended { try db.execute(sql: "DELETE FROM token WHERE token = ?", arguments: [Data(ended.bytes)]) }
-      let registration = Registration(
-        token: .random(), device: device, app: app.id, environment: environment, expires: expires)
-      try db.execute(
-        sql: "INSERT INTO token (token, device, app, environment, expires) VALUES (?, ?, ?, ?, ?)",
-        arguments: [
-          Data(registration.token.bytes), device.row, app.id.row, environment.rawValue, registration.expires,
-        ])
-      db.afterNextTransaction { [self] _ in
-        state.withLock { state in
-          if let ended { state.tables.remove(ended) }
-          state.tables.add(registration)
-        }
-      }
-      return registration
-    }
-  }
-
-  /// Returns the token that a device's next one replaces: the one that ended first, if there are
-  /// ``Limits/maximumDeviceTokens``.
-  ///
-  /// - Throws: ``Refusal`` if all of them are in use.
-  private func tokenToForget(of device: DeviceID, now: Int64) throws(Refusal) -> DeviceToken? {
-    let known = state.withLock { $0.tables.registrations(of: device) }
-    guard known.count >= Limits.maximumDeviceTokens else { return nil }
-    let ended = known.compactMap { registration -> (token: DeviceToken, at: Int64)? in
-      guard let end = registration.unregistered ?? registration.expires, end <= now else { return nil }
-      return (registration.token, end)
-    }
-    guard let first = ended.min(by: { $0.at < $1.at }) else {
-      throw Refusal(
-        kind: .conflict,
-        description: "a device has at most \(Limits.maximumDeviceTokens) registrations: unregister one first")
-    }
-    return first.token
-  }
-
-  package func unregister(_ device: DeviceID, topic: String, now: Int64) async throws {
-    let app = try app(topic: topic)
-    let tokens = registrations(of: device).filter { $0.0.app == app.id }.map(\.0.token)
-    guard !tokens.isEmpty else {
-      throw Refusal(kind: .unknown, description: "this device is not registered for \(topic)")
-    }
-    try await store.write { [self] db in
-      try db.execute(
-        sql: "UPDATE token SET unregistered = ? WHERE device = ? AND app = ? AND unregistered IS NULL",
-        arguments: [now, device.row, app.id.row])
-      db.afterNextTransaction { [self] _ in
-        state.withLock { state in
-          for token in tokens { state.tables.set(unregistered: now, of: token) }
-        }
-      }
-    }
-  }
 
   package func changePreferences(
     of person: PersonID, _ change: @escaping @Sendable (inout Preferences) throws -> Void
@@ -388,36 +227,6 @@ package final class SQLiteRegistrations: Sendable {
 
   package func expireCategories(now: Int64) async throws { try await categories.expire(now: now) }
 
-  // MARK: Certificates of providers
-
-  package var certificates: [ProviderCertificate] { state.withLock { $0.certificates }.values.sorted { $0.id < $1.id } }
-
-  package func isRevoked(certificate fingerprint: [UInt8]) -> Bool {
-    state.withLock { $0.certificates[fingerprint]?.revoked != nil }
-  }
-
-  package func putCertificate(_ certificate: ProviderCertificate) async throws {
-    let topics = String(decoding: try JSONEncoder().encode(certificate.topics.sorted()), as: UTF8.self)
-    let environments = String(
-      decoding: try JSONEncoder().encode(certificate.environments.map(\.rawValue).sorted()), as: UTF8.self)
-    try await store.write { [self] db in
-      try db.execute(
-        sql: """
-          INSERT OR REPLACE INTO certificate (fingerprint, topic, topics, environments, expires, revoked)
-          VALUES (?, ?, ?, ?, ?, ?)
-          """,
-        arguments: [
-          Data(certificate.fingerprint), certificate.topic, topics, environments, certificate.expires,
-          certificate.revoked,
-        ])
-      db.afterNextTransaction { [self] _ in
-        state.withLock { $0.certificates[certificate.fingerprint] = certificate }
-      }
-    }
-    guard certificate.revoked != nil else { return }
-    for listener in listeners.withLock({ $0 }) { listener(.revokedCertificate(certificate.fingerprint)) }
-  }
-
   // MARK: Batches
 
   /// Adds devices that are on disk to memory, with the preferences that their owners share.
@@ -444,18 +253,4 @@ package final class SQLiteRegistrations: Sendable {
     }
   }
 
-  // MARK: Implementation
-
-  private func requireTeam(_ id: String) throws(Refusal) {
-    try SQLiteRegistrations.requireIdentifier(id, "team")
-    guard state.withLock({ $0.teams.contains(id) }) else {
-      throw Refusal(kind: .unknown, description: "there is no team \(id): add it with `pushcli teams add \(id)`")
-    }
-  }
-
-  private static func requireIdentifier(_ id: String, _ what: String) throws(Refusal) {
-    guard id.utf8.count == 10, id.utf8.allSatisfy({ $0.isUpperOrDigit }) else {
-      throw Refusal(kind: .invalid, description: "invalid \(what) \"\(id)\": expected 10 characters, A to Z and 0 to 9")
-    }
-  }
 }

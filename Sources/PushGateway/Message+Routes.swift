@@ -1,0 +1,29 @@
+import GatewayProtocol
+import HTTP2Transport
+
+/// The kinds of requests, by their paths.
+extension Message {
+  /// True if the request is for a device stream; a request for an event stream may have a query.
+  var isForDeviceStream: Bool {
+    has(.path, Paths.deviceStream) || has(.path, beginningWith: Paths.deviceStreamQuery)
+  }
+
+  /// The beginning of the paths of device routes.
+  static let devicePrefix: StaticString = "/v1/"
+
+  /// True if the request is for a route of this gateway's own API, with HTTP errors; other clients expect
+  /// errors of APNs.
+  var isControl: Bool {
+    isForDevices || has(.path, beginningWith: AdminAPI.prefix) || isForHealth || WebAPI.isFor(self)
+  }
+
+  /// True if the request is for a device route; senders use the path next to them to retract pushes.
+  var isForDevices: Bool {
+    has(.path, beginningWith: Message.devicePrefix) && !has(.path, beginningWith: Paths.pushes)
+  }
+
+  /// True if the request is for the health routes.
+  var isForHealth: Bool {
+    has(.path, HealthAPI.alivePath) || has(.path, HealthAPI.readyPath)
+  }
+}
