@@ -70,8 +70,8 @@ struct Ask: AsyncParsableCommand {
   func run() async throws {
     if hook { return try await answerHook() }
     let body = try body == "-" ? StandardInput.text() : body
-    let request = request(title: title ?? "", body: body, actions: action.map(\.action))
-    let found = try await Ask.settle(try await request.open())
+    let question = try await request(title: title ?? "", body: body, actions: action.map(\.action)).open()
+    let found = try await Ask.settle(question)
     try report(found.outcome, found.id)
   }
 
