@@ -51,6 +51,13 @@ enum Output {
     write(SanitizedText(json: bytes + [UInt8(ascii: "\n")], isForTerminal: true), to: STDOUT_FILENO)
   }
 
+  /// Writes a line of JSON for a program that reads each line.
+  ///
+  /// - Returns: false if the line can't be written, since the program no longer reads.
+  static func send(json line: String) -> Bool {
+    error(writing: SanitizedText(json: Array((line + "\n").utf8), isForTerminal: true).bytes, to: STDOUT_FILENO) == nil
+  }
+
   /// Prints one line of JSON for each value.
   static func json(lines values: [some Encodable]) {
     for value in values { json(value) }

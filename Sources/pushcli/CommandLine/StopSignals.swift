@@ -1,4 +1,5 @@
 import Dispatch
+import Foundation
 import Glibc
 
 /// SIGTERM and SIGINT as values, instead of the end of the process.
@@ -6,7 +7,8 @@ final class StopSignals {
   private let sources: [any DispatchSourceSignal]
   private let stream: AsyncStream<Int32>
 
-  init() {
+  /// - Parameter output: a descriptor of a pipe or a socket: SIGHUP is the value when its reader is gone. nil for none.
+  init(reader output: Int32? = nil) {
     let (stream, continuation) = AsyncStream.makeStream(of: Int32.self)
     self.stream = stream
     sources = [SIGTERM, SIGINT].map { number in
@@ -15,6 +17,13 @@ final class StopSignals {
       source.setEventHandler { continuation.yield(number) }
       source.resume()
       return source
+    }
+    guard let output else { return }
+    Thread.detachNewThread {
+      // Without requested events, only the end of the reader ends the call; a file and a device have no such end.
+      var state = pollfd(fd: output, events: 0, revents: 0)
+      while unsafe poll(&state, 1, -1) < 0, errno == EINTR {}
+      continuation.yield(SIGHUP)
     }
   }
 

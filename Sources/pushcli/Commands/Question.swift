@@ -55,7 +55,7 @@ final class Question: Sendable {
     var isOver = false
   }
 
-  private let options: Ask
+  private let request: QuestionRequest
   private let way: Way
   private let topic: String
   private let parties: Parties
@@ -73,8 +73,8 @@ final class Question: Sendable {
   /// The time in seconds after which the gateway removes the category of an ended question, if this command does not.
   private static let categoryMargin = 60.0
 
-  init(_ options: Ask, topic: String, parties: Parties, end: ContinuousClock.Instant, _ way: Way) {
-    (self.options, self.way, self.topic, self.parties, self.end) = (options, way, topic, parties, end)
+  init(_ request: QuestionRequest, topic: String, parties: Parties, end: ContinuousClock.Instant, _ way: Way) {
+    (self.request, self.way, self.topic, self.parties, self.end) = (request, way, topic, parties, end)
   }
 
   /// Asks until there is an answer, no recipient can give one, or the time has passed.
@@ -82,12 +82,12 @@ final class Question: Sendable {
   /// - Returns: the `apns-id` of the last push, and the outcome.
   func ask() async throws -> (id: String, QuestionProgress.Outcome) {
     let left = (end - .now) / .seconds(1)
-    let request = CategoryRecord(
-      category: category, actions: options.action.map(\.action),
+    let record = CategoryRecord(
+      category: category, actions: request.actions,
       validSeconds: min(Limits.maximumLifetime, Int(left + Question.categoryMargin)))
     let topic = topic
     try await way.access.run(until: end) {
-      let _: CategoryRecord = try await $0.admin.post(AdminPath.categories(topic), request)
+      let _: CategoryRecord = try await $0.admin.post(AdminPath.categories(topic), record)
     }
     do {
       let found = try await askUntilAnswered()
@@ -129,7 +129,7 @@ final class Question: Sendable {
         try await ask(devices, id, &progress)
       }
       let outcome = try await follow(id, &progress, &hasEscalated)
-      if case .closed = outcome, options.repeats, ContinuousClock.now + Question.repeatPause < end {
+      if case .closed = outcome, request.repeats, ContinuousClock.now + Question.repeatPause < end {
         try await Task.sleep(for: Question.repeatPause)
         continue
       }
@@ -204,11 +204,11 @@ final class Question: Sendable {
 
   private func send(_ id: String, to device: String) async throws {
     let left = max(1, (end - ContinuousClock.now).components.seconds)
-    let sound = options.sound == "none" ? nil : options.sound
-    let content = PayloadContent(title: options.title, body: options.body, sound: sound, category: category)
+    let sound = request.sound == "none" ? nil : request.sound
+    let content = PayloadContent(title: request.title, body: request.body, sound: sound, category: category)
     let push = ProviderPush(
-      topic: topic, content: content, collapseID: collapseID, expires: "\(left)s", id: id, signing: options.signing,
-      gateway: options.gateway, knownSigner: way.signer, others: way.others, pingInterval: ClusterAccess.pingInterval)
+      topic: topic, content: content, collapseID: collapseID, expires: "\(left)s", id: id, signing: request.signing,
+      gateway: request.gateway, knownSigner: way.signer, others: way.others, pingInterval: ClusterAccess.pingInterval)
     let token = try await way.access.run(until: end) { [topic] in
       try await push.registeredToken(of: device, topic, $0.admin)
     }
@@ -220,7 +220,7 @@ final class Question: Sendable {
   /// sent.
   private func send(_ push: ProviderPush, _ payload: [UInt8], to token: String) async throws {
     var push = push
-    var absence = Absence(of: options.gateway.state)
+    var absence = Absence(of: request.gateway.state)
     while true {
       var pause = Question.retryPause
       do {

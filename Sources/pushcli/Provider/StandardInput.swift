@@ -76,6 +76,17 @@ enum StandardInput: Equatable {
     return text
   }
 
+  /// Reads standard input as the message of a program.
+  ///
+  /// - Throws: ``CommandFailure`` of wrong usage if it is too long or can't be read.
+  static func message() throws -> [UInt8] {
+    let data = try data(upToCount: maximumSize + 1)
+    guard data.count <= maximumSize else {
+      throw CommandFailure(.usage, "standard input has more than \(maximumSize >> 20) MiB: expected one request")
+    }
+    return Array(data)
+  }
+
   /// Reads standard input to its end, or at most `maximum` bytes.
   ///
   /// - Throws: ``CommandFailure`` of wrong usage if it can't be read.
