@@ -11,6 +11,9 @@ static const unsigned char app_js[] = {
 static const unsigned char center_js[] = {
 #embed "phone/center.js"
 };
+static const unsigned char commands_js[] = {
+#embed "phone/commands.js"
+};
 static const unsigned char dom_js[] = {
 #embed "phone/dom.js"
 };
@@ -38,8 +41,14 @@ static const unsigned char link_js[] = {
 static const unsigned char manifest_webmanifest[] = {
 #embed "phone/manifest.webmanifest"
 };
+static const unsigned char notices_js[] = {
+#embed "phone/notices.js"
+};
 static const unsigned char preferences_js[] = {
 #embed "phone/preferences.js"
+};
+static const unsigned char presenter_js[] = {
+#embed "phone/presenter.js"
 };
 static const unsigned char sound_js[] = {
 #embed "phone/sound.js"
@@ -49,6 +58,9 @@ static const unsigned char state_js[] = {
 };
 static const unsigned char style_css[] = {
 #embed "phone/style.css"
+};
+static const unsigned char undo_js[] = {
+#embed "phone/undo.js"
 };
 static const unsigned char view_alert_js[] = {
 #embed "phone/view-alert.js"
@@ -83,6 +95,7 @@ static const struct {
     {"alerts.js", alerts_js, sizeof alerts_js},
     {"app.js", app_js, sizeof app_js},
     {"center.js", center_js, sizeof center_js},
+    {"commands.js", commands_js, sizeof commands_js},
     {"dom.js", dom_js, sizeof dom_js},
     {"gateway.js", gateway_js, sizeof gateway_js},
     {"icon.svg", icon_svg, sizeof icon_svg},
@@ -92,10 +105,13 @@ static const struct {
     {"lines.js", lines_js, sizeof lines_js},
     {"link.js", link_js, sizeof link_js},
     {"manifest.webmanifest", manifest_webmanifest, sizeof manifest_webmanifest},
+    {"notices.js", notices_js, sizeof notices_js},
     {"preferences.js", preferences_js, sizeof preferences_js},
+    {"presenter.js", presenter_js, sizeof presenter_js},
     {"sound.js", sound_js, sizeof sound_js},
     {"state.js", state_js, sizeof state_js},
     {"style.css", style_css, sizeof style_css},
+    {"undo.js", undo_js, sizeof undo_js},
     {"view-alert.js", view_alert_js, sizeof view_alert_js},
     {"view-center.js", view_center_js, sizeof view_center_js},
     {"view-home.js", view_home_js, sizeof view_home_js},

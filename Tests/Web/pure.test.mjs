@@ -9,9 +9,11 @@ const { EventParser, Backoff, place, readLine } = await load("lines.js");
 const { apply, badgeSum, changesBy, headline, isLink, limits, newState, readPush, unreadCount } = await load("state.js");
 const alerts = await load("alerts.js");
 const { finder, offsets, range, rows } = await load("center.js");
-const { answerWords, day, exact, history, hue, moment, plain, reasons } = await load("words.js");
+const { answerWords, day, days, exact, history, hue, moment, plain, reasons } = await load("words.js");
 const { assignment, deviceChange, groups, override, quietUntil } = await load("preferences.js");
 const { bindings, commandOf } = await load("keys.js");
+const { notice } = await load("notices.js");
+const { Steps } = await load("undo.js");
 
 /** A line of a push, as the gateway sends it. */
 function line(seq, presentation = {}, more = {}) {
@@ -23,9 +25,15 @@ function line(seq, presentation = {}, more = {}) {
 
 const alert = (title, more = {}) => ({ alert: { title, subtitle: "", body: "", buttons: ["Close", "View"], ...more } });
 
+/** Freezes a value with all its members: a change is kept without a copy. */
+function frozen(value) {
+  if (value && typeof value === "object") Object.values(Object.freeze(value)).forEach(frozen);
+  return value;
+}
+
 /** Applies lines of the gateway one after another. */
 function take(state, ...lines) {
-  for (const one of lines) for (const change of changesBy(one, state, JSON.stringify(one))) apply(state, structuredClone(change));
+  for (const one of lines) for (const change of changesBy(one, state, JSON.stringify(one))) apply(state, frozen(change));
   return state;
 }
 
@@ -123,6 +131,26 @@ test("an answer is kept until the gateway confirms it", () => {
   assert.equal(state.pending.length, 0);
 });
 
+test("the first answer of a browser counts", () => {
+  const state = filled(line(1, alert("One")), line(2, alert("Two")));
+  const [first] = state.alerts;
+  apply(state, alerts.answer([first], "view"));
+  apply(state, alerts.answer([first], "close"));
+  assert.deepEqual(state.pending, [{ id: "ID-1", action: "view" }]);
+  assert.deepEqual(state.alerts.map(({ push }) => push.id), ["ID-2"]);
+});
+
+test("entries and alerts are replaced, never changed in place", () => {
+  const state = filled(line(1, alert("One")), line(2, alert("Two")), line(3, alert("Three")));
+  const [entries, queued] = [state.entries.map(frozen), state.alerts.map(frozen)];
+  apply(state, { type: "presented", ordinals: [1] });
+  apply(state, { type: "read", ordinals: [1] });
+  take(state, { type: "retract", id: "ID-2", action: "approve", person: "ann" });
+  assert.deepEqual([state.alerts[0].isPresented, state.entries[0].isRead, state.entries[1].isRead], [true, true, true]);
+  assert.deepEqual([queued[0].isPresented, entries[0].isRead, entries[1].answer], [false, false, null]);
+  assert.equal(state.entries[2], entries[2], "an entry without a change is the same");
+});
+
 test("a retracted push leaves the screen, and one that its sender retracted leaves the center, too", () => {
   const state = filled(line(1, alert("One")), line(2, alert("Two")), line(3, alert("Three")));
   take(state, { type: "retract", id: "ID-1", action: "approve", person: "ann" }, { type: "retract", id: "ID-2", topic: "com.example.news" });
@@ -200,6 +228,32 @@ test("an alert with one button is answered with ok", () => {
   assert.deepEqual(alerts.closeAll(state.alerts).answers.map(({ action }) => action), ["ok", "close"]);
 });
 
+test("a notification outside of the page has the buttons of its alert, and their answers", () => {
+  const state = filled(line(1, alert("A\u202e", { subtitle: "S", body: "B" })), line(2, alert("2", { buttons: ["OK"] })),
+    line(3, alert("3", { actions: [{ id: "yes", title: "Yes" }, { id: "no", title: "No" }, { id: "later", title: "Later" }] })), line(4, alert("")));
+  const [plain, single, question, untitled] = state.alerts.map((one) => notice(one, 2));
+  const answers = (one) => Object.fromEntries(Object.entries(one.options.data.answers).map(([action, change]) => [action, change.answers[0].action]));
+  assert.deepEqual([plain.title, plain.options.body, untitled.title], ["A", "S\nB", "News"]);
+  assert.deepEqual(plain.options.actions, [{ action: "close", title: "Close" }, { action: "view", title: "View" }]);
+  assert.deepEqual(answers(plain), { close: "close", view: "view", "": "view" });
+  assert.deepEqual(answers(single), { ok: "ok", "": "ok" });
+  assert.deepEqual(answers(question), { yes: "yes", no: "no" }, "a click answers no question");
+  assert.deepEqual(plain.options.data.answers.close, { type: "answered", answers: [{ ordinal: 1, id: "ID-1", action: "close" }], isRead: true });
+});
+
+test("steps are undone and done again, newest first, at most twenty", async () => {
+  const steps = new Steps();
+  const done = [];
+  for (let number = 0; number < 22; number += 1) steps.add({ title: `${number}`, undo: () => done.push(`-${number}`), redo: () => done.push(`+${number}`) });
+  assert.equal(steps.redoTitle, undefined);
+  assert.deepEqual([await steps.undo(), await steps.undo(), await steps.redo()], ["21", "20", "20"]);
+  assert.deepEqual([done, steps.undoTitle, steps.redoTitle], [["-21", "-20", "+20"], "20", "21"]);
+  steps.add({ title: "new", undo() {}, redo() {} });
+  assert.equal(await steps.redo(), undefined, "a new step ends the ones to do again");
+  for (let count = 0; count < 20; count += 1) assert.ok(await steps.undo());
+  assert.equal(await steps.undo(), undefined);
+});
+
 test("the center groups by app and by day, and finds by text and scope", () => {
   const state = filled(line(1, alert("Storm")), line(2, alert("Mail"), { topic: "m", app: { name: "Mail" } }), line(3, alert("Sun")),
     line(4, alert("A"), { payload: { aps: { "thread-id": "t" } } }), line(5, alert("B")), line(6, alert("C"), { payload: { aps: { "thread-id": "t" } } }));
@@ -238,6 +292,13 @@ test("times are relative under an hour", () => {
   assert.equal(day(now, now), "Today");
   assert.equal(day(now - 86_400_000, now), "Yesterday");
   assert.match(day(now - 3 * 86_400_000, now, "en-US"), /Sunday, March 1/);
+  const headings = days(now, "en-US");
+  for (const time of [now, now - 86_400_000, now - 3 * 86_400_000, now - 3 * 86_400_000 - 3_600_000]) {
+    assert.equal(headings(time), day(time, now, "en-US"));
+  }
+  // A day of 25 hours, where there is one.
+  const monday = Date.parse("2026-10-26T12:00:00");
+  assert.equal(day(Date.parse("2026-10-25T00:30:00"), monday), "Yesterday");
 });
 
 test("the reason of a removed part names the setting that shows it", () => {

@@ -1,4 +1,4 @@
-// The device in a browser: its state, its places, and the commands that keys and buttons give.
+// The device in a browser: its parts, its places, and what is drawn when.
 
 import "./view-alert.js";
 import "./view-center.js";
@@ -6,18 +6,14 @@ import "./view-home.js";
 import "./view-join.js";
 import "./view-message.js";
 import "./view-settings.js";
-import { cancellation } from "./alerts.js";
-import { button, el, isTyping, View } from "./dom.js";
+import { Commands } from "./commands.js";
+import { button, el, View } from "./dom.js";
 import { gateway } from "./gateway.js";
 import { Journal } from "./journal.js";
-import { bindings, commandOf } from "./keys.js";
 import { Link } from "./link.js";
-import { play, unlock } from "./sound.js";
-import { badgeSum, headline, isLink, listed, unreadCount } from "./state.js";
-import { plain } from "./words.js";
-
-const maximumUndo = 20;
-const toastTime = 8000;
+import { Presenter } from "./presenter.js";
+import { unlock } from "./sound.js";
+import { badgeSum, unreadCount } from "./state.js";
 
 class Phone extends View {
   place = { screen: "home", q: "", scope: "all", by: "app", selected: null, row: "", showsPayload: false };
@@ -27,16 +23,15 @@ class Phone extends View {
   visit = 0;
   invitation = "";
   isRefused = false;
-  #undo = [];
-  #redo = [];
   #isDue = false;
+  #shownBadge = null;
 
   get state() { return this.journal.state; }
 
   async connectedCallback() {
     // The code of an invitation leaves the address at once, so that it is in no history.
     if (location.hash.length > 1 && !location.hash.startsWith("#/")) {
-      this.invitation = decodeURIComponent(location.hash.slice(1));
+      this.invitation = location.hash.slice(1);
       history.replaceState(null, "", "/phone");
     }
     this.journal = await Journal.open();
@@ -69,8 +64,9 @@ class Phone extends View {
     this.#build();
     this.link = new Link(this.journal);
     this.journal.onchange = (changes) => this.#changed(changes);
-    this.link.onpushes = (pushes) => this.#arrived(pushes);
-    this.link.onnotice = (words) => this.toast(words);
+    this.presenter = new Presenter(this);
+    this.link.onpushes = (pushes) => this.presenter.arrived(pushes);
+    this.link.onnotice = (words) => this.commands.toast(words);
     this.link.onstatus = (status) => {
       this.status = status;
       if (status.state === "refused") this.#join(true);
@@ -88,7 +84,8 @@ class Phone extends View {
     const policy = globalThis.trustedTypes?.createPolicy("phone", { createScriptURL: (path) => (path === "/phone/worker.js" ? path : "") });
     const path = "/phone/worker.js";
     navigator.serviceWorker.register(policy ? policy.createScriptURL(path) : path, { scope: "/phone" }).catch(() => {});
-    navigator.serviceWorker.addEventListener("message", ({ data }) => this.#answerNotice(data));
+    // A click on a notification opens its push in a page that is there.
+    navigator.serviceWorker.addEventListener("message", ({ data }) => this.go(data));
   }
 
   #build() {
@@ -102,9 +99,9 @@ class Phone extends View {
     status.setAttribute("role", "status");
     this.show(el("header.bar", {}, status, button("?", () => this.command("help"), { "aria-label": "Keys", className: "plain" })),
       this.main = el("main", {}, home, center, message, settings, why), this.tabs, this.toasts, this.live, alert, sheet, help);
+    this.commands = new Commands(this);
     if (navigator.userActivation?.hasBeenActive) unlock();
     addEventListener("hashchange", () => this.#route());
-    addEventListener("keydown", (event) => this.#key(event));
     for (const type of ["keydown", "pointerdown"]) addEventListener(type, unlock, { once: true });
     document.addEventListener("visibilitychange", () => this.update());
     // A minute is the unit of the shown times.
@@ -150,6 +147,7 @@ class Phone extends View {
   #changed(changes) {
     this.revision += 1;
     this.link.noteChanges(changes);
+    this.presenter.tidy();
     this.update();
   }
 
@@ -181,58 +179,17 @@ class Phone extends View {
     if (place.screen === "why") views.why.update();
     views.status.update();
     if (document.visibilityState === "visible") views.alert.update();
-    const [badge, unread] = [badgeSum(state), unreadCount(state)];
-    document.title = badge || unread ? `(${badge || unread}) Phone` : "Phone";
+    this.#badge(badgeSum(state), unreadCount(state));
+  }
+
+  /** Shows the number of badges, or of unread pushes, in the title, and the badges on the icon of the installed page. */
+  #badge(badge, unread) {
+    const number = badge || unread;
+    document.title = number ? `(${number}) Phone` : "Phone";
+    if (badge === this.#shownBadge) return;
+    this.#shownBadge = badge;
     if (badge) navigator.setAppBadge?.(badge).catch(() => {});
     else navigator.clearAppBadge?.().catch(() => {});
-  }
-
-  /** Shows and plays new pushes in the tab that received them. */
-  async #arrived(pushes) {
-    const { state } = this;
-    const rank = (push) => ["passive", "active", "time-sensitive", "critical"].indexOf(push.level);
-    const loudest = pushes.filter((push) => push.sound !== null).reduce((best, push) => (!best || rank(push) > rank(best) ? push : best), null);
-    const isPlayed = loudest ? play(loudest.sound, loudest.volume * state.device.volume / 100) : false;
-    const reports = [];
-    for (const push of pushes) {
-      const parts = [];
-      if (push.badge !== null) parts.push("badge");
-      if (push.sound !== null && isPlayed) parts.push("sound");
-      if (document.visibilityState === "hidden" && push.alert && (await this.#notify(push))) parts.push("alert");
-      if (parts.length) reports.push({ id: push.id, parts });
-    }
-    if (reports.length) this.link.presented(reports);
-    const last = pushes.findLast((push) => push.center);
-    if (last) this.live.textContent = `${plain(last.app.name)}: ${plain(headline(last))}`;
-  }
-
-  /** Shows an alert outside of the page; returns false if that is off or not permitted. */
-  async #notify(push) {
-    if (!this.state.device.notices || globalThis.Notification?.permission !== "granted") return false;
-    const registration = await navigator.serviceWorker?.getRegistration("/phone");
-    const { title, subtitle, body, actions } = push.alert;
-    const offered = actions.length ? actions : [{ id: "close", title: "Close" }, { id: "view", title: "View" }];
-    const content = {
-      body: plain([subtitle, body].filter(Boolean).join("\n")), tag: push.id, icon: "/phone/icon.svg", data: { id: push.id }, silent: true,
-      actions: offered.slice(0, Notification.maxActions ?? 2).map((one) => ({ action: one.id, title: plain(one.title) })),
-    };
-    try {
-      if (registration) await registration.showNotification(plain(title || push.app.name), content);
-      else new Notification(plain(title || push.app.name), { ...content, actions: undefined }).onclick = () => focus();
-      return true;
-    } catch {
-      return false;
-    }
-  }
-
-  /** Gives the answer that was picked in a notification outside of the page. */
-  #answerNotice({ id, action }) {
-    const alert = this.state.alerts.find(({ push }) => push.id === id);
-    if (!alert) return;
-    const { actions } = alert.push.alert;
-    if (action === "view" && actions.length) return;
-    const given = action === "close" ? cancellation(alert) : action;
-    this.answer({ type: "answered", answers: [{ ordinal: alert.ordinal, id, action: given }], isRead: true }, given === "view" ? [alert] : null);
   }
 
   /** Records that alerts are on screen, and reports them once. */
@@ -248,8 +205,6 @@ class Phone extends View {
     if (viewed?.length === 1) this.go(`#/push/${viewed[0].ordinal}`);
     else if (viewed?.length) this.go(`#/center?scope=app:${encodeURIComponent(viewed[0].push.topic)}`);
     await this.journal.append([change]);
-    const registration = await navigator.serviceWorker?.getRegistration("/phone");
-    for (const { id } of change.answers) for (const notice of (await registration?.getNotifications?.({ tag: id })) ?? []) notice.close();
   }
 
   sheet(list) { return this.views.sheet.pick(list); }
@@ -262,165 +217,7 @@ class Phone extends View {
     if (entry && !entry.isRead) this.journal.append([{ type: "read", ordinals: [ordinal] }]);
   }
 
-  // Clearing, with undo
-
-  async clear(title, ordinals) {
-    const gone = new Set(ordinals);
-    const entries = this.state.entries.filter((entry) => gone.has(entry.ordinal)).map((entry) => structuredClone(entry));
-    if (!entries.length) return;
-    if (gone.has(this.place.selected)) this.views.center.move(1);
-    if (gone.has(this.place.selected)) this.place.selected = null;
-    if (this.place.screen === "message" && this.place.selected === null) this.go("#/center");
-    const clear = () => this.journal.append([{ type: "cleared", ordinals: entries.map(({ ordinal }) => ordinal) }]);
-    await clear();
-    for (const ordinal of gone) this.views.center.marked.delete(ordinal);
-    this.undoable(`Clear ${title}`, () => this.journal.append([{ type: "restored", entries }]), clear, `Cleared ${title}`);
-  }
-
-  /** Remembers how a change is undone, and says so. */
-  undoable(title, undo, redo, words) {
-    this.#undo = [...this.#undo, { title, undo, redo }].slice(-maximumUndo);
-    this.#redo = [];
-    this.toast(words, [`Undo ${title}`, () => this.command("undo")]);
-  }
-
-  async #turn(from, to, name) {
-    const step = from.pop();
-    if (!step) return;
-    to.push(step);
-    try {
-      await step[name]();
-      const isUndo = name === "undo";
-      this.toast(`${isUndo ? "Undid" : "Did again"} ${step.title}`, [`${isUndo ? "Redo" : "Undo"} ${step.title}`, () => this.command(isUndo ? "redo" : "undo")]);
-    } catch (error) {
-      this.toast(error.message);
-    }
-  }
-
-  toast(words, action) {
-    this.toasts.replaceChildren(el("div.toast", {}, el("span", { dir: "auto" }, words), action ? button(action[0], action[1], { className: "plain" }) : ""));
-    clearTimeout(this.toastTimer);
-    this.toastTimer = setTimeout(() => this.toasts.replaceChildren(), toastTime);
-  }
-
-  async askToLeave() {
-    if (!(await this.sheet([{ id: "leave", title: "Sign Out and Delete the History", isDestructive: true }]))) return;
-    const { onstatus } = this.link;
-    // The end of the secret ends the stream, too.
-    this.link.onstatus = () => {};
-    try {
-      await gateway.leave();
-    } catch (error) {
-      this.link.onstatus = onstatus;
-      return this.toast(error.message);
-    }
-    this.link.end();
-    await this.journal.erase();
-    return location.assign("/phone");
-  }
-
-  async askToStop(app) {
-    if (!(await this.sheet([{ id: "stop", title: `Stop Receiving ${plain(app.name)}`, isDestructive: true }]))) return;
-    try {
-      await gateway.unregister(app.topic);
-      this.link.reconnect();
-    } catch (error) {
-      this.toast(error.message);
-    }
-  }
-
-  // Keys and commands
-
-  get bindings() {
-    const { place, state } = this;
-    const entry = this.#entry();
-    return bindings({
-      screen: place.screen, hasEntry: entry !== undefined, isUnread: entry?.isRead === false, hasLink: entry?.push.link != null,
-      undo: this.#undo.at(-1)?.title, redo: this.#redo.at(-1)?.title,
-      isConnected: this.status.state !== "disconnected", dropped: state.dropped,
-    });
-  }
-
-  #entry() {
-    const ordinal = this.place.screen === "message" ? this.place.selected : this.views.center.selected;
-    return this.state.entries.find((entry) => entry.ordinal === ordinal);
-  }
-
-  #key(event) {
-    if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey) return;
-    if (this.views.alert.isOpen && document.querySelector("dialog.alert:modal")) return this.views.alert.key(event);
-    if (document.querySelector("dialog:modal")) return;
-    if (isTyping()) {
-      if (event.key === "Escape") document.activeElement.blur();
-      return;
-    }
-    if ([" ", "Enter"].includes(event.key) && document.activeElement?.matches("button, summary, a, input")
-      && !document.activeElement.closest("push-center .row.entry")) return;
-    const command = commandOf(this.bindings, event.key);
-    if (!command) return;
-    event.preventDefault();
-    this.command(command);
-  }
-
-  command(name) {
-    const { views, place } = this;
-    const entry = this.#entry();
-    const marked = [...views.center.marked];
-    const simple = {
-      home: () => this.go("#/home"), center: () => this.go("#/center"), settings: () => this.go("#/settings"), why: () => this.go("#/why"),
-      help: () => views.help.open(this.bindings), retry: () => this.link.retry(), silent: () => this.set({ isSilent: !this.state.device.isSilent }),
-      undo: () => this.#turn(this.#undo, this.#redo, "undo"), redo: () => this.#turn(this.#redo, this.#undo, "redo"),
-      noteDropped: () => this.journal.append([{ type: "gapNoted" }]), payload: () => { place.showsPayload = !place.showsPayload; this.update(); },
-      back: () => (place.screen === "home" ? undefined : place.screen === "message" ? this.go("#/center") : this.go("#/home")),
-      search: () => { if (place.screen !== "center") this.go("#/center"); setTimeout(() => views.center.search.focus()); },
-      clearAll: () => this.#clearAll(), nextGroup: () => views.center.jump(1), previousGroup: () => views.center.jump(-1),
-      next: () => this.#step(1), previous: () => this.#step(-1), copy: () => entry && this.#copy(entry.push),
-    };
-    if (simple[name]) return simple[name]();
-    if (!entry) return undefined;
-    switch (name) {
-      case "open": return this.go(`#/push/${entry.ordinal}`);
-      case "read": return this.journal.append([{ type: "read", ordinals: marked.length ? marked : [entry.ordinal] }]);
-      case "clear": return marked.length
-        ? this.clear(marked.length === 1 ? "1 Notification" : `${marked.length} Notifications`, marked)
-        : this.clear(`“${plain(headline(entry.push)).slice(0, 24)}”`, [entry.ordinal]);
-      case "openLink": return isLink(entry.push.link) ? window.open(entry.push.link, "_blank", "noopener,noreferrer") : undefined;
-      case "mark":
-        if (!views.center.marked.delete(entry.ordinal)) views.center.marked.add(entry.ordinal);
-        return views.center.move(1) ?? this.update();
-      case "reportAd": return this.#reportAd(entry.push);
-      default: return undefined;
-    }
-  }
-
-  #step(step) {
-    this.views.center.move(step);
-    if (this.place.screen === "message" && this.place.selected !== null) this.go(`#/push/${this.place.selected}`);
-  }
-
-  async #clearAll() {
-    const ordinals = this.views.center.rows.flatMap((row) => (row.kind === "entry" ? [row.key] : []));
-    if (!ordinals.length) return;
-    const picked = await this.sheet([{ id: "clear", title: ordinals.length === 1 ? "Clear 1 Notification" : `Clear ${ordinals.length} Notifications`, isDestructive: true }]);
-    if (picked) this.clear("All", ordinals);
-  }
-
-  async #copy(push) {
-    const alert = listed(push);
-    await navigator.clipboard?.writeText(plain([alert?.title, alert?.subtitle, alert?.body, push.link].filter(Boolean).join("\n")));
-    this.toast("Copied");
-  }
-
-  async #reportAd(push) {
-    const alert = listed(push);
-    if (!alert) return;
-    try {
-      await gateway.reportAd(push, [alert.title, alert.subtitle, alert.body].filter(Boolean).join("\n"));
-      this.toast(`Reported “${plain(headline(push)).slice(0, 24)}” as an advertisement`);
-    } catch (error) {
-      this.toast(error.message);
-    }
-  }
+  command(name) { return this.commands.run(name); }
 }
 
 customElements.define("push-phone", Phone);

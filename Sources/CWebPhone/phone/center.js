@@ -47,6 +47,7 @@ export function rows(state, search, by, dayOf) {
 
 /** Moves the entries of a thread to its newest one. */
 function byThread(entries) {
+  if (!entries.some((entry) => entry.push.thread)) return entries;
   const threads = new Map();
   entries.forEach((entry, index) => {
     const key = entry.push.thread || `\n${index}`;

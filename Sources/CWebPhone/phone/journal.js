@@ -1,9 +1,13 @@
 // The history of the device in IndexedDB: a snapshot of the state, and the changes after it. The order of the changes is
-// that of the database, so that all tabs have the same state.
+// that of the database, so that all tabs have the same state. The store `snapshots` has the state without its entries, the
+// key of the last change in it, and each entry at its ordinal; entries are written and read in pages.
 
 import { apply, newState } from "./state.js";
 
-const compactAfter = 2000;
+/** The number of changes after which the snapshot is renewed. It bounds the changes on disk and those that a start applies. */
+const compactAfter = 1000;
+/** The number of entries or changes that one task reads or writes. */
+const pageSize = 250;
 
 const done = (request) => new Promise((resolve, reject) => {
   request.onsuccess = () => resolve(request.result);
@@ -15,10 +19,27 @@ const committed = (transaction) => new Promise((resolve, reject) => {
   transaction.onabort = transaction.onerror = () => reject(transaction.error ?? new Error("the history can't be written"));
 });
 
+/** The keys after one number and up to another. The other keys of a store are words. */
+const between = (first, last) => IDBKeyRange.bound(first, last, true);
+
+/** Yields the keys and the values of a store between two numbers, page by page. */
+async function* pages(store, first, last) {
+  for (let [after, size] = [first, pageSize]; size === pageSize;) {
+    const range = between(after, last);
+    const [keys, values] = await Promise.all([done(store.getAllKeys(range, pageSize)), done(store.getAll(range, pageSize))]);
+    if (keys.length) yield [keys, values];
+    [after, size] = [keys.at(-1), keys.length];
+  }
+}
+
 export class Journal {
   state = newState();
   /** The key of the last applied change. */
   position = 0;
+  /** The key of the last change in the snapshot, and the entries that the snapshot has, by ordinal. */
+  #snapshot = 0;
+  #stored = new Map();
+  #isCompacting = false;
   #database;
   #channel = new BroadcastChannel("pushgateway-phone");
   #reading = Promise.resolve();
@@ -48,10 +69,9 @@ export class Journal {
     for (const change of changes) store.add(change).onsuccess = ({ target }) => { last = target.result; };
     await committed(transaction);
     this.#channel.postMessage("");
-    const added = structuredClone(changes);
     // Keys are consecutive: without a change of another tab in between, nothing has to be read.
     this.#reading = this.#reading.catch(() => {}).then(() => (
-      last - added.length === this.position ? this.#apply(added, last) : this.#read()));
+      last - changes.length === this.position ? this.#apply(changes, last) : this.#read()));
     await this.#reading;
   }
 
@@ -65,15 +85,17 @@ export class Journal {
     const transaction = this.#database.transaction(["changes", "snapshots"]);
     const snapshots = transaction.objectStore("snapshots");
     const position = (await done(snapshots.get("position"))) ?? 0;
-    const isReplaced = position > this.position;
-    if (isReplaced) {
-      this.state = (await done(snapshots.get("state"))) ?? newState();
-      this.position = position;
+    if (position > this.position) {
+      const state = { ...newState(), ...await done(snapshots.get("state")) };
+      const stored = new Map();
+      for await (const [ordinals, entries] of pages(snapshots, 0, Infinity)) ordinals.forEach((ordinal, index) => stored.set(ordinal, entries[index]));
+      state.entries = [...state.entries, ...stored.values()];
+      [this.state, this.#stored, this.#snapshot] = [state, stored, position];
+      this.#apply([], position);
     }
-    const range = IDBKeyRange.lowerBound(this.position, true);
-    const store = transaction.objectStore("changes");
-    const [keys, changes] = await Promise.all([done(store.getAllKeys(range)), done(store.getAll(range))]);
-    if (changes.length || isReplaced) this.#apply(changes, keys.at(-1) ?? position);
+    for await (const [keys, changes] of pages(transaction.objectStore("changes"), this.position, Infinity)) {
+      this.#apply(changes, keys.at(-1));
+    }
   }
 
   #apply(changes, position) {
@@ -82,18 +104,33 @@ export class Journal {
     this.onchange(changes);
   }
 
-  /** Replaces the changes by a snapshot, if there are many. Only the tab with the stream does this. */
+  /** Writes the changes into the snapshot, if there are many. Only the tab with the stream does this. */
   async compact() {
-    await this.refresh();
-    const range = IDBKeyRange.upperBound(this.position);
-    const count = await done(this.#database.transaction("changes").objectStore("changes").count(range));
-    if (count < compactAfter) return;
+    if (this.#isCompacting || this.position - this.#snapshot < compactAfter) return;
+    this.#isCompacting = true;
+    try {
+      await this.#compact(this.position, this.state);
+    } finally {
+      this.#isCompacting = false;
+    }
+  }
+
+  /** Writes the entries that the snapshot lacks or has in an earlier form: an entry is never changed in place. */
+  async #compact(position, { entries, ...state }) {
+    const wanted = new Map(entries.map((entry) => [entry.ordinal, entry]));
     const transaction = this.#database.transaction(["changes", "snapshots"], "readwrite", { durability: "strict" });
-    const snapshots = transaction.objectStore("snapshots");
-    snapshots.put(this.state, "state");
-    snapshots.put(this.position, "position");
-    transaction.objectStore("changes").delete(range);
-    await committed(transaction);
+    const [snapshots, isCommitted] = [transaction.objectStore("snapshots"), committed(transaction)];
+    snapshots.put(state, "state");
+    snapshots.put(position, "position");
+    transaction.objectStore("changes").delete(IDBKeyRange.upperBound(position));
+    for (const ordinal of await done(snapshots.getAllKeys(between(0, Infinity)))) if (!wanted.has(ordinal)) snapshots.delete(ordinal);
+    const fresh = [...wanted.values()].filter((entry) => this.#stored.get(entry.ordinal) !== entry);
+    for (let start = 0; start < fresh.length; start += pageSize) {
+      const page = fresh.slice(start, start + pageSize);
+      await Promise.all(page.map((entry) => done(snapshots.put(entry, entry.ordinal))));
+    }
+    await isCommitted;
+    [this.#stored, this.#snapshot] = [wanted, position];
   }
 
   /** Deletes the history, of a device that is signed out. */
@@ -102,7 +139,7 @@ export class Journal {
     const store = transaction.objectStore("changes");
     // The key of the next change stays higher than all earlier ones.
     store.clear();
-    transaction.objectStore("snapshots").put(newState(), "state");
+    transaction.objectStore("snapshots").clear();
     transaction.objectStore("snapshots").put(this.position + 1, "position");
     store.put({ type: "erased" }, this.position + 1);
     await committed(transaction);

@@ -41,7 +41,8 @@ export class Link {
       this.isLeader = true;
       addEventListener("online", () => this.retry());
       document.addEventListener("visibilitychange", () => document.visibilityState === "visible" && this.retry());
-      await this.#journal.compact();
+      await this.#journal.refresh();
+      this.#compact();
       while (!this.#isEnded) await this.#attempt();
     });
   }
@@ -123,10 +124,15 @@ export class Link {
       if (line.type === "welcome") this.#welcome(line);
       for (const change of changesBy(line, ahead, data)) {
         changes.push(change);
-        if (lines.length > 1) apply(ahead, structuredClone(change));
+        if (lines.length > 1) apply(ahead, change);
       }
     }
-    await this.#journal.append(changes);
+    try {
+      await this.#journal.append(changes);
+    } catch (error) {
+      this.onnotice(`This browser can't store the pushes (${error.message}). Free space on its disk: the gateway keeps them until then.`);
+      throw error;
+    }
     const pushes = changes.filter((change) => change.type === "received").map((change) => change.push);
     if (pushes.length) this.onpushes(pushes);
     this.#acknowledge();
@@ -160,9 +166,13 @@ export class Link {
   /** Sends what tabs have recorded; called with each change of the journal. */
   noteChanges(changes) {
     if (!this.isLeader) return;
+    this.#compact();
     if (changes.some((change) => change.type === "answered")) this.#report();
     if (changes.some((change) => change.type === "device") && this.#isRestarting()) this.#abort?.abort();
   }
+
+  /** Bounds the history. A snapshot that can't be written is tried again with the next change. */
+  #compact() { this.#journal.compact().catch(() => {}); }
 
   /** Reports the parts of pushes that were shown or played. */
   presented(reports) {

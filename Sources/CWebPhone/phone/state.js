@@ -1,7 +1,7 @@
 // The state of the device, and the changes that lead from one state to the next. Pure, without I/O: the journal stores the
 // changes, and each tab applies them in the same order.
 
-export const limits = { entries: 5000, alerts: 200, pending: 1000, dropped: 1e9, text: 20_000 };
+export const limits = { entries: 10_000, alerts: 200, pending: 1000, dropped: 1e9, text: 20_000 };
 
 /** The topic of summaries, which the gateway itself sends: not an app of the home screen. */
 export const digestTopic = "summary";
@@ -136,23 +136,23 @@ const appliers = {
   passed(state, { seq }) { state.cursor = Math.max(state.cursor, seq); },
   renumbered(state, { epoch }) { Object.assign(state, { cursor: 0, epoch, isRenumbered: true }); },
   presented(state, { ordinals }) {
-    for (const alert of state.alerts) if (ordinals.includes(alert.ordinal)) alert.isPresented = true;
+    state.alerts = state.alerts.map((alert) => (ordinals.includes(alert.ordinal) ? { ...alert, isPresented: true } : alert));
   },
   // `answers` has {ordinal, id, action}. `isRead` is false for alerts that were closed together.
+  // The first answer of this browser counts: of one tab, or of a notification outside of the page.
   answered(state, { answers, isRead }) {
-    const gone = new Set(answers.map((one) => one.ordinal));
+    const queued = new Set(state.alerts.map((alert) => alert.ordinal));
+    const taken = answers.filter(({ ordinal }) => queued.has(ordinal));
+    const gone = new Set(taken.map(({ ordinal }) => ordinal));
     state.alerts = state.alerts.filter((alert) => !gone.has(alert.ordinal));
     if (isRead) markRead(state, gone);
-    state.pending = [...state.pending, ...answers.map(({ id, action }) => ({ id, action }))].slice(-limits.pending);
+    state.pending = [...state.pending, ...taken.map(({ id, action }) => ({ id, action }))].slice(-limits.pending);
   },
   taken(state, { id }) { state.pending = state.pending.filter((answer) => answer.id !== id); },
   retracted(state, { id, answer }) {
     state.alerts = state.alerts.filter((alert) => alert.push.id !== id);
-    for (const entry of state.entries) {
-      if (entry.push.id !== id) continue;
-      entry.isRead = true;
-      if (answer) entry.answer = answer;
-    }
+    state.entries = state.entries.map((entry) => (
+      entry.push.id === id ? { ...entry, isRead: true, answer: answer ?? entry.answer } : entry));
   },
   takenBack(state, { id, topic }) {
     const isGone = ({ push }) => push.id === id && push.topic === topic;
@@ -182,14 +182,17 @@ const appliers = {
   gapNoted(state) { state.dropped = 0; },
 };
 
-/** Applies a change to a state in place. A change of something that no longer exists has no effect. */
+/**
+ * Applies a change to a state. A change of something that no longer exists has no effect. Entries and alerts are replaced,
+ * never changed in place: a change and an entry may be kept without a copy.
+ */
 export function apply(state, change) {
   if (Object.hasOwn(appliers, change.type)) appliers[change.type](state, change);
   return state;
 }
 
 function markRead(state, ordinals) {
-  for (const entry of state.entries) if (ordinals.has(entry.ordinal)) entry.isRead = true;
+  state.entries = state.entries.map((entry) => (ordinals.has(entry.ordinal) ? { ...entry, isRead: true } : entry));
 }
 
 function receive(state, { push }) {

@@ -3,7 +3,7 @@
 import { offsets, range, rows } from "./center.js";
 import { button, el, icon, said, View } from "./dom.js";
 import { headline, listed } from "./state.js";
-import { answerWords, day, exact, moment, plain } from "./words.js";
+import { answerWords, days, exact, moment, plain } from "./words.js";
 
 /** The heights of rows in rem, as in the style sheet. */
 const heights = { group: 3, entry: 5.5 };
@@ -53,8 +53,7 @@ class Center extends View {
     const search = { text: place.q, scope: place.scope };
     const known = JSON.stringify([search, place.by]);
     if (known !== this.#known || revision !== this.#revision) {
-      const now = Date.now();
-      this.rows = rows(state, search, place.by, (time) => day(time, now));
+      this.rows = rows(state, search, place.by, days(Date.now()));
       this.#size = 0;
       if (known !== this.#known) this.list.scrollTop = 0;
       [this.#known, this.#revision] = [known, revision];
@@ -119,7 +118,7 @@ class Center extends View {
 
   #group(row) {
     return el("div.row.group", { role: "listitem" }, said("h2", plain(row.title)), el("span.count", {}, String(row.count)),
-      button("Clear", () => this.phone.clear(plain(row.title), row.ordinals), { className: "plain", "aria-label": `Clear ${plain(row.title)}` }));
+      button("Clear", () => this.phone.commands.clear(plain(row.title), row.ordinals), { className: "plain", "aria-label": `Clear ${plain(row.title)}` }));
   }
 
   #entry(entry, isSelected) {
@@ -152,7 +151,7 @@ class Center extends View {
       const isSwipe = start !== null && Math.abs(event.clientX - start) > swipeSize && event.type === "pointerup";
       start = null;
       element.style.translate = "";
-      if (isSwipe) this.phone.clear(`“${plain(headline(entry.push)).slice(0, 24)}”`, [entry.ordinal]);
+      if (isSwipe) this.phone.commands.clearOne(entry);
     };
     element.addEventListener("pointerup", end);
     element.addEventListener("pointercancel", end);

@@ -3,16 +3,27 @@
 import { button, el, icon, said, View } from "./dom.js";
 import { gateway } from "./gateway.js";
 import { assignment, deviceChange, groups, override } from "./preferences.js";
+import { limits } from "./state.js";
 import { plain } from "./words.js";
+
+const refused = "The browser does not permit notifications of this page";
+
+/** The limits of the history, in words. */
+const kept = `The newest ${limits.entries.toLocaleString("en")} notifications and up to ${limits.alerts} open alerts are kept in this browser. `
+  + "Older ones are removed.";
 
 class Settings extends View {
   #known = "";
   #drafts = new Map();
   #errors = new Map();
   #form = null;
+  #size = el("span");
+  #visit = 0;
 
   update() {
-    const { state, place } = this.phone;
+    const { state, place, visit } = this.phone;
+    if (visit !== this.#visit) this.#readSize();
+    this.#visit = visit;
     const key = JSON.stringify([state.preferences, state.device, state.apps.map(({ topic, name }) => [topic, name]), [...this.#errors]]);
     if (key === this.#known && place.row === this.row) return;
     [this.#known, this.row] = [key, place.row];
@@ -29,12 +40,13 @@ class Settings extends View {
   #group({ title, app, rows }) {
     return el("section", { "aria-label": plain(title) }, el("h2", {}, app ? icon(app, "tiny") : "", said("span", plain(title))),
       el("div.card", {}, rows.map((row) => this.#row(row))),
-      app ? button(`Stop Receiving ${plain(app.name)} …`, () => this.phone.askToStop(app), { className: "plain destructive" }) : "");
+      app ? button(`Stop Receiving ${plain(app.name)} …`, () => this.phone.commands.stopReceiving(app), { className: "plain destructive" }) : "");
   }
 
   #row(row) {
     const help = `help/${row.id}`;
-    const reason = override(row, this.phone.state);
+    const isRefused = row.name === "device.notices" && row.value === "on" && globalThis.Notification?.permission !== "granted";
+    const reason = isRefused ? refused : override(row, this.phone.state);
     return el("div.setting", {}, el("label", { for: row.id }, said("span", plain(row.title))), this.#control(row, help),
       el("p.help", { id: help }, row.help, reason ? el("b", {}, ` ${plain(reason)}.`) : ""),
       this.#errors.has(row.id) ? el("p.error", { role: "alert" }, this.#errors.get(row.id)) : "");
@@ -70,12 +82,13 @@ class Settings extends View {
       return undefined;
     };
     try {
-      if (row.name === "device.notices" && value === "on" && (await Notification.requestPermission()) !== "granted") {
-        throw new Error("The browser does not permit notifications of this page: permit them in its settings.");
+      // The browser asks only after a click or a key.
+      if (row.name === "device.notices" && value === "on" && (await globalThis.Notification?.requestPermission()) !== "granted") {
+        throw new Error(`${refused}: permit them in its settings.`);
       }
       await change(value);
       const name = plain(row.title);
-      this.phone.undoable(`Change ${name}`, () => change(row.value), () => change(value), `Changed ${name} to ${value}`);
+      this.phone.commands.undoable(`Change ${name}`, () => change(row.value), () => change(value), `Changed ${name} to ${value}`);
     } catch (error) {
       this.#errors.set(row.id, error.message);
       this.#known = "";
@@ -106,10 +119,17 @@ class Settings extends View {
     return el("form.card", { onsubmit: add }, el("label", { for: "topic" }, "Add an app by its topic"), field, el("button", {}, "Add"), error);
   }
 
+  /** The size of the history, which is read with each visit of the settings. */
+  #readSize() {
+    navigator.storage?.estimate?.().then(({ usage }) => {
+      this.#size.textContent = usage ? ` They take ${Math.ceil(usage / 1e6)} MB with the copy of this page.` : "";
+    }).catch(() => {});
+  }
+
   #session() {
     return el("section", { "aria-label": "This browser" }, el("h2", {}, "This Browser"),
       el("div.card", {}, said("p", `This browser is the device “${plain(this.phone.state.device.name)}”.`),
-        button("Sign Out …", () => this.phone.askToLeave(), { className: "plain destructive" }),
+        el("p.help", {}, kept, this.#size), button("Sign Out …", () => this.phone.commands.leave(), { className: "plain destructive" }),
         el("p.help", {}, "This ends the session wherever it is open. The device stays enrolled: pushcli devices remove NAME removes it.")));
   }
 }

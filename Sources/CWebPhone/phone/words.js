@@ -43,8 +43,18 @@ export const exact = (time, locale) => written(time, locale, { dateStyle: "full"
 export function day(time, now, locale) {
   const midnight = new Date(now).setHours(0, 0, 0, 0);
   if (time >= midnight) return "Today";
-  if (time >= midnight - 86_400_000) return "Yesterday";
+  if (time >= new Date(midnight - 1).setHours(0, 0, 0, 0)) return "Yesterday";
   return written(time, locale, { weekday: "long", month: "long", day: "numeric" });
+}
+
+/** Returns a function for the headings of many times, which writes each heading once. */
+export function days(now, locale) {
+  const known = new Map();
+  return (time) => {
+    const midnight = new Date(time).setHours(0, 0, 0, 0);
+    if (!known.has(midnight)) known.set(midnight, day(midnight, now, locale));
+    return known.get(midnight);
+  };
 }
 
 /** Returns the answer of another user or device, such as: Answered “Approve” by ann. */

@@ -3,9 +3,9 @@
 // The gateway puts the version of all files before this text: it changes with each of them, and the browser compares the worker.
 const cache = `pushgateway-phone-${typeof version === "string" ? version : ""}`;
 const files = [
-  "/phone", "app.js", "alerts.js", "center.js", "dom.js", "gateway.js", "icon.svg", "journal.js", "keys.js", "lines.js",
-  "link.js", "manifest.webmanifest", "preferences.js", "sound.js", "state.js", "style.css", "view-alert.js", "view-center.js",
-  "view-home.js", "view-join.js", "view-message.js", "view-settings.js", "words.js",
+  "/phone", "app.js", "alerts.js", "center.js", "commands.js", "dom.js", "gateway.js", "icon.svg", "journal.js", "keys.js", "lines.js",
+  "link.js", "manifest.webmanifest", "notices.js", "preferences.js", "presenter.js", "sound.js", "state.js", "style.css", "undo.js",
+  "view-alert.js", "view-center.js", "view-home.js", "view-join.js", "view-message.js", "view-settings.js", "words.js",
 ].map((name) => (name.startsWith("/") ? name : `/phone/${name}`));
 
 addEventListener("install", (event) => {
@@ -27,14 +27,46 @@ addEventListener("fetch", (event) => {
   if (event.request.mode === "navigate") event.waitUntil(fetch(pathname, { cache: "no-store" }).catch(() => {}));
 });
 
-addEventListener("notificationclick", (event) => {
-  const { id } = event.notification.data ?? {};
-  const message = { id, action: event.action || "view" };
-  event.notification.close();
-  event.waitUntil(clients.matchAll({ type: "window", includeUncontrolled: true }).then(async (pages) => {
-    const page = pages.find((one) => new URL(one.url).pathname.startsWith("/phone"));
-    if (!page) return clients.openWindow("/phone");
-    page.postMessage(message);
-    return event.action === "close" ? undefined : page.focus();
-  }));
+addEventListener("notificationclick", (event) => event.waitUntil(answerNotice(event.notification, event.action)));
+
+/** Gives the answer of a button, or of a click on the notification, which also opens its push. A question stays open then. */
+async function answerNotice(notification, action) {
+  const { ordinal, answers = {} } = notification.data ?? {};
+  const change = answers[action];
+  notification.close();
+  const pages = await clients.matchAll({ type: "window", includeUncontrolled: true });
+  const page = pages.find((one) => new URL(one.url).pathname === "/phone");
+  if (change) {
+    await record(change);
+    // A page reports the answer itself; without one, the next visit repeats it.
+    if (!page) await report(change).catch(() => {});
+  }
+  if (action && action !== "view") return undefined;
+  const place = change ? `#/push/${ordinal}` : "";
+  if (!page) return clients.openWindow(`/phone${place}`);
+  if (place) page.postMessage(place);
+  return page.focus();
+}
+
+/** Appends a change to the journal, as a page does. */
+const record = (change) => new Promise((resolve, reject) => {
+  const request = indexedDB.open("phone");
+  // Without a history there is no alert that could be answered.
+  request.onupgradeneeded = () => request.transaction.abort();
+  request.onerror = () => reject(request.error);
+  request.onsuccess = () => {
+    const transaction = request.result.transaction("changes", "readwrite", { durability: "strict" });
+    transaction.objectStore("changes").add(change);
+    transaction.onabort = () => reject(transaction.error);
+    transaction.oncomplete = () => {
+      request.result.close();
+      new BroadcastChannel("pushgateway-phone").postMessage("");
+      resolve();
+    };
+  };
+});
+
+const report = ({ answers }) => fetch("/v1/device/reports", {
+  method: "POST", headers: { "content-type": "application/json" },
+  body: answers.map(({ id, action }) => JSON.stringify({ type: "answer", id, action })).join("\n"),
 });

@@ -20,4 +20,16 @@ import Testing
     #expect(ClusterNotice(header: written.header, answerHeader: answer) == written)
     #expect(ClusterNotice(written.notice) == written)
   }
+
+  @Test func `another gateway reads an acknowledgement`() throws {
+    let written = try #require(ClusterNotice(.acknowledged(.max)))
+    #expect(written.header == "acknowledged 18446744073709551615" && written.answerHeader == nil)
+    #expect(ClusterNotice(header: written.header) == written)
+    #expect(ClusterNotice(written.notice) == written)
+  }
+
+  @Test(arguments: ["", "acknowledged", "acknowledged x", "acknowledged -1", "acknowledged 18446744073709551616"])
+  func `a notice that is none is ignored`(_ header: String) {
+    #expect(ClusterNotice(header: header) == nil)
+  }
 }

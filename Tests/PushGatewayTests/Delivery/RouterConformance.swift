@@ -31,6 +31,7 @@ struct RouterConformance {
     ("order is kept", { try await $0.ordering() }),
     ("a notice keeps its position among pushes", { try await $0.placingNotices() }),
     ("one stream can be left out of what is told", { try await $0.leavingOneOut() }),
+    ("an acknowledgement comes to every stream of its device", { try await $0.acknowledging() }),
     ("every stream is asked to read again", { try await $0.resyncing() }),
   ]
 
@@ -47,6 +48,7 @@ struct RouterConformance {
       case stored(UInt64)
       case now(APNSID)
       case retract(APNSID)
+      case acknowledged(UInt64)
       case resync
     }
 
@@ -66,7 +68,11 @@ struct RouterConformance {
     func flush() {}
     func resync() { note(.resync) }
     func notify(_ notice: DeviceNotice) {
-      if case .retract(let id) = notice { note(.retract(id)) }
+      switch notice {
+      case .retract(let id): note(.retract(id))
+      case .acknowledged(let seq): note(.acknowledged(seq))
+      default: break
+      }
     }
 
     private func note(_ event: Event) {
@@ -258,6 +264,16 @@ struct RouterConformance {
     try await other.awaits(.stored(1))
     #expect(first.stream.events == [.retract(.number(2))])
     #expect(second.stream.events == [.retract(.number(1)), .retract(.number(2))])
+    #expect(other.events == [.stored(1)])
+  }
+
+  private func acknowledging() async throws {
+    let streams = [try await attach(1).stream, try await attach(1, loop: 1).stream]
+    let other = try await attach(2).stream
+    router.notify(1, .acknowledged(7))
+    router.deliver([entry(1, to: 2)])
+    for stream in streams { try await stream.awaits(.acknowledged(7)) }
+    try await other.awaits(.stored(1))
     #expect(other.events == [.stored(1)])
   }
 

@@ -1,0 +1,26 @@
+// The notification of an alert outside of the page: its content, and the answer of each button. Pure.
+
+import { answer, buttons } from "./alerts.js";
+import { plain } from "./words.js";
+
+/**
+ * Returns the title and the options of an alert's notification.
+ *
+ * The worker gives the answers, by action: the empty action is a click on the notification. A click answers no question.
+ * `most` is the number of buttons that the browser shows.
+ */
+export function notice(alert, most) {
+  const { push, ordinal } = alert;
+  const { title, subtitle, body, actions } = push.alert;
+  const offered = (actions.length ? actions : buttons(alert)).slice(0, most);
+  const answers = Object.fromEntries(offered.map(({ id }) => [id, answer([alert], id)]));
+  if (!actions.length) answers[""] = answer([alert], buttons(alert).at(-1).id);
+  return {
+    title: plain(title || push.app.name),
+    options: {
+      body: plain([subtitle, body].filter(Boolean).join("\n")), tag: String(ordinal), icon: "/phone/icon.svg", silent: true,
+      timestamp: push.received, data: { ordinal, answers },
+      actions: offered.map((one) => ({ action: one.id, title: plain(one.title) })),
+    },
+  };
+}

@@ -1,0 +1,74 @@
+// Presents pushes that arrive: their sounds, and while no page is visible, notifications outside of it.
+
+import { notice } from "./notices.js";
+import { play } from "./sound.js";
+import { headline } from "./state.js";
+import { plain } from "./words.js";
+
+const ranks = ["passive", "active", "time-sensitive", "critical"];
+
+/** Each visible page of this browser holds this lock. */
+const visibleLock = "pushgateway-phone-visible";
+
+export class Presenter {
+  #phone;
+
+  constructor(phone) {
+    this.#phone = phone;
+    document.addEventListener("visibilitychange", () => this.#noteVisible());
+    this.#noteVisible();
+    this.tidy();
+  }
+
+  #noteVisible() {
+    if (document.visibilityState !== "visible") return;
+    const isHidden = new Promise((resolve) => { document.addEventListener("visibilitychange", resolve, { once: true }); });
+    navigator.locks.request(visibleLock, { mode: "shared" }, () => isHidden);
+  }
+
+  /** Presents new pushes, in the tab that received them, and reports it. */
+  async arrived(pushes) {
+    const { state, link, live } = this.#phone;
+    const last = pushes.findLast((push) => push.center);
+    if (last) live.textContent = `${plain(last.app.name)}: ${plain(headline(last))}`;
+    const rank = ({ level }) => ranks.indexOf(level);
+    const loudest = pushes.filter((push) => push.sound !== null).reduce((best, push) => (!best || rank(push) > rank(best) ? push : best), null);
+    const isPlayed = loudest ? play(loudest.sound, loudest.volume * state.device.volume / 100) : false;
+    const reports = pushes.map((push) => ({
+      id: push.id, parts: [...(push.badge !== null ? ["badge"] : []), ...(push.sound !== null && isPlayed ? ["sound"] : [])],
+    })).filter(({ parts }) => parts.length);
+    if (reports.length) link.presented(reports);
+    await this.#notify(new Set(pushes.map(({ id }) => id)));
+  }
+
+  /** True if notifications are turned on here and permitted by the browser. */
+  get #isPermitted() { return this.#phone.state.device.notices && globalThis.Notification?.permission === "granted"; }
+
+  /** Shows the alerts of pushes outside of the page, if no page of the browser is visible. */
+  async #notify(ids) {
+    if (document.visibilityState !== "hidden" || !this.#isPermitted) return;
+    const { held } = await navigator.locks.query();
+    const registration = await navigator.serviceWorker?.getRegistration("/phone");
+    if (!registration || held.some(({ name }) => name === visibleLock)) return;
+    for (const alert of this.#phone.state.alerts.filter(({ push }) => ids.has(push.id))) {
+      const { title, options } = notice(alert, Notification.maxActions);
+      try {
+        await registration.showNotification(title, options);
+      } catch {
+        return;
+      }
+      this.#phone.notePresented([alert]);
+    }
+    // Alerts may have been answered in the meantime.
+    await this.tidy();
+  }
+
+  /** Closes the notifications of alerts that are no longer queued. */
+  async tidy() {
+    if (!this.#isPermitted) return;
+    const registration = await navigator.serviceWorker?.getRegistration("/phone");
+    const shown = (await registration?.getNotifications()) ?? [];
+    const queued = new Set(this.#phone.state.alerts.map(({ ordinal }) => ordinal));
+    for (const one of shown) if (!queued.has(one.data?.ordinal)) one.close();
+  }
+}
