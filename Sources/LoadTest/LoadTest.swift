@@ -188,7 +188,7 @@ package struct LoadTest: Sendable {
     // duration.
     func measured(_ last: UInt64) -> Double { plan.pushes == nil ? plan.duration : max(1e-9, Double(last) / 1e9) }
     result.acceptedPerSecond = Double(tally.acceptedMeasured) / measured(tally.lastAnswer)
-    result.deliveredPerSecond = isCatchUp ? 0 : Double(tally.deliveredMeasured) / measured(tally.lastDelivery)
+    result.deliveredPerSecond = plan.isCatchUp ? 0 : Double(tally.deliveredMeasured) / measured(tally.lastDelivery)
     result.connectionsLost = tally.connectionsLost
     if let pid, let before, let connected, let from = warm.gateway, let to = atEnd.gateway {
       result.gatewayProcess = process(
@@ -287,7 +287,7 @@ package struct LoadTest: Sendable {
   private func drain(_ fleet: WorkerPool) async throws {
     try await wait(for: fleet, every: .milliseconds(5)) { standing in
       let isStormOver = plan.kind != .storm || standing.storm?.caughtUp != nil
-      return (standing.isQuiet || isCatchUp && standing.inFlight == 0) && isStormOver
+      return (standing.isQuiet || plan.isCatchUp && standing.inFlight == 0) && isStormOver
     } progress: {
       $0.accepted + $0.refused + $0.delivered + $0.live
     }
@@ -312,8 +312,6 @@ package struct LoadTest: Sendable {
       try? await Task.sleep(for: interval)
     }
   }
-
-  private var isCatchUp: Bool { if case .catchUp = plan.kind { true } else { false } }
 
   private func catchUp(_ fleet: WorkerPool, _ count: Int) async throws -> LoadResult.CatchUp {
     await fleet.connectFirstDevice()

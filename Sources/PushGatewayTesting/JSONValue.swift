@@ -1,6 +1,8 @@
 import Foundation
 
 /// Any JSON value: of a payload, of preferences, or of an expected field.
+///
+/// The test API of the gateway has a type of its own with the same cases: this target has no dependencies.
 public enum JSONValue: Sendable, Equatable {
   case null
   case bool(Bool)

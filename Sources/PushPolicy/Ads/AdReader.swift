@@ -14,7 +14,9 @@ package final class AdReader {
   private let vocabulary: KeySet
   private let splits: [UInt64: UInt32]
 
-  private let units = AdUnits()
+  private let units: AdUnits
+  /// The memory of ``units``: reading it through the object would take a load more for each unit.
+  private let memory: UnsafeMutablePointer<UInt32>
   private var addresses: AdAddresses
 
   let tokens: UnsafeMutablePointer<AdToken>
@@ -33,6 +35,8 @@ package final class AdReader {
 
   /// - Parameter vocabulary: the keys of words that are also recognized in pieces and with digits for letters.
   init(vocabulary: [UInt64]) {
+    units = AdUnits()
+    unsafe memory = units.units
     addresses = AdAddresses(units)
     self.vocabulary = KeySet(vocabulary)
     splits = Dictionary(
@@ -74,10 +78,13 @@ package final class AdReader {
   func countSteps(_ count: Int = 1) { units.countSteps(count) }
 
   @inline(__always)
-  private func kind(_ index: Int) -> LetterFolding.Class { units.kind(index) }
+  private func kind(_ index: Int) -> LetterFolding.Class {
+    countSteps()
+    return AdUnits.kind(of: unsafe memory[index])
+  }
 
   @inline(__always)
-  private func code(_ index: Int) -> UInt32 { units.code(index) }
+  private func code(_ index: Int) -> UInt32 { AdUnits.code(of: unsafe memory[index]) }
 
   private func emit(_ key: UInt64, _ start: Int, _ end: Int, _ kind: AdToken.Kind) {
     unsafe tokens[tokenCount] = AdToken(

@@ -9,7 +9,7 @@ final class AdUnits {
   private let folding = LetterFolding.shared
   private let expansions: [UInt32: [UInt32]]
 
-  private let units: UnsafeMutablePointer<UInt32>
+  let units: UnsafeMutablePointer<UInt32>
   private let offsets: UnsafeMutablePointer<Int32>
   private(set) var count = 0
   private var size: Int32 = 0
@@ -134,11 +134,19 @@ final class AdUnits {
   func kind(_ index: Int) -> LetterFolding.Class {
     countSteps()
     // The last unit is an end, and no lookahead passes an end.
-    return unsafe LetterFolding.Class(rawValue: UInt8(truncatingIfNeeded: units[index] >> 24)).unsafelyUnwrapped
+    return AdUnits.kind(of: unsafe units[index])
   }
 
   @inline(__always)
-  func code(_ index: Int) -> UInt32 { unsafe units[index] & 0x1FFFFF }
+  func code(_ index: Int) -> UInt32 { AdUnits.code(of: unsafe units[index]) }
+
+  @inline(__always)
+  static func kind(of unit: UInt32) -> LetterFolding.Class {
+    unsafe LetterFolding.Class(rawValue: UInt8(truncatingIfNeeded: unit >> 24)).unsafelyUnwrapped
+  }
+
+  @inline(__always)
+  static func code(of unit: UInt32) -> UInt32 { unit & 0x1FFFFF }
 
   /// Returns true if an ideograph may be the first part of one that was split.
   func isSplit(_ index: Int) -> Bool { unsafe units[index] & LetterFolding.splitFlag != 0 }

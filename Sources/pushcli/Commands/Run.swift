@@ -39,17 +39,12 @@ struct Run: AsyncParsableCommand {
   @Argument(parsing: .captureForPassthrough, help: ArgumentHelp("The command, after --.", valueName: "command"))
   var words: [String] = []
 
-  /// The command, without the `--` before it.
-  private var command: [String] { words.first == "--" ? Array(words.dropFirst()) : words }
+  private func command() throws -> [String] {
+    try PassedCommand(words, of: Run.self, example: "make test").words
+  }
 
   func validate() throws {
-    if let word = words.first, word.hasPrefix("-"), word != "--" {
-      if ["-h", "--help"].contains(word) { throw CleanExit.helpRequest(Run.self) }
-      throw ValidationError("unknown option \(word): the command comes after --")
-    }
-    guard command.first?.isEmpty == false else {
-      throw ValidationError("name the command after --, as in -- make test")
-    }
+    _ = try command()
     guard [to, token].count(where: { $0 != nil }) == 1 else {
       throw ValidationError("name the recipient: --to DEVICE/TOPIC, or --token TOKEN --topic TOPIC")
     }
@@ -58,6 +53,7 @@ struct Run: AsyncParsableCommand {
   }
 
   func run() async throws {
+    let command = try command()
     let shortest = try TimeSpan(after, option: "--after").duration
     let result = try ChildCommand(words: command, routes: ChildOutput.routes(output)).run()
     if result.time >= shortest, !onFailure || result.end != .exited(0) {

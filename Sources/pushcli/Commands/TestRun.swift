@@ -26,20 +26,14 @@ struct TestRun: AsyncParsableCommand {
   @Argument(parsing: .captureForPassthrough, help: ArgumentHelp("The command, after --.", valueName: "command"))
   var words: [String] = []
 
-  /// The command, without the `--` before it.
-  private var command: [String] { words.first == "--" ? Array(words.dropFirst()) : words }
-
-  func validate() throws {
-    if let word = words.first, word.hasPrefix("-"), word != "--" {
-      if ["-h", "--help"].contains(word) { throw CleanExit.helpRequest(TestRun.self) }
-      throw ValidationError("unknown option \(word): the command comes after --")
-    }
-    guard command.first?.isEmpty == false else {
-      throw ValidationError("name the command after --, as in -- pytest")
-    }
+  private func command() throws -> [String] {
+    try PassedCommand(words, of: TestRun.self, example: "pytest").words
   }
 
+  func validate() throws { _ = try command() }
+
   func run() async throws {
+    let command = try command()
     var options = TestOptions()
     (options.isStrict, options.recording) = (isStrict, recording)
     let server = try await TestServer.start(in: TestServer.newFolder(), options, settings: [:])

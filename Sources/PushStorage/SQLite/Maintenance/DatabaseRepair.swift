@@ -302,6 +302,11 @@ private struct RepairTable {
     func isJSON<Value: Decodable>(_ column: Int, _ type: Value.Type) -> Bool {
       values[column].text.map { (try? decodeJSON(type, from: $0.utf8)) != nil } ?? false
     }
+    func isID(_ column: Int) -> Bool { values[column].blob.flatMap { APNSID(stored: $0) } != nil }
+    func isPayload(_ column: Int, otherwise: Bool = false) -> Bool {
+      values[column].blob.map { (try? JSONParser(maximumDepth: Limits.maximumStoredDepth).payload($0.span)) != nil }
+        ?? otherwise
+    }
     return switch name {
     case "team": values[0].text?.utf8.count == 10
     case "app": values[7] == .null || values[7].text?.utf8.count == 10
@@ -314,27 +319,15 @@ private struct RepairTable {
     case "token", "former_token": values[0].blob?.count == DeviceToken.size
     case "channel": values[0].blob?.count == ChannelID.size
     case "channel_message":
-      values[0].blob?.count == ChannelID.size && values[2].blob.flatMap { APNSID(stored: $0) } != nil
-        && values[3].blob.flatMap { APNSID(stored: $0) } != nil && values[6].isPriority
-        && values[7].blob.map { (try? JSONParser(maximumDepth: Limits.maximumStoredDepth).payload($0.span)) != nil }
-          ?? false
+      values[0].blob?.count == ChannelID.size && isID(2) && isID(3) && values[6].isPriority && isPayload(7)
     case "channel_subscription": values[2].blob?.count == ChannelID.size
-    case "mailbox":
-      values[4].blob.flatMap { APNSID(stored: $0) } != nil && values[6].blob.flatMap { APNSID(stored: $0) } != nil
-        && values[9].isPriority
-        && values[11].blob.map { (try? JSONParser(maximumDepth: Limits.maximumStoredDepth).payload($0.span)) != nil }
-          ?? true
-    case "mailbox_payload":
-      values[2].blob.map { (try? JSONParser(maximumDepth: Limits.maximumStoredDepth).payload($0.span)) != nil } ?? false
-    case "scheduled":
-      values[5].blob.flatMap { APNSID(stored: $0) } != nil && values[6].blob.flatMap { APNSID(stored: $0) } != nil
-        && values[9].isPriority
-        && values[11].blob.map { (try? JSONParser(maximumDepth: Limits.maximumStoredDepth).payload($0.span)) != nil }
-          ?? false
+    case "mailbox": isID(4) && isID(6) && values[9].isPriority && isPayload(11, otherwise: true)
+    case "mailbox_payload": isPayload(2)
+    case "scheduled": isID(5) && isID(6) && values[9].isPriority && isPayload(11)
     case "group_token":
       values[0].blob?.count == DeviceToken.size && values[3].text.map { Environment(rawValue: $0) != nil } ?? false
-    case "group_push": values[4].blob.flatMap { APNSID(stored: $0) } != nil && isJSON(5, [Int64].self)
-    case "retraction": values[3].blob.flatMap { APNSID(stored: $0) } != nil
+    case "group_push": isID(4) && isJSON(5, [Int64].self)
+    case "retraction": isID(3)
     case "mailbox_state":
       // A gap has all of its columns or none.
       Set(values[3...5].map { $0 == .null }).count == 1
