@@ -3,7 +3,7 @@ struct InputLines {
   enum Line: Equatable, Sendable {
     /// A line without its end.
     case bytes([UInt8])
-    /// A line beyond the limit, of which nothing is kept.
+    /// A line beyond the limit, which is dropped.
     case tooLong
   }
 
