@@ -39,6 +39,6 @@ struct InputLines {
   private mutating func line() -> Line {
     defer { (partial, isTooLong) = ([], false) }
     if isTooLong { return .tooLong }
-    return .bytes(partial.last == UInt8(ascii: "\r") ? partial.dropLast() : partial)
+    return .bytes(partial.last == UInt8(ascii: "\r") ? Array(partial.dropLast()) : partial)
   }
 }

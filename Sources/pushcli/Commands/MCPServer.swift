@@ -41,7 +41,7 @@ final class MCPServer: Sendable {
   /// Serves the client until standard input ends or its reader of standard output is gone. A signal removes all questions from the
   /// screens and ends the process.
   func run() async {
-    let stops = StopSignals()
+    let stops = StopSignals(also: [SIGHUP])
     let stopping = Task { [self] in
       guard await stops.next() != nil else { return }
       await takeBackAll()
