@@ -324,6 +324,33 @@ def test_questions_are_asked_and_answered_as_their_page_says(machines):
     assert "no answer: 7" in outputs[3] and "no answer: 7" in outputs[4]
 
 
+def test_agents_ask_as_their_page_says(machines):
+    page = "send/agents.md"
+    found = steps(page)
+    machines.run("gateway", found[0][1])
+    stream = machines.stream("phone")
+    # The name of a block is the action of the user, or `gateway` where no user answers.
+    for action, block, shown in found[1:]:
+        printed = machines.run("gateway", block, during=(lambda: None) if action == "gateway" else lambda: answer_next(stream, action))
+        assert printed == shown
+    [session] = re.findall(r"^```mcp\n(.*?)^```$", (DOCS / page).read_text(), re.M | re.S)
+    environment = {"HOME": str(machines.home("gateway")), "PATH": os.environ["PATH"], "LANG": "C.UTF-8"}
+    with subprocess.Popen([PUSHCLI, "mcp", "--to", "phone/com.example.agents"], env=environment, stdin=subprocess.PIPE,
+                          stdout=subprocess.PIPE, text=True) as agent:
+        for line in session.splitlines():
+            text = line[2:]
+            if line.startswith("> "):
+                agent.stdin.write(text + "\n")
+                agent.stdin.flush()
+                continue
+            if "answered" in text:
+                answer_next(stream, "action-1")
+            printed = re.sub(r'"version":"[^"]+"', '"version":"0.2.0"', agent.stdout.readline().rstrip("\n"))
+            assert fixed(printed) == fixed(text)
+    assert agent.returncode == 0
+    stream.connection.close()
+
+
 def test_quiet_hours_are_set_as_their_page_says(machines):
     page = "receive/quiet-hours.md"
     rows = re.findall(r"\| `(pushcli prefs set [^`]+)` \|$", (DOCS / page).read_text(), re.M)

@@ -105,7 +105,7 @@ struct MCPSession {
       return .write(MCPSession.error(id, .parameters, "the arguments of \(tool.name) are not an object"))
     }
     guard open.count < MCPSession.maximumCalls else {
-      let reason = "\(MCPSession.maximumCalls) calls are open: repeat the call when one of them has ended"
+      let reason = "\(MCPSession.maximumCalls) calls are open: repeat the call after the end of another one"
       return .write(MCPSession.result(id, MCPSession.content(Result(text: reason, isError: true))))
     }
     do {

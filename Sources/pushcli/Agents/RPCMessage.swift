@@ -31,7 +31,7 @@ enum RPCMessage: Equatable, Sendable {
   case notification(method: String, RPCParameters)
   /// An answer to a request of the server, which sends none.
   case answer
-  /// JSON that is no message, with the reason.
+  /// JSON of another form, with the reason.
   case invalid(RPCID?, String)
 
   /// - Throws: `JSONSyntaxError` if the line is not one JSON value.

@@ -3,7 +3,7 @@ struct InputLines {
   enum Line: Equatable, Sendable {
     /// A line without its end.
     case bytes([UInt8])
-    /// A line beyond the limit, of which nothing is kept.
+    /// A line beyond the limit, which is dropped.
     case tooLong
   }
 
@@ -39,6 +39,6 @@ struct InputLines {
   private mutating func line() -> Line {
     defer { (partial, isTooLong) = ([], false) }
     if isTooLong { return .tooLong }
-    return .bytes(partial.last == UInt8(ascii: "\r") ? partial.dropLast() : partial)
+    return .bytes(partial.last == UInt8(ascii: "\r") ? Array(partial.dropLast()) : partial)
   }
 }

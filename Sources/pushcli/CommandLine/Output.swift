@@ -53,7 +53,7 @@ enum Output {
 
   /// Writes a line of JSON for a program that reads each line.
   ///
-  /// - Returns: false if the line can't be written, since the program no longer reads.
+  /// - Returns: false if the line can't be written, since the program is gone.
   static func send(json line: String) -> Bool {
     error(writing: SanitizedText(json: Array((line + "\n").utf8), isForTerminal: true).bytes, to: STDOUT_FILENO) == nil
   }

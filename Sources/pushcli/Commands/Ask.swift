@@ -1,4 +1,5 @@
 import ArgumentParser
+import Glibc
 import PushPolicy
 import Synchronization
 
@@ -88,7 +89,7 @@ struct Ask: AsyncParsableCommand {
   static func settle(
     _ question: Question, reader output: Int32? = nil
   ) async throws -> (id: String, outcome: QuestionProgress.Outcome) {
-    let stops = StopSignals(reader: output)
+    let stops = StopSignals(also: [SIGHUP], reader: output)
     let isInterrupted = Atomic(false)
     let stopping = Task {
       guard await stops.next() != nil else { return }

@@ -38,10 +38,10 @@ final class MCPServer: Sendable {
     (self.to, self.sound, self.signing, self.gateway) = (to, sound, signing, gateway)
   }
 
-  /// Serves the client until standard input ends or the client no longer reads. A signal removes all questions from the
+  /// Serves the client until standard input ends or its reader of standard output is gone. A signal removes all questions from the
   /// screens and ends the process.
   func run() async {
-    let stops = StopSignals()
+    let stops = StopSignals(also: [SIGHUP])
     let stopping = Task { [self] in
       guard await stops.next() != nil else { return }
       await takeBackAll()
