@@ -9,7 +9,7 @@ import signal
 import subprocess
 import threading
 import uuid
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import pytest
@@ -310,7 +310,9 @@ class Browser:
                     continue
                 if wanted in words and not any(word.startswith("--type=") for word in words):
                     os.kill(int(entry.name), signal.SIGKILL)
-        self.context.close()
+        # The driver may have noticed the end of the browser before.
+        with suppress(Exception):
+            self.context.close()
 
 
 @pytest.fixture
