@@ -296,8 +296,8 @@ class Browser:
 
     def titles(self):
         """The titles of all rows of the center, also of those outside of the window."""
-        return self.page.evaluate(
-            "() => document.querySelector('push-center').rows.filter((row) => row.entry).map((row) => row.entry.push.alert.title)")
+        return self.page.evaluate("""() => document.querySelector("push-center").rows.filter((row) => row.entry)
+          .map(({ entry: { push } }) => (push.alert ?? push.center).title)""")
 
     def kill(self):
         """Ends the browser as a crash does."""

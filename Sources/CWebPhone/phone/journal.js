@@ -120,6 +120,7 @@ export class Journal {
     const wanted = new Map(entries.map((entry) => [entry.ordinal, entry]));
     const transaction = this.#database.transaction(["changes", "snapshots"], "readwrite", { durability: "strict" });
     const [snapshots, isCommitted] = [transaction.objectStore("snapshots"), committed(transaction)];
+    isCommitted.catch(() => {});
     snapshots.put(state, "state");
     snapshots.put(position, "position");
     transaction.objectStore("changes").delete(IDBKeyRange.upperBound(position));

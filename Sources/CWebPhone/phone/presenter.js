@@ -17,7 +17,6 @@ export class Presenter {
     this.#phone = phone;
     document.addEventListener("visibilitychange", () => this.#noteVisible());
     this.#noteVisible();
-    this.tidy();
   }
 
   #noteVisible() {
@@ -63,9 +62,9 @@ export class Presenter {
     await this.tidy();
   }
 
-  /** Closes the notifications of alerts that are no longer queued. */
+  /** Closes the notifications of alerts that are no longer queued. Another tab than the one that shows them may lag behind. */
   async tidy() {
-    if (!this.#isPermitted) return;
+    if (!this.#phone.link.isLeader || !this.#isPermitted) return;
     const registration = await navigator.serviceWorker?.getRegistration("/phone");
     const shown = (await registration?.getNotifications()) ?? [];
     const queued = new Set(this.#phone.state.alerts.map(({ ordinal }) => ordinal));

@@ -36,13 +36,15 @@ async function answerNotice(notification, action) {
   notification.close();
   const pages = await clients.matchAll({ type: "window", includeUncontrolled: true });
   const page = pages.find((one) => new URL(one.url).pathname === "/phone");
-  if (change) {
-    await record(change);
-    // A page reports the answer itself; without one, the next visit repeats it.
-    if (!page) await report(change).catch(() => {});
-  }
-  if (action && action !== "view") return undefined;
-  const place = change ? `#/push/${ordinal}` : "";
+  if (change) await record(change);
+  // Without a network, and if no page is open, the next visit reports the answer.
+  const reported = change ? report(change).catch(() => {}) : undefined;
+  if (!action || action === "view") await show(page, change ? `#/push/${ordinal}` : "");
+  await reported;
+}
+
+/** Shows a page at a place. */
+async function show(page, place) {
   if (!page) return clients.openWindow(`/phone${place}`);
   if (place) page.postMessage(place);
   return page.focus();
