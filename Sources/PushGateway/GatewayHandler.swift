@@ -100,6 +100,7 @@ final class GatewayHandler: Handler {
       return maximumAdminBodySize(exchange)
     }
     if WebAPI.isFor(request) { return Limits.maximumEnrollmentSize }
+    if request.has(.path, beginningWith: Paths.messages) { return Limits.maximumMessageSize }
     guard request.has(.path, beginningWith: GatewayHandler.devicePrefix) else { return 0 }
     if request.has(.path, beginningWith: "/v1/device/preferences") {
       // Unauthenticated clients get a lower limit.
@@ -185,7 +186,7 @@ final class GatewayHandler: Handler {
   /// errors of APNs.
   private static func isControl(_ request: Message) -> Bool {
     isForDevices(request) || request.has(.path, beginningWith: AdminAPI.prefix)
-      || isForHealth(request) || WebAPI.isFor(request)
+      || isForHealth(request) || WebAPI.isFor(request) || request.has(.path, beginningWith: Paths.messages)
   }
 
   /// Returns true if a request is for a device route; senders use the path next to them to retract pushes.
@@ -238,6 +239,8 @@ final class GatewayHandler: Handler {
       serve(exchange, healthRouter)
     } else if exchange.request.has(.path, beginningWith: AdminAPI.prefix), !exchange.connection.servesChannelsOnly {
       serveRemoteRequest(exchange)
+    } else if exchange.request.has(.path, beginningWith: Paths.messages), !exchange.connection.servesChannelsOnly {
+      provider.serveMessage(exchange)
     } else if let web, WebAPI.isFor(exchange.request), web.setting.serves(exchange.connection.peer),
       !exchange.connection.servesChannelsOnly
     {
