@@ -120,7 +120,7 @@ private struct MessageAddress {
     trustPath = FileManager.default.fileExists(atPath: path) ? path : nil
   }
 
-  /// Prints the token, and the command for a person.
+  /// Prints the token, and a command that sends a message.
   func show(_ made: CreatedSender, _ options: AdminOptions) {
     let url = "https://\(address)/send/\(made.name)"
     options.print(Result(name: made.name, token: made.token, url: url), data: made.token)
