@@ -122,11 +122,11 @@ def test_a_badge_is_a_number_by_the_rule_of_every_push(gateway, device, sender, 
 
 
 def test_advertising_is_refused_or_removed_as_the_app_has_it(gateway, device, sender):
-    status, _, answer = sender.curl("-d", AD)
+    status, _, answer = sender.curl("-d", json.dumps({"title": "News", "body": AD}))
     assert (status, answer["rule"]) == (403, "A9")
     topic = gateway.app(ads="hold")
     held = gateway.device(topic=topic)
-    status, _, answer = Sender(gateway, held.name, topic=topic).curl("-d", f"body={AD}".replace("%", "%25"))
+    status, _, answer = Sender(gateway, held.name, topic=topic).curl("-d", "title=News", "--data-urlencode", f"body={AD}")
     assert status == 200
     found = answer["recipients"][0]["devices"][0]
     assert found["presented"] == []

@@ -77,7 +77,7 @@ struct SendersAPI: Sendable {
   }
 
   private func record(_ sender: MessageSender) -> SenderRecord {
-    let names = sender.recipients.compactMap { recipient in
+    let names = sender.recipients.compactMap { recipient -> String? in
       switch recipient {
       case .device(let device): registrations.device(device)?.name
       case .group(let group):

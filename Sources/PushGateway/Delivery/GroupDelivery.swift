@@ -1,4 +1,5 @@
 import PushCore
+import PushPolicy
 import PushStorage
 
 /// The recipients of a push to a group at present: every device of every member that is registered for the app.

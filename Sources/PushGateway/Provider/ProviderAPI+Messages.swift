@@ -282,7 +282,7 @@ private final class CollectedOutcomes: Sendable {
   ///   - count: the number of pushes, at least 1.
   ///   - done: called once after the last outcome, with the reason of a failure.
   init(count: Int, done: @escaping @Sendable (Reason?) -> Void) {
-    state = Mutex((count, nil))
+    state = Mutex((left: count, failure: nil))
     self.done = done
   }
 

@@ -105,7 +105,8 @@ import Testing
   }
 
   @Test(arguments: [
-    (#"{"badge":"3"}"#, "B1"), (#"{"body":"Flash sale! Up to 70% off everything. Shop now before midnight"}"#, "A9"),
+    (#"{"badge":"3"}"#, "B1"),
+    (#"{"title":"News","body":"Flash sale! Up to 70% off everything. Shop now before midnight"}"#, "A9"),
   ])
   func `the rules for senders refuse a message as a push`(_ body: String, _ rule: String) async throws {
     try await run { gateway, client, device, _ in

@@ -117,7 +117,7 @@ import Testing
     #expect(refusal("x".utf8, "image/png")?.reason == "UnsupportedContentType")
     // Each byte is six in JSON.
     #expect(refusal([UInt8](repeating: 1, count: 4096), "text/plain")?.status == 413)
-    #expect(refusal([0xFF, 0xFE], "text/plain")?.status == 400)
+    #expect(refusal([0xFF, 0xFE] as [UInt8], "text/plain")?.status == 400)
   }
 
   @Test(arguments: [nil, form, json, "text/plain"]) func `no body ends the process`(_ type: String?) {
