@@ -261,6 +261,17 @@ package enum Limits {
   package static let maximumAdministratorTokens = 1_000
   /// The maximum validity in days of an administrator's token.
   package static let maximumAdministratorTokenDays = 3650
+  /// The maximum numbers of senders of messages, and of the recipients of one.
+  package static let maximumMessageSenders = 1_000
+  package static let maximumMessageRecipients = 100
+  /// The usual and the maximum number of messages in a minute of a sender: one in a second, and as many as a program
+  /// with a provider token needs.
+  package static let standardMessageRate = 60
+  package static let maximumMessageRate = 6_000
+  /// The maximum size in bytes of a message's request: that of a payload.
+  package static let maximumMessageSize = maximumPayloadSize
+  /// The maximum number of devices in the answer to a message. Each costs a decision on an event loop.
+  package static let maximumAnsweredDevices = 100
   /// The pages of the database's write-ahead log at which a writer starts a checkpoint: 32 MB, three times the size
   /// that the mailbox leaves.
   package static let maximumDatabaseLogPages = 8_192

@@ -2,6 +2,8 @@
 package enum Role: String, Sendable, Codable, CaseIterable {
   /// Pushes to the apps of its team and manages their channels: the token of a key, or a certificate.
   case provider
+  /// Sends messages to the app and the recipients of its sender: the token of a sender.
+  case sender
   /// Receives pushes, reports on them, and changes its user's preferences: the secret of a device.
   case device
   /// A device that may also read the data of the admin API.

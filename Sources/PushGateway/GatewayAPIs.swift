@@ -22,12 +22,15 @@ extension AdminAPI {
     let groups = GroupsAPI(
       registrations: registrations, groups: parts.groups, pushes: parts.pushes, schedule: parts.schedule,
       environment: parts.environment, clock: clock)
+    let senders = SendersAPI(
+      registrations: registrations, groups: parts.groups, senders: parts.messages.senders, clock: clock)
     let tokens = TokensAPI(remote: parts.remote, clock: clock, authority: authority)
     let channels = ChannelsAPI(
       registrations: registrations, channels: parts.channels, broadcasts: parts.broadcasts,
       presence: parts.clusterPresence, environment: parts.environment, clock: clock)
     let shares = SharesAPI(registrations: registrations, channels: channels, clock: clock, authority: authority)
     var others = schedule.routes + groups.routes + (certificates?.routes ?? []) + tokens.routes
+    others += senders.routes
     others += (faults?.routes ?? []) + channels.routes + shares.routes
     others += (service?.routes ?? []) + (logLevel?.routes ?? [])
     self.init(

@@ -66,7 +66,9 @@ struct PushCLI: ParsableCommand {
     groupedSubcommands: [
       CommandGroup(
         name: "Send",
-        subcommands: [Send.self, Run.self, Ask.self, MCP.self, Scheduled.self, Channels.self, Lint.self]),
+        subcommands: [
+          Send.self, Run.self, Ask.self, MCP.self, Scheduled.self, Channels.self, Senders.self, Lint.self,
+        ]),
       CommandGroup(
         name: "Receive", subcommands: [Subscribe.self, Open.self, Prefs.self, PolicyCommand.self, Join.self]),
       CommandGroup(name: "People", subcommands: [Devices.self, Persons.self, Groups.self]),

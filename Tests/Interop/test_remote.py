@@ -17,6 +17,8 @@ COMMANDS = [
     ("reader", "scheduled"), ("reader", "log --limit 5"), ("reader", "prefs --device {device}"),
     ("reader", "policy explain --device {device} --topic {topic} {payload}"),
     ("reader", "policy replay --device {device} --since 1h"), ("reader", "metrics"), ("reader", "admin audit"),
+    ("reader", "senders"), ("admin", "senders add s{n} --app {topic} --to desk"), ("admin", "senders rotate s{n}"),
+    ("admin", "senders remove s{n}"),
     ("reader", "admin tokens"), ("reader", "admin log-level"), ("reader", "apps category {topic}"),
     ("operator", "ads"), ("operator", "prefs set --device {device} sound=on"),
     ("operator", "apps add com.example.remote --name Remote --team {team}"),

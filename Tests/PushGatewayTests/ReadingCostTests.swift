@@ -31,6 +31,8 @@ import Testing
       CountedParser("settings given again", repeating: "loops: 2\n", by: readSettings),
       CountedParser("a setting of a list", "listen: [", repeating: "x,", "x]", by: readSettings),
       CountedParser("faults given again", "faults:\n", repeating: "- {name: a, reason: BadPath}\n", by: readFaults),
+      CountedParser("a message of fields", repeating: "body=%41&", by: readMessage),
+      CountedParser("a message of members", "{", repeating: #""a":1,"#, #""a":1}"#, by: readMessage),
       CountedParser("a pattern of choices", repeating: "a", by: search("(a|a)*b")),
       CountedParser("a pattern of repetitions", repeating: "a", by: search("^(a+)+b")),
       CountedParser("a pattern of two gaps", repeating: "x", by: search("x.*y.*z")),
@@ -58,6 +60,10 @@ import Testing
 
     private static func readFaults(_ bytes: [UInt8]) {
       _ = try? FaultRule.list(yaml: String(decoding: bytes, as: UTF8.self))
+    }
+
+    private static func readMessage(_ bytes: [UInt8]) {
+      _ = try? SentMessage(bytes, contentType: nil, parser: JSONParser(), now: 0)
     }
 
     private static func search(_ pattern: String) -> @Sendable ([UInt8]) -> Void {

@@ -27,6 +27,8 @@ final class GatewayParts: Sendable {
   let retractions: Retractions
   /// The settings and limits of remote administration.
   let remote: RemoteAdministration
+  /// The senders of messages, with their rates.
+  let messages: MessageAccess
   /// The pushes that are scheduled for a later time.
   let schedule: Schedule
   /// The open streams by channel.
@@ -93,6 +95,7 @@ final class GatewayParts: Sendable {
     retractions = try Retractions(store: store)
     remote = RemoteAdministration(
       try AdministratorTokens(store: store), isOn: configuration.isRemotelyAdministered)
+    messages = MessageAccess(try MessageSenders(store: store))
     schedule = Schedule(
       DeliverScheduled(
         scheduled: try ScheduledPushes(store: store), groups: groups, registrations: registrations, mailbox: mailbox,
@@ -123,7 +126,8 @@ final class GatewayParts: Sendable {
       registrations: registrations, channels: channels, devices: devices, router: router, clock: clock)
     apps = Apps(
       registrations: registrations, mailbox: mailbox, held: held, schedule: schedule, channels: channels,
-      broadcasts: broadcasts, groups: groups, answers: answers, retractions: retractions, clock: clock)
+      broadcasts: broadcasts, groups: groups, answers: answers, retractions: retractions, senders: messages.senders,
+      clock: clock)
     clusterPresence = ClusterPresence(
       router: router, conditions: conditions, liveChannels: liveChannels, mailbox: mailbox, cluster: backend.cluster)
     healthCheck = HealthCheck(
@@ -182,6 +186,7 @@ final class GatewayParts: Sendable {
     try? await registrations.expireCategories(now: clock.seconds)
     // The last use of a token is recorded per hour: a failed write is repeated without loss.
     try? await remote.tokens.settle()
+    try? await messages.senders.settle()
     await backend.tend()
   }
 
@@ -220,6 +225,7 @@ final class GatewayParts: Sendable {
     await groups.settle()
     await storePresence()
     try? await remote.tokens.settle()
+    try? await messages.senders.settle()
   }
 
   /// Closes the storage backend and the delivery log; may block.

@@ -1,4 +1,5 @@
 import PushCore
+import PushPolicy
 import PushStorage
 
 /// The recipients of a push to a group at present: every device of every member that is registered for the app.
@@ -38,6 +39,39 @@ struct GroupDelivery: Sendable {
     }
   }
 
+  /// Stores the copies of a push, after their recipients. Calls `answer` when all copies are on disk or all are refused.
+  ///
+  /// - Returns: false if `line` is full; then `answer` is never called.
+  func store(
+    _ push: StoredPush, for recipients: [Recipient], in line: GroupPushQueue,
+    _ destinations: Dispatcher.Destinations, answer: @escaping @Sendable (AppendOutcome) -> Void
+  ) -> Bool {
+    let isStored = push.expires > push.received / 1000
+    return line.enter(push.app, copies: recipients.count) { [self] in
+      groups.note(GroupDelivery.note(push, to: recipients)) { isDurable in
+        guard isDurable else {
+          line.end(copies: recipients.count)
+          return answer(.unavailable)
+        }
+        let copies = self.copies(of: push, to: recipients, now: destinations.clock.milliseconds())
+        guard isStored, !copies.isEmpty else {
+          destinations.log.append([push.event(.accepted, at: push.received)])
+          Dispatcher.deliverNow(copies, to: destinations)
+          line.end(copies: recipients.count)
+          return answer(.queued(seq: 0, replaced: nil))
+        }
+        destinations.mailbox.append(copies) { outcomes in
+          line.end(copies: recipients.count)
+          let stored = Dispatcher.record(copies, outcomes, in: destinations)
+          let outcome = outcomes.ofAll
+          if outcome.isAccepted { destinations.log.append([push.event(.accepted, at: push.received)]) }
+          answer(outcome)
+          Dispatcher.deliver(stored, to: destinations)
+        }
+      }
+    }
+  }
+
   /// Returns the record of the group's push and its recipients, for ``Groups``.
   static func note(_ push: StoredPush, to recipients: [Recipient]) -> Groups.Push {
     var persons: [PersonID] = []
@@ -53,5 +87,30 @@ extension StoredPush {
     return StoredPush(
       device: device, app: app, id: id, isSenderID: isSenderID, uniqueID: APNSID(using: &random), received: received,
       expires: expires, priority: priority, collapseID: collapseID, payload: payload, content: content)
+  }
+}
+
+extension AppendOutcome {
+  /// True if the response is 200.
+  var isAccepted: Bool {
+    switch self {
+    case .queued, .duplicate: true
+    case .unavailable, .failed: false
+    }
+  }
+}
+
+extension [AppendOutcome] {
+  /// The common outcome of all copies, which were stored together.
+  var ofAll: AppendOutcome {
+    var found = AppendOutcome.duplicate
+    for outcome in self {
+      switch outcome {
+      case .unavailable, .failed: return outcome
+      case .queued: found = outcome
+      case .duplicate: break
+      }
+    }
+    return found
   }
 }

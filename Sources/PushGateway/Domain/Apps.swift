@@ -13,6 +13,7 @@ struct Apps: Sendable {
   let groups: Groups
   let answers: Answers
   let retractions: Retractions
+  let senders: MessageSenders
   let clock: WallClock
 
   /// Adds an app or changes its properties; omitted properties stay unchanged.
@@ -58,7 +59,7 @@ struct Apps: Sendable {
   }
 
   /// Removes an app with everything that refers to it: registrations, pending pushes, channels, categories, answers,
-  /// preferences. Rows of the delivery log stay until they expire.
+  /// preferences, senders. Rows of the delivery log stay until they expire.
   ///
   /// The app itself is removed last, so that the same request completes an operation that a crash interrupted.
   func remove(_ app: App) async throws {
@@ -72,6 +73,7 @@ struct Apps: Sendable {
     try await channels.forget(app.id)
     try await answers.forget(app.id)
     try await retractions.forget(app.id)
+    try await senders.forget(app.id)
     for person in registrations.persons where person.preferences.apps[app.topic] != nil {
       _ = try await registrations.changePreferences(of: person.id) { $0.apps[app.topic] = nil }
     }

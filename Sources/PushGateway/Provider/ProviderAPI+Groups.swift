@@ -39,7 +39,7 @@ extension ProviderAPI {
   /// recipient.
   ///
   /// - Throws: `Forbidden` if all recipients refuse it.
-  private func admit(
+  func admit(
     _ push: StoredPush, to all: [GroupDelivery.Recipient]
   ) throws(Rejection) -> [GroupDelivery.Recipient] {
     guard let content = push.content, let app = parts.registrations.app(push.app) else { return all }
@@ -70,37 +70,11 @@ extension ProviderAPI {
     }
     let isStored = push.expires > push.received / 1000
     let later = NIOLoopBound((self, exchange.reference), eventLoop: connection.loop.eventLoop)
-    let destinations = Dispatcher.Destinations(
-      mailbox: parts.mailbox, router: parts.router, log: parts.log, clock: parts.clock)
-    @Sendable func answer(_ outcome: AppendOutcome) {
+    let isTaken = delivery.store(push, for: recipients, in: parts.groupPushes, destinations) { outcome in
       later.eventLoop.execute {
         let (api, reference) = later.value
         reference.connection.runningRequests -= 1
         if let exchange = reference.exchange { api.answer(exchange, push, outcome, isStored: isStored) }
-      }
-    }
-    let line = parts.groupPushes
-    let isTaken = line.enter(push.app, copies: recipients.count) {
-      delivery.groups.note(GroupDelivery.note(push, to: recipients)) { isDurable in
-        guard isDurable else {
-          line.end(copies: recipients.count)
-          return answer(.unavailable)
-        }
-        let copies = delivery.copies(of: push, to: recipients, now: destinations.clock.milliseconds())
-        guard isStored, !copies.isEmpty else {
-          destinations.log.append([push.event(.accepted, at: push.received)])
-          Dispatcher.deliverNow(copies, to: destinations)
-          line.end(copies: recipients.count)
-          return answer(.queued(seq: 0, replaced: nil))
-        }
-        destinations.mailbox.append(copies) { outcomes in
-          line.end(copies: recipients.count)
-          let stored = Dispatcher.record(copies, outcomes, in: destinations)
-          let outcome = outcomes.ofAll
-          if outcome.isAccepted { destinations.log.append([push.event(.accepted, at: push.received)]) }
-          answer(outcome)
-          Dispatcher.deliver(stored, to: destinations)
-        }
       }
     }
     guard isTaken else {
@@ -111,6 +85,11 @@ extension ProviderAPI {
     connection.runningRequests += 1
   }
 
+  /// The destinations of accepted pushes.
+  var destinations: Dispatcher.Destinations {
+    Dispatcher.Destinations(mailbox: parts.mailbox, router: parts.router, log: parts.log, clock: parts.clock)
+  }
+
   private func answer(_ exchange: Exchange, _ push: StoredPush, _ outcome: AppendOutcome, isStored: Bool) {
     switch outcome {
     case .queued: accept(exchange, push, isStored ? .stored : .unstored)
@@ -118,30 +97,5 @@ extension ProviderAPI {
     case .unavailable: refuse(exchange, Rejection(.serviceUnavailable))
     case .failed: refuse(exchange, Rejection(.internalServerError))
     }
-  }
-}
-
-extension AppendOutcome {
-  /// True if the response is 200.
-  fileprivate var isAccepted: Bool {
-    switch self {
-    case .queued, .duplicate: true
-    case .unavailable, .failed: false
-    }
-  }
-}
-
-extension [AppendOutcome] {
-  /// The common outcome of all copies, which were stored together.
-  var ofAll: AppendOutcome {
-    var found = AppendOutcome.duplicate
-    for outcome in self {
-      switch outcome {
-      case .unavailable, .failed: return outcome
-      case .queued: found = outcome
-      case .duplicate: break
-      }
-    }
-    return found
   }
 }

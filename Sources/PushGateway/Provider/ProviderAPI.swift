@@ -113,7 +113,7 @@ final class ProviderAPI {
   /// Counts a request to a token of an app.
   ///
   /// - Throws: `TooManyRequests`.
-  func allow(_ token: DeviceToken, _ app: App, of sender: ProviderSender, now: Int64) throws(Rejection) {
+  func allow(_ token: DeviceToken, _ app: App, of sender: ProviderSender?, now: Int64) throws(Rejection) {
     rates.set(parts.senderRates.perToken)
     guard rates.take(token, at: now) else {
       shared.meter.reached(.rate)
@@ -258,8 +258,8 @@ final class ProviderAPI {
   /// Counts a push or a broadcast of an app.
   ///
   /// - Throws: `TooManyRequests`.
-  func count(_ app: App, of sender: ProviderSender, now: Int64) throws(Rejection) {
-    guard let limit = parts.senderRates.excess(app.id, of: app.team ?? sender.team, at: now) else { return }
+  func count(_ app: App, of sender: ProviderSender?, now: Int64) throws(Rejection) {
+    guard let limit = parts.senderRates.excess(app.id, of: app.team ?? sender?.team, at: now) else { return }
     shared.meter.reached(limit)
     throw Rejection(.tooManyRequests)
   }

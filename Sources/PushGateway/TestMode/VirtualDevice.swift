@@ -66,16 +66,3 @@ final class VirtualDevice: LiveSubscription {
   // Only the router of a cluster calls this.
   func resync() {}
 }
-
-extension Presentation {
-  /// The parts that a device shows, plays and counts.
-  fileprivate var presentedParts: [Part] {
-    Part.allCases.filter { part in
-      switch part {
-      case .badge: badge != nil
-      case .sound: sound != nil
-      case .alert: alert != nil
-      }
-    }
-  }
-}

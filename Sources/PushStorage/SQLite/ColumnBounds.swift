@@ -14,6 +14,8 @@ package enum ColumnBounds {
   package static let number: ClosedRange<Int64> = 1...Limits.maximumNumber
   /// The number up to which something is done; 0 before the first.
   package static let progress: ClosedRange<Int64> = 0...Limits.maximumNumber
+  /// The number of messages in a minute of a sender.
+  package static let messageRate: ClosedRange<Int64> = 1...Int64(Limits.maximumMessageRate)
   /// The row of an app: ``MailboxIndex`` has four bytes for it.
   package static let app: ClosedRange<Int64> = 0...Int64(UInt32.max)
   /// The address of a group (``GroupAddress``).
@@ -31,12 +33,13 @@ package enum ColumnBounds {
       (_, "gap_from"), (_, "gap_to"), (_, "gap_dropped"):
       number
     case ("app", "id"), ("former_app", "id"), ("mailbox", "app"), ("scheduled", "app"),
-      ("retraction", "app"), ("group_push", "app"), ("group_token", "app"):
+      ("retraction", "app"), ("group_push", "app"), ("group_token", "app"), ("sender", "app"):
       app
     case (_, "seq"), (_, "acknowledged"), (_, "last_seq"), (_, "last_number"), (_, "seen"): progress
     case (_, "received"), (_, "created"), (_, "deleted"), (_, "unregistered"), (_, "revoked"), (_, "at"): milliseconds
     case ("certificate", "expires"): certificateEnd
-    case ("device", "last_seen"), ("administrator", "last_used"): seconds
+    case ("device", "last_seen"), ("administrator", "last_used"), ("sender", "last_used"): seconds
+    case ("sender", "rate"): messageRate
     case ("group_push", "address"): address
     case ("scheduled", "device"): recipient
     case ("former_device", "id"): progress

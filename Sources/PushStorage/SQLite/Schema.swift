@@ -336,6 +336,21 @@ package enum Schema {
           );
           """)
     }
+    migrator.registerMigration("senders") { db in
+      try db.execute(
+        sql: """
+          -- Senders of messages, which have a token instead of a key.
+          CREATE TABLE sender (
+            name TEXT PRIMARY KEY,
+            token_hash BLOB NOT NULL UNIQUE, -- SHA-256
+            app INTEGER NOT NULL,
+            recipients TEXT NOT NULL,      -- JSON array of numbers: devices, and groups with a minus
+            rate INTEGER NOT NULL,         -- messages in a minute
+            created INTEGER NOT NULL,      -- milliseconds since 1970
+            last_used INTEGER              -- the hour of it, in seconds since 1970; NULL: never
+          );
+          """)
+    }
     return migrator
   }
 

@@ -2,6 +2,7 @@ import HTTP2Transport
 import NIOCore
 import NIOEmbedded
 import PushCore
+import PushPolicy
 
 @testable import PushGateway
 
@@ -21,6 +22,22 @@ extension FuzzTarget {
         precondition(other.isFound(in: text) == isFound, "two patterns of the same texts differ: \(equal)")
       }
       if let optional = try? LinearPattern("^(\(source))?") { precondition(optional.isFound(in: text)) }
+    }
+  }
+
+  /// The body of a message. The first byte gives its content type. An accepted message is a payload without a fault.
+  static let message = FuzzTarget("message", maximumSize: 600) {
+    let parser = JSONParser()
+    let types = [nil, "text/plain", "application/json", "application/x-www-form-urlencoded", "image/png"]
+    return { bytes in
+      guard let first = bytes.first else { return }
+      let type = types[Int(first) % types.count]
+      guard let message = try? SentMessage(Array(bytes.dropFirst()), contentType: type, parser: parser, now: 0) else {
+        return
+      }
+      precondition(message.payload.count <= Limits.maximumPayloadSize)
+      guard let payload = try? parser.payload(message.payload.span) else { fatalError("a payload is JSON") }
+      precondition(payload.faults.allSatisfy { $0.pointer == "/aps/badge" }, "only a badge keeps its type")
     }
   }
 

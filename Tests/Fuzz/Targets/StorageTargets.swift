@@ -113,6 +113,8 @@ final class DamagedDatabase {
       + "(2, 1700000000000, 'POST', '/', '{}', NULL, NULL)",
     "administrator VALUES (zeroblob(32), 'ada', 'admin', 1700000000000, 1800000000, NULL), "
       + "(randomblob(32), 'ci', 'reader', 1700000000000, 1800000000, 1700000000)",
+    "sender VALUES ('backup', zeroblob(32), 1, '[1,-1]', 60, 1700000000000, NULL), "
+      + "('ci', randomblob(32), 1, '[]', 6000, 1700000000000, 1700000000)",
     "retraction VALUES (1, 1, 1, zeroblob(20), 1700000000000), (2, 2, NULL, randomblob(20), 1700000000000)",
   ]
 

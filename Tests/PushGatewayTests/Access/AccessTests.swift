@@ -72,6 +72,8 @@ import Testing
       Route(
         method: "DELETE", pattern: "/v1/pushes/{token}/{id}", path: "/v1/pushes/\(device.token)/\(SampleRequest.id)",
         fields: [(.apnsTopic, topic)], role: .provider),
+      // No credential of this table is that of a sender.
+      Route(method: "POST", pattern: "/send/{name}", path: "/send/none", role: .sender),
       Route(
         method: "POST", pattern: "/4/broadcasts/apps/{topic}", path: "/4/broadcasts/apps/" + topic, fields: named,
         role: .provider),
@@ -128,7 +130,8 @@ import Testing
       "/admin/v1/persons/{name}", "/admin/v1/groups/{name}", "/admin/v1/batches", "/admin/v1/batches/{name}",
       "/admin/v1/invitations",
       "/admin/v1/invitations/{id}", "/admin/v1/channels/{id}/shares", "/admin/v1/shares/{id}", "/admin/v1/tokens",
-      "/admin/v1/tokens/{name}", "/admin/v1/certificates",
+      "/admin/v1/tokens/{name}", "/admin/v1/senders", "/admin/v1/senders/{name}", "/admin/v1/senders/{name}/token",
+      "/admin/v1/certificates",
       "/admin/v1/certificates/server", "/admin/v1/certificates/revocations", "/admin/v1/certificates/rollover",
       "/admin/v1/backup",
     ]
@@ -161,6 +164,7 @@ import Testing
     switch route.role {
     case nil: true
     case .provider: credential == .key
+    case .sender: false
     case .device: credential == .device || credential == .operatorDevice || credential == .session
     case .session: credential == .session
     default: credential == .admin || !route.isForSocket && administers(credential, route.role)

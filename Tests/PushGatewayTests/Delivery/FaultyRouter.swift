@@ -31,6 +31,8 @@ final class FaultyRouter: PushRouter {
     case notifiesLate
     /// A notice is delivered to all streams, without its exception.
     case leavesNobodyOut
+    /// An acknowledgement is not delivered.
+    case losesAcknowledgements
     /// No stream is asked to read again.
     case neverResyncs
 
@@ -46,6 +48,7 @@ final class FaultyRouter: PushRouter {
       case .reversesOrder: "order is kept"
       case .notifiesLate: "a notice keeps its position among pushes"
       case .leavesNobodyOut: "one stream can be left out of what is told"
+      case .losesAcknowledgements: "an acknowledgement comes to every stream of its device"
       case .neverResyncs: "every stream is asked to read again"
       }
     }
@@ -137,6 +140,7 @@ final class FaultyRouter: PushRouter {
 
   func notify(_ device: DeviceID, _ notice: DeviceNotice, except number: UInt64?) {
     if fault == .notifiesLate { return pending.withLock { $0.append((device, notice, number)) } }
+    if fault == .losesAcknowledgements, case .acknowledged = notice { return }
     registry.notify(device, notice, except: fault == .leavesNobodyOut ? nil : number)
   }
 

@@ -247,6 +247,15 @@ enum ReleasedSchemas {
           (8, 3, 1, 1, zeroblob(20), 0, zeroblob(20), 1700000000000, 9000000000, 10, '', 8, NULL),
           (9, 4, 1, 1, zeroblob(20), 0, zeroblob(20), 1700000000000, 9000000000, 10, '', 8, NULL);
         """),
+    Step(
+      migration: "senders",
+      dump: """
+        CREATE TABLE sender (
+          name TEXT PRIMARY KEY, token_hash BLOB NOT NULL UNIQUE, app INTEGER NOT NULL, recipients TEXT NOT NULL,
+          rate INTEGER NOT NULL, created INTEGER NOT NULL, last_used INTEGER
+        );
+        INSERT INTO sender VALUES ('backup', x'06', 1, '[1,-1]', 60, 1700000000000, NULL);
+        """),
   ]
 
   /// Version 0.1.0, with a row in every table.

@@ -94,7 +94,13 @@ import Testing
     #expect(try await !retractions[1].add(.number(1), app: 1, from: persons, at: 6))
     try await tokens[1].add(
       AdministratorToken(name: "ci", role: .reader, created: 1, expires: 9_000_000_000), text: "secret")
+    let senders = try stores.map { try MessageSenders(store: $0) }
+    let sender = MessageSender(name: "backup", app: AppID(row: 1), recipients: [.group(ops.id)], rate: 60, created: 1)
+    try await senders[1].add(sender, token: "first")
+    _ = try await senders[1].rotate("backup", token: "second")
     try await follow()
+    #expect(senders[0].find("backup", token: "first", now: 5) == nil)
+    #expect(senders[0].find("backup", token: "second", now: 5)?.recipients == sender.recipients)
     #expect(groups[0].registration(registration.token)?.environment == .production)
     #expect(groups[1].find("ops")?.members == persons)
     #expect(retractions[1].contains(.number(1), of: persons[0], app: 1))

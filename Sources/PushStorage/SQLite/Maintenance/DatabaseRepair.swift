@@ -327,6 +327,7 @@ private struct RepairTable {
     case "group_token":
       values[0].blob?.count == DeviceToken.size && values[3].text.map { Environment(rawValue: $0) != nil } ?? false
     case "group_push": isID(4) && isJSON(5, [Int64].self)
+    case "sender": isJSON(3, [Int64].self)
     case "retraction": isID(3)
     case "mailbox_state":
       // A gap has all of its columns or none.

@@ -32,6 +32,7 @@ package enum StoredRows {
     try Answers.checkRows(db)
     try AuditTrail.checkRows(db)
     try AdministratorTokens.checkRows(db)
+    try MessageSenders.checkRows(db)
     try ScheduledPushes.checkRows(db)
     try Retractions.checkRows(db)
     try Groups.checkRows(db)

@@ -1,0 +1,91 @@
+import GatewayProtocol
+import HTTP2Transport
+import PushCore
+import PushStorage
+
+/// The routes `/admin/v1/senders…`: senders of messages, which have a token instead of a key.
+struct SendersAPI: Sendable {
+  let registrations: any Registrations
+  let groups: Groups
+  let senders: MessageSenders
+  let clock: WallClock
+
+  var routes: [Router.Route] {
+    [
+      .init("GET", .senders, .reader) { request in
+        Response(rows: try ListsAPI.page(request, senders.list, \.name).map(record))
+      },
+      .init("POST", .senders, .admin, add),
+      .init("POST", .senderToken, .admin) { request in
+        let token = SenderTokenText.make()
+        let sender = try await senders.rotate(request.parameters[0], token: token)
+        return Response(CreatedSender(name: sender.name, token: token), status: 201)
+      },
+      .init("DELETE", .sender, .admin) { request in
+        try await senders.remove(request.parameters[0])
+        return .noContent
+      },
+    ]
+  }
+
+  private func add(_ request: ControlRequest) async throws -> Response {
+    let body: SenderRequest = try request.decoded()
+    let app = try registrations.app(topic: body.app)
+    let rate = body.rate ?? Limits.standardMessageRate
+    guard (1...Limits.maximumMessageRate).contains(rate) else {
+      throw Problem.badRequest(
+        "invalid rate of a sender: expected 1 to \(Limits.maximumMessageRate) messages in a minute")
+    }
+    guard (1...Limits.maximumMessageRecipients).contains(body.recipients.count) else {
+      throw Problem.badRequest(
+        "invalid recipients of a sender: expected 1 to \(Limits.maximumMessageRecipients) devices or groups")
+    }
+    var recipients: [MessageSender.Recipient] = []
+    for name in body.recipients {
+      let recipient = try recipient(named: name, app)
+      if !recipients.contains(recipient) { recipients.append(recipient) }
+    }
+    let token = SenderTokenText.make()
+    let sender = MessageSender(
+      name: body.name, app: app.id, recipients: recipients, rate: rate, created: clock.milliseconds())
+    try await senders.add(sender, token: token)
+    return Response(CreatedSender(name: sender.name, token: token), status: 201)
+  }
+
+  /// Returns the device, else the group, with a name.
+  ///
+  /// - Throws: a refusal if it is not registered for the app. A registered group also keeps its number after its
+  ///   removal, so that no later group becomes a recipient.
+  private func recipient(named name: String, _ app: App) throws -> MessageSender.Recipient {
+    if let group = groups.find(name), (try? registrations.device(named: name)) == nil {
+      guard groups.registrations(of: group).contains(where: { $0.app == app.id }) else {
+        throw unregistered(name, app, "groups")
+      }
+      return .group(group.id)
+    }
+    let device = try registrations.device(named: name).id
+    guard registrations.registrations(of: device).contains(where: { $0.0.app == app.id }) else {
+      throw unregistered(name, app, "devices")
+    }
+    return .device(device)
+  }
+
+  private func unregistered(_ name: String, _ app: App, _ kind: String) -> RegistrationRefusal {
+    RegistrationRefusal(
+      kind: .conflict,
+      description: "\(name) is not registered for \(app.topic): `pushcli \(kind) register \(name) \(app.topic)`")
+  }
+
+  private func record(_ sender: MessageSender) -> SenderRecord {
+    let names = sender.recipients.compactMap { recipient -> String? in
+      switch recipient {
+      case .device(let device): registrations.device(device)?.name
+      case .group(let group):
+        groups.group(at: GroupAddress(group: group, environment: .development).device)?.name
+      }
+    }
+    return SenderRecord(
+      name: sender.name, app: registrations.app(sender.app)?.topic ?? "", recipients: names, rate: sender.rate,
+      created: Timestamp.text(sender.created), lastUsed: sender.lastUsed.map { Timestamp.text(seconds: $0) })
+  }
+}

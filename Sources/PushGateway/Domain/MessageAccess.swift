@@ -1,0 +1,52 @@
+import HTTP2Transport
+import PushCore
+import PushStorage
+import Synchronization
+
+/// The senders of messages, with their rates and the limits on refused tokens.
+final class MessageAccess: Sendable {
+  let senders: MessageSenders
+  private let failures = AddressRateLimiter(
+    remote: Limits.failedAuthentications, local: Limits.localFailedAuthentications)
+  /// The usage of each sender, by its name.
+  private let buckets = Mutex<[String: TokenBucket]>([:])
+
+  init(_ senders: MessageSenders) { self.senders = senders }
+
+  /// Counts a refused token; false if it exceeds the limit of its address.
+  ///
+  /// - Parameter now: milliseconds since 1970.
+  func countFailure(from source: UnauthenticatedConnections.Source, at now: Int64) -> Bool {
+    failures.take(source, at: now)
+  }
+
+  /// Counts a message of a sender.
+  ///
+  /// - Parameter now: milliseconds since 1970.
+  /// - Returns: the seconds after which the sender may send again; nil if the message is within its rate.
+  func excess(_ sender: MessageSender, at now: Int64) -> Int? {
+    let rate = TokenBucket.Rate(perMinute: sender.rate)
+    let isAllowed = buckets.withLock { buckets in
+      // A removed sender leaves its bucket.
+      if buckets.count > 2 * Limits.maximumMessageSenders {
+        buckets = buckets.filter { entry in
+          var bucket = entry.value
+          return !bucket.isFull(at: now)
+        }
+      }
+      var bucket = buckets[sender.name] ?? TokenBucket(rate, at: now)
+      if bucket.rate != rate { bucket = TokenBucket(rate, at: now) }
+      defer { buckets[sender.name] = bucket }
+      return bucket.take(at: now)
+    }
+    return isAllowed ? nil : (60 + sender.rate - 1) / sender.rate
+  }
+}
+
+extension TokenBucket.Rate {
+  /// Makes a rate whose burst is the quota of one minute.
+  fileprivate init(perMinute count: Int) {
+    self.init(perSecond: count)
+    seconds = 60
+  }
+}

@@ -1,0 +1,288 @@
+import PushCore
+import PushPolicy
+
+/// A message of a sender without a provider token, decoded to the payload of a push.
+///
+/// The content type selects the form: a text, the fields of a form, or a JSON object with the same fields. `curl -d`
+/// sends every body as a form. So a body of this type, or of none, is JSON if it is a JSON object, a form if it begins
+/// with the name of a field and `=`, and otherwise a text.
+struct SentMessage: Sendable, Equatable {
+  /// The fields of a form and of a JSON object.
+  enum Field: String, CaseIterable, Sendable {
+    case title, subtitle, body, link, level, badge, sound, category, thread, at
+    case delay = "in"
+  }
+
+  fileprivate enum Value {
+    case text(String)
+    /// A number in JSON.
+    case number(String)
+    /// A boolean, an array or an object.
+    case other
+  }
+
+  /// The payload of the push, as a sender with a provider token would send it.
+  let payload: [UInt8]
+  /// The time of delivery in seconds since 1970; nil: now.
+  let deliverAt: Int64?
+
+  /// Decodes the body of a request.
+  ///
+  /// - Parameter now: seconds since 1970.
+  init(
+    _ body: [UInt8], contentType: String?, parser: JSONParser, now: Int64
+  ) throws(MessageRefusal) {
+    ReadingSteps.add(body.count)
+    let fields = try SentMessage.fields(of: body, SentMessage.mediaType(contentType), parser)
+    deliverAt = try SentMessage.deliveryTime(fields, now: now)
+    payload = try SentMessage.payload(fields)
+    guard payload.count <= Limits.maximumPayloadSize else { throw SentMessage.tooLarge }
+  }
+
+  static let tooLarge = MessageRefusal(
+    413, "MessageTooLarge", "the message is too large: expected at most \(Limits.maximumMessageSize) bytes")
+
+  // MARK: Forms of a body
+
+  /// Returns a media type without its parameters; nil if there is none.
+  private static func mediaType(_ contentType: String?) -> String? {
+    let type = contentType?.prefix { $0 != ";" }.filter { $0 != " " && $0 != "\t" }.lowercased()
+    return type?.isEmpty == true ? nil : type
+  }
+
+  private static func fields(
+    of body: [UInt8], _ type: String?, _ parser: JSONParser
+  ) throws(MessageRefusal) -> [Field: Value] {
+    switch type {
+    case "text/plain": return [.body: .text(try text(body[...]))]
+    case "application/json": return try members(of: body, parser)
+    case nil, "application/x-www-form-urlencoded":
+      if isObject(body, parser) { return try members(of: body, parser) }
+      return try form(body) ?? [.body: .text(try text(body[...]))]
+    case let type?:
+      throw MessageRefusal(
+        415, "UnsupportedContentType",
+        "unsupported content type \(type.prefix(64)): expected text/plain, application/json or "
+          + "application/x-www-form-urlencoded")
+    }
+  }
+
+  private static func isObject(_ body: [UInt8], _ parser: JSONParser) -> Bool {
+    guard body.first(where: { $0 > 0x20 }) == UInt8(ascii: "{") else { return false }
+    return (try? parser.parse(body.span) { $0.kind == .object }) == true
+  }
+
+  private static func members(of body: [UInt8], _ parser: JSONParser) throws(MessageRefusal) -> [Field: Value] {
+    var fields: [Field: Value] = [:]
+    var refusal: MessageRefusal?
+    do {
+      try parser.parse(body.span) { root in
+        guard root.kind == .object else {
+          refusal = .badMessage(#"the body is not a JSON object: expected one, as {"body":"Backup done"}"#)
+          return
+        }
+        root.forEachMember { name, value in
+          guard refusal == nil, value.kind != .null else { return }
+          do throws(MessageRefusal) {
+            try add(Value(value), name, to: &fields)
+          } catch {
+            refusal = error
+          }
+        }
+      }
+    } catch {
+      throw .badMessage("the body is not JSON: \(error.message)")
+    }
+    if let refusal { throw refusal }
+    return fields
+  }
+
+  /// Returns the fields of a form; nil if the body does not begin with the name of a field and `=`.
+  private static func form(_ body: [UInt8]) throws(MessageRefusal) -> [Field: Value]? {
+    var fields: [Field: Value] = [:]
+    for pair in withoutLineEnd(body[...]).split(separator: UInt8(ascii: "&")) {
+      let sides = pair.split(separator: UInt8(ascii: "="), maxSplits: 1, omittingEmptySubsequences: false)
+      let name = String(decoding: sides[0], as: UTF8.self)
+      if fields.isEmpty, sides.count < 2 || Field(rawValue: name) == nil { return nil }
+      let value = try text(percentDecoded(sides.count > 1 ? sides[1] : []))
+      // A form has no types: digits are a number where one is expected.
+      try add(name == Field.badge.rawValue && Int(value) != nil ? .number(value) : .text(value), name, to: &fields)
+    }
+    return fields.isEmpty ? nil : fields
+  }
+
+  private static func add(_ value: Value, _ name: String, to fields: inout [Field: Value]) throws(MessageRefusal) {
+    guard let field = Field(rawValue: name) else {
+      let names = Field.allCases.map(\.rawValue).joined(separator: ", ")
+      throw .badMessage("unknown field \(name.prefix(32)): expected \(names); in a form, write & in a value as %26")
+    }
+    guard fields.updateValue(value, forKey: field) == nil else { throw .badMessage("\(name) is given twice") }
+  }
+
+  private static func percentDecoded(_ part: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
+    var bytes: [UInt8] = []
+    var rest = part
+    while let byte = rest.popFirst() {
+      if byte == UInt8(ascii: "%"), rest.count >= 2, let high = hexValue(rest[rest.startIndex]),
+        let low = hexValue(rest[rest.startIndex + 1])
+      {
+        bytes.append(high << 4 | low)
+        rest = rest.dropFirst(2)
+      } else {
+        bytes.append(byte == UInt8(ascii: "+") ? UInt8(ascii: " ") : byte)
+      }
+    }
+    return bytes[...]
+  }
+
+  private static func withoutLineEnd(_ bytes: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
+    var bytes = bytes
+    while bytes.last == UInt8(ascii: "\n") || bytes.last == UInt8(ascii: "\r") { bytes.removeLast() }
+    return bytes
+  }
+
+  private static func text(_ bytes: ArraySlice<UInt8>) throws(MessageRefusal) -> String {
+    guard let text = String(validating: withoutLineEnd(bytes), as: UTF8.self) else {
+      throw .badMessage("the text is not valid UTF-8")
+    }
+    return text
+  }
+
+  // MARK: The push
+
+  private static func deliveryTime(_ fields: [Field: Value], now: Int64) throws(MessageRefusal) -> Int64? {
+    let time: Int64
+    switch (try word(.at, fields), try word(.delay, fields)) {
+    case (nil, nil): return nil
+    case (_?, _?): throw .badMessage("at, in: expected only one of them")
+    case (let at?, nil):
+      let milliseconds = Timestamp.read(at.utf8) ?? Timestamp.read(at.utf8, .seconds)
+      guard let seconds = Int64(at) ?? milliseconds.map({ $0 / 1000 }) else {
+        throw .badMessage("at: expected a time in UTC, as 2026-11-21T18:00:00Z, or seconds since 1970")
+      }
+      time = seconds
+    case (nil, let delay?):
+      guard let span = TimeSpan(delay) else { throw .badMessage("in: expected a duration, as 30s, 10m, 2h or 7d") }
+      time = now + Int64(span.seconds.rounded(.up))
+    }
+    guard time > now else { return nil }
+    guard time - now <= Int64(Limits.maximumScheduleTime) else {
+      throw .badMessage("at, in: expected a time within 30 days")
+    }
+    return time
+  }
+
+  private static func payload(_ fields: [Field: Value]) throws(MessageRefusal) -> [UInt8] {
+    let (title, subtitle) = (try word(.title, fields), try word(.subtitle, fields))
+    let (body, sound, link) = (try word(.body, fields), try word(.sound, fields), try link(fields))
+    let alert: [(StaticString, String?)] = [("title", title), ("subtitle", subtitle), ("body", body)]
+    let hasAlert = alert.contains { $0.1 != nil }
+    guard hasAlert || sound != nil || link != nil || fields[.badge] != nil else {
+      throw .badMessage("there is nothing to show: expected a text, or a title, body, badge, sound or link")
+    }
+    var json = JSONMembers()
+    json.begin("aps")
+    if hasAlert {
+      json.begin("alert")
+      for (name, text) in alert { json.add(name, text) }
+      json.end()
+    }
+    try json.add("badge", literal: badge(fields))
+    json.add("sound", sound)
+    json.add("category", try word(.category, fields))
+    json.add("thread-id", try word(.thread, fields))
+    json.add("interruption-level", try level(fields))
+    json.end()
+    json.add("url", link)
+    return json.bytes
+  }
+
+  /// Returns the text of a field; nil for a field that is absent or empty.
+  private static func word(_ field: Field, _ fields: [Field: Value]) throws(MessageRefusal) -> String? {
+    switch fields[field] {
+    case nil: return nil
+    case .text(let text)?: return text.isEmpty ? nil : text
+    case .number(let number)? where field == .at || field == .delay: return number
+    case .number?, .other?: throw .badMessage("\(field.rawValue): expected a text")
+    }
+  }
+
+  /// Returns the badge as JSON. A text stays a text, which rule B1 refuses as in every payload.
+  private static func badge(_ fields: [Field: Value]) throws(MessageRefusal) -> [UInt8]? {
+    switch fields[.badge] {
+    case nil: return nil
+    case .number(let number)?: return Array(number.utf8)
+    case .text(let text)?:
+      var literal: [UInt8] = []
+      appendJSONString(text, to: &literal)
+      return literal
+    case .other?: throw .badMessage("badge: expected a whole number of at least 0")
+    }
+  }
+
+  private static func level(_ fields: [Field: Value]) throws(MessageRefusal) -> String? {
+    guard let level = try word(.level, fields) else { return nil }
+    guard InterruptionLevel(rawValue: level) != nil else {
+      let levels = InterruptionLevel.allCases.map(\.rawValue).joined(separator: ", ")
+      throw .badMessage("level: expected \(levels)")
+    }
+    return level
+  }
+
+  private static func link(_ fields: [Field: Value]) throws(MessageRefusal) -> String? {
+    guard let link = try word(.link, fields) else { return nil }
+    guard link.hasPrefix("https://") || link.hasPrefix("http://"), link.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F })
+    else { throw .badMessage("link: expected an address that begins with https:// or http://") }
+    return link
+  }
+}
+
+extension SentMessage.Value {
+  fileprivate init(_ element: JSONElement) {
+    switch element.kind {
+    case .string: self = .text(element.string ?? "")
+    case .integer, .double:
+      self = .number(element.integer.map(String.init) ?? element.double.map { "\($0)" } ?? "0")
+    case .null, .bool, .array, .object: self = .other
+    }
+  }
+}
+
+/// A JSON object that is written member by member.
+private struct JSONMembers {
+  private var open = Array("{".utf8)
+  private var isFirst = true
+
+  /// The complete object.
+  var bytes: [UInt8] { open + "}".utf8 }
+
+  private mutating func name(_ name: StaticString) {
+    append(isFirst ? "\"" : ",\"", to: &open)
+    append(name, to: &open)
+    append("\":", to: &open)
+    isFirst = false
+  }
+
+  mutating func begin(_ object: StaticString) {
+    name(object)
+    append("{", to: &open)
+    isFirst = true
+  }
+
+  mutating func end() {
+    append("}", to: &open)
+    isFirst = false
+  }
+
+  mutating func add(_ member: StaticString, _ text: String?) {
+    guard let text else { return }
+    name(member)
+    appendJSONString(text, to: &open)
+  }
+
+  mutating func add(_ member: StaticString, literal: [UInt8]?) {
+    guard let literal else { return }
+    name(member)
+    open += literal
+  }
+}

@@ -1,0 +1,202 @@
+import Foundation
+import HTTP2Transport
+import PushPolicy
+import PushTesting
+import Testing
+
+@testable import GatewayClient
+@testable import GatewayProtocol
+@testable import PushCore
+@testable import PushGateway
+@testable import PushStorage
+
+/// Messages of senders without a provider token.
+@Suite(.timeLimit(.minutes(5))) struct MessageTests {
+  private static let token = "pgs-TEST"
+
+  /// Runs a test with a gateway that has the sender `backup` of a device and of a group with two further devices.
+  private func run(
+    rate: Int = 60, _ body: (TestGateway, Client, _ device: TestDevice, _ members: [TestDevice]) async throws -> Void
+  ) async throws {
+    try await TestGateway.run { gateway in
+      let device = try await gateway.enroll("phone")
+      let members = [
+        try await gateway.enroll("desk", person: "ben"), try await gateway.enroll("tablet", person: "ben"),
+      ]
+      let app = try gateway.registrations.app(topic: SampleRequest.topic).id
+      let ben = try gateway.registrations.person(named: "ben").id
+      let group = try await gateway.parts.groups.add("ops", [ben])
+      _ = try await gateway.parts.groups.register(group, app: app, environment: .development)
+      try await gateway.parts.messages.senders.add(
+        MessageSender(
+          name: "backup", app: app, recipients: [.device(device.id), .group(group.id)], rate: rate, created: 1),
+        token: MessageTests.token)
+      try await body(gateway, try await gateway.client(), device, members)
+    }
+  }
+
+  private func send(
+    _ client: Client, _ body: String, to name: String = "backup", token: String? = MessageTests.token,
+    _ fields: [(HeaderName, String)] = [], method: String = "POST"
+  ) async throws -> Client.Answer {
+    let own = token.map { [(HeaderName.authorization, "bearer " + $0)] } ?? []
+    return try await client.request(method, "/send/" + name, own + fields, body: Array(body.utf8))
+  }
+
+  private func json(_ answer: Client.Answer) throws -> [String: Any] {
+    try #require(try JSONSerialization.jsonObject(with: Data(answer.body)) as? [String: Any])
+  }
+
+  @Test func `a message goes to all recipients, and the answer has each device`() async throws {
+    try await run { gateway, client, device, members in
+      _ = try await gateway.parts.devices.changePreferences(
+        of: try #require(gateway.registrations.device(device.id)).person, assigning: ["sound=off"], app: nil,
+        category: nil, isByOwner: false)
+      let answer = try await send(client, "title=Backup&sound=default")
+      #expect(answer.status == 200)
+      let record = try json(answer)
+      let recipients = try #require(record["recipients"] as? [[String: Any]])
+      #expect(recipients.compactMap { $0["recipient"] as? String } == ["phone", "ops"])
+      let phone = try #require((recipients[0]["devices"] as? [[String: Any]])?.first)
+      #expect(phone["presented"] as? [String] == ["alert"])
+      let removed = try #require((phone["removed"] as? [[String: Any]])?.first)
+      #expect(removed["part"] as? String == "sound" && removed["rule"] as? String == "N4")
+      #expect((removed["reason"] as? String)?.isEmpty == false)
+      let desk = try #require(recipients[1]["devices"] as? [[String: Any]])
+      #expect(desk.compactMap { $0["device"] as? String } == ["desk", "tablet"])
+      #expect(desk.allSatisfy { $0["presented"] as? [String] == ["sound", "alert"] })
+      for one in [device] + members { #expect(gateway.parts.mailbox.waitingCount(for: one.id) == 1) }
+      let stream = try await TestStream.open(client, device)
+      let lines = try await stream.lines(upTo: "caught-up")
+      #expect(lines.first { $0.type == "push" }?.json["id"] as? String == record["id"] as? String)
+      #expect(gateway.parts.messages.senders.list.first?.lastUsed != nil)
+    }
+  }
+
+  @Test func `a wrong token and an unknown name have the same answer`() async throws {
+    try await run { gateway, client, device, _ in
+      for (name, token) in [("backup", "pgs-OTHER"), ("none", MessageTests.token), ("", MessageTests.token)] {
+        let answer = try await send(client, "x", to: name, token: token)
+        #expect(answer.status == 401, "\(name)")
+        #expect(try json(answer)["reason"] as? String == "Unauthorized")
+      }
+      #expect(try await send(client, "x", token: nil).status == 401)
+      #expect(try await send(client, "", method: "GET").status == 405)
+      _ = try await gateway.parts.messages.senders.rotate("backup", token: "pgs-NEXT")
+      #expect(try await send(client, "x").status == 401)
+      #expect(try await send(client, "x", token: "pgs-NEXT").status == 200)
+      try await gateway.parts.messages.senders.remove("backup")
+      #expect(try await send(client, "x", token: "pgs-NEXT").status == 401)
+      #expect(gateway.parts.mailbox.waitingCount(for: device.id) == 1)
+    }
+  }
+
+  @Test func `the rate of a sender is a minute's, and the answer says when to send again`() async throws {
+    try await run(rate: 2) { gateway, client, device, _ in
+      #expect(try await send(client, "1").status == 200)
+      #expect(try await send(client, "2").status == 200)
+      let answer = try await send(client, "3")
+      #expect(answer.status == 429 && answer.retryAfter == 30)
+      #expect(try json(answer)["reason"] as? String == "TooManyRequests")
+      gateway.clock.advance(seconds: 30)
+      #expect(try await send(client, "4").status == 200)
+      #expect(gateway.parts.mailbox.waitingCount(for: device.id) == 3)
+    }
+  }
+
+  @Test(arguments: [
+    (#"{"badge":"3"}"#, "B1"),
+    (#"{"title":"News","body":"Flash sale! Up to 70% off everything. Shop now before midnight"}"#, "A9"),
+  ])
+  func `the rules for senders refuse a message as a push`(_ body: String, _ rule: String) async throws {
+    try await run { gateway, client, device, _ in
+      let answer = try await send(client, body)
+      let refusal = try json(answer)
+      #expect(answer.status == 403 && refusal["reason"] as? String == "Forbidden")
+      #expect(refusal["rule"] as? String == rule)
+      #expect((refusal["message"] as? String)?.isEmpty == false)
+      #expect(gateway.parts.mailbox.waitingCount(for: device.id) == 0)
+      let rows = try await gateway.rows(.init(device: device.id, events: [.refused])).map(\.row)
+      #expect(rows.count == 1)
+    }
+  }
+
+  @Test func `a message for later is scheduled, and one with a known id is stored once`() async throws {
+    try await run { gateway, client, device, _ in
+      let later = try await send(client, #"{"body":"Later","in":"10m"}"#)
+      #expect(try json(later)["deliver_at"] as? String == "2027-01-15T08:10:00Z")
+      #expect(gateway.parts.schedule.pushes.count == 2)
+      for _ in 0..<2 {
+        let answer = try await send(client, "Once", [(.apnsID, SampleRequest.id)])
+        #expect(try json(answer)["id"] as? String == SampleRequest.id)
+      }
+      #expect(gateway.parts.mailbox.waitingCount(for: device.id) == 1)
+      #expect(try await send(client, "x", [(.apnsID, "x")]).status == 400)
+    }
+  }
+
+  @Test func `a recipient that is not registered is named beside the others`() async throws {
+    try await run { gateway, client, device, _ in
+      try await gateway.registrations.unregister(device.id, topic: SampleRequest.topic, now: 1)
+      let recipients = try #require(try json(try await send(client, "x"))["recipients"] as? [[String: Any]])
+      let refused = try #require(recipients[0]["refused"] as? [String: Any])
+      #expect(refused["reason"] as? String == "NotRegistered")
+      #expect(recipients[1]["refused"] == nil)
+      let group = try gateway.parts.groups.group(named: "ops")
+      try await gateway.parts.groups.remove(group, now: 1)
+      let answer = try await send(client, "x")
+      #expect(answer.status == 409)
+      #expect(try json(answer)["reason"] as? String == "NotRegistered")
+    }
+  }
+
+  @Test func `the type of the body counts, and so does its size`() async throws {
+    try await run { _, client, _, _ in
+      #expect(try await send(client, "x", [(.contentType, "image/png")]).status == 415)
+      #expect(try await send(client, "title=x", [(.contentType, "text/plain")]).status == 200)
+      let large = String(repeating: "x", count: Limits.maximumMessageSize + 1)
+      #expect(try await send(client, large, [(.contentType, "text/plain")]).status == 413)
+    }
+  }
+
+  @Test func `administrators add, list, rotate and remove senders`() async throws {
+    try await run { gateway, client, _, _ in
+      func ask(_ method: String, _ path: String, _ body: String = "{}") async throws -> Client.Answer {
+        try await client.request(method, path, body: method == "POST" ? Array(body.utf8) : [])
+      }
+      let topic = SampleRequest.topic
+      let made = try await ask(
+        "POST", AdminPath.senders(), #"{"name":"ci","app":"\#(topic)","recipients":["ops","phone","ops"],"rate":5}"#)
+      #expect(made.status == 201)
+      let token = try decodeJSON(CreatedSender.self, from: made.body).token
+      #expect(token.hasPrefix(SenderTokenText.prefix))
+      #expect(try await send(client, "x", to: "ci", token: token).status == 200)
+      let list = try decodeJSON([SenderRecord].self, from: try await ask("GET", AdminPath.senders()).body)
+      #expect(list.map(\.name) == ["backup", "ci"])
+      #expect(list[1].recipients == ["ops", "phone"] && list[1].rate == 5 && list[1].app == topic)
+      let next = try await ask("POST", AdminPath.senderToken("ci"))
+      #expect(try await send(client, "x", to: "ci", token: token).status == 401)
+      let other = try decodeJSON(CreatedSender.self, from: next.body).token
+      #expect(try await send(client, "x", to: "ci", token: other).status == 200)
+      #expect(try await ask("DELETE", AdminPath.sender("ci")).status == 204)
+      for (body, status) in [
+        (#"{"name":"backup","app":"\#(topic)","recipients":["phone"]}"#, 409),
+        (#"{"name":"a/b","app":"\#(topic)","recipients":["phone"]}"#, 400),
+        (#"{"name":"c","app":"\#(topic)","recipients":[]}"#, 400),
+        (#"{"name":"c","app":"\#(topic)","recipients":["nobody"]}"#, 404),
+        (#"{"name":"c","app":"com.example.none","recipients":["phone"]}"#, 404),
+        (#"{"name":"c","app":"\#(topic)","recipients":["phone"],"rate":0}"#, 400),
+      ] {
+        #expect(try await ask("POST", AdminPath.senders(), body).status == status, "\(body)")
+      }
+    }
+  }
+
+  @Test func `a removed app takes its senders along`() async throws {
+    try await run { gateway, client, _, _ in
+      try await gateway.parts.apps.remove(try gateway.registrations.app(topic: SampleRequest.topic))
+      #expect(gateway.parts.messages.senders.list.isEmpty)
+      #expect(try await send(client, "x").status == 401)
+    }
+  }
+}
