@@ -14,7 +14,7 @@ final class PushRecorder: Sendable {
     var stream: Int32
   }
 
-  /// A broadcast as a push to one of its subscribers.
+  /// A broadcast as a push to a subscriber.
   private struct Delivery: Hashable {
     var id: APNSID
     var device: DeviceID
@@ -131,8 +131,7 @@ final class PushRecorder: Sendable {
     for wait in waits { wait.notify() }
   }
 
-  /// Adds a broadcast as a push to one of its subscribers, as a copy of the request. Does nothing if the request has left the
-  /// record.
+  /// Adds a broadcast as a push to a subscriber: a copy of the request, if it is still in the record.
   func add(broadcast id: APNSID, to token: String, of device: DeviceID) {
     let (waits, gone) = state.withLock { state -> ([RecordWait], [RecordedPush]) in
       let requests = (state.numbersByID[id] ?? []).compactMap { state.index(of: $0) }.map { state.pushes[$0] }

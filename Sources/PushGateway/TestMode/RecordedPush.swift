@@ -48,7 +48,7 @@ struct RecordedPush: Sendable {
   /// The token in the path: lower-case if it has the form of a device token, else as sent. The token of the subscriber if
   /// ``isDelivery``; nil for the request of a broadcast.
   var token: String?
-  /// True for a broadcast as a push to one of its subscribers, which follows the request itself.
+  /// True for a broadcast as a push to a subscriber, which follows the request itself.
   var isDelivery = false
   /// The device of the token; nil if there is none.
   var device: DeviceID?
@@ -74,7 +74,7 @@ struct RecordedPush: Sendable {
   /// The bytes that the push takes in the record, roughly.
   var weight: Int { 1024 + 4 * size + path.utf8.count }
 
-  /// Returns the request of a broadcast as an accepted push to one of its subscribers.
+  /// Returns the request of a broadcast as an accepted push to a subscriber.
   func delivered(to token: String, of device: DeviceID) -> RecordedPush {
     var push = self
     (push.token, push.device, push.isDelivery, push.arrived) = (token, device, true, .now)

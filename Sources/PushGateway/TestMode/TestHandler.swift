@@ -46,7 +46,7 @@ final class TestHandler: Handler, RefusalObserver {
       exchange.connection.allowAllStreams()
       return inner.serve(exchange, router)
     }
-    // Requests about channels need registrations as well, but are no pushes.
+    // Requests about channels need registrations as well, and are not recorded.
     let isForChannels = request.has(.path, beginningWith: Paths.channels)
     guard isForChannels || TestHandler.isPush(request) else { return inner.receivedRequest(exchange) }
     let token = providerToken(of: exchange)
