@@ -42,7 +42,7 @@ final class TestHandler: Handler, RefusalObserver {
   func receivedRequest(_ exchange: Exchange) {
     let request = exchange.request
     guard !exchange.stream.hasSubmittedHead else { return inner.receivedRequest(exchange) }
-    if TestRoute.isFor(request) {
+    if TestRoute.isFor(request), !exchange.connection.servesChannelsOnly {
       exchange.connection.allowAllStreams()
       return inner.serve(exchange, router)
     }
