@@ -235,21 +235,19 @@ package final class Gateway: Sendable {
       logLevel: LogLevelAPI(threshold: threshold, clock: parts.clock, logger: logger))
     let web = WebAPI(
       setting: configuration.web, session: WebSession(authority: certificate.authority), devices: DeviceAPI(parts))
+    let testAPI = firstUse.flatMap { firstUse in
+      test?.api(
+        parts, firstUse: firstUse, faults: faults,
+        tls: TestTLS(folder: folder, source: certificate.source) { try certificate.read(configuration) })
+    }
     loops = try await Loops(
       count: configuration.loops, pingInterval: configuration.pingInterval, idleCheck: configuration.idleCheck
     ) { loop in
       let handler = GatewayHandler(
         loop: loop, parts: parts, tokens: tokens, faults: faults, admin: admin, limits: limits, logger: logger,
         web: web)
-      guard let test, let firstUse else { return handler }
-      let wrapped = test.handler(handler, handler.shared, loop: loop.eventLoop, firstUse: firstUse)
-      handler.refusals = wrapped
-      return wrapped
-    }
-    let testAPI = firstUse.flatMap { firstUse in
-      test?.api(
-        parts, firstUse: firstUse, faults: faults,
-        tls: TestTLS(folder: folder, source: certificate.source) { try certificate.read(configuration) })
+      guard let test, let testAPI, let firstUse else { return handler }
+      return test.handler(handler, testAPI, loop: loop.eventLoop, firstUse: firstUse)
     }
     // A response can leave before the end of its iteration, at which the loop appends its rows.
     parts.log.beforeReading { [loops] in await loops.completeIterations() }

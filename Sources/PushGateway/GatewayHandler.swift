@@ -301,7 +301,7 @@ final class GatewayHandler: Handler {
   /// Serves a control-plane request with values, outside of the loop, and returns to the loop with the response.
   ///
   /// - Parameter administrator: the sender, if already known.
-  private func serve(_ exchange: Exchange, _ router: Router, for administrator: Administrator? = nil) {
+  func serve(_ exchange: Exchange, _ router: Router, for administrator: Administrator? = nil) {
     let connection = exchange.connection
     let maximumSize = exchange.request.maximumBodySize
     // A role that is insufficient for every route is reported as such, instead of the size of the body, which is

@@ -68,8 +68,9 @@ public final class PushGatewayServer: Sendable {
   /// - Parameters:
   ///   - preferences: the preferences of its user, in the form of `pushcli prefs show --json`.
   ///   - token: the token; nil for a new one.
+  ///   - channels: the ids of the broadcast channels that the device subscribes to, as in `apns-channel-id`.
   public func device(
-    topic: String = "com.example.app", preferences: JSONValue? = nil, token: String? = nil
+    topic: String = "com.example.app", preferences: JSONValue? = nil, token: String? = nil, channels: [String] = []
   ) async throws -> PushDevice {
     struct Device: Decodable {
       let token: String
@@ -78,6 +79,7 @@ public final class PushGatewayServer: Sendable {
     var members: [String: JSONValue] = ["topic": .string(topic)]
     members["preferences"] = preferences
     members["token"] = token.map { .string($0) }
+    if !channels.isEmpty { members["channels"] = .array(channels.map { .string($0) }) }
     let device: Device = try await api.call(.addDevice, body: .object(members)).decoded()
     return PushDevice(token: device.token, topic: device.topic, api: api)
   }

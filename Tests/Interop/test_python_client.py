@@ -220,6 +220,17 @@ def test_a_question_is_answered(phone, sender):
         phone.gateway.command("apps", "category", "com.example.none")
 
 
+def test_a_device_subscribes_to_channels(server_of_module):
+    channel = "AAECAwQFBgcICQoLDA0ODw=="
+    for _ in range(2):
+        server_of_module.device("com.example.train", channels=[channel])
+    [record] = map(json.loads, server_of_module.command("channels", "list", "--json").splitlines())
+    assert (record["id"], record["subscriptions"], record["connected"]) == (channel, 2, 2)
+    with pytest.raises(pushgateway.GatewayError, match="409: .*belongs to another app") as error:
+        server_of_module.device("com.example.tram", channels=[channel])
+    assert error.value.field == "channels"
+
+
 def test_the_clock_the_certificate_and_the_device_change(phone, sender):
     gateway = phone.gateway
     assert gateway.clock()["offset"] == 0

@@ -1,5 +1,6 @@
 """Test gateways (`pushcli serve --test`): unmodified senders, the test API over HTTP, recordings, and the end of it all."""
 
+import base64
 import concurrent.futures
 import json
 import re
@@ -11,6 +12,7 @@ import urllib.error
 import urllib.request
 import uuid
 from pathlib import Path
+from types import SimpleNamespace
 
 import httpx2
 import pytest
@@ -18,8 +20,8 @@ from cryptography.hazmat.primitives.asymmetric import ec
 
 from gateway import PUSHCLI, Gateway, run
 from tokens import Key
-from waiting import HANG
-from wire import tls_context
+from waiting import HANG, eventually
+from wire import Connection, tls_context
 
 TOPIC = "com.example.train"
 TRAIN = {"aps": {"alert": {"title": "Train in 5 Minutes", "body": "Platform 4"}, "badge": 3}, "url": "https://example.com/4"}
@@ -144,6 +146,63 @@ def test_a_web_page_and_another_host_are_refused(server):
     assert server.call("POST", "/expect", {"match": {"title": "x" * (70 << 10)}})[0] == 413
     assert server.call("GET", "/nothing")[0] == 404
     assert server.call("PATCH", "/clock", {})[0] == 405
+
+
+def http2(server, host="127.0.0.1"):
+    """A connection of the test API; `host` is the name in its requests."""
+    port = int(server.ready["apns"].rpartition(":")[2])
+    return Connection(
+        SimpleNamespace(addresses=[("127.0.0.1", port)], trust=Path(server.ready["ca"]), host=host, port=port))
+
+
+def test_the_test_api_is_served_over_http2(server, token):
+    sender = Sender(server.ready)
+    api = f"{server.ready['apns']}/test/v1"
+    device = sender.client.post(f"{api}/devices", json={"topic": TOPIC})
+    assert (device.status_code, device.http_version) == (201, "HTTP/2")
+    assert sender.push(device.json()["token"]).status_code == 200
+    found = sender.client.post(f"{api}/expect", json={"token": device.json()["token"], "state": "presented", "within": "60s"})
+    assert (found.status_code, len(found.json()["pushes"])) == (200, 1)
+    assert sender.client.post(f"{api}/expect", json={"token": token, "within": "1ms"}).status_code == 417
+    assert sender.client.get(f"{api}/openapi.json").json() == server.call("GET", "/openapi.json")[1]
+    assert sender.client.get(f"{api}/pushes/1.svg").headers["content-type"] == "image/svg+xml"
+    assert sender.client.get(api, headers={"origin": "https://evil.example"}).status_code == 403
+    assert sender.client.post(f"{api}/expect", json={"match": {"title": "x" * (70 << 10)}}).status_code == 413
+    with http2(server, "evil.example") as foreign:
+        assert foreign.request("GET", "/test/v1").status == 403
+    # Its own requests are no pushes.
+    assert server.call("GET", "/pushes")[1]["last"] == 1
+
+
+def test_an_expectation_over_http2_ends_with_its_stream(server):
+    with http2(server) as connection:
+        assert connection.request("GET", "/test/v1").status == 200
+        # As many as a connection may have in progress.
+        streams = [connection.send("POST", "/test/v1/expect", body=b'{"within":"60s"}') for _ in range(64)]
+        assert connection.request("GET", "/test/v1").status == 429
+        for stream in streams:
+            connection.h2.reset_stream(stream)
+        connection.flush()
+        eventually(lambda: connection.request("GET", "/test/v1").status == 200, "the expectations go on")
+
+
+def test_a_broadcast_is_a_push_to_each_subscriber(server):
+    sender = Sender(server.ready)
+    fields = {"authorization": sender.authorization}
+    made = sender.client.post(
+        f"{sender.url}/1/apps/{TOPIC}/channels", headers=fields, json={"message-storage-policy": 0, "push-type": "LiveActivity"})
+    assert made.status_code == 201
+    own = base64.b64encode(uuid.uuid4().bytes).decode()
+    for channel in [made.headers["apns-channel-id"], own]:
+        tokens = [server.call("POST", "/devices", {"topic": TOPIC, "channels": [channel]})[1]["token"] for _ in range(2)]
+        sent = sender.client.post(
+            f"{sender.url}/4/broadcasts/apps/{TOPIC}",
+            headers=fields | {"apns-channel-id": channel, "apns-push-type": "liveactivity", "apns-expiration": "0"},
+            json={"aps": {"timestamp": 1, "event": "update", "content-state": {}, "alert": {"title": "Goal"}}})
+        assert sent.status_code == 200
+        for token in tokens:
+            status, found = server.expect(token=token, match={"title": "Goal", "push-type": "liveactivity"}, state="presented")
+            assert (status, [push["id"] for push in found["pushes"]]) == (200, [sent.headers["apns-request-id"]])
 
 
 def test_health_says_that_it_is_a_test_gateway(server):

@@ -53,7 +53,7 @@ import Testing
   @Test func `requests have members of the document`() throws {
     let expected: Set = ["token", "match", "state", "count", "exactly", "within"]
     #expect(try missing(expected, in: members("Expectation")) == [])
-    #expect(try missing(["topic", "preferences", "token"], in: members("DeviceRequest")) == [])
+    #expect(try missing(["topic", "preferences", "token", "channels"], in: members("DeviceRequest")) == [])
     #expect(try members("AnswerRequest") == ["action", "id"])
     #expect(try members("TokenRequest") == ["state", "count", "for"])
     #expect(try members("ClockRequest") == ["advance", "reset"])

@@ -89,7 +89,7 @@ public final class PushGatewayExtension implements ParameterResolver {
     /** Adds a device with a token, for one test. */
     public PushDevice device(String topic) { return device(Map.of("topic", topic)); }
 
-    /** Adds a device with {@code topic}, {@code token}, {@code name}, or {@code preferences} as nested maps. */
+    /** Adds a device with {@code topic}, {@code token}, {@code name}, {@code channels}, or {@code preferences} as nested maps. */
     public PushDevice device(Map<String, ?> members) { return new PushDevice(this, call("POST", "/devices", members)); }
 
     /** Returns the clock that all tests of the gateway share. */

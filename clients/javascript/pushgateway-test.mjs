@@ -158,8 +158,8 @@ export class PushGateway {
   /**
    * Adds a device with a token, for one test.
    *
-   * @param {{topic?: string, preferences?: object, token?: string, name?: string}} [options]
-   *   `preferences` has the form of `pushcli prefs show --json`
+   * @param {{topic?: string, preferences?: object, token?: string, name?: string, channels?: string[]}} [options]
+   *   `preferences` has the form of `pushcli prefs show --json`; `channels` are ids of broadcast channels
    * @returns {Promise<PushDevice>}
    */
   async device(options = {}) { return new PushDevice(this, await this.call("POST", "/devices", options)); }

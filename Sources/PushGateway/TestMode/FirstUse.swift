@@ -13,7 +13,7 @@ final class FirstUse: Sendable {
   /// The registrations that a request lacks.
   struct Needs: Sendable, Equatable {
     var key: Key?
-    /// The bundle id of the app.
+    /// The bundle id of the app, for a push or for broadcasts.
     var topic: String?
     var device: Device?
 
@@ -38,6 +38,8 @@ final class FirstUse: Sendable {
   private let logger: Logger
   /// The number of the last device.
   private let last = Atomic<Int>(0)
+  /// The number of apps that were added for broadcasts.
+  private let broadcasters = Atomic<Int>(0)
 
   /// - Parameter publicKey: the key of all teams; their signatures are not checked.
   init(_ registrations: SQLiteRegistrations, groups: Groups, publicKey: ES256Key, logger: Logger) {
@@ -50,6 +52,11 @@ final class FirstUse: Sendable {
     var needs = Needs()
     if let token, let id = token.keyID, let team = token.team, registrations.key(id) == nil {
       needs.key = Needs.Key(id: id, team: team)
+    }
+    if let topic = FirstUse.broadcaster(in: exchange.request) {
+      let isKnown = registrations.hasApp(topic: topic)
+      if !isKnown, broadcasters.load(ordering: .relaxed) < Limits.maximumAdoptedDevices { needs.topic = topic }
+      return needs
     }
     let bytes = exchange.request.bytes(.apnsTopic)
     let named = bytes.map { String(decoding: $0, as: UTF8.self) } ?? exchange.connection.identity?.topic
@@ -66,6 +73,16 @@ final class FirstUse: Sendable {
     return needs
   }
 
+  /// Returns the bundle id in the path of a broadcast, or of a request about channels.
+  private static func broadcaster(in request: Message) -> String? {
+    let isForChannels = request.has(.path, beginningWith: Paths.channels)
+    guard isForChannels || request.has(.path, beginningWith: Paths.broadcast), let path = request.text(.path) else {
+      return nil
+    }
+    let name = path.split(separator: "/").dropFirst(isForChannels ? 2 : 3).first.map { String($0) }
+    return name.flatMap { Topic.isWellFormed($0.utf8) && PushType.split(topic: $0).type == nil ? $0 : nil }
+  }
+
   /// Adds the missing registrations of a request.
   ///
   /// - Returns: the new device; nil if there is none.
@@ -79,7 +96,10 @@ final class FirstUse: Sendable {
       note(error)
     }
     do {
-      if let topic = needs.topic { try await addApp(topic) }
+      if let topic = needs.topic {
+        if needs.device == nil { broadcasters.add(1, ordering: .relaxed) }
+        try await addApp(topic)
+      }
       guard let device = needs.device else { return nil }
       return try await addDevice(device.token, topic: device.topic, environment: device.environment).id
     } catch {

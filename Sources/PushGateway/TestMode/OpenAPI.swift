@@ -10,7 +10,7 @@ enum OpenAPI {
       "openapi": "3.1.0",
       "info": [
         "title": "PushGateway test API", "version": "1",
-        "description": "Served by `pushcli serve --test` over HTTP/1.1 on loopback.",
+        "description": "Served by `pushcli serve --test` over HTTP/1.1 and HTTP/2 on loopback.",
       ],
       "paths": .object(paths.mapValues { .object($0) }),
       "components": ["schemas": .object(schemas)],

@@ -14,11 +14,19 @@ final class PushRecorder: Sendable {
     var stream: Int32
   }
 
+  /// A broadcast as a push to a subscriber.
+  private struct Delivery: Hashable {
+    var id: APNSID
+    var device: DeviceID
+  }
+
   private struct State {
     /// The pushes, by ascending numbers; numbers may be missing.
     var pushes = Deque<RecordedPush>()
-    /// The numbers of the pushes with an id, in ascending order.
+    /// The numbers of the requests with an id, in ascending order.
     var numbersByID: [APNSID: [Int]] = [:]
+    /// The number of the last push of each delivery.
+    var deliveries: [Delivery: Int] = [:]
     /// The numbers of the pushes to a token, in ascending order.
     var numbersByToken: [String: [Int]] = [:]
     /// The numbers of the requests that are not answered yet.
@@ -39,10 +47,43 @@ final class PushRecorder: Sendable {
       return low < pushes.count && pushes[low].number == number ? low : nil
     }
 
+    /// Appends a push with the next number.
+    mutating func append(_ push: RecordedPush) {
+      lastNumber += 1
+      var push = push
+      push.number = lastNumber
+      lastArrival = push.arrived
+      weight += push.weight
+      if push.isDelivery, let device = push.device {
+        deliveries[Delivery(id: push.id, device: device)] = push.number
+      } else {
+        numbersByID[push.id, default: []].append(push.number)
+      }
+      if let token = push.token { numbersByToken[token, default: []].append(push.number) }
+      pushes.append(push)
+    }
+
+    /// Removes the oldest pushes beyond the limits of the record, and returns them.
+    mutating func evict(keeping keep: Int) -> [RecordedPush] {
+      var gone: [RecordedPush] = []
+      while pushes.count > keep || weight > Limits.maximumRecordedSize, pushes.count > 1, let first = pushes.popFirst()
+      {
+        forget(first)
+        dropped += 1
+        gone.append(first)
+      }
+      return gone
+    }
+
     /// Removes the entries of a push from the indexes.
     mutating func forget(_ push: RecordedPush) {
       weight -= push.weight
-      PushRecorder.remove(push.number, of: push.id, from: &numbersByID)
+      if push.isDelivery, let device = push.device {
+        let delivery = Delivery(id: push.id, device: device)
+        if deliveries[delivery] == push.number { deliveries[delivery] = nil }
+      } else {
+        PushRecorder.remove(push.number, of: push.id, from: &numbersByID)
+      }
       if let token = push.token { PushRecorder.remove(push.number, of: token, from: &numbersByToken) }
     }
 
@@ -82,24 +123,21 @@ final class PushRecorder: Sendable {
   /// Adds a request on its arrival.
   func add(_ push: RecordedPush, at key: RequestKey) {
     let (waits, gone) = state.withLock { state in
-      state.lastNumber += 1
-      var push = push
-      push.number = state.lastNumber
-      state.lastArrival = push.arrived
-      state.weight += push.weight
-      state.open[key] = push.number
-      state.numbersByID[push.id, default: []].append(push.number)
-      if let token = push.token { state.numbersByToken[token, default: []].append(push.number) }
-      state.pushes.append(push)
-      var gone: [RecordedPush] = []
-      while state.pushes.count > keep || state.weight > Limits.maximumRecordedSize, state.pushes.count > 1,
-        let first = state.pushes.popFirst()
-      {
-        state.forget(first)
-        state.dropped += 1
-        gone.append(first)
-      }
-      return (state.waits(for: push.token), gone)
+      state.append(push)
+      state.open[key] = state.lastNumber
+      return (state.waits(for: push.token), state.evict(keeping: keep))
+    }
+    for push in gone { evicted(push) }
+    for wait in waits { wait.notify() }
+  }
+
+  /// Adds a broadcast as a push to a subscriber: a copy of the request, if it is still in the record.
+  func add(broadcast id: APNSID, to token: String, of device: DeviceID) {
+    let (waits, gone) = state.withLock { state -> ([RecordWait], [RecordedPush]) in
+      let requests = (state.numbersByID[id] ?? []).compactMap { state.index(of: $0) }.map { state.pushes[$0] }
+      guard let request = requests.last(where: { $0.token == nil && $0.outcome != .refused }) else { return ([], []) }
+      state.append(request.delivered(to: token, of: device))
+      return (state.waits(for: token), state.evict(keeping: keep))
     }
     for push in gone { evicted(push) }
     for wait in waits { wait.notify() }
@@ -146,6 +184,9 @@ final class PushRecorder: Sendable {
   /// Several pushes may have the same id: for other devices, or as retries. A row is about the accepted push, or about a request
   /// without an answer.
   private static func index(of row: DeliveryLog.Row, in state: State) -> Int? {
+    if let device = row.device, let number = state.deliveries[Delivery(id: row.id, device: device)] {
+      return state.index(of: number)
+    }
     let indexes = (state.numbersByID[row.id] ?? []).compactMap(state.index)
     let ofDevice = indexes.filter { index in
       guard let device = state.pushes[index].device, let other = row.device else { return true }
@@ -207,6 +248,9 @@ final class PushRecorder: Sendable {
     state.withLock { $0.waits[ObjectIdentifier(wait)] = wait }
     return wait
   }
+
+  /// The number of tasks that await changes.
+  var waitCount: Int { state.withLock { $0.waits.count } }
 
   /// Ends the reports.
   func end(_ wait: RecordWait) { state.withLock { $0.waits[ObjectIdentifier(wait)] = nil } }

@@ -76,10 +76,10 @@ struct PushReport: Sendable {
   /// The shortest pause before a retry, in seconds.
   private static let shortestPause = 1.0
 
-  /// - Parameter view: all recorded pushes.
+  /// - Parameter view: all recorded pushes. A broadcast counts once, as a request.
   init(_ view: PushRecorder.View) {
     dropped = view.dropped
-    let pushes = view.pushes
+    let pushes = view.pushes.filter { !$0.isDelivery }
     var later: [String: [Int]] = [:]
     for (place, push) in pushes.enumerated() { later[push.token ?? "", default: []].append(place) }
     lines = pushes.filter { $0.outcome == .refused || $0.outcome == .reset }.map { push in

@@ -45,8 +45,11 @@ struct RecordedPush: Sendable {
   var id: APNSID
   var method: String
   var path: String
-  /// The token in the path: lower-case if it has the form of a device token, else as sent; nil for a broadcast.
+  /// The token in the path: lower-case if it has the form of a device token, else as sent. The token of the subscriber if
+  /// ``isDelivery``; nil for the request of a broadcast.
   var token: String?
+  /// True for a broadcast as a push to a subscriber, which follows the request itself.
+  var isDelivery = false
   /// The device of the token; nil if there is none.
   var device: DeviceID?
   /// The `apns-…` fields of the request, by their names.
@@ -70,6 +73,14 @@ struct RecordedPush: Sendable {
 
   /// The bytes that the push takes in the record, roughly.
   var weight: Int { 1024 + 4 * size + path.utf8.count }
+
+  /// Returns the request of a broadcast as an accepted push to a subscriber.
+  func delivered(to token: String, of device: DeviceID) -> RecordedPush {
+    var push = self
+    (push.token, push.device, push.isDelivery, push.arrived) = (token, device, true, .now)
+    (push.outcome, push.status, push.events, push.presented, push.suppressed) = (.accepted, 200, [], [], [])
+    return push
+  }
 
   /// The maximum number of events and findings of one push.
   private static let maximumEvents = 100

@@ -9,18 +9,32 @@ struct TestAPI: Sendable {
   let control: TestControlAPI
   let options: TestOptions
 
-  /// The routes for the router.
+  /// The routes for the routers of HTTP/1.1 and HTTP/2.
   var routes: [Router.Route] {
     let allowsOtherHosts = options.allowsOtherHosts
     return table.map { route in
-      Router.Route(route.method, route.path) { request in
-        guard allowsOtherHosts || request.peer == .loopback else {
-          throw Problem(
-            403, "Forbidden",
-            "the test API is limited to loopback names: use http://127.0.0.1, or start with --test-listen")
-        }
+      Router.Route(route.method, route.path, isWaiting: route.isWaiting) { request in
+        try TestAPI.admit(request, allowsOtherHosts: allowsOtherHosts)
         return try await route.serve(request)
       }
+    }
+  }
+
+  /// Refuses requests of web pages, and unless other hosts are allowed, of other machines and for other host names.
+  static func admit(_ request: ControlRequest, allowsOtherHosts: Bool) throws(Problem) {
+    guard request.browser.origin == nil else {
+      throw Problem(403, "Forbidden", "requests from web pages are refused: omit Origin")
+    }
+    let isLocal =
+      switch request.peer {
+      case .adminSocket: true
+      // Over HTTP/1.1 a request for another host name counts as remote.
+      case .loopback: request.browser.authority.map(HTTP1Request.isLoopbackName) ?? true
+      case .remote: false
+      }
+    guard allowsOtherHosts || isLocal else {
+      throw Problem(
+        403, "Forbidden", "the test API is limited to loopback names: use 127.0.0.1, or start with --test-listen")
     }
   }
 

@@ -20,7 +20,7 @@ struct TestDevicesAPI: Sendable {
         body: OpenAPI.reference("DeviceRequest"),
         answers: [
           .init(status: 201, description: "the device", schema: OpenAPI.reference("Device")),
-          .init(status: 409, description: "the token or the name is in use"),
+          .init(status: 409, description: "the token, the name or a channel is in use"),
         ], serve: addDevice),
       TestRoute(
         method: "DELETE", path: TestRoute.prefix + "/devices/{token}",
@@ -78,16 +78,50 @@ struct TestDevicesAPI: Sendable {
     let preferences = try body.object("preferences").map { members throws(Problem) in
       try TestDevicesAPI.preferences(members)
     }
+    let channels = try TestDevicesAPI.channels(&body)
     try body.end()
     try await firstUse.addApp(topic)
+    try await addChannels(channels, of: topic)
     let device = try await firstUse.addDevice(
       token, name: name, topic: topic, environment: parts.environment, preferences: preferences)
+    // Connected afterwards, the device gets each broadcast from the answer on.
+    for channel in channels { try await parts.broadcasts.subscribe([device], to: channel) }
     await devices.connect(device.id)
     return Response(
       [
         "token": .string(token.hex), "topic": .string(topic), "device": .string(device.name),
         "user": .string(device.name),
       ] as JSONValue, status: 201)
+  }
+
+  /// Reads the ids of channels, without repetitions.
+  private static func channels(_ body: inout TestRequestBody) throws(Problem) -> [ChannelID] {
+    var ids: Set<ChannelID> = []
+    for text in try body.texts("channels", atMost: Limits.maximumDeviceChannels) ?? [] {
+      guard let id = ChannelID(text.utf8) else {
+        throw TestRequestBody.problem("channels", "expected ids as in apns-channel-id: 16 bytes in base64")
+      }
+      ids.insert(id)
+    }
+    return Array(ids)
+  }
+
+  /// Adds the channels of an app that do not exist. They accept broadcasts with and without an expiration.
+  private func addChannels(_ ids: [ChannelID], of topic: String) async throws {
+    if ids.isEmpty { return }
+    let (app, environment) = (try parts.registrations.app(topic: topic), parts.environment)
+    func conflict(_ detail: String) -> Problem { Problem(409, "Conflict", detail, field: "channels") }
+    do {
+      try await parts.channels.create(
+        ids, app: app.id, environment: environment, policy: .mostRecentMessage, now: parts.clock.milliseconds())
+    } catch Channels.Failure.full {
+      throw conflict("\(topic) has the maximum number of channels: delete some with `pushcli channels delete`")
+    } catch Channels.Failure.off {
+      throw conflict("\(topic) may not broadcast: `pushcli channels enable \(topic)` permits it")
+    }
+    for id in ids where (try? parts.channels.channel(id, app: app.id, environment: environment)) == nil {
+      throw conflict("the channel \(id) belongs to another app or environment, or was deleted: use another id")
+    }
   }
 
   /// Reads preferences in their exact form.

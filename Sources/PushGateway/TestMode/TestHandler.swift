@@ -7,11 +7,13 @@ import PushPolicy
 import PushStorage
 
 /// The handler of one event loop of a test gateway: records each request of a sender, adds the registrations that it needs,
-/// and passes it to the production handler.
+/// and passes it to the production handler. Requests of the test API are served from its table of routes.
 ///
 /// Not `Sendable`: it belongs to its loop.
 final class TestHandler: Handler, RefusalObserver {
-  private let inner: any Handler
+  private let inner: GatewayHandler
+  /// The routes of the test API.
+  private let router: Router
   private let shared: LoopParts
   private let loop: any EventLoop
   private let recorder: PushRecorder
@@ -24,34 +26,42 @@ final class TestHandler: Handler, RefusalObserver {
   private var waiting = Deque<StreamReference>()
   private var isRegistering = false
 
-  /// - Parameter inner: the production handler of the same loop.
+  /// - Parameters:
+  ///   - inner: the production handler of the same loop.
+  ///   - router: the routes of the test API.
   init(
-    _ inner: any Handler, _ shared: LoopParts, loop: any EventLoop, recorder: PushRecorder, firstUse: FirstUse?,
+    _ inner: GatewayHandler, _ router: Router, loop: any EventLoop, recorder: PushRecorder, firstUse: FirstUse?,
     tokens: DatedTokens
   ) {
-    (self.inner, self.shared, self.loop) = (inner, shared, loop)
+    (self.inner, self.router, self.shared, self.loop) = (inner, router, inner.shared, loop)
     (self.recorder, self.firstUse, self.tokens) = (recorder, firstUse, tokens)
   }
 
   // MARK: Requests
 
   func receivedRequest(_ exchange: Exchange) {
-    guard TestHandler.isOfSender(exchange.request), !exchange.stream.hasSubmittedHead else {
-      return inner.receivedRequest(exchange)
+    let request = exchange.request
+    guard !exchange.stream.hasSubmittedHead else { return inner.receivedRequest(exchange) }
+    if TestRoute.isFor(request), !exchange.connection.servesChannelsOnly {
+      exchange.connection.allowAllStreams()
+      return inner.serve(exchange, router)
     }
+    // Requests about channels need registrations as well, and are not recorded.
+    let isForChannels = request.has(.path, beginningWith: Paths.channels)
+    guard isForChannels || TestHandler.isPush(request) else { return inner.receivedRequest(exchange) }
     let token = providerToken(of: exchange)
-    record(exchange, token)
+    if !isForChannels { record(exchange, token) }
     guard let firstUse else { return serve(exchange) }
     if !isRegistering, waiting.isEmpty, firstUse.needs(of: exchange, token).isEmpty { return serve(exchange) }
     waiting.append(exchange.reference)
     continueWaiting(firstUse)
   }
 
-  /// Returns true for requests of senders: all but requests of devices, administrators and monitors, and about channels.
-  private static func isOfSender(_ request: Message) -> Bool {
+  /// Returns true for requests that are recorded: all but requests of devices, administrators and monitors.
+  private static func isPush(_ request: Message) -> Bool {
     !(request.has(.path, beginningWith: "/v1/") || request.has(.path, beginningWith: "/admin/")
-      || request.has(.path, beginningWith: Paths.channels) || request.has(.path, HealthAPI.alivePath)
-      || request.has(.path, HealthAPI.readyPath) || WebAPI.isFor(request))
+      || request.has(.path, HealthAPI.alivePath) || request.has(.path, HealthAPI.readyPath)
+      || WebAPI.isFor(request))
   }
 
   private func providerToken(of exchange: Exchange) -> ProviderTokenText? {
@@ -81,7 +91,7 @@ final class TestHandler: Handler, RefusalObserver {
 
   private func registered(_ device: DeviceID?, for reference: StreamReference, _ firstUse: FirstUse) {
     isRegistering = false
-    if let device { VirtualDevice.connect(device, shared, on: loop) }
+    if let device { VirtualDevice.connect(device, shared, recorder, on: loop) }
     if let exchange = reference.exchange { serve(exchange) }
     continueWaiting(firstUse)
   }
@@ -140,10 +150,11 @@ final class TestHandler: Handler, RefusalObserver {
   private func giveID(to request: Message) -> APNSID {
     if let id = request.id { return id }
     let id = APNSID(using: &random)
-    if request.isPush, !request.isForBroadcasts, request.bytes(.apnsID) == nil {
-      var text: [UInt8] = []
-      id.append(to: &text)
-      unsafe text.withUnsafeBytes { unsafe request.append(.apnsID, $0) }
+    let isBroadcast = request.isForBroadcasts
+    let hasID = request.bytes(.apnsID) != nil || isBroadcast && request.bytes(.apnsRequestID) != nil
+    if request.isPush, !hasID {
+      let text = id.text
+      unsafe text.withUnsafeBytes { unsafe request.append(isBroadcast ? .apnsRequestID : .apnsID, $0) }
     }
     return id
   }
@@ -163,7 +174,10 @@ final class TestHandler: Handler, RefusalObserver {
 
   // MARK: The rest of the handler
 
-  func receivedHead(of exchange: Exchange) { inner.receivedHead(of: exchange) }
+  func receivedHead(of exchange: Exchange) {
+    inner.receivedHead(of: exchange)
+    if TestRoute.isFor(exchange.request) { exchange.request.maximumBodySize = Limits.maximumTestBodySize }
+  }
 
   /// Accepts the certificate of any issuer that names a topic and has not expired, unless the gateway is strict.
   func cause(toRefuse connection: Connection) -> CloseReason? {
@@ -176,7 +190,9 @@ final class TestHandler: Handler, RefusalObserver {
   func began(_ connection: Connection) { inner.began(connection) }
   func abandon(_ exchange: Exchange, for cause: CloseReason) { inner.abandon(exchange, for: cause) }
   func debugData(of cause: CloseReason) -> [UInt8] { inner.debugData(of: cause) }
-  func answersExcessFields(of exchange: Exchange) -> Bool { inner.answersExcessFields(of: exchange) }
+  func answersExcessFields(of exchange: Exchange) -> Bool {
+    TestRoute.isFor(exchange.request) || inner.answersExcessFields(of: exchange)
+  }
   func timeOut(_ exchange: Exchange) { inner.timeOut(exchange) }
   func exceeded(_ limit: TransportLimit, on connection: Connection) { inner.exceeded(limit, on: connection) }
 }

@@ -14,7 +14,7 @@ final class TestMode: Sendable {
   let recorder: PushRecorder
   /// The maximum size of a request's body on HTTP/1.1 in bytes.
   let maximumBodySize = Limits.maximumTestBodySize
-  private let devices = VirtualDevices()
+  private let devices: VirtualDevices
   private let tokens: DatedTokens
   private let recording: PushRecording?
   /// The key of all teams that senders name.
@@ -25,6 +25,7 @@ final class TestMode: Sendable {
     let recording = try options.recording.map { path throws(ConfigurationError) in try PushRecording(path: path) }
     self.recording = recording
     recorder = PushRecorder(keep: options.keep) { recording?.write([$0]) }
+    devices = VirtualDevices(recorder)
     tokens = DatedTokens(clock)
     publicKey = try ES256Key.generate()
   }
@@ -71,11 +72,14 @@ final class TestMode: Sendable {
 
   /// Returns the handler of an event loop, which wraps the production handler. Call it on that loop.
   func handler(
-    _ inner: any Handler, _ shared: LoopParts, loop: any EventLoop, firstUse: FirstUse
+    _ inner: GatewayHandler, _ api: TestAPI, loop: any EventLoop, firstUse: FirstUse
   ) -> TestHandler {
-    devices.join(shared, loop: loop)
-    return TestHandler(
-      inner, shared, loop: loop, recorder: recorder, firstUse: options.isStrict ? nil : firstUse, tokens: tokens)
+    devices.join(inner.shared, loop: loop)
+    let handler = TestHandler(
+      inner, Router(api.routes), loop: loop, recorder: recorder, firstUse: options.isStrict ? nil : firstUse,
+      tokens: tokens)
+    inner.refusals = handler
+    return handler
   }
 
   /// Returns the test API.
@@ -89,12 +93,13 @@ final class TestMode: Sendable {
 
   /// The lines of the report: one for each refusal that the sender did not handle, and the numbers of all.
   var report: [String] {
-    let report = PushReport(recorder.view(of: nil))
+    let view = recorder.view(of: nil)
+    let report = PushReport(view)
     let summary = PushReport.Verdict.allCases.compactMap { verdict -> String? in
       let count = report.lines.count { $0.verdict == verdict }
       return count == 0 ? nil : "\(count) \(verdict.rawValue)"
     }
-    let number = recorder.counts.recorded
+    let number = view.pushes.count { !$0.isDelivery }
     let head = summary.isEmpty ? "none was refused" : "refused: " + summary.joined(separator: ", ")
     return ["\(number) pushes; \(head)"] + report.lines.filter { $0.verdict != .handled }.map(\.words)
   }

@@ -20,7 +20,7 @@ struct TestPushesAPI: Sendable {
           .init(
             status: 417, description: "other pushes than expected, with the nearest ones",
             schema: OpenAPI.reference("Failure")),
-        ],
+        ], isWaiting: true,
         serve: { request in
           let result = await recorder.result(of: try PushExpectation(request))
           return Response(result.json, status: result.isFulfilled ? 200 : 417)

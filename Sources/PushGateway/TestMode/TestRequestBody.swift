@@ -50,6 +50,17 @@ struct TestRequestBody {
     return number
   }
 
+  /// Takes an array of strings.
+  mutating func texts(_ name: String, atMost maximum: Int) throws(Problem) -> [String]? {
+    guard let value = value(name) else { return nil }
+    guard case .array(let elements) = value, elements.count <= maximum else {
+      throw TestRequestBody.problem(name, "expected an array of at most \(maximum) strings")
+    }
+    let texts = elements.compactMap(\.text)
+    guard texts.count == elements.count else { throw TestRequestBody.problem(name, "expected an array of strings") }
+    return texts
+  }
+
   mutating func object(_ name: String) throws(Problem) -> [String: JSONValue]? {
     guard let value = value(name) else { return nil }
     guard case .object(let members) = value else { throw TestRequestBody.problem(name, "expected an object") }

@@ -2,8 +2,12 @@ import HTTP2Transport
 
 /// One route of the test API: the row from which the router and the OpenAPI document are made.
 struct TestRoute: Sendable {
+  private static let beginning: StaticString = "/test/v1"
   /// The beginning of all paths.
-  static let prefix = "/test/v1"
+  static let prefix = "\(beginning)"
+
+  /// Returns true if a request over HTTP/2 is for the test API.
+  static func isFor(_ request: Message) -> Bool { request.has(.path, beginningWith: beginning) }
 
   /// A parameter of the query.
   struct Parameter: Sendable {
@@ -29,5 +33,7 @@ struct TestRoute: Sendable {
   /// The schema of the request's body; nil without a body.
   var body: JSONValue?
   var answers: [Answer]
+  /// True if the route may wait for an event: over HTTP/2 the wait ends with its stream.
+  var isWaiting = false
   var serve: Router.Serve
 }

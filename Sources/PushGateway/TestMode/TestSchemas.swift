@@ -11,7 +11,10 @@ enum TestSchemas {
           "dropped": integer, "keep": integer, "devices": integer,
         ]),
       "DeviceRequest": object(
-        ["topic": text, "token": token, "name": text, "preferences": ["type": "object"]], required: []),
+        [
+          "topic": text, "token": token, "name": text, "preferences": ["type": "object"],
+          "channels": ["type": "array", "items": channel],
+        ], required: []),
       "Device": object(["token": token, "topic": text, "device": text, "user": text]),
       "AnswerRequest": object(["action": text, "id": text], required: ["action"]),
       "Answer": object(["id": text, "action": text]),
@@ -36,6 +39,7 @@ enum TestSchemas {
   private static let texts: JSONValue = ["type": "array", "items": ["type": "string"]]
   private static let time: JSONValue = ["type": "string", "format": "date-time"]
   private static let token: JSONValue = ["type": "string", "pattern": "^[0-9A-Fa-f]{64}$"]
+  private static let channel: JSONValue = ["type": "string", "pattern": "^[0-9A-Za-z+/]{22}==$"]
   private static let duration: JSONValue = ["type": "string", "pattern": "^[0-9.]+(ms|s|m|h|d)$"]
 
   private static func object(_ members: [String: JSONValue], required: [String]? = nil) -> JSONValue {

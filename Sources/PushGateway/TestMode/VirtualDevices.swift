@@ -5,6 +5,10 @@ import Synchronization
 /// Connects the devices of tests on the event loops of a test gateway.
 final class VirtualDevices: Sendable {
   private let loops = Mutex<[NIOLoopBound<LoopParts>]>([])
+  private let recorder: PushRecorder
+
+  /// - Parameter recorder: gets the broadcasts to the devices.
+  init(_ recorder: PushRecorder) { self.recorder = recorder }
 
   /// Adds an event loop. Call it on that loop.
   func join(_ shared: LoopParts, loop: any EventLoop) {
@@ -19,6 +23,6 @@ final class VirtualDevices: Sendable {
     }
     guard let bound = chosen else { return }
     let loop = bound.eventLoop
-    try? await loop.submit { VirtualDevice.connect(device, bound.value, on: loop) }.get()
+    try? await loop.submit { [recorder] in VirtualDevice.connect(device, bound.value, recorder, on: loop) }.get()
   }
 }

@@ -57,21 +57,20 @@ final class RecordingGateway: Sendable {
     let admin = AdminAPI(parts, status: { status })
     let limits = LimitLog(logger: .silent)
     let tokens = ProviderTokenCache(registrations: backend.registrations, verification: mode.verification)
-    loops = try await Loops(count: 1) { loop in
-      let handler = GatewayHandler(
-        loop: loop, parts: parts, tokens: tokens, faults: faults, admin: admin, limits: limits, logger: .silent)
-      let wrapped = mode.handler(handler, handler.shared, loop: loop.eventLoop, firstUse: firstUse)
-      handler.refusals = wrapped
-      return wrapped
-    }
-    parts.log.beforeReading { [loops] in await loops.completeIterations() }
     try state.prepareCertificates()
     let tls = TLSSource(try state.serverContext(configuration))
     self.tls = tls
     let settings = configuration
-    api = mode.api(
+    let api = mode.api(
       parts, firstUse: firstUse, faults: faults,
       tls: TestTLS(folder: state, source: tls) { try state.serverContext(settings) })
+    self.api = api
+    loops = try await Loops(count: 1) { loop in
+      let handler = GatewayHandler(
+        loop: loop, parts: parts, tokens: tokens, faults: faults, admin: admin, limits: limits, logger: .silent)
+      return mode.handler(handler, api, loop: loop.eventLoop, firstUse: firstUse)
+    }
+    parts.log.beforeReading { [loops] in await loops.completeIterations() }
     router = Router(api.routes)
     var connection = ConnectionOptions()
     connection.environmentRule = .fixed(.development)

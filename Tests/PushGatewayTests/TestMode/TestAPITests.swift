@@ -235,6 +235,72 @@ import Testing
     }
   }
 
+  @Test(
+    arguments: [
+      (.loopback, "127.0.0.1:2197", nil, true), (.loopback, "localhost", nil, true), (.loopback, nil, nil, true),
+      (.loopback, "evil.example:2197", nil, false), (.remote, "127.0.0.1", nil, false),
+      (.adminSocket, "admin", nil, true),
+      (.loopback, "127.0.0.1", "https://evil.example", false), (.adminSocket, "admin", "https://127.0.0.1", false),
+    ] as [(Connection.Peer, String?, String?, Bool)])
+  func `over HTTP 2 a request is for this machine, and not of a web page`(
+    _ peer: Connection.Peer, _ authority: String?, _ origin: String?, _ isServed: Bool
+  ) {
+    var request = ControlRequest(method: "GET", target: TestRoute.prefix, authorization: nil, from: peer)
+    (request.browser.authority, request.browser.origin) = (authority, origin)
+    var status: Int?
+    do { try TestAPI.admit(request, allowsOtherHosts: false) } catch { status = error.status }
+    #expect(status == (isServed ? nil : 403))
+    // Other names are allowed by an option, web pages by none.
+    var other: Int?
+    do { try TestAPI.admit(request, allowsOtherHosts: true) } catch { other = error.status }
+    #expect(other == (origin == nil ? nil : 403))
+  }
+
+  @Test func `the routes are served over HTTP 2, and their requests are not recorded`() async throws {
+    try await RecordingGateway.run { gateway in
+      let client = try await gateway.client()
+      @Sendable func call(
+        _ method: String, _ path: String, _ body: String = ""
+      ) async throws -> (status: Int, body: JSONValue?) {
+        let answer = try await client.request(method, TestRoute.prefix + path, body: Array(body.utf8))
+        return (answer.status, JSONValue(parsing: answer.body, by: JSONParser()))
+      }
+      async let expected = call("POST", "/expect", #"{"token":"\(token)","within":"60s"}"#)
+      #expect(try await gateway.push(client).status == 200)
+      let found = try await expected
+      #expect(found.status == 200)
+      #expect(found.body?.value(at: "/pushes/0/number") == 1)
+      let failed = try await call("POST", "/expect", #"{"match":{"title":"Bus"},"within":"1ms"}"#)
+      #expect(failed.status == 417)
+      let status = try await call("GET", "")
+      #expect(status.body?["recorded"] == 1)
+      let document = try await call("GET", "/openapi.json")
+      #expect(document.body == gateway.api.document)
+      for (method, path, body, status) in [
+        ("POST", "/expect", "{", 400), ("GET", "/nothing", "", 404), ("PATCH", "/clock", "", 405),
+        ("POST", "/expect", String(repeating: " ", count: Limits.maximumTestBodySize + 1), 413),
+      ] {
+        let answer = try await call(method, path, body)
+        #expect(answer.status == status)
+      }
+    }
+  }
+
+  @Test func `an expectation over HTTP 2 ends with its connection`() async throws {
+    try await RecordingGateway.run { gateway in
+      let (client, other) = (try await gateway.client(), try await gateway.client())
+      #expect(try await other.request("GET", TestRoute.prefix).status == 200)
+      let waiting = Task {
+        _ = try? await client.request(
+          "POST", TestRoute.prefix + "/expect", body: Array(#"{"within":"60s"}"#.utf8))
+      }
+      await eventually { gateway.mode.recorder.waitCount == 1 }
+      client.close()
+      await eventually { gateway.mode.recorder.waitCount == 0 }
+      await waiting.value
+    }
+  }
+
   @Test func `health reports a test gateway`() async throws {
     try await RecordingGateway.run { gateway in
       let health = gateway.parts.healthCheck.health

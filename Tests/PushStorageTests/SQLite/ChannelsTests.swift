@@ -156,6 +156,20 @@ import Testing
     await #expect(throws: PushStorage.Channels.Failure.self) { try await create() }
   }
 
+  @Test func `a channel gets the given id, and one that exists stays as it is`() async throws {
+    let (present, given) = (try await create(.none), ChannelID.random())
+    let made = try await channels.create(
+      [present, given], app: app, environment: .development, policy: .mostRecentMessage, now: now)
+    #expect(made == [given])
+    #expect(channels.channel(given)?.policy == .mostRecentMessage)
+    #expect(channels.channel(present)?.policy == BroadcastChannel.StoragePolicy.none)
+    #expect(try reopened().channel(given)?.app == app)
+    try await channels.delete([given], now: now)
+    let again = try await channels.create(
+      [given], app: app, environment: .development, policy: .none, now: now)
+    #expect(again == [] && channels.channel(given)?.deleted == now)
+  }
+
   @Test func `a device subscribes to so many channels and no more`() async throws {
     let ids = try await channels.create(
       Limits.maximumDeviceChannels + 1, app: app, environment: .development, policy: .none, now: now)

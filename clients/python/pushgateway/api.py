@@ -101,10 +101,11 @@ class GatewayAPI:
 
     def add_device(
         self, topic: str | None = None, *, token: str | None = None, name: str | None = None,
-        preferences: dict[str, Any] | None = None,
+        preferences: dict[str, Any] | None = None, channels: list[str] | None = None,
     ) -> dict[str, Any]:
-        """Adds a device, and returns its `token`, `topic`, `device` and `user`."""
-        return self._call("add_device", _given(topic=topic, token=token, name=name, preferences=preferences))
+        """Adds a device, and returns its `token`, `topic`, `device` and `user`. It subscribes to `channels`, by their ids."""
+        members = _given(topic=topic, token=token, name=name, preferences=preferences, channels=channels)
+        return self._call("add_device", members)
 
     def remove_device(self, token: str) -> None:
         """Removes a device: its token answers 410 Unregistered."""

@@ -91,10 +91,10 @@ class Gateway(GatewayAPI):
 
     def device(
         self, topic: str | None = None, *, token: str | None = None, preferences: dict[str, Any] | None = None,
-        within: str | float = "2s",
+        channels: list[str] | None = None, within: str | float = "2s",
     ) -> Device:
-        """Adds a device for a test. `within` is the time limit of its expectations."""
-        return Device(self, self.add_device(topic, token=token, preferences=preferences), within)
+        """Adds a device for a test, which subscribes to `channels`. `within` is the time limit of its expectations."""
+        return Device(self, self.add_device(topic, token=token, preferences=preferences, channels=channels), within)
 
     def advance(self, time: str | float) -> None:
         """Advances the clock, by a duration such as "61m" or by seconds: provider tokens expire, quiet hours begin."""

@@ -24,7 +24,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line(
-        "markers", "push(topic=None, preferences=None, token=None, within=None): settings of the device of the fixture `push`.")
+        "markers",
+        "push(topic=None, preferences=None, token=None, channels=None, within=None): settings of the device of the fixture `push`.")
 
 
 def _recording(config: pytest.Config) -> Path | None:

@@ -90,14 +90,32 @@ package final class Channels: Sendable {
   package func create(
     _ count: Int = 1, app: AppID, environment: Environment, policy: BroadcastChannel.StoragePolicy, now: Int64
   ) async throws -> [ChannelID] {
+    let ids = (0..<count).map { _ in ChannelID.random() }
+    return try await create(ids, app: app, environment: environment, policy: policy, now: now)
+  }
+
+  /// Creates the channels with these ids that do not exist, all or none.
+  ///
+  /// - Parameters:
+  ///   - ids: different ids. A channel that exists or was deleted stays as it is, also one of another app.
+  ///   - now: milliseconds since 1970.
+  /// - Returns: the ids of the new channels.
+  /// - Throws: ``Failure/full``, ``Failure/off``.
+  @inline(never)
+  @discardableResult
+  package func create(
+    _ ids: [ChannelID], app: AppID, environment: Environment, policy: BroadcastChannel.StoragePolicy, now: Int64
+  ) async throws -> [ChannelID] {
     try await store.write { [self] db in
-      try state.withLock { state throws in
+      let missing = try state.withLock { state throws in
         if state.off.contains(app) { throw Failure.off }
+        let missing = ids.filter { state.channels[$0] == nil }
         let present = state.byApp[ChannelTable.Key(app: app, environment: environment)]?.count ?? 0
-        guard present + count <= Limits.maximumChannels else { throw Failure.full }
+        guard present + missing.count <= Limits.maximumChannels else { throw Failure.full }
+        return missing
       }
-      let made = (0..<count).map { _ in
-        BroadcastChannel(id: .random(), app: app, environment: environment, policy: policy, created: now)
+      let made = missing.map {
+        BroadcastChannel(id: $0, app: app, environment: environment, policy: policy, created: now)
       }
       let insert = try db.makeStatement(
         sql:
