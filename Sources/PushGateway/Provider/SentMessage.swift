@@ -58,7 +58,8 @@ struct SentMessage: Sendable, Equatable {
     case "application/json": return try members(of: body, parser)
     case nil, "application/x-www-form-urlencoded":
       if isObject(body, parser) { return try members(of: body, parser) }
-      return try form(body) ?? [.body: .text(try text(body[...]))]
+      if let fields = try form(body) { return fields }
+      return [.body: .text(try text(body[...]))]
     case let type?:
       throw MessageRefusal(
         415, "UnsupportedContentType",

@@ -2,6 +2,7 @@ import ArgumentParser
 import Foundation
 import GatewayProtocol
 import PushCore
+import PushPolicy
 
 /// `pushcli senders`: senders of messages with curl or any other HTTP client.
 struct Senders: AsyncParsableCommand {
