@@ -255,7 +255,10 @@ def test_questions_go_with_the_session(gateway, device, session, end):
     if end == "terminate":
         session.process.send_signal(signal.SIGTERM)
     assert session.end() == (130 if end == "terminate" else 0)
-    assert {stream.next_of("retract")["id"] for _ in range(2)} == ids
+    # The stream may still get a retraction of an earlier question.
+    retracted = set()
+    while not ids <= retracted:
+        retracted.add(stream.next_of("retract")["id"])
     assert categories(gateway) == []
 
 

@@ -265,7 +265,8 @@ import Testing
         let answer = try await client.request(method, TestRoute.prefix + path, body: Array(body.utf8))
         return (answer.status, JSONValue(parsing: answer.body, by: JSONParser()))
       }
-      async let expected = call("POST", "/expect", #"{"token":"\(token)","within":"60s"}"#)
+      let expectation = #"{"token":"\#(token)","within":"60s"}"#
+      async let expected = call("POST", "/expect", expectation)
       #expect(try await gateway.push(client).status == 200)
       let found = try await expected
       #expect(found.status == 200)
