@@ -247,7 +247,12 @@ package final class Gateway: Sendable {
         loop: loop, parts: parts, tokens: tokens, faults: faults, admin: admin, limits: limits, logger: logger,
         web: web)
       guard let test, let testAPI, let firstUse else { return handler }
-      return test.handler(handler, testAPI, loop: loop.eventLoop, firstUse: firstUse)
+      let router = Router(testAPI.routes)
+      let wrapped = test.handler(handler, handler.shared, loop: loop.eventLoop, firstUse: firstUse) {
+        [unowned handler] in handler.serve($0, router)
+      }
+      handler.refusals = wrapped
+      return wrapped
     }
     // A response can leave before the end of its iteration, at which the loop appends its rows.
     parts.log.beforeReading { [loops] in await loops.completeIterations() }

@@ -11,9 +11,9 @@ import PushStorage
 ///
 /// Not `Sendable`: it belongs to its loop.
 final class TestHandler: Handler, RefusalObserver {
-  private let inner: GatewayHandler
-  /// The routes of the test API.
-  private let router: Router
+  private let inner: any Handler
+  /// Serves a request of the test API.
+  private let serveAPI: (Exchange) -> Void
   private let shared: LoopParts
   private let loop: any EventLoop
   private let recorder: PushRecorder
@@ -28,12 +28,12 @@ final class TestHandler: Handler, RefusalObserver {
 
   /// - Parameters:
   ///   - inner: the production handler of the same loop.
-  ///   - router: the routes of the test API.
+  ///   - serveAPI: serves a request of the test API.
   init(
-    _ inner: GatewayHandler, _ router: Router, loop: any EventLoop, recorder: PushRecorder, firstUse: FirstUse?,
-    tokens: DatedTokens
+    _ inner: any Handler, _ shared: LoopParts, loop: any EventLoop, recorder: PushRecorder, firstUse: FirstUse?,
+    tokens: DatedTokens, serveAPI: @escaping (Exchange) -> Void
   ) {
-    (self.inner, self.router, self.shared, self.loop) = (inner, router, inner.shared, loop)
+    (self.inner, self.shared, self.loop, self.serveAPI) = (inner, shared, loop, serveAPI)
     (self.recorder, self.firstUse, self.tokens) = (recorder, firstUse, tokens)
   }
 
@@ -44,7 +44,7 @@ final class TestHandler: Handler, RefusalObserver {
     guard !exchange.stream.hasSubmittedHead else { return inner.receivedRequest(exchange) }
     if TestRoute.isFor(request), !exchange.connection.servesChannelsOnly {
       exchange.connection.allowAllStreams()
-      return inner.serve(exchange, router)
+      return serveAPI(exchange)
     }
     // Requests about channels need registrations as well, and are not recorded.
     let isForChannels = request.has(.path, beginningWith: Paths.channels)

@@ -71,15 +71,16 @@ final class TestMode: Sendable {
   }
 
   /// Returns the handler of an event loop, which wraps the production handler. Call it on that loop.
+  ///
+  /// - Parameter serveAPI: serves a request of the test API.
   func handler(
-    _ inner: GatewayHandler, _ api: TestAPI, loop: any EventLoop, firstUse: FirstUse
+    _ inner: any Handler, _ shared: LoopParts, loop: any EventLoop, firstUse: FirstUse,
+    serveAPI: @escaping (Exchange) -> Void
   ) -> TestHandler {
-    devices.join(inner.shared, loop: loop)
-    let handler = TestHandler(
-      inner, Router(api.routes), loop: loop, recorder: recorder, firstUse: options.isStrict ? nil : firstUse,
-      tokens: tokens)
-    inner.refusals = handler
-    return handler
+    devices.join(shared, loop: loop)
+    return TestHandler(
+      inner, shared, loop: loop, recorder: recorder, firstUse: options.isStrict ? nil : firstUse, tokens: tokens,
+      serveAPI: serveAPI)
   }
 
   /// Returns the test API.

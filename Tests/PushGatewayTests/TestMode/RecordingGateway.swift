@@ -68,7 +68,12 @@ final class RecordingGateway: Sendable {
     loops = try await Loops(count: 1) { loop in
       let handler = GatewayHandler(
         loop: loop, parts: parts, tokens: tokens, faults: faults, admin: admin, limits: limits, logger: .silent)
-      return mode.handler(handler, api, loop: loop.eventLoop, firstUse: firstUse)
+      let router = Router(api.routes)
+      let wrapped = mode.handler(handler, handler.shared, loop: loop.eventLoop, firstUse: firstUse) {
+        [unowned handler] in handler.serve($0, router)
+      }
+      handler.refusals = wrapped
+      return wrapped
     }
     parts.log.beforeReading { [loops] in await loops.completeIterations() }
     router = Router(api.routes)
