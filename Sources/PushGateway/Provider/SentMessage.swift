@@ -106,8 +106,9 @@ struct SentMessage: Sendable, Equatable {
       let name = String(decoding: sides[0], as: UTF8.self)
       if fields.isEmpty, sides.count < 2 || Field(rawValue: name) == nil { return nil }
       let value = try text(percentDecoded(sides.count > 1 ? sides[1] : []))
-      // A form has no types: digits are a number where one is expected.
-      try add(name == Field.badge.rawValue && Int(value) != nil ? .number(value) : .text(value), name, to: &fields)
+      // A form has no types: digits are a number where one is expected. JSON has no `007`.
+      let number = name == Field.badge.rawValue ? Int(value) : nil
+      try add(number.map { .number(String($0)) } ?? .text(value), name, to: &fields)
     }
     return fields.isEmpty ? nil : fields
   }

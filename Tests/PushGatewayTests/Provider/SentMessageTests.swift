@@ -54,6 +54,7 @@ import Testing
       form, "title=Backup&body=Done+at%20noon&badge=3\n",
       #"{"aps":{"alert":{"title":"Backup","body":"Done at noon"},"badge":3}}"#),
     Case(form, "body=100%&sound=default", #"{"aps":{"alert":{"body":"100%"},"sound":"default"}}"#),
+    Case(form, "badge=007", #"{"aps":{"badge":7}}"#),
     Case(form, "badge=three", #"{"aps":{"badge":"three"}}"#),
     Case(
       form, "link=https%3A%2F%2Fexample.com%2Fa%26b&category=DONE&thread=nightly&level=time-sensitive",
