@@ -277,7 +277,7 @@ final class GatewayHandler: Handler {
     switch exchange.request.text(.method) {
     case "POST": framing = .lines
     case "GET": framing = .events
-    default: return exchange.respond(methodNotAllowed(["GET", "POST"]))
+    default: return exchange.respond(Problem.methodNotAllowed(["GET", "POST"]).response)
     }
     do {
       let request = try controlRequest(exchange)
@@ -331,7 +331,7 @@ final class GatewayHandler: Handler {
     case .unknown:
       exchange.respond(Problem.notFound("unknown path \(request.path)").response)
     case .otherMethods(let methods):
-      exchange.respond(methodNotAllowed(methods))
+      exchange.respond(Problem.methodNotAllowed(methods).response)
     case .found(let route, let parameters):
       guard let refusal = begin(on: connection) else {
         request.parameters = parameters
@@ -383,10 +383,6 @@ final class GatewayHandler: Handler {
         reference.value.exchange?.respond(response)
       }
     }
-  }
-
-  private func methodNotAllowed(_ methods: [String]) -> Response {
-    Problem(405, "Method Not Allowed", "this takes \(methods.joined(separator: " and "))").response
   }
 }
 

@@ -21,6 +21,9 @@ struct Problem: Error, Encodable {
   }
 
   static func badRequest(_ detail: String) -> Problem { Problem(400, "Bad Request", detail) }
+  static func methodNotAllowed(_ methods: [String]) -> Problem {
+    Problem(405, "Method Not Allowed", "this takes \(methods.joined(separator: " and "))")
+  }
   static func tooManyRequests(_ detail: String) -> Problem { Problem(429, "Too Many Requests", detail) }
   static func notFound(_ detail: String) -> Problem { Problem(404, "Not Found", detail) }
   static let unauthorized = Problem(
