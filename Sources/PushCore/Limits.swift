@@ -268,6 +268,8 @@ package enum Limits {
   /// with a provider token needs.
   package static let standardMessageRate = 60
   package static let maximumMessageRate = 6_000
+  /// The maximum interval of an expected heartbeat in seconds, and that of its grace: a year, as for a yearly task.
+  package static let maximumHeartbeatTime = 366 * 86_400
   /// The maximum size in bytes of a message's request: that of a payload.
   package static let maximumMessageSize = maximumPayloadSize
   /// The maximum number of devices in the answer to a message. Each costs a decision on an event loop.

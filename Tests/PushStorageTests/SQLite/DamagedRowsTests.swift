@@ -78,6 +78,9 @@ import Testing
     Table(name: "sender", first: "name = 's1'") {
       "('s\($0)', \(blob($0, size: 32)), 1, '[1,-1]', 60, 1700000000000, 1700000000)"
     },
+    Table(name: "expectation", first: "sender = 's1'") {
+      "('s\($0)', 3600, 60, 1700000000000, 1700003660000, 2)"
+    },
     Table(name: "person_group", first: "id = 1") { "(\($0), 'g\($0)')" },
     Table(name: "group_member", first: "id = 1") { "(\($0), \($0), 1)" },
     Table(name: "group_token", first: "token = \(blob(1, size: 32))") {

@@ -144,13 +144,14 @@ package final class MessageSenders: Sendable {
     return sender
   }
 
-  /// Removes a sender, which revokes its token.
+  /// Removes a sender, which revokes its token, and its expectation.
   ///
   /// - Throws: ``RegistrationRefusal`` if there is no sender of this name, and ``StoreError``.
   @inline(never)
   package func remove(_ name: String) async throws {
     _ = try sender(named: name)
     try await store.write { [self] db in
+      try db.execute(sql: "DELETE FROM expectation WHERE sender = ?", arguments: [name])
       try db.execute(sql: "DELETE FROM sender WHERE name = ?", arguments: [name])
       db.afterNextTransaction { [self] _ in
         state.withLock { state in
@@ -166,6 +167,8 @@ package final class MessageSenders: Sendable {
   package func forget(_ app: AppID) async throws {
     guard list.contains(where: { $0.app == app }) else { return }
     try await store.write { [self] db in
+      try db.execute(
+        sql: "DELETE FROM expectation WHERE sender IN (SELECT name FROM sender WHERE app = ?)", arguments: [app.row])
       try db.execute(sql: "DELETE FROM sender WHERE app = ?", arguments: [app.row])
       db.afterNextTransaction { [self] _ in
         state.withLock { state in state.senders = state.senders.filter { $0.value.app != app } }
