@@ -214,8 +214,8 @@ final class GatewayHandler: Handler {
       serve(exchange, healthRouter)
     } else if exchange.request.has(.path, beginningWith: AdminAPI.prefix), !exchange.connection.servesChannelsOnly {
       serveRemoteRequest(exchange)
-    } else if exchange.request.has(.path, beginningWith: Paths.messages), !exchange.connection.servesChannelsOnly {
-      provider.serveMessage(exchange)
+    } else if exchange.request.isForSenders, !exchange.connection.servesChannelsOnly {
+      provider.serveSender(exchange)
     } else if let web, WebAPI.isFor(exchange.request), web.setting.serves(exchange.connection.peer),
       !exchange.connection.servesChannelsOnly
     {

@@ -15,7 +15,12 @@ extension Message {
   /// errors of APNs.
   var isControl: Bool {
     isForDevices || has(.path, beginningWith: AdminAPI.prefix) || isForHealth || WebAPI.isFor(self)
-      || has(.path, beginningWith: Paths.messages)
+      || isForSenders
+  }
+
+  /// True if the request is a message or a heartbeat of a sender with a bearer token.
+  var isForSenders: Bool {
+    has(.path, beginningWith: Paths.messages) || has(.path, beginningWith: Paths.heartbeats)
   }
 
   /// True if the request is for a device route; senders use the path next to them to retract pushes.

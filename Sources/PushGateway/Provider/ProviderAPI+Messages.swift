@@ -11,7 +11,13 @@ import Synchronization
 /// ``SentMessage`` decodes it to a payload. Then each recipient's registration takes the checks, the policy and the
 /// storage of a provider's push.
 extension ProviderAPI {
-  /// Serves one request; the response is sent after the pushes of all recipients are on disk.
+  /// Serves a message or a heartbeat of a sender.
+  func serveSender(_ exchange: Exchange) {
+    guard exchange.request.has(.path, beginningWith: Paths.heartbeats) else { return serveMessage(exchange) }
+    serveHeartbeat(exchange)
+  }
+
+  /// Serves one message; the response is sent after the pushes of all recipients are on disk.
   func serveMessage(_ exchange: Exchange) {
     let now = parts.clock.milliseconds()
     do throws(MessageRefusal) {
@@ -26,7 +32,7 @@ extension ProviderAPI {
 
   /// Authenticates a request, and counts it against the rate of its sender.
   private func messageSender(of exchange: Exchange, now: Int64) throws(MessageRefusal) -> MessageSender {
-    let (request, connection, access) = (exchange.request, exchange.connection, parts.messages)
+    let request = exchange.request
     guard request.has(.method, "POST") else {
       throw MessageRefusal(405, "MethodNotAllowed", "send the message with the method POST")
     }
@@ -34,8 +40,21 @@ extension ProviderAPI {
       throw MessageRefusal(400, "DuplicateHeaders", "a header field of this request occurs twice: send each field once")
     }
     let control = ControlRequest(request, from: connection.peer)
-    let name = String(control.path.dropFirst(Paths.messages.utf8CodeUnitCount))
-    guard let token = control.bearer, let sender = access.senders.find(name, token: token, now: now / 1000) else {
+    let sender = try sender(
+      String(control.path.dropFirst(Paths.messages.utf8CodeUnitCount)), token: control.bearer, of: exchange, now: now)
+    guard request.bodySize <= Limits.maximumMessageSize else {
+      shared.meter.reached(.bodySize)
+      throw SentMessage.tooLarge
+    }
+    return sender
+  }
+
+  /// Authenticates a request with the token of a sender, and counts it against the sender's rate.
+  func sender(
+    _ name: String, token: String?, of exchange: Exchange, now: Int64
+  ) throws(MessageRefusal) -> MessageSender {
+    let (connection, access) = (exchange.connection, parts.messages)
+    guard let token, let sender = access.senders.find(name, token: token, now: now / 1000) else {
       guard access.countFailure(from: connection.source, at: now) else {
         shared.meter.reached(.failedAuthentications)
         throw MessageRefusal(
@@ -49,10 +68,6 @@ extension ProviderAPI {
       shared.meter.reached(.rate)
       throw MessageRefusal(
         429, "TooManyRequests", "the sender \(name) may send \(sender.rate) messages in a minute", retryAfter: wait)
-    }
-    guard request.bodySize <= Limits.maximumMessageSize else {
-      shared.meter.reached(.bodySize)
-      throw SentMessage.tooLarge
     }
     return sender
   }

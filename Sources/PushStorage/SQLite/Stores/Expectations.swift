@@ -30,9 +30,10 @@ package struct Expectation: Sendable, Equatable {
   }
 }
 
-/// The expected heartbeats of senders, on disk only. A heartbeat that becomes late schedules pushes in the transaction
-/// that records it, and so does the heartbeat that ends this state: each push is scheduled once, also if the gateway
-/// ends in between, and by one gateway of a cluster.
+/// The expected heartbeats of senders, on disk only.
+///
+/// The transaction that records a late heartbeat also schedules the pushes about it, as does the transaction of the
+/// heartbeat that ends this state. So one gateway of a cluster schedules each push, and a crash repeats none.
 package struct Expectations: Sendable {
   /// A recorded heartbeat.
   package struct Beat: Sendable {
@@ -87,7 +88,7 @@ package struct Expectations: Sendable {
     try await scheduled.store.read { try Expectations.rows($0, "ORDER BY sender") }
   }
 
-  /// Records a heartbeat. If the previous state was late and pushes reported it, schedules the pushes that end it.
+  /// Records a heartbeat. If pushes reported that it was late, schedules the pushes about its end.
   ///
   /// - Parameters:
   ///   - now: milliseconds since 1970.
