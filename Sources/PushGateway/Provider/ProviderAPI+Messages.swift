@@ -82,9 +82,10 @@ extension ProviderAPI {
     guard exchange.connection.runningRequests < Limits.maximumConcurrentStreams else {
       throw MessageRefusal(Rejection(.tooManyRequests))
     }
-    let push = try template(message, app, exchange, now: now)
+    let (push, repeats) = try template(message, of: sender, app, exchange, now: now)
     let environment = exchange.connection.environment
     var answer = MessageAnswer(id: push.id.description)
+    answer.times = repeats.flatMap { $0.count > 1 ? $0.count : nil }
     answer.deliverAt = message.deliverAt.map { Timestamp.text(seconds: $0, .seconds) }
     let faults = (push.content?.parsed.faults ?? []).map(\.message)
     let ignored = (push.content?.parsed.violations ?? []).map(\.message) + faults
@@ -109,11 +110,12 @@ extension ProviderAPI {
       answer.recipients.append(entry)
     }
     guard !parcels.isEmpty else {
+      parts.messages.uncount(repeats)
       throw refusal
         ?? MessageRefusal(
           409, "NoRecipient", "all recipients of this sender were removed: `pushcli senders add` makes another")
     }
-    store(parcels, answer, at: message.deliverAt, team: app.team, exchange)
+    store(parcels, answer, repeats, at: message.deliverAt, team: app.team, exchange)
   }
 
   // MARK: Pushes
@@ -127,23 +129,28 @@ extension ProviderAPI {
     var devices: [DeviceID] { members?.map(\.device) ?? [push.device] }
   }
 
-  /// Returns the push of a message, without its device.
+  /// Returns the push of a message, without its device, and its place among equal messages.
   private func template(
-    _ message: SentMessage, _ app: App, _ exchange: Exchange, now: Int64
-  ) throws(MessageRefusal) -> StoredPush {
-    let content: PushContent
-    do {
-      content = try shared.payloads.content(of: message.payload)
-    } catch {
-      throw .badMessage("the message can't be read")
-    }
+    _ message: SentMessage, of sender: MessageSender, _ app: App, _ exchange: Exchange, now: Int64
+  ) throws(MessageRefusal) -> (StoredPush, MessageRepeats.Found?) {
     let given = exchange.request.id
     guard given != nil || exchange.request.bytes(.apnsID) == nil else { throw .badMessage("apns-id: expected a UUID") }
     var random = SystemRandomNumberGenerator()
-    return StoredPush(
-      device: DeviceID(row: 0), app: app.id, id: given ?? APNSID(using: &random), isSenderID: given != nil,
-      uniqueID: APNSID(using: &random), received: now, expires: now / 1000 + Int64(Limits.maximumLifetime),
-      priority: 10, collapseID: "", payload: content.payload, content: content)
+    let id = given ?? APNSID(using: &random)
+    let isNow = message.deliverAt == nil
+    let repeats = isNow ? parts.messages.combine(message.payload, id: id, of: sender, at: now) : nil
+    let content: PushContent
+    do {
+      content = try shared.payloads.content(of: message.payload(times: repeats?.count ?? 1))
+    } catch {
+      parts.messages.uncount(repeats)
+      throw .badMessage("the message can't be read")
+    }
+    let push = StoredPush(
+      device: DeviceID(row: 0), app: app.id, id: id, isSenderID: given != nil, uniqueID: APNSID(using: &random),
+      received: now, expires: now / 1000 + Int64(Limits.maximumLifetime), priority: 10,
+      collapseID: repeats?.collapseID ?? "", payload: content.payload, content: content)
+    return (push, repeats)
   }
 
   private func name(of recipient: MessageSender.Recipient, _ environment: Environment) -> String {
@@ -228,14 +235,17 @@ extension ProviderAPI {
 
   /// Stores or schedules the pushes, and answers when all are on disk.
   private func store(
-    _ parcels: [Parcel], _ answer: MessageAnswer, at time: Int64?, team: String?, _ exchange: Exchange
+    _ parcels: [Parcel], _ answer: MessageAnswer, _ repeats: MessageRepeats.Found?, at time: Int64?, team: String?,
+    _ exchange: Exchange
   ) {
+    let detail = answer.times.map { DeliveryDetail.repeated($0) } ?? .nothing
     let later = NIOLoopBound((self, exchange.reference), eventLoop: exchange.connection.loop.eventLoop)
     exchange.connection.runningRequests += 1
     let collected = CollectedOutcomes(count: parcels.count) { failure in
       later.eventLoop.execute {
         let (api, reference) = later.value
         reference.connection.runningRequests -= 1
+        if failure != nil { api.parts.messages.uncount(repeats) }
         if let exchange = reference.exchange { api.answer(exchange, answer, failure) }
       }
     }
@@ -249,11 +259,11 @@ extension ProviderAPI {
           }
         }
       } else if let members = parcel.members {
-        store(parcel.push, for: members, collected)
+        store(parcel.push, for: members, detail, collected)
       } else {
         let (push, destinations) = (parcel.push, destinations)
         destinations.mailbox.append([push]) { outcomes in
-          let stored = Dispatcher.record([push], outcomes, in: destinations)
+          let stored = Dispatcher.record([push], outcomes, detail, in: destinations)
           collected.add(outcomes.ofAll.failure)
           Dispatcher.deliver(stored, to: destinations)
         }
@@ -261,7 +271,9 @@ extension ProviderAPI {
     }
   }
 
-  private func store(_ push: StoredPush, for members: [GroupDelivery.Recipient], _ collected: CollectedOutcomes) {
+  private func store(
+    _ push: StoredPush, for members: [GroupDelivery.Recipient], _ detail: DeliveryDetail, _ collected: CollectedOutcomes
+  ) {
     guard !members.isEmpty else {
       parts.log.append([
         push.event(.accepted, at: push.received),
@@ -270,7 +282,7 @@ extension ProviderAPI {
       return collected.add(nil)
     }
     let delivery = GroupDelivery(groups: parts.groups, registrations: parts.registrations)
-    let isTaken = delivery.store(push, for: members, in: parts.groupPushes, destinations) { outcome in
+    let isTaken = delivery.store(push, for: members, detail, in: parts.groupPushes, destinations) { outcome in
       collected.add(outcome.failure)
     }
     guard !isTaken else { return }

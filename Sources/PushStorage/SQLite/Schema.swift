@@ -365,6 +365,13 @@ package enum Schema {
           );
           """)
     }
+    migrator.registerMigration("combined messages") { db in
+      try db.execute(
+        sql: """
+          -- The seconds in which equal messages become one; NULL: each is a push of its own.
+          ALTER TABLE sender ADD COLUMN combine INTEGER;
+          """)
+    }
     return migrator
   }
 

@@ -265,6 +265,12 @@ enum ReleasedSchemas {
         );
         INSERT INTO expectation VALUES ('backup', 86400, 3600, NULL, 1700090000000, 1);
         """),
+    Step(
+      migration: "combined messages",
+      dump: """
+        ALTER TABLE sender ADD COLUMN combine INTEGER;
+        INSERT INTO sender VALUES ('ci', x'07', 1, '[1]', 60, 1700000000000, NULL, 600);
+        """),
   ]
 
   /// Version 0.1.0, with a row in every table.
