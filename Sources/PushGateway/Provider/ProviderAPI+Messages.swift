@@ -129,7 +129,7 @@ extension ProviderAPI {
     var devices: [DeviceID] { members?.map(\.device) ?? [push.device] }
   }
 
-  /// Returns the push of a message, without its device, and its place among equal messages.
+  /// Returns the push of a message, without its device, and its number among equal messages.
   private func template(
     _ message: SentMessage, of sender: MessageSender, _ app: App, _ exchange: Exchange, now: Int64
   ) throws(MessageRefusal) -> (StoredPush, MessageRepeats.Found?) {

@@ -46,7 +46,7 @@ package struct Expectations: Sendable {
 
   private let scheduled: ScheduledPushes
 
-  /// The difference in milliseconds between the clocks of gateways that is no change of a clock.
+  /// The maximum difference in milliseconds between the clocks of the gateways of a cluster.
   private static let clockTolerance: Int64 = 60_000
 
   package init(_ scheduled: ScheduledPushes) { self.scheduled = scheduled }
@@ -135,7 +135,7 @@ package struct Expectations: Sendable {
     }
   }
 
-  /// Repairs the times that a clock in the future has written: a heartbeat is due at most one interval, with its
+  /// Repairs the times that a clock in the future has written: a heartbeat is late at most one interval, with its
   /// grace, from now.
   ///
   /// - Parameter now: milliseconds since 1970.
