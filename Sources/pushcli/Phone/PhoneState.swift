@@ -12,7 +12,7 @@ struct PhoneState: Sendable, Equatable {
   static let maximumAlerts = 200
   /// The maximum number of answers that are pending for the gateway.
   static let maximumPendingAnswers = 1_000
-  /// The maximum number of snoozed alerts. Beyond it, the one that was snoozed first remains only as an entry.
+  /// The maximum number of snoozed alerts. Beyond it, the earliest remains only as an entry.
   static let maximumSnoozed = 200
   /// The maximum reported number of dropped pushes; higher numbers are reduced to it.
   static let maximumDropped = 1_000_000_000
