@@ -93,8 +93,8 @@ private struct NtfyActionReader {
     switch number {
     case 0: "action"
     case 1: "label"
-    case 2 where action.kind == "view" || action.kind == "http": "url"
     case 2 where action.kind == "copy": "value"
+    case 2 where action.kind != "broadcast": "url"
     default: ""
     }
   }
