@@ -5,7 +5,7 @@ enum FormData {
   /// Returns the fields of a form or of a query (`application/x-www-form-urlencoded`), the first of each name.
   ///
   /// Invalid UTF-8 is repaired.
-  static func fields(_ text: some Collection<UInt8>) -> [String: String] {
+  static func fields(_ text: ArraySlice<UInt8>) -> [String: String] {
     ReadingSteps.add(text.count)
     var fields: [String: String] = [:]
     for pair in text.split(separator: UInt8(ascii: "&")) {
@@ -18,9 +18,9 @@ enum FormData {
   }
 
   /// Returns the bytes of a name or a value: `+` is a space, and an incomplete `%` is itself.
-  static func percentDecoded(_ part: some Collection<UInt8>) -> [UInt8] {
+  static func percentDecoded(_ part: ArraySlice<UInt8>) -> [UInt8] {
     var bytes: [UInt8] = []
-    var rest = Array(part)[...]
+    var rest = part
     while let byte = rest.popFirst() {
       if byte == UInt8(ascii: "%"), rest.count >= 2, let high = hexValue(rest[rest.startIndex]),
         let low = hexValue(rest[rest.startIndex + 1])

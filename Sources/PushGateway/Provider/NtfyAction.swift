@@ -14,7 +14,7 @@ struct NtfyAction: Sendable, Equatable {
   /// Parses the text of a field: a JSON array, or actions in the short form, separated by `;`.
   static func list(_ text: String, parser: JSONParser) throws(MessageRefusal) -> [NtfyAction] {
     ReadingSteps.add(text.utf8.count)
-    var actions: [NtfyAction]
+    let actions: [NtfyAction]
     if text.utf8.first == UInt8(ascii: "[") {
       do {
         actions = try parser.parse(Array(text.utf8).span) { list($0) }

@@ -62,14 +62,15 @@ struct NtfyMessage: Sendable {
     try NtfyMessage.readParameters(request, parser, &input)
     if let topic {
       input.topic = topic
+      try NtfyMessage.refuseUnsupported(input)
       try NtfyMessage.readText(request.body, parser, &input)
     } else {
       try NtfyMessage.readJSON(request.body, parser, &input)
+      try NtfyMessage.refuseUnsupported(input)
     }
     guard let name = input.topic, !name.isEmpty else {
       throw MessageRefusal(400, "BadTopic", "topic: expected the name of a sender (`pushcli senders`)")
     }
-    try NtfyMessage.refuseUnsupported(input)
     self.topic = name
     (title, tags, click) = (input.texts[.title], input.tags, input.texts[.click])
     message = input.texts[.message] ?? NtfyMessage.emptyText
@@ -181,7 +182,7 @@ struct NtfyMessage: Sendable {
       throw .badJSON("the body of the webhook is not JSON: \(error.message)")
     }
     guard texts.title != nil || texts.message != nil else {
-      throw .badJSON("the body is no webhook of Grafana: expected the members title and message")
+      throw .badJSON("invalid webhook of Grafana: expected the members title and message")
     }
     switch texts.status {
     case "firing"?: input.tags.append("rotating_light")

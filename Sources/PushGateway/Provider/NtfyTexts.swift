@@ -42,7 +42,7 @@ enum EncodedWords {
     ReadingSteps.add(text.utf8.count)
     var bytes: [UInt8] = []
     var rest = Array(text.utf8)[...]
-    /// The spaces after an encoded word, which are dropped before another one; nil if the last piece was none.
+    /// The spaces after an encoded word, which are dropped before another one; nil after any other text.
     var spaces: [UInt8]?
     var mayHaveWord = true
     while let byte = rest.first {

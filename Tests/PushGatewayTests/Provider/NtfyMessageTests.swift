@@ -90,10 +90,12 @@ import Testing
         "actions": "view, Open portal, https://home.nest.com/, clear=true; "
           + #"http, Turn down, https://api.nest.com/, body='{"temperature": 65}'"#
       ],
-      becomes: #"{"aps":{"alert":{"body":"You left the house. Turn down the A/C?"},\#(normal)},"url":"https://home.nest.com/"}"#),
+      becomes: #"{"aps":{"alert":{"body":"You left the house. Turn down the A/C?"},\#(normal)},"#
+        + #""url":"https://home.nest.com/"}"#),
     Case(
       "x", ["click": "mailto:a@example.com", "x-actions": "view, A, https://a.example; view, B, geo:0"],
-      becomes: #"{"aps":{"alert":{"body":"x\nLink: mailto:a@example.com\nB: geo:0"},\#(normal)},"url":"https://a.example"}"#),
+      becomes: #"{"aps":{"alert":{"body":"x\nLink: mailto:a@example.com\nB: geo:0"},\#(normal)},"#
+        + #""url":"https://a.example"}"#),
     Case(
       "x", ["attach": "https://example.com/a.jpg", "filename": "a.jpg", "icon": "https://example.com/i.png"],
       becomes: #"{"aps":{"alert":{"body":"x\nAttachment: https://example.com/a.jpg"},\#(normal)}}"#),
@@ -174,7 +176,7 @@ import Testing
       ("", ["actions": "view,A,x;view,A,x;view,A,x;view,A,x"], "", 40_018, "at most 3"),
       ("", ["email": "a@example.com"], "", 40_001, "e-mail"), ("", ["x-call": "yes"], "", 40_032, "phone calls"),
       ("x", ["filename": "a.jpg"], "", 40_014, "attachments"), ("{}", [:], "tpl=github", 40_000, "expected grafana"),
-      ("x", [:], "template=grafana", 40_017, "not JSON"), ("{}", [:], "template=grafana", 40_017, "no webhook"),
+      ("x", [:], "template=grafana", 40_017, "not JSON"), ("{}", [:], "template=grafana", 40_017, "invalid webhook"),
     ] as [(String, [String: String], String, Int, String)])
   func `a mistake has the number of ntfy and one line`(
     _ body: String, _ fields: [String: String], _ query: String, _ code: Int, _ words: String
