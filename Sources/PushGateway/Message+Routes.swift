@@ -15,7 +15,7 @@ extension Message {
   /// errors of APNs.
   var isControl: Bool {
     isForDevices || has(.path, beginningWith: AdminAPI.prefix) || isForHealth || WebAPI.isFor(self)
-      || has(.path, beginningWith: Paths.messages)
+      || MessageDoor(self) != nil
   }
 
   /// True if the request is for a device route; senders use the path next to them to retract pushes.
