@@ -6,7 +6,8 @@ import Testing
 
 @Suite struct ExecCommandsTests {
   let commands = ExecCommands(
-    everything: "all", pairs: ["com.example.news=news", "critical=loud=er", "answered=tell", "retracted=forget", "=none", "nothing="])
+    everything: "all",
+    pairs: ["com.example.news=news", "critical=loud=er", "answered=tell", "retracted=forget", "=none", "nothing="])
 
   func push(_ topic: String, level: String = "active", _ aps: String = "", _ rest: String = "") throws -> DevicePush {
     let line = """
