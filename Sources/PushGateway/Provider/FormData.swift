@@ -1,4 +1,5 @@
 import PushCore
+import PushPolicy
 
 /// The encodings of forms, in bodies and queries.
 enum FormData {

@@ -1,4 +1,5 @@
 import PushCore
+import PushPolicy
 
 /// The times of ntfy's parameter `delay`.
 enum NtfyDelay {

@@ -228,7 +228,8 @@ import Testing
   @Test func `messages are served over HTTP 1_1, and JSON of ntfy also at the root`() async throws {
     try await run { gateway, _, device, _ in
       let relay = MessageRelay(environment: .development)
-      let loop = gateway.loops.group.next()
+      let group: any EventLoopGroup = gateway.loops.group
+      let loop = group.next()
       try await loop.submit { [loops = gateway.loops] in
         guard let handler = loops.current(loop).1 as? GatewayHandler else { return }
         handler.attach(relay)
