@@ -12,6 +12,10 @@ package enum Paths {
   package static let messages: StaticString = "/send/"
   /// Heartbeats of a sender, whose name follows. Apple has no such path.
   package static let heartbeats: StaticString = "/beat/"
+  /// Messages in the form of ntfy: `/` and a topic, which is the name of a sender, can follow.
+  package static let ntfy: StaticString = "/ntfy"
+  /// Messages in the form of Gotify.
+  package static let gotify: StaticString = "/gotify/message"
   /// Broadcasts to a channel of an app, whose bundle id follows.
   package static let broadcast: StaticString = "/4/broadcasts/apps/"
   /// The management of an app's channels; its bundle id follows.

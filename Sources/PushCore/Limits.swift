@@ -276,6 +276,11 @@ package enum Limits {
   package static let maximumHeartbeatTime = 366 * 86_400
   /// The maximum size in bytes of a message's request: that of a payload.
   package static let maximumMessageSize = maximumPayloadSize
+  /// The maximum size in bytes of the request of a message in the form of another API: programs send more than the
+  /// message in it, such as all labels of an alert. The payload has the usual limit.
+  package static let maximumForeignMessageSize = 32 << 10
+  /// The characters of the text of an alert of Grafana, as in the template of ntfy.
+  package static let maximumTemplateText = 2000
   /// The maximum number of devices in the answer to a message. Each costs a decision on an event loop.
   package static let maximumAnsweredDevices = 100
   /// The pages of the database's write-ahead log at which a writer starts a checkpoint: 32 MB, three times the size

@@ -15,12 +15,7 @@ extension Message {
   /// errors of APNs.
   var isControl: Bool {
     isForDevices || has(.path, beginningWith: AdminAPI.prefix) || isForHealth || WebAPI.isFor(self)
-      || isForSenders
-  }
-
-  /// True if the request is a message or a heartbeat of a sender with a bearer token.
-  var isForSenders: Bool {
-    has(.path, beginningWith: Paths.messages) || has(.path, beginningWith: Paths.heartbeats)
+      || MessageDoor(self) != nil
   }
 
   /// True if the request is for a device route; senders use the path next to them to retract pushes.

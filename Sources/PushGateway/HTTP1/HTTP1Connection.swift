@@ -23,14 +23,19 @@ final class HTTP1Connection: ChannelInboundHandler {
 
   private let routes: HTTP1Routes
   private let isLoopback: Bool
+  private let source: UnauthenticatedConnections.Source
   private var state = State.waiting
   private var context: ChannelHandlerContext?
   private var deadline: Scheduled<Void>?
   /// Called once, when the connection is over.
   private let closed: () -> Void
 
-  init(routes: HTTP1Routes, isLoopback: Bool, closed: @escaping () -> Void) {
-    (self.routes, self.isLoopback, self.closed) = (routes, isLoopback, closed)
+  /// - Parameter source: the source with which the client is counted.
+  init(
+    routes: HTTP1Routes, isLoopback: Bool, source: UnauthenticatedConnections.Source = .loopback,
+    closed: @escaping () -> Void
+  ) {
+    (self.routes, self.isLoopback, self.source, self.closed) = (routes, isLoopback, source, closed)
   }
 
   /// True if no request is in progress.
@@ -67,9 +72,11 @@ final class HTTP1Connection: ChannelInboundHandler {
     switch (unwrapInboundIn(data), state) {
     case (.head(let head), .waiting):
       let request = HTTP1Request(
-        head, isLoopback: isLoopback, maximumBodySize: routes.maximumBodySize, servesPage: routes.page != nil)
+        head, isLoopback: isLoopback, maximumBodySize: routes.maximumBodySize, servesPage: routes.page != nil,
+        servesMessages: routes.messages != nil)
       switch request {
-      case .served(let request, let isHead):
+      case .served(var request, let isHead):
+        request.source = source
         state = .receiving(request, isHead: isHead, isLast: !head.isKeepAlive)
       case .refused(let problem):
         send(HTTP1Response(problem.response), isHead: head.method == .HEAD, isLast: true, context)

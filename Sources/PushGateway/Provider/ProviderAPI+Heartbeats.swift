@@ -17,38 +17,9 @@ extension ProviderAPI {
     var late: Bool
   }
 
-  /// Serves one request; the response is sent after the heartbeat is on disk.
-  func serveHeartbeat(_ exchange: Exchange) {
-    do throws(MessageRefusal) {
-      record(try heartbeatSender(of: exchange), exchange)
-    } catch {
-      exchange.respond(error.response)
-    }
-  }
-
-  private func heartbeatSender(of exchange: Exchange) throws(MessageRefusal) -> MessageSender {
-    let request = exchange.request
-    guard request.has(.method, "GET") || request.has(.method, "POST") || request.has(.method, "HEAD") else {
-      throw MessageRefusal(405, "MethodNotAllowed", "send the heartbeat with the method GET, POST or HEAD")
-    }
-    if request.hasDuplicateFields {
-      throw MessageRefusal(400, "DuplicateHeaders", "a header field of this request occurs twice: send each field once")
-    }
-    let control = ControlRequest(request, from: exchange.connection.peer)
-    let sender = try sender(
-      String(control.path.dropFirst(Paths.heartbeats.utf8CodeUnitCount)),
-      token: control.bearer ?? control.query["token"], of: exchange, now: parts.clock.milliseconds())
-    // Requests whose stream was reset count as running, too: see GatewayHandler.
-    guard exchange.connection.runningRequests < Limits.maximumConcurrentStreams else {
-      throw MessageRefusal(Rejection(.tooManyRequests))
-    }
-    return sender
-  }
-
-  private func record(_ sender: MessageSender, _ exchange: Exchange) {
-    let connection = exchange.connection
-    connection.runningRequests += 1
-    let later = NIOLoopBound(exchange.reference, eventLoop: connection.loop.eventLoop)
+  /// Responds after the heartbeat is on disk.
+  func recordHeartbeat(of sender: MessageSender, _ exchange: MessageExchange) {
+    let later = NIOLoopBound(exchange, eventLoop: exchange.eventLoop)
     let schedule = parts.schedule
     Task {
       let response: Response
@@ -60,11 +31,7 @@ extension ProviderAPI {
         let isDamage = (error as? StoreError)?.isDamage ?? false
         response = MessageRefusal(Rejection(isDamage ? .internalServerError : .serviceUnavailable)).response
       }
-      later.eventLoop.execute {
-        let reference = later.value
-        reference.connection.runningRequests -= 1
-        reference.exchange?.respond(response)
-      }
+      later.eventLoop.execute { later.value.respond(response) }
     }
   }
 

@@ -6,84 +6,103 @@ import PushPolicy
 import PushStorage
 import Synchronization
 
-/// Implements `POST /send/NAME`, which Apple does not have: a message of a sender with a bearer token.
+/// A request with a message, with the means to answer it on the event loop that serves it.
+struct MessageExchange {
+  var request: ControlRequest
+  var door: MessageDoor
+  /// True if the body has more bytes than the form allows; the others were dropped.
+  var isTooLarge = false
+  let eventLoop: any EventLoop
+  /// Called when the sender has presented a valid token.
+  var authenticated: () -> Void = {}
+  /// Called once with the response.
+  let respond: (Response) -> Void
+}
+
+/// Implements `POST /send/NAME`, which Apple does not have: a message of a sender with a bearer token, also in the forms
+/// of ntfy and Gotify, and `/beat/NAME`, the heartbeat of a sender.
 ///
-/// ``SentMessage`` decodes it to a payload. Then each recipient's registration takes the checks, the policy and the
+/// ``MessageDoor`` decodes it to a payload. Then each recipient's registration takes the checks, the policy and the
 /// storage of a provider's push.
 extension ProviderAPI {
-  /// Serves a message or a heartbeat of a sender.
-  func serveSender(_ exchange: Exchange) {
-    guard exchange.request.has(.path, beginningWith: Paths.heartbeats) else { return serveMessage(exchange) }
-    serveHeartbeat(exchange)
+  /// Serves one request over HTTP/2.
+  func serveMessage(_ exchange: Exchange, _ door: MessageDoor) {
+    let (message, connection, reference) = (exchange.request, exchange.connection, exchange.reference)
+    if message.hasDuplicateFields {
+      return exchange.respond(door.response(to: .duplicateFields))
+    }
+    // Requests whose stream was reset count as running, too: see GatewayHandler.
+    guard connection.runningRequests < Limits.maximumConcurrentStreams else {
+      return exchange.respond(door.response(to: MessageRefusal(Rejection(.tooManyRequests))))
+    }
+    var request = ControlRequest(message, from: connection.peer)
+    (request.environment, request.source) = (connection.environment, connection.source)
+    request.fields = message.messageFields
+    connection.runningRequests += 1
+    serve(
+      MessageExchange(
+        request: request, door: door, isTooLarge: message.bodySize > door.maximumBodySize,
+        eventLoop: connection.loop.eventLoop,
+        authenticated: {
+          connection.allowAllStreams()
+          connection.authenticated(as: .provider)
+        },
+        respond: { response in
+          reference.connection.runningRequests -= 1
+          reference.exchange?.respond(response)
+        }))
   }
 
-  /// Serves one message; the response is sent after the pushes of all recipients are on disk.
-  func serveMessage(_ exchange: Exchange) {
+  /// Serves one request on its event loop; the response is sent after the pushes of all recipients are on disk.
+  func serve(_ exchange: MessageExchange) {
     let now = parts.clock.milliseconds()
     do throws(MessageRefusal) {
       let sender = try messageSender(of: exchange, now: now)
-      let message = try SentMessage(
-        exchange.request.body, contentType: exchange.request.text(.contentType), parser: shared.parser, now: now / 1000)
+      let message = try exchange.door.message(
+        in: exchange.request, of: sender, parser: shared.parser, now: now / 1000)
+      guard let message else { return recordHeartbeat(of: sender, exchange) }
       try send(message, of: sender, exchange, now: now)
     } catch {
-      exchange.respond(error.response)
+      exchange.respond(exchange.door.response(to: error))
     }
   }
 
   /// Authenticates a request, and counts it against the rate of its sender.
-  private func messageSender(of exchange: Exchange, now: Int64) throws(MessageRefusal) -> MessageSender {
-    let request = exchange.request
-    guard request.has(.method, "POST") else {
-      throw MessageRefusal(405, "MethodNotAllowed", "send the message with the method POST")
-    }
-    if request.hasDuplicateFields {
-      throw MessageRefusal(400, "DuplicateHeaders", "a header field of this request occurs twice: send each field once")
-    }
-    let control = ControlRequest(request, from: connection.peer)
-    let sender = try sender(
-      String(control.path.dropFirst(Paths.messages.utf8CodeUnitCount)), token: control.bearer, of: exchange, now: now)
-    guard request.bodySize <= Limits.maximumMessageSize else {
-      shared.meter.reached(.bodySize)
-      throw SentMessage.tooLarge
-    }
-    return sender
-  }
-
-  /// Authenticates a request with the token of a sender, and counts it against the sender's rate.
-  func sender(
-    _ name: String, token: String?, of exchange: Exchange, now: Int64
-  ) throws(MessageRefusal) -> MessageSender {
-    let (connection, access) = (exchange.connection, parts.messages)
+  private func messageSender(of exchange: MessageExchange, now: Int64) throws(MessageRefusal) -> MessageSender {
+    let (request, door, access) = (exchange.request, exchange.door, parts.messages)
+    try door.check(request)
+    let (name, token) = door.credentials(of: request)
     guard let token, let sender = access.senders.find(name, token: token, now: now / 1000) else {
-      guard access.countFailure(from: connection.source, at: now) else {
+      guard access.countFailure(from: request.source, at: now) else {
         shared.meter.reached(.failedAuthentications)
         throw MessageRefusal(
           429, "TooManyRequests", "too many rejected tokens from this address: try again in a minute", retryAfter: 60)
       }
       throw .unauthorized
     }
-    connection.allowAllStreams()
-    connection.authenticated(as: .provider)
+    exchange.authenticated()
     if let wait = access.excess(sender, at: now) {
       shared.meter.reached(.rate)
       throw MessageRefusal(
-        429, "TooManyRequests", "the sender \(name) may send \(sender.rate) messages in a minute", retryAfter: wait)
+        429, "TooManyRequests", "the sender \(sender.name) may send \(sender.rate) messages in a minute",
+        retryAfter: wait)
+    }
+    guard !exchange.isTooLarge else {
+      shared.meter.reached(.bodySize)
+      throw door.tooLarge
     }
     return sender
   }
 
   private func send(
-    _ message: SentMessage, of sender: MessageSender, _ exchange: Exchange, now: Int64
+    _ received: ReceivedMessage, of sender: MessageSender, _ exchange: MessageExchange, now: Int64
   ) throws(MessageRefusal) {
+    let message = received.sent
     guard let app = parts.registrations.app(sender.app) else {
       throw MessageRefusal(410, "AppRemoved", "the app of this sender was removed: `pushcli senders add` makes another")
     }
-    // Requests whose stream was reset count as running, too: see GatewayHandler.
-    guard exchange.connection.runningRequests < Limits.maximumConcurrentStreams else {
-      throw MessageRefusal(Rejection(.tooManyRequests))
-    }
-    let (push, repeats) = try template(message, of: sender, app, exchange, now: now)
-    let environment = exchange.connection.environment
+    let (push, repeats) = try template(message, of: sender, app, exchange.request, now: now)
+    let environment = exchange.request.environment
     var answer = MessageAnswer(id: push.id.description)
     answer.times = repeats.flatMap { $0.count > 1 ? $0.count : nil }
     answer.deliverAt = message.deliverAt.map { Timestamp.text(seconds: $0, .seconds) }
@@ -115,7 +134,9 @@ extension ProviderAPI {
         ?? MessageRefusal(
           409, "NoRecipient", "all recipients of this sender were removed: `pushcli senders add` makes another")
     }
-    store(parcels, answer, repeats, at: message.deliverAt, team: app.team, exchange)
+    store(parcels, answer.times, repeats, at: message.deliverAt, team: app.team, exchange) { [answer] in
+      received.response(answer, app: app.id, now: now)
+    }
   }
 
   // MARK: Pushes
@@ -131,10 +152,11 @@ extension ProviderAPI {
 
   /// Returns the push of a message, without its device, and its number among equal messages.
   private func template(
-    _ message: SentMessage, of sender: MessageSender, _ app: App, _ exchange: Exchange, now: Int64
+    _ message: SentMessage, of sender: MessageSender, _ app: App, _ request: ControlRequest, now: Int64
   ) throws(MessageRefusal) -> (StoredPush, MessageRepeats.Found?) {
-    let given = exchange.request.id
-    guard given != nil || exchange.request.bytes(.apnsID) == nil else { throw .badMessage("apns-id: expected a UUID") }
+    let text = request.fields["apns-id"]
+    let given = text.flatMap { APNSID($0) }
+    guard given != nil || text == nil else { throw .badMessage("apns-id: expected a UUID") }
     var random = SystemRandomNumberGenerator()
     let id = given ?? APNSID(using: &random)
     let isNow = message.deliverAt == nil
@@ -234,19 +256,19 @@ extension ProviderAPI {
   // MARK: Storage
 
   /// Stores or schedules the pushes, and answers when all are on disk.
+  ///
+  /// - Parameter response: makes the response to the stored message.
   private func store(
-    _ parcels: [Parcel], _ answer: MessageAnswer, _ repeats: MessageRepeats.Found?, at time: Int64?, team: String?,
-    _ exchange: Exchange
+    _ parcels: [Parcel], _ times: Int?, _ repeats: MessageRepeats.Found?, at time: Int64?, team: String?,
+    _ exchange: MessageExchange, response: @escaping @Sendable () -> Response
   ) {
-    let detail = answer.times.map { DeliveryDetail.repeated($0) } ?? .nothing
-    let later = NIOLoopBound((self, exchange.reference), eventLoop: exchange.connection.loop.eventLoop)
-    exchange.connection.runningRequests += 1
+    let detail = times.map { DeliveryDetail.repeated($0) } ?? .nothing
+    let later = NIOLoopBound((self, exchange), eventLoop: exchange.eventLoop)
     let collected = CollectedOutcomes(count: parcels.count) { failure in
       later.eventLoop.execute {
-        let (api, reference) = later.value
-        reference.connection.runningRequests -= 1
+        let (api, exchange) = later.value
         if failure != nil { api.parts.messages.uncount(repeats) }
-        if let exchange = reference.exchange { api.answer(exchange, answer, failure) }
+        api.answer(exchange, failure, response)
       }
     }
     for parcel in parcels {
@@ -290,13 +312,25 @@ extension ProviderAPI {
     collected.add(.tooManyRequests)
   }
 
-  private func answer(_ exchange: Exchange, _ answer: MessageAnswer, _ failure: Reason?) {
+  private func answer(_ exchange: MessageExchange, _ failure: Reason?, _ response: () -> Response) {
     if let failure {
       shared.meter.refuse(failure)
-      return exchange.respond(MessageRefusal(Rejection(failure)).response)
+      return exchange.respond(exchange.door.response(to: MessageRefusal(Rejection(failure))))
     }
     shared.meter.accept(.stored)
-    exchange.respond(Response(answer))
+    exchange.respond(response())
+  }
+}
+
+extension Message {
+  /// The fields that a form of messages can read, by their names in lower case; the first of each name.
+  fileprivate var messageFields: [String: String] {
+    var fields: [String: String] = [:]
+    for (name, value) in otherFields where fields[name] == nil { fields[name] = value }
+    for name in [HeaderName.authorization, .contentType, .apnsID] {
+      if let value = text(name) { fields["\(name.wireName)"] = value }
+    }
+    return fields
   }
 }
 

@@ -54,7 +54,11 @@ final class TestMode: Sendable {
 
   /// Begins to record the rows of a delivery log that has a logger of ``rowLogger(_:)``.
   func observe(_ log: DeliveryLog) {
-    log.observe { [recorder] rows in recorder.note(LogBatch.rows(rows).map { $0.row }) }
+    log.observe { [recorder, tap = options.deviceTap] batch in
+      let rows = LogBatch.rows(batch).map { $0.row }
+      recorder.note(rows)
+      tap?.note(acknowledged: rows.filter { $0.event == .acknowledged }.map(\.id))
+    }
   }
 
   /// Returns a logger for the delivery log, which passes its rows on at the level `debug`.
@@ -80,7 +84,7 @@ final class TestMode: Sendable {
     devices.join(shared, loop: loop)
     return TestHandler(
       inner, shared, loop: loop, recorder: recorder, firstUse: options.isStrict ? nil : firstUse, tokens: tokens,
-      serveAPI: serveAPI)
+      tap: options.deviceTap, serveAPI: serveAPI)
   }
 
   /// Returns the test API.

@@ -10,7 +10,8 @@ struct Senders: AsyncParsableCommand {
     commandName: "senders", abstract: "Senders that need no key: a token for one app and its recipients.",
     discussion: """
       A sender posts a text, a form or JSON to /send/NAME of the gateway, with a bearer token. It can send only to its \
-      app and its recipients. The preferences of the recipients and the policy for senders apply as to every push.
+      app and its recipients. The preferences of the recipients and the policy for senders apply as to every push. \
+      Programs that send to ntfy or Gotify use the same token: docs/send/ntfy-and-gotify.md has their settings.
 
       Examples:
         pushcli senders add backup --app com.example.ops --to me

@@ -45,6 +45,26 @@ import Testing
     #expect(message.fieldsSize <= Limits.maximumHeaderListSize)
   }
 
+  @Test(arguments: [
+    ("/ntfy/backup", true), ("/ntfy", true), ("/gotify/message?token=x", true), ("/3/device/ab", false),
+    ("/send/backup", false), ("/n", false), ("/", false), ("/nothing", false), ("/gotify", false),
+  ])
+  func `fields of other names are kept for the messages of other APIs alone`(_ path: String, _ isKept: Bool) {
+    let message = Message()
+    message.keep(.path, path)
+    for (name, value) in [("title", "Backup"), ("x-tags", "cd"), ("title", "other")] {
+      let (name, value) = (Array(name.utf8), Array(value.utf8))
+      let isWithin = unsafe name.withUnsafeBytes { name in
+        unsafe value.withUnsafeBytes { unsafe message.receive(name, $0) }
+      }
+      #expect(isWithin)
+    }
+    #expect(message.otherFields.map(\.name) == (isKept ? ["title", "x-tags", "title"] : []))
+    #expect(message.otherFields.map(\.value) == (isKept ? ["Backup", "cd", "other"] : []))
+    message.reset()
+    #expect(message.otherFields.isEmpty)
+  }
+
   @Test func `its fields keep their bytes however many there are`() {
     let message = Message()
     for name in HeaderName.allCases { message.keep(name, String(repeating: name.wireName.description, count: 40)) }

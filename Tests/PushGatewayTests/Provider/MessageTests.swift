@@ -1,5 +1,7 @@
 import Foundation
 import HTTP2Transport
+import NIOCore
+import NIOHTTP1
 import PushPolicy
 import PushTesting
 import Testing
@@ -156,6 +158,114 @@ import Testing
       let answer = try await send(client, "x")
       #expect(answer.status == 409)
       #expect(try json(answer)["reason"] as? String == "NotRegistered")
+    }
+  }
+
+  /// A request in the form of ntfy or Gotify, and the answer's members of the error.
+  struct Foreign: Sendable {
+    var path: String
+    var body = "x"
+    var token: String? = MessageTests.token
+    var method = "POST"
+    var fields: [(HeaderName, String)] = []
+    var status: Int
+    var code: Int
+  }
+
+  static let foreign: [Foreign] = [
+    Foreign(path: "/ntfy/backup", status: 200, code: 0),
+    Foreign(path: "/ntfy/backup?priority=4&title=a+b", method: "PUT", status: 200, code: 0),
+    Foreign(path: "/ntfy", body: #"{"topic":"backup","message":"x"}"#, status: 200, code: 0),
+    Foreign(path: "/ntfy/?priority=5", body: #"{"topic":"backup"}"#, status: 200, code: 0),
+    // The query has `Bearer pgs-TEST`.
+    Foreign(path: "/ntfy/backup?auth=QmVhcmVyIHBncy1URVNU", token: nil, status: 200, code: 0),
+    Foreign(path: "/ntfy/other", status: 401, code: 40_101),
+    Foreign(path: "/ntfy/backup", token: "x", status: 401, code: 40_101),
+    Foreign(path: "/ntfy", body: #"{"topic":"other"}"#, status: 401, code: 40_101),
+    Foreign(path: "/ntfy", body: "x", status: 400, code: 40_017),
+    Foreign(path: "/ntfy/backup/json", status: 404, code: 40_401), Foreign(path: "/ntfyx", status: 404, code: 40_401),
+    Foreign(path: "/ntfy/backup", method: "GET", status: 405, code: 40_501),
+    Foreign(
+      path: "/ntfy/backup?title=News", body: "Flash sale! Up to 70% off everything. Shop now before midnight",
+      status: 403,
+      code: 40_301),
+    Foreign(path: "/ntfy/backup", body: String(repeating: "x", count: 4097), status: 413, code: 41_301),
+    Foreign(path: "/ntfy/backup", body: String(repeating: " ", count: 32_769), status: 413, code: 41_301),
+    Foreign(path: "/gotify/message?token=pgs-TEST&message=x", body: "", token: nil, status: 200, code: 0),
+    Foreign(
+      path: "/gotify/message", body: #"{"message":"x"}"#, fields: [(.contentType, "application/json")], status: 200,
+      code: 0),
+    Foreign(path: "/gotify/message?token=x", body: #"{"message":"x"}"#, token: nil, status: 401, code: 401),
+    Foreign(path: "/gotify/message", body: "{}", status: 400, code: 400),
+    Foreign(path: "/gotify/message/1", status: 404, code: 404),
+    Foreign(path: "/gotify/message", method: "PUT", status: 405, code: 405),
+  ]
+
+  @Test func `the forms of ntfy and Gotify have the same pipeline and their own answers`() async throws {
+    try await run { gateway, client, device, _ in
+      var stored = 0
+      for one in MessageTests.foreign {
+        let own = one.token.map { [(HeaderName.authorization, "bearer " + $0)] } ?? []
+        let answer = try await client.request(
+          one.method, one.path, own + one.fields, body: one.method == "GET" ? [] : Array(one.body.utf8))
+        let record = try json(answer)
+        #expect(answer.status == one.status, "\(one.path) \(record)")
+        let code = record["code"] as? Int ?? record["errorCode"] as? Int ?? 0
+        #expect(code == one.code, "\(one.path)")
+        stored += answer.status == 200 ? 1 : 0
+        #expect(gateway.parts.mailbox.waitingCount(for: device.id) == stored, "\(one.path)")
+      }
+      let answer = try await client.request(
+        "POST", "/ntfy/backup?in=10m&tags=warning", [(.authorization, "bearer " + MessageTests.token)],
+        body: Array("Later".utf8))
+      let record = try json(answer)
+      #expect(record["time"] as? Int == Int(gateway.clock.seconds) + 600)
+      #expect(record["topic"] as? String == "backup" && record["event"] as? String == "message")
+      #expect(gateway.parts.schedule.pushes.count == 2)
+    }
+  }
+
+  @Test func `messages are served over HTTP 1_1, and JSON of ntfy also at the root`() async throws {
+    try await run { gateway, _, device, _ in
+      let relay = MessageRelay(environment: .development)
+      let group: any EventLoopGroup = gateway.loops.group
+      let loop = group.next()
+      try await loop.submit { [loops = gateway.loops] in
+        guard let handler = loops.current(loop).1 as? GatewayHandler else { return }
+        handler.attach(relay)
+      }.get()
+      let routes = HTTP1Routes(
+        health: HealthAPI(check: gateway.parts.healthCheck), meters: gateway.meters, token: nil, logger: .silent,
+        messages: relay)
+      func answer(_ method: HTTPMethod, _ uri: String, _ fields: [(String, String)], _ body: String) async throws -> Int
+      {
+        let head = HTTPRequestHead(
+          version: .http1_1, method: method, uri: uri,
+          headers: HTTPHeaders([("host", "localhost"), ("content-length", "\(body.utf8.count)")] + fields))
+        switch HTTP1Request(head, isLoopback: true, servesMessages: true) {
+        case .refused(let problem): return problem.status
+        case .served(var request, _):
+          request.body = Array(body.utf8)
+          return await routes.answer(request).response.status
+        }
+      }
+      let bearer = ("Authorization", "Bearer " + MessageTests.token)
+      let statuses = [
+        try await answer(.POST, "/send/backup", [bearer], "x"),
+        try await answer(.PUT, "/ntfy/backup", [bearer, ("Title", "a"), ("X-Priority", "5")], "x"),
+        try await answer(.POST, "/", [bearer, ("x-tags", "cd")], #"{"topic":"backup"}"#),
+        try await answer(.POST, "/gotify/message", [("X-Gotify-Key", MessageTests.token)], #"{"message":"x"}"#),
+      ]
+      #expect(statuses == [200, 200, 200, 200])
+      #expect(gateway.parts.mailbox.waitingCount(for: device.id) == 4)
+      let refusals = [
+        try await answer(.POST, "/ntfy/backup", [], "x"),
+        try await answer(.POST, "/ntfy/backup", [bearer, bearer], "x"),
+        try await answer(.GET, "/", [], ""), try await answer(.DELETE, "/ntfy/backup", [bearer], ""),
+        try await answer(.POST, "/ntfy/backup", [bearer, ("origin", "https://example.com")], "x"),
+        try await answer(.POST, "/send/backup", [bearer], String(repeating: "x", count: 4097)),
+      ]
+      #expect(refusals == [401, 400, 404, 405, 403, 413])
     }
   }
 

@@ -80,18 +80,20 @@ package final class MessageSenders: Sendable {
   /// All senders, sorted by name.
   package var list: [MessageSender] { state.withLock { $0.senders }.values.sorted { $0.name < $1.name } }
 
-  /// Returns the sender of a name if this is the text of its token, and records the hour of its use.
+  /// Returns the sender of a token, and records the hour of its use.
   ///
-  /// - Parameter now: seconds since 1970.
-  package func find(_ name: String, token: String, now: Int64) -> MessageSender? {
+  /// - Parameters:
+  ///   - name: the name that the sender must have; nil for any.
+  ///   - now: seconds since 1970.
+  package func find(_ name: String?, token: String, now: Int64) -> MessageSender? {
     let hash = Digest.sha256(Array(token.utf8))
     return state.withLock { state in
-      guard var sender = state.senders[hash], sender.name == name else { return nil }
+      guard var sender = state.senders[hash], name == nil || sender.name == name else { return nil }
       let hour = now - now % MessageSenders.useStep
       if sender.lastUsed ?? .min < hour {
         sender.lastUsed = hour
         state.senders[hash] = sender
-        state.used.insert(name)
+        state.used.insert(sender.name)
       }
       return sender
     }
