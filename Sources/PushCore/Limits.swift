@@ -268,6 +268,12 @@ package enum Limits {
   /// with a provider token needs.
   package static let standardMessageRate = 60
   package static let maximumMessageRate = 6_000
+  /// The maximum time in seconds in which equal messages of a sender become one, and the number of different messages
+  /// that a gateway counts at the same time: some megabytes.
+  package static let maximumCombineTime = 7 * 86_400
+  package static let maximumMessageRepeats = 10_000
+  /// The maximum interval of an expected heartbeat in seconds, and that of its grace: a year, as for a yearly task.
+  package static let maximumHeartbeatTime = 366 * 86_400
   /// The maximum size in bytes of a message's request: that of a payload.
   package static let maximumMessageSize = maximumPayloadSize
   /// The maximum size in bytes of the request of a message in the form of another API: programs send more than the

@@ -18,6 +18,7 @@ COMMANDS = [
     ("reader", "policy explain --device {device} --topic {topic} {payload}"),
     ("reader", "policy replay --device {device} --since 1h"), ("reader", "metrics"), ("reader", "admin audit"),
     ("reader", "senders"), ("admin", "senders add s{n} --app {topic} --to desk"), ("admin", "senders rotate s{n}"),
+    ("operator", "expect late-{n} --every 1h"), ("reader", "expect list"), ("operator", "expect remove late-{n}"),
     ("admin", "senders remove s{n}"),
     ("reader", "admin tokens"), ("reader", "admin log-level"), ("reader", "apps category {topic}"),
     ("operator", "ads"), ("operator", "prefs set --device {device} sound=on"),
@@ -60,6 +61,7 @@ def test_each_role_does_what_it_may_and_nothing_else(office, machine, role):
     login(office, laptop, role)
     office.device(name=f"of-{role}", person=f"of-{role}")
     office.run("devices", "enroll", f"gone-{ROLES.index(role)}")
+    office.run("senders", "add", f"late-{ROLES.index(role)}", "--app", TOPIC, "--to", "desk")
     names = {"topic": TOPIC, "device": f"of-{role}", "team": office.key.team_id, "n": ROLES.index(role), "person": "ada",
              "payload": office.state.parent / "payload.json", "out": laptop.home}
     wrong = []

@@ -6,7 +6,7 @@ const folder = new URL("../../Sources/CWebPhone/phone/", import.meta.url);
 const load = (name) => import(new URL(name, folder));
 
 const { EventParser, Backoff, place, readLine } = await load("lines.js");
-const { apply, badgeSum, changesBy, headline, isLink, limits, newState, readPush, unreadCount } = await load("state.js");
+const { apply, badgeSum, changesBy, dueSnoozed, headline, isLink, limits, newState, readPush, unreadCount } = await load("state.js");
 const alerts = await load("alerts.js");
 const { finder, offsets, range, rows } = await load("center.js");
 const { answerWords, day, days, exact, history, hue, moment, plain, reasons } = await load("words.js");
@@ -217,6 +217,55 @@ test("alerts of one app are shown together; questions and urgent ones alone", ()
   assert.deepEqual(alerts.closeChoices(state.alerts).map(({ id, alerts: list }) => [id, list.length]), [["all", 5], ["group", 2], ["plain", 3]]);
   assert.ok(alerts.offersCloseAll(state.alerts));
   assert.ok(!alerts.offersCloseAll(state.alerts.slice(0, 1)));
+});
+
+test("a snoozed alert is shown again after its time, with its actions", () => {
+  const question = { actions: [{ id: "yes", title: "Yes" }] };
+  const state = filled(line(1, alert("1", question)), line(2, alert("2")));
+  apply(state, frozen({ type: "snoozed", ordinals: [1], until: 5000 }));
+  assert.deepEqual(state.alerts.map(({ ordinal }) => ordinal), [2]);
+  assert.deepEqual(state.entries.map(({ isRead }) => isRead), [false, false]);
+  assert.deepEqual(dueSnoozed(state, 4999), []);
+  assert.deepEqual(dueSnoozed(state, 5000).map(({ ordinal }) => ordinal), [1]);
+  for (let times = 0; times < 2; times += 1) apply(state, frozen({ type: "woken", ordinals: [1] }));
+  assert.deepEqual(state.alerts.map(({ ordinal, isPresented }) => [ordinal, isPresented]), [[2, false], [1, false]]);
+  assert.deepEqual(alerts.sheetChoices(state.alerts[1]).map(({ id }) => id), ["yes"]);
+  assert.deepEqual(state.snoozed, []);
+});
+
+test("an entry that was only kept in the center can be shown as an alert", () => {
+  const state = filled(line(1, { center: alert("1").alert }), line(2, { badge: 1 }));
+  apply(state, { type: "snoozed", ordinals: [1, 2, 3], until: 0 });
+  apply(state, { type: "woken", ordinals: [1, 2, 3] });
+  assert.deepEqual(state.alerts.map(({ ordinal }) => ordinal), [1]);
+  assert.deepEqual(alerts.choices(alerts.group(state.alerts)).map(({ id }) => id), ["close", "view"]);
+});
+
+test("a snoozed alert that ended is not shown again", () => {
+  const first = line(1, alert("1"), { collapse: "score" });
+  for (const end of [
+    (state) => take(state, { type: "retract", id: "ID-1" }),
+    (state) => take(state, { type: "retract", id: "ID-1", topic: "com.example.news" }),
+    (state) => take(state, line(2, { badge: 1 }, { collapse: "score" })),
+    (state) => apply(state, { type: "cleared", ordinals: [1] }),
+  ]) {
+    const state = filled(first);
+    apply(state, { type: "snoozed", ordinals: [1], until: 5 });
+    assert.equal(state.snoozed.length, 1);
+    assert.deepEqual(end(state).snoozed, []);
+  }
+  const state = newState();
+  for (let seq = 1; seq <= limits.snoozed + 5; seq += 1) {
+    take(state, line(seq, alert(`${seq}`)));
+    apply(state, { type: "snoozed", ordinals: [seq], until: seq });
+  }
+  assert.equal(state.snoozed.length, limits.snoozed);
+});
+
+test("Later ends after ten minutes, an hour, or tomorrow at eight", () => {
+  const now = new Date(2026, 0, 31, 23, 5).getTime();
+  const ends = alerts.snoozeTimes.map(({ id }) => alerts.snoozeEnd(id, now));
+  assert.deepEqual(ends, [now + 600_000, now + 3_600_000, new Date(2026, 1, 1, 8).getTime()]);
 });
 
 test("an alert with one button is answered with ok", () => {

@@ -13,7 +13,7 @@ import { Journal } from "./journal.js";
 import { Link } from "./link.js";
 import { Presenter } from "./presenter.js";
 import { unlock } from "./sound.js";
-import { badgeSum, unreadCount } from "./state.js";
+import { badgeSum, dueSnoozed, unreadCount } from "./state.js";
 
 class Phone extends View {
   place = { screen: "home", q: "", scope: "all", by: "app", selected: null, row: "", showsPayload: false };
@@ -71,6 +71,7 @@ class Phone extends View {
       this.status = status;
       if (status.state === "refused") this.#join(true);
       else this.update();
+      this.#wake();
     };
     this.status = { state: "follower" };
     this.link.run();
@@ -105,6 +106,7 @@ class Phone extends View {
     for (const type of ["keydown", "pointerdown"]) addEventListener(type, unlock, { once: true });
     document.addEventListener("visibilitychange", () => this.update());
     // A minute is the unit of the shown times.
+    setInterval(() => this.#wake(), 30_000);
     setInterval(() => document.visibilityState === "visible" && (this.revision += 1, this.update()), 60_000);
   }
 
@@ -198,6 +200,14 @@ class Phone extends View {
     if (!fresh.length) return;
     this.journal.append([{ type: "presented", ordinals: fresh.map(({ ordinal }) => ordinal) }]);
     this.link.presented(fresh.map(({ push }) => ({ id: push.id, parts: ["alert"] })));
+  }
+
+  /** Shows the snoozed alerts whose time has come again, in the tab with the stream. */
+  async #wake() {
+    const due = dueSnoozed(this.state, Date.now());
+    if (!due.length || !this.link.isLeader) return;
+    await this.journal.append([{ type: "woken", ordinals: due.map(({ ordinal }) => ordinal) }]);
+    await this.presenter.arrived(due.map(({ push }) => ({ ...push, badge: null })));
   }
 
   /** Gives answers; View opens the push or the app. */

@@ -1,11 +1,12 @@
 // The commands that keys and buttons give.
 
+import { snoozeEnd, snoozeTimes } from "./alerts.js";
 import { button, el, isTyping } from "./dom.js";
 import { gateway } from "./gateway.js";
 import { bindings, commandOf } from "./keys.js";
 import { headline, isLink, listed } from "./state.js";
 import { Steps } from "./undo.js";
-import { plain } from "./words.js";
+import { exact, plain } from "./words.js";
 
 const toastTime = 8000;
 /** The number of entries that one change restores. */
@@ -89,6 +90,7 @@ export class Commands {
         return center.move(1) ?? this.#phone.update();
       case "copy": return this.#copy(push);
       case "reportAd": return this.#reportAd(push);
+      case "snooze": return listed(push) ? this.snooze([ordinal]) : undefined;
       default: return undefined;
     }
   }
@@ -157,6 +159,15 @@ export class Commands {
     const alert = listed(push);
     await navigator.clipboard?.writeText(plain([alert?.title, alert?.subtitle, alert?.body, push.link].filter(Boolean).join("\n")));
     this.toast("Copied");
+  }
+
+  /** Asks for a time, and shows alerts or entries again then. */
+  async snooze(ordinals) {
+    const picked = await this.#phone.sheet(snoozeTimes);
+    if (!picked) return;
+    const until = snoozeEnd(picked.id, Date.now());
+    await this.#phone.journal.append([{ type: "snoozed", ordinals, until }]);
+    this.toast(`Shown again: ${exact(until)}`);
   }
 
   // Requests to the gateway

@@ -7,9 +7,11 @@ package struct SenderRequest: Codable, Sendable {
   package var recipients: [String]
   /// The maximum number of messages in a minute; nil: the usual one.
   package var rate: Int?
+  /// The time in seconds in which equal messages become one; nil: each is a push of its own.
+  package var combine: Int?
 
-  package init(name: String, app: String, recipients: [String], rate: Int?) {
-    (self.name, self.app, self.recipients, self.rate) = (name, app, recipients, rate)
+  package init(name: String, app: String, recipients: [String], rate: Int?, combine: Int? = nil) {
+    (self.name, self.app, self.recipients, self.rate, self.combine) = (name, app, recipients, rate, combine)
   }
 }
 
@@ -26,14 +28,18 @@ package struct SenderRecord: Codable, Sendable {
   package var created: String
   /// The hour of its last message, RFC 3339, UTC; nil: never.
   package var lastUsed: String?
+  /// The time in seconds in which equal messages become one; nil: each is a push of its own.
+  package var combine: Int?
 
-  package init(name: String, app: String, recipients: [String], rate: Int, created: String, lastUsed: String?) {
+  package init(
+    name: String, app: String, recipients: [String], rate: Int, created: String, lastUsed: String?, combine: Int?
+  ) {
     (self.name, self.app, self.recipients, self.rate) = (name, app, recipients, rate)
-    (self.created, self.lastUsed) = (created, lastUsed)
+    (self.created, self.lastUsed, self.combine) = (created, lastUsed, combine)
   }
 
   package enum CodingKeys: String, CodingKey {
-    case name, app, recipients, rate, created
+    case name, app, recipients, rate, created, combine
     case lastUsed = "last_used"
   }
 }

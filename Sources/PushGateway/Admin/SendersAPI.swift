@@ -36,6 +36,9 @@ struct SendersAPI: Sendable {
       throw Problem.badRequest(
         "invalid rate of a sender: expected 1 to \(Limits.maximumMessageRate) messages in a minute")
     }
+    guard body.combine.map({ (1...Limits.maximumCombineTime).contains($0) }) ?? true else {
+      throw Problem.badRequest("invalid time for equal messages of a sender: expected 1 second to 7 days")
+    }
     guard (1...Limits.maximumMessageRecipients).contains(body.recipients.count) else {
       throw Problem.badRequest(
         "invalid recipients of a sender: expected 1 to \(Limits.maximumMessageRecipients) devices or groups")
@@ -47,7 +50,8 @@ struct SendersAPI: Sendable {
     }
     let token = SenderTokenText.make()
     let sender = MessageSender(
-      name: body.name, app: app.id, recipients: recipients, rate: rate, created: clock.milliseconds())
+      name: body.name, app: app.id, recipients: recipients, rate: rate, created: clock.milliseconds(),
+      combine: body.combine.map { Int64($0) })
     try await senders.add(sender, token: token)
     return Response(CreatedSender(name: sender.name, token: token), status: 201)
   }
@@ -86,6 +90,7 @@ struct SendersAPI: Sendable {
     }
     return SenderRecord(
       name: sender.name, app: registrations.app(sender.app)?.topic ?? "", recipients: names, rate: sender.rate,
-      created: Timestamp.text(sender.created), lastUsed: sender.lastUsed.map { Timestamp.text(seconds: $0) })
+      created: Timestamp.text(sender.created), lastUsed: sender.lastUsed.map { Timestamp.text(seconds: $0) },
+      combine: sender.combine.map { Int($0) })
   }
 }

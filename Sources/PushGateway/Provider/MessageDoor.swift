@@ -5,16 +5,18 @@ import PushPolicy
 import PushStorage
 
 /// The form of a request with a message of a sender, and of its answer: this gateway's own (`POST /send/NAME`), or the
-/// one of ntfy or of Gotify, for programs that send to these.
+/// one of ntfy or of Gotify, for programs that send to these; or a heartbeat (`/beat/NAME`), which has no message.
 ///
 /// A form decodes a request to a ``SentMessage`` and encodes the answer. Everything between is the same for all.
 enum MessageDoor: Sendable {
-  case own, ntfy, gotify
+  case own, heartbeat, ntfy, gotify
 
   /// Returns the form of a request over HTTP/2; nil for any other request.
   init?(_ request: Message) {
     if request.has(.path, beginningWith: Paths.messages) {
       self = .own
+    } else if request.has(.path, beginningWith: Paths.heartbeats) {
+      self = .heartbeat
     } else if request.has(.path, beginningWith: Paths.ntfy) {
       self = .ntfy
     } else if request.has(.path, beginningWith: Paths.gotify) {
@@ -28,6 +30,8 @@ enum MessageDoor: Sendable {
   init?(path: some StringProtocol) {
     if path.hasPrefix("\(Paths.messages)") {
       self = .own
+    } else if path.hasPrefix("\(Paths.heartbeats)") {
+      self = .heartbeat
     } else if path.hasPrefix("\(Paths.ntfy)") {
       self = .ntfy
     } else if path.hasPrefix("\(Paths.gotify)") {
@@ -38,10 +42,24 @@ enum MessageDoor: Sendable {
   }
 
   /// The maximum size of a request's body in bytes.
-  var maximumBodySize: Int { self == .own ? Limits.maximumMessageSize : Limits.maximumForeignMessageSize }
+  var maximumBodySize: Int {
+    switch self {
+    case .own, .heartbeat: Limits.maximumMessageSize
+    case .ntfy, .gotify: Limits.maximumForeignMessageSize
+    }
+  }
+
+  /// The methods of its requests.
+  private var methods: [String] {
+    switch self {
+    case .own, .gotify: ["POST"]
+    case .heartbeat: ["GET", "POST", "HEAD"]
+    case .ntfy: ["POST", "PUT"]
+    }
+  }
 
   var tooLarge: MessageRefusal {
-    guard self != .own else { return SentMessage.tooLarge }
+    guard maximumBodySize > Limits.maximumMessageSize else { return SentMessage.tooLarge }
     return MessageRefusal(
       413, "MessageTooLarge",
       "the request is too large: expected at most \(maximumBodySize) bytes, with at most \(Limits.maximumMessageSize) "
@@ -50,14 +68,14 @@ enum MessageDoor: Sendable {
 
   /// Checks the method and the path.
   func check(_ request: ControlRequest) throws(MessageRefusal) {
-    let methods = self == .ntfy ? ["POST", "PUT"] : ["POST"]
     guard methods.contains(request.method) else {
       throw MessageRefusal(
-        405, "MethodNotAllowed", "send the message with the method \(methods.joined(separator: " or "))")
+        405, "MethodNotAllowed",
+        "send the \(self == .heartbeat ? "heartbeat" : "message") with the method \(methods.joined(separator: " or "))")
     }
     let isKnown =
       switch self {
-      case .own: true
+      case .own, .heartbeat: true
       case .ntfy: topic(of: request) != nil || isForJSON(request)
       case .gotify: request.path == "\(Paths.gotify)"
       }
@@ -82,18 +100,23 @@ enum MessageDoor: Sendable {
   func credentials(of request: ControlRequest) -> (name: String?, token: String?) {
     switch self {
     case .own: (String(request.path.dropFirst(Paths.messages.utf8CodeUnitCount)), request.bearer)
+    case .heartbeat:
+      (
+        String(request.path.dropFirst(Paths.heartbeats.utf8CodeUnitCount)), request.bearer ?? request.query["token"]
+      )
     case .ntfy: (topic(of: request), NtfyMessage.token(of: request))
     case .gotify: (nil, GotifyMessage.token(of: request))
     }
   }
 
-  /// Decodes the message of a sender.
+  /// Decodes the message of a sender; nil for a heartbeat.
   ///
   /// - Parameter now: seconds since 1970.
   func message(
     in request: ControlRequest, of sender: MessageSender, parser: JSONParser, now: Int64
-  ) throws(MessageRefusal) -> ReceivedMessage {
+  ) throws(MessageRefusal) -> ReceivedMessage? {
     switch self {
+    case .heartbeat: return nil
     case .own:
       return .own(
         try SentMessage(request.body, contentType: request.fields["content-type"], parser: parser, now: now))
@@ -109,7 +132,7 @@ enum MessageDoor: Sendable {
   func response(to refusal: MessageRefusal) -> Response {
     var response = refusal.response
     switch self {
-    case .own: break
+    case .own, .heartbeat: break
     case .ntfy: response.body = controlJSON(NtfyError(refusal))
     case .gotify: response.body = controlJSON(GotifyError(refusal))
     }

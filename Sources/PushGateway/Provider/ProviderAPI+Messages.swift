@@ -20,7 +20,7 @@ struct MessageExchange {
 }
 
 /// Implements `POST /send/NAME`, which Apple does not have: a message of a sender with a bearer token, also in the forms
-/// of ntfy and Gotify.
+/// of ntfy and Gotify, and `/beat/NAME`, the heartbeat of a sender.
 ///
 /// ``MessageDoor`` decodes it to a payload. Then each recipient's registration takes the checks, the policy and the
 /// storage of a provider's push.
@@ -60,6 +60,7 @@ extension ProviderAPI {
       let sender = try messageSender(of: exchange, now: now)
       let message = try exchange.door.message(
         in: exchange.request, of: sender, parser: shared.parser, now: now / 1000)
+      guard let message else { return recordHeartbeat(of: sender, exchange) }
       try send(message, of: sender, exchange, now: now)
     } catch {
       exchange.respond(exchange.door.response(to: error))
@@ -100,9 +101,10 @@ extension ProviderAPI {
     guard let app = parts.registrations.app(sender.app) else {
       throw MessageRefusal(410, "AppRemoved", "the app of this sender was removed: `pushcli senders add` makes another")
     }
-    let push = try template(message, app, exchange.request, now: now)
+    let (push, repeats) = try template(message, of: sender, app, exchange.request, now: now)
     let environment = exchange.request.environment
     var answer = MessageAnswer(id: push.id.description)
+    answer.times = repeats.flatMap { $0.count > 1 ? $0.count : nil }
     answer.deliverAt = message.deliverAt.map { Timestamp.text(seconds: $0, .seconds) }
     let faults = (push.content?.parsed.faults ?? []).map(\.message)
     let ignored = (push.content?.parsed.violations ?? []).map(\.message) + faults
@@ -127,11 +129,12 @@ extension ProviderAPI {
       answer.recipients.append(entry)
     }
     guard !parcels.isEmpty else {
+      parts.messages.uncount(repeats)
       throw refusal
         ?? MessageRefusal(
           409, "NoRecipient", "all recipients of this sender were removed: `pushcli senders add` makes another")
     }
-    store(parcels, at: message.deliverAt, team: app.team, exchange) { [answer] in
+    store(parcels, answer.times, repeats, at: message.deliverAt, team: app.team, exchange) { [answer] in
       received.response(answer, app: app.id, now: now)
     }
   }
@@ -147,24 +150,29 @@ extension ProviderAPI {
     var devices: [DeviceID] { members?.map(\.device) ?? [push.device] }
   }
 
-  /// Returns the push of a message, without its device.
+  /// Returns the push of a message, without its device, and its number among equal messages.
   private func template(
-    _ message: SentMessage, _ app: App, _ request: ControlRequest, now: Int64
-  ) throws(MessageRefusal) -> StoredPush {
-    let content: PushContent
-    do {
-      content = try shared.payloads.content(of: message.payload)
-    } catch {
-      throw .badMessage("the message can't be read")
-    }
+    _ message: SentMessage, of sender: MessageSender, _ app: App, _ request: ControlRequest, now: Int64
+  ) throws(MessageRefusal) -> (StoredPush, MessageRepeats.Found?) {
     let text = request.fields["apns-id"]
     let given = text.flatMap { APNSID($0) }
     guard given != nil || text == nil else { throw .badMessage("apns-id: expected a UUID") }
     var random = SystemRandomNumberGenerator()
-    return StoredPush(
-      device: DeviceID(row: 0), app: app.id, id: given ?? APNSID(using: &random), isSenderID: given != nil,
-      uniqueID: APNSID(using: &random), received: now, expires: now / 1000 + Int64(Limits.maximumLifetime),
-      priority: 10, collapseID: "", payload: content.payload, content: content)
+    let id = given ?? APNSID(using: &random)
+    let isNow = message.deliverAt == nil
+    let repeats = isNow ? parts.messages.combine(message.payload, id: id, of: sender, at: now) : nil
+    let content: PushContent
+    do {
+      content = try shared.payloads.content(of: message.payload(times: repeats?.count ?? 1))
+    } catch {
+      parts.messages.uncount(repeats)
+      throw .badMessage("the message can't be read")
+    }
+    let push = StoredPush(
+      device: DeviceID(row: 0), app: app.id, id: id, isSenderID: given != nil, uniqueID: APNSID(using: &random),
+      received: now, expires: now / 1000 + Int64(Limits.maximumLifetime), priority: 10,
+      collapseID: repeats?.collapseID ?? "", payload: content.payload, content: content)
+    return (push, repeats)
   }
 
   private func name(of recipient: MessageSender.Recipient, _ environment: Environment) -> String {
@@ -251,13 +259,15 @@ extension ProviderAPI {
   ///
   /// - Parameter response: makes the response to the stored message.
   private func store(
-    _ parcels: [Parcel], at time: Int64?, team: String?, _ exchange: MessageExchange,
-    response: @escaping @Sendable () -> Response
+    _ parcels: [Parcel], _ times: Int?, _ repeats: MessageRepeats.Found?, at time: Int64?, team: String?,
+    _ exchange: MessageExchange, response: @escaping @Sendable () -> Response
   ) {
+    let detail = times.map { DeliveryDetail.repeated($0) } ?? .nothing
     let later = NIOLoopBound((self, exchange), eventLoop: exchange.eventLoop)
     let collected = CollectedOutcomes(count: parcels.count) { failure in
       later.eventLoop.execute {
         let (api, exchange) = later.value
+        if failure != nil { api.parts.messages.uncount(repeats) }
         api.answer(exchange, failure, response)
       }
     }
@@ -271,11 +281,11 @@ extension ProviderAPI {
           }
         }
       } else if let members = parcel.members {
-        store(parcel.push, for: members, collected)
+        store(parcel.push, for: members, detail, collected)
       } else {
         let (push, destinations) = (parcel.push, destinations)
         destinations.mailbox.append([push]) { outcomes in
-          let stored = Dispatcher.record([push], outcomes, in: destinations)
+          let stored = Dispatcher.record([push], outcomes, detail, in: destinations)
           collected.add(outcomes.ofAll.failure)
           Dispatcher.deliver(stored, to: destinations)
         }
@@ -283,7 +293,9 @@ extension ProviderAPI {
     }
   }
 
-  private func store(_ push: StoredPush, for members: [GroupDelivery.Recipient], _ collected: CollectedOutcomes) {
+  private func store(
+    _ push: StoredPush, for members: [GroupDelivery.Recipient], _ detail: DeliveryDetail, _ collected: CollectedOutcomes
+  ) {
     guard !members.isEmpty else {
       parts.log.append([
         push.event(.accepted, at: push.received),
@@ -292,7 +304,7 @@ extension ProviderAPI {
       return collected.add(nil)
     }
     let delivery = GroupDelivery(groups: parts.groups, registrations: parts.registrations)
-    let isTaken = delivery.store(push, for: members, in: parts.groupPushes, destinations) { outcome in
+    let isTaken = delivery.store(push, for: members, detail, in: parts.groupPushes, destinations) { outcome in
       collected.add(outcome.failure)
     }
     guard !isTaken else { return }

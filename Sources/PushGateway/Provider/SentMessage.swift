@@ -13,7 +13,7 @@ struct SentMessage: Sendable, Equatable {
     case delay = "in"
   }
 
-  fileprivate enum Value {
+  fileprivate enum Value: Equatable {
     case text(String)
     /// A number in JSON.
     case number(String)
@@ -25,6 +25,8 @@ struct SentMessage: Sendable, Equatable {
   let payload: [UInt8]
   /// The time of delivery in seconds since 1970; nil: now.
   let deliverAt: Int64?
+  /// The fields, from which a repeated message makes its payload.
+  fileprivate var fields: [Field: Value] = [:]
 
   /// Decodes the body of a request.
   ///
@@ -36,6 +38,7 @@ struct SentMessage: Sendable, Equatable {
     let fields = try SentMessage.fields(of: body, SentMessage.mediaType(contentType), parser)
     deliverAt = try SentMessage.deliveryTime(fields, now: now)
     payload = try SentMessage.payload(fields)
+    self.fields = fields
     guard payload.count <= Limits.maximumPayloadSize else { throw SentMessage.tooLarge }
   }
 
@@ -46,7 +49,22 @@ struct SentMessage: Sendable, Equatable {
     let fields = texts.mapValues { Value.text($0) }
     deliverAt = try SentMessage.deliveryTime(fields, now: now)
     payload = try SentMessage.payload(fields)
+    self.fields = fields
     guard payload.count <= Limits.maximumPayloadSize else { throw SentMessage.tooLarge }
+  }
+
+  /// Returns the payload with the number of equal messages at the end of its text, as `Backup failed (3 times)`. A
+  /// message without a text, or without space for the number, stays as it is.
+  func payload(times count: Int) -> [UInt8] {
+    guard count > 1 else { return payload }
+    var fields = fields
+    for field in [Field.body, .title, .subtitle] {
+      guard case .text(let text)? = fields[field], !text.isEmpty else { continue }
+      fields[field] = .text("\(text) (\(count) times)")
+      guard let counted = try? SentMessage.payload(fields), counted.count <= Limits.maximumPayloadSize else { break }
+      return counted
+    }
+    return payload
   }
 
   static let tooLarge = MessageRefusal(

@@ -351,6 +351,27 @@ package enum Schema {
           );
           """)
     }
+    migrator.registerMigration("heartbeats") { db in
+      try db.execute(
+        sql: """
+          -- The heartbeats that are expected of senders.
+          CREATE TABLE expectation (
+            sender TEXT PRIMARY KEY,
+            every INTEGER NOT NULL,        -- seconds
+            grace INTEGER NOT NULL,        -- seconds
+            beat INTEGER,                  -- the last heartbeat, in milliseconds since 1970; NULL: none yet
+            due INTEGER NOT NULL,          -- the next one is late from then on, in milliseconds since 1970
+            late INTEGER                   -- the number of pushes that reported it as late; NULL while it is not
+          );
+          """)
+    }
+    migrator.registerMigration("combined messages") { db in
+      try db.execute(
+        sql: """
+          -- The seconds in which equal messages become one; NULL: each is a push of its own.
+          ALTER TABLE sender ADD COLUMN combine INTEGER;
+          """)
+    }
     return migrator
   }
 

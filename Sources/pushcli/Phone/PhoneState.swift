@@ -12,6 +12,8 @@ struct PhoneState: Sendable, Equatable {
   static let maximumAlerts = 200
   /// The maximum number of answers that are pending for the gateway.
   static let maximumPendingAnswers = 1_000
+  /// The maximum number of snoozed alerts. Beyond it, the earliest remains only as an entry.
+  static let maximumSnoozed = 200
   /// The maximum reported number of dropped pushes; higher numbers are reduced to it.
   static let maximumDropped = 1_000_000_000
 
@@ -21,6 +23,8 @@ struct PhoneState: Sendable, Equatable {
   var entries: [Entry] = []
   /// The queued alerts, oldest first; the first one is on screen.
   var alerts: [QueuedAlert] = []
+  /// The alerts that are shown again at a later time, in the order in which they were snoozed.
+  var snoozed: [SnoozedAlert] = []
   /// The highest received `seq`; all pushes up to it are known.
   var lastSeq: UInt64 = 0
   /// The numbering that ``lastSeq`` belongs to.
@@ -138,8 +142,15 @@ struct QueuedAlert: Sendable, Equatable {
   }
 
   var id: String { push.id }
-  var alert: AlertPresentation { push.presentation.alert ?? AlertPresentation(buttons: ["OK"]) }
+  var alert: AlertPresentation { push.presentation.listed ?? AlertPresentation(buttons: ["OK"]) }
   var choices: [AlertAction] { alert.choices }
+}
+
+/// An alert that is shown again at a later time.
+struct SnoozedAlert: Sendable, Equatable {
+  var alert: QueuedAlert
+  /// The time from which it is shown again, in seconds since 1970.
+  var until: Int
 }
 
 /// The settings of a device, independent of its user's preferences.

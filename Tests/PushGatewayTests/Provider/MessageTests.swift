@@ -311,9 +311,40 @@ import Testing
         (#"{"name":"c","app":"\#(topic)","recipients":["nobody"]}"#, 404),
         (#"{"name":"c","app":"com.example.none","recipients":["phone"]}"#, 404),
         (#"{"name":"c","app":"\#(topic)","recipients":["phone"],"rate":0}"#, 400),
+        (#"{"name":"c","app":"\#(topic)","recipients":["phone"],"combine":0}"#, 400),
       ] {
         #expect(try await ask("POST", AdminPath.senders(), body).status == status, "\(body)")
       }
+    }
+  }
+
+  @Test func `equal messages of a sender that combines them are one alert with their number`() async throws {
+    try await run { gateway, client, device, members in
+      let app = try gateway.registrations.app(topic: SampleRequest.topic).id
+      let group = try gateway.parts.groups.group(named: "ops").id
+      try await gateway.parts.messages.senders.add(
+        MessageSender(
+          name: "disk", app: app, recipients: [.device(device.id), .group(group)], rate: 60, created: 1, combine: 600),
+        token: "pgs-DISK")
+      for number in 1...3 {
+        let record = try json(try await send(client, "Disk full", to: "disk", token: "pgs-DISK"))
+        #expect(record["times"] as? Int == (number == 1 ? nil : number))
+      }
+      for one in [device] + members { #expect(gateway.parts.mailbox.waitingCount(for: one.id) == 1) }
+      let rows = try await gateway.rows(.init(device: device.id, events: [.accepted])).map(\.row.detail)
+      #expect(rows == [.nothing, .repeated(2), .repeated(3)])
+      let stream = try await TestStream.open(client, device)
+      let push = try await stream.lines(upTo: "caught-up").first { $0.type == "push" }
+      #expect(push?.text.contains("Disk full (3 times)") == true)
+      // Another text, and the same text after the window, are alerts of their own.
+      _ = try await send(client, "Disk empty", to: "disk", token: "pgs-DISK")
+      gateway.clock.advance(seconds: 600)
+      let record = try json(try await send(client, "Disk full", to: "disk", token: "pgs-DISK"))
+      #expect(record["times"] == nil)
+      #expect(gateway.parts.mailbox.waitingCount(for: device.id) == 3)
+      // Other senders send each message.
+      for _ in 0..<2 { _ = try await send(client, "Equal") }
+      #expect(gateway.parts.mailbox.waitingCount(for: device.id) == 5)
     }
   }
 

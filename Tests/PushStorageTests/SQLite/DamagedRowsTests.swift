@@ -76,7 +76,10 @@ import Testing
       "(\(blob($0, size: 32)), 'a\($0)', 'reader', 1700000000000, 1800000000, 1700000000)"
     },
     Table(name: "sender", first: "name = 's1'") {
-      "('s\($0)', \(blob($0, size: 32)), 1, '[1,-1]', 60, 1700000000000, 1700000000)"
+      "('s\($0)', \(blob($0, size: 32)), 1, '[1,-1]', 60, 1700000000000, 1700000000, 600)"
+    },
+    Table(name: "expectation", first: "sender = 's1'") {
+      "('s\($0)', 3600, 60, 1700000000000, 1700003660000, 2)"
     },
     Table(name: "person_group", first: "id = 1") { "(\($0), 'g\($0)')" },
     Table(name: "group_member", first: "id = 1") { "(\($0), \($0), 1)" },

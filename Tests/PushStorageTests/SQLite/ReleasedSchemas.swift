@@ -256,6 +256,21 @@ enum ReleasedSchemas {
         );
         INSERT INTO sender VALUES ('backup', x'06', 1, '[1,-1]', 60, 1700000000000, NULL);
         """),
+    Step(
+      migration: "heartbeats",
+      dump: """
+        CREATE TABLE expectation (
+          sender TEXT PRIMARY KEY, every INTEGER NOT NULL, grace INTEGER NOT NULL, beat INTEGER, due INTEGER NOT NULL,
+          late INTEGER
+        );
+        INSERT INTO expectation VALUES ('backup', 86400, 3600, NULL, 1700090000000, 1);
+        """),
+    Step(
+      migration: "combined messages",
+      dump: """
+        ALTER TABLE sender ADD COLUMN combine INTEGER;
+        INSERT INTO sender VALUES ('ci', x'07', 1, '[1]', 60, 1700000000000, NULL, 600);
+        """),
   ]
 
   /// Version 0.1.0, with a row in every table.

@@ -22,12 +22,15 @@ package struct MessageSender: Sendable, Equatable {
   package var created: Int64
   /// The start of the hour in which the token was last used, in seconds since 1970; nil if it was never used.
   package var lastUsed: Int64?
+  /// The time in seconds in which equal messages become one; nil: each is a push of its own.
+  package var combine: Int64?
 
   package init(
-    name: String, app: AppID, recipients: [Recipient], rate: Int, created: Int64, lastUsed: Int64? = nil
+    name: String, app: AppID, recipients: [Recipient], rate: Int, created: Int64, lastUsed: Int64? = nil,
+    combine: Int64? = nil
   ) {
     (self.name, self.app, self.recipients, self.rate) = (name, app, recipients, rate)
-    (self.created, self.lastUsed) = (created, lastUsed)
+    (self.created, self.lastUsed, self.combine) = (created, lastUsed, combine)
   }
 
   /// The description of a valid name, for messages with "expected".
@@ -118,9 +121,12 @@ package final class MessageSenders: Sendable {
           kind: .conflict, description: "a gateway has at most \(Limits.maximumMessageSenders) senders: remove one")
       }
       try db.execute(
-        sql: "INSERT INTO sender (name, token_hash, app, recipients, rate, created) VALUES (?, ?, ?, ?, ?, ?)",
+        sql: """
+          INSERT INTO sender (name, token_hash, app, recipients, rate, created, combine) VALUES (?, ?, ?, ?, ?, ?, ?)
+          """,
         arguments: [
           sender.name, Data(hash), sender.app.row, "\(sender.recipients.map(\.stored))", sender.rate, sender.created,
+          sender.combine,
         ])
       db.afterNextTransaction { [self] _ in state.withLock { $0.senders[hash] = sender } }
     }
@@ -146,13 +152,14 @@ package final class MessageSenders: Sendable {
     return sender
   }
 
-  /// Removes a sender, which revokes its token.
+  /// Removes a sender, which revokes its token, and its expectation.
   ///
   /// - Throws: ``RegistrationRefusal`` if there is no sender of this name, and ``StoreError``.
   @inline(never)
   package func remove(_ name: String) async throws {
     _ = try sender(named: name)
     try await store.write { [self] db in
+      try db.execute(sql: "DELETE FROM expectation WHERE sender = ?", arguments: [name])
       try db.execute(sql: "DELETE FROM sender WHERE name = ?", arguments: [name])
       db.afterNextTransaction { [self] _ in
         state.withLock { state in
@@ -168,6 +175,8 @@ package final class MessageSenders: Sendable {
   package func forget(_ app: AppID) async throws {
     guard list.contains(where: { $0.app == app }) else { return }
     try await store.write { [self] db in
+      try db.execute(
+        sql: "DELETE FROM expectation WHERE sender IN (SELECT name FROM sender WHERE app = ?)", arguments: [app.row])
       try db.execute(sql: "DELETE FROM sender WHERE app = ?", arguments: [app.row])
       db.afterNextTransaction { [self] _ in
         state.withLock { state in state.senders = state.senders.filter { $0.value.app != app } }
@@ -203,7 +212,7 @@ package final class MessageSenders: Sendable {
 
   private static func load(_ db: Database) throws -> [[UInt8]: MessageSender] {
     let rows = try PreparedStatement(
-      db, "SELECT name, token_hash, app, recipients, rate, created, last_used FROM sender")
+      db, "SELECT name, token_hash, app, recipients, rate, created, last_used, combine FROM sender")
     var senders: [[UInt8]: MessageSender] = [:]
     while try rows.next() {
       let recipients: [Int64] = try rows.json(3)
@@ -212,7 +221,8 @@ package final class MessageSenders: Sendable {
         name: try rows.text(0), app: AppID(row: try rows.integer(2, in: ColumnBounds.app)),
         recipients: recipients.compactMap { MessageSender.Recipient(stored: $0) }, rate: Int(rate),
         created: try rows.integer(5, in: ColumnBounds.milliseconds),
-        lastUsed: try rows.optionalInteger(6, in: ColumnBounds.seconds))
+        lastUsed: try rows.optionalInteger(6, in: ColumnBounds.seconds),
+        combine: try rows.optionalInteger(7, in: ColumnBounds.combineTime))
     }
     return senders
   }
