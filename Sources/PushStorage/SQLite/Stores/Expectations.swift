@@ -1,5 +1,5 @@
 import GRDB
-package import PushCore
+import PushCore
 
 /// The expectation of regular heartbeats of a sender.
 package struct Expectation: Sendable, Equatable {
