@@ -74,10 +74,7 @@ extension PhoneState {
     case .cleared(let ordinals):
       let gone = Set(ordinals)
       entries.removeAll { gone.contains($0.ordinal) }
-    case .restored(let restored):
-      let known = Set(entries.map(\.ordinal))
-      let all = (entries + restored.filter { !known.contains($0.ordinal) }).sorted { $0.ordinal < $1.ordinal }
-      entries = Array(all.suffix(Self.maximumEntries))
+    case .restored(let restored): for entry in restored { restore(entry) }
     case .apps(let apps): install(apps)
     case .preferences(let preferences): self.preferences = preferences
     case .settings(let settings): self.settings = settings
@@ -143,6 +140,14 @@ extension PhoneState {
     if alerts.count > Self.maximumAlerts {
       alerts.remove(at: alerts.indices.dropFirst().first { !alerts[$0].standsAlone } ?? 1)
     }
+  }
+
+  /// Inserts an entry at its place, unless it is there. A journal has a line for each restored entry, so that thousands
+  /// of them follow one another.
+  private mutating func restore(_ entry: Entry) {
+    guard index(of: entry.ordinal) == nil else { return }
+    entries.insert(entry, at: lowerBound(of: entry.ordinal))
+    if entries.count > Self.maximumEntries { entries.removeFirst() }
   }
 
   private mutating func markRead(_ ordinals: [Int]) {
