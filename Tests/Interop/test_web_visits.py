@@ -6,7 +6,6 @@ from brokers import free_ports
 from gateway import TOPIC
 from test_web import Browser, alert, chromium, invitation  # noqa: F401
 from test_web_page import browser  # noqa: F401
-from waiting import eventually
 
 pytestmark = pytest.mark.alone("the page is of one gateway")
 
@@ -23,6 +22,10 @@ def settle(browser):  # noqa: F811
 
 def test_ten_tasks_by_touch(gateway, browser):  # noqa: F811
     page = browser.page
+
+    def preferences():
+        return gateway.run("prefs", "--device", browser.name, "--json").json
+
     # Read an alert: View opens its push.
     gateway.accepted(browser.token, alert("Storm Warning", "Stay inside", badge=2))
     browser.alert()
@@ -31,14 +34,14 @@ def test_ten_tasks_by_touch(gateway, browser):  # noqa: F811
     # Close all.
     for number in range(4):
         gateway.accepted(browser.token, alert(f"Train {number}", f"Platform {number}"))
-    eventually(lambda: len(browser.alerts("ordinal")) == 4, "all are queued")
+    page.wait_for_selector("dialog.alert h2 >> text=4 Notifications")
     browser.alert()
     page.click("dialog.alert .buttons >> text=Close All")
     browser.no_alert()
     # Find an old push by its text. Back keeps the search.
     choose(browser, "Center")
     page.fill("input[type=search]", "platform 1")
-    eventually(lambda: browser.titles() == ["Train 1"], "one is found")
+    page.wait_for_selector(".row.entry[aria-setsize='2'] >> text=Train 1")
     page.click(".row.entry a")
     page.wait_for_selector("push-message h1 >> text=Train 1")
     page.click("push-message >> text=Back")
@@ -58,14 +61,15 @@ def test_ten_tasks_by_touch(gateway, browser):  # noqa: F811
     page.wait_for_selector("[id='//quiet']:focus")
     page.fill("[id='//quiet']", "off")
     page.click("push-settings h1")
-    eventually(lambda: not gateway.run("prefs", "--device", browser.name, "--json").json.get("quiet"), "quiet hours are off")
+    page.wait_for_selector(".toast >> text=Changed Quiet Hours to off")
+    assert not preferences().get("quiet")
     # A Focus without a terminal.
     page.fill("#focus", "work")
     page.click("form:has(#focus) button")
     page.wait_for_selector("[id='//focus.work']")
     choose(browser, "Home")
     page.select_option("select[aria-label=Focus]", "work")
-    eventually(lambda: page.evaluate("() => document.querySelector('push-phone').status.state") == "connected", "it is connected again")
+    browser.connected()
     page.select_option("select[aria-label=Focus]", "")
     # A question with a destructive choice.
     gateway.run("apps", "category", TOPIC, "RELEASE", "--action", "approve=Approve", "--action", "reject=Reject!")
@@ -77,16 +81,18 @@ def test_ten_tasks_by_touch(gateway, browser):  # noqa: F811
     assert gateway.events(question, "action")[-1]["detail"] == "reject"
     # Undo, also after the words at the lower edge are gone.
     choose(browser, "Center")
-    eventually(lambda: "Release?" in browser.titles(), "the list is shown")
+    page.wait_for_selector(".row.entry >> text=Release?")
     before = browser.titles()
     page.click(".row.group >> text=Clear")
-    eventually(lambda: browser.titles() == [], "all are cleared")
+    page.wait_for_selector(".empty >> text=No notifications.")
     page.evaluate("() => document.querySelector('.toasts').replaceChildren()")
     page.click("header >> text=Undo Clear")
-    eventually(lambda: browser.titles() == before, "all are there again")
+    page.wait_for_selector(".toast >> text=Undid Clear")
+    page.wait_for_selector(".row.entry >> text=Release?")
+    assert browser.titles() == before
     page.click("header >> text=Undo Add Focus")
-    eventually(lambda: page.locator("header >> text=Redo Add Focus").count() == 0 and "work" not in str(
-        gateway.run("prefs", "--device", browser.name, "--json").json.get("focus", {})), "the Focus is removed")
+    page.wait_for_selector(".toast >> text=Undid Add Focus work")
+    assert "work" not in preferences().get("focus", {})
     # Sign out everywhere.
     choose(browser, "Settings")
     page.click("text=Sign Out …")
@@ -114,7 +120,8 @@ def test_a_text_that_is_not_saved_stays_after_a_reload(gateway, browser):  # noq
     assert page.input_value("[id='//quiet']") == "22:00-0"
     page.fill("[id='//quiet']", "22:00-07:00")
     page.press("[id='//quiet']", "Enter")
-    eventually(lambda: quiet() == ["22:00-07:00"], "it is saved")
+    page.wait_for_selector(".toast >> text=Changed Quiet Hours to 22:00-07:00")
+    assert quiet() == ["22:00-07:00"]
     page.wait_for_selector(".setting p.error", state="detached")
     assert page.locator(".unsaved").count() == 0
     # Discard shows the setting again.
@@ -208,6 +215,8 @@ def test_a_hostile_text_is_a_text_of_its_own(hostile, name):
     count = len(browser.titles())
     gateway.accepted(browser.token, alert(text, text[:60]) | {"url": text[:60], "other": "http://example.com/?" + "q" * 200})
     dialog = browser.alert()
+    # The list below it is drawn first.
+    assert len(browser.titles()) == count + 1
     # The alert is whole: its buttons are on screen, and its text scrolls inside of it.
     heading = page.text_content("dialog.alert h2")
     assert heading == shown
@@ -218,9 +227,9 @@ def test_a_hostile_text_is_a_text_of_its_own(hostile, name):
         assert page.evaluate("() => document.documentElement.scrollWidth <= innerWidth")
     page.set_viewport_size({"width": 390, "height": 844})
     browser.close_alerts()
-    eventually(lambda: len(browser.titles()) == count + 1, "it is listed")
     # A row has its height; nothing of its text is outside of it.
-    assert page.eval_on_selector_all(".row.entry", "(rows) => rows.map((row) => Math.round(row.getBoundingClientRect().height)).filter((height) => height !== 88)") == []
+    heights = page.evaluate("() => [...document.querySelectorAll('.row.entry')].map((row) => Math.round(row.getBoundingClientRect().height))")
+    assert set(heights) == {88}
     page.click(".row.entry >> nth=0")
     page.wait_for_selector("push-message h1")
     assert page.text_content("push-message h1") == shown
