@@ -88,8 +88,8 @@ def test_the_session_has_exactly_these_fields(gateway):
 
 def test_refusals_have_exactly_these_fields(gateway):
     for path, options, status, more in [
-            ("/phone/nothing", [], 404, {}), ("/phone", ["-X", "POST"], 405, {"allow": "get, head"}), ("/phone/session", ["-d", "{}"], 403, {}),
-            ("/v1/device", [], 401, {"www-authenticate": "bearer"})]:
+            ("/phone/nothing", [], 404, {}), ("/phone", ["-X", "POST"], 405, {"allow": "get, head"}),
+            ("/phone/session", ["-d", "{}"], 403, {}), ("/v1/device", [], 401, {"www-authenticate": "bearer"})]:
         found, fields, _ = curl(gateway, path, *options)
         assert (found, named(fields)) == (status, REFUSAL | more), path
 
@@ -99,7 +99,8 @@ def test_over_tls_browsers_use_https_only_and_the_cookie_has_its_prefix(gateway)
     for name, expected in [
             ("localhost", {}), ("pushgateway.localhost", {}), ("push.example.org", {"strict-transport-security": "max-age=31536000"})]:
         port = gateway.address.rpartition(":")[2]
-        line = ["curl", "-sS", "-i", "--http2", "--insecure", "--connect-to", f"{name}:{port}:{gateway.address}", f"https://{name}:{port}/phone"]
+        line = [
+            "curl", "-sS", "-i", "--http2", "--insecure", "--connect-to", f"{name}:{port}:{gateway.address}", f"https://{name}:{port}/phone"]
         done = subprocess.run(line, capture_output=True, text=True, timeout=HANG, check=True)
         status, *lines = done.stdout.partition("\n\n")[0].splitlines()
         assert status.startswith("HTTP/2 200")

@@ -195,7 +195,10 @@ def test_a_notification_is_answered_without_a_page(gateway, browser):
 
 
 #: The number of pages that the worker can show.
-PAGES = "async () => (await clients.matchAll({ type: 'window', includeUncontrolled: true })).filter((one) => one.url.includes('/phone')).length"
+PAGES = """async () => {
+  const pages = await clients.matchAll({ type: "window", includeUncontrolled: true });
+  return pages.filter((one) => one.url.includes("/phone")).length;
+}"""
 #: Clicks on a notification, and returns the addresses of the pages that the worker opens. Chromium opens none without a real click.
 OPEN = """async (title) => {
   const opened = [];

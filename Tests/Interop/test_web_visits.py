@@ -199,7 +199,8 @@ HOSTILE = {
     "a document": ("<img src=x onerror=alert(1)>", None), "a script": ("</script><script>alert(1)</script>", None),
     "a template": ("{{7*7}}", None), "an address": ("javascript:alert(1)", None),
     "an override of the direction": ("Pay \u202eevil\u202c now", "Pay evil now"), "isolates": ("\u2066\u2067a\u2069", "a"),
-    "right to left": ("مرحبا", None), "zero width": ("Pay\u200bPal\u2060\ufeff", "PayPal"), "nothing visible": ("\u200b\u3164", "Notification"),
+    "right to left": ("مرحبا", None), "zero width": ("Pay\u200bPal\u2060\ufeff", "PayPal"),
+    "nothing visible": ("\u200b\u3164", "Notification"),
     "no space in 3 KB": ("a" * 3300, None), "combining marks": ("e" + "\u0301" * 400 + "!", "e" + "\u0301" * 15 + "!"),
     "wide": ("﷽" * 200, None), "lines": ("a\n" * 300, None), "emoji": ("👨‍👩‍👧" * 40, None),
 }
@@ -228,7 +229,8 @@ def test_a_hostile_text_is_a_text_of_its_own(hostile, name):
     page.set_viewport_size({"width": 390, "height": 844})
     browser.close_alerts()
     # A row has its height; nothing of its text is outside of it.
-    heights = page.evaluate("() => [...document.querySelectorAll('.row.entry')].map((row) => Math.round(row.getBoundingClientRect().height))")
+    heights = page.evaluate(
+        "() => [...document.querySelectorAll('.row.entry')].map((row) => Math.round(row.getBoundingClientRect().height))")
     assert set(heights) == {88}
     page.click(".row.entry >> nth=0")
     page.wait_for_selector("push-message h1")

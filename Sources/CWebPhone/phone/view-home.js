@@ -19,7 +19,7 @@ class Home extends View {
   #advice() {
     if (this.phone.status.state !== "disconnected") return "Pushes arrive while this page is open. The gateway keeps later ones for the next visit.";
     return navigator.onLine === false ? "This machine has no network. The page connects again as soon as it has one."
-      : "The gateway does not answer: it is stopped, or out of reach. The page tries again by itself, and new pushes arrive then.";
+      : "The gateway does not answer: it is stopped, or out of reach. The page connects again automatically, and new pushes arrive then.";
   }
 
   #switches(state) {

@@ -1,5 +1,5 @@
 /// The fields that restrict the page in a browser: no resource of another origin, no script in the HTML, no frame around
-/// it. They are those that Mozilla's HTTP Observatory expects.
+/// it. Mozilla's HTTP Observatory expects these fields.
 enum WebSecurity {
   /// Returns the fields of a response to a browser.
   ///

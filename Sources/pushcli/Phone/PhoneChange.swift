@@ -142,8 +142,8 @@ extension PhoneState {
     }
   }
 
-  /// Inserts an entry at its place, unless it is there. A journal has a line for each restored entry, so that thousands
-  /// of them follow one another.
+  /// Inserts an entry in the order of the ordinals, unless it is there. A journal has a line for each restored entry, so
+  /// that thousands of them follow one another.
   private mutating func restore(_ entry: Entry) {
     guard index(of: entry.ordinal) == nil else { return }
     entries.insert(entry, at: lowerBound(of: entry.ordinal))
