@@ -1,6 +1,9 @@
 // The state of the device, and the changes that lead from one state to the next. Pure, without I/O: the journal stores the
 // changes, and each tab applies them in the same order.
 
+import { plain } from "./words.js";
+
+/** The limits of the history. Those of entries, alerts, answers and dropped pushes are the terminal's (`PhoneState.swift`). */
 export const limits = { entries: 10_000, alerts: 200, snoozed: 200, pending: 1000, dropped: 1e9, text: 20_000 };
 
 /** The topic of summaries, which the gateway itself sends: not an app of the home screen. */
@@ -22,6 +25,11 @@ export function newState() {
 // Reading pushes
 
 const text = (value) => (typeof value === "string" ? value.slice(0, limits.text) : "");
+/** A text that is shown; empty if nothing of it would be visible. */
+const words = (value) => {
+  const shown = plain(text(value));
+  return /[^\s\u200c\u200d\ufe0e\ufe0f]/.test(shown) ? shown : "";
+};
 const number = (value) => (Number.isSafeInteger(value) && value >= 0 ? value : null);
 
 /** Returns true for a link that may be opened: http or https, in printable ASCII. */
@@ -31,12 +39,13 @@ export function isLink(value) {
 
 function readAlert(alert) {
   if (!alert || typeof alert !== "object") return null;
-  const buttons = Array.isArray(alert.buttons) ? alert.buttons.filter((one) => typeof one === "string").slice(0, 2) : [];
+  const titles = Array.isArray(alert.buttons) ? alert.buttons.filter((one) => typeof one === "string").slice(0, 2) : [];
+  const buttons = titles.map((one, index) => words(one) || (titles.length === 1 ? "OK" : ["Close", "View"][index]));
   const actions = Array.isArray(alert.actions)
     ? alert.actions.filter((one) => one && typeof one.id === "string" && typeof one.title === "string").slice(0, 4)
-      .map((one) => ({ id: one.id, title: text(one.title), isDestructive: one.destructive === true }))
+      .map((one) => ({ id: one.id, title: words(one.title) || one.id, isDestructive: one.destructive === true }))
     : [];
-  return { title: text(alert.title), subtitle: text(alert.subtitle), body: text(alert.body), buttons, actions };
+  return { title: words(alert.title), subtitle: words(alert.subtitle), body: words(alert.body), buttons, actions };
 }
 
 /** Reads a `push` line. Returns null if it lacks what identifies a push. */
@@ -52,7 +61,7 @@ export function readPush(line, source = "") {
   const mark = source.indexOf(',"payload":');
   return {
     seq, id: line.id, topic: line.topic,
-    app: { topic: line.topic, name: text(line.app?.name) || line.topic, icon: text(line.app?.icon).slice(0, 8) },
+    app: { topic: line.topic, name: words(line.app?.name) || line.topic, icon: words(line.app?.icon).slice(0, 8) },
     received: Date.parse(line.received) || 0,
     collapse: text(line.collapse), thread: text(aps["thread-id"]),
     level: typeof aps["interruption-level"] === "string" ? aps["interruption-level"] : "active",
@@ -113,7 +122,7 @@ function welcome(line, state) {
   const epoch = text(line.epoch) || null;
   if (epoch !== state.epoch) changes.push({ type: "renumbered", epoch });
   const apps = (Array.isArray(line.apps) ? line.apps : []).filter((app) => typeof app?.topic === "string")
-    .map((app) => ({ topic: app.topic, name: text(app.name) || app.topic, icon: text(app.icon).slice(0, 8) }));
+    .map((app) => ({ topic: app.topic, name: words(app.name) || app.topic, icon: words(app.icon).slice(0, 8) }));
   changes.push({ type: "apps", apps }, { type: "preferences", preferences: line.preferences ?? {} });
   if (text(line.device) !== state.device.name) changes.push({ type: "device", name: text(line.device) });
   return changes;

@@ -76,7 +76,7 @@ enum HTTP1Request: Sendable {
     // A foreign web page may resolve its own name to this machine (DNS rebinding): a request with such a name counts
     // as remote. A request through a proxy on this machine also counts as remote.
     let isLocal =
-      isLoopback && head.headers["host"].allSatisfy(isLoopbackName)
+      isLoopback && head.headers["host"].allSatisfy(BrowserFields.isLoopbackName)
       && !["forwarded", "x-forwarded-for", "via"].contains { head.headers.contains(name: $0) }
     var request = ControlRequest(
       method: head.method == .HEAD ? "GET" : head.method.rawValue, target: head.uri,
@@ -84,16 +84,5 @@ enum HTTP1Request: Sendable {
       from: isLocal ? .loopback : .remote)
     request.browser = BrowserFields(head.headers)
     return request
-  }
-
-  /// Returns true if a Host field names this machine, independent of name servers: `localhost`, names below it, or a
-  /// loopback address, each with or without a port.
-  static func isLoopbackName(_ host: String) -> Bool {
-    let host = host.lowercased()
-    if host.hasPrefix("[") { return host == "[::1]" || host.hasPrefix("[::1]:") }
-    let name = host.prefix { $0 != ":" }
-    if name == "localhost" || name.hasSuffix(".localhost") { return true }
-    let parts = name.split(separator: ".", omittingEmptySubsequences: false)
-    return parts.count == 4 && parts[0] == "127" && parts.allSatisfy { UInt8($0) != nil }
   }
 }

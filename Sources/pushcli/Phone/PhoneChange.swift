@@ -86,10 +86,7 @@ extension PhoneState {
       let gone = Set(ordinals)
       entries.removeAll { gone.contains($0.ordinal) }
       snoozed.removeAll { gone.contains($0.alert.ordinal) }
-    case .restored(let restored):
-      let known = Set(entries.map(\.ordinal))
-      let all = (entries + restored.filter { !known.contains($0.ordinal) }).sorted { $0.ordinal < $1.ordinal }
-      entries = Array(all.suffix(Self.maximumEntries))
+    case .restored(let restored): for entry in restored { restore(entry) }
     case .apps(let apps): install(apps)
     case .preferences(let preferences): self.preferences = preferences
     case .settings(let settings): self.settings = settings
@@ -172,6 +169,14 @@ extension PhoneState {
     if alerts.count > Self.maximumAlerts {
       alerts.remove(at: alerts.indices.dropFirst().first { !alerts[$0].standsAlone } ?? 1)
     }
+  }
+
+  /// Inserts an entry in the order of the ordinals, unless it is there. A journal has a line for each restored entry, so
+  /// that thousands of them follow one another.
+  private mutating func restore(_ entry: Entry) {
+    guard index(of: entry.ordinal) == nil else { return }
+    entries.insert(entry, at: lowerBound(of: entry.ordinal))
+    if entries.count > Self.maximumEntries { entries.removeFirst() }
   }
 
   private mutating func markRead(_ ordinals: [Int]) {

@@ -5,8 +5,9 @@ import TerminalUI
 
 /// The persistent state of the phone (L2): exactly the values that ``PhoneChange`` can change.
 struct PhoneState: Sendable, Equatable {
-  /// The maximum number of pushes in the center; beyond it the oldest are removed.
-  static let maximumEntries = 5_000
+  /// The maximum number of pushes in the center; beyond it the oldest are removed. The device in a browser has the same
+  /// limits (`limits` in `state.js`).
+  static let maximumEntries = 10_000
   /// The maximum number of queued alerts. Beyond it, the oldest one that is not on screen remains only as an unread
   /// entry.
   static let maximumAlerts = 200
@@ -104,12 +105,18 @@ struct PhoneState: Sendable, Equatable {
 
   /// Returns the index of an entry in ``entries``.
   func index(of ordinal: Int) -> Int? {
+    let index = lowerBound(of: ordinal)
+    return index < entries.count && entries[index].ordinal == ordinal ? index : nil
+  }
+
+  /// Returns the index of the first entry with this ordinal or a higher one.
+  func lowerBound(of ordinal: Int) -> Int {
     var (low, high) = (0, entries.count)
     while low < high {
       let middle = (low + high) / 2
       if entries[middle].ordinal < ordinal { low = middle + 1 } else { high = middle }
     }
-    return low < entries.count && entries[low].ordinal == ordinal ? low : nil
+    return low
   }
 
   /// Returns the entries of an app, newest first.
