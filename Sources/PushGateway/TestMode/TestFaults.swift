@@ -7,8 +7,6 @@ enum TestFaults {
   static let maximumCount = 16
   /// The longest delay and lifetime of a fault, in seconds.
   private static let longest = 86_400.0
-  /// The keys of a fault that select its requests: the token is in the path.
-  static let selectors: Set<FaultRule.CodingKeys> = [.app, .token, .key, .connection]
 
   /// Reads the faults of a token.
   static func list(_ body: inout TestRequestBody, token: String) throws(Problem) -> [Fault] {

@@ -2,6 +2,7 @@ import Testing
 
 @testable import PushCore
 @testable import PushGateway
+@testable import PushPolicy
 
 @Suite struct PushExpectationTests {
   let start = ContinuousClock.now
@@ -40,6 +41,22 @@ import Testing
     #expect(verdict(1, lastArrival: 1, now: 1.5, exactly) == .fulfilled)
     #expect(verdict(0, now: 3, exactly) == .failed)
   }
+
+  #if DEBUG
+    @Test func `a regular expression is compared once with each push, and the answer each time`() throws {
+      var expectation = PushExpectation()
+      expectation.conditions = try PushCondition.list(["title~": "(a|b)*c", "status": 200])
+      var push = RecordedPush.sample(1)
+      push.payload = ["aps": ["alert": ["title": .string(String(repeating: "ab", count: 100) + "c")]]]
+      push.status = 410
+      var (known, isMet): ([Int: Bool], Bool) = ([:], true)
+      let first = ReadingSteps.taken { isMet = expectation.isMet(by: push, &known) }
+      #expect(first > 200 && !isMet)
+      push.status = 200
+      let second = ReadingSteps.taken { isMet = expectation.isMet(by: push, &known) }
+      #expect(second == 0 && isMet)
+    }
+  #endif
 
   @Test func `a JSON pointer names a value`() {
     let value: JSONValue = ["a": ["b/c": [1, ["~": "x"]]], "n": 3]
