@@ -279,7 +279,8 @@ extension RecordedPush {
     var random = SplitMix64(state: UInt64(number))
     var push = RecordedPush(
       number: number, received: 0, arrived: began + .seconds(number - 1), id: APNSID(using: &random), method: "POST",
-      path: "/3/device/ab", token: "ab", headers: ["apns-topic": "com.example.train"], sender: Sender(connection: 1), size: 10,
+      path: "/3/device/ab", token: "ab", headers: ["apns-topic": "com.example.train"], sender: Sender(connection: 1),
+      size: 10,
       payload: ["aps": ["alert": ["title": "Train"]]])
     (push.outcome, push.status, push.ended) = (.accepted, 200, push.arrived)
     return push
