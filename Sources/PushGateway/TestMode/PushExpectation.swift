@@ -49,7 +49,7 @@ struct PushExpectation: Sendable {
     push.isIn(state) && conditions.allSatisfy { $0.isMet(by: push) }
   }
 
-  /// Returns the same, and compares the fields of a push that never change only once.
+  /// Returns the same, and compares the constant fields of a push only once.
   ///
   /// - Parameter known: the results of these comparisons, by the numbers of pushes.
   func isMet(by push: RecordedPush, _ known: inout [Int: Bool]) -> Bool {

@@ -35,7 +35,7 @@ enum PushField: Sendable, Equatable {
     }
   }
 
-  /// True if the value never changes after the arrival of a push.
+  /// True if the value is constant after the arrival of a push.
   var isFixed: Bool {
     switch self {
     case .status, .reason, .outcome: false

@@ -26,7 +26,7 @@ enum TestFaults {
     return faults
   }
 
-  /// Reads the entry of one fault. Its name is its place by default.
+  /// Reads the entry of one fault. Its name is its number in the list by default.
   private static func rule(_ entry: TestRequestBody, place: Int, token: String) throws(Problem) -> FaultRule {
     var entry = entry
     var rule = FaultRule(name: try entry.text("name") ?? String(place))
