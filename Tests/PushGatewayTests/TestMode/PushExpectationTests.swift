@@ -57,7 +57,7 @@ import Testing
     }
     let view = PushRecorder.View(pushes: pushes, last: 5, dropped: 0)
     let result = ExpectationResult(expectation, isFulfilled: false, view)
-    #expect(result.nearest.map(\.push.number) == [3, 4, 2])
+    #expect(result.nearest.map { $0.push.number } == [3, 4, 2])
     #expect(result.nearest[0].differences == [.init(field: "priority", expected: 10, found: nil)])
     #expect(
       result.nearest[1].differences == [
