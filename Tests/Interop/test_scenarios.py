@@ -47,7 +47,7 @@ def test_any_reason_has_its_status(gateway, device, connection, reason, status):
 
 def test_an_answer_has_the_seconds_of_retry_after(gateway, device, connection):
     add(gateway, "busy", "--reason", "TooManyRequests", "--retry-after", 5, "--count", 1)
-    assert gateway.push(device.token, connection=connection).headers["retry-after"] == "5"
+    assert gateway.push(device.token, connection=connection)["retry-after"] == "5"
     assert faults(gateway)["busy"]["does"] == "429 TooManyRequests, retry-after 5"
 
 

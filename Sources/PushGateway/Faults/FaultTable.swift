@@ -109,7 +109,7 @@ final class FaultTable: Sendable {
   }
 
   private func put(
-    _ faults: [Fault], owner: String?, now: Int64, replacing isReplaced: (Entry) -> Bool
+    _ faults: [Fault], owner: String?, now: Int64, replacing isReplaced: @Sendable (Entry) -> Bool
   ) throws(FaultError) {
     var names: Set<String> = []
     for fault in faults where !names.insert(fault.rule.name).inserted {
@@ -148,7 +148,7 @@ final class FaultTable: Sendable {
   func clear(of token: String) { remove { $0.owner == token } }
 
   @discardableResult
-  private func remove(where isGone: (Entry) -> Bool) -> Int {
+  private func remove(where isGone: @Sendable (Entry) -> Bool) -> Int {
     let gone = state.withLock { state in
       let gone = Set(state.entries.filter(isGone).map(\.number))
       state.entries.removeAll { gone.contains($0.number) }

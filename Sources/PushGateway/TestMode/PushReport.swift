@@ -1,4 +1,5 @@
 import PushCore
+import PushStorage
 
 /// The report about a sender: its reaction to each refusal and to each request without an answer, and its mistakes in requests
 /// that were accepted.

@@ -3,6 +3,7 @@ import Testing
 @testable import PushCore
 @testable import PushGateway
 @testable import PushPolicy
+@testable import PushStorage
 
 /// The usual mistakes of senders, each of which the report names with the correct behavior.
 @Suite struct PushReportTests {
