@@ -186,7 +186,7 @@ struct TestDevicesAPI: Sendable {
     rule.reason = state.reason?.rawValue
     if state == .acceptedAndDropped { rule.status = 200 }
     do throws(FaultError) {
-      let list = state == .registered ? [] : [try Fault(rule)]
+      let list = try state == .registered ? [] : [Fault(rule)]
       try faults.set(list, of: token.hex, now: parts.clock.milliseconds())
     } catch {
       throw Problem.badRequest(error.description)
