@@ -1,7 +1,7 @@
 import PushPolicy
 
 /// Any JSON value, for the requests and the answers of the test API.
-enum JSONValue: Sendable, Equatable {
+enum JSONValue: Sendable, Hashable {
   case null
   case bool(Bool)
   case integer(Int)

@@ -133,6 +133,7 @@ final class TestHandler: Handler, RefusalObserver {
     if let token {
       (sender.keyID, sender.team) = (token.keyID, token.team)
       sender.tokenAge = token.age(at: now / 1000, correction: tokens.correction(of: token.bytes))
+      sender.tokenHash = token.bytes.hashValue
     }
     sender.certificate = connection.identity?.topic
     let isWhole = request.bodySize == request.body.count
@@ -167,6 +168,7 @@ final class TestHandler: Handler, RefusalObserver {
   func refused(_ exchange: Exchange, _ rejection: Rejection) {
     recorder.change(at: TestHandler.key(of: exchange)) { push in
       (push.outcome, push.status, push.reason) = (.refused, rejection.status, rejection.reason.rawValue)
+      push.retryAfter = rejection.retryAfter
       if let finding = rejection.finding { push.add(finding, isRefused: true) }
     }
   }
