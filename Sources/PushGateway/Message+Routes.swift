@@ -3,11 +3,6 @@ import HTTP2Transport
 
 /// The kinds of requests, by their paths.
 extension Message {
-  /// True if the request is for a device stream; a request for an event stream may have a query.
-  var isForDeviceStream: Bool {
-    has(.path, Paths.deviceStream) || has(.path, beginningWith: Paths.deviceStreamQuery)
-  }
-
   /// The beginning of the paths of device routes.
   static let devicePrefix: StaticString = "/v1/"
 

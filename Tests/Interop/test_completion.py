@@ -24,7 +24,7 @@ SHELLS = {
 #: A line as far as it is written, and what a tab makes of it.
 LINES = [
     ("pushcli sen", "pushcli send"),
-    ("pushcli dev", "pushcli devices"),
+    ("pushcli sched", "pushcli scheduled"),
     ("pushcli send --to lap", f"pushcli send --to laptop/{TOPIC}"),
     ("pushcli send --to laptop/com.example.n", f"pushcli send --to laptop/{TOPIC}"),
     ("pushcli prefs show --device lap", "pushcli prefs show --device laptop"),

@@ -344,3 +344,10 @@ struct DeviceAPI: Sendable {
     return try await search()
   }
 }
+
+extension Message {
+  /// True if the request is for a device stream; a request for an event stream may have a query.
+  var isForDeviceStream: Bool {
+    has(.path, Paths.deviceStream) || has(.path, beginningWith: Paths.deviceStreamQuery)
+  }
+}
