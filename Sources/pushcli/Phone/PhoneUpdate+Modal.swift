@@ -2,7 +2,7 @@ import GatewayProtocol
 import PushPolicy
 import TerminalUI
 
-/// The modal views: the settings, a push that is being written, and a sheet (M1).
+/// The modal views: the settings, and a push that is being written (M1).
 extension PhoneModel {
   // MARK: The settings
 
@@ -79,26 +79,5 @@ extension PhoneModel {
       return
     }
     sheet = ActionSheet(.discardDraft, [AlertAction(id: "discard", title: "Discard Push", isDestructive: true)])
-  }
-
-  // MARK: The sheet
-
-  /// Applies a button of the sheet; every button closes the sheet (X5).
-  mutating func pick(_ index: Int) -> [PhoneEffect] {
-    guard let sheet else { return [] }
-    self.sheet = nil
-    guard sheet.choices.indices.contains(index) else { return [] }
-    let action = sheet.choices[index].id
-    switch sheet.purpose {
-    case .alert: return group.map { answer([($0.first, action)]) } ?? []
-    case .closeAlerts(let limit):
-      return answer(alerts(closedBy: action, before: limit).map { ($0, $0.cancellation) }, isRead: false)
-    case .snoozeAlerts(let ordinals): snooze(ordinals, Snooze(rawValue: action))
-    case .snoozeEntry(let ordinal): snooze([ordinal], Snooze(rawValue: action))
-    case .clearAll: clear("Clear All", state.entries.map(\.ordinal))
-    case .discardSettings: settings = nil
-    case .discardDraft: draft = nil
-    }
-    return []
   }
 }
