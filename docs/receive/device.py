@@ -21,7 +21,7 @@ from pathlib import Path
 import httpx
 
 GATEWAY = os.environ["DEVICE_GATEWAY"]
-TOPIC = os.environ.get("DEVICE_TOPIC")
+TOPIC, CA = os.environ.get("DEVICE_TOPIC"), os.environ.get("DEVICE_CA")
 #: The gateway sends a PING every 30 seconds: two minutes without any data mean that the connection is lost.
 TIMES = httpx.Timeout(10, read=120)
 
@@ -31,7 +31,7 @@ class Refused(Exception):
 
 
 def report(**event):
-    print(json.dumps(event), flush=True)
+    print(json.dumps(event) + "\n", end="", flush=True)  # One write: two threads report.
 
 
 def say(text):
@@ -98,12 +98,12 @@ class Device:
         if TOPIC:
             self.request("PUT", f"/v1/device/apps/{TOPIC}")
 
-    def receive(self):
-        """Reads one stream of events to its end."""
+    def receive(self, client):
+        """Reads one stream of events to its end. It has a connection of its own, so that no request waits for its next line."""
         fields = {"authorization": f"bearer {self.secret}"}
         if self.store.cursor:
             fields["last-event-id"] = f"{self.store.epoch}:{self.store.cursor}" if self.store.epoch else str(self.store.cursor)
-        with self.client.stream("GET", "/v1/device/stream", headers=fields) as stream:
+        with client.stream("GET", "/v1/device/stream", headers=fields) as stream:
             if stream.status_code != 200:
                 stream.read()
                 checked(stream)
@@ -176,12 +176,12 @@ class Device:
     def run(self):
         for work in (self.read_answers, self.send_answers):
             threading.Thread(target=work, daemon=True).start()
-        context = ssl.create_default_context(cafile=os.environ.get("DEVICE_CA"))
+        options = dict(base_url=GATEWAY, http1=False, http2=True, timeout=TIMES, verify=ssl.create_default_context(cafile=CA))
         while True:
             try:
-                with httpx.Client(base_url=GATEWAY, http1=False, http2=True, verify=context, timeout=TIMES) as self.client:
+                with httpx.Client(**options) as self.client, httpx.Client(**options) as streams:
                     self.join()
-                    self.receive()
+                    self.receive(streams)
             except (httpx.HTTPError, OSError) as error:
                 say(error)
             # A random pause below a growing bound: the devices of a restarted gateway do not return all at once.
