@@ -196,28 +196,25 @@ final class GatewayHandler: Handler {
 
   func receivedRequest(_ exchange: Exchange) {
     guard !exchange.stream.hasSubmittedHead else { return }
+    if !exchange.request.has(.path, beginningWith: Paths.devicePush), servesOther(exchange) { return }
+    if faults.isArmed, faultInjector.intercept(exchange) { return }
+    GatewayHandler.route(exchange, provider, broadcast)
+  }
+
+  /// Serves a request that is not a provider's; returns false for a provider's.
+  private func servesOther(_ exchange: Exchange) -> Bool {
     let request = exchange.request
     if request.isForDevices, !exchange.connection.servesChannelsOnly {
       serve(exchange, deviceRouter)
     } else if exchange.connection.peer == .adminSocket, AdminAPI.isFor(request) {
       serve(exchange, adminRouter, for: administrator(of: exchange))
-    } else if !request.has(.path, beginningWith: Paths.devicePush), servesOther(exchange) {
-      return
-    } else {
-      if faults.isArmed, faultInjector.intercept(exchange) { return }
-      GatewayHandler.route(exchange, provider, broadcast)
-    }
-  }
-
-  /// Serves a request that is neither a device's nor a provider's; returns false if it is one of those.
-  private func servesOther(_ exchange: Exchange) -> Bool {
-    if exchange.request.isForHealth {
+    } else if request.isForHealth {
       serve(exchange, healthRouter)
-    } else if exchange.request.has(.path, beginningWith: AdminAPI.prefix), !exchange.connection.servesChannelsOnly {
+    } else if request.has(.path, beginningWith: AdminAPI.prefix), !exchange.connection.servesChannelsOnly {
       serveRemoteRequest(exchange)
-    } else if !exchange.connection.servesChannelsOnly, let door = MessageDoor(exchange.request) {
+    } else if !exchange.connection.servesChannelsOnly, let door = MessageDoor(request) {
       provider.serveMessage(exchange, door)
-    } else if let web, WebAPI.isFor(exchange.request), web.setting.serves(exchange.connection.peer),
+    } else if let web, WebAPI.isFor(request), web.setting.serves(exchange.connection.peer),
       !exchange.connection.servesChannelsOnly
     {
       serve(exchange, webRouter)
