@@ -30,7 +30,7 @@ def test_a_push_reports_a_late_heartbeat_and_another_one_its_end(gateway, device
     stream.caught_up()
     said = gateway.run("expect", sender.name, "--every", "1s", "--grace", "0s").err
     assert f"/beat/{sender.name}" in said
-    late = stream.next("push")
+    late = stream.next_of("push")
     assert late["presentation"]["alert"]["title"] == f"{sender.name} is late"
     [row] = [row for row in gateway.run("expect", "list", "--json").records if row["sender"] == sender.name]
     assert (row["every"], row["grace"], row["late"], "last" in row) == (1, 0, True, False)
@@ -38,10 +38,10 @@ def test_a_push_reports_a_late_heartbeat_and_another_one_its_end(gateway, device
     gateway.run("expect", "remove", sender.name)
     assert beat(sender, *bearer(sender))[0] == 404
     gateway.run("expect", sender.name, "--every", "1s")
-    assert stream.next("push")["presentation"]["alert"]["title"] == f"{sender.name} is late"
+    assert stream.next_of("push")["presentation"]["alert"]["title"] == f"{sender.name} is late"
     status, answer = beat(sender, *bearer(sender))
     assert (status, answer["late"]) == (200, True)
-    assert stream.next("push")["presentation"]["alert"]["title"] == f"{sender.name} is back"
+    assert stream.next_of("push")["presentation"]["alert"]["title"] == f"{sender.name} is back"
     gateway.run("expect", "remove", sender.name)
 
 
@@ -53,9 +53,9 @@ def test_a_heartbeat_that_became_late_while_no_gateway_ran_is_reported_at_the_st
     gateway.kill()
     gateway.restart()
     stream = gateway.stream(device)
-    assert stream.next("push")["presentation"]["alert"]["title"] == f"{sender.name} is late"
+    assert stream.next_of("push")["presentation"]["alert"]["title"] == f"{sender.name} is late"
     assert beat(sender, *bearer(sender))[1]["late"] is True
-    assert stream.next("push")["presentation"]["alert"]["title"] == f"{sender.name} is back"
+    assert stream.next_of("push")["presentation"]["alert"]["title"] == f"{sender.name} is back"
 
 
 @pytest.mark.parametrize("options", [[], ["-d", "x"], ["-I"]])

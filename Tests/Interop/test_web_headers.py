@@ -117,7 +117,7 @@ def test_over_tls_browsers_use_https_only_and_the_cookie_has_its_prefix(gateway)
 
 def test_the_browser_and_the_terminal_have_the_same_limits():
     """One number for each, in the code of both and in their pages."""
-    page = re.search(r"limits = \{ entries: ([\d_]+), alerts: (\d+), pending: (\d+), dropped: (\S+), ", (FILES / "state.js").read_text())
+    page = re.search(r"limits = \{ entries: ([\d_]+), alerts: (\d+), snoozed: \d+, pending: (\d+), dropped: (\S+), ", (FILES / "state.js").read_text())
     source = (ROOT / "Sources/pushcli/Phone/PhoneState.swift").read_text()
     names = ["Entries", "Alerts", "PendingAnswers", "Dropped"]
     terminal = [int(re.search(rf"maximum{name} = ([\d_]+)", source)[1]) for name in names]

@@ -55,6 +55,9 @@ struct CommandLineArguments {
     for word in words {
       guard !command.configuration.subcommands.isEmpty, !word.hasPrefix("-") else { return nil }
       guard let next = command.subcommand(word) else {
+        // The parser's error names the missing option of a default command.
+        let takesArgument = command.configuration.defaultSubcommand?.beginsWithArgument ?? false
+        if takesArgument, Suggestions.nearest(to: word, among: command.names) == nil { return nil }
         return CommandLineArguments.unknown(word, of: command, below: root)
       }
       command = next
@@ -73,6 +76,13 @@ struct CommandLineArguments {
 }
 
 extension ParsableCommand {
+  /// True if the first word after the command's name is an argument, and not an option.
+  fileprivate static var beginsWithArgument: Bool {
+    let words = usageString().split(separator: " ")
+    guard let name = words.firstIndex(where: { $0 == _commandName }) else { return false }
+    return words.dropFirst(name + 1).first?.first == "<"
+  }
+
   /// The names of its subcommands, in the order of the list.
   fileprivate static var names: [String] { configuration.subcommands.map { $0._commandName } }
 
