@@ -225,7 +225,7 @@ class Phone extends View {
     this.link.presented(fresh.map(({ push }) => ({ id: push.id, parts: ["alert"] })));
   }
 
-  /** Shows the snoozed alerts whose time has come again, in the tab with the stream. */
+  /** Shows each snoozed alert again at its time, in the tab with the stream. */
   async #wake() {
     const due = dueSnoozed(this.state, Date.now());
     if (!due.length || !this.link.isLeader) return;

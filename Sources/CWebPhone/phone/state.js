@@ -226,7 +226,7 @@ function forget(state, list, isGone) {
   if (state[list].some(isGone)) state[list] = state[list].filter((one) => !isGone(one));
 }
 
-/** Returns the snoozed alerts whose time has come. */
+/** Returns the snoozed alerts that are due. */
 export const dueSnoozed = (state, now) => state.snoozed.filter(({ until }) => until <= now);
 
 function markRead(state, ordinals) {

@@ -151,7 +151,7 @@ class Settings extends View {
     return el("section", { "aria-label": "Apps and Focus" }, el("h2", {}, "Apps and Focus"), this.#forms);
   }
 
-  /** A form with one field, whose text stays until it is added. */
+  /** A form with one field. Its text stays until it is added. */
   #form(id, title, hint, add) {
     const error = el("p.error", { role: "alert" });
     const field = el("input", {

@@ -1,7 +1,7 @@
 import PushGateway
 import Synchronization
 
-/// Collects the events of a client under test, and resumes the checks that await them.
+/// Collects the events of a client under test, and resumes each check at its event.
 final class ClientWatch: Sendable {
   private struct Waiter: Sendable {
     var condition: @Sendable (ClientRecord) -> Bool
@@ -87,7 +87,7 @@ final class ClientWatch: Sendable {
     }
   }
 
-  /// Changes the state, and resumes the waiters whose conditions hold.
+  /// Changes the state, and resumes each waiter with a condition that holds.
   private func change<Value: Sendable>(_ body: (inout State) -> Value) -> Value {
     let (value, met) = state.withLock { state in
       let value = body(&state)

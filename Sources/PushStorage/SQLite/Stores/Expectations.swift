@@ -179,7 +179,7 @@ package struct Expectations: Sendable {
       ])
   }
 
-  /// Reads the rows of a condition, whose parameters `bind` sets.
+  /// Reads the rows of a condition. `bind` sets its parameters.
   private static func rows(
     _ db: Database, _ condition: String = "", _ bind: (PreparedStatement) -> Void = { _ in }
   ) throws -> [Expectation] {
