@@ -286,7 +286,7 @@ def test_the_report_names_each_usual_mistake_of_a_sender(server):
         "too early": ("retried-too-early", "the same push again, after 3600 s (retry-after)"),
         "never": ("never-retried", "the same push again, after a pause"),
         "unregistered": ("retried", "no more pushes to this token"),
-        "topic": ("mistake", "the topic of the app whose token this is"),
+        "topic": ("mistake", "the topic of the token's app"),
         "size": ("mistake", "a payload of at most 4096 bytes, of a voip push at most 5120"),
         "priority": ("mistake", "apns-priority 5"),
         "push type": ("mistake", "apns-push-type background and apns-priority 5"),

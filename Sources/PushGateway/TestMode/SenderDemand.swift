@@ -61,7 +61,7 @@ enum SenderDemand: Sendable, Equatable {
     case .badMessageId: "a UUID as apns-id, or no apns-id"
     case .badPriority: "apns-priority 10, 5 or 1; for a background push 5 or 1"
     case .badTopic, .missingTopic: "the bundle id of the app as apns-topic, with the suffix of the push type"
-    case .deviceTokenNotForTopic: "the topic of the app whose token this is"
+    case .deviceTokenNotForTopic: "the topic of the token's app"
     case .topicDisallowed: "a topic that the key or certificate permits, with the suffix of the push type"
     case .duplicateHeaders: "each header once"
     case .invalidPushType: "a push type of Apple's list, as alert or background"

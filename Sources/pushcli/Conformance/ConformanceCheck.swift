@@ -32,7 +32,7 @@ enum ConformanceCheck: String, CaseIterable {
     case .retraction: "a push that the sender retracts is reported as retracted"
     case .storesFirst:
       "a client that is killed at an acknowledgement has shown the push once, also after its next start"
-    case .showsOnce: "a push whose acknowledgement is lost with the client is not shown again"
+    case .showsOnce: "a push is not shown again after its acknowledgement was lost with the client"
     case .absence: "pushes that were sent while the client did not run are shown once after its start"
     case .streamEnd: "after the end of its stream the client opens another one"
     case .goAway: "after GOAWAY the client connects again"

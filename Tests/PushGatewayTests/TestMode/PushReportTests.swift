@@ -113,7 +113,7 @@ import Testing
 
   @Test(arguments: [
     ("PayloadTooLarge", 413, "a payload of at most 4096 bytes, of a voip push at most 5120"),
-    ("DeviceTokenNotForTopic", 400, "the topic of the app whose token this is"),
+    ("DeviceTokenNotForTopic", 400, "the topic of the token's app"),
     ("BadTopic", 400, "the bundle id of the app as apns-topic, with the suffix of the push type"),
     ("BadPriority", 400, "apns-priority 10, 5 or 1; for a background push 5 or 1"),
     ("TooManyProviderTokenUpdates", 429, "one provider token for all pushes, renewed after 20 to 60 minutes"),
