@@ -1,6 +1,6 @@
 import PushPolicy
 
-/// Any JSON value, for the requests and the answers of the test API.
+/// Any JSON value, for documents whose members are chosen by a peer.
 enum JSONValue: Sendable, Equatable {
   case null
   case bool(Bool)
