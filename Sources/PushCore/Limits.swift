@@ -270,6 +270,15 @@ package enum Limits {
   package static let maximumMessageRate = 6_000
   /// The maximum size in bytes of a message's request: that of a payload.
   package static let maximumMessageSize = maximumPayloadSize
+  /// The maximum size in bytes of the body of a webhook: alerts of a group with 200 members, or an event of a code host.
+  /// A client without a credential may have four of them incomplete (``maximumUnauthenticatedSize``).
+  package static let maximumHookSize = 256 << 10
+  /// The maximum number of subjects of a webhook whose last push is remembered: more alerts than anyone looks at.
+  package static let maximumHookSubjects = 1_000
+  /// The maximum number of alerts of a group that a message describes.
+  package static let maximumHookLines = 10
+  /// The maximum size in bytes of a JSON pointer to a field of a webhook.
+  package static let maximumPointerSize = 256
   /// The maximum number of devices in the answer to a message. Each costs a decision on an event loop.
   package static let maximumAnsweredDevices = 100
   /// The pages of the database's write-ahead log at which a writer starts a checkpoint: 32 MB, three times the size

@@ -100,7 +100,7 @@ final class GatewayHandler: Handler {
       return maximumAdminBodySize(exchange)
     }
     if WebAPI.isFor(request) { return Limits.maximumEnrollmentSize }
-    if request.has(.path, beginningWith: Paths.messages) { return Limits.maximumMessageSize }
+    if let size = request.maximumMessageSize { return size }
     guard request.has(.path, beginningWith: Message.devicePrefix) else { return 0 }
     if request.has(.path, beginningWith: "/v1/device/preferences") {
       // Unauthenticated clients get a lower limit.
@@ -214,7 +214,7 @@ final class GatewayHandler: Handler {
       serve(exchange, healthRouter)
     } else if exchange.request.has(.path, beginningWith: AdminAPI.prefix), !exchange.connection.servesChannelsOnly {
       serveRemoteRequest(exchange)
-    } else if exchange.request.has(.path, beginningWith: Paths.messages), !exchange.connection.servesChannelsOnly {
+    } else if exchange.request.maximumMessageSize != nil, !exchange.connection.servesChannelsOnly {
       provider.serveMessage(exchange)
     } else if let web, WebAPI.isFor(exchange.request), web.setting.serves(exchange.connection.peer),
       !exchange.connection.servesChannelsOnly

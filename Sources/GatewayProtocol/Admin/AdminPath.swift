@@ -70,6 +70,7 @@ extension AdminPath {
   package static let senders = AdminPath("senders")
   package static let sender = AdminPath("senders/{name}")
   package static let senderToken = AdminPath("senders/{name}/token")
+  package static let senderTest = AdminPath("senders/{name}/test")
   package static let batches = AdminPath("batches")
   package static let batch = AdminPath("batches/{name}")
   package static let invitations = AdminPath("invitations")

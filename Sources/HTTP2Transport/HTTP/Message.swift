@@ -49,6 +49,10 @@ import PushCore
     } else if unsafe name.equals(HeaderName.contentType.wireName), has(.path, beginningWith: "/send/") {
       // Only messages have several types, and nearly every push sends the field.
       unsafe append(.contentType, value)
+    } else if unsafe name.equals(HeaderName.hookCredential.wireName) || name.equals(HeaderName.gitLabToken),
+      has(.path, beginningWith: "/hooks/")
+    {
+      unsafe append(.hookCredential, value)
     }
     return true
   }

@@ -106,3 +106,17 @@ extension JSONValue: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral, Ex
     self = .object(Dictionary(elements) { _, last in last })
   }
 }
+
+extension JSONValue {
+  /// The values of an array; nil for other values.
+  var values: [JSONValue]? {
+    guard case .array(let values) = self else { return nil }
+    return values
+  }
+
+  /// The value of a number without fraction and exponent; nil for other values.
+  var whole: Int? {
+    guard case .integer(let value) = self else { return nil }
+    return value
+  }
+}

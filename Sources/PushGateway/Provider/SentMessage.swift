@@ -39,6 +39,15 @@ struct SentMessage: Sendable, Equatable {
     guard payload.count <= Limits.maximumPayloadSize else { throw SentMessage.tooLarge }
   }
 
+  /// Makes a message of texts. Digits are a number where one is expected, as in a form.
+  init(_ texts: [Field: String]) throws(MessageRefusal) {
+    var fields: [Field: Value] = [:]
+    for (field, text) in texts { fields[field] = SentMessage.value(text, of: field) }
+    deliverAt = nil
+    payload = try SentMessage.payload(fields)
+    guard payload.count <= Limits.maximumPayloadSize else { throw SentMessage.tooLarge }
+  }
+
   static let tooLarge = MessageRefusal(
     413, "MessageTooLarge", "the message is too large: expected at most \(Limits.maximumMessageSize) bytes")
 
@@ -106,11 +115,15 @@ struct SentMessage: Sendable, Equatable {
       let name = String(decoding: sides[0], as: UTF8.self)
       if fields.isEmpty, sides.count < 2 || Field(rawValue: name) == nil { return nil }
       let value = try text(percentDecoded(sides.count > 1 ? sides[1] : []))
-      // A form has no types: digits are a number where one is expected. JSON has no `007`.
-      let number = name == Field.badge.rawValue ? Int(value) : nil
-      try add(number.map { .number(String($0)) } ?? .text(value), name, to: &fields)
+      try add(SentMessage.value(value, of: Field(rawValue: name)), name, to: &fields)
     }
     return fields.isEmpty ? nil : fields
+  }
+
+  /// Returns the value of a text without a type: digits are a number where one is expected. JSON has no `007`.
+  private static func value(_ text: String, of field: Field?) -> Value {
+    let number = field == .badge ? Int(text) : nil
+    return number.map { .number(String($0)) } ?? .text(text)
   }
 
   private static func add(_ value: Value, _ name: String, to fields: inout [Field: Value]) throws(MessageRefusal) {

@@ -351,6 +351,21 @@ package enum Schema {
           );
           """)
     }
+    migrator.registerMigration("webhooks") { db in
+      try db.execute(
+        sql: """
+          ALTER TABLE sender ADD COLUMN hook TEXT;    -- JSON: the service of a webhook; NULL: a sender of messages
+          ALTER TABLE sender ADD COLUMN secret TEXT;  -- the token, if the service signs with it; NULL: only its hash
+          -- The last push about each subject of a webhook, which the end of the subject retracts.
+          CREATE TABLE hook_push (
+            sender TEXT NOT NULL,
+            subject TEXT NOT NULL,
+            apns_id BLOB NOT NULL,
+            at INTEGER NOT NULL,           -- milliseconds since 1970
+            PRIMARY KEY (sender, subject)
+          );
+          """)
+    }
     return migrator
   }
 
