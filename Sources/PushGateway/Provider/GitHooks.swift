@@ -81,8 +81,7 @@ enum GitHooks {
     switch kind {
     case "pipeline": return pipeline(root, details, event)
     case "merge_request", "issue", "work_item":
-      let words = ["open": "opened", "reopen": "reopened", "close": "closed", "merge": "merged", "approved": "approved"]
-      guard let word = words[event.action] else { return .ignored("\(kind) \(event.action)") }
+      guard let word = gitlabActions[event.action] else { return .ignored("\(kind) \(event.action)") }
       return event.message(details, word, body: nil, link: link)
     case "note":
       let subject = root["merge_request"] ?? root["issue"] ?? root["commit"] ?? root["snippet"] ?? .null
@@ -95,6 +94,11 @@ enum GitHooks {
     default: return .ignored(String(kind.prefix(64)))
     }
   }
+
+  /// The words for the actions of GitLab that make a message.
+  private static let gitlabActions = [
+    "open": "opened", "reopen": "reopened", "close": "closed", "merge": "merged", "approved": "approved",
+  ]
 
   private static func pipeline(_ root: JSONValue, _ details: JSONValue, _ event: GitEvent) -> HookReading {
     let branch = text(details, "ref") ?? ""

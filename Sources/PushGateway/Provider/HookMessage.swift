@@ -40,7 +40,7 @@ struct HookMessage: Sendable, Equatable {
     guard field != .link else {
       // A link that is cut, or that is none, is worse than no link.
       let isLink = text.hasPrefix("https://") || text.hasPrefix("http://")
-      let isPlain = text.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F && $0 != UInt8(ascii: "\"") && $0 != UInt8(ascii: "\\") }
+      let isPlain = text.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F } && !text.contains { $0 == "\"" || $0 == "\\" }
       return isLink && isPlain && text.utf8.count <= size ? text : nil
     }
     let isCut = text.utf8.count > size

@@ -6,7 +6,8 @@ import PushPolicy
 import PushStorage
 import Synchronization
 
-/// Implements `POST /send/NAME`, which Apple does not have: a message of a sender with a bearer token.
+/// Implements `POST /send/NAME` and `POST /hooks/NAME`, which Apple does not have: a message of a sender with a bearer
+/// token, and a webhook.
 ///
 /// ``SentMessage`` decodes it to a payload. Then each recipient's registration takes the checks, the policy and the
 /// storage of a provider's push.
@@ -16,9 +17,10 @@ extension ProviderAPI {
     let now = parts.clock.milliseconds()
     do throws(MessageRefusal) {
       let sender = try messageSender(of: exchange, now: now)
+      if let hook = sender.hook { return try serve(hook, of: sender, exchange, now: now) }
       let message = try SentMessage(
         exchange.request.body, contentType: exchange.request.text(.contentType), parser: shared.parser, now: now / 1000)
-      try send(message, of: sender, exchange, now: now)
+      try send(message, of: sender, about: nil, exchange, now: now)
     } catch {
       exchange.respond(error.response)
     }
@@ -33,9 +35,19 @@ extension ProviderAPI {
     if request.hasDuplicateFields {
       throw MessageRefusal(400, "DuplicateHeaders", "a header field of this request occurs twice: send each field once")
     }
+    guard request.bodySize <= request.maximumBodySize else {
+      shared.meter.reached(.bodySize)
+      throw MessageRefusal(
+        413, "MessageTooLarge", "the message is too large: expected at most \(request.maximumBodySize) bytes")
+    }
     let control = ControlRequest(request, from: connection.peer)
-    let name = String(control.path.dropFirst(Paths.messages.utf8CodeUnitCount))
-    guard let token = control.bearer, let sender = access.senders.find(name, token: token, now: now / 1000) else {
+    let prefix = request.isForHook ? Paths.hooks : Paths.messages
+    let name = String(control.path.dropFirst(prefix.utf8CodeUnitCount))
+    let found =
+      request.isForHook
+      ? hook(name, control, request, now: now)
+      : control.bearer.flatMap { access.senders.find(name, token: $0, now: now / 1000) }
+    guard let sender = found, (sender.hook != nil) == request.isForHook else {
       guard access.countFailure(from: connection.source, at: now) else {
         shared.meter.reached(.failedAuthentications)
         throw MessageRefusal(
@@ -50,15 +62,14 @@ extension ProviderAPI {
       throw MessageRefusal(
         429, "TooManyRequests", "the sender \(name) may send \(sender.rate) messages in a minute", retryAfter: wait)
     }
-    guard request.bodySize <= Limits.maximumMessageSize else {
-      shared.meter.reached(.bodySize)
-      throw SentMessage.tooLarge
-    }
     return sender
   }
 
-  private func send(
-    _ message: SentMessage, of sender: MessageSender, _ exchange: Exchange, now: Int64
+  /// Sends a message to the recipients of its sender.
+  ///
+  /// - Parameter subject: the subject of a webhook's message, which replaces the last one about it; nil for none.
+  func send(
+    _ message: SentMessage, of sender: MessageSender, about subject: String?, _ exchange: Exchange, now: Int64
   ) throws(MessageRefusal) {
     guard let app = parts.registrations.app(sender.app) else {
       throw MessageRefusal(410, "AppRemoved", "the app of this sender was removed: `pushcli senders add` makes another")
@@ -67,7 +78,7 @@ extension ProviderAPI {
     guard exchange.connection.runningRequests < Limits.maximumConcurrentStreams else {
       throw MessageRefusal(Rejection(.tooManyRequests))
     }
-    let push = try template(message, app, exchange, now: now)
+    let push = try template(message, app, exchange, collapseID: subject ?? "", now: now)
     let environment = exchange.connection.environment
     var answer = MessageAnswer(id: push.id.description)
     answer.deliverAt = message.deliverAt.map { Timestamp.text(seconds: $0, .seconds) }
@@ -78,13 +89,13 @@ extension ProviderAPI {
     var refusal: MessageRefusal?
     var space = Limits.maximumAnsweredDevices
     for recipient in sender.recipients {
-      var entry = MessageAnswer.Recipient(recipient: name(of: recipient, environment))
+      var entry = MessageAnswer.Recipient(recipient: recipients.name(of: recipient, environment))
       do throws(MessageRefusal) {
         let parcel = try parcel(push, to: recipient, app, environment, isLater: message.deliverAt != nil)
         let listed = parcel.devices.prefix(space)
         space -= listed.count
         let time = message.deliverAt.map { $0 * 1000 } ?? now
-        entry.devices = listed.compactMap { forecast(parcel.push, on: $0, app, at: time) }
+        entry.devices = listed.compactMap { recipients.forecast(parcel.push, on: $0, app, at: time, ads: shared.ads) }
         entry.more = parcel.devices.count > listed.count ? parcel.devices.count - listed.count : nil
         parcels.append(parcel)
       } catch {
@@ -98,7 +109,14 @@ extension ProviderAPI {
         ?? MessageRefusal(
           409, "NoRecipient", "all recipients of this sender were removed: `pushcli senders add` makes another")
     }
-    store(parcels, answer, at: message.deliverAt, team: app.team, exchange)
+    guard let subject else { return store(parcels, answer, at: message.deliverAt, team: app.team, exchange) }
+    replace(push.id, about: subject, of: sender, exchange, now: now) { api, exchange in
+      api.store(parcels, answer, at: nil, team: app.team, exchange)
+    }
+  }
+
+  private var recipients: MessageRecipients {
+    MessageRecipients(registrations: parts.registrations, groups: parts.groups, conditions: parts.conditions)
   }
 
   // MARK: Pushes
@@ -114,7 +132,7 @@ extension ProviderAPI {
 
   /// Returns the push of a message, without its device.
   private func template(
-    _ message: SentMessage, _ app: App, _ exchange: Exchange, now: Int64
+    _ message: SentMessage, _ app: App, _ exchange: Exchange, collapseID: String, now: Int64
   ) throws(MessageRefusal) -> StoredPush {
     let content: PushContent
     do {
@@ -128,29 +146,7 @@ extension ProviderAPI {
     return StoredPush(
       device: DeviceID(row: 0), app: app.id, id: given ?? APNSID(using: &random), isSenderID: given != nil,
       uniqueID: APNSID(using: &random), received: now, expires: now / 1000 + Int64(Limits.maximumLifetime),
-      priority: 10, collapseID: "", payload: content.payload, content: content)
-  }
-
-  private func name(of recipient: MessageSender.Recipient, _ environment: Environment) -> String {
-    switch recipient {
-    case .device(let device): parts.registrations.device(device)?.name ?? "a removed device"
-    case .group(let group):
-      parts.groups.group(at: GroupAddress(group: group, environment: environment).device)?.name ?? "a removed group"
-    }
-  }
-
-  /// Returns the registration of a recipient that is in use.
-  private func registration(
-    of recipient: MessageSender.Recipient, _ app: App, _ environment: Environment, now: Int64
-  ) -> Registration? {
-    let all: [Registration]
-    switch recipient {
-    case .device(let device): all = parts.registrations.registrations(of: device).map(\.0)
-    case .group(let group):
-      let address = GroupAddress(group: group, environment: environment).device
-      all = parts.groups.group(at: address).map { parts.groups.registrations(of: $0) } ?? []
-    }
-    return all.first { $0.app == app.id && $0.environment == environment && !$0.isExpired(at: now) }
+      priority: 10, collapseID: collapseID, payload: content.payload, content: content)
   }
 
   /// Applies the checks of a provider's push for one recipient. A refusal has a row in the delivery log.
@@ -161,12 +157,7 @@ extension ProviderAPI {
     isLater: Bool
   ) throws(MessageRefusal) -> Parcel {
     let now = template.received
-    guard let registration = registration(of: recipient, app, environment, now: now) else {
-      throw MessageRefusal(
-        409, "NotRegistered",
-        "the recipient is not registered for \(app.topic) in \(environment.rawValue): `pushcli devices register`, or "
-          + "`groups register`, does it")
-    }
+    let registration = try recipients.registration(of: recipient, app, environment, now: now)
     let push = template.copy(to: registration.device)
     do throws(Rejection) {
       try allow(registration.token, app, of: nil, now: now)
@@ -191,22 +182,6 @@ extension ProviderAPI {
       shared.log.append(push.event(.refused, at: now, detail: .refusal(refusal)))
       throw MessageRefusal(error)
     }
-  }
-
-  /// Returns the decision that a device would get at a time, in milliseconds since 1970; nil for a removed device.
-  private func forecast(
-    _ push: StoredPush, on device: DeviceID, _ app: App, at time: Int64
-  ) -> MessageAnswer.Device? {
-    guard let content = push.content, let name = parts.registrations.device(device)?.name else { return nil }
-    let (registrations, conditions) = (parts.registrations, parts.conditions)
-    let preferences = registrations.preferences(of: device)
-    let decider = Decider(
-      preferences: preferences, device: conditions.state(of: device), isCatchingUp: false, now: time)
-    let decision = decider.decide(
-      push, content, of: app, ads: shared.ads,
-      recentAlerts: { conditions.recentAlerts(on: device, at: time).count { $0.app == app.id && $0.id != push.id } },
-      actions: { registrations.actions(of: app.id, $0) }, isQuestion: { registrations.isQuestion(app.id, $0) })
-    return MessageAnswer.Device(decision, preferences, device: name)
   }
 
   // MARK: Storage

@@ -229,7 +229,8 @@ package final class MessageSenders: Sendable {
     }
   }
 
-  private func sender(named name: String) throws -> MessageSender {
+  /// - Throws: ``RegistrationRefusal`` if there is no sender of this name.
+  package func sender(named name: String) throws -> MessageSender {
     guard let sender = state.withLock({ state in state.senders.values.first { $0.name == name } }) else {
       throw RegistrationRefusal(
         kind: .unknown, description: "there is no sender \(name): `pushcli senders` shows them")
