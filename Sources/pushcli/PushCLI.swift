@@ -67,7 +67,8 @@ struct PushCLI: ParsableCommand {
       CommandGroup(
         name: "Send",
         subcommands: [
-          Send.self, Run.self, Ask.self, MCP.self, Scheduled.self, Channels.self, Senders.self, Lint.self,
+          Send.self, Run.self, Ask.self, MCP.self, Scheduled.self, Channels.self, Senders.self, Hooks.self,
+          Lint.self,
         ]),
       CommandGroup(
         name: "Receive", subcommands: [Subscribe.self, Open.self, Prefs.self, PolicyCommand.self, Join.self]),
