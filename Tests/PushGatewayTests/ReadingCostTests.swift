@@ -33,6 +33,15 @@ import Testing
       CountedParser("faults given again", "faults:\n", repeating: "- {name: a, reason: BadPath}\n", by: readFaults),
       CountedParser("a message of fields", repeating: "body=%41&", by: readMessage),
       CountedParser("a message of members", "{", repeating: #""a":1,"#, #""a":1}"#, by: readMessage),
+      CountedParser(
+        "a webhook of alerts", #"{"status":"firing","groupKey":"k","alerts":["#, repeating: #"{"labels":{"a":"b"}},"#,
+        "{}]}"
+      ) { bytes in
+        _ = try? WebhookFormat.read(bytes, Hook(.alertmanager))
+      },
+      CountedParser("a webhook of commits", #"{"commits":["#, repeating: #"{"message":"a"},"#, "{}]}") { bytes in
+        _ = try? WebhookFormat.read(bytes, Hook(.github))
+      },
       CountedParser("a pattern of choices", repeating: "a", by: search("(a|a)*b")),
       CountedParser("a pattern of repetitions", repeating: "a", by: search("^(a+)+b")),
       CountedParser("a pattern of two gaps", repeating: "x", by: search("x.*y.*z")),

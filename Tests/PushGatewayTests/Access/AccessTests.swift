@@ -74,6 +74,7 @@ import Testing
         fields: [(.apnsTopic, topic)], role: .provider),
       // No credential of this table is that of a sender.
       Route(method: "POST", pattern: "/send/{name}", path: "/send/none", role: .sender),
+      Route(method: "POST", pattern: "/hooks/{name}", path: "/hooks/none", role: .sender),
       Route(
         method: "POST", pattern: "/4/broadcasts/apps/{topic}", path: "/4/broadcasts/apps/" + topic, fields: named,
         role: .provider),
