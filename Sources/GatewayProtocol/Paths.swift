@@ -10,7 +10,7 @@ package enum Paths {
   package static let pushes: StaticString = "/v1/pushes/"
   /// Messages of a sender without a provider token, whose name follows. Apple has no such path.
   package static let messages: StaticString = "/send/"
-  /// Webhooks of services, as messages of a sender, whose name follows. Apple has no such path.
+  /// Webhooks of services; the name of a sender follows. Apple has no such path.
   package static let hooks: StaticString = "/hooks/"
   /// Broadcasts to a channel of an app, whose bundle id follows.
   package static let broadcast: StaticString = "/4/broadcasts/apps/"

@@ -4,7 +4,7 @@ import PushCore
 enum AlertHooks {
   // MARK: Alertmanager and Grafana
 
-  /// Reads a group of alerts of Alertmanager (version 4), or of Grafana, whose body has the same members and some more.
+  /// Reads a group of alerts of Alertmanager (version 4), or of Grafana, which adds some members to the same body.
   ///
   /// A group is one subject. It is resolved when none of its alerts fires.
   static func group(_ root: JSONValue) throws(MessageRefusal) -> HookReading {

@@ -38,7 +38,7 @@ struct HookMessage: Sendable, Equatable {
   private static func text(_ text: String, of field: Field) -> String? {
     let size = maximumSize(field)
     guard field != .link else {
-      // A link that is cut, or that is none, is worse than no link.
+      // A link that is cut leads nowhere.
       let isLink = text.hasPrefix("https://") || text.hasPrefix("http://")
       let isPlain = text.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F } && !text.contains { $0 == "\"" || $0 == "\\" }
       return isLink && isPlain && text.utf8.count <= size ? text : nil

@@ -53,7 +53,7 @@ extension ProviderAPI {
 
   /// Records a push about a subject, retracts the previous one, and then stores the push.
   ///
-  /// A push replaces the pending one by its collapse id, and the retraction removes the one that devices show.
+  /// The push replaces a pending push by its collapse id, and the retraction removes the alert that devices show.
   func replace(
     _ id: APNSID, about subject: String, of sender: MessageSender, _ exchange: Exchange, now: Int64,
     store: @escaping (ProviderAPI, Exchange) -> Void

@@ -10,7 +10,7 @@ enum WebhookFormat {
     ReadingSteps.add(body.count)
     let root: JSONValue
     do {
-      // A parser of its own: that of the loop would keep the memory of the largest body.
+      // The parser of the event loop would keep the memory of the largest body.
       root = try JSONParser().parse(body.span) { JSONValue($0) }
     } catch {
       throw .badMessage("the body is not JSON: \(error.message)")
@@ -26,7 +26,7 @@ enum WebhookFormat {
 
   // MARK: Any JSON
 
-  /// The fields that a webhook of any JSON can have, besides those of a message.
+  /// The fields that a webhook of any JSON can have in addition to the fields of a message.
   private enum Extra: String, CaseIterable { case subject, resolved }
 
   /// The names of the fields that a webhook of any JSON can have.

@@ -108,7 +108,7 @@ struct Hooks: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
       commandName: "test", abstract: "Show the message that a body would become, and what devices would present.",
       discussion: """
-        Nothing is sent or stored. A body that would be refused is an error.
+        The command sends and stores nothing. A body that the gateway would refuse is an error.
 
         Examples:
           pushcli hooks test alerts body.json
