@@ -105,6 +105,24 @@ import Testing
     #expect(message.fieldListSize == 0)
   }
 
+  @Test(arguments: [("/hooks/code", true), ("/send/code", false), ("/3/device/00", false)])
+  func `the credentials of webhooks are read for webhooks only, and one of them at most`(
+    _ path: String, _ isRead: Bool
+  ) {
+    let message = Message()
+    func receive(_ name: String, _ value: String) {
+      unsafe Array(name.utf8).withUnsafeBytes { name in
+        _ = unsafe Array(value.utf8).withUnsafeBytes { unsafe message.receive(name, $0) }
+      }
+    }
+    receive(":path", path)
+    receive("x-hub-signature-256", "sha256=00")
+    #expect(message.text(.hookCredential) == (isRead ? "sha256=00" : nil))
+    #expect(!message.hasDuplicateFields)
+    receive("x-gitlab-token", "pgs-1")
+    #expect(message.hasDuplicateFields == isRead)
+  }
+
   @Test(arguments: [(0, 0), (3, 3), (4, 4), (5, 4), (100, 4)])
   func `the body is cut at the limit and counted beyond it`(_ size: Int, _ kept: Int) {
     let message = Message()

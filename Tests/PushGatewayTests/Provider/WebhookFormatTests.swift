@@ -136,6 +136,13 @@ import Testing
     #expect(parsed.violations.isEmpty && parsed.faults.isEmpty)
   }
 
+  /// Returns the message of a body that makes one.
+  private func message(_ body: String, _ hook: Hook) throws -> HookMessage {
+    let reading = try WebhookFormat.read(Array(body.utf8), hook)
+    guard case .message(let message) = reading else { throw MessageRefusal.badMessage("\(reading)") }
+    return message
+  }
+
   @Test(
     arguments: [
       ("true", true), (#""up""#, true), (#""Resolved""#, true), ("1", true), ("false", false), (#""down""#, false),
@@ -143,11 +150,7 @@ import Testing
     ])
   func `a value of any JSON ends a subject`(_ value: String, _ isResolved: Bool) throws {
     let hook = Hook(.json, fields: ["body": "/m", "subject": "/s", "resolved": "/r"])
-    let reading = try WebhookFormat.read(Array(#"{"m":"x","s":"a","r":\#(value)}"#.utf8), hook)
-    guard case .message(let message) = reading else {
-      Issue.record("\(reading)")
-      return
-    }
+    let message = try message(#"{"m":"x","s":"a","r":\#(value)}"#, hook)
     #expect(message.isResolved == isResolved && message.subject == "a")
     let without = try WebhookFormat.read(Array(#"{"m":"x","r":true}"#.utf8), hook)
     #expect(without == .ignored("a resolved event without a subject"))
@@ -160,7 +163,7 @@ import Testing
     ] as [(String, String?, String?)])
   func `the severity of an alert is its level`(_ severity: String, _ level: String?, _ sound: String?) throws {
     let body = #"{"status":"firing","groupKey":"k","alerts":[{"labels":{"severity":"\#(severity)","alertname":"A"}}]}"#
-    guard case .message(let message) = try WebhookFormat.read(Array(body.utf8), Hook(.alertmanager)) else { return }
+    let message = try message(body, Hook(.alertmanager))
     #expect(message.fields[.level] == level && message.fields[.sound] == sound && message.fields[.title] == "A")
   }
 
@@ -171,7 +174,7 @@ import Testing
       {"status":"firing","groupKey":"k","truncatedAlerts":9223372036854775807,
        "alerts":[\#((alerts + [resolved]).joined(separator: ","))]}
       """#
-    guard case .message(let message) = try WebhookFormat.read(Array(body.utf8), Hook(.alertmanager)) else { return }
+    let message = try message(body, Hook(.alertmanager))
     let lines = try #require(message.fields[.body]).split(separator: "\n")
     #expect(lines.count == Limits.maximumHookLines + 1 && lines.first == "disk 1")
     #expect(lines.last == "and 1000190 more" && !message.isResolved)
