@@ -17,6 +17,9 @@ static const unsigned char commands_js[] = {
 static const unsigned char dom_js[] = {
 #embed "phone/dom.js"
 };
+static const unsigned char drafts_js[] = {
+#embed "phone/drafts.js"
+};
 static const unsigned char gateway_js[] = {
 #embed "phone/gateway.js"
 };
@@ -97,6 +100,7 @@ static const struct {
     {"center.js", center_js, sizeof center_js},
     {"commands.js", commands_js, sizeof commands_js},
     {"dom.js", dom_js, sizeof dom_js},
+    {"drafts.js", drafts_js, sizeof drafts_js},
     {"gateway.js", gateway_js, sizeof gateway_js},
     {"icon.svg", icon_svg, sizeof icon_svg},
     {"index.html", index_html, sizeof index_html},

@@ -10,6 +10,12 @@ package enum Paths {
   package static let pushes: StaticString = "/v1/pushes/"
   /// Messages of a sender without a provider token, whose name follows. Apple has no such path.
   package static let messages: StaticString = "/send/"
+  /// Heartbeats of a sender, whose name follows. Apple has no such path.
+  package static let heartbeats: StaticString = "/beat/"
+  /// Messages in the form of ntfy: `/` and a topic, which is the name of a sender, can follow.
+  package static let ntfy: StaticString = "/ntfy"
+  /// Messages in the form of Gotify.
+  package static let gotify: StaticString = "/gotify/message"
   /// Webhooks of services; the name of a sender follows. Apple has no such path.
   package static let hooks: StaticString = "/hooks/"
   /// Broadcasts to a channel of an app, whose bundle id follows.

@@ -268,10 +268,17 @@ package enum Limits {
   /// with a provider token needs.
   package static let standardMessageRate = 60
   package static let maximumMessageRate = 6_000
+  /// The maximum time in seconds in which equal messages of a sender become one, and the number of different messages
+  /// that a gateway counts at the same time: some megabytes.
+  package static let maximumCombineTime = 7 * 86_400
+  package static let maximumMessageRepeats = 10_000
+  /// The maximum interval of an expected heartbeat in seconds, and that of its grace: a year, as for a yearly task.
+  package static let maximumHeartbeatTime = 366 * 86_400
   /// The maximum size in bytes of a message's request: that of a payload.
   package static let maximumMessageSize = maximumPayloadSize
   /// The maximum size in bytes of the body of a webhook: alerts of a group with 200 members, or an event of a code host.
-  /// A client without a credential may have four of them incomplete (``maximumUnauthenticatedSize``).
+  /// A client without a credential may have four of them incomplete (``maximumUnauthenticatedSize``), and each connection
+  /// of HTTP/1.1 one (``maximumHTTP1Connections``).
   package static let maximumHookSize = 256 << 10
   /// The maximum number of subjects of a webhook whose last push is remembered: more alerts than anyone looks at.
   package static let maximumHookSubjects = 1_000
@@ -279,6 +286,11 @@ package enum Limits {
   package static let maximumHookLines = 10
   /// The maximum size in bytes of a JSON pointer to a field of a webhook.
   package static let maximumPointerSize = 256
+  /// The maximum size in bytes of the request of a message in the form of another API: programs send more than the
+  /// message in it, such as all labels of an alert. The payload has the usual limit.
+  package static let maximumForeignMessageSize = 32 << 10
+  /// The characters of the text of an alert of Grafana, as in the template of ntfy.
+  package static let maximumTemplateText = 2000
   /// The maximum number of devices in the answer to a message. Each costs a decision on an event loop.
   package static let maximumAnsweredDevices = 100
   /// The pages of the database's write-ahead log at which a writer starts a checkpoint: 32 MB, three times the size

@@ -30,5 +30,18 @@ package struct TimeSpan: Sendable, Equatable {
     self.seconds = seconds
   }
 
+  /// Returns a duration in its two largest units, rounded down: `45s`, `24h`, `26h 10m`, `7d`. Days begin after two.
+  package static func text(seconds: Int64) -> String {
+    let minutes = seconds / 60
+    let (high, low): (String, String)
+    switch seconds {
+    case ..<60: return "\(seconds)s"
+    case ..<3600: (high, low) = ("\(minutes)m", "\(seconds % 60)s")
+    case ..<172_800: (high, low) = ("\(minutes / 60)h", "\(minutes % 60)m")
+    default: (high, low) = ("\(minutes / 1440)d", "\(minutes / 60 % 24)h")
+    }
+    return low.hasPrefix("0") ? high : "\(high) \(low)"
+  }
+
   package var duration: Duration { .seconds(seconds) }
 }

@@ -240,12 +240,14 @@ package final class Gateway: Sendable {
         parts, firstUse: firstUse, faults: faults,
         tls: TestTLS(folder: folder, source: certificate.source) { try certificate.read(configuration) })
     }
+    let messages = MessageRelay(environment: configuration.environment)
     loops = try await Loops(
       count: configuration.loops, pingInterval: configuration.pingInterval, idleCheck: configuration.idleCheck
     ) { loop in
       let handler = GatewayHandler(
         loop: loop, parts: parts, tokens: tokens, faults: faults, admin: admin, limits: limits, logger: logger,
         web: web)
+      handler.attach(messages)
       guard let test, let testAPI, let firstUse else { return handler }
       let router = Router(testAPI.routes)
       let wrapped = test.handler(handler, handler.shared, loop: loop.eventLoop, firstUse: firstUse) {
@@ -275,7 +277,8 @@ package final class Gateway: Sendable {
         limits: parts.meter.limits, logger: logger, others: testAPI?.routes ?? [],
         maximumBodySize: test?.maximumBodySize ?? 0,
         page: configuration.web == .off
-          ? nil : HTTP1Page(web: web, environment: configuration.environment, socket: folder.adminSocket))
+          ? nil : HTTP1Page(web: web, environment: configuration.environment, socket: folder.adminSocket),
+        messages: messages)
       try user?.becomeForGood()
       self.admin = try await Gateway.listenAdmin(folder, loops, supervisor.inherited)
     } catch {

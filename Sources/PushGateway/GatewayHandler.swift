@@ -73,6 +73,9 @@ final class GatewayHandler: Handler {
       answer: { provider.answer($0, status: $1) })
   }
 
+  /// Lets the API of this loop serve messages over HTTP/1.1.
+  func attach(_ relay: MessageRelay) { relay.attach(NIOLoopBound(provider, eventLoop: loop.eventLoop)) }
+
   func receivedHead(of exchange: Exchange) {
     let request = exchange.request
     if request.has(.path, beginningWith: Paths.devicePush) {
@@ -96,11 +99,9 @@ final class GatewayHandler: Handler {
   /// Returns the maximum body size of a control-plane request, in bytes.
   private func maximumBodySize(_ exchange: Exchange) -> Int {
     let request = exchange.request
-    if request.has(.path, beginningWith: AdminAPI.prefix) {
-      return maximumAdminBodySize(exchange)
-    }
+    if request.has(.path, beginningWith: AdminAPI.prefix) { return maximumAdminBodySize(exchange) }
     if WebAPI.isFor(request) { return Limits.maximumEnrollmentSize }
-    if let size = request.maximumMessageSize { return size }
+    if let door = MessageDoor(request) { return door.maximumBodySize }
     guard request.has(.path, beginningWith: Message.devicePrefix) else { return 0 }
     if request.has(.path, beginningWith: "/v1/device/preferences") {
       // Unauthenticated clients get a lower limit.
@@ -214,8 +215,8 @@ final class GatewayHandler: Handler {
       serve(exchange, healthRouter)
     } else if exchange.request.has(.path, beginningWith: AdminAPI.prefix), !exchange.connection.servesChannelsOnly {
       serveRemoteRequest(exchange)
-    } else if exchange.request.maximumMessageSize != nil, !exchange.connection.servesChannelsOnly {
-      provider.serveMessage(exchange)
+    } else if !exchange.connection.servesChannelsOnly, let door = MessageDoor(exchange.request) {
+      provider.serveMessage(exchange, door)
     } else if let web, WebAPI.isFor(exchange.request), web.setting.serves(exchange.connection.peer),
       !exchange.connection.servesChannelsOnly
     {

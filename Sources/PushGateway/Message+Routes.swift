@@ -16,22 +16,13 @@ extension Message {
   /// errors of APNs.
   var isControl: Bool {
     isForDevices || has(.path, beginningWith: AdminAPI.prefix) || isForHealth || WebAPI.isFor(self)
-      || maximumMessageSize != nil
+      || MessageDoor(self) != nil
   }
 
   /// True if the request is for a device route; senders use the path next to them to retract pushes.
   var isForDevices: Bool {
     has(.path, beginningWith: Message.devicePrefix) && !has(.path, beginningWith: Paths.pushes)
   }
-
-  /// The maximum body size in bytes of a message of a sender; nil for any other request.
-  var maximumMessageSize: Int? {
-    if has(.path, beginningWith: Paths.messages) { return Limits.maximumMessageSize }
-    return isForHook ? Limits.maximumHookSize : nil
-  }
-
-  /// True if the request is a webhook.
-  var isForHook: Bool { has(.path, beginningWith: Paths.hooks) }
 
   /// True if the request is for the health routes.
   var isForHealth: Bool {

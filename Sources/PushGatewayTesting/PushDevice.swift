@@ -88,11 +88,24 @@ public struct PushDevice: Sendable {
   /// - Parameters:
   ///   - count: the number of pushes for which it holds; nil for all.
   ///   - duration: the time for which it holds; nil without an end.
-  public func setState(_ state: TokenState, count: Int? = nil, for duration: Duration? = nil) async throws {
+  ///   - retryAfter: the seconds in the field `retry-after` of the answers; nil for 1 second if `throttled`, and for no field if
+  ///     `unavailable`.
+  public func setState(
+    _ state: TokenState, count: Int? = nil, for duration: Duration? = nil, retryAfter: Int? = nil
+  ) async throws {
     var members: [String: JSONValue] = ["state": .string(state.rawValue)]
     members["count"] = count.map { .integer($0) }
     members["for"] = duration.map { .string($0.text) }
+    members["retry-after"] = retryAfter.map { .integer($0) }
     _ = try await api.call(.setToken, token: token, body: .object(members))
+  }
+
+  /// Sets the faults of the requests to the token, in place of its earlier faults and its state.
+  ///
+  /// - Parameter faults: the faults with the keys of a scenario file, as `["reason": "TooManyRequests", "count": 3]` or
+  ///   `["goaway": "Shutdown"]`; empty to end them.
+  public func setFaults(_ faults: [JSONValue]) async throws {
+    _ = try await api.call(.setFaults, token: token, body: ["faults": .array(faults)])
   }
 
   /// Removes the device: pushes to its token are answered 410 Unregistered.

@@ -81,6 +81,8 @@ public struct RecordedPush: Sendable, Equatable, Decodable {
   public let status: Int?
   /// The reason of a refusal, such as `BadDeviceToken`.
   public let reason: String?
+  /// The seconds in the field `retry-after` of the answer; nil without the field.
+  public let retryAfter: Int?
   public let states: [String]
   /// The parts that the device presented: `alert`, `badge`, `sound`.
   public let presented: [String]
@@ -95,6 +97,7 @@ public struct RecordedPush: Sendable, Equatable, Decodable {
     case pushType = "push_type"
     case collapseID = "collapse_id"
     case payloadText = "payload_text"
+    case retryAfter = "retry_after"
   }
 
   /// The title of the alert.
@@ -139,9 +142,9 @@ public enum TokenState: String, Sendable, CaseIterable {
   case acceptedAndDropped = "accepted-and-dropped"
 }
 
-/// The reactions of the sender to refusals, and to requests without an answer.
+/// The reactions of the sender to refusals and to requests without an answer, and its mistakes in accepted pushes.
 public struct PushReport: Sendable, Equatable, Decodable {
-  /// One refusal with the reaction of the sender.
+  /// One refusal with the reaction of the sender, or a mistake in an accepted push.
   public struct Line: Sendable, Equatable, Decodable {
     /// The number of the push.
     public let number: Int
@@ -149,9 +152,9 @@ public struct PushReport: Sendable, Equatable, Decodable {
     public let token: String?
     public let status: Int?
     public let reason: String?
-    /// `handled`, `retried-too-early`, `retried` or `never-retried`.
+    /// `handled`, `retried-too-early`, `retried`, `never-retried`, or `mistake` for a request that is wrong itself.
     public let verdict: String
-    /// The correct reaction in words.
+    /// The correct behavior in words.
     public let expected: String
     /// The line in words.
     public let text: String
@@ -163,6 +166,6 @@ public struct PushReport: Sendable, Equatable, Decodable {
   /// The number of pushes that left the record before the report.
   public let dropped: Int
 
-  /// The lines about refusals that the sender did not handle.
+  /// The mistakes: all lines but those about refusals that the sender handled.
   public var unhandled: [Line] { lines.filter { $0.verdict != "handled" } }
 }

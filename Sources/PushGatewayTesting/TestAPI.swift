@@ -11,13 +11,13 @@ import Foundation
 struct TestAPI: Sendable {
   /// A route of the test API. A test compares the routes with the OpenAPI document.
   enum Route: CaseIterable {
-    case addDevice, removeDevice, answer, setToken, expect, pushes, clock, setClock, report
+    case addDevice, removeDevice, answer, setToken, setFaults, expect, pushes, clock, setClock, report
 
     var method: String {
       switch self {
       case .addDevice, .answer, .expect, .setClock: "POST"
       case .removeDevice: "DELETE"
-      case .setToken: "PUT"
+      case .setToken, .setFaults: "PUT"
       case .pushes, .clock, .report: "GET"
       }
     }
@@ -29,6 +29,7 @@ struct TestAPI: Sendable {
       case .removeDevice: "/test/v1/devices/{token}"
       case .answer: "/test/v1/devices/{token}/answer"
       case .setToken: "/test/v1/tokens/{token}"
+      case .setFaults: "/test/v1/tokens/{token}/faults"
       case .expect: "/test/v1/expect"
       case .pushes: "/test/v1/pushes"
       case .clock, .setClock: "/test/v1/clock"

@@ -11,6 +11,7 @@ extension DeliveryDetail {
     case .channel(let channel): "channel \(channel)"
     case .held(let count): "\(count) held"
     case .scheduled(let time): "for \(time)"
+    case .repeated(let count): "\(count) equal messages"
     case .presented(let parts): parts.joined(separator: " ")
     case .answered(let action): action
     case .fault(let name, let effect): "\(name): \(effect)"

@@ -20,6 +20,8 @@ package enum DeliveryDetail: Sendable, Equatable {
   case held(Int)
   /// The scheduled delivery time, RFC 3339, UTC (`accepted`).
   case scheduled(String)
+  /// The number of equal messages of a sender that the push stands for (`accepted`).
+  case repeated(Int)
   /// The parts that the device reports as shown and played (`presented`).
   case presented([String])
   /// The action that the user chose (`action`, `closed`).
@@ -123,7 +125,7 @@ extension DeliveryDetail: Codable {
   fileprivate enum Key: String, CodingKey {
     case fact, asked, level, silent, focus, category, removed, rule, pointer, message, evidence
     case status, reason, topic
-    case channel, held, scheduled, presented, action, fault, effect, traceparent, by, lost, since, words
+    case channel, held, scheduled, repeated, presented, action, fault, effect, traceparent, by, lost, since, words
     case isReportOnly = "report_only"
     case keyID = "key_id"
     case team = "team_id"
@@ -165,6 +167,7 @@ extension DeliveryDetail: Codable {
     case .channel(let channel): object.write(.channel, channel)
     case .held(let count): object.write(.held, count)
     case .scheduled(let time): object.write(.scheduled, time)
+    case .repeated(let count): object.write(.repeated, count)
     case .presented(let parts): object.write(.presented, parts)
     case .answered(let action): object.write(.action, action)
     case .fault(let name, let effect):
@@ -211,6 +214,8 @@ extension DeliveryDetail: Codable {
       self = .held(held)
     } else if let time: String = try read(.scheduled) {
       self = .scheduled(time)
+    } else if let count: Int = try read(.repeated) {
+      self = .repeated(count)
     } else if let presented: [String] = try read(.presented) {
       self = .presented(presented)
     } else if let action: String = try read(.action) {

@@ -67,7 +67,7 @@ struct PushCLI: ParsableCommand {
       CommandGroup(
         name: "Send",
         subcommands: [
-          Send.self, Run.self, Ask.self, MCP.self, Scheduled.self, Channels.self, Senders.self, Hooks.self,
+          Send.self, Run.self, Ask.self, MCP.self, Scheduled.self, Channels.self, Senders.self, Hooks.self, Expect.self,
           Lint.self,
         ]),
       CommandGroup(
@@ -80,7 +80,7 @@ struct PushCLI: ParsableCommand {
           Serve.self, AdminCommand.self, ConfigCommand.self, Log.self, Metrics.self, Doctor.self, Login.self,
           ContextsCommand.self, Faults.self, Bench.self, Ads.self,
         ]),
-      CommandGroup(name: "Test", subcommands: [TestRun.self, TestDiff.self]),
+      CommandGroup(name: "Test", subcommands: [TestRun.self, TestDiff.self, DeviceConformance.self]),
     ])
 
   fileprivate static func begin() async {

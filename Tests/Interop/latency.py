@@ -1,6 +1,6 @@
 """Time from a key to the screen, while pushes come in and the center is full.
 
-  Tests/Interop/run PATH_TO_PUSHCLI --program latency.py [--entries 5000] [--rate 50] [--keys 300]
+  Tests/Interop/run PATH_TO_PUSHCLI --program latency.py [--entries 10000] [--rate 50] [--keys 300]
 
 Every second key opens the help, and is timed until its frame has arrived; between them the list is paged through. It prints
 the percentiles in milliseconds.
@@ -50,7 +50,7 @@ class Phone:
 
 def main():
     options = argparse.ArgumentParser()
-    for name, value in [("--entries", 5_000), ("--rate", 50), ("--keys", 300)]:
+    for name, value in [("--entries", 10_000), ("--rate", 50), ("--keys", 300)]:
         options.add_argument(name, type=int, default=value)
     options = options.parse_args()
     with tempfile.TemporaryDirectory() as folder:

@@ -90,6 +90,20 @@ def test_a_tarball_is_installed_into_a_prefix(tmp_path, tarball):
     assert not (tmp_path / "prefix").exists()
 
 
+def test_curl_is_installed_where_it_is_missing(tmp_path, tarball):
+    tools = tmp_path / "tools"
+    curl = shutil.which("curl")
+    stand_in(tools, "apt-get", f'[ "$1" = update ] || ln -s "{curl}" "{tools}/curl"')
+    for name in ["sh", "mktemp", "rm", "mkdir", "tar", "gzip", "ln"]:
+        (tools / name).symlink_to(shutil.which(name))
+    done = subprocess.run(
+        [shutil.which("sh"), str(INSTALL)], cwd=tmp_path, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=HANG,
+        env=os.environ | {"PATH": str(tools), "PACKAGE": f"file://{tarball}", "PREFIX": str(tmp_path / "prefix")})
+    assert done.returncode == 0, done.stderr
+    assert (tools / "apt-get.calls").read_text().splitlines() == [
+        "update -qq", "install -qq --no-install-recommends ca-certificates curl"]
+
+
 def test_a_debian_package_is_installed_by_apt(tmp_path, bin):
     package = tmp_path / "pushgateway_0.2.0_amd64.deb"
     package.touch()
@@ -215,6 +229,23 @@ def test_the_containerfile_is_made_of_the_image_of_a_gateway():
     build = parsed("compose.yaml")["services"]["pushgateway"]["build"]
     assert dict(containerfile())["ARG"] == "IMAGE=pushgateway:latest"
     assert (RECIPES / build["context"] / build["dockerfile"]).exists() and list(build["args"]) == ["IMAGE"]
+
+
+def test_the_variables_of_the_recipes_are_those_of_test_run():
+    done = subprocess.run([PUSHCLI, "test-run", "--", "env"], capture_output=True, text=True, timeout=HANG)
+    known = {name for name in re.findall(r"^(\w+)=", done.stdout, re.M) if name.startswith(("APNS_", "PUSHGATEWAY_TEST"))}
+    assert len(known) == 3
+    for file in sorted(path for path in RECIPES.rglob("*") if path.is_file()):
+        assert set(re.findall(r"\b(?:APNS_\w+|PUSHGATEWAY_TEST\w*)\b", file.read_text())) <= known, file.name
+    for environment in [parsed("gitlab.yml")["test-with-service"]["variables"], parsed("compose.yaml")["services"]["tests"]["environment"]]:
+        assert set(environment) == known
+
+
+def test_the_program_of_the_containerfile_is_that_of_the_image():
+    base = (ROOT / "deploy/Containerfile").read_text()
+    assert f'ENTRYPOINT ["{entry()[0]}"]' in base
+    # The data of the gateway is below /tmp, which the Compose file mounts.
+    assert parsed("compose.yaml")["services"]["pushgateway"]["tmpfs"] == ["/tmp"]
 
 
 def test_each_option_of_pushcli_in_a_recipe_is_documented():

@@ -8,9 +8,10 @@ import uuid
 from pathlib import Path
 
 import pytest
+import requests
 
 from gateway import TOPIC
-from test_senders import shown
+from test_senders import Sender, shown
 from waiting import HANG
 
 BODIES = Path(__file__).parents[1] / "Webhooks"
@@ -74,6 +75,49 @@ def test_an_event_of_github_is_signed(gateway, device):
     assert shown(gateway, device)[0]["alert"]["title"] == "octo-org/shop: Build failed"
     status, answer = code.post("github-workflow-succeeded", sign("github-workflow-succeeded"))
     assert (status, answer["result"]) == (200, "retracted")
+
+
+@pytest.mark.alone("HTTP/1.1 is served by each machine itself")
+def test_webhooks_over_http1(gateway, device, monkeypatch):
+    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
+    address = (gateway.state / "http-listening").read_text().split()[0]
+    alerts, code = Webhook(gateway, "alertmanager", device.name), Webhook(gateway, "github", device.name)
+
+    def post(hook, body, headers):
+        content = body if isinstance(body, bytes) else (BODIES / f"{body}.json").read_bytes()
+        answer = requests.post(f"http://{address}/hooks/{hook.name}", data=content, headers=headers, timeout=HANG)
+        return answer.status_code, answer.json()
+
+    bearer = {"Authorization": f"Bearer {alerts.token}", "Content-Type": "application/json", "User-Agent": "Alertmanager/0.28.1"}
+    firing = (BODIES / "alertmanager-firing.json").read_bytes()
+    for body in ["alertmanager-firing", firing + b" " * ((256 << 10) - len(firing))]:
+        status, answer = post(alerts, body, bearer)
+        assert status == 200 and answer["recipients"][0]["devices"], answer
+    assert gateway.waiting(device) == 1
+    assert post(alerts, firing + b" " * (256 << 10), bearer)[0] == 413
+    assert post(alerts, "alertmanager-resolved", bearer)[1]["result"] == "retracted"
+    assert post(alerts, "alertmanager-firing", {})[0] == 401
+    content = (BODIES / "github-workflow-failed.json").read_bytes()
+    digest = hmac.new(code.token.encode(), content, hashlib.sha256).hexdigest()
+    headers = {"X-GitHub-Event": "workflow_run", "X-Hub-Signature-256": "sha256=" + digest, "User-Agent": "GitHub-Hookshot/1"}
+    assert post(code, content, headers)[0] == 200
+    assert post(code, content + b" ", headers)[0] == 401
+    assert shown(gateway, device)[0]["alert"]["title"] == "octo-org/shop: Build failed"
+
+
+def test_a_webhook_and_a_sender_have_paths_of_their_own(gateway, device):
+    hook, sender = Webhook(gateway, "alertmanager", device.name), Sender(gateway, device.name)
+    firing = (BODIES / "alertmanager-firing.json").read_text()
+    for path, token in [(f"/send/{hook.name}", hook.token), (f"/ntfy/{hook.name}", hook.token), ("/gotify/message", hook.token),
+                        (f"/beat/{hook.name}", hook.token), (f"/hooks/{sender.name}", sender.token)]:
+        done = subprocess.run(
+            ["curl", "-sS", "-o", "/dev/null", "-w", "%{http_code}", "--cacert", gateway.trust, "-d", firing,
+             "-H", f"authorization: bearer {token}", f"https://{gateway.address}{path}"],
+            capture_output=True, text=True, timeout=HANG)
+        assert done.stdout == "401", path
+    refused = gateway.run("expect", hook.name, "--every", "1h", code=1)
+    assert "webhook" in refused.err
+    assert gateway.waiting(device) == 0
 
 
 @pytest.mark.parametrize("kind, body, way", [

@@ -252,6 +252,21 @@ def test_the_clock_the_certificate_and_the_device_change(phone, sender):
     assert error.value.status == 404
 
 
+def test_a_token_has_faults(phone, sender):
+    phone.faults({"reason": "ServiceUnavailable", "retry-after": 3600, "count": 1}, {"status": 418, "count": 1})
+    assert [sender._post(phone.token, {"aps": {"alert": "x"}}).status_code for _ in range(3)] == [503, 418, 200]
+    assert [push.retry_after for push in phone.pushes()] == [3600, None, None]
+    first = phone.report()[0]
+    assert (first.verdict, first.expected) == ("retried-too-early", "the same push again, after 3600 s (retry-after)")
+    assert phone.gateway.set_faults(phone.token, [{"drop": True}]) == [{"name": "1", "does": "TCP reset"}]
+    phone.faults()
+    phone.state("throttled", retry_after=30)
+    assert sender._post(phone.token, {"aps": {"alert": "x"}}).headers["retry-after"] == "30"
+    with pytest.raises(pushgateway.GatewayError, match="400: .*unknown member") as error:
+        phone.faults({"drop": True, "app": "com.example.train"})
+    assert error.value.field == "faults[0].app"
+
+
 def test_a_wrong_request_is_explained(phone):
     with pytest.raises(pushgateway.GatewayError, match=r'400: .*there is a "\(" without') as error:
         phone.expect(title_re="(")

@@ -19,6 +19,7 @@ COMMANDS = [
     ("reader", "policy explain --device {device} --topic {topic} {payload}"),
     ("reader", "policy replay --device {device} --since 1h"), ("reader", "metrics"), ("reader", "admin audit"),
     ("reader", "senders"), ("admin", "senders add s{n} --app {topic} --to desk"), ("admin", "senders rotate s{n}"),
+    ("operator", "expect late-{n} --every 1h"), ("reader", "expect list"), ("operator", "expect remove late-{n}"),
     ("admin", "senders remove s{n}"), ("reader", "hooks"), ("operator", "hooks test alerts {alert}"),
     ("admin", "hooks add h{n} --kind gitlab --app {topic} --to desk"), ("admin", "hooks rotate h{n}"),
     ("admin", "hooks remove h{n}"),
@@ -64,6 +65,7 @@ def test_each_role_does_what_it_may_and_nothing_else(office, machine, role):
     login(office, laptop, role)
     office.device(name=f"of-{role}", person=f"of-{role}")
     office.run("devices", "enroll", f"gone-{ROLES.index(role)}")
+    office.run("senders", "add", f"late-{ROLES.index(role)}", "--app", TOPIC, "--to", "desk")
     names = {"topic": TOPIC, "device": f"of-{role}", "team": office.key.team_id, "n": ROLES.index(role), "person": "ada",
              "payload": office.state.parent / "payload.json", "out": laptop.home,
              "alert": Path(__file__).parents[1] / "Webhooks/alertmanager-firing.json"}

@@ -45,6 +45,12 @@ def test_any_reason_has_its_status(gateway, device, connection, reason, status):
     assert_error(gateway.push(device.token, connection=connection), status, reason)
 
 
+def test_an_answer_has_the_seconds_of_retry_after(gateway, device, connection):
+    add(gateway, "busy", "--reason", "TooManyRequests", "--retry-after", 5, "--count", 1)
+    assert gateway.push(device.token, connection=connection)["retry-after"] == "5"
+    assert faults(gateway)["busy"]["does"] == "429 TooManyRequests, retry-after 5"
+
+
 def test_a_410_has_a_timestamp(gateway, device, connection):
     before = int(time.time() * 1000)
     add(gateway, "gone", "--reason", "Unregistered")
@@ -249,6 +255,8 @@ def test_faults_are_in_the_logs(gateway, device, connection):
     (["--reason", "BadPath", "--rate", 101], "percent"),
     (["--reason", "BadPath", "--count", 0], "expected 1 or more"),
     (["--streams", 1001], "expected 0 to 1000"),
+    (["--status", 503, "--retry-after", 5], "retry-after needs reason or throttle"),
+    (["--reason", "ServiceUnavailable", "--retry-after", 0], "expected 1 to 86400"),
     (["--reason", "BadPath", "--token", "xyz"], "in hex"),
 ])
 def test_a_fault_that_cannot_be_is_refused_in_one_line(gateway, options, words):

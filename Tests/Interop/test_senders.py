@@ -157,6 +157,20 @@ def test_a_message_for_later_is_listed_and_a_group_gets_each_message(gateway, de
     assert [gateway.waiting(member) for member in members] == [1, 1]
 
 
+def test_equal_messages_are_one_alert_with_their_number(gateway, device):
+    sender = Sender(gateway, device.name, options=["--combine", "10m"])
+    answers = [sender.curl("-d", "Backup failed")[2] for _ in range(3)]
+    assert [answer.get("times") for answer in answers] == [None, 2, 3]
+    assert gateway.waiting(device) == 1
+    assert shown(gateway, device)[0]["alert"]["body"] == "Backup failed (3 times)"
+    accepted = gateway.events(answers[2]["id"], "accepted")[0]
+    assert accepted["detail"] == "3 equal messages"
+    [row] = [row for row in gateway.run("senders", "--json").records if row["name"] == sender.name]
+    assert row["combine"] == 600
+    wrong = gateway.run("senders", "add", "wrong", "--app", TOPIC, "--to", device.name, "--combine", "8d", code=2)
+    assert "7d" in wrong.err
+
+
 def test_mistakes_are_named_in_one_line(sender):
     for options, expected in [
         (["-d", "title=x&colour=red"], (400, "colour")), (["-d", '{"body":"x","level":"loud"}'], (400, "level")),

@@ -94,6 +94,54 @@ def test_the_example_of_javascript(environment):
     assert started(environment) == 1
 
 
+#: A stand-in for Vitest and for Jest: it runs the tests, and prints the error of each, or null.
+RUNNER = """
+const [before, after, tests] = [[], [], []];
+export const beforeAll = (body) => before.push(body);
+export const afterAll = (body) => after.push(body);
+export const test = (name, body) => tests.push([name, body]);
+export function expect(found) {
+  return { toBe(expected) { if (!Object.is(found, expected)) throw new Error(`expected ${expected}, found ${found}`); } };
+}
+setImmediate(async () => {
+  for (const body of before) await body();
+  for (const [name, body] of tests) {
+    const error = await body().then(() => null, (error) => `${error.name}: ${error.message}`);
+    console.log(JSON.stringify([name, error]));
+  }
+  for (const body of after) await body();
+});
+"""
+
+
+@needs_node
+@pytest.mark.parametrize("runner", ["vitest", "@jest/globals"])
+def test_the_example_for_vitest_and_jest(environment, tmp_path, runner):
+    for name, file in {runner: "index.mjs", "pushgateway-test": CLIENTS["JavaScript"].name}.items():
+        folder = tmp_path / "node_modules" / name
+        folder.mkdir(parents=True)
+        (folder / "package.json").write_text(json.dumps({"name": name, "type": "module", "exports": f"./{file}"}))
+        (folder / file).write_text(RUNNER if name == runner else source("JavaScript"))
+    shutil.copy(JAVASCRIPT / "example/train.mjs", tmp_path)
+    text = (JAVASCRIPT / "example/train.spec.mjs").read_text()
+    assert text.count('from "vitest"') == 1
+    text = text.replace('from "vitest"', f'from "{runner}"')
+    (tmp_path / "train.spec.mjs").write_text(text)
+    (tmp_path / "failing.spec.mjs").write_text(
+        text + 'test("a failure", async () => (await gateway.device({ topic })).expect({ within: "1ms" }));')
+    done = completed(environment, "node", tmp_path / "train.spec.mjs")
+    assert done.returncode == 0, done.stderr
+    assert [json.loads(line)[1] for line in done.stdout.splitlines()] == [None, None]
+    done = completed(environment, "node", tmp_path / "failing.spec.mjs")
+    [name, error] = json.loads(done.stdout.splitlines()[2])
+    assert name == "a failure" and error.startswith("AssertionError: expected 1 accepted push")
+
+
+def test_the_file_of_javascript_has_no_test_runner():
+    imports = set(re.findall(r'\bfrom "(.*?)";|\bimport\("(.*?)"\)', source("JavaScript")))
+    assert imports == {(f"node:{name}", "") for name in ["assert", "child_process", "http", "util"]}
+
+
 @needs_node
 def test_javascript_uses_the_gateway_of_test_run(environment):
     done = run("test-run", "--", "node", "--test", JAVASCRIPT / "example/train.test.mjs", env=environment)
@@ -156,19 +204,23 @@ await server.announce(device.token, 3, 4);
 const pushes = await device.expect({ title: /^Train/, pushType: "alert", "payload./platform": 4, threadId: null, count: 2,
   exactly: true, idle: "1ms" });
 const answer = await device.answer("view", { id: pushes[0].id });
+await device.faults({ reason: "ServiceUnavailable", "retry-after": 3600, count: 1 }, { status: 418, count: 1 });
+const faulty = [await server.announce(device.token, 5, 4), await server.announce(device.token, 5, 4)].map((one) => one.status);
+await device.faults();
+const last = (await device.pushes()).at(-1).number;
 await gateway.tls("wrong-name");
 const stranger = sender(gateway);
 const untrusted = await shown(() => stranger.announce(device.token, 5, 4));
 await gateway.tls("valid");
 const { offset } = await gateway.clock({ advance: "61m" });
 await server.announce(device.token, 2, 4);
-const [expired] = await device.expect({ refused: true, since: pushes[1].number });
+const [expired] = await device.expect({ refused: true, since: last });
 await device.expectNone({ since: expired.number, within: "1ms" });
 await device.delete();
 console.log(JSON.stringify({
   device: [device.token, device.topic, device.name], answered: answer.id === pushes[0].id && answer.action, untrusted: untrusted[1],
   clock: [offset, (await gateway.clock()).offset, (await gateway.clock({ reset: true })).offset], reason: expired.reason,
-  listed: [await device.pushes(), await device.pushes({ title: /5/, limit: 10 }), await device.pushes({ refused: true })]
+  faulty, listed: [await device.pushes(), await device.pushes({ title: /5/, limit: 10 }), await device.pushes({ refused: true })]
     .map((list) => list.length),
   verdicts: (await gateway.report()).lines.map((line) => line.verdict),
   problems: [
@@ -186,8 +238,9 @@ await gateway.stop();
     assert answers["answered"] == "view" and answers["reason"] == "ExpiredProviderToken"
     assert "altname" in answers["untrusted"]
     assert answers["clock"] == [3_660_000, 3_660_000, 0]
-    assert answers["listed"] == [3, 1, 1]
-    assert answers["verdicts"] == ["never-retried"]
+    assert answers["faulty"] == [503, 418]
+    assert answers["listed"] == [5, 3, 3]
+    assert answers["verdicts"] == ["retried-too-early", "handled", "never-retried"]
     unknown, undefined, flags, state, option, command = answers["problems"]
     assert unknown[0] == "Error" and 'POST /test/v1/expect: 400 "match.titel": unknown field' in unknown[1]
     assert undefined == ["TypeError", "title is undefined: expected a value, or null for a missing field"]
@@ -326,4 +379,5 @@ def test_the_types_of_javascript_are_in_the_schema():
 def test_the_examples_of_the_page_are_run():
     programs = dict(re.findall(r"^```\w+ (\S+\.(?:mjs|java))\n(.*?)^```$", PAGE, re.M | re.S))
     assert programs == {
-        path.name: path.read_text() for path in [JAVASCRIPT / "example/train.test.mjs", JAVA / "example/TrainServerTest.java"]}
+        path.name: path.read_text() for path in [
+            JAVASCRIPT / "example/train.test.mjs", JAVASCRIPT / "example/train.spec.mjs", JAVA / "example/TrainServerTest.java"]}

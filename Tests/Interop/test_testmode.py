@@ -241,6 +241,63 @@ def test_a_token_expires_without_waiting(server, token):
     assert line["verdict"] == "handled"
 
 
+def test_the_report_names_each_usual_mistake_of_a_sender(server):
+    sender = Sender(server.ready)
+    silent, large = {"aps": {"content-available": 1}}, {"aps": {"alert": "x" * 5000}}
+    tokens = {}
+
+    def new(name, **state):
+        tokens[name] = uuid.uuid4().hex * 2
+        if state:
+            assert server.call("PUT", f"/tokens/{tokens[name]}", state)[0] == 200
+        return tokens[name]
+
+    early = new("too early", state="throttled", **{"retry-after": 3600}, count=1)
+    assert sender.push(early).headers["retry-after"] == "3600"
+    assert sender.push(early).status_code == 200
+    assert sender.push(new("never", state="unavailable")).status_code == 503
+    gone = new("unregistered", state="unregistered")
+    assert [sender.push(gone).status_code for _ in range(2)] == [410, 410]
+    topic = new("topic")
+    assert [sender.push(topic).status_code, sender.push(topic, apns_topic="com.example.tram").status_code] == [200, 400]
+    assert sender.push(new("size"), large).status_code == 413
+    assert sender.push(new("priority"), silent, apns_push_type="background", apns_priority="10").status_code == 200
+    assert sender.push(new("push type"), silent, apns_push_type="alert").status_code == 200
+    known, id = new("id"), str(uuid.uuid4())
+    for alert in ["Train", "Bus"]:
+        assert sender.push(known, {"aps": {"alert": alert}}, apns_id=id).status_code == 200
+    assert server.call("PUT", f"/tokens/{new('GOAWAY')}/faults", {"faults": [{"goaway": "Shutdown", "count": 1}]})[0] == 200
+    with pytest.raises(httpx2.TransportError):
+        Sender(server.ready).push(tokens["GOAWAY"])
+    assert server.expect(token=tokens["GOAWAY"], match={"outcome": "reset"}, state="any")[0] == 200
+    renewed = new("token for each push")
+    assert [Sender(server.ready).push(renewed).status_code for _ in range(3)] == [200] * 3
+    hasty = Sender(server.ready)
+    assert hasty.push(new("token updates")).status_code == 200
+    hasty.authorization = hasty.key.bearer(issued=int(time.time()) - 60)
+    assert hasty.push(tokens["token updates"]).json() == {"reason": "TooManyProviderTokenUpdates"}
+    old = Sender(server.ready)
+    old.authorization = old.key.bearer(issued=int(time.time()) - 7200)
+    assert [old.push(tokens.get("expired") or new("expired")).status_code for _ in range(2)] == [403, 403]
+
+    lines = server.call("GET", "/report")[1]["lines"]
+    first = {name: next(line for line in lines if line.get("token") == token) for name, token in tokens.items()}
+    assert {name: (line["verdict"], line["expected"]) for name, line in first.items()} == {
+        "too early": ("retried-too-early", "the same push again, after 3600 s (retry-after)"),
+        "never": ("never-retried", "the same push again, after a pause"),
+        "unregistered": ("retried", "no more pushes to this token"),
+        "topic": ("mistake", "the topic of the app whose token this is"),
+        "size": ("mistake", "a payload of at most 4096 bytes, of a voip push at most 5120"),
+        "priority": ("mistake", "apns-priority 5"),
+        "push type": ("mistake", "apns-push-type background and apns-priority 5"),
+        "id": ("mistake", "a new apns-id for each push, and the same one only for its retries"),
+        "GOAWAY": ("never-retried", "the same push again, on a new connection if this one has ended"),
+        "token for each push": ("mistake", "one provider token for all pushes, renewed after 20 to 60 minutes"),
+        "token updates": ("mistake", "one provider token for all pushes, renewed after 20 to 60 minutes"),
+        "expired": ("retried", "the same push again, with a new provider token: renew it after 20 to 60 minutes"),
+    }
+
+
 def test_it_ends_with_its_standard_input_or_by_a_signal(start):
     first, second = start(), start()
     assert first.end() == 0

@@ -194,6 +194,38 @@ def test_a_notification_is_answered_without_a_page(gateway, browser):
     assert [row["event"] for row in gateway.rows(sent)].count("closed") == 1
 
 
+#: The number of pages that the worker can show.
+PAGES = """async () => {
+  const pages = await clients.matchAll({ type: "window", includeUncontrolled: true });
+  return pages.filter((one) => one.url.includes("/phone")).length;
+}"""
+#: Clicks on a notification, and returns the addresses of the pages that the worker opens. Chromium opens none without a real click.
+OPEN = """async (title) => {
+  const opened = [];
+  clients.openWindow = async (address) => { opened.push(address); };
+  const notices = await registration.getNotifications();
+  await answerNotice(notices.find((one) => one.title === title), "");
+  return opened;
+}"""
+
+
+def test_a_click_on_a_notification_opens_its_push_in_a_new_page(gateway, browser):
+    notices = Notices(browser)
+    first = notices.push(gateway, alert("To Open", "Text"))
+    notices.push(gateway, alert("To Leave"))
+    browser.page.goto("about:blank")
+    eventually(lambda: notices.worker.evaluate(PAGES) == 0, "the page is closed")
+    [address] = notices.worker.evaluate(OPEN, "To Open")
+    gateway.events(first, "viewed")
+    browser.page.goto(browser.address.removesuffix("/phone") + address)
+    browser.page.wait_for_selector("push-message h1 >> text=To Open")
+    # The other alert is still open, in the page.
+    browser.alert()
+    assert browser.page.text_content("dialog.alert h2") == "To Leave"
+    browser.close_alerts()
+    assert browser.titles() == ["To Leave", "To Open"]
+
+
 def test_a_question_is_answered_in_its_sheet_or_its_notification(gateway, browser):
     gateway.run("apps", "category", TOPIC, "RELEASE", "--action", "approve=Approve", "--action", "reject=Reject!")
     question = alert("Release?", category="RELEASE")

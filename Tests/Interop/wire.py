@@ -11,6 +11,7 @@ import h2.connection
 import h2.errors
 import h2.events
 import h2.exceptions
+from documents import check_line
 from hyperframe.frame import Frame
 from waiting import HANG
 
@@ -274,6 +275,7 @@ class DeviceStream:
     def _cut(self):
         while (end := self.response.body.find(b"\n", self._taken)) >= 0:
             self.lines.append(json.loads(self.response.body[self._taken : end]))
+            check_line(self.lines[-1])
             self._taken = end + 1
 
     def next(self, kind=None) -> dict:

@@ -24,6 +24,15 @@ import Testing
     #expect(TimeSpan(text, requiresUnit: true) == nil)
   }
 
+  @Test(
+    arguments: [
+      (0, "0s"), (59, "59s"), (60, "1m"), (90, "1m 30s"), (3600, "1h"), (3659, "1h"), (86_400, "24h"),
+      (94_200, "26h 10m"), (172_800, "2d"), (604_800, "7d"), (180_000, "2d 2h"),
+    ] as [(Int64, String)])
+  func `a time is written in its two largest units`(_ seconds: Int64, _ text: String) {
+    #expect(TimeSpan.text(seconds: seconds) == text)
+  }
+
   @Test func `where a unit is required a number alone is no time`() {
     #expect(TimeSpan("10", requiresUnit: true) == nil)
     #expect(TimeSpan("10s", requiresUnit: true)?.seconds == 10)

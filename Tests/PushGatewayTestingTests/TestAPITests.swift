@@ -55,7 +55,8 @@ import Testing
     #expect(try missing(expected, in: members("Expectation")) == [])
     #expect(try missing(["topic", "preferences", "token", "channels"], in: members("DeviceRequest")) == [])
     #expect(try members("AnswerRequest") == ["action", "id"])
-    #expect(try members("TokenRequest") == ["state", "count", "for"])
+    #expect(try members("TokenRequest") == ["state", "count", "for", "retry-after"])
+    #expect(try members("FaultsRequest") == ["faults"])
     #expect(try members("ClockRequest") == ["advance", "reset"])
   }
 

@@ -42,6 +42,20 @@ import Testing
       CountedParser("a webhook of commits", #"{"commits":["#, repeating: #"{"message":"a"},"#, "{}]}") { bytes in
         _ = try? WebhookFormat.read(bytes, Hook(.github))
       },
+      CountedParser("a multipart form of parts", repeating: "--b\r\nname=a\r\n\r\n1\r\n") { bytes in
+        _ = FormData.multipart(bytes, contentType: "multipart/form-data; boundary=b")
+      },
+      CountedParser("a multipart form of near boundaries", repeating: "--bb\n") { bytes in
+        _ = FormData.multipart(bytes, contentType: "multipart/form-data; boundary=b")
+      },
+      CountedParser("actions of ntfy", repeating: "view, a, b=;", by: readActions),
+      CountedParser("a quoted action of ntfy", "view, '", repeating: "a\\'", by: readActions),
+      CountedParser("encoded words", repeating: "=?utf-8?q?") { bytes in
+        _ = EncodedWords.decoded(String(decoding: bytes, as: UTF8.self))
+      },
+      CountedParser("a delay of ntfy", repeating: "1s") { bytes in
+        _ = NtfyDelay.time(String(decoding: bytes, as: UTF8.self), now: 0)
+      },
       CountedParser("a pattern of choices", repeating: "a", by: search("(a|a)*b")),
       CountedParser("a pattern of repetitions", repeating: "a", by: search("^(a+)+b")),
       CountedParser("a pattern of two gaps", repeating: "x", by: search("x.*y.*z")),
@@ -73,6 +87,10 @@ import Testing
 
     private static func readMessage(_ bytes: [UInt8]) {
       _ = try? SentMessage(bytes, contentType: nil, parser: JSONParser(), now: 0)
+    }
+
+    private static func readActions(_ bytes: [UInt8]) {
+      _ = try? NtfyAction.list(String(decoding: bytes, as: UTF8.self), parser: JSONParser())
     }
 
     private static func search(_ pattern: String) -> @Sendable ([UInt8]) -> Void {

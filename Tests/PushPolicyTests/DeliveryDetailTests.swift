@@ -7,7 +7,7 @@ import Testing
   static let details: [DeliveryDetail] =
     [
       .nothing, .removed([]), .channel("dHN0LXNyY2gtY2hubA=="), .held(12), .scheduled("2026-11-23T17:00:00.000Z"),
-      .presented([]),
+      .repeated(3), .presented([]),
       .presented(["badge", "al\"ert"]), .answered("accept"), .fault(name: "slow", effect: "waits: 5s"),
       .words("what is \u{1} this?"), .lost(3, since: "2026-11-23T17:00:00.000Z"),
       .removed([

@@ -6,11 +6,11 @@ const folder = new URL("../../Sources/CWebPhone/phone/", import.meta.url);
 const load = (name) => import(new URL(name, folder));
 
 const { EventParser, Backoff, place, readLine } = await load("lines.js");
-const { apply, badgeSum, changesBy, headline, isLink, limits, newState, readPush, unreadCount } = await load("state.js");
+const { apply, badgeSum, changesBy, dueSnoozed, headline, isLink, limits, newState, readPush, unreadCount } = await load("state.js");
 const alerts = await load("alerts.js");
 const { finder, offsets, range, rows } = await load("center.js");
 const { answerWords, day, days, exact, history, hue, moment, plain, reasons } = await load("words.js");
-const { assignment, deviceChange, groups, override, quietUntil } = await load("preferences.js");
+const { assignment, caption, deviceChange, groups, override, quietUntil } = await load("preferences.js");
 const { bindings, commandOf } = await load("keys.js");
 const { notice } = await load("notices.js");
 const { Steps } = await load("undo.js");
@@ -195,6 +195,16 @@ test("values of wrong types do not reach the screen", () => {
   assert.deepEqual([push.alert.buttons, push.alert.actions, push.link], [["A", "B"], [], "https://example.com/ok"]);
 });
 
+test("a text of which nothing is visible is none", () => {
+  for (const blank of ["\u200b\u200b", " \n", "\u202e", "\u3164", "\u200d\ufe0f"]) {
+    const push = readPush(line(1, alert(blank, { body: "Body", buttons: [blank, blank], actions: [{ id: "yes", title: blank }] }), { app: { name: blank, icon: blank } }));
+    assert.equal(headline(push), "Body");
+    assert.deepEqual([push.app.name, push.app.icon, push.alert.buttons, push.alert.actions[0].title], ["com.example.news", "", ["Close", "View"], "yes"]);
+    assert.deepEqual(readPush(line(1, alert("T", { buttons: [blank] }))).alert.buttons, ["OK"]);
+    assert.equal(headline(readPush(line(1, { badge: 2, ...alert(blank) }))), "Badge 2");
+  }
+});
+
 test("only http and https are links", () => {
   for (const text of ["https://example.com", "http://localhost:80/a?b#c"]) assert.ok(isLink(text));
   for (const text of ["javascript:alert(1)", " https://a", "https://a\n", "https://", "ftp://a", "data:text/html,a", null, 3,
@@ -217,6 +227,55 @@ test("alerts of one app are shown together; questions and urgent ones alone", ()
   assert.deepEqual(alerts.closeChoices(state.alerts).map(({ id, alerts: list }) => [id, list.length]), [["all", 5], ["group", 2], ["plain", 3]]);
   assert.ok(alerts.offersCloseAll(state.alerts));
   assert.ok(!alerts.offersCloseAll(state.alerts.slice(0, 1)));
+});
+
+test("a snoozed alert is shown again after its time, with its actions", () => {
+  const question = { actions: [{ id: "yes", title: "Yes" }] };
+  const state = filled(line(1, alert("1", question)), line(2, alert("2")));
+  apply(state, frozen({ type: "snoozed", ordinals: [1], until: 5000 }));
+  assert.deepEqual(state.alerts.map(({ ordinal }) => ordinal), [2]);
+  assert.deepEqual(state.entries.map(({ isRead }) => isRead), [false, false]);
+  assert.deepEqual(dueSnoozed(state, 4999), []);
+  assert.deepEqual(dueSnoozed(state, 5000).map(({ ordinal }) => ordinal), [1]);
+  for (let times = 0; times < 2; times += 1) apply(state, frozen({ type: "woken", ordinals: [1] }));
+  assert.deepEqual(state.alerts.map(({ ordinal, isPresented }) => [ordinal, isPresented]), [[2, false], [1, false]]);
+  assert.deepEqual(alerts.sheetChoices(state.alerts[1]).map(({ id }) => id), ["yes"]);
+  assert.deepEqual(state.snoozed, []);
+});
+
+test("an entry that was only kept in the center can be shown as an alert", () => {
+  const state = filled(line(1, { center: alert("1").alert }), line(2, { badge: 1 }));
+  apply(state, { type: "snoozed", ordinals: [1, 2, 3], until: 0 });
+  apply(state, { type: "woken", ordinals: [1, 2, 3] });
+  assert.deepEqual(state.alerts.map(({ ordinal }) => ordinal), [1]);
+  assert.deepEqual(alerts.choices(alerts.group(state.alerts)).map(({ id }) => id), ["close", "view"]);
+});
+
+test("a snoozed alert that ended is not shown again", () => {
+  const first = line(1, alert("1"), { collapse: "score" });
+  for (const end of [
+    (state) => take(state, { type: "retract", id: "ID-1" }),
+    (state) => take(state, { type: "retract", id: "ID-1", topic: "com.example.news" }),
+    (state) => take(state, line(2, { badge: 1 }, { collapse: "score" })),
+    (state) => apply(state, { type: "cleared", ordinals: [1] }),
+  ]) {
+    const state = filled(first);
+    apply(state, { type: "snoozed", ordinals: [1], until: 5 });
+    assert.equal(state.snoozed.length, 1);
+    assert.deepEqual(end(state).snoozed, []);
+  }
+  const state = newState();
+  for (let seq = 1; seq <= limits.snoozed + 5; seq += 1) {
+    take(state, line(seq, alert(`${seq}`)));
+    apply(state, { type: "snoozed", ordinals: [seq], until: seq });
+  }
+  assert.equal(state.snoozed.length, limits.snoozed);
+});
+
+test("Later ends after ten minutes, an hour, or tomorrow at eight", () => {
+  const now = new Date(2026, 0, 31, 23, 5).getTime();
+  const ends = alerts.snoozeTimes.map(({ id }) => alerts.snoozeEnd(id, now));
+  assert.deepEqual(ends, [now + 600_000, now + 3_600_000, new Date(2026, 1, 1, 8).getTime()]);
 });
 
 test("an alert with one button is answered with ok", () => {
@@ -278,6 +337,12 @@ test("the visible rows of a list are those between two offsets", () => {
 
 test("texts lose what hides or reorders other text", () => {
   assert.equal(plain("a\u202eb\u0000c\u2066d\te\nf"), "abcd\te\nf");
+  for (const mark of "\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069") assert.equal(plain(`a${mark}b`), "ab");
+  for (const invisible of ["\u200b", "\u2060", "\u00ad", "\ufeff", "\u3164", "\u{e0041}", "\ufffa", "\u034f"]) assert.equal(plain(`a${invisible}b`), "ab");
+  const whole = ["👨‍👩‍👧", "❤️", "🏴\u{e0067}\u{e0062}\u{e0065}\u{e006e}\u{e0067}\u{e007f}", "\u0646\u0645\u06cc\u200c\u062e\u0648\u0627\u0647\u0645", "क्षि", "שָׁלוֹם", "Ça ä̈"];
+  for (const text of whole) assert.equal(plain(text), text);
+  assert.equal(plain(`e${"\u0301".repeat(500)}!`), `e${"\u0301".repeat(15)}!`, "marks do not cover other lines");
+  assert.equal(plain("\u{1f3f4}" + "\u{e0067}".repeat(5000)).length, 2 + 2 * 8);
   assert.equal(hue("com.example.news"), hue("com.example.news"));
   assert.ok(hue("") >= 0 && hue("x") < 360);
 });
@@ -336,6 +401,28 @@ test("each preference is a row, with its value and its assignment", () => {
   assert.deepEqual(assignment(row("sound", "t", "C"), "off"), { settings: ["sound=off"], app: "t", category: "C" });
   assert.deepEqual(deviceChange(row("device.focus"), "off"), { type: "device", focus: "" });
   assert.equal(override(row("alert", "t"), state), "Off for everything");
+  const words = ["device.silent", "device.focus", "device.volume", "log-text"].map((name) => row(name)).map((one) => caption(one, one.value));
+  assert.deepEqual(words, ["Off", "Off", "100 %", "Devices"]);
+  assert.deepEqual([caption(row("provisional", "t"), "keep"), caption(row("device.focus"), "on"), caption(row("device.focus"), "off")], ["Off", "on", "Off"]);
+  assert.equal(caption(row("quiet"), "off"), "off", "a text is as it is typed");
+});
+
+test("a text that is not saved stays until it is", async () => {
+  const stored = new Map();
+  globalThis.localStorage = { getItem: (name) => stored.get(name) ?? null, setItem: (name, text) => stored.set(name, text) };
+  const { drafts } = await load("drafts.js");
+  assert.equal(drafts.get("//quiet"), undefined);
+  drafts.set("//quiet", "22:0");
+  drafts.set("__proto__", "text");
+  assert.deepEqual([drafts.get("//quiet"), drafts.get("toString")], ["22:0", undefined]);
+  drafts.delete("//quiet");
+  assert.equal(drafts.get("//quiet"), undefined);
+  for (const broken of ["{", "null", "7"]) {
+    stored.set("drafts", broken);
+    assert.equal(drafts.get("//quiet"), undefined);
+    drafts.set("//quiet", "again");
+    assert.equal(drafts.get("//quiet"), "again");
+  }
 });
 
 test("quiet hours end in the morning, on the days of their evening", () => {

@@ -104,7 +104,7 @@ public final class PushGatewayExtension implements ParameterResolver {
     /** Sets the certificate of the next connections: valid, unknown-ca, expired or wrong-name. */
     public void tls(String certificate) { call("PUT", "/tls", Map.of("certificate", certificate)); }
 
-    /** Returns each refusal with the reaction of the sender, in {@code /lines}. */
+    /** Returns each refusal with the reaction of the sender, and the mistakes in accepted pushes, in {@code /lines}. */
     public Json report() { return call("GET", "/report", null); }
 
     /** Ends the gateway, if it was started here. */
@@ -254,6 +254,14 @@ public final class PushGatewayExtension implements ParameterResolver {
     public void state(String state, Duration time) { state(Map.of("state", state, "for", time.toMillis() + "ms")); }
 
     private void state(Map<String, Object> members) { gateway.call("PUT", "/tokens/%s".formatted(token), members); }
+
+    /**
+     * Sets the faults of the requests to the token, in place of its earlier faults and its state; without arguments they end.
+     * A fault has the keys of a scenario file: {@code Map.of("reason", "ServiceUnavailable", "count", 2)}.
+     */
+    public void faults(Map<?, ?>... faults) {
+      gateway.call("PUT", "/tokens/%s/faults".formatted(token), Map.of("faults", List.of(faults)));
+    }
 
     /** Removes the device: pushes to its token get 410 Unregistered. */
     public void delete() { gateway.call("DELETE", "/devices/%s".formatted(token), null); }

@@ -45,7 +45,7 @@ import { types } from "node:util";
  * @property {any} [payload]
  * @property {string} [payload_text] the body, if it is not JSON
  * @property {string} outcome "accepted", "duplicate", "refused", "dropped", "reset" or "open"
- * @property {number} [status] @property {string} [reason]
+ * @property {number} [status] @property {string} [reason] @property {number} [retry_after]
  * @property {State[]} states
  * @property {string[]} presented the parts that the device presented: "alert", "badge", "sound"
  * @property {{part: string, rule: string, setting: string}[]} suppressed the parts that preferences removed
@@ -180,7 +180,7 @@ export class PushGateway {
   async tls(certificate) { await this.call("PUT", "/tls", { certificate }); }
 
   /**
-   * Returns each refusal with the reaction of the sender.
+   * Returns each refusal with the reaction of the sender, and the mistakes in accepted pushes.
    *
    * @returns {Promise<{lines: {number: number, verdict: string, expected: string, text: string, token?: string,
    *   reason?: string, status?: number}[], summary: {[verdict: string]: number}, dropped: number}>}
@@ -304,9 +304,17 @@ export class PushDevice {
    * Sets the state of the token, from which the answers to its next pushes follow.
    *
    * @param {"registered" | "unregistered" | "other-environment" | "throttled" | "unavailable" | "accepted-and-dropped"} state
-   * @param {{count?: number, for?: string}} [options] only for so many pushes, or for a time as "2s"
+   * @param {{count?: number, for?: string, "retry-after"?: number}} [options] only for so many pushes, or for a time as "2s";
+   *   "retry-after": the seconds in this field of the answers
    */
   async state(state, options = {}) { await this.#gateway.call("PUT", `/tokens/${this.token}`, { state, ...options }); }
+
+  /**
+   * Sets the faults of the requests to the token, in place of its earlier faults and its state; without arguments they end.
+   *
+   * @param {{[key: string]: unknown}[]} faults with the keys of a scenario file: `{ reason: "ServiceUnavailable", count: 2 }`
+   */
+  async faults(...faults) { await this.#gateway.call("PUT", `/tokens/${this.token}/faults`, { faults }); }
 
   /** Removes the device: pushes to its token get 410 Unregistered. */
   async delete() { await this.#gateway.call("DELETE", `/devices/${this.token}`); }

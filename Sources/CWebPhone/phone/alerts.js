@@ -76,3 +76,16 @@ export function closeAll(alerts) {
   const answers = alerts.map((alert) => ({ ordinal: alert.ordinal, id: alert.push.id, action: cancellation(alert) }));
   return { type: "answered", answers, isRead: false };
 }
+
+/** The choices of Later. */
+export const snoozeTimes = [
+  { id: "tenMinutes", title: "10 Minutes" }, { id: "hour", title: "1 Hour" }, { id: "tomorrow", title: "Tomorrow 8:00" },
+];
+
+/** Returns the time at which an alert is shown again, in milliseconds since 1970. */
+export function snoozeEnd(id, now) {
+  if (id === "tenMinutes") return now + 600_000;
+  if (id === "hour") return now + 3_600_000;
+  const day = new Date(now);
+  return new Date(day.getFullYear(), day.getMonth(), day.getDate() + 1, 8).getTime();
+}

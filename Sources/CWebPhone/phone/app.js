@@ -13,7 +13,7 @@ import { Journal } from "./journal.js";
 import { Link } from "./link.js";
 import { Presenter } from "./presenter.js";
 import { unlock } from "./sound.js";
-import { badgeSum, unreadCount } from "./state.js";
+import { badgeSum, dueSnoozed, unreadCount } from "./state.js";
 
 class Phone extends View {
   place = { screen: "home", q: "", scope: "all", by: "app", selected: null, row: "", showsPayload: false };
@@ -23,6 +23,7 @@ class Phone extends View {
   visit = 0;
   invitation = "";
   isRefused = false;
+  isUnreachable = false;
   #isDue = false;
   #shownBadge = null;
 
@@ -41,14 +42,19 @@ class Phone extends View {
     try {
       await gateway.device();
     } catch (error) {
-      if (error.status === 401) return this.#join(this.state.device.name !== "");
-      // Without a network the page shows what it has.
+      // Without a network a device shows what it has.
+      const isKnown = this.state.device.name !== "";
+      this.isUnreachable = !isKnown && error.status === 0;
+      if (error.status === 401 || this.isUnreachable) return this.#join(isKnown);
     }
     return this.begin();
   }
 
+  /** Shows the form that makes this browser a device. `isRefused` is true for a device that the gateway no longer accepts. */
   #join(isRefused) {
     this.isRefused = isRefused;
+    document.title = "Phone";
+    navigator.clearAppBadge?.().catch(() => {});
     const join = el("push-join", { role: "main" });
     join.phone = this;
     this.show(join);
@@ -58,7 +64,7 @@ class Phone extends View {
   /** Shows the phone and connects it. */
   async begin() {
     // The history is that of the earlier device.
-    if (this.isRefused) await this.journal.erase();
+    if (this.isRefused) await this.forget();
     if (this.views) return location.reload();
     this.isRefused = false;
     this.#build();
@@ -69,14 +75,23 @@ class Phone extends View {
     this.link.onnotice = (words) => this.commands.toast(words);
     this.link.onstatus = (status) => {
       this.status = status;
-      if (status.state === "refused") this.#join(true);
-      else this.update();
+      if (status.state === "refused") {
+        this.link.end();
+        this.#join(true);
+      } else this.update();
+      this.#wake();
     };
     this.status = { state: "follower" };
     this.link.run();
     this.#route();
     navigator.storage?.persist?.();
     this.#worker();
+  }
+
+  /** Deletes everything that this browser has of its device. */
+  async forget() {
+    await this.journal.erase();
+    for (const name of ["drafts", "lastConnected"]) localStorage.removeItem(name);
   }
 
   async #worker() {
@@ -97,7 +112,8 @@ class Phone extends View {
     this.live = el("div.hidden", { "aria-live": "polite" });
     this.tabs = el("nav", { "aria-label": "Screens" }, tab("home", "Home", "⌂"), tab("center", "Center", "☰"), tab("settings", "Settings", "⚙"));
     status.setAttribute("role", "status");
-    this.show(el("header.bar", {}, status, button("?", () => this.command("help"), { "aria-label": "Keys", className: "plain" })),
+    this.step = button("", () => this.command(this.commands.step?.[0]), { className: "plain step", dir: "auto" });
+    this.show(el("header.bar", {}, status, this.step, button("?", () => this.command("help"), { "aria-label": "Keys", className: "plain" })),
       this.main = el("main", {}, home, center, message, settings, why), this.tabs, this.toasts, this.live, alert, sheet, help);
     this.commands = new Commands(this);
     if (navigator.userActivation?.hasBeenActive) unlock();
@@ -105,6 +121,7 @@ class Phone extends View {
     for (const type of ["keydown", "pointerdown"]) addEventListener(type, unlock, { once: true });
     document.addEventListener("visibilitychange", () => this.update());
     // A minute is the unit of the shown times.
+    setInterval(() => this.#wake(), 30_000);
     setInterval(() => document.visibilityState === "visible" && (this.revision += 1, this.update()), 60_000);
   }
 
@@ -135,10 +152,15 @@ class Phone extends View {
 
   go(hash) { location.hash = hash; }
 
+  /** The address of the center with its search. */
+  found(change = {}) {
+    const { q, scope, by } = { ...this.place, ...change };
+    return `#/center?${new URLSearchParams({ q, scope, by })}`;
+  }
+
   /** Changes the search of the center, which is in its address. */
   find(change) {
-    const { q, scope, by } = { ...this.place, ...change };
-    history.replaceState(null, "", `#/center?${new URLSearchParams({ q, scope, by })}`);
+    history.replaceState(null, "", this.found(change));
     this.#route();
   }
 
@@ -153,12 +175,12 @@ class Phone extends View {
 
   /** Draws everything that has changed, once in a frame. */
   update() {
-    if (this.#isDue || !this.views) return;
+    if (this.#isDue || !this.views || this.isRefused) return;
     this.#isDue = true;
     const draw = () => {
       if (!this.#isDue) return;
       this.#isDue = false;
-      this.#draw();
+      if (!this.isRefused) this.#draw();
     };
     if (document.visibilityState === "visible") requestAnimationFrame(draw);
     else setTimeout(draw);
@@ -178,6 +200,9 @@ class Phone extends View {
     if (place.screen === "settings") views.settings.update();
     if (place.screen === "why") views.why.update();
     views.status.update();
+    const step = this.commands.step?.[1] ?? "";
+    if (this.step.textContent !== step) this.step.textContent = step;
+    this.step.hidden = !step;
     if (document.visibilityState === "visible") views.alert.update();
     this.#badge(badgeSum(state), unreadCount(state));
   }
@@ -198,6 +223,14 @@ class Phone extends View {
     if (!fresh.length) return;
     this.journal.append([{ type: "presented", ordinals: fresh.map(({ ordinal }) => ordinal) }]);
     this.link.presented(fresh.map(({ push }) => ({ id: push.id, parts: ["alert"] })));
+  }
+
+  /** Shows the snoozed alerts whose time has come again, in the tab with the stream. */
+  async #wake() {
+    const due = dueSnoozed(this.state, Date.now());
+    if (!due.length || !this.link.isLeader) return;
+    await this.journal.append([{ type: "woken", ordinals: due.map(({ ordinal }) => ordinal) }]);
+    await this.presenter.arrived(due.map(({ push }) => ({ ...push, badge: null })));
   }
 
   /** Gives answers; View opens the push or the app. */

@@ -1,11 +1,12 @@
 // The commands that keys and buttons give.
 
+import { snoozeEnd, snoozeTimes } from "./alerts.js";
 import { button, el, isTyping } from "./dom.js";
 import { gateway } from "./gateway.js";
 import { bindings, commandOf } from "./keys.js";
 import { headline, isLink, listed } from "./state.js";
 import { Steps } from "./undo.js";
-import { plain } from "./words.js";
+import { exact, plain } from "./words.js";
 
 const toastTime = 8000;
 /** The number of entries that one change restores. */
@@ -65,7 +66,7 @@ export class Commands {
       help: () => views.help.open(this.bindings), retry: () => phone.link.retry(), silent: () => phone.set({ isSilent: !phone.state.device.isSilent }),
       undo: () => this.#turn("undo"), redo: () => this.#turn("redo"),
       noteDropped: () => journal.append([{ type: "gapNoted" }]), payload: () => { place.showsPayload = !place.showsPayload; phone.update(); },
-      back: () => (place.screen === "home" ? undefined : place.screen === "message" ? phone.go("#/center") : phone.go("#/home")),
+      back: () => (place.screen === "home" ? undefined : phone.go(place.screen === "message" ? phone.found() : "#/home")),
       search: () => { if (place.screen !== "center") phone.go("#/center"); setTimeout(() => views.center.search.focus()); },
       clearAll: () => this.#clearAll(), nextGroup: () => views.center.jump(1), previousGroup: () => views.center.jump(-1),
       next: () => this.#step(1), previous: () => this.#step(-1),
@@ -89,6 +90,7 @@ export class Commands {
         return center.move(1) ?? this.#phone.update();
       case "copy": return this.#copy(push);
       case "reportAd": return this.#reportAd(push);
+      case "snooze": return listed(push) ? this.snooze([ordinal]) : undefined;
       default: return undefined;
     }
   }
@@ -110,7 +112,7 @@ export class Commands {
     if (!entries.length) return;
     if (gone.has(place.selected)) views.center.move(1);
     if (gone.has(place.selected)) place.selected = null;
-    if (place.screen === "message" && place.selected === null) this.#phone.go("#/center");
+    if (place.screen === "message" && place.selected === null) this.#phone.go(this.#phone.found());
     const clear = () => journal.append([{ type: "cleared", ordinals: entries.map(({ ordinal }) => ordinal) }]);
     const restore = async () => {
       for (let end = entries.length; end > 0; end -= restoredPage) {
@@ -129,9 +131,16 @@ export class Commands {
     if (await this.#phone.sheet([{ id: "clear", title, isDestructive: true }])) this.clear("All", ordinals);
   }
 
+  /** The command and the title of the step that can be undone, or of the one that can be done again; undefined without a step. */
+  get step() {
+    const { undoTitle, redoTitle } = this.#steps;
+    return undoTitle ? ["undo", `Undo ${undoTitle}`] : redoTitle ? ["redo", `Redo ${redoTitle}`] : undefined;
+  }
+
   /** Remembers how a change is undone, and says so. */
   undoable(title, undo, redo, words) {
     this.#steps.add({ title, undo, redo });
+    this.#phone.update();
     this.toast(words, [`Undo ${title}`, () => this.run("undo")]);
   }
 
@@ -139,6 +148,7 @@ export class Commands {
     const [words, next, reverse] = name === "undo" ? ["Undid", "Redo", "redo"] : ["Did again", "Undo", "undo"];
     try {
       const title = await this.#steps[name]();
+      this.#phone.update();
       if (title) this.toast(`${words} ${title}`, [`${next} ${title}`, () => this.run(reverse)]);
     } catch (error) {
       this.toast(error.message);
@@ -159,6 +169,15 @@ export class Commands {
     this.toast("Copied");
   }
 
+  /** Asks for a time, and shows alerts or entries again then. */
+  async snooze(ordinals) {
+    const picked = await this.#phone.sheet(snoozeTimes);
+    if (!picked) return;
+    const until = snoozeEnd(picked.id, Date.now());
+    await this.#phone.journal.append([{ type: "snoozed", ordinals, until }]);
+    this.toast(`Shown again: ${exact(until)}`);
+  }
+
   // Requests to the gateway
 
   async #reportAd(push) {
@@ -171,7 +190,7 @@ export class Commands {
   }
 
   async leave() {
-    const { link, journal } = this.#phone;
+    const { link } = this.#phone;
     if (!(await this.#phone.sheet([{ id: "leave", title: "Sign Out and Delete the History", isDestructive: true }]))) return;
     const { onstatus } = link;
     // The end of the secret ends the stream, too.
@@ -179,7 +198,7 @@ export class Commands {
     await this.#try(async () => {
       await gateway.leave();
       link.end();
-      await journal.erase();
+      await this.#phone.forget();
       location.assign("/phone");
     }, () => { link.onstatus = onstatus; });
   }

@@ -18,6 +18,7 @@ export function bindings({ screen, hasEntry, isUnread, hasLink, undo, redo, isCo
     if (hasLink) add(["o"], "open link", "openLink");
     add(["y"], "copy", "copy");
     add(["a"], "report as advertising", "reportAd");
+    add(["z"], "show again later", "snooze");
   }
   if (screen === "center") add(["D"], "clear all", "clearAll");
   if (screen === "message") add(["p"], "payload", "payload");

@@ -21,6 +21,7 @@ export class Link {
   #repeat = null;
   #isReporting = false;
   #presented = [];
+  #status = { state: "connecting" };
   /** True in the tab that has the stream. */
   isLeader = false;
 
@@ -31,12 +32,28 @@ export class Link {
 
   constructor(journal) {
     this.#journal = journal;
-    // A request of another tab to the tab with the stream.
-    this.#channel.onmessage = () => { if (this.isLeader) { this.#query = ""; this.#abort?.abort(); } };
+    this.#channel.onmessage = ({ data }) => this.#receive(data);
+  }
+
+  /** Takes a request of another tab to the tab with the stream, or its status. */
+  #receive({ wanted, status }) {
+    if (!this.isLeader) return status && this.onstatus({ ...status, isElsewhere: true });
+    if (wanted === "status") this.#channel.postMessage({ status: this.#status });
+    if (wanted === "retry") this.retry();
+    if (wanted === "reconnect") this.reconnect();
+    return undefined;
+  }
+
+  /** Passes on the status of the stream, also to the other tabs. */
+  #note(status) {
+    this.#status = status;
+    this.#channel.postMessage({ status });
+    this.onstatus(status);
   }
 
   /** Waits for the lock of the stream, then connects again and again. */
   async run() {
+    this.#channel.postMessage({ wanted: "status" });
     await navigator.locks.request("pushgateway-phone", async () => {
       this.isLeader = true;
       addEventListener("online", () => this.retry());
@@ -48,24 +65,27 @@ export class Link {
   }
 
   /** Tries to connect at once. */
-  retry() { this.#wake?.(); }
+  retry() {
+    this.#wake?.();
+    if (!this.isLeader) this.#channel.postMessage({ wanted: "retry" });
+  }
 
   /** Opens the stream again, which then begins with the apps for which the device is registered now. */
   reconnect() {
     this.#query = "";
     this.#abort?.abort();
-    this.#channel.postMessage("");
+    if (!this.isLeader) this.#channel.postMessage({ wanted: "reconnect" });
   }
 
   end() {
     this.#isEnded = true;
     this.#abort?.abort();
-    this.retry();
+    this.#wake?.();
   }
 
   async #attempt() {
     const { state } = this.#journal;
-    this.onstatus({ state: "connecting" });
+    this.#note({ state: "connecting" });
     this.#abort = new AbortController();
     this.#query = JSON.stringify([state.device.isSilent, state.device.focus]);
     let isConnected = false;
@@ -76,14 +96,14 @@ export class Link {
     } catch (error) {
       if (error instanceof Refusal && error.status === 401) {
         this.#isEnded = true;
-        return this.onstatus({ state: "refused" });
+        return this.#note({ state: "refused" });
       }
     }
     if (isConnected) localStorage.setItem("lastConnected", String(Date.now()));
     clearInterval(this.#repeat);
     if (this.#isEnded || this.#isRestarting()) return;
     const pause = this.#backoff.next();
-    this.onstatus({ state: "disconnected", last: Number(localStorage.getItem("lastConnected")), retry: Date.now() + pause });
+    this.#note({ state: "disconnected", last: Number(localStorage.getItem("lastConnected")), retry: Date.now() + pause });
     await new Promise((resolve) => {
       this.#wake = resolve;
       setTimeout(resolve, pause);
@@ -108,7 +128,7 @@ export class Link {
       if (!bye) continue;
       if (bye.reason === "revoked") {
         this.#isEnded = true;
-        this.onstatus({ state: "refused" });
+        this.#note({ state: "refused" });
       }
       return;
     }
@@ -141,7 +161,7 @@ export class Link {
   #welcome() {
     this.#backoff.reset();
     this.#acknowledged = 0;
-    this.onstatus({ state: "connected" });
+    this.#note({ state: "connected" });
     clearInterval(this.#repeat);
     this.#report();
   }

@@ -46,6 +46,17 @@ const ofCategory = ["badge", "sound", "alert"].map((name) => [
   "Inherit takes the setting of the app.",
 ]);
 
+const captions = {
+  on: "On", off: "Off", keep: "Off", inherit: "Inherit", now: "Now", summary: "In the Summary", allow: "Allow", refuse: "Refuse",
+  devices: "Devices", senders: "Senders",
+};
+
+/** The words of a value. The name of a Focus is the user's. */
+export function caption({ name, kind }, value) {
+  if (name === "device.volume") return `${value} %`;
+  return kind !== "text" && (value === "off" || name !== "device.focus") && Object.hasOwn(captions, value) ? captions[value] : value;
+}
+
 /** The identifier of a row, also in addresses. */
 export const rowID = (name, app = null, category = null) => [app ?? "", category ?? "", name].join("/");
 

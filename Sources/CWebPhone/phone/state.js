@@ -1,7 +1,10 @@
 // The state of the device, and the changes that lead from one state to the next. Pure, without I/O: the journal stores the
 // changes, and each tab applies them in the same order.
 
-export const limits = { entries: 10_000, alerts: 200, pending: 1000, dropped: 1e9, text: 20_000 };
+import { plain } from "./words.js";
+
+/** The limits of the history. Those of entries, alerts, answers and dropped pushes are the terminal's (`PhoneState.swift`). */
+export const limits = { entries: 10_000, alerts: 200, snoozed: 200, pending: 1000, dropped: 1e9, text: 20_000 };
 
 /** The topic of summaries, which the gateway itself sends: not an app of the home screen. */
 export const digestTopic = "summary";
@@ -11,6 +14,7 @@ export function newState() {
     apps: [], // {topic, name, icon, badge}, in the order of the home screen
     entries: [], // {ordinal, push, isRead, answer}, oldest first
     alerts: [], // {ordinal, push, isPresented}, oldest first; the first is on screen
+    snoozed: [], // {ordinal, push, until}: alerts that are shown again at a time, in milliseconds since 1970
     cursor: 0, epoch: null, isRenumbered: false, nextOrdinal: 1,
     pending: [], // {id, action}: answers that the gateway has not confirmed
     dropped: 0, preferences: {},
@@ -21,6 +25,11 @@ export function newState() {
 // Reading pushes
 
 const text = (value) => (typeof value === "string" ? value.slice(0, limits.text) : "");
+/** A text that is shown; empty if nothing of it would be visible. */
+const words = (value) => {
+  const shown = plain(text(value));
+  return /[^\s\u200c\u200d\ufe0e\ufe0f]/.test(shown) ? shown : "";
+};
 const number = (value) => (Number.isSafeInteger(value) && value >= 0 ? value : null);
 
 /** Returns true for a link that may be opened: http or https, in printable ASCII. */
@@ -30,12 +39,13 @@ export function isLink(value) {
 
 function readAlert(alert) {
   if (!alert || typeof alert !== "object") return null;
-  const buttons = Array.isArray(alert.buttons) ? alert.buttons.filter((one) => typeof one === "string").slice(0, 2) : [];
+  const titles = Array.isArray(alert.buttons) ? alert.buttons.filter((one) => typeof one === "string").slice(0, 2) : [];
+  const buttons = titles.map((one, index) => words(one) || (titles.length === 1 ? "OK" : ["Close", "View"][index]));
   const actions = Array.isArray(alert.actions)
     ? alert.actions.filter((one) => one && typeof one.id === "string" && typeof one.title === "string").slice(0, 4)
-      .map((one) => ({ id: one.id, title: text(one.title), isDestructive: one.destructive === true }))
+      .map((one) => ({ id: one.id, title: words(one.title) || one.id, isDestructive: one.destructive === true }))
     : [];
-  return { title: text(alert.title), subtitle: text(alert.subtitle), body: text(alert.body), buttons, actions };
+  return { title: words(alert.title), subtitle: words(alert.subtitle), body: words(alert.body), buttons, actions };
 }
 
 /** Reads a `push` line. Returns null if it lacks what identifies a push. */
@@ -51,7 +61,7 @@ export function readPush(line, source = "") {
   const mark = source.indexOf(',"payload":');
   return {
     seq, id: line.id, topic: line.topic,
-    app: { topic: line.topic, name: text(line.app?.name) || line.topic, icon: text(line.app?.icon).slice(0, 8) },
+    app: { topic: line.topic, name: words(line.app?.name) || line.topic, icon: words(line.app?.icon).slice(0, 8) },
     received: Date.parse(line.received) || 0,
     collapse: text(line.collapse), thread: text(aps["thread-id"]),
     level: typeof aps["interruption-level"] === "string" ? aps["interruption-level"] : "active",
@@ -112,7 +122,7 @@ function welcome(line, state) {
   const epoch = text(line.epoch) || null;
   if (epoch !== state.epoch) changes.push({ type: "renumbered", epoch });
   const apps = (Array.isArray(line.apps) ? line.apps : []).filter((app) => typeof app?.topic === "string")
-    .map((app) => ({ topic: app.topic, name: text(app.name) || app.topic, icon: text(app.icon).slice(0, 8) }));
+    .map((app) => ({ topic: app.topic, name: words(app.name) || app.topic, icon: words(app.icon).slice(0, 8) }));
   changes.push({ type: "apps", apps }, { type: "preferences", preferences: line.preferences ?? {} });
   if (text(line.device) !== state.device.name) changes.push({ type: "device", name: text(line.device) });
   return changes;
@@ -121,7 +131,7 @@ function welcome(line, state) {
 function retract(line, state) {
   if (typeof line.id !== "string") return [];
   if (typeof line.topic === "string") return [{ type: "takenBack", id: line.id, topic: line.topic }];
-  const isQueued = state.alerts.some((alert) => alert.push.id === line.id);
+  const isQueued = [...state.alerts, ...state.snoozed].some((alert) => alert.push.id === line.id);
   if (line.device === state.device.name && !line.person && !isQueued) return [];
   // View, Close and OK do not answer the question of an alert.
   const isAnswer = typeof line.action === "string" && !["view", "close", "ok"].includes(line.action);
@@ -148,21 +158,41 @@ const appliers = {
     if (isRead) markRead(state, gone);
     state.pending = [...state.pending, ...taken.map(({ id, action }) => ({ id, action }))].slice(-limits.pending);
   },
+  // An entry without a queued alert gets one at that time.
+  snoozed(state, { ordinals, until }) {
+    for (const ordinal of ordinals) {
+      const one = state.alerts.find((alert) => alert.ordinal === ordinal) ?? state.entries.find((entry) => entry.ordinal === ordinal);
+      if (!one || !listed(one.push)) continue;
+      const push = one.push.alert ? one.push : { ...one.push, alert: one.push.center };
+      forget(state, "snoozed", (alert) => alert.ordinal === ordinal);
+      state.snoozed = [...state.snoozed, { ordinal, push, until }].slice(-limits.snoozed);
+      forget(state, "alerts", (alert) => alert.ordinal === ordinal);
+    }
+  },
+  woken(state, { ordinals }) {
+    for (const { ordinal, push } of state.snoozed.filter((alert) => ordinals.includes(alert.ordinal))) {
+      queue(state, { ordinal, push, isPresented: false }, new Set());
+    }
+    forget(state, "snoozed", (alert) => ordinals.includes(alert.ordinal));
+  },
   taken(state, { id }) { state.pending = state.pending.filter((answer) => answer.id !== id); },
   retracted(state, { id, answer }) {
     state.alerts = state.alerts.filter((alert) => alert.push.id !== id);
+    forget(state, "snoozed", (alert) => alert.push.id === id);
     state.entries = state.entries.map((entry) => (
       entry.push.id === id ? { ...entry, isRead: true, answer: answer ?? entry.answer } : entry));
   },
   takenBack(state, { id, topic }) {
     const isGone = ({ push }) => push.id === id && push.topic === topic;
     state.alerts = state.alerts.filter((alert) => !isGone(alert));
+    forget(state, "snoozed", isGone);
     state.entries = state.entries.filter((entry) => !isGone(entry));
   },
   read(state, { ordinals }) { markRead(state, new Set(ordinals)); },
   cleared(state, { ordinals }) {
     const gone = new Set(ordinals);
     state.entries = state.entries.filter((entry) => !gone.has(entry.ordinal));
+    forget(state, "snoozed", (alert) => gone.has(alert.ordinal));
   },
   restored(state, { entries }) {
     const known = new Set(state.entries.map((entry) => entry.ordinal));
@@ -191,6 +221,14 @@ export function apply(state, change) {
   return state;
 }
 
+/** Removes the elements of a list for which a condition is true. */
+function forget(state, list, isGone) {
+  if (state[list].some(isGone)) state[list] = state[list].filter((one) => !isGone(one));
+}
+
+/** Returns the snoozed alerts whose time has come. */
+export const dueSnoozed = (state, now) => state.snoozed.filter(({ until }) => until <= now);
+
 function markRead(state, ordinals) {
   state.entries = state.entries.map((entry) => (ordinals.has(entry.ordinal) ? { ...entry, isRead: true } : entry));
 }
@@ -208,6 +246,7 @@ function receive(state, { push }) {
     }
   }
   if (replaced.size) state.entries = state.entries.filter((entry) => !replaced.has(entry.ordinal));
+  forget(state, "snoozed", (alert) => replaced.has(alert.ordinal));
   state.entries.push({ ordinal, push, isRead: false, answer: null });
   if (state.entries.length > limits.entries) state.entries.splice(0, state.entries.length - limits.entries);
   queue(state, { ordinal, push, isPresented: false }, replaced);

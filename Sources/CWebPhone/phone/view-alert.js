@@ -94,9 +94,9 @@ class AlertView extends View {
       el("div.buttons", {}, choices(this.#members).map((choice, index) => button(plain(choice.title), () => this.#press(index), {
         className: index === 1 ? "primary" : "", dir: "auto",
       }))),
-      others > 0
-        ? el("div.more", {}, el("span", {}, others === 1 ? "1 more" : `${others} more`),
-          offersCloseAll(alerts) ? button("Close All …", () => this.#closeAll(), { className: "plain" }) : "") : "");
+      el("div.more", {}, button("Later …", () => this.#snooze(), { className: "plain" }),
+        others > 0 ? el("span", {}, others === 1 ? "1 more" : `${others} more`) : "",
+        offersCloseAll(alerts) ? button("Close All …", () => this.#closeAll(), { className: "plain" }) : ""));
   }
 
   #press(index) {
@@ -121,6 +121,10 @@ class AlertView extends View {
     if (picked) this.phone.answer(closeAll(picked.alerts), null);
   }
 
+  #snooze() {
+    if (this.#isReady) this.phone.commands.snooze(this.#members.map(({ ordinal }) => ordinal));
+  }
+
   /** Keys of the terminal for the alert on screen. */
   key(event) {
     if (!this.dialog.matches(":modal") || event.ctrlKey || event.metaKey || event.altKey) return;
@@ -129,6 +133,7 @@ class AlertView extends View {
     if (event.key === "C" && this.phone.state.alerts.length > 1) this.#closeAll();
     else if (event.key === "ArrowLeft" || event.key === "ArrowRight") this.#turn();
     else if (event.key === "1") this.#press(0);
+    else if (event.key === "z") this.#snooze();
     else if (index !== undefined && list[index] && !(event.key === "o" && list.length > 1)) this.#press(index);
   }
 
@@ -175,7 +180,7 @@ class Help extends View {
   connectedCallback() { this.dialog ??= this.appendChild(el("dialog.help", { "aria-label": "Keys" })); }
 
   open(list) {
-    const alertKeys = [[["c"], "close"], [["v"], "view"], [["C"], "close all"]].map(([keys, words]) => ({ keys, words: `in an alert: ${words}` }));
+    const alertKeys = [[["c"], "close"], [["v"], "view"], [["C"], "close all"], [["z"], "show again later"]].map(([keys, words]) => ({ keys, words: `in an alert: ${words}` }));
     this.dialog.replaceChildren(
       el("div.head", {}, el("h2", {}, "Keys"), button("Done", () => this.dialog.close(), { className: "primary" })),
       el("dl", {}, [...list, ...alertKeys].map(({ keys, words }) => [el("dt", {}, keys.map((key) => el("kbd", {}, keyName(key)))), el("dd", {}, words)])));

@@ -1,7 +1,7 @@
 // The home screen: the apps with their badges, and the state of the device.
 
 import { button, el, icon, said, View } from "./dom.js";
-import { clock } from "./words.js";
+import { clock, plain } from "./words.js";
 
 class Home extends View {
   update() {
@@ -13,7 +13,13 @@ class Home extends View {
     this.show(
       el("h1.hidden", {}, "Home"), this.#switches(state), this.#dropped(state),
       apps.length ? el("ul.apps", {}, apps) : el("p.empty", {}, "No apps yet. ", el("a", { href: "#/settings?row=topic" }, "Add one in Settings."), " Its sender then reaches this device."),
-      el("p.note", {}, "Pushes arrive while this page is open. The gateway keeps later ones for the next visit."));
+      el("p.note", {}, this.#advice()), el("p.note", {}, el("a", { href: "#/why" }, "Pushes that were not shown")));
+  }
+
+  #advice() {
+    if (this.phone.status.state !== "disconnected") return "Pushes arrive while this page is open. The gateway keeps later ones for the next visit.";
+    return navigator.onLine === false ? "This machine has no network. The page connects again as soon as it has one."
+      : "The gateway does not answer: it is stopped, or out of reach. The page connects again automatically, and new pushes arrive then.";
   }
 
   #switches(state) {
@@ -36,19 +42,14 @@ class Home extends View {
   }
 }
 
-/** The line with the state of the connection. */
+/** The line with the state of the connection, which another tab may have. */
 class Status extends View {
   update() {
-    const { status } = this.phone;
-    if (status.state === "connected" || status.state === "connecting") {
-      const words = status.state === "connected" ? this.phone.state.device.name || "Connected" : "Connecting …";
-      this.show(el(`span.dot.${status.state}`, { "aria-hidden": "true" }), el("span.device", { dir: "auto" }, words),
-        el("span.hidden", {}, status.state === "connected" ? " connected" : ""));
-      return;
-    }
-    const words = status.state === "follower" ? "Connected in another tab"
+    const { status, state } = this.phone;
+    const isUp = status.state === "connected" || status.state === "connecting" || status.state === "follower";
+    const words = status.state === "connecting" ? "Connecting …" : isUp ? `Connected${status.isElsewhere || status.state === "follower" ? " in another tab" : ""}`
       : status.last ? `Last connected at ${clock(status.last)}` : "Not connected yet";
-    this.show(el("span.dot", { "aria-hidden": "true" }), el("span", {}, words),
+    this.show(el(`span.dot.${status.state}`, { "aria-hidden": "true" }), isUp ? said("span.device", plain(state.device.name)) : null, el("span", {}, words),
       status.state === "disconnected" ? button("Try Now", () => this.phone.command("retry"), { className: "small" }) : null);
   }
 }

@@ -48,7 +48,7 @@ class Message extends View {
       this.#pending(push, state, queued),
       el("div.actions", {},
         button("Clear", () => this.phone.command("clear"), { className: "destructive" }),
-        button("Copy", () => this.phone.command("copy")), alert ? button("Report as Advertising", () => this.phone.command("reportAd")) : ""),
+        button("Copy", () => this.phone.command("copy")), alert ? button("Later …", () => this.phone.command("snooze")) : "", alert ? button("Report as Advertising", () => this.phone.command("reportAd")) : ""),
       el("details", { ontoggle: (event) => event.target.open && this.#load(push) }, el("summary", {}, "The way of this push"), this.#steps.list),
       el("details", { open: this.phone.place.showsPayload }, el("summary", {}, "Payload"), el("pre", { dir: "ltr", tabIndex: 0 }, plain(push.payload))));
   }

@@ -1,8 +1,9 @@
 // The settings: grouped rows, each of which takes effect at once and can be undone.
 
 import { button, el, icon, said, View } from "./dom.js";
+import { drafts } from "./drafts.js";
 import { gateway } from "./gateway.js";
-import { assignment, deviceChange, groups, override } from "./preferences.js";
+import { assignment, caption, deviceChange, groups, override } from "./preferences.js";
 import { limits } from "./state.js";
 import { plain } from "./words.js";
 
@@ -14,9 +15,10 @@ const kept = `The newest ${limits.entries.toLocaleString("en")} notifications an
 
 class Settings extends View {
   #known = "";
-  #drafts = new Map();
-  #errors = new Map();
-  #form = null;
+  /** The values that were sent last, with the error if they were refused: {value, error}. */
+  #sent = new Map();
+  #isDrawing = false;
+  #forms = null;
   #size = el("span");
   #visit = 0;
 
@@ -24,17 +26,21 @@ class Settings extends View {
     const { state, place, visit } = this.phone;
     if (visit !== this.#visit) this.#readSize();
     this.#visit = visit;
-    const key = JSON.stringify([state.preferences, state.device, state.apps.map(({ topic, name }) => [topic, name]), [...this.#errors]]);
+    const key = JSON.stringify([state.preferences, state.device, state.apps.map(({ topic, name }) => [topic, name])]);
     if (key === this.#known && place.row === this.row) return;
     [this.#known, this.row] = [key, place.row];
-    const focused = document.activeElement?.id;
-    this.show(el("h1", {}, "Settings"), groups(state).map((group) => this.#group(group)), this.#apps(), this.#session());
+    const { id: focused, selectionStart: start, selectionEnd: end } = document.activeElement ?? {};
+    this.#isDrawing = true;
+    this.show(el("h1", {}, "Settings"), groups(state).map((group) => this.#group(group)), this.#adding(), this.#session());
+    this.#isDrawing = false;
     const target = (place.row && document.getElementById(place.row)) || (this.contains(document.activeElement) || document.getElementById(focused));
     if (place.row && target.scrollIntoView) {
       target.scrollIntoView({ block: "center" });
       place.row = this.row = "";
     }
     target?.focus?.();
+    // A text that is being typed keeps its position.
+    if (typeof start === "number" && target.id === focused) target.setSelectionRange?.(start, end);
   }
 
   #group({ title, app, rows }) {
@@ -46,10 +52,28 @@ class Settings extends View {
   #row(row) {
     const help = `help/${row.id}`;
     const isRefused = row.name === "device.notices" && row.value === "on" && globalThis.Notification?.permission !== "granted";
+    const error = this.#sent.get(row.id)?.error;
     const reason = isRefused ? refused : override(row, this.phone.state);
     return el("div.setting", {}, el("label", { for: row.id }, said("span", plain(row.title))), this.#control(row, help),
       el("p.help", { id: help }, row.help, reason ? el("b", {}, ` ${plain(reason)}.`) : ""),
-      this.#errors.has(row.id) ? el("p.error", { role: "alert" }, this.#errors.get(row.id)) : "");
+      error ? el("p.error", { role: "alert" }, error) : "", this.#unsaved(row));
+  }
+
+  /** Names the value of a setting while its field has another text, which is not saved. */
+  #unsaved(row) {
+    const text = row.kind === "text" ? drafts.get(row.id) ?? row.value : row.value;
+    if (text === row.value) return "";
+    const discard = button("Discard", () => {
+      drafts.delete(row.id);
+      this.#sent.delete(row.id);
+      this.#redraw();
+    }, { className: "plain small", "aria-label": `Discard the text of ${plain(row.title)}`, onpointerdown: (event) => event.preventDefault() });
+    return el("p.help.unsaved", {}, "Not saved. The setting is ", said("b", row.value), ". ", discard);
+  }
+
+  #redraw() {
+    this.#known = "";
+    this.phone.update();
   }
 
   #control(row, help) {
@@ -62,23 +86,36 @@ class Settings extends View {
     }
     if (row.kind === "choice") {
       return el("select", { ...common, onchange: (event) => this.#set(row, event.target.value) },
-        row.values.map((value) => el("option", { value, selected: value === row.value }, value)));
+        row.values.map((value) => el("option", { value, selected: value === row.value }, caption(row, value))));
     }
     const field = el("input", {
-      ...common, type: "text", value: this.#drafts.get(row.id) ?? row.value, placeholder: row.hint, dir: "auto",
-      oninput: () => this.#drafts.set(row.id, field.value),
-      onchange: () => this.#set(row, field.value.trim() || "off"),
+      ...common, type: "text", value: drafts.get(row.id) ?? row.value, placeholder: row.hint, dir: "auto", maxLength: 4000,
+      oninput: () => drafts.set(row.id, field.value),
+      onblur: () => this.#leave(row, field.value),
+      onkeydown: (event) => event.key === "Enter" && this.#leave(row, field.value, true),
     });
     return field;
   }
 
+  /** Sends a text when its field is left, or with Enter; a text that was refused is sent again only with Enter. */
+  #leave(row, text, isAgain = false) {
+    if (this.#isDrawing || drafts.get(row.id) === undefined) return undefined;
+    const value = text.trim() || "off";
+    const sent = this.#sent.get(row.id);
+    if (value !== row.value) return sent?.value === value && !(isAgain && sent.error) ? undefined : this.#set(row, value);
+    drafts.delete(row.id);
+    this.#sent.delete(row.id);
+    return this.#redraw();
+  }
+
   /** Changes a setting; the change can be undone. What was typed stays if the gateway refuses it. */
   async #set(row, value) {
-    this.#errors.delete(row.id);
+    const wasRefused = this.#sent.get(row.id)?.error !== undefined;
+    this.#sent.set(row.id, { value });
     const change = async (wanted) => {
       if (row.name.startsWith("device.")) return this.phone.set(deviceChange(row, wanted));
       await gateway.assign(assignment(row, wanted));
-      this.#drafts.delete(row.id);
+      drafts.delete(row.id);
       return undefined;
     };
     try {
@@ -88,35 +125,50 @@ class Settings extends View {
       }
       await change(value);
       const name = plain(row.title);
-      this.phone.commands.undoable(`Change ${name}`, () => change(row.value), () => change(value), `Changed ${name} to ${value}`);
+      this.phone.commands.undoable(`Change ${name}`, () => change(row.value), () => change(value), `Changed ${name} to ${caption(row, value)}`);
+      this.#sent.delete(row.id);
+      // The gateway's new preferences draw the value; the error of an earlier attempt is removed in any case.
+      if (wasRefused) this.#redraw();
     } catch (error) {
-      this.#errors.set(row.id, error.message);
-      this.#known = "";
-      this.phone.update();
+      this.#sent.set(row.id, { value, error: error.message });
+      this.#redraw();
     }
   }
 
-  /** The form for another app is made once, so that it keeps what was typed. */
-  #apps() {
-    this.#form ??= this.#adding();
-    return el("section", { "aria-label": "Apps" }, el("h2", {}, "Apps"), this.#form);
+  /** The forms for another app and another Focus are made once, so that they keep what was typed. */
+  #adding() {
+    this.#forms ??= [
+      this.#form("topic", "Add an app by its topic", "com.example.news", async (topic) => {
+        await gateway.register(topic);
+        this.phone.link.reconnect();
+      }),
+      this.#form("focus", "Add a Focus by its name", "work", async (name) => {
+        const assign = (value) => gateway.assign({ settings: [`focus.${name}=${value}`] });
+        await assign("none");
+        this.phone.commands.undoable(`Add Focus ${plain(name)}`, () => assign("off"), () => assign("none"), `Added the Focus ${plain(name)}`);
+      }),
+    ];
+    return el("section", { "aria-label": "Apps and Focus" }, el("h2", {}, "Apps and Focus"), this.#forms);
   }
 
-  #adding() {
+  /** A form with one field, whose text stays until it is added. */
+  #form(id, title, hint, add) {
     const error = el("p.error", { role: "alert" });
-    const field = el("input", { type: "text", id: "topic", placeholder: "com.example.news", dir: "ltr", maxLength: 255 });
-    const add = async (event) => {
+    const field = el("input", {
+      type: "text", id, placeholder: hint, dir: "ltr", maxLength: 255, required: true, value: drafts.get(id) ?? "", oninput: () => drafts.set(id, field.value),
+    });
+    const onsubmit = async (event) => {
       event.preventDefault();
       error.textContent = "";
       try {
-        await gateway.register(field.value.trim());
+        await add(field.value.trim());
         field.value = "";
-        this.phone.link.reconnect();
+        drafts.delete(id);
       } catch (problem) {
         error.textContent = problem.message;
       }
     };
-    return el("form.card", { onsubmit: add }, el("label", { for: "topic" }, "Add an app by its topic"), field, el("button", {}, "Add"), error);
+    return el("form.card", { onsubmit }, el("label", { for: id }, title), field, el("button", {}, "Add"), error);
   }
 
   /** The size of the history, which is read with each visit of the settings. */

@@ -1,9 +1,16 @@
 // Words for times, answers and reasons, and values that are derived from names. Pure.
 
-/** Removes characters that hide or reorder other text: controls, and overrides of the direction. */
-export function plain(text) {
-  return String(text).replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069\ufeff]/g, "");
-}
+/** Characters that hide or reorder other text: controls, marks of the direction, invisible ones. Flags, joiners and variants stay. */
+const hidden = new RegExp([
+  /(\u{1f3f4}[\u{e0020}-\u{e007f}]{1,8})/u, /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ufff9-\ufffb]/u,
+  /(?![\u200c\u200d\ufe0e\ufe0f])\p{DI}/u,
+].map(({ source }) => source).join("|"), "gu");
+
+/** Marks above or below one letter, of which the terminal shows as many. */
+const stacked = /(\p{M}{15})\p{M}+/gu;
+
+/** Returns the text of a sender without characters that hide, reorder or cover other text. */
+export const plain = (text) => String(text).replace(hidden, "$1").replace(stacked, "$1");
 
 /** A hue from 0 to 359 that depends on a topic alone. */
 export function hue(topic) {

@@ -3,8 +3,8 @@
 // The gateway puts the version of all files before this text: it changes with each of them, and the browser compares the worker.
 const cache = `pushgateway-phone-${typeof version === "string" ? version : ""}`;
 const files = [
-  "/phone", "app.js", "alerts.js", "center.js", "commands.js", "dom.js", "gateway.js", "icon.svg", "journal.js", "keys.js", "lines.js",
-  "link.js", "manifest.webmanifest", "notices.js", "preferences.js", "presenter.js", "sound.js", "state.js", "style.css", "undo.js",
+  "/phone", "app.js", "alerts.js", "center.js", "commands.js", "dom.js", "drafts.js", "gateway.js", "icon.svg", "journal.js", "keys.js",
+  "lines.js", "link.js", "manifest.webmanifest", "notices.js", "preferences.js", "presenter.js", "sound.js", "state.js", "style.css", "undo.js",
   "view-alert.js", "view-center.js", "view-home.js", "view-join.js", "view-message.js", "view-settings.js", "words.js",
 ].map((name) => (name.startsWith("/") ? name : `/phone/${name}`));
 
@@ -34,17 +34,18 @@ async function answerNotice(notification, action) {
   const { ordinal, answers = {} } = notification.data ?? {};
   const change = answers[action];
   notification.close();
-  const pages = await clients.matchAll({ type: "window", includeUncontrolled: true });
-  const page = pages.find((one) => new URL(one.url).pathname === "/phone");
-  if (change) await record(change);
+  // The page that is opened has the answer. If the history can't be written, the gateway still gets it, and the page opens.
+  if (change) await record(change).catch(() => {});
   // Without a network, and if no page is open, the next visit reports the answer.
   const reported = change ? report(change).catch(() => {}) : undefined;
-  if (!action || action === "view") await show(page, change ? `#/push/${ordinal}` : "");
+  if (!action || action === "view") await show(change ? `#/push/${ordinal}` : "");
   await reported;
 }
 
-/** Shows a page at a place. */
-async function show(page, place) {
+/** Shows the push of a place in the page that is there, or in a new one. */
+async function show(place) {
+  const pages = await clients.matchAll({ type: "window", includeUncontrolled: true });
+  const page = pages.find((one) => new URL(one.url).pathname === "/phone");
   if (!page) return clients.openWindow(`/phone${place}`);
   if (place) page.postMessage(place);
   return page.focus();

@@ -19,6 +19,8 @@ package struct FaultRule: Codable, Sendable, Equatable {
   package var reason: String?
   /// An HTTP status; without a reason the response has no body.
   package var status: Int?
+  /// The seconds in the field `retry-after` of an answer with a reason.
+  package var retryAfter: Int?
   /// The delay of the response, or of the other effect, in seconds.
   package var delay: Double?
   /// RST_STREAM with this code: a name of RFC 9113 §7 or a number.
@@ -53,6 +55,7 @@ package struct FaultRule: Codable, Sendable, Equatable {
     case name, app, token, key, connection
     case reason, status, delay, reset, goaway, drop, stall, streams, throttle, unregister
     case halfOpen = "half-open"
+    case retryAfter = "retry-after"
     case count, rate, seed
     case seconds = "for"
   }

@@ -7,16 +7,19 @@ package struct SenderRequest: Codable, Sendable {
   package var recipients: [String]
   /// The maximum number of messages in a minute; nil: the usual one.
   package var rate: Int?
+  /// The time in seconds in which equal messages become one; nil: each is a push of its own.
+  package var combine: Int?
   /// The service of a webhook (`HookKind`); nil for a sender of messages.
   package var kind: String?
   /// The JSON pointers to the fields of a message, by their names; only for the kind `json`.
   package var fields: [String: String]?
 
   package init(
-    name: String, app: String, recipients: [String], rate: Int?, kind: String? = nil, fields: [String: String]? = nil
+    name: String, app: String, recipients: [String], rate: Int?, combine: Int? = nil, kind: String? = nil,
+    fields: [String: String]? = nil
   ) {
     (self.name, self.app, self.recipients, self.rate) = (name, app, recipients, rate)
-    (self.kind, self.fields) = (kind, fields)
+    (self.combine, self.kind, self.fields) = (combine, kind, fields)
   }
 }
 
@@ -33,21 +36,23 @@ package struct SenderRecord: Codable, Sendable {
   package var created: String
   /// The hour of its last message, RFC 3339, UTC; nil: never.
   package var lastUsed: String?
+  /// The time in seconds in which equal messages become one; nil: each is a push of its own.
+  package var combine: Int?
   /// The service of a webhook; nil for a sender of messages.
   package var kind: String?
   /// The JSON pointers to the fields of a message, by their names; nil except for the kind `json`.
   package var fields: [String: String]?
 
   package init(
-    name: String, app: String, recipients: [String], rate: Int, created: String, lastUsed: String?,
+    name: String, app: String, recipients: [String], rate: Int, created: String, lastUsed: String?, combine: Int?,
     kind: String? = nil, fields: [String: String]? = nil
   ) {
     (self.name, self.app, self.recipients, self.rate) = (name, app, recipients, rate)
-    (self.created, self.lastUsed, self.kind, self.fields) = (created, lastUsed, kind, fields)
+    (self.created, self.lastUsed, self.combine, self.kind, self.fields) = (created, lastUsed, combine, kind, fields)
   }
 
   package enum CodingKeys: String, CodingKey {
-    case name, app, recipients, rate, created, kind, fields
+    case name, app, recipients, rate, created, combine, kind, fields
     case lastUsed = "last_used"
   }
 }

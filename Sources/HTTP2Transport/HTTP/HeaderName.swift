@@ -11,8 +11,6 @@ package enum HeaderName: UInt8, Sendable, CaseIterable {
   case apnsUniqueID
   /// The time at which a push is to be delivered: an extension of this gateway.
   case apnsDeliverAt
-  /// The credential of a webhook: the signature of GitHub, or the token of GitLab.
-  case hookCredential
 
   /// The name on the wire, in lower case as RFC 9113 §8.2 requires.
   package var wireName: StaticString {
@@ -46,12 +44,8 @@ package enum HeaderName: UInt8, Sendable, CaseIterable {
     case .apnsTopic: "apns-topic"
     case .apnsUniqueID: "apns-unique-id"
     case .apnsDeliverAt: "apns-deliver-at"
-    case .hookCredential: "x-hub-signature-256"
     }
   }
-
-  /// The other name of ``hookCredential``.
-  package static let gitLabToken: StaticString = "x-gitlab-token"
 
   /// The bit of the name in sets of names.
   package var bit: UInt32 { 1 << UInt32(rawValue) }

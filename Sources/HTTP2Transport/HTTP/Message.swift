@@ -26,6 +26,9 @@ import PushCore
   package private(set) var bodySize = 0
   /// The maximum number of body bytes to store; further bytes are counted and dropped.
   package var maximumBodySize = 0
+  /// The fields of other names, in the order of their arrival: only of a message of another API, or of a webhook. Their
+  /// size is limited with that of all fields.
+  package private(set) var otherFields: [(name: String, value: String)] = []
   /// True if a field that may occur only once was received twice.
   package private(set) var hasDuplicateFields = false
 
@@ -49,12 +52,23 @@ import PushCore
     } else if unsafe name.equals(HeaderName.contentType.wireName), has(.path, beginningWith: "/send/") {
       // Only messages have several types, and nearly every push sends the field.
       unsafe append(.contentType, value)
-    } else if unsafe name.equals(HeaderName.hookCredential.wireName) || name.equals(HeaderName.gitLabToken),
-      has(.path, beginningWith: "/hooks/")
-    {
-      unsafe append(.hookCredential, value)
+    } else if takesOtherFields {
+      unsafe otherFields.append(
+        (String(decoding: name, as: UTF8.self), String(decoding: value, as: UTF8.self)))
     }
     return true
+  }
+
+  /// True if the fields of all names are kept: the messages of other APIs and webhooks have many names, and nearly all
+  /// other requests differ in the second byte of their paths.
+  private var takesOtherFields: Bool {
+    guard let path = self[.path], path.count > 1 else { return false }
+    return switch path[1] {
+    case UInt8(ascii: "n"): path.starts(with: "/ntfy")
+    case UInt8(ascii: "g"): path.starts(with: "/gotify/")
+    case UInt8(ascii: "h"): path.starts(with: "/hooks/")
+    default: false
+    }
   }
 
   /// Counts one field of the trailers, which share the limit of the head.
@@ -166,6 +180,7 @@ import PushCore
     fieldListSize = 0
     hasExcessFields = false
     present = 0
+    otherFields = []
     body.removeAll(keepingCapacity: body.capacity <= Message.keptCapacity)
     bodySize = 0
     maximumBodySize = 0

@@ -53,6 +53,9 @@ struct SendersAPI: Sendable {
       throw Problem.badRequest(
         "invalid rate of a sender: expected 1 to \(Limits.maximumMessageRate) messages in a minute")
     }
+    guard body.combine.map({ (1...Limits.maximumCombineTime).contains($0) }) ?? true else {
+      throw Problem.badRequest("invalid time for equal messages of a sender: expected 1 second to 7 days")
+    }
     guard (1...Limits.maximumMessageRecipients).contains(body.recipients.count) else {
       throw Problem.badRequest(
         "invalid recipients of a sender: expected 1 to \(Limits.maximumMessageRecipients) devices or groups")
@@ -65,7 +68,7 @@ struct SendersAPI: Sendable {
     let token = SenderTokenText.make()
     let sender = MessageSender(
       name: body.name, app: app.id, recipients: recipients, rate: rate, created: clock.milliseconds(),
-      hook: try hook(body))
+      combine: body.combine.map { Int64($0) }, hook: try hook(body))
     try await senders.add(sender, token: token)
     return Response(CreatedSender(name: sender.name, token: token, kind: body.kind), status: 201)
   }
@@ -78,6 +81,9 @@ struct SendersAPI: Sendable {
     guard let kind = HookKind(rawValue: name) else {
       let kinds = HookKind.allCases.map(\.rawValue).joined(separator: ", ")
       throw .badRequest("unknown kind \(name.prefix(32)) of a webhook: expected \(kinds)")
+    }
+    guard body.combine == nil else {
+      throw .badRequest("combine: expected only for a sender of messages; a webhook combines messages by their subject")
     }
     guard (body.fields != nil) == (kind == .json) else {
       throw .badRequest("fields: the kind json needs them, as title=/monitor/name, and no other kind has them")
@@ -130,6 +136,6 @@ struct SendersAPI: Sendable {
     return SenderRecord(
       name: sender.name, app: registrations.app(sender.app)?.topic ?? "", recipients: names, rate: sender.rate,
       created: Timestamp.text(sender.created), lastUsed: sender.lastUsed.map { Timestamp.text(seconds: $0) },
-      kind: sender.hook?.kind.rawValue, fields: sender.hook?.fields)
+      combine: sender.combine.map { Int($0) }, kind: sender.hook?.kind.rawValue, fields: sender.hook?.fields)
   }
 }

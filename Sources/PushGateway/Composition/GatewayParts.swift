@@ -96,10 +96,14 @@ final class GatewayParts: Sendable {
     remote = RemoteAdministration(
       try AdministratorTokens(store: store), isOn: configuration.isRemotelyAdministered)
     messages = MessageAccess(try MessageSenders(store: store))
+    let scheduled = try ScheduledPushes(store: store)
     schedule = Schedule(
       DeliverScheduled(
-        scheduled: try ScheduledPushes(store: store), groups: groups, registrations: registrations, mailbox: mailbox,
-        router: router, log: log, clock: clock))
+        scheduled: scheduled, groups: groups, registrations: registrations, mailbox: mailbox, router: router, log: log,
+        clock: clock),
+      Heartbeats(
+        expectations: Expectations(scheduled), senders: messages.senders, registrations: registrations, groups: groups,
+        log: log, clock: clock, environment: configuration.environment))
     liveChannels = LiveChannels { message, count in
       logger.log(
         .broadcastHandedOut, "broadcast queued for all streams of its channel",
@@ -187,6 +191,7 @@ final class GatewayParts: Sendable {
     // The last use of a token is recorded per hour: a failed write is repeated without loss.
     try? await remote.tokens.settle()
     try? await messages.senders.settle()
+    try? await schedule.heartbeats.expectations.correct(now: clock.milliseconds())
     await backend.tend()
   }
 

@@ -61,7 +61,7 @@ package struct Configuration: Sendable {
   var pingInterval = Limits.pingInterval
   /// The maximum number of open streams of a sender before its first accepted push.
   var initialStreams = Limits.maximumConcurrentStreams
-  /// The addresses that serve health and metrics over HTTP/1.1.
+  /// The addresses that serve health, metrics and messages over HTTP/1.1.
   var httpListen = HTTPListen.automatic
   /// The clients that get the device in a browser.
   var web = WebSetting.loopback
@@ -246,7 +246,7 @@ extension Configuration: SettingHolder {
       default: "127.0.0.1:2198, or a free port of 127.0.0.1 where that is taken",
       """
       HOST:PORT for HTTP/1.1 without TLS, for monitors and load balancers: /healthz, /readyz, /v1/health and /metrics; \
-      several may be given; none: disabled.
+      and for messages of senders: /send, /ntfy, /gotify and /hooks; several may be given; none: disabled.
       """),
     Setting(
       "web", \.web, .oneOf([.on, .off, .loopback]),

@@ -103,7 +103,8 @@ final class Dispatcher {
   ///
   /// - Returns: the stored pushes, for ``deliver(_:to:)``.
   static func record(
-    _ pushes: [StoredPush], _ outcomes: [AppendOutcome], in destinations: Destinations
+    _ pushes: [StoredPush], _ outcomes: [AppendOutcome], _ detail: DeliveryDetail = .nothing,
+    in destinations: Destinations
   ) -> Stored {
     var stored = Stored()
     var rows = LogBatch()
@@ -117,7 +118,11 @@ final class Dispatcher {
       }
     }
     for (entry, isConnected) in zip(stored.entries, destinations.router.areConnected(stored.entries)) {
-      rows.append(.accepted, of: entry.push, at: entry.push.received)
+      if case .nothing = detail {
+        rows.append(.accepted, of: entry.push, at: entry.push.received)
+      } else {
+        rows.append(entry.push.event(.accepted, at: entry.push.received, detail: detail))
+      }
       rows.append(.stored, of: entry.push, at: now, isConnected ? nil : .deviceOffline)
     }
     destinations.log.append(&rows)

@@ -41,9 +41,10 @@ struct GroupDelivery: Sendable {
 
   /// Stores the copies of a push, after their recipients. Calls `answer` when all copies are on disk or all are refused.
   ///
+  /// - Parameter detail: the detail of the row `accepted` of stored copies.
   /// - Returns: false if `line` is full; then `answer` is never called.
   func store(
-    _ push: StoredPush, for recipients: [Recipient], in line: GroupPushQueue,
+    _ push: StoredPush, for recipients: [Recipient], _ detail: DeliveryDetail = .nothing, in line: GroupPushQueue,
     _ destinations: Dispatcher.Destinations, answer: @escaping @Sendable (AppendOutcome) -> Void
   ) -> Bool {
     let isStored = push.expires > push.received / 1000
@@ -62,9 +63,9 @@ struct GroupDelivery: Sendable {
         }
         destinations.mailbox.append(copies) { outcomes in
           line.end(copies: recipients.count)
-          let stored = Dispatcher.record(copies, outcomes, in: destinations)
+          let stored = Dispatcher.record(copies, outcomes, detail, in: destinations)
           let outcome = outcomes.ofAll
-          if outcome.isAccepted { destinations.log.append([push.event(.accepted, at: push.received)]) }
+          if outcome.isAccepted { destinations.log.append([push.event(.accepted, at: push.received, detail: detail)]) }
           answer(outcome)
           Dispatcher.deliver(stored, to: destinations)
         }

@@ -3,7 +3,8 @@ import PushPolicy
 import PushStorage
 import Synchronization
 
-/// The scheduled pushes, and a task that delivers them at their times. No task runs while nothing is scheduled.
+/// The scheduled pushes, and a task that delivers them at their times, and reports late heartbeats. No task runs while
+/// nothing is scheduled and no heartbeat is expected.
 final class Schedule: Sendable {
   private struct State {
     /// The task that pauses and delivers; nil while nothing is scheduled.
@@ -15,6 +16,8 @@ final class Schedule: Sendable {
 
   let pushes: ScheduledPushes
   private let deliver: DeliverScheduled
+  /// The expected heartbeats. A late heartbeat schedules pushes.
+  let heartbeats: Heartbeats
   private let clock: WallClock
   private let log: DeliveryLog
   private let state = Mutex(State())
@@ -26,8 +29,8 @@ final class Schedule: Sendable {
   /// The maximum delay of a push before health reports a problem, in milliseconds.
   private static let longestDelay: Int64 = 60_000
 
-  init(_ deliver: DeliverScheduled) {
-    self.deliver = deliver
+  init(_ deliver: DeliverScheduled, _ heartbeats: Heartbeats) {
+    (self.deliver, self.heartbeats) = (deliver, heartbeats)
     (pushes, clock, log) = (deliver.scheduled, deliver.clock, deliver.log)
   }
 
@@ -87,7 +90,7 @@ final class Schedule: Sendable {
   /// True while the delivery task exists.
   var isWaiting: Bool { state.withLock { $0.work != nil } }
 
-  /// Starts the task if a push is scheduled; a running task recomputes its pause.
+  /// Starts the task if a push is scheduled or a heartbeat is expected; a running task recomputes its pause.
   func wake() {
     state.withLock { state in
       state.pause?.cancel()
@@ -113,6 +116,12 @@ final class Schedule: Sendable {
       await pause.value
       guard pushes.next.map({ $0 <= clock.milliseconds() }) ?? false else {
         outcome = .done
+        continue
+      }
+      do {
+        try await heartbeats.findLate()
+      } catch {
+        outcome = .incomplete(next: nil)
         continue
       }
       if case .incomplete(let position) = outcome {

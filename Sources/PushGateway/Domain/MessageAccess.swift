@@ -11,7 +11,24 @@ final class MessageAccess: Sendable {
   /// The usage of each sender, by its name.
   private let buckets = Mutex<[String: TokenBucket]>([:])
 
+  private let repeats = Mutex(MessageRepeats())
+
   init(_ senders: MessageSenders) { self.senders = senders }
+
+  /// Counts a message of a sender that combines equal messages; nil for any other sender.
+  ///
+  /// - Parameter now: milliseconds since 1970.
+  func combine(_ payload: [UInt8], id: APNSID, of sender: MessageSender, at now: Int64) -> MessageRepeats.Found? {
+    guard let seconds = sender.combine else { return nil }
+    let key = MessageRepeats.Key(sender: sender.name, digest: Digest.sha256(payload))
+    return repeats.withLock { $0.add(key, id: id, for: seconds, at: now) }
+  }
+
+  /// Takes back a counted message that was not stored.
+  func uncount(_ found: MessageRepeats.Found?) {
+    guard let found else { return }
+    repeats.withLock { $0.remove(found) }
+  }
 
   /// Counts a refused token; false if it exceeds the limit of its address.
   ///

@@ -108,6 +108,7 @@ extension FaultRule {
       case .connection: if let number = value as? Int { connection = String(number) } else { connection = try text() }
       case .reason: reason = try text()
       case .status: status = try whole()
+      case .retryAfter: retryAfter = try whole()
       case .delay: delay = try seconds()
       case .reset: if let number = value as? Int { reset = String(number) } else { reset = try text() }
       case .goaway: goaway = try text()

@@ -79,8 +79,11 @@ final class FaultInjector {
     case .none: serve(exchange)
     case .answer(let status, let reason):
       guard let reason else { return answer(exchange, status) }
-      refuse(exchange, Rejection(reason, timestamp: status == 410 ? now : nil, status: status))
-    case .throttle: refuse(exchange, Rejection(.tooManyRequests))
+      refuse(
+        exchange,
+        Rejection(
+          reason, timestamp: status == 410 ? now : nil, status: status, retryAfter: injection.fault.rule.retryAfter))
+    case .throttle: refuse(exchange, Rejection(.tooManyRequests, retryAfter: injection.fault.rule.retryAfter))
     case .reset(let code):
       connection.session.reset(exchange.stream, code: code)
       connection.setNeedsFlush()

@@ -105,6 +105,12 @@ struct Fault: Sendable {
       throw fail("rate \(rate) is out of range: expected 0 to 100 percent")
     }
     guard rule.seed == nil || rule.rate != nil else { throw fail("seed needs rate") }
+    if let seconds = rule.retryAfter {
+      guard rule.reason != nil || rule.throttle != nil else { throw fail("retry-after needs reason or throttle") }
+      guard (1...Int(Fault.longest)).contains(seconds) else {
+        throw fail("retry-after \(seconds) is out of range: expected 1 to 86400 seconds")
+      }
+    }
     if let seconds = rule.seconds, !(seconds > 0 && seconds <= Fault.longest) {
       throw fail("for \(seconds) is out of range: expected up to 86400 seconds, as 30s")
     }
@@ -131,7 +137,8 @@ struct Fault: Sendable {
 
   /// A short description of the effect, for lists and logs.
   var words: String {
-    let late = rule.delay.map { ["\($0.formattedSeconds) late"] } ?? []
+    let late =
+      (rule.retryAfter.map { ["retry-after \($0)"] } ?? []) + (rule.delay.map { ["\($0.formattedSeconds) late"] } ?? [])
     let words: [String] =
       switch effect {
       case .none: []

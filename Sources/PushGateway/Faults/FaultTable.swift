@@ -6,6 +6,8 @@ import Synchronization
 final class FaultTable: Sendable {
   private struct Entry {
     var fault: Fault
+    /// The token for which a test set the fault; nil for a fault of an administrator. A name is unique for each owner.
+    var owner: String?
     /// A unique number that distinguishes faults with the same name: the effects of a replaced fault on connections
     /// end with it.
     var number: UInt64
@@ -61,7 +63,8 @@ final class FaultTable: Sendable {
         }
       }
       if before > lastNumber { return "number \(before) will be given out again" }
-      return Set(entries.map(\.fault.rule.name)).count == entries.count ? nil : "two faults have one name"
+      let names = Set(entries.map { [$0.owner ?? "", $0.fault.rule.name] })
+      return names.count == entries.count ? nil : "two faults have one name"
     }
 
     /// Ends a debug build in which an invariant does not hold; a release build does not contain this check.
@@ -92,13 +95,31 @@ final class FaultTable: Sendable {
 
   /// Adds faults, which replace those with the same name. `now` is in milliseconds since 1970.
   ///
-  /// - Throws: ``FaultError`` if there would be more than ``Limits/maximumFaults``.
+  /// - Throws: ``FaultError`` for a repeated name, or if there would be more than ``Limits/maximumFaults``.
   func set(_ faults: [Fault], now: Int64) throws(FaultError) {
+    let names = Set(faults.map(\.rule.name))
+    try put(faults, owner: nil, now: now) { $0.owner == nil && names.contains($0.fault.rule.name) }
+  }
+
+  /// Sets the faults of a token for a test, in place of its earlier ones. Completed faults of other tests end, too.
+  ///
+  /// - Throws: ``FaultError`` for a repeated name, or if there would be more than ``Limits/maximumFaults``.
+  func set(_ faults: [Fault], of token: String, now: Int64) throws(FaultError) {
+    try put(faults, owner: token, now: now) { $0.owner == token || $0.owner != nil && !$0.isActive(now) }
+  }
+
+  private func put(
+    _ faults: [Fault], owner: String?, now: Int64, replacing isReplaced: @Sendable (Entry) -> Bool
+  ) throws(FaultError) {
+    var names: Set<String> = []
+    for fault in faults where !names.insert(fault.rule.name).inserted {
+      throw FaultError(description: "fault \"\(fault.rule.name)\": the name occurs twice")
+    }
     let gone = try state.withLock { state throws(FaultError) -> Set<UInt64> in
-      let names = Set(faults.map(\.rule.name))
-      let kept = state.entries.filter { !names.contains($0.fault.rule.name) }
+      let kept = state.entries.filter { !isReplaced($0) }
       guard kept.count + faults.count <= Limits.maximumFaults else {
-        throw FaultError(description: "at most \(Limits.maximumFaults) faults can be set: clear some first")
+        let remedy = owner == nil ? "clear some first" : "delete the devices of ended tests first"
+        throw FaultError(description: "at most \(Limits.maximumFaults) faults can be set: \(remedy)")
       }
       let gone = Set(state.entries.map(\.number)).subtracting(kept.map(\.number))
       state.entries = kept
@@ -106,7 +127,7 @@ final class FaultTable: Sendable {
         state.lastNumber += 1
         state.entries.append(
           Entry(
-            fault: fault, number: state.lastNumber, begun: now,
+            fault: fault, owner: owner, number: state.lastNumber, begun: now,
             end: fault.rule.seconds.map { now + Int64($0 * 1000) },
             random: SplitMix64(state: fault.rule.seed ?? .random(in: 0 ... .max))))
       }
@@ -117,16 +138,22 @@ final class FaultTable: Sendable {
     notify(gone)
   }
 
-  /// Clears the fault with a name, or all faults.
+  /// Clears the faults with a name, or all faults.
   ///
   /// - Returns: the number of cleared faults.
   @discardableResult
-  func clear(_ name: String? = nil) -> Int {
+  func clear(_ name: String? = nil) -> Int { remove { name == nil || $0.fault.rule.name == name } }
+
+  /// Clears the faults that a test has set for a token.
+  func clear(of token: String) { remove { $0.owner == token } }
+
+  @discardableResult
+  private func remove(where isGone: @Sendable (Entry) -> Bool) -> Int {
     let gone = state.withLock { state in
-      let gone = state.entries.filter { name == nil || $0.fault.rule.name == name }.map(\.number)
+      let gone = Set(state.entries.filter(isGone).map(\.number))
       state.entries.removeAll { gone.contains($0.number) }
       armed.store(!state.entries.isEmpty, ordering: .relaxed)
-      return Set(gone)
+      return gone
     }
     notify(gone)
     return gone.count

@@ -36,4 +36,15 @@ struct BrowserFields: Sendable, Equatable {
     (host, known) = (headers.first(name: "host") ?? "", headers.first(name: "if-none-match"))
     lastEvent = headers.first(name: "last-event-id")
   }
+
+  /// Returns true if a Host field names this machine, independent of name servers: `localhost`, names below it, or a
+  /// loopback address, each with or without a port.
+  static func isLoopbackName(_ host: String) -> Bool {
+    let host = host.lowercased()
+    if host.hasPrefix("[") { return host == "[::1]" || host.hasPrefix("[::1]:") }
+    let name = host.prefix { $0 != ":" }
+    if name == "localhost" || name.hasSuffix(".localhost") { return true }
+    let parts = name.split(separator: ".", omittingEmptySubsequences: false)
+    return parts.count == 4 && parts[0] == "127" && parts.allSatisfy { UInt8($0) != nil }
+  }
 }

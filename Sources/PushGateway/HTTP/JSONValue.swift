@@ -1,7 +1,7 @@
 import PushPolicy
 
 /// Any JSON value, for documents whose members are chosen by a peer.
-enum JSONValue: Sendable, Equatable {
+enum JSONValue: Sendable, Hashable {
   case null
   case bool(Bool)
   case integer(Int)

@@ -29,6 +29,10 @@ struct ControlRequest: Sendable {
   var browser = BrowserFields()
   /// The media types that the sender accepts; nil if it names none.
   var accept: String?
+  /// The query as it was sent.
+  let queryText: String
+  /// The fields by their names in lower case, the first of each name: only of a message.
+  var fields: [String: String] = [:]
 
   /// Creates a request from a message.
   init(_ message: Message, from peer: Connection.Peer) {
@@ -49,6 +53,7 @@ struct ControlRequest: Sendable {
     let parts = target.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
     self.method = method
     path = String(parts[0])
+    queryText = parts.count > 1 ? String(parts[1]) : ""
     query = [:]
     for pair in parts.count > 1 ? parts[1].split(separator: "&") : [] {
       let sides = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)

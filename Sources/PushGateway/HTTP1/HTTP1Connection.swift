@@ -23,14 +23,21 @@ final class HTTP1Connection: ChannelInboundHandler {
 
   private let routes: HTTP1Routes
   private let isLoopback: Bool
+  private let source: UnauthenticatedConnections.Source
   private var state = State.waiting
+  /// The body so far of the request that is being received; apart from the state, so that it grows in place.
+  private var body: [UInt8] = []
   private var context: ChannelHandlerContext?
   private var deadline: Scheduled<Void>?
   /// Called once, when the connection is over.
   private let closed: () -> Void
 
-  init(routes: HTTP1Routes, isLoopback: Bool, closed: @escaping () -> Void) {
-    (self.routes, self.isLoopback, self.closed) = (routes, isLoopback, closed)
+  /// - Parameter source: the source with which the client is counted.
+  init(
+    routes: HTTP1Routes, isLoopback: Bool, source: UnauthenticatedConnections.Source = .loopback,
+    closed: @escaping () -> Void
+  ) {
+    (self.routes, self.isLoopback, self.source, self.closed) = (routes, isLoopback, source, closed)
   }
 
   /// True if no request is in progress.
@@ -67,18 +74,23 @@ final class HTTP1Connection: ChannelInboundHandler {
     switch (unwrapInboundIn(data), state) {
     case (.head(let head), .waiting):
       let request = HTTP1Request(
-        head, isLoopback: isLoopback, maximumBodySize: routes.maximumBodySize, servesPage: routes.page != nil)
+        head, isLoopback: isLoopback, maximumBodySize: routes.maximumBodySize, servesPage: routes.page != nil,
+        servesMessages: routes.messages != nil)
       switch request {
-      case .served(let request, let isHead):
+      case .served(var request, let isHead):
+        request.source = source
+        body = []
         state = .receiving(request, isHead: isHead, isLast: !head.isKeepAlive)
       case .refused(let problem):
         send(HTTP1Response(problem.response), isHead: head.method == .HEAD, isLast: true, context)
       }
-    case (.body(let bytes), .receiving(var request, let isHead, let isLast)):
+    case (.body(let bytes), .receiving):
       // The head states the size, which was checked, and the decoder passes no more than that.
-      request.body += bytes.readableBytesView
-      state = .receiving(request, isHead: isHead, isLast: isLast)
-    case (.end, .receiving(let request, let isHead, let isLast)): serve(request, isHead: isHead, isLast: isLast)
+      body += bytes.readableBytesView
+    case (.end, .receiving(var request, let isHead, let isLast)):
+      request.body = body
+      body = []
+      serve(request, isHead: isHead, isLast: isLast)
     case (.head, _), (.body, _), (.end, _): break
     }
   }

@@ -12,14 +12,33 @@ enum HTTP1Request: Sendable {
   ///   - isLoopback: true if the peer is on this machine.
   ///   - maximumBodySize: the maximum size of a body in bytes; 0 to refuse requests with a body.
   ///   - servesPage: true if the device in a browser is served, whose requests have an origin and bodies.
-  init(_ head: HTTPRequestHead, isLoopback: Bool, maximumBodySize: Int = 0, servesPage: Bool = false) {
-    let isOfPage = servesPage && WebAPI.isFor(path: head.uri.prefix { $0 != "?" })
-    let maximumBodySize = isOfPage ? max(maximumBodySize, Limits.maximumPreferencesBodySize) : maximumBodySize
-    self =
-      switch HTTP1Request.problem(with: head, maximumBodySize: maximumBodySize, isOfPage: isOfPage) {
-      case let problem?: .refused(problem)
-      case nil: .served(HTTP1Request.request(head, isLoopback: isLoopback), isHead: head.method == .HEAD)
+  ///   - servesMessages: true if messages are served, which have bodies.
+  init(
+    _ head: HTTPRequestHead, isLoopback: Bool, maximumBodySize: Int = 0, servesPage: Bool = false,
+    servesMessages: Bool = false
+  ) {
+    let path = head.uri.prefix { $0 != "?" }
+    let isOfPage = servesPage && WebAPI.isFor(path: path)
+    let messagePath = servesMessages ? MessageRelay.path(path, method: head.method.rawValue) : nil
+    let ownSize = isOfPage ? Limits.maximumPreferencesBodySize : 0
+    let messageSize = messagePath.flatMap { MessageDoor(path: $0) }?.maximumBodySize ?? 0
+    let problem = HTTP1Request.problem(
+      with: head, maximumBodySize: max(maximumBodySize, ownSize, messageSize), isOfPage: isOfPage)
+    if let problem {
+      self = .refused(problem)
+    } else if let messagePath, head.headers["authorization"].count > 1 {
+      self = .refused(
+        Problem(400, "Bad Request", "\(messagePath): expected one field authorization"))
+    } else {
+      var request = HTTP1Request.request(head, isLoopback: isLoopback)
+      if let messagePath {
+        request.path = messagePath
+        for (name, value) in head.headers where request.fields[name.lowercased()] == nil {
+          request.fields[name.lowercased()] = value
+        }
       }
+      self = .served(request, isHead: head.method == .HEAD)
+    }
   }
 
   private static func problem(with head: HTTPRequestHead, maximumBodySize: Int, isOfPage: Bool) -> Problem? {
@@ -57,7 +76,7 @@ enum HTTP1Request: Sendable {
     // A foreign web page may resolve its own name to this machine (DNS rebinding): a request with such a name counts
     // as remote. A request through a proxy on this machine also counts as remote.
     let isLocal =
-      isLoopback && head.headers["host"].allSatisfy(isLoopbackName)
+      isLoopback && head.headers["host"].allSatisfy(BrowserFields.isLoopbackName)
       && !["forwarded", "x-forwarded-for", "via"].contains { head.headers.contains(name: $0) }
     var request = ControlRequest(
       method: head.method == .HEAD ? "GET" : head.method.rawValue, target: head.uri,
@@ -65,16 +84,5 @@ enum HTTP1Request: Sendable {
       from: isLocal ? .loopback : .remote)
     request.browser = BrowserFields(head.headers)
     return request
-  }
-
-  /// Returns true if a Host field names this machine, independent of name servers: `localhost`, names below it, or a
-  /// loopback address, each with or without a port.
-  static func isLoopbackName(_ host: String) -> Bool {
-    let host = host.lowercased()
-    if host.hasPrefix("[") { return host == "[::1]" || host.hasPrefix("[::1]:") }
-    let name = host.prefix { $0 != ":" }
-    if name == "localhost" || name.hasSuffix(".localhost") { return true }
-    let parts = name.split(separator: ".", omittingEmptySubsequences: false)
-    return parts.count == 4 && parts[0] == "127" && parts.allSatisfy { UInt8($0) != nil }
   }
 }

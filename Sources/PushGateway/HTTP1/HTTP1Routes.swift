@@ -3,12 +3,14 @@ import Logging
 import NIOHTTP1
 import PushCore
 
-/// The routes of HTTP/1.1, served outside of the loops: health, metrics and the device in a browser.
+/// The routes of HTTP/1.1, served outside of the loops: health, metrics, the device in a browser, and messages.
 struct HTTP1Routes: Sendable {
   /// The maximum size of a request's body in bytes; 0 if no route takes a body.
   let maximumBodySize: Int
   /// The device in a browser; nil if it is not served.
   let page: HTTP1Page?
+  /// The way of messages to the event loops; nil if they are not served.
+  let messages: MessageRelay?
   private let router: Router
   private let logger: Logger
 
@@ -17,8 +19,9 @@ struct HTTP1Routes: Sendable {
   ///   - others: further routes; only a test gateway has some.
   init(
     health: HealthAPI, meters: Meters, token: MetricsToken?, logger: Logger, others: [Router.Route] = [],
-    maximumBodySize: Int = 0, page: HTTP1Page? = nil
+    maximumBodySize: Int = 0, page: HTTP1Page? = nil, messages: MessageRelay? = nil
   ) {
+    self.messages = messages
     self.logger = logger
     self.maximumBodySize = maximumBodySize
     self.page = page
@@ -47,6 +50,9 @@ struct HTTP1Routes: Sendable {
 
   /// Returns the response to a request, including requests without a route.
   func answer(_ request: ControlRequest) async -> HTTP1Response {
+    if let messages, let door = MessageDoor(path: request.path) {
+      return HTTP1Response(await messages.answer(request, door))
+    }
     if let page, page.isForStream(request) {
       return await answer(request) { try await page.openStream($0) }
     }

@@ -5,8 +5,8 @@ import NIOHTTP1
 import NIOPosix
 import PushCore
 
-/// The HTTP/1.1 side of a gateway, for monitors and load balancers: health and metrics, without TLS and without
-/// pushes.
+/// The HTTP/1.1 side of a gateway, without TLS: health and metrics for monitors and load balancers, and messages of
+/// programs without HTTP/2.
 ///
 /// It has a thread of its own, so that its requests take no time from the loops of pushes.
 final class HTTP1Server: Sendable {
@@ -39,19 +39,20 @@ final class HTTP1Server: Sendable {
   ///   - sockets: gets the bound sockets.
   ///   - limits: counts refused connections.
   ///   - page: the device in a browser; nil if it is not served.
+  ///   - messages: the way of messages to the event loops.
   /// - Returns: nil if the setting is `none`, or if no address is configured and no loopback address is available.
   /// - Throws: ``ListenError`` if a configured address can't be bound, ``ConfigurationError`` if the file with the
   ///   monitors' secret can't be used.
   static func open(
     _ configuration: Configuration, _ health: HealthAPI, _ meters: Meters, _ inherited: InheritedSockets,
     _ sockets: HTTP1Sockets, limits: LimitCounters, logger: Logger, others: [Router.Route] = [],
-    maximumBodySize: Int = 0, page: HTTP1Page? = nil
+    maximumBodySize: Int = 0, page: HTTP1Page? = nil, messages: MessageRelay? = nil
   ) async throws -> HTTP1Server? {
     let token = configuration.metricsTokenFile.map(MetricsToken.init)
     try token?.check()
     let routes = HTTP1Routes(
       health: health, meters: meters, token: token, logger: logger, others: others, maximumBodySize: maximumBodySize,
-      page: page)
+      page: page, messages: messages)
     return try await open(
       configuration.httpListen, beside: configuration.listen, Set(configuration.balancers ?? []), routes, inherited,
       sockets, limits, logger)
@@ -165,7 +166,7 @@ final class HTTP1Server: Sendable {
     let (client, peerOrigin) = origin.client(of: channel.remoteAddress)
     let source = UnauthenticatedConnections.Source(text: client?.description ?? channel.remoteAddress?.ipAddress)
     let connection = limiter.admit(source) { number in
-      HTTP1Connection(routes: routes, isLoopback: peerOrigin == .loopback) { limiter.leave(number) }
+      HTTP1Connection(routes: routes, isLoopback: peerOrigin == .loopback, source: source) { limiter.leave(number) }
     }
     guard let connection else { throw TooManyConnections() }
     try HTTP1Server.addHandlers(to: channel.pipeline.syncOperations, connection)

@@ -13,10 +13,7 @@ struct HookTest: Sendable {
   ///
   /// - Throws: the refusal that the request would get.
   func read(_ body: [UInt8], _ hook: Hook, of sender: MessageSender) throws(MessageRefusal) -> HookTestRecord {
-    guard body.count <= Limits.maximumHookSize else {
-      throw MessageRefusal(
-        413, "MessageTooLarge", "the message is too large: expected at most \(Limits.maximumHookSize) bytes")
-    }
+    guard body.count <= MessageDoor.hook.maximumBodySize else { throw MessageDoor.hook.tooLarge }
     let message: HookMessage
     switch try WebhookFormat.read(body, hook) {
     case .ignored(let event): return HookTestRecord(result: "ignored", event: event)
@@ -25,7 +22,7 @@ struct HookTest: Sendable {
     let subject = message.subject.map(HookMessage.identifier)
     var record = HookTestRecord(result: message.isResolved ? "resolved" : "message", collapseID: subject)
     if message.isResolved { return record }
-    let payload = try SentMessage(message.fields).payload
+    let payload = try SentMessage(message.fields, now: clock.seconds).payload
     record.payload = String(decoding: payload, as: UTF8.self)
     record.recipients = try decisions(on: payload, of: sender)
     return record

@@ -45,6 +45,8 @@ struct MessageAnswer: Sendable, Encodable {
 
   /// The `apns-id` of the push.
   var id: String
+  /// The number of equal messages that this push stands for, if they are several.
+  var times: Int?
   /// The time of delivery, if it is later.
   var deliverAt: String?
   var recipients: [Recipient] = []
@@ -52,7 +54,7 @@ struct MessageAnswer: Sendable, Encodable {
   var ignored: [String]?
 
   enum CodingKeys: String, CodingKey {
-    case id, recipients, ignored
+    case id, recipients, ignored, times
     case deliverAt = "deliver_at"
   }
 }

@@ -3,7 +3,7 @@ import HTTP2Transport
 import PushCore
 import PushPolicy
 
-/// The refusal of a message (`POST /send/NAME`): a status, a word for programs and a sentence for people.
+/// The refusal of a message, in any form: a status, a word for programs and a sentence for people.
 struct MessageRefusal: Error, Equatable, Encodable {
   var status: Int
   var reason: String
@@ -29,6 +29,9 @@ struct MessageRefusal: Error, Equatable, Encodable {
   }
 
   static func badMessage(_ message: String) -> MessageRefusal { MessageRefusal(400, "BadMessage", message) }
+
+  static let duplicateFields = MessageRefusal(
+    400, "DuplicateHeaders", "a header field of this request occurs twice: send each field once")
 
   /// The answer to an unknown name and to a wrong token, which does not reveal the names of senders.
   static let unauthorized = MessageRefusal(

@@ -4,41 +4,17 @@ import NIOCore
 import PushCore
 import PushStorage
 
-/// Webhooks: authentication in the ways of their services, and the retraction of subjects that have ended.
+/// Webhooks: the replacement of the last push about a subject, and its retraction at the end of the subject.
 extension ProviderAPI {
-  /// Returns the webhook of a name if the request has its credential: a signature, or the token in `authorization`, in
-  /// `x-gitlab-token` or in the query.
-  ///
-  /// - Parameter now: milliseconds since 1970.
-  func hook(_ name: String, _ control: ControlRequest, _ request: Message, now: Int64) -> MessageSender? {
-    let (senders, field) = (parts.messages.senders, request.text(.hookCredential))
-    if let signature = HookSignature(field) {
-      return senders.find(name, now: now / 1000) { signature.isValid(of: request.body, token: $0) }
-    }
-    guard let token = control.bearer ?? field ?? control.query["token"],
-      let sender = senders.find(name, token: token, now: now / 1000), sender.hook?.kind.isSigned == false
-    else { return nil }
-    return sender
-  }
-
-  /// Serves the request of a webhook, which is authenticated.
-  func serve(_ hook: Hook, of sender: MessageSender, _ exchange: Exchange, now: Int64) throws(MessageRefusal) {
-    switch try WebhookFormat.read(exchange.request.body, hook) {
-    case .ignored(let event):
-      exchange.respond(Response(HookAnswer(result: "ignored", message: "no message is made of this event: \(event)")))
-    case .message(let message):
-      let subject = message.subject.map(HookMessage.identifier)
-      guard message.isResolved else {
-        return try send(SentMessage(message.fields), of: sender, about: subject, exchange, now: now)
-      }
-      guard let subject else { return exchange.respond(Response(HookAnswer(result: "unknown"))) }
-      takeBack(subject, of: sender, exchange)
-    }
+  /// Answers an event of a webhook that makes no message.
+  func ignore(_ event: String, _ exchange: MessageExchange) {
+    exchange.respond(Response(HookAnswer(result: "ignored", message: "no message is made of this event: \(event)")))
   }
 
   /// Retracts the last push about a subject, which has ended.
-  private func takeBack(_ subject: String, of sender: MessageSender, _ exchange: Exchange) {
-    let (senders, pushes, environment) = (parts.messages.senders, parts.pushes, exchange.connection.environment)
+  func takeBack(_ subject: String?, of sender: MessageSender, _ exchange: MessageExchange) {
+    guard let subject else { return exchange.respond(Response(HookAnswer(result: "unknown"))) }
+    let (senders, pushes, environment) = (parts.messages.senders, parts.pushes, exchange.request.environment)
     leaveLoop(exchange) {
       guard let id = try await senders.push(about: subject, of: sender.name) else {
         return HookAnswer(result: "unknown")
@@ -55,10 +31,10 @@ extension ProviderAPI {
   ///
   /// The push replaces a pending push by its collapse id, and the retraction removes the alert that devices show.
   func replace(
-    _ id: APNSID, about subject: String, of sender: MessageSender, _ exchange: Exchange, now: Int64,
-    store: @escaping (ProviderAPI, Exchange) -> Void
+    _ id: APNSID, about subject: String, of sender: MessageSender, _ exchange: MessageExchange, now: Int64,
+    store: @escaping (ProviderAPI, MessageExchange) -> Void
   ) {
-    let (senders, pushes, environment) = (parts.messages.senders, parts.pushes, exchange.connection.environment)
+    let (senders, pushes, environment) = (parts.messages.senders, parts.pushes, exchange.request.environment)
     leaveLoop(exchange) {
       let previous = try await senders.record(id, about: subject, of: sender.name, at: now)
       if let previous, previous != id { _ = try await pushes.retract(previous, of: sender, in: environment) }
@@ -67,18 +43,12 @@ extension ProviderAPI {
     }
   }
 
-  /// Does work in a task, and continues with its result on the event loop, unless the stream has ended.
+  /// Does work in a task, and continues with its result on the event loop of the exchange.
   private func leaveLoop<Value: Sendable>(
-    _ exchange: Exchange, _ work: @escaping @Sendable () async throws -> Value,
-    finish: @escaping (ProviderAPI, Exchange, Value) -> Void
+    _ exchange: MessageExchange, _ work: @escaping @Sendable () async throws -> Value,
+    finish: @escaping (ProviderAPI, MessageExchange, Value) -> Void
   ) {
-    let connection = exchange.connection
-    // Requests whose stream was reset count as running, too: see GatewayHandler.
-    guard connection.runningRequests < Limits.maximumConcurrentStreams else {
-      return exchange.respond(MessageRefusal(Rejection(.tooManyRequests)).response)
-    }
-    connection.runningRequests += 1
-    let later = NIOLoopBound((self, exchange.reference, finish), eventLoop: connection.loop.eventLoop)
+    let later = NIOLoopBound((self, exchange, finish), eventLoop: exchange.eventLoop)
     Task {
       let result: Result<Value, Rejection>
       do {
@@ -88,14 +58,12 @@ extension ProviderAPI {
         result = .failure(Rejection(isDamage ? .internalServerError : .serviceUnavailable))
       }
       later.eventLoop.execute {
-        let (api, reference, finish) = later.value
-        reference.connection.runningRequests -= 1
-        guard let exchange = reference.exchange else { return }
+        let (api, exchange, finish) = later.value
         switch result {
         case .success(let value): finish(api, exchange, value)
         case .failure(let rejection):
           api.shared.meter.refuse(rejection.reason)
-          exchange.respond(MessageRefusal(rejection).response)
+          exchange.respond(exchange.door.response(to: MessageRefusal(rejection)))
         }
       }
     }

@@ -6,81 +6,130 @@ import PushPolicy
 import PushStorage
 import Synchronization
 
-/// Implements `POST /send/NAME` and `POST /hooks/NAME`, which Apple does not have: a message of a sender with a bearer
-/// token, and a webhook.
+/// A request with a message, with the means to answer it on the event loop that serves it.
+struct MessageExchange {
+  var request: ControlRequest
+  var door: MessageDoor
+  /// True if the body has more bytes than the form allows; the others were dropped.
+  var isTooLarge = false
+  let eventLoop: any EventLoop
+  /// Called when the sender has presented a valid credential.
+  var authenticated: () -> Void = {}
+  /// Called once with the response.
+  let respond: (Response) -> Void
+}
+
+/// Implements `POST /send/NAME`, which Apple does not have: a message of a sender with a bearer token, also in the forms
+/// of ntfy and Gotify; `POST /hooks/NAME`, the webhook of a service; and `/beat/NAME`, the heartbeat of a sender.
 ///
-/// ``SentMessage`` decodes it to a payload. Then each recipient's registration takes the checks, the policy and the
+/// ``MessageDoor`` decodes it to a payload. Then each recipient's registration takes the checks, the policy and the
 /// storage of a provider's push.
 extension ProviderAPI {
-  /// Serves one request; the response is sent after the pushes of all recipients are on disk.
-  func serveMessage(_ exchange: Exchange) {
+  /// Serves one request over HTTP/2.
+  func serveMessage(_ exchange: Exchange, _ door: MessageDoor) {
+    let (message, connection, reference) = (exchange.request, exchange.connection, exchange.reference)
+    if message.hasDuplicateFields {
+      return exchange.respond(door.response(to: .duplicateFields))
+    }
+    // Requests whose stream was reset count as running, too: see GatewayHandler.
+    guard connection.runningRequests < Limits.maximumConcurrentStreams else {
+      return exchange.respond(door.response(to: MessageRefusal(Rejection(.tooManyRequests))))
+    }
+    var request = ControlRequest(message, from: connection.peer)
+    (request.environment, request.source) = (connection.environment, connection.source)
+    request.fields = message.messageFields
+    connection.runningRequests += 1
+    serve(
+      MessageExchange(
+        request: request, door: door, isTooLarge: message.bodySize > door.maximumBodySize,
+        eventLoop: connection.loop.eventLoop,
+        authenticated: {
+          connection.allowAllStreams()
+          connection.authenticated(as: .provider)
+        },
+        respond: { response in
+          reference.connection.runningRequests -= 1
+          reference.exchange?.respond(response)
+        }))
+  }
+
+  /// Serves one request on its event loop; the response is sent after the pushes of all recipients are on disk.
+  func serve(_ exchange: MessageExchange) {
     let now = parts.clock.milliseconds()
     do throws(MessageRefusal) {
       let sender = try messageSender(of: exchange, now: now)
-      if let hook = sender.hook { return try serve(hook, of: sender, exchange, now: now) }
-      let message = try SentMessage(
-        exchange.request.body, contentType: exchange.request.text(.contentType), parser: shared.parser, now: now / 1000)
-      try send(message, of: sender, about: nil, exchange, now: now)
+      let content = try exchange.door.content(
+        of: exchange.request, of: sender, parser: shared.parser, now: now / 1000)
+      switch content {
+      case .message(let message): try send(message, of: sender, exchange, now: now)
+      case .heartbeat: recordHeartbeat(of: sender, exchange)
+      case .ignored(let event): ignore(event, exchange)
+      case .ended(let subject): takeBack(subject, of: sender, exchange)
+      }
     } catch {
-      exchange.respond(error.response)
+      exchange.respond(exchange.door.response(to: error))
     }
   }
 
   /// Authenticates a request, and counts it against the rate of its sender.
-  private func messageSender(of exchange: Exchange, now: Int64) throws(MessageRefusal) -> MessageSender {
-    let (request, connection, access) = (exchange.request, exchange.connection, parts.messages)
-    guard request.has(.method, "POST") else {
-      throw MessageRefusal(405, "MethodNotAllowed", "send the message with the method POST")
-    }
-    if request.hasDuplicateFields {
-      throw MessageRefusal(400, "DuplicateHeaders", "a header field of this request occurs twice: send each field once")
-    }
-    guard request.bodySize <= request.maximumBodySize else {
-      shared.meter.reached(.bodySize)
-      throw MessageRefusal(
-        413, "MessageTooLarge", "the message is too large: expected at most \(request.maximumBodySize) bytes")
-    }
-    let control = ControlRequest(request, from: connection.peer)
-    let prefix = request.isForHook ? Paths.hooks : Paths.messages
-    let name = String(control.path.dropFirst(prefix.utf8CodeUnitCount))
-    let found =
-      request.isForHook
-      ? hook(name, control, request, now: now)
-      : control.bearer.flatMap { access.senders.find(name, token: $0, now: now / 1000) }
-    guard let sender = found, (sender.hook != nil) == request.isForHook else {
-      guard access.countFailure(from: connection.source, at: now) else {
+  private func messageSender(of exchange: MessageExchange, now: Int64) throws(MessageRefusal) -> MessageSender {
+    let access = parts.messages
+    try exchange.door.check(exchange.request)
+    guard let sender = try authenticatedSender(of: exchange, now: now) else {
+      guard access.countFailure(from: exchange.request.source, at: now) else {
         shared.meter.reached(.failedAuthentications)
         throw MessageRefusal(
           429, "TooManyRequests", "too many rejected tokens from this address: try again in a minute", retryAfter: 60)
       }
       throw .unauthorized
     }
-    connection.allowAllStreams()
-    connection.authenticated(as: .provider)
+    exchange.authenticated()
     if let wait = access.excess(sender, at: now) {
       shared.meter.reached(.rate)
       throw MessageRefusal(
-        429, "TooManyRequests", "the sender \(name) may send \(sender.rate) messages in a minute", retryAfter: wait)
+        429, "TooManyRequests", "the sender \(sender.name) may send \(sender.rate) messages in a minute",
+        retryAfter: wait)
     }
+    try checkSize(of: exchange)
     return sender
   }
 
-  /// Sends a message to the recipients of its sender.
-  ///
-  /// - Parameter subject: the subject of a webhook's message, which replaces the last one about it; nil for none.
-  func send(
-    _ message: SentMessage, of sender: MessageSender, about subject: String?, _ exchange: Exchange, now: Int64
+  /// Returns the sender whose credential a request has; nil if it may not use the form of the request.
+  private func authenticatedSender(
+    of exchange: MessageExchange, now: Int64
+  ) throws(MessageRefusal) -> MessageSender? {
+    let (request, door, senders) = (exchange.request, exchange.door, parts.messages.senders)
+    guard let credential = door.credential(of: request) else { return nil }
+    let name = door.name(of: request)
+    let found: MessageSender?
+    switch credential {
+    case .token(let token): found = senders.find(name, token: token, now: now / 1000)
+    case .signature(let signature):
+      // A signature of an incomplete body can't be checked.
+      try checkSize(of: exchange)
+      found = senders.find(name ?? "", now: now / 1000) { signature.isValid(of: request.body, token: $0) }
+    }
+    guard let found, door.admits(found, credential) else { return nil }
+    return found
+  }
+
+  private func checkSize(of exchange: MessageExchange) throws(MessageRefusal) {
+    guard exchange.isTooLarge else { return }
+    shared.meter.reached(.bodySize)
+    throw exchange.door.tooLarge
+  }
+
+  private func send(
+    _ received: ReceivedMessage, of sender: MessageSender, _ exchange: MessageExchange, now: Int64
   ) throws(MessageRefusal) {
+    let message = received.sent
     guard let app = parts.registrations.app(sender.app) else {
       throw MessageRefusal(410, "AppRemoved", "the app of this sender was removed: `pushcli senders add` makes another")
     }
-    // Requests whose stream was reset count as running, too: see GatewayHandler.
-    guard exchange.connection.runningRequests < Limits.maximumConcurrentStreams else {
-      throw MessageRefusal(Rejection(.tooManyRequests))
-    }
-    let push = try template(message, app, exchange, collapseID: subject ?? "", now: now)
-    let environment = exchange.connection.environment
+    let (push, repeats) = try template(received, of: sender, app, exchange.request, now: now)
+    let environment = exchange.request.environment
     var answer = MessageAnswer(id: push.id.description)
+    answer.times = repeats.flatMap { $0.count > 1 ? $0.count : nil }
     answer.deliverAt = message.deliverAt.map { Timestamp.text(seconds: $0, .seconds) }
     let faults = (push.content?.parsed.faults ?? []).map(\.message)
     let ignored = (push.content?.parsed.violations ?? []).map(\.message) + faults
@@ -105,13 +154,18 @@ extension ProviderAPI {
       answer.recipients.append(entry)
     }
     guard !parcels.isEmpty else {
+      parts.messages.uncount(repeats)
       throw refusal
         ?? MessageRefusal(
           409, "NoRecipient", "all recipients of this sender were removed: `pushcli senders add` makes another")
     }
-    guard let subject else { return store(parcels, answer, at: message.deliverAt, team: app.team, exchange) }
-    replace(push.id, about: subject, of: sender, exchange, now: now) { api, exchange in
-      api.store(parcels, answer, at: nil, team: app.team, exchange)
+    let times = answer.times
+    let response = { @Sendable [answer] in received.response(answer, app: app.id, now: now) }
+    guard let subject = received.subject else {
+      return store(parcels, times, repeats, at: message.deliverAt, team: app.team, exchange, response: response)
+    }
+    replace(push.id, about: subject, of: sender, exchange, now: now) { [parcels] api, exchange in
+      api.store(parcels, times, repeats, at: message.deliverAt, team: app.team, exchange, response: response)
     }
   }
 
@@ -130,23 +184,30 @@ extension ProviderAPI {
     var devices: [DeviceID] { members?.map(\.device) ?? [push.device] }
   }
 
-  /// Returns the push of a message, without its device.
+  /// Returns the push of a message, without its device, and its number among equal messages.
   private func template(
-    _ message: SentMessage, _ app: App, _ exchange: Exchange, collapseID: String, now: Int64
-  ) throws(MessageRefusal) -> StoredPush {
+    _ received: ReceivedMessage, of sender: MessageSender, _ app: App, _ request: ControlRequest, now: Int64
+  ) throws(MessageRefusal) -> (StoredPush, MessageRepeats.Found?) {
+    let message = received.sent
+    let text = request.fields["apns-id"]
+    let given = text.flatMap { APNSID($0) }
+    guard given != nil || text == nil else { throw .badMessage("apns-id: expected a UUID") }
+    var random = SystemRandomNumberGenerator()
+    let id = given ?? APNSID(using: &random)
+    let isNow = message.deliverAt == nil
+    let repeats = isNow ? parts.messages.combine(message.payload, id: id, of: sender, at: now) : nil
     let content: PushContent
     do {
-      content = try shared.payloads.content(of: message.payload)
+      content = try shared.payloads.content(of: message.payload(times: repeats?.count ?? 1))
     } catch {
+      parts.messages.uncount(repeats)
       throw .badMessage("the message can't be read")
     }
-    let given = exchange.request.id
-    guard given != nil || exchange.request.bytes(.apnsID) == nil else { throw .badMessage("apns-id: expected a UUID") }
-    var random = SystemRandomNumberGenerator()
-    return StoredPush(
-      device: DeviceID(row: 0), app: app.id, id: given ?? APNSID(using: &random), isSenderID: given != nil,
-      uniqueID: APNSID(using: &random), received: now, expires: now / 1000 + Int64(Limits.maximumLifetime),
-      priority: 10, collapseID: collapseID, payload: content.payload, content: content)
+    let push = StoredPush(
+      device: DeviceID(row: 0), app: app.id, id: id, isSenderID: given != nil, uniqueID: APNSID(using: &random),
+      received: now, expires: now / 1000 + Int64(Limits.maximumLifetime), priority: 10,
+      collapseID: received.subject ?? repeats?.collapseID ?? "", payload: content.payload, content: content)
+    return (push, repeats)
   }
 
   /// Applies the checks of a provider's push for one recipient. A refusal has a row in the delivery log.
@@ -187,16 +248,19 @@ extension ProviderAPI {
   // MARK: Storage
 
   /// Stores or schedules the pushes, and answers when all are on disk.
+  ///
+  /// - Parameter response: makes the response to the stored message.
   private func store(
-    _ parcels: [Parcel], _ answer: MessageAnswer, at time: Int64?, team: String?, _ exchange: Exchange
+    _ parcels: [Parcel], _ times: Int?, _ repeats: MessageRepeats.Found?, at time: Int64?, team: String?,
+    _ exchange: MessageExchange, response: @escaping @Sendable () -> Response
   ) {
-    let later = NIOLoopBound((self, exchange.reference), eventLoop: exchange.connection.loop.eventLoop)
-    exchange.connection.runningRequests += 1
+    let detail = times.map { DeliveryDetail.repeated($0) } ?? .nothing
+    let later = NIOLoopBound((self, exchange), eventLoop: exchange.eventLoop)
     let collected = CollectedOutcomes(count: parcels.count) { failure in
       later.eventLoop.execute {
-        let (api, reference) = later.value
-        reference.connection.runningRequests -= 1
-        if let exchange = reference.exchange { api.answer(exchange, answer, failure) }
+        let (api, exchange) = later.value
+        if failure != nil { api.parts.messages.uncount(repeats) }
+        api.answer(exchange, failure, response)
       }
     }
     for parcel in parcels {
@@ -209,11 +273,11 @@ extension ProviderAPI {
           }
         }
       } else if let members = parcel.members {
-        store(parcel.push, for: members, collected)
+        store(parcel.push, for: members, detail, collected)
       } else {
         let (push, destinations) = (parcel.push, destinations)
         destinations.mailbox.append([push]) { outcomes in
-          let stored = Dispatcher.record([push], outcomes, in: destinations)
+          let stored = Dispatcher.record([push], outcomes, detail, in: destinations)
           collected.add(outcomes.ofAll.failure)
           Dispatcher.deliver(stored, to: destinations)
         }
@@ -221,7 +285,9 @@ extension ProviderAPI {
     }
   }
 
-  private func store(_ push: StoredPush, for members: [GroupDelivery.Recipient], _ collected: CollectedOutcomes) {
+  private func store(
+    _ push: StoredPush, for members: [GroupDelivery.Recipient], _ detail: DeliveryDetail, _ collected: CollectedOutcomes
+  ) {
     guard !members.isEmpty else {
       parts.log.append([
         push.event(.accepted, at: push.received),
@@ -230,7 +296,7 @@ extension ProviderAPI {
       return collected.add(nil)
     }
     let delivery = GroupDelivery(groups: parts.groups, registrations: parts.registrations)
-    let isTaken = delivery.store(push, for: members, in: parts.groupPushes, destinations) { outcome in
+    let isTaken = delivery.store(push, for: members, detail, in: parts.groupPushes, destinations) { outcome in
       collected.add(outcome.failure)
     }
     guard !isTaken else { return }
@@ -238,13 +304,25 @@ extension ProviderAPI {
     collected.add(.tooManyRequests)
   }
 
-  private func answer(_ exchange: Exchange, _ answer: MessageAnswer, _ failure: Reason?) {
+  private func answer(_ exchange: MessageExchange, _ failure: Reason?, _ response: () -> Response) {
     if let failure {
       shared.meter.refuse(failure)
-      return exchange.respond(MessageRefusal(Rejection(failure)).response)
+      return exchange.respond(exchange.door.response(to: MessageRefusal(Rejection(failure))))
     }
     shared.meter.accept(.stored)
-    exchange.respond(Response(answer))
+    exchange.respond(response())
+  }
+}
+
+extension Message {
+  /// The fields that a form of messages can read, by their names in lower case; the first of each name.
+  fileprivate var messageFields: [String: String] {
+    var fields: [String: String] = [:]
+    for (name, value) in otherFields where fields[name] == nil { fields[name] = value }
+    for name in [HeaderName.authorization, .contentType, .apnsID] {
+      if let value = text(name) { fields["\(name.wireName)"] = value }
+    }
+    return fields
   }
 }
 

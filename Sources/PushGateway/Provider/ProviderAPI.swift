@@ -357,7 +357,9 @@ final class ProviderAPI {
       id = logged
     }
     begin(status: String(rejection.status), exchange, id)
-    if rejection.reason == .serviceUnavailable, parts.backend.cluster != nil {
+    if let seconds = rejection.retryAfter {
+      fields.append(.retryAfter, String(seconds).utf8)
+    } else if rejection.reason == .serviceUnavailable, parts.backend.cluster != nil {
       fields.append(.retryAfter, ProviderAPI.electionSeconds.utf8)
     }
     exchange.respond(fields, body: rejection.body)

@@ -14,16 +14,19 @@ struct Rejection: Error, Equatable {
   var fault: SchemaError?
   /// The HTTP status, if it differs from that of the reason.
   var status: Int
+  /// The seconds in the field `retry-after`; only of an injected fault.
+  var retryAfter: Int?
   /// The id of the push in the log, so that the response contains the same one; only with `Forbidden`.
   var id: APNSID?
 
   init(
     _ reason: Reason, timestamp: Int64? = nil, violation: Violation? = nil, fault: SchemaError? = nil,
-    id: APNSID? = nil, status: Int? = nil
+    id: APNSID? = nil, status: Int? = nil, retryAfter: Int? = nil
   ) {
     self.reason = reason
     self.status = status ?? reason.status
     self.timestamp = timestamp
+    self.retryAfter = retryAfter
     self.violation = violation
     self.fault = fault
     self.id = id

@@ -13,7 +13,7 @@ struct SentMessage: Sendable, Equatable {
     case delay = "in"
   }
 
-  fileprivate enum Value {
+  fileprivate enum Value: Equatable {
     case text(String)
     /// A number in JSON.
     case number(String)
@@ -25,6 +25,8 @@ struct SentMessage: Sendable, Equatable {
   let payload: [UInt8]
   /// The time of delivery in seconds since 1970; nil: now.
   let deliverAt: Int64?
+  /// The fields, from which a repeated message makes its payload.
+  fileprivate var fields: [Field: Value] = [:]
 
   /// Decodes the body of a request.
   ///
@@ -36,16 +38,35 @@ struct SentMessage: Sendable, Equatable {
     let fields = try SentMessage.fields(of: body, SentMessage.mediaType(contentType), parser)
     deliverAt = try SentMessage.deliveryTime(fields, now: now)
     payload = try SentMessage.payload(fields)
+    self.fields = fields
     guard payload.count <= Limits.maximumPayloadSize else { throw SentMessage.tooLarge }
   }
 
-  /// Makes a message of texts. Digits are a number where one is expected, as in a form.
-  init(_ texts: [Field: String]) throws(MessageRefusal) {
+  /// Creates the message that another API, or a webhook, has decoded to these fields. An empty text counts as absent, and
+  /// digits are a number where one is expected, as in a form.
+  ///
+  /// - Parameter now: seconds since 1970.
+  init(_ texts: [Field: String], now: Int64) throws(MessageRefusal) {
     var fields: [Field: Value] = [:]
     for (field, text) in texts { fields[field] = SentMessage.value(text, of: field) }
-    deliverAt = nil
+    deliverAt = try SentMessage.deliveryTime(fields, now: now)
     payload = try SentMessage.payload(fields)
+    self.fields = fields
     guard payload.count <= Limits.maximumPayloadSize else { throw SentMessage.tooLarge }
+  }
+
+  /// Returns the payload with the number of equal messages at the end of its text, as `Backup failed (3 times)`. A
+  /// message without a text, or without space for the number, stays as it is.
+  func payload(times count: Int) -> [UInt8] {
+    guard count > 1 else { return payload }
+    var fields = fields
+    for field in [Field.body, .title, .subtitle] {
+      guard case .text(let text)? = fields[field], !text.isEmpty else { continue }
+      fields[field] = .text("\(text) (\(count) times)")
+      guard let counted = try? SentMessage.payload(fields), counted.count <= Limits.maximumPayloadSize else { break }
+      return counted
+    }
+    return payload
   }
 
   static let tooLarge = MessageRefusal(
@@ -54,7 +75,7 @@ struct SentMessage: Sendable, Equatable {
   // MARK: Forms of a body
 
   /// Returns a media type without its parameters; nil if there is none.
-  private static func mediaType(_ contentType: String?) -> String? {
+  static func mediaType(_ contentType: String?) -> String? {
     let type = contentType?.prefix { $0 != ";" }.filter { $0 != " " && $0 != "\t" }.lowercased()
     return type?.isEmpty == true ? nil : type
   }
@@ -77,7 +98,7 @@ struct SentMessage: Sendable, Equatable {
     }
   }
 
-  private static func isObject(_ body: [UInt8], _ parser: JSONParser) -> Bool {
+  static func isObject(_ body: [UInt8], _ parser: JSONParser) -> Bool {
     guard body.first(where: { $0 > 0x20 }) == UInt8(ascii: "{") else { return false }
     return (try? parser.parse(body.span) { $0.kind == .object }) == true
   }
@@ -114,7 +135,8 @@ struct SentMessage: Sendable, Equatable {
       let sides = pair.split(separator: UInt8(ascii: "="), maxSplits: 1, omittingEmptySubsequences: false)
       let name = String(decoding: sides[0], as: UTF8.self)
       if fields.isEmpty, sides.count < 2 || Field(rawValue: name) == nil { return nil }
-      let value = try text(percentDecoded(sides.count > 1 ? sides[1] : []))
+      let value = try text(FormData.percentDecoded(sides.count > 1 ? sides[1] : [])[...])
+      // A form has no types.
       try add(SentMessage.value(value, of: Field(rawValue: name)), name, to: &fields)
     }
     return fields.isEmpty ? nil : fields
@@ -132,22 +154,6 @@ struct SentMessage: Sendable, Equatable {
       throw .badMessage("unknown field \(name.prefix(32)): expected \(names); in a form, write & in a value as %26")
     }
     guard fields.updateValue(value, forKey: field) == nil else { throw .badMessage("\(name) is given twice") }
-  }
-
-  private static func percentDecoded(_ part: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
-    var bytes: [UInt8] = []
-    var rest = part
-    while let byte = rest.popFirst() {
-      if byte == UInt8(ascii: "%"), rest.count >= 2, let high = hexValue(rest[rest.startIndex]),
-        let low = hexValue(rest[rest.startIndex + 1])
-      {
-        bytes.append(high << 4 | low)
-        rest = rest.dropFirst(2)
-      } else {
-        bytes.append(byte == UInt8(ascii: "+") ? UInt8(ascii: " ") : byte)
-      }
-    }
-    return bytes[...]
   }
 
   private static func withoutLineEnd(_ bytes: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
@@ -246,9 +252,15 @@ struct SentMessage: Sendable, Equatable {
 
   private static func link(_ fields: [Field: Value]) throws(MessageRefusal) -> String? {
     guard let link = try word(.link, fields) else { return nil }
-    guard link.hasPrefix("https://") || link.hasPrefix("http://"), link.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F })
-    else { throw .badMessage("link: expected an address that begins with https:// or http://") }
+    guard isLink(link) else {
+      throw .badMessage("link: expected an address that begins with https:// or http://")
+    }
     return link
+  }
+
+  /// Returns true for an address that View opens.
+  static func isLink(_ text: String) -> Bool {
+    (text.hasPrefix("https://") || text.hasPrefix("http://")) && text.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F }
   }
 }
 

@@ -49,6 +49,16 @@ struct PushExpectation: Sendable {
     push.isIn(state) && conditions.allSatisfy { $0.isMet(by: push) }
   }
 
+  /// Returns the same, and compares the constant fields of a push only once.
+  ///
+  /// - Parameter known: the results of these comparisons, by the numbers of pushes.
+  func isMet(by push: RecordedPush, _ known: inout [Int: Bool]) -> Bool {
+    guard push.isIn(state) else { return false }
+    let isFixedMet = known[push.number] ?? conditions.allSatisfy { !$0.field.isFixed || $0.isMet(by: push) }
+    known[push.number] = isFixedMet
+    return isFixedMet && conditions.allSatisfy { $0.field.isFixed || $0.isMet(by: push) }
+  }
+
   /// The verdict on the pushes at some time.
   enum Verdict: Sendable, Equatable {
     case fulfilled

@@ -35,6 +35,14 @@ enum PushField: Sendable, Equatable {
     }
   }
 
+  /// True if the value is constant after the arrival of a push.
+  var isFixed: Bool {
+    switch self {
+    case .status, .reason, .outcome: false
+    default: true
+    }
+  }
+
   /// Returns the value of a push; nil if it has none.
   func value(in push: RecordedPush) -> JSONValue? {
     let aps = push.payload?["aps"]

@@ -6,9 +6,13 @@ extension PushRecorder {
     let wait = beginWait(for: expectation.token)
     defer { end(wait) }
     let start = ContinuousClock.now
+    var known: [Int: Bool] = [:]
     while true {
       let view = view(of: expectation.token, since: expectation.since)
-      let matched = view.pushes.count(where: expectation.isMet)
+      var matched = 0
+      for push in view.pushes {
+        if expectation.isMet(by: push, &known) { matched += 1 }
+      }
       let verdict = expectation.verdict(
         matching: matched, lastArrival: view.lastArrival, start: start, now: .now)
       switch verdict {

@@ -195,7 +195,13 @@ final class PushRecorder: Sendable {
     switch row.event {
     case .accepted: return ofDevice.first { state.pushes[$0].outcome == .open }
     // The request is refused before the row is written.
-    case .refused: return ofDevice.first { state.pushes[$0].outcome == .refused && state.pushes[$0].events.isEmpty }
+    case .refused:
+      return ofDevice.first { index in
+        let push = state.pushes[index]
+        return push.outcome == .refused && !push.events.contains { $0.event == .refused }
+      }
+    // A fault is injected before the answer.
+    case .fault: if let open = ofDevice.last(where: { state.pushes[$0].outcome == .open }) { return open }
     default: break
     }
     return ofDevice.last { state.pushes[$0].outcome == .accepted } ?? ofDevice.last

@@ -1,6 +1,8 @@
 import PushCore
+import PushStorage
 
-/// The report about a sender: its reaction to each refusal, and to each request without an answer.
+/// The report about a sender: its reaction to each refusal and to each request without an answer, and its mistakes in requests
+/// that were accepted.
 struct PushReport: Sendable {
   enum Verdict: String, Sendable, CaseIterable {
     /// The reaction is correct.
@@ -11,98 +13,107 @@ struct PushReport: Sendable {
     case retried
     /// The push could have been sent again later, and was not: it is lost.
     case neverRetried = "never-retried"
+    /// The request itself is wrong.
+    case mistake
   }
 
-  /// The behavior that an answer demands of a sender.
-  enum Demand: Sendable {
-    /// No further push to the token.
-    case forgetToken
-    /// The same push again, after a pause.
-    case retryLater
-    /// The same push again, with a new provider token.
-    case renewToken
-    /// No push like this one.
-    case correct
-
-    /// The demand in words.
-    var words: String {
-      switch self {
-      case .forgetToken: "no more pushes to this token"
-      case .retryLater: "the same push again, after a pause"
-      case .renewToken: "the same push again, with a new provider token"
-      case .correct: "a corrected request, not the same again"
-      }
-    }
-
-    init(_ push: RecordedPush) {
-      switch push.reason {
-      case "Unregistered", "BadDeviceToken", "DeviceTokenNotForTopic", "ExpiredToken", "MissingDeviceToken":
-        self = .forgetToken
-      case "ExpiredProviderToken": self = .renewToken
-      case "TooManyRequests", "TooManyProviderTokenUpdates", "InternalServerError", "ServiceUnavailable", "Shutdown",
-        "IdleTimeout":
-        self = .retryLater
-      default: self = push.reason == nil && push.status.map { $0 >= 500 } ?? true ? .retryLater : .correct
-      }
-    }
-  }
-
-  /// One refusal, and the next push, which shows the reaction of the sender.
+  /// One refusal with the next push, which shows the reaction of the sender; or one mistake.
   struct Line: Sendable {
     let push: RecordedPush
-    let demand: Demand
     let verdict: Verdict
-    let next: RecordedPush?
+    /// The correct behavior of the sender.
+    let expected: String
+    /// The behavior of the sender.
+    let words: String
+    var next: RecordedPush?
 
     /// The seconds from the answer to the next push; nil without one.
-    var after: Double? {
-      guard let next else { return nil }
-      return (next.arrived - (push.ended ?? push.arrived)) / .seconds(1)
-    }
-
-    var words: String {
-      let answer = push.status.map { "\($0) \(push.reason ?? "")" } ?? "no answer"
-      let head = "\(answer) (push \(push.number)): "
-      guard let next else { return head + (verdict == .handled ? "not sent again" : "lost: not sent again") }
-      let milliseconds = Int((after ?? 0) * 1000)
-      let what = demand == .forgetToken ? "went to the same token" : "is the same"
-      return head + "push \(next.number) \(what), \(milliseconds) ms later"
-    }
+    var after: Double? { next.map { push.pause(before: $0) } }
   }
 
   let lines: [Line]
   let dropped: Int
 
-  /// The shortest pause before a retry, in seconds.
-  private static let shortestPause = 1.0
+  /// The shortest pause before a retry without `retry-after`, in seconds.
+  private static let shortestPause = 1
 
   /// - Parameter view: all recorded pushes. A broadcast counts once, as a request.
   init(_ view: PushRecorder.View) {
     dropped = view.dropped
     let pushes = view.pushes.filter { !$0.isDelivery }
-    var later: [String: [Int]] = [:]
-    for (place, push) in pushes.enumerated() { later[push.token ?? "", default: []].append(place) }
-    lines = pushes.filter { $0.outcome == .refused || $0.outcome == .reset }.map { push in
-      let following = (later[push.token ?? ""] ?? []).lazy.map { pushes[$0] }.filter { $0.number > push.number }
-      return PushReport.line(push, following: following.first, same: following.first { $0.isSame(as: push) })
+    let reactions = PushReactions(pushes)
+    var mistakes = SenderMistakes()
+    var lines: [Line] = []
+    for (place, push) in pushes.enumerated() {
+      switch push.outcome {
+      case .refused, .reset:
+        let following = reactions.following[place].map { pushes[$0] }
+        lines.append(PushReport.line(push, following: following, same: reactions.same[place].map { pushes[$0] }))
+      case .accepted, .duplicate, .dropped: lines += mistakes.lines(about: push)
+      case .open: break
+      }
     }
+    self.lines = lines
   }
 
   private static func line(_ push: RecordedPush, following: RecordedPush?, same: RecordedPush?) -> Line {
-    let demand = Demand(push)
+    let demand = SenderDemand(push)
     let next = demand == .forgetToken ? following : same
-    func line(_ verdict: Verdict) -> Line { Line(push: push, demand: demand, verdict: verdict, next: next) }
+    let verdict = verdict(push, demand, next)
+    return Line(
+      push: push, verdict: verdict, expected: demand.words(for: push), words: words(push, demand, verdict, next),
+      next: next)
+  }
+
+  private static func verdict(_ push: RecordedPush, _ demand: SenderDemand, _ next: RecordedPush?) -> Verdict {
     switch demand {
-    case .forgetToken, .correct: return line(next == nil ? .handled : .retried)
-    case .renewToken:
-      guard let next else { return line(.neverRetried) }
-      return line(next.reason == push.reason ? .retried : .handled)
-    case .retryLater:
-      guard let next else { return line(.neverRetried) }
-      let pause = (next.arrived - (push.ended ?? push.arrived)) / .seconds(1)
+    case .forgetToken: return next == nil ? .handled : .retried
+    case .correct: return next != nil ? .retried : push.isAnsweredByFault ? .handled : .mistake
+    case .keepProviderToken where !push.isAnsweredByFault: return .mistake
+    case .renewProviderToken:
+      guard let next else { return .neverRetried }
+      return next.reason == push.reason ? .retried : .handled
+    case .retryLater, .keepProviderToken:
+      guard let next else { return .neverRetried }
       let mayAtOnce = push.status == nil || push.status == 500
-      return line(!mayAtOnce && pause < shortestPause ? .retriedTooEarly : .handled)
+      let shortest = push.retryAfter ?? (mayAtOnce ? 0 : shortestPause)
+      return push.pause(before: next) < Double(shortest) ? .retriedTooEarly : .handled
     }
+  }
+
+  private static func words(
+    _ push: RecordedPush, _ demand: SenderDemand, _ verdict: Verdict, _ next: RecordedPush?
+  ) -> String {
+    let fault = push.status == nil ? push.fault.map { ", fault \($0)" } ?? "" : ""
+    let answer = push.status.map { "\($0) \(push.reason ?? "")" } ?? "no answer"
+    let head = "\(answer) (push \(push.number)\(fault)): "
+    guard let next else {
+      switch verdict {
+      case .mistake: return head + "the request is wrong"
+      case .neverRetried: return head + "lost: not sent again"
+      default: return head + "not sent again"
+      }
+    }
+    let milliseconds = Int(push.pause(before: next) * 1000)
+    let relation = demand == .forgetToken ? "went to the same token" : "is the same"
+    return head + "push \(next.number) \(relation), \(milliseconds) ms later"
+  }
+
+  /// The report in lines of text: the numbers of all verdicts, and each line but those about handled refusals.
+  ///
+  /// - Parameter count: the number of pushes.
+  func text(count: Int) -> [String] {
+    let refusals = lines.filter { !$0.push.outcome.isAcceptance }
+    let summary = Verdict.allCases.compactMap { verdict -> String? in
+      let count = refusals.count { $0.verdict == verdict }
+      return count == 0 ? nil : "\(count) \(verdict.rawValue)"
+    }
+    let others = lines.count - refusals.count
+    var head = "\(count) pushes; "
+    head += summary.isEmpty ? "none was refused" : "refused: " + summary.joined(separator: ", ")
+    if others > 0 { head += "; mistakes in accepted pushes: \(others)" }
+    return [head]
+      + lines.filter { $0.verdict != .handled }.map { "\($0.words); expected: \($0.expected)" }
   }
 
   /// The answer of the test API.
@@ -119,7 +130,7 @@ extension PushReport.Line {
   fileprivate var json: JSONValue {
     var members: [String: JSONValue] = [
       "number": .integer(push.number), "id": .string(push.id.description), "at": .timestamp(push.received),
-      "verdict": .string(verdict.rawValue), "expected": .string(demand.words), "text": .string(words),
+      "verdict": .string(verdict.rawValue), "expected": .string(expected), "text": .string(words),
     ]
     members["token"] = push.token.map { .string($0) }
     members["reason"] = push.reason.map { .string($0) }
@@ -131,8 +142,12 @@ extension PushReport.Line {
 }
 
 extension RecordedPush {
-  /// Returns true if another request carries the same push: with its id, or with the same payload for the same token.
-  fileprivate func isSame(as other: RecordedPush) -> Bool {
-    token == other.token && (id == other.id || size == other.size && payload == other.payload && topic == other.topic)
-  }
+  /// The seconds from the end of the request to the arrival of another.
+  fileprivate func pause(before next: RecordedPush) -> Double { (next.arrived - (ended ?? arrived)) / .seconds(1) }
+
+  /// The last injected fault in words; nil for none.
+  fileprivate var fault: String? { events.last { $0.event == .fault }?.detail }
+
+  /// True if an injected fault caused the refusal: a refusal by the gateway has a row of its own.
+  fileprivate var isAnsweredByFault: Bool { fault != nil && !events.contains { $0.event == .refused } }
 }

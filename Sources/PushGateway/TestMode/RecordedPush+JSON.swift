@@ -34,6 +34,7 @@ extension RecordedPush {
     members["payload_text"] = payloadText.map { .string($0) }
     members["status"] = status.map { .integer($0) }
     members["reason"] = reason.map { .string($0) }
+    members["retry_after"] = retryAfter.map { .integer($0) }
     return .object(members)
   }
 }

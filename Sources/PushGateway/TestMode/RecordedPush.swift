@@ -13,6 +13,8 @@ struct RecordedPush: Sendable {
     var team: String?
     /// The age of the provider token in seconds, at the arrival of the request.
     var tokenAge: Int?
+    /// A hash of the provider token, by which equal ones are found.
+    var tokenHash: Int?
     /// The default topic of the client certificate.
     var certificate: String?
   }
@@ -66,6 +68,8 @@ struct RecordedPush: Sendable {
   var outcome = PushOutcome.open
   var status: Int?
   var reason: String?
+  /// The seconds of `retry-after` in the answer; nil without the field.
+  var retryAfter: Int?
   var presented: [String] = []
   var suppressed: [Decision.Removal] = []
   var findings: [Finding] = []

@@ -29,7 +29,7 @@ struct TestAPI: Sendable {
       switch request.peer {
       case .adminSocket: true
       // Over HTTP/1.1 a request for another host name counts as remote.
-      case .loopback: request.browser.authority.map(HTTP1Request.isLoopbackName) ?? true
+      case .loopback: request.browser.authority.map(BrowserFields.isLoopbackName) ?? true
       case .remote: false
       }
     guard allowsOtherHosts || isLocal else {

@@ -31,7 +31,8 @@ struct TestControlAPI: Sendable {
         method: "POST", path: TestRoute.prefix + "/clock", summary: "Advances or resets the clock",
         body: OpenAPI.reference("ClockRequest"), answers: [now], serve: setClock),
       TestRoute(
-        method: "GET", path: TestRoute.prefix + "/report", summary: "The reaction of the sender to each refusal",
+        method: "GET", path: TestRoute.prefix + "/report",
+        summary: "The reaction of the sender to each refusal, and its mistakes",
         answers: [.init(status: 200, description: "the report", schema: OpenAPI.reference("Report"))],
         serve: { _ in Response(PushReport(recorder.view(of: nil)).json) }),
     ]

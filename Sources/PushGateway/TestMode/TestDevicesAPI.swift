@@ -28,7 +28,7 @@ struct TestDevicesAPI: Sendable {
         answers: [.init(status: 204, description: "removed"), TestDevicesAPI.unknownToken],
         serve: { request in
           let registration = try self.registration(request)
-          faults.clear(registration.token.hex)
+          faults.clear(of: registration.token.hex)
           try await parts.devices.remove(registration.device)
           return .noContent
         }),
@@ -43,6 +43,12 @@ struct TestDevicesAPI: Sendable {
         method: "PUT", path: TestRoute.prefix + "/tokens/{token}", summary: "Sets the state of a token",
         body: OpenAPI.reference("TokenRequest"),
         answers: [.init(status: 200, description: "the state", schema: OpenAPI.reference("Token"))], serve: setToken),
+      TestRoute(
+        method: "PUT", path: TestRoute.prefix + "/tokens/{token}/faults",
+        summary: "Sets the faults of a token, in place of its earlier faults and its state",
+        body: OpenAPI.reference("FaultsRequest"),
+        answers: [.init(status: 200, description: "the faults", schema: OpenAPI.reference("Faults"))],
+        serve: setFaults),
     ]
   }
 
@@ -167,22 +173,37 @@ struct TestDevicesAPI: Sendable {
     guard let state = try body.word("state", TokenState.self) else {
       throw TestRequestBody.problem("state", "is missing")
     }
-    var rule = FaultRule(name: token.hex)
+    var rule = FaultRule(name: state.rawValue)
     rule.token = token.hex
     rule.count = try body.integer("count", in: 1...1_000_000)
     rule.seconds = try body.duration("for", atMost: 86_400).map { $0 / .seconds(1) }
+    let retryAfter = try body.integer("retry-after", in: 1...86_400)
     try body.end()
+    guard retryAfter == nil || state == .throttled || state == .unavailable else {
+      throw TestRequestBody.problem("retry-after", "only the states throttled and unavailable have it: omit it")
+    }
+    rule.retryAfter = retryAfter ?? state.retryAfter
     rule.reason = state.reason?.rawValue
     if state == .acceptedAndDropped { rule.status = 200 }
-    if state == .registered {
-      faults.clear(token.hex)
-    } else {
-      do throws(FaultError) {
-        try faults.set([try Fault(rule)], now: parts.clock.milliseconds())
-      } catch {
-        throw Problem.badRequest(error.description)
-      }
+    do throws(FaultError) {
+      let list = try state == .registered ? [] : [Fault(rule)]
+      try faults.set(list, of: token.hex, now: parts.clock.milliseconds())
+    } catch {
+      throw Problem.badRequest(error.description)
     }
     return Response(["token": .string(token.hex), "state": .string(state.rawValue)] as JSONValue)
+  }
+
+  private func setFaults(_ request: ControlRequest) async throws -> Response {
+    let token = try token(request.parameters[0])
+    var body = try TestRequestBody(request)
+    let list = try TestFaults.list(&body, token: token.hex)
+    do throws(FaultError) {
+      try faults.set(list, of: token.hex, now: parts.clock.milliseconds())
+    } catch {
+      throw TestRequestBody.problem("faults", error.description)
+    }
+    let records = list.map { ["name": .string($0.rule.name), "does": .string($0.words)] as JSONValue }
+    return Response(["token": .string(token.hex), "faults": .array(records)] as JSONValue)
   }
 }

@@ -20,6 +20,8 @@ final class TestHandler: Handler, RefusalObserver {
   /// Registers what senders name; nil for a strict gateway.
   private let firstUse: FirstUse?
   private let tokens: DatedTokens
+  /// Takes over the streams of devices; nil for none.
+  private let tap: DeviceTap?
   private let lint = PayloadLint(maximumSize: Limits.maximumVoIPPayloadSize) { $0.count }
   private var random = BufferedRandom()
   /// The requests that await registrations, and those behind them, in the order of arrival.
@@ -31,10 +33,10 @@ final class TestHandler: Handler, RefusalObserver {
   ///   - serveAPI: serves a request of the test API.
   init(
     _ inner: any Handler, _ shared: LoopParts, loop: any EventLoop, recorder: PushRecorder, firstUse: FirstUse?,
-    tokens: DatedTokens, serveAPI: @escaping (Exchange) -> Void
+    tokens: DatedTokens, tap: DeviceTap? = nil, serveAPI: @escaping (Exchange) -> Void
   ) {
     (self.inner, self.shared, self.loop, self.serveAPI) = (inner, shared, loop, serveAPI)
-    (self.recorder, self.firstUse, self.tokens) = (recorder, firstUse, tokens)
+    (self.recorder, self.firstUse, self.tokens, self.tap) = (recorder, firstUse, tokens, tap)
   }
 
   // MARK: Requests
@@ -45,6 +47,9 @@ final class TestHandler: Handler, RefusalObserver {
     if TestRoute.isFor(request), !exchange.connection.servesChannelsOnly {
       exchange.connection.allowAllStreams()
       return serveAPI(exchange)
+    }
+    if let tap, request.has(.path, TestHandler.acknowledgements), !tap.passes(acknowledgement: request.body) {
+      return exchange.respond(Problem.failure.response)
     }
     // Requests about channels need registrations as well, and are not recorded.
     let isForChannels = request.has(.path, beginningWith: Paths.channels)
@@ -128,6 +133,7 @@ final class TestHandler: Handler, RefusalObserver {
     if let token {
       (sender.keyID, sender.team) = (token.keyID, token.team)
       sender.tokenAge = token.age(at: now / 1000, correction: tokens.correction(of: token.bytes))
+      sender.tokenHash = token.bytes.hashValue
     }
     sender.certificate = connection.identity?.topic
     let isWhole = request.bodySize == request.body.count
@@ -162,6 +168,7 @@ final class TestHandler: Handler, RefusalObserver {
   func refused(_ exchange: Exchange, _ rejection: Rejection) {
     recorder.change(at: TestHandler.key(of: exchange)) { push in
       (push.outcome, push.status, push.reason) = (.refused, rejection.status, rejection.reason.rawValue)
+      push.retryAfter = rejection.retryAfter
       if let finding = rejection.finding { push.add(finding, isRefused: true) }
     }
   }
@@ -174,7 +181,12 @@ final class TestHandler: Handler, RefusalObserver {
 
   // MARK: The rest of the handler
 
+  private static let acknowledgements: StaticString = "/v1/device/acknowledgements"
+
   func receivedHead(of exchange: Exchange) {
+    if let tap, exchange.request.isForDeviceStream, !exchange.connection.servesChannelsOnly {
+      return tap.open(exchange) { inner.receivedHead(of: exchange) }
+    }
     inner.receivedHead(of: exchange)
     if TestRoute.isFor(exchange.request) { exchange.request.maximumBodySize = Limits.maximumTestBodySize }
   }

@@ -54,7 +54,11 @@ final class TestMode: Sendable {
 
   /// Begins to record the rows of a delivery log that has a logger of ``rowLogger(_:)``.
   func observe(_ log: DeliveryLog) {
-    log.observe { [recorder] rows in recorder.note(LogBatch.rows(rows).map { $0.row }) }
+    log.observe { [recorder, tap = options.deviceTap] batch in
+      let rows = LogBatch.rows(batch).map { $0.row }
+      recorder.note(rows)
+      tap?.note(acknowledged: rows.filter { $0.event == .acknowledged }.map(\.id))
+    }
   }
 
   /// Returns a logger for the delivery log, which passes its rows on at the level `debug`.
@@ -80,7 +84,7 @@ final class TestMode: Sendable {
     devices.join(shared, loop: loop)
     return TestHandler(
       inner, shared, loop: loop, recorder: recorder, firstUse: options.isStrict ? nil : firstUse, tokens: tokens,
-      serveAPI: serveAPI)
+      tap: options.deviceTap, serveAPI: serveAPI)
   }
 
   /// Returns the test API.
@@ -92,17 +96,10 @@ final class TestMode: Sendable {
       control: TestControlAPI(parts: parts, recorder: recorder, clock: clock, tls: tls), options: options)
   }
 
-  /// The lines of the report: one for each refusal that the sender did not handle, and the numbers of all.
+  /// The report in lines of text: the numbers of all verdicts, and each mistake of the sender with the correct behavior.
   var report: [String] {
     let view = recorder.view(of: nil)
-    let report = PushReport(view)
-    let summary = PushReport.Verdict.allCases.compactMap { verdict -> String? in
-      let count = report.lines.count { $0.verdict == verdict }
-      return count == 0 ? nil : "\(count) \(verdict.rawValue)"
-    }
-    let number = view.pushes.count { !$0.isDelivery }
-    let head = summary.isEmpty ? "none was refused" : "refused: " + summary.joined(separator: ", ")
-    return ["\(number) pushes; \(head)"] + report.lines.filter { $0.verdict != .handled }.map(\.words)
+    return PushReport(view).text(count: view.pushes.count { !$0.isDelivery })
   }
 
   /// Writes the recorded pushes to the recording.

@@ -11,6 +11,8 @@ package struct TestOptions: Sendable {
   package var recording: String?
   /// True to allow listeners other than loopback, and clients that use other host names.
   package var allowsOtherHosts = false
+  /// Reports and disturbs the streams of devices; nil for none.
+  package var deviceTap: DeviceTap?
 
   package init() {}
 

@@ -19,8 +19,14 @@ enum TestSchemas {
       "AnswerRequest": object(["action": text, "id": text], required: ["action"]),
       "Answer": object(["id": text, "action": text]),
       "TokenRequest": object(
-        ["state": words(TokenState.self), "count": integer, "for": duration], required: ["state"]),
+        ["state": words(TokenState.self), "count": integer, "for": duration, "retry-after": retryAfter],
+        required: ["state"]),
       "Token": object(["token": token, "state": words(TokenState.self)]),
+      "FaultsRequest": object([
+        "faults": ["type": "array", "maxItems": .integer(TestFaults.maximumCount), "items": OpenAPI.reference("Fault")]
+      ]),
+      "Fault": fault,
+      "Faults": object(["token": token, "faults": list(of: ["name": text, "does": text])]),
       "TLS": object(["certificate": words(TestTLS.Certificate.self)]),
       "ClockRequest": object(["advance": duration, "reset": flag], required: []),
       "Clock": object(["now": time, "offset": integer]),
@@ -40,6 +46,7 @@ enum TestSchemas {
   private static let time: JSONValue = ["type": "string", "format": "date-time"]
   private static let token: JSONValue = ["type": "string", "pattern": "^[0-9A-Fa-f]{64}$"]
   private static let channel: JSONValue = ["type": "string", "pattern": "^[0-9A-Za-z+/]{22}==$"]
+  private static let retryAfter: JSONValue = ["type": "integer", "minimum": 1, "maximum": 86_400]
   private static let duration: JSONValue = ["type": "string", "pattern": "^[0-9.]+(ms|s|m|h|d)$"]
 
   private static func object(_ members: [String: JSONValue], required: [String]? = nil) -> JSONValue {
@@ -57,6 +64,17 @@ enum TestSchemas {
   static func words<Word: RawRepresentable & CaseIterable>(_ type: Word.Type) -> JSONValue
   where Word.RawValue == String {
     ["type": "string", "enum": .array(Word.allCases.map { .string($0.rawValue) })]
+  }
+
+  /// A fault of a scenario file. A test compares the members with its keys.
+  private static var fault: JSONValue {
+    object(
+      [
+        "name": text, "reason": text, "status": ["type": "integer", "minimum": 200, "maximum": 599],
+        "retry-after": retryAfter, "delay": duration, "reset": text, "goaway": text, "drop": flag, "half-open": flag,
+        "stall": flag, "streams": integer, "throttle": integer, "unregister": flag, "count": integer,
+        "rate": ["type": "number", "minimum": 0, "maximum": 100], "seed": integer, "for": duration,
+      ], required: [])
   }
 
   private static var expectation: JSONValue {
@@ -79,6 +97,7 @@ enum TestSchemas {
       "headers": ["type": "object", "additionalProperties": text], "topic": text, "suffix": text, "push_type": text,
       "priority": integer, "expiration": integer, "collapse_id": text, "size": integer, "payload": [:],
       "payload_text": text, "sender": sender, "outcome": words(PushOutcome.self), "status": integer, "reason": text,
+      "retry_after": integer,
       "states": texts, "presented": texts,
       "suppressed": list(of: ["part": text, "rule": text, "setting": text]),
       "findings": list(of: ["rule": text, "at": text, "message": text, "refused": flag]),

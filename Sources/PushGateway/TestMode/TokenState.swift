@@ -10,6 +10,9 @@ enum TokenState: String, CaseIterable, Sendable {
   case unavailable
   case acceptedAndDropped = "accepted-and-dropped"
 
+  /// The seconds of `retry-after` in the answers, unless a test chooses others; nil for no such field.
+  var retryAfter: Int? { self == .throttled ? 1 : nil }
+
   /// The reason in the answers; nil for none.
   var reason: Reason? {
     switch self {

@@ -45,7 +45,7 @@ struct WebAPI: Sendable {
   }
 
   private func file(_ name: String, _ request: ControlRequest) throws(Problem) -> Response {
-    guard let response = WebFiles.response(name, known: request.browser.known) else {
+    guard let response = WebFiles.response(name, to: request.browser) else {
       throw .notFound("unknown file \(String(name.prefix(64))) of the page")
     }
     return response
@@ -63,7 +63,7 @@ struct WebAPI: Sendable {
     let cookie = session.cookie(enrolled.secret, request.browser)
     enrolled.secret = ""
     var response = Response(enrolled, status: 201)
-    response.fields = [("set-cookie", cookie), ("cache-control", "no-store")]
+    response.fields = WebAPI.sessionFields(request, cookie)
     return response
   }
 
@@ -73,6 +73,13 @@ struct WebAPI: Sendable {
     if let secret = session.secret(request.browser), let device = devices.registrations.device(secret: secret) {
       _ = try await devices.registrations.rotateSecret(of: device.id)
     }
-    return Response(status: 204, fields: [("set-cookie", session.cookie(nil, request.browser))])
+    return Response(status: 204, fields: WebAPI.sessionFields(request, session.cookie(nil, request.browser)))
+  }
+
+  /// Returns the fields of a response that changes the session.
+  private static func sessionFields(
+    _ request: ControlRequest, _ cookie: String
+  ) -> [(name: StaticString, value: String)] {
+    [("set-cookie", cookie), ("cache-control", "no-store")] + WebSecurity.fields(request.browser)
   }
 }

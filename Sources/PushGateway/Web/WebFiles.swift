@@ -52,15 +52,14 @@ enum WebFiles {
 
   /// Returns the response to a request for a file.
   ///
-  /// - Parameter known: the validators that the client sends in `if-none-match`.
   /// - Returns: nil if there is no such file.
-  static func response(_ name: String, known: String?) -> Response? {
+  static func response(_ name: String, to browser: BrowserFields) -> Response? {
     guard let file = files[name] else { return nil }
     var fields: [(name: StaticString, value: String)] = [("etag", file.tag), ("cache-control", "no-cache")]
-    fields += WebSecurity.fields
+    fields += WebSecurity.fields(browser)
     // The worker is in the folder below the page that it serves.
     if name == "worker.js" { fields.append(("service-worker-allowed", "/phone")) }
-    if known?.contains(file.tag) == true { return Response(status: 304, fields: fields) }
+    if browser.known?.contains(file.tag) == true { return Response(status: 304, fields: fields) }
     return Response(status: 200, contentType: contentType(of: name), body: file.body, fields: fields)
   }
 

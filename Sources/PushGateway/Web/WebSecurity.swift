@@ -1,17 +1,35 @@
 /// The fields that restrict the page in a browser: no resource of another origin, no script in the HTML, no frame around
-/// it.
+/// it. Mozilla's HTTP Observatory expects these fields.
 enum WebSecurity {
-  static let fields: [(name: StaticString, value: String)] = [
+  /// Returns the fields of a response to a browser.
+  ///
+  /// A name of this machine itself gets no `strict-transport-security`, because browsers apply it to all ports of a
+  /// name: the page over HTTP on this machine, and other programs on it, could not be opened any more.
+  static func fields(_ browser: BrowserFields) -> [(name: StaticString, value: String)] {
+    guard let authority = browser.authority, !BrowserFields.isLoopbackName(authority) else { return constant }
+    return constant + [("strict-transport-security", "max-age=\(transportValidity)")]
+  }
+
+  /// The time in seconds for which a browser that has opened the page over HTTPS uses no HTTP for its name: a year.
+  private static let transportValidity = 365 * 86_400
+
+  private static let constant: [(name: StaticString, value: String)] = [
     ("content-security-policy", policy), ("x-content-type-options", "nosniff"), ("referrer-policy", "no-referrer"),
     ("x-frame-options", "DENY"), ("cross-origin-opener-policy", "same-origin"),
     ("cross-origin-resource-policy", "same-origin"),
-    ("permissions-policy", "camera=(), geolocation=(), microphone=(), payment=(), usb=()"),
+    ("permissions-policy", unusedFeatures.map { "\($0)=()" }.joined(separator: ", ")),
+  ]
+
+  /// The features of browsers that the page does not use. Chromium warns about names that it does not support.
+  private static let unusedFeatures = [
+    "accelerometer", "camera", "display-capture", "geolocation", "gyroscope", "hid", "magnetometer", "microphone",
+    "midi", "payment", "serial", "usb",
   ]
 
   /// The Content-Security-Policy. It permits the style sheet in the page by its hash. The Trusted Types policy `phone`
   /// creates a single URL, the URL of the page's worker.
-  static let policy = [
-    "default-src 'none'", "script-src 'self'", "style-src 'self' '\(WebFiles.styleHash)'", "img-src 'self' data:",
+  private static let policy = [
+    "default-src 'none'", "script-src 'self'", "style-src 'self' '\(WebFiles.styleHash)'", "img-src 'self'",
     "connect-src 'self'", "manifest-src 'self'", "worker-src 'self'", "base-uri 'none'", "form-action 'none'",
     "frame-ancestors 'none'", "require-trusted-types-for 'script'", "trusted-types phone",
   ].joined(separator: "; ")

@@ -16,6 +16,10 @@ package enum ColumnBounds {
   package static let progress: ClosedRange<Int64> = 0...Limits.maximumNumber
   /// The number of messages in a minute of a sender.
   package static let messageRate: ClosedRange<Int64> = 1...Int64(Limits.maximumMessageRate)
+  /// The interval of an expected heartbeat, and its grace, in seconds.
+  package static let heartbeatTime: ClosedRange<Int64> = 0...Int64(Limits.maximumHeartbeatTime)
+  /// The time in which equal messages of a sender become one, in seconds.
+  package static let combineTime: ClosedRange<Int64> = 1...Int64(Limits.maximumCombineTime)
   /// The row of an app: ``MailboxIndex`` has four bytes for it.
   package static let app: ClosedRange<Int64> = 0...Int64(UInt32.max)
   /// The address of a group (``GroupAddress``).
@@ -40,6 +44,10 @@ package enum ColumnBounds {
     case ("certificate", "expires"): certificateEnd
     case ("device", "last_seen"), ("administrator", "last_used"), ("sender", "last_used"): seconds
     case ("sender", "rate"): messageRate
+    case ("sender", "combine"): combineTime
+    case ("expectation", "every"), ("expectation", "grace"): heartbeatTime
+    case ("expectation", "beat"), ("expectation", "due"): milliseconds
+    case ("expectation", "late"): progress
     case ("group_push", "address"): address
     case ("scheduled", "device"): recipient
     case ("former_device", "id"): progress

@@ -336,36 +336,7 @@ package enum Schema {
           );
           """)
     }
-    migrator.registerMigration("senders") { db in
-      try db.execute(
-        sql: """
-          -- Senders of messages, which have a token instead of a key.
-          CREATE TABLE sender (
-            name TEXT PRIMARY KEY,
-            token_hash BLOB NOT NULL UNIQUE, -- SHA-256
-            app INTEGER NOT NULL,
-            recipients TEXT NOT NULL,      -- JSON array of numbers: devices, and groups with a minus
-            rate INTEGER NOT NULL,         -- messages in a minute
-            created INTEGER NOT NULL,      -- milliseconds since 1970
-            last_used INTEGER              -- the hour of it, in seconds since 1970; NULL: never
-          );
-          """)
-    }
-    migrator.registerMigration("webhooks") { db in
-      try db.execute(
-        sql: """
-          ALTER TABLE sender ADD COLUMN hook TEXT;    -- JSON: the service of a webhook; NULL: a sender of messages
-          ALTER TABLE sender ADD COLUMN secret TEXT;  -- the token, if the service signs with it; NULL: only its hash
-          -- The last push about each subject of a webhook, which the end of the subject retracts.
-          CREATE TABLE hook_push (
-            sender TEXT NOT NULL,
-            subject TEXT NOT NULL,
-            apns_id BLOB NOT NULL,
-            at INTEGER NOT NULL,           -- milliseconds since 1970
-            PRIMARY KEY (sender, subject)
-          );
-          """)
-    }
+    addSenders(to: &migrator)
     return migrator
   }
 

@@ -68,7 +68,7 @@ struct ChildCommand {
   }
 
   /// Closes a descriptor after the end of the process, for which a separate thread waits.
-  private static func close(_ descriptor: Int32, atEndOf child: pid_t) {
+  static func close(_ descriptor: Int32, atEndOf child: pid_t) {
     Thread.detachNewThread {
       var info = unsafe siginfo_t()
       // The process remains, and keeps its ID, until it is reaped.
@@ -97,8 +97,10 @@ struct ChildCommand {
   /// - Parameters:
   ///   - descriptors: descriptors that replace its streams.
   ///   - signals: signals to reset to their default action.
-  private static func start(
-    _ words: [String], _ descriptors: [(stream: Int32, descriptor: Int32)], resetting signals: [Int32]
+  ///   - hasOwnGroup: true if the command is the leader of a new process group.
+  static func start(
+    _ words: [String], _ descriptors: [(stream: Int32, descriptor: Int32)], resetting signals: [Int32],
+    hasOwnGroup: Bool = false
   ) throws -> pid_t {
     var actions = unsafe posix_spawn_file_actions_t()
     unsafe posix_spawn_file_actions_init(&actions)
@@ -115,7 +117,9 @@ struct ChildCommand {
     unsafe posix_spawnattr_setsigmask(&attributes, &defaults)
     for signal in signals { unsafe sigaddset(&defaults, signal) }
     unsafe posix_spawnattr_setsigdefault(&attributes, &defaults)
-    unsafe posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK))
+    unsafe posix_spawnattr_setpgroup(&attributes, 0)
+    let group = hasOwnGroup ? POSIX_SPAWN_SETPGROUP : 0
+    unsafe posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK | group))
     var arguments = unsafe words.map { unsafe strdup($0) } + [nil]
     defer { for index in unsafe arguments.indices { unsafe free(arguments[index]) } }
     var child: pid_t = 0

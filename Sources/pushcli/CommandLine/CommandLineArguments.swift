@@ -7,9 +7,9 @@ struct CommandLineArguments {
   let words: [String]
 
   /// Joins negative numbers to their options: the parser takes `--badge -1` for two options and would report a missing
-  /// value. The words after `run` and `test-run` belong to another command and stay unchanged.
+  /// value. The words after `run`, `test-run` and `device-conformance` belong to another command and stay unchanged.
   init(_ words: [String]) {
-    guard words.first != "run", words.first != "test-run" else {
+    guard let first = words.first, !["run", "test-run", "device-conformance"].contains(first) else {
       self.words = words
       return
     }

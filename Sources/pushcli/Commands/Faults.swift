@@ -48,6 +48,7 @@ struct Faults: AsyncParsableCommand {
     @Option(help: "Answer with this reason, and its status.", completion: CompletionCandidates.reasons) var reason:
       String?
     @Option(help: "Answer with this HTTP status.") var status: Int?
+    @Option(help: "With --reason or --throttle: the seconds in the field retry-after.") var retryAfter: Int?
     @Option(help: "Be this late: 250ms, 2s, 1m.") var delay: String?
     @Option(help: "RST_STREAM with this code, as REFUSED_STREAM, or a number.") var reset: String?
     @Option(help: "GOAWAY with this reason, and no answer.", completion: CompletionCandidates.reasons) var goaway:
@@ -73,6 +74,7 @@ struct Faults: AsyncParsableCommand {
       var rule = FaultRule(name: name)
       (rule.app, rule.token, rule.key, rule.connection) = (app, token, key, connection)
       (rule.reason, rule.status, rule.reset, rule.goaway) = (reason, status, reset, goaway)
+      rule.retryAfter = retryAfter
       (rule.streams, rule.throttle, rule.count, rule.rate, rule.seed) = (streams, throttle, count, rate, seed)
       if drop { rule.drop = true }
       if halfOpen { rule.halfOpen = true }

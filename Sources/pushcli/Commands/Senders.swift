@@ -10,7 +10,8 @@ struct Senders: AsyncParsableCommand {
     commandName: "senders", abstract: "Senders that need no key: a token for one app and its recipients.",
     discussion: """
       A sender posts a text, a form or JSON to /send/NAME of the gateway, with a bearer token. It can send only to its \
-      app and its recipients. The preferences of the recipients and the policy for senders apply as to every push.
+      app and its recipients. The preferences of the recipients and the policy for senders apply as to every push. \
+      Programs that send to ntfy or Gotify use the same token: docs/send/ntfy-and-gotify.md has their settings.
 
       Examples:
         pushcli senders add backup --app com.example.ops --to me
@@ -28,11 +29,12 @@ struct Senders: AsyncParsableCommand {
 
     func run() async throws {
       try await options.admin.printList(
-        AdminPath.senders(), part, options, header: ["SENDER", "APP", "RECIPIENTS", "RATE", "LAST USED"]
+        AdminPath.senders(), part, options, header: ["SENDER", "APP", "RECIPIENTS", "RATE", "COMBINE", "LAST USED"]
       ) { row in
         [
           row["name"]?.string ?? "", row["app"]?.string ?? "", row["recipients"]?.joinedTexts ?? "",
-          String(row["rate"]?.integer ?? 0), row["last_used"]?.string ?? "never",
+          String(row["rate"]?.integer ?? 0), (row["combine"]?.integer).map { TimeSpan.text(seconds: Int64($0)) } ?? "-",
+          row["last_used"]?.string ?? "never",
         ]
       }
     }
@@ -48,6 +50,7 @@ struct Senders: AsyncParsableCommand {
         Examples:
           pushcli senders add backup --app com.example.ops --to me
           pushcli senders add ci --app com.example.ops --to me --to ops --rate 10
+          pushcli senders add disk --app com.example.ops --to me --combine 10m
         """)
 
     @Argument(help: "Its name, a part of the address: letters, digits, dots, hyphens and underscores.")
@@ -58,6 +61,8 @@ struct Senders: AsyncParsableCommand {
     var to: [String]
     @Option(help: "How many messages it may send in a minute, up to \(Limits.maximumMessageRate).")
     var rate = Limits.standardMessageRate
+    @Option(help: "The time in which equal messages become one with their number, as 10m; at most 7d.")
+    var combine: String?
     @OptionGroup var options: AdminOptions
 
     func validate() throws {
@@ -66,10 +71,14 @@ struct Senders: AsyncParsableCommand {
     }
 
     func run() async throws {
+      let combine = try combine.map { Int(try TimeSpan($0, option: "--combine", requiresUnit: true).seconds) }
+      guard combine.map({ (1...Limits.maximumCombineTime).contains($0) }) ?? true else {
+        throw CommandFailure(.usage, "--combine is \(self.combine ?? ""): expected 1s to 7d")
+      }
       let admin = try await options.admin
       let address = try await MessageAddress(options, admin)
       let made: CreatedSender = try await admin.post(
-        AdminPath.senders(), SenderRequest(name: name, app: app, recipients: to, rate: rate))
+        AdminPath.senders(), SenderRequest(name: name, app: app, recipients: to, rate: rate, combine: combine))
       address.show(made, options)
     }
   }

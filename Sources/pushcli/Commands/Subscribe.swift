@@ -45,7 +45,10 @@ struct Subscribe: AsyncParsableCommand {
   @Flag(help: "Stop after one push, or at once when no gateway is reached.") var once = false
   @Option(help: "Stop after this many pushes; a gateway that is away is waited for.") var count: Int?
   @Option(help: "A shell command to run for each push: fields in PUSH_…, JSON on its standard input.") var exec: String?
-  @Option(help: "The same for an app, a level or answers, as TOPIC=COMMAND, critical=COMMAND or answered=COMMAND.")
+  @Option(
+    help:
+      "The same for an app, a level, answers or retractions, as TOPIC=COMMAND, critical=, answered= or retracted=COMMAND."
+  )
   var execFor: [String] = []
   @Option(help: "On the phone: a shell command for what View opens; its link is in PUSH_LINK.") var open: String?
   @Option(help: "The same for one app, as TOPIC=COMMAND; repeatable.") var openFor: [String] = []
@@ -76,7 +79,8 @@ struct Subscribe: AsyncParsableCommand {
       throw ValidationError("--open-for is TOPIC=COMMAND, not \(wrong)")
     }
     if let wrong = execFor.first(where: { ExecCommands.pair($0) == nil }) {
-      throw ValidationError("--exec-for is TOPIC=COMMAND, LEVEL=COMMAND or answered=COMMAND, not \(wrong)")
+      throw ValidationError(
+        "--exec-for is TOPIC=COMMAND, LEVEL=COMMAND, answered=COMMAND or retracted=COMMAND, not \(wrong)")
     }
     if ackOnSuccess, commands.isEmpty { throw ValidationError("--ack-on-success is for --exec") }
   }

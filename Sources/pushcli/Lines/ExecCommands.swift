@@ -10,9 +10,11 @@ struct ExecCommands: Sendable, Equatable {
   var levels: [InterruptionLevel: String] = [:]
   /// The command for the user's answer to an alert.
   var answered: String?
+  /// The command for a push that the device has to remove from its screen.
+  var retracted: String?
 
-  /// - Parameter pairs: the values of `--exec-for`, each `KEY=COMMAND`, where the key is a level, `answered` or a
-  ///   topic.
+  /// - Parameter pairs: the values of `--exec-for`, each `KEY=COMMAND`, where the key is a level, `answered`,
+  ///   `retracted` or a topic.
   init(everything: String?, pairs: [String]) {
     self.everything = everything
     for (key, command) in pairs.compactMap(ExecCommands.pair) {
@@ -20,13 +22,17 @@ struct ExecCommands: Sendable, Equatable {
         levels[level] = command
       } else if key == "answered" {
         answered = command
+      } else if key == "retracted" {
+        retracted = command
       } else {
         apps[key] = command
       }
     }
   }
 
-  var isEmpty: Bool { everything == nil && apps.isEmpty && levels.isEmpty && answered == nil }
+  var isEmpty: Bool {
+    everything == nil && apps.isEmpty && levels.isEmpty && answered == nil && retracted == nil
+  }
 
   func command(for push: DevicePush) -> String? { apps[push.topic] ?? levels[push.level] ?? everything }
 

@@ -127,6 +127,13 @@ struct LineReceiver {
     if code != 0 { Output.words("pushcli: the command ended with \(code)") }
   }
 
+  /// Runs the user's command for a push that the device has to remove from its screen.
+  private func runRetracted(_ id: String, topic: String = "") async throws {
+    guard let command = runner?.commands.retracted else { return }
+    let code = try await PushCommand(retracted: id, topic: topic, command).run()
+    if code != 0 { Output.words("pushcli: the command ended with \(code)") }
+  }
+
   private func say(_ event: DeviceEvent, _ questions: Questions?) async throws {
     switch event {
     case .gap(let dropped, _): Output.words("pushcli: \(dropped) pushes were dropped because too many waited")
@@ -144,8 +151,12 @@ struct LineReceiver {
       questions?.repeatAnswers()
     case .answered(let id, let action):
       if let push = questions?.confirm(id), let action { try await run(answer: action, to: push) }
-    case .retract(let id), .answeredElsewhere(let id, _): questions?.retract(id)
-    case .takenBack(let id, let topic): questions?.retract(id, topic: topic)
+    case .retract(let id), .answeredElsewhere(let id, _):
+      questions?.retract(id)
+      try await runRetracted(id)
+    case .takenBack(let id, let topic):
+      questions?.retract(id, topic: topic)
+      try await runRetracted(id, topic: topic)
     case .typed(let line): questions?.answer(line)
     case .unreadable, .undeliverable: Output.words("pushcli: \(event.wordsOfLoss ?? "")")
     case .apps, .preferences, .pushes, .ended, .connecting, .served, .caughtUp: break

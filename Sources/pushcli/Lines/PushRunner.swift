@@ -92,6 +92,15 @@ struct PushCommand: Sendable {
     environment["PUSH_ANSWER"] = Sanitizer.line(answer)
   }
 
+  /// Makes the input of a command for a push that the device has to remove from its screen.
+  ///
+  /// - Parameter topic: its topic; empty if the gateway does not send it.
+  init(retracted id: String, topic: String, _ command: String?) {
+    (seq, self.command) = (0, command)
+    environment = ["PUSH_EVENT": "retracted", "PUSH_ID": Sanitizer.line(id), "PUSH_TOPIC": Sanitizer.line(topic)]
+    line = Array("{}".utf8)
+  }
+
   /// Runs the command in a shell and returns its exit code; 0 without a command. The command inherits the standard
   /// output of this process.
   func run() async throws -> Int32 {

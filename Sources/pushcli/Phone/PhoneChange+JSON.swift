@@ -29,6 +29,7 @@ extension PhoneState {
       .numbers(lastSeq: lastSeq, nextOrdinal: nextOrdinal, dropped: droppedCount),
       .change(.preferences(preferences)), .change(.settings(settings)),
     ] + entries.flatMap(\.records) + alerts.map { .alert($0) }
+      + snoozed.map { .change(.snoozed(ordinal: $0.alert.ordinal, until: $0.until)) }
       + pendingAnswers.map { .change(.pending($0)) } + [.change(.place(place))]
   }
 
@@ -125,6 +126,12 @@ extension PhoneChange {
     case .presented(let ordinal): JournalRecord.append("presented", ["ordinal": .number(ordinal)], to: &bytes)
     case .answered(let ordinal, let isRead):
       JournalRecord.append("answered", ["ordinal": .number(ordinal), "read": .flag(isRead)], to: &bytes)
+    // Earlier versions read these two lines as well: the alert is closed there, and its entry stays unread.
+    case .snoozed(let ordinal, let until):
+      JournalRecord.append(
+        "answered", ["ordinal": .number(ordinal), "read": .flag(false), "until": .number(until)], to: &bytes)
+    case .woken(let ordinal):
+      JournalRecord.append("presented", ["ordinal": .number(ordinal), "again": .flag(true)], to: &bytes)
     case .pending(let answer):
       JournalRecord.append("kept", ["id": .text(answer.id), "action": .text(answer.action)], to: &bytes)
     case .answersSent: JournalRecord.append("told", [:], to: &bytes)
@@ -211,7 +218,10 @@ extension JournalRecord {
       self = .alert(QueuedAlert(ordinal: ordinal, push: push, isPresented: root["presented"]?.boolean ?? false))
     case "passed": self = .change(.passed(seq: UInt64(root["seq"]?.count ?? 0)))
     case "renumbered": self = .change(.renumbered(root["epoch"]?.string.flatMap(NumberingEpoch.init)))
-    case "presented": self = .change(.presented(ordinal: ordinal))
+    case "presented":
+      self = .change(root["again"]?.boolean == true ? .woken(ordinal: ordinal) : .presented(ordinal: ordinal))
+    case "answered" where root["until"]?.count != nil:
+      self = .change(.snoozed(ordinal: ordinal, until: root["until"]?.count ?? 0))
     case "answered": self = .change(.answered(ordinal: ordinal, isRead: root["read"]?.boolean ?? true))
     case "kept":
       let answer = PhoneState.PendingAnswer(id: root["id"]?.string ?? "", action: root["action"]?.string ?? "")

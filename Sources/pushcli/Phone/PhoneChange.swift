@@ -13,6 +13,10 @@ enum PhoneChange: Sendable, Equatable {
   case presented(ordinal: Int)
   /// The user answered an alert on this device. `isRead` is false for alerts that were closed together.
   case answered(ordinal: Int, isRead: Bool = true)
+  /// The user snoozed an alert, or an entry of the center, until a time in seconds since 1970.
+  case snoozed(ordinal: Int, until: Int)
+  /// A snoozed alert is shown again.
+  case woken(ordinal: Int)
   /// An answer is pending until the gateway has it.
   case pending(PhoneState.PendingAnswer)
   /// The pending answers were sent to the gateway. Only journals of earlier versions contain this change.
@@ -38,8 +42,8 @@ extension PhoneChange {
   var concernsCenter: Bool {
     switch self {
     case .received, .answered, .retracted, .read, .cleared, .restored, .apps: true
-    case .passed, .renumbered, .presented, .pending, .answersSent, .answerTaken, .preferences, .settings, .place, .gap,
-      .gapNoted:
+    case .passed, .renumbered, .presented, .snoozed, .woken, .pending, .answersSent, .answerTaken, .preferences,
+      .settings, .place, .gap, .gapNoted:
       false
     }
   }
@@ -58,7 +62,13 @@ extension PhoneState {
       if let index = alerts.firstIndex(where: { $0.ordinal == ordinal }) { alerts[index].isPresented = true }
     case .answered(let ordinal, let isRead):
       alerts.removeAll { $0.ordinal == ordinal }
+      snoozed.removeAll { $0.alert.ordinal == ordinal }
       if isRead { markRead([ordinal]) }
+    case .snoozed(let ordinal, let until): snooze(ordinal, until: until)
+    case .woken(let ordinal):
+      guard let alert = snoozed.first(where: { $0.alert.ordinal == ordinal })?.alert else { return }
+      snoozed.removeAll { $0.alert.ordinal == ordinal }
+      append(alert)
     case .pending(let answer):
       pendingAnswers.append(answer)
       if pendingAnswers.count > Self.maximumPendingAnswers { pendingAnswers.removeFirst() }
@@ -66,6 +76,7 @@ extension PhoneState {
     case .answerTaken(let id): pendingAnswers.removeAll { $0.id == id }
     case .retracted(let id, let answer):
       alerts.removeAll { $0.id == id }
+      snoozed.removeAll { $0.alert.id == id }
       for index in entries.indices where entries[index].push.id == id {
         entries[index].isRead = true
         if let answer { entries[index].answer = answer }
@@ -74,10 +85,8 @@ extension PhoneState {
     case .cleared(let ordinals):
       let gone = Set(ordinals)
       entries.removeAll { gone.contains($0.ordinal) }
-    case .restored(let restored):
-      let known = Set(entries.map(\.ordinal))
-      let all = (entries + restored.filter { !known.contains($0.ordinal) }).sorted { $0.ordinal < $1.ordinal }
-      entries = Array(all.suffix(Self.maximumEntries))
+      snoozed.removeAll { gone.contains($0.alert.ordinal) }
+    case .restored(let restored): for entry in restored { restore(entry) }
     case .apps(let apps): install(apps)
     case .preferences(let preferences): self.preferences = preferences
     case .settings(let settings): self.settings = settings
@@ -108,7 +117,10 @@ extension PhoneState {
     if push.topic != DevicePush.digestTopic { install(push.app, badge: push.presentation.badge) }
     guard !push.presentation.isEmpty else { return }
     let replaced = replacedOrdinals(by: push)
-    if !replaced.isEmpty { entries.removeAll { replaced.contains($0.ordinal) } }
+    if !replaced.isEmpty {
+      entries.removeAll { replaced.contains($0.ordinal) }
+      snoozed.removeAll { replaced.contains($0.alert.ordinal) }
+    }
     entries.append(Entry(ordinal: ordinal, push: push))
     if entries.count > Self.maximumEntries { entries.removeFirst(entries.count - Self.maximumEntries) }
     if case .app(let topic, let selected?) = place.screen, replaced.contains(selected) {
@@ -137,12 +149,34 @@ extension PhoneState {
       alerts.removeAll { replaced.contains($0.ordinal) }
       return
     }
+    append(alert)
+  }
+
+  /// Removes an alert from the queue until a time. An entry without a queued alert gets one at that time.
+  private mutating func snooze(_ ordinal: Int, until: Int) {
+    let entry = index(of: ordinal).map { entries[$0] }
+    guard let push = alerts.first(where: { $0.ordinal == ordinal })?.push ?? entry?.push else { return }
+    alerts.removeAll { $0.ordinal == ordinal }
+    snoozed.removeAll { $0.alert.ordinal == ordinal }
+    snoozed.append(SnoozedAlert(alert: QueuedAlert(ordinal: ordinal, push: push), until: until))
+    if snoozed.count > Self.maximumSnoozed { snoozed.removeFirst() }
+  }
+
+  private mutating func append(_ alert: QueuedAlert) {
     alerts.append(alert)
     // The alert on screen stays until the user presses a button (A1). Alerts that stand alone stay too, as far as
     // possible.
     if alerts.count > Self.maximumAlerts {
       alerts.remove(at: alerts.indices.dropFirst().first { !alerts[$0].standsAlone } ?? 1)
     }
+  }
+
+  /// Inserts an entry in the order of the ordinals, unless it is there. A journal has a line for each restored entry, so
+  /// that thousands of them follow one another.
+  private mutating func restore(_ entry: Entry) {
+    guard index(of: entry.ordinal) == nil else { return }
+    entries.insert(entry, at: lowerBound(of: entry.ordinal))
+    if entries.count > Self.maximumEntries { entries.removeFirst() }
   }
 
   private mutating func markRead(_ ordinals: [Int]) {

@@ -151,7 +151,7 @@ extension PhoneModel {
     let copy = KeyBinding("y", "copy", .copy, keys: [.character("y")])
     let report =
       push.presentation.listed == nil ? [] : [KeyBinding("a", "report ad", .reportAd, keys: [.character("a")])]
-    return link + [copy] + report
+    return link + [copy] + report + (push.presentation.listed == nil ? [] : [Self.snoozing])
   }
 
   private static func searchBindings(except taken: [KeyBinding]) -> [KeyBinding] {
@@ -227,6 +227,8 @@ extension PhoneModel {
     ]
   }
 
+  private static let snoozing = KeyBinding("z", "later …", .snooze, keys: [.character("z")])
+
   private func alertBindings(_ group: AlertGroup) -> [KeyBinding] {
     let isLong = !AlertView(group, self, size: size).viewport.isWhole
     let home = KeyBinding(
@@ -234,7 +236,7 @@ extension PhoneModel {
     let several =
       alerts.count > 1 ? [KeyBinding("C", "close all …", .closeAlerts, keys: [.character("C")])] : []
     let scrolling = isLong ? Self.scrolling : []
-    let rest = several + scrolling + [home]
+    let rest = several + scrolling + [home, Self.snoozing]
     let choices = group.choices
     if choices.count == 1 {
       let keys: [Key] = [.return, .escape, .character("o"), .character("c"), .character(" ")]
@@ -247,6 +249,7 @@ extension PhoneModel {
     ] + several + scrolling.prefix(1) + [
       KeyBinding("↵", "press", .pressFocused, keys: [.return]),
       KeyBinding("←→", "focus", [.left: .focus(-1), .right: .focus(1), .tab: .focus(1), .backTab: .focus(-1)]), home,
+      Self.snoozing,
     ] + scrolling.dropFirst()
   }
 }

@@ -31,6 +31,8 @@ enum PhoneCommand: Sendable, Hashable {
   case pressFocused
   /// Opens a sheet for closing several queued alerts.
   case closeAlerts
+  /// Opens a sheet with the times at which the alert, or the selected entry, is shown again.
+  case snooze
   /// Leaves the alert for the home screen (A7).
   case leaveAlert
   // The center and an app's screen

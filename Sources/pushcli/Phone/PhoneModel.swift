@@ -179,6 +179,9 @@ struct ActionSheet: Sendable, Equatable {
     case alert
     /// The question which alerts to close. Alerts from this ordinal on are not affected.
     case closeAlerts(before: Int)
+    /// The time for which the alerts on screen, or an entry of the center, are snoozed.
+    case snoozeAlerts([Int])
+    case snoozeEntry(Int)
     case clearAll
     /// The loss of changed settings or of a written push, which the user must confirm (M5).
     case discardSettings, discardDraft
@@ -186,8 +189,8 @@ struct ActionSheet: Sendable, Equatable {
     /// True if the sheet belongs to the alert on screen, and is drawn above it.
     var isOfAlert: Bool {
       switch self {
-      case .alert, .closeAlerts: true
-      case .clearAll, .discardSettings, .discardDraft: false
+      case .alert, .closeAlerts, .snoozeAlerts: true
+      case .snoozeEntry, .clearAll, .discardSettings, .discardDraft: false
       }
     }
   }

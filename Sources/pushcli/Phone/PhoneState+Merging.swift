@@ -27,6 +27,11 @@ extension PhoneState {
       return QueuedAlert(
         ordinal: ordinals[PushKey(alert.push)] ?? nextOrdinal, push: alert.push, isPresented: alert.isPresented)
     }
+    snoozed = (snoozed + other.snoozed.filter { isNew($0.alert.push) }).compactMap { one in
+      ordinals[PushKey(one.alert.push)].map {
+        SnoozedAlert(alert: QueuedAlert(ordinal: $0, push: one.alert.push), until: one.until)
+      }
+    }.suffix(Self.maximumSnoozed)
     if case .app(let topic, _) = place.screen { place.screen = .app(topic: topic, selected: nil) }
 
     let isLater = other.epoch == epoch && other.lastSeq > lastSeq

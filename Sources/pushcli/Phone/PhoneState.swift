@@ -5,13 +5,16 @@ import TerminalUI
 
 /// The persistent state of the phone (L2): exactly the values that ``PhoneChange`` can change.
 struct PhoneState: Sendable, Equatable {
-  /// The maximum number of pushes in the center; beyond it the oldest are removed.
-  static let maximumEntries = 5_000
+  /// The maximum number of pushes in the center; beyond it the oldest are removed. The device in a browser has the same
+  /// limits (`limits` in `state.js`).
+  static let maximumEntries = 10_000
   /// The maximum number of queued alerts. Beyond it, the oldest one that is not on screen remains only as an unread
   /// entry.
   static let maximumAlerts = 200
   /// The maximum number of answers that are pending for the gateway.
   static let maximumPendingAnswers = 1_000
+  /// The maximum number of snoozed alerts. Beyond it, the earliest remains only as an entry.
+  static let maximumSnoozed = 200
   /// The maximum reported number of dropped pushes; higher numbers are reduced to it.
   static let maximumDropped = 1_000_000_000
 
@@ -21,6 +24,8 @@ struct PhoneState: Sendable, Equatable {
   var entries: [Entry] = []
   /// The queued alerts, oldest first; the first one is on screen.
   var alerts: [QueuedAlert] = []
+  /// The alerts that are shown again at a later time, in the order in which they were snoozed.
+  var snoozed: [SnoozedAlert] = []
   /// The highest received `seq`; all pushes up to it are known.
   var lastSeq: UInt64 = 0
   /// The numbering that ``lastSeq`` belongs to.
@@ -100,12 +105,18 @@ struct PhoneState: Sendable, Equatable {
 
   /// Returns the index of an entry in ``entries``.
   func index(of ordinal: Int) -> Int? {
+    let index = lowerBound(of: ordinal)
+    return index < entries.count && entries[index].ordinal == ordinal ? index : nil
+  }
+
+  /// Returns the index of the first entry with this ordinal or a higher one.
+  func lowerBound(of ordinal: Int) -> Int {
     var (low, high) = (0, entries.count)
     while low < high {
       let middle = (low + high) / 2
       if entries[middle].ordinal < ordinal { low = middle + 1 } else { high = middle }
     }
-    return low < entries.count && entries[low].ordinal == ordinal ? low : nil
+    return low
   }
 
   /// Returns the entries of an app, newest first.
@@ -138,8 +149,15 @@ struct QueuedAlert: Sendable, Equatable {
   }
 
   var id: String { push.id }
-  var alert: AlertPresentation { push.presentation.alert ?? AlertPresentation(buttons: ["OK"]) }
+  var alert: AlertPresentation { push.presentation.listed ?? AlertPresentation(buttons: ["OK"]) }
   var choices: [AlertAction] { alert.choices }
+}
+
+/// An alert that is shown again at a later time.
+struct SnoozedAlert: Sendable, Equatable {
+  var alert: QueuedAlert
+  /// The time from which it is shown again, in seconds since 1970.
+  var until: Int
 }
 
 /// The settings of a device, independent of its user's preferences.

@@ -25,14 +25,16 @@ extension PhoneModel {
     func isNews(to entry: PhoneState.Entry) -> Bool {
       entry.push.id == id && (!entry.isRead || answer.map { entry.answer != $0 } ?? false)
     }
-    if alerts.contains(where: { $0.id == id }) || state.entries.contains(where: isNews) {
+    let isQueued = alerts.contains { $0.id == id } || state.snoozed.contains { $0.alert.id == id }
+    if isQueued || state.entries.contains(where: isNews) {
       record(.retracted(id: id, answer: answer))
     }
   }
 
   /// Handles an answer from another screen. Answers of this device's other screens are already in the history.
   mutating func takeAnswer(_ id: String, _ answer: GivenAnswer) {
-    guard answer.device != device || alerts.contains(where: { $0.id == id }) else { return }
+    let isQueued = alerts.contains { $0.id == id } || state.snoozed.contains { $0.alert.id == id }
+    guard answer.device != device || isQueued else { return }
     // View, Close and OK do not answer the question of an alert.
     retract(id, answer: ["view", "close", "ok"].contains(answer.action) ? nil : answer)
   }
@@ -43,6 +45,7 @@ extension PhoneModel {
     func isTakenBack(_ push: DevicePush) -> Bool { push.id == id && push.topic == topic }
     if alerts.first.map({ isTakenBack($0.push) }) ?? false { forgetFocus() }
     for alert in alerts where isTakenBack(alert.push) { record(.answered(ordinal: alert.ordinal, isRead: true)) }
+    for one in state.snoozed where isTakenBack(one.alert.push) { record(.answered(ordinal: one.alert.ordinal)) }
     let gone = state.entries.filter { isTakenBack($0.push) }.map(\.ordinal)
     if !gone.isEmpty { record(.cleared(gone)) }
   }
@@ -164,6 +167,8 @@ extension PhoneModel {
     case .alert: return group.map { answer([($0.first, action)]) } ?? []
     case .closeAlerts(let limit):
       return answer(alerts(closedBy: action, before: limit).map { ($0, $0.cancellation) }, isRead: false)
+    case .snoozeAlerts(let ordinals): snooze(ordinals, Snooze(rawValue: action))
+    case .snoozeEntry(let ordinal): snooze([ordinal], Snooze(rawValue: action))
     case .clearAll: clear("Clear All", state.entries.map(\.ordinal))
     case .discardSettings: settings = nil
     case .discardDraft: draft = nil

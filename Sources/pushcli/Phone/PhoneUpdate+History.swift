@@ -24,24 +24,34 @@ extension PhoneModel {
     var effects: [PhoneEffect] = []
     var parts: [Part] = []
     if push.presentation.badge != nil { parts.append(.badge) }
-    let urgency = urgency(of: push)
-    // The gateway may not have received the state of the switch yet. A critical alert sounds in silent mode too (S4).
-    if let sound = push.presentation.sound, !state.settings.isSilent || urgency == .critical {
-      let volume = Double(state.settings.volume) * push.soundVolume
-      effects.append(.play(sound: sound, volume: Int(volume.rounded()), urgency: urgency))
+    if let sound = sound(of: push) {
+      effects.append(sound)
       parts.append(.sound)
     }
     if let alert = push.presentation.alert {
       if markAlertsPresented().contains(push.id) { parts.append(.alert) }
-      if state.settings.notices == .always || (state.settings.notices == .unfocused && !hasFocus) {
-        effects.append(.notify(app: push.app.name, title: alert.title, body: alert.body))
-      }
+      effects += notices(of: alert, push)
     }
     if push.presentation.held?.by == .budget {
       notice = "\(push.app.name) has used up its alerts: more of them are kept in the center"
     }
     if !parts.isEmpty { effects.append(.presented(id: push.id, parts: parts)) }
     return effects
+  }
+
+  /// Returns the sound of a push; nil if it has none, or the switch is set to silent. The gateway may not have received
+  /// the state of the switch yet. A critical alert sounds in silent mode too (S4).
+  func sound(of push: DevicePush) -> PhoneEffect? {
+    let urgency = urgency(of: push)
+    guard let sound = push.presentation.sound, !state.settings.isSilent || urgency == .critical else { return nil }
+    let volume = Double(state.settings.volume) * push.soundVolume
+    return .play(sound: sound, volume: Int(volume.rounded()), urgency: urgency)
+  }
+
+  /// Returns the notification outside of this screen, if the settings request one now.
+  func notices(of alert: AlertPresentation, _ push: DevicePush) -> [PhoneEffect] {
+    guard state.settings.notices == .always || (state.settings.notices == .unfocused && !hasFocus) else { return [] }
+    return [.notify(app: push.app.name, title: alert.title, body: alert.body)]
   }
 
   /// Returns the urgency of the sound of a push: its level if the user allows it for the app. An alert precedes a

@@ -22,7 +22,7 @@ extension PhoneModel: ProgramModel {
   ) -> [PhoneEffect] {
     self.now = now
     let shown = attention?.ordinal
-    var effects = body(&self)
+    var effects = wake() + body(&self)
     guard effects.last != .quit else { return takeChanges().map { .save($0) } + effects }
     effects += markAlertsPresented().map { .presented(id: $0, parts: [.alert]) }
     effects += attend(hasAnswered: isFromPerson && shown != nil && shown != alerts.first?.ordinal) + turn()
@@ -135,6 +135,7 @@ extension PhoneModel: ProgramModel {
     case .press(let button): return sheetInFront == nil ? press(button) : pick(button)
     case .pressFocused: return sheetInFront.map { pick($0.focus) } ?? press(alertFocus)
     case .closeAlerts: askWhichToClose()
+    case .snooze: askHowLong()
     case .leaveAlert: return leaveAlert()
     case .mark: mark()
     case .read: read()

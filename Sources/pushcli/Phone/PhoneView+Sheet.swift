@@ -38,6 +38,7 @@ extension PhoneModel {
       switch sheet.purpose {
       case .alert: group?.first.alert.texts.first ?? ""
       case .closeAlerts: "\(alerts.count) alerts wait"
+      case .snoozeAlerts, .snoozeEntry: "Show again"
       case .clearAll, .discardSettings, .discardDraft: ""
       }
     guard !question.isEmpty, end > 0 else { return }

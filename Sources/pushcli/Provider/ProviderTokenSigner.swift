@@ -7,6 +7,9 @@ struct ProviderTokenSigner {
   private let keyID: String
   private let teamID: String
 
+  /// Makes a signer with a key in memory.
+  init(key: ES256Key, keyID: String, teamID: String) { (self.key, self.keyID, self.teamID) = (key, keyID, teamID) }
+
   /// Reads the key.
   ///
   /// - Throws: ``CommandFailure`` if the file is not an APNs key.

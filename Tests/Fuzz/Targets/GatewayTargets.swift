@@ -41,6 +41,40 @@ extension FuzzTarget {
     }
   }
 
+  /// A message in the form of ntfy or Gotify: the first byte gives the form and the content type. Then lines with the
+  /// query and with fields, an empty line and the body. An accepted message is a payload without a fault.
+  static let foreignMessage = FuzzTarget("foreign-message", maximumSize: 600) {
+    let parser = JSONParser()
+    let types = [nil, "application/json", "application/x-www-form-urlencoded", "multipart/form-data; boundary=b"]
+    return { bytes in
+      guard let first = bytes.first else { return }
+      let text = bytes.dropFirst()
+      let end = text.firstRange(of: [0x0A, 0x0A])
+      let lines = text[..<(end?.lowerBound ?? text.endIndex)].split(
+        separator: 0x0A, omittingEmptySubsequences: false
+      ).map { String(decoding: $0, as: UTF8.self) }
+      var request = ControlRequest(
+        method: "POST", target: "/?\(lines.first ?? "")", body: Array(text[(end?.upperBound ?? text.endIndex)...]),
+        authorization: nil, from: .remote)
+      for line in lines.dropFirst() {
+        let sides = line.split(separator: ":", maxSplits: 1).map(String.init)
+        if sides.count == 2 { request.fields[sides[0].lowercased()] = sides[1] }
+      }
+      request.fields["content-type"] = types[Int(first >> 2) % types.count]
+      _ = (NtfyMessage.token(of: request), GotifyMessage.token(of: request))
+      let sent: SentMessage? =
+        switch first % 4 {
+        case 0: (try? NtfyMessage(request, topic: "backup", parser: parser, now: 0))?.sent
+        case 1: (try? NtfyMessage(request, topic: nil, parser: parser, now: 0))?.sent
+        default: (try? GotifyMessage(request, parser: parser, now: 0))?.sent
+        }
+      guard let sent else { return }
+      precondition(sent.payload.count <= Limits.maximumPayloadSize)
+      guard let payload = try? parser.payload(sent.payload.span) else { fatalError("a payload is JSON") }
+      precondition(payload.faults.isEmpty, "a message of another API has no fault")
+    }
+  }
+
   /// The body of a webhook. The first byte gives its service. A message is a payload without a fault.
   static let hook = FuzzTarget("hook", maximumSize: 2_000) {
     let parser = JSONParser()
@@ -50,7 +84,7 @@ extension FuzzTarget {
       let kind = HookKind.allCases[Int(first) % HookKind.allCases.count]
       guard
         case .message(let read)? = try? WebhookFormat.read(Array(bytes.dropFirst()), Hook(kind, fields: fields)),
-        let message = try? SentMessage(read.fields)
+        let message = try? SentMessage(read.fields, now: 0)
       else { return }
       precondition(message.payload.count <= Limits.maximumPayloadSize)
       guard let payload = try? parser.payload(message.payload.span) else { fatalError("a payload is JSON") }

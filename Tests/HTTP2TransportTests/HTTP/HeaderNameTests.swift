@@ -8,8 +8,8 @@ import Testing
     unsafe Array(text.utf8).withUnsafeBytes { unsafe HeaderName($0) }
   }
 
-  /// The names that are only sent, or read on some paths only.
-  static let unread: Set<HeaderName> = [.scheme, .host, .contentLength, .contentType, .hookCredential]
+  /// The names that are only sent.
+  static let unread: Set<HeaderName> = [.scheme, .host, .contentLength, .contentType]
 
   @Test(arguments: HeaderName.allCases)
   func `a name that we read is found by its bytes`(_ name: HeaderName) {
@@ -30,7 +30,7 @@ import Testing
   @Test func `authorization and the apns fields may come once`() {
     let single: Set<HeaderName> = [
       .authorization, .apnsChannelID, .apnsCollapseID, .apnsExpiration, .apnsID, .apnsPriority, .apnsPushType,
-      .apnsRequestID, .apnsTopic, .apnsUniqueID, .apnsDeliverAt, .hookCredential,
+      .apnsRequestID, .apnsTopic, .apnsUniqueID, .apnsDeliverAt,
     ]
     #expect(Set(HeaderName.allCases.filter(\.mustBeSingle)) == single)
   }

@@ -45,6 +45,27 @@ import Testing
     #expect(message.fieldsSize <= Limits.maximumHeaderListSize)
   }
 
+  @Test(arguments: [
+    ("/ntfy/backup", true), ("/ntfy", true), ("/gotify/message?token=x", true), ("/3/device/ab", false),
+    ("/send/backup", false), ("/n", false), ("/", false), ("/nothing", false), ("/gotify", false),
+    ("/hooks/code", true), ("/hooks", false), ("/healthz", false),
+  ])
+  func `fields of other names are kept for webhooks and messages of other APIs`(_ path: String, _ isKept: Bool) {
+    let message = Message()
+    message.keep(.path, path)
+    for (name, value) in [("title", "Backup"), ("x-tags", "cd"), ("title", "other")] {
+      let (name, value) = (Array(name.utf8), Array(value.utf8))
+      let isWithin = unsafe name.withUnsafeBytes { name in
+        unsafe value.withUnsafeBytes { unsafe message.receive(name, $0) }
+      }
+      #expect(isWithin)
+    }
+    #expect(message.otherFields.map(\.name) == (isKept ? ["title", "x-tags", "title"] : []))
+    #expect(message.otherFields.map(\.value) == (isKept ? ["Backup", "cd", "other"] : []))
+    message.reset()
+    #expect(message.otherFields.isEmpty)
+  }
+
   @Test func `its fields keep their bytes however many there are`() {
     let message = Message()
     for name in HeaderName.allCases { message.keep(name, String(repeating: name.wireName.description, count: 40)) }
@@ -103,24 +124,6 @@ import Testing
     #expect(!receive("x", ""))
     message.reset()
     #expect(message.fieldListSize == 0)
-  }
-
-  @Test(arguments: [("/hooks/code", true), ("/send/code", false), ("/3/device/00", false)])
-  func `the credentials of webhooks are read for webhooks only, and one of them at most`(
-    _ path: String, _ isRead: Bool
-  ) {
-    let message = Message()
-    func receive(_ name: String, _ value: String) {
-      unsafe Array(name.utf8).withUnsafeBytes { name in
-        _ = unsafe Array(value.utf8).withUnsafeBytes { unsafe message.receive(name, $0) }
-      }
-    }
-    receive(":path", path)
-    receive("x-hub-signature-256", "sha256=00")
-    #expect(message.text(.hookCredential) == (isRead ? "sha256=00" : nil))
-    #expect(!message.hasDuplicateFields)
-    receive("x-gitlab-token", "pgs-1")
-    #expect(message.hasDuplicateFields == isRead)
   }
 
   @Test(arguments: [(0, 0), (3, 3), (4, 4), (5, 4), (100, 4)])

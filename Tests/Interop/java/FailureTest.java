@@ -46,6 +46,8 @@ class FailureTest {
     assertEquals("view", device.answer("view", pushes.get(0).text("/id")));
     device.state("unavailable", Duration.ofMinutes(1));
     device.state("registered");
+    other.faults(Map.of("reason", "ServiceUnavailable", "retry-after", 5), Map.of("drop", true, "count", 1));
+    other.faults();
     gateway.tls("expired");
     gateway.tls("valid");
     device.expectNone(push().since((long) pushes.get(1).at("/number")).within(SHORT));

@@ -74,6 +74,12 @@ import Testing
         fields: [(.apnsTopic, topic)], role: .provider),
       // No credential of this table is that of a sender.
       Route(method: "POST", pattern: "/send/{name}", path: "/send/none", role: .sender),
+      Route(method: "GET", pattern: "/beat/{name}", path: "/beat/none", role: .sender),
+      Route(method: "POST", pattern: "/beat/{name}", path: "/beat/none", role: .sender),
+      Route(method: "POST", pattern: "/ntfy/{topic}", path: "/ntfy/none", role: .sender),
+      Route(method: "PUT", pattern: "/ntfy/{topic}", path: "/ntfy/none", role: .sender),
+      Route(method: "POST", pattern: "/ntfy", path: "/ntfy", role: .sender),
+      Route(method: "POST", pattern: "/gotify/message", path: "/gotify/message", role: .sender),
       Route(method: "POST", pattern: "/hooks/{name}", path: "/hooks/none", role: .sender),
       Route(
         method: "POST", pattern: "/4/broadcasts/apps/{topic}", path: "/4/broadcasts/apps/" + topic, fields: named,

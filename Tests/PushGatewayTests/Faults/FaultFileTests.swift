@@ -17,7 +17,7 @@ import Testing
     #expect(try rules("delay: \(text)").map(\.delay) == [seconds])
   }
 
-  @Test(arguments: ["for", "delay", "count", "rate", "status", "streams", "throttle", "seed"])
+  @Test(arguments: ["for", "delay", "count", "rate", "status", "streams", "throttle", "seed", "retry-after"])
   func `no number of a scenario does more than to be refused`(_ name: String) {
     for number in [
       "-9223372036854775808", "-1", "-0.5", "9223372036854775808", "99999999999999999999999", "1e300", "-1e300",

@@ -86,6 +86,17 @@ import Testing
     #expect(seen.refused.map(\.timestamp) == [nil, clock.seconds * 1000, nil])
   }
 
+  @Test func `an answer with a reason can have retry-after`() throws {
+    let pair = try pair()
+    try set { ($0.reason, $0.retryAfter) = ("ServiceUnavailable", 5) }
+    try pair.request()
+    try set { ($0.throttle, $0.retryAfter) = (0, 7) }
+    try pair.request()
+    #expect(seen.refused.map(\.retryAfter) == [5, 7])
+    #expect(throws: FaultError.self) { try set { ($0.status, $0.retryAfter) = (503, 5) } }
+    #expect(throws: FaultError.self) { try set { ($0.reason, $0.retryAfter) = ("ServiceUnavailable", 0) } }
+  }
+
   @Test func `a status alone is answered without a reason`() throws {
     let pair = try pair()
     try set { $0.status = 502 }

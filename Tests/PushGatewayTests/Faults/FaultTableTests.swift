@@ -63,6 +63,50 @@ import Testing
     #expect(table.list(now: 0).count == Limits.maximumFaults)
   }
 
+  @Test func `a name may not occur twice in a list`() throws {
+    let table = FaultTable()
+    let error = #expect(throws: FaultError.self) { try table.set([fault("a"), fault("a")], now: 0) }
+    #expect(error?.description == #"fault "a": the name occurs twice"#)
+    #expect(!table.isArmed)
+  }
+
+  @Test func `the faults of a token replace only its own, whatever their names`() throws {
+    let table = FaultTable()
+    func names() -> [String] { table.list(now: 0).map { "\($0.rule.token ?? "-") \($0.rule.name)" } }
+    func faults(_ token: String, _ names: String...) throws -> [Fault] {
+      try names.map { name in try fault(name) { $0.token = token } }
+    }
+    try table.set([fault("1")], now: 0)
+    try table.set(faults("aa", "1", "2"), of: "aa", now: 0)
+    try table.set(faults("bb", "1"), of: "bb", now: 0)
+    #expect(names() == ["- 1", "aa 1", "aa 2", "bb 1"])
+    try table.set(faults("aa", "3"), of: "aa", now: 0)
+    try table.set([fault("1")], now: 0)
+    #expect(names() == ["bb 1", "aa 3", "- 1"])
+    table.clear(of: "bb")
+    try table.set([], of: "aa", now: 0)
+    #expect(names() == ["- 1"] && table.isArmed && table.brokenInvariant() == nil)
+  }
+
+  @Test func `completed faults of tests do not fill the table`() throws {
+    let table = FaultTable()
+    let others = try (1..<Limits.maximumFaults).map { number in
+      try fault(String(number)) { $0.app = "com.example.other" }
+    }
+    try table.set(others, now: 0)
+    for token in ["aa", "bb", "cc"] {
+      let once = try fault {
+        $0.token = token
+        $0.count = 1
+      }
+      try table.set([once], of: token, now: 0)
+      #expect(table.injection(FaultTarget(token: token, connection: 1), now: 0) != nil)
+    }
+    try table.set([fault { $0.token = "dd" }], of: "dd", now: 0)
+    let error = #expect(throws: FaultError.self) { try table.set([fault { $0.token = "ee" }], of: "ee", now: 0) }
+    #expect(error?.description == "at most 1000 faults can be set: delete the devices of ended tests first")
+  }
+
   @Test(arguments: [(0.0, 0...0), (100.0, 1000...1000), (30.0, 250...350)])
   func `a rate strikes so many of a hundred`(_ rate: Double, _ expected: ClosedRange<Int>) throws {
     let table = FaultTable()

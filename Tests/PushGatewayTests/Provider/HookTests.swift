@@ -1,5 +1,6 @@
 import Foundation
 import HTTP2Transport
+import NIOHTTP1
 import PushTesting
 import Testing
 
@@ -39,8 +40,15 @@ import Testing
     try await client.request("POST", path, fields, body: body)
   }
 
-  private func json(_ answer: Client.Answer) throws -> [String: Any] {
-    try #require(try JSONSerialization.jsonObject(with: Data(answer.body)) as? [String: Any])
+  private func json(_ answer: Client.Answer) throws -> [String: Any] { try json(answer.body) }
+
+  private func json(_ body: [UInt8]) throws -> [String: Any] {
+    try #require(try JSONSerialization.jsonObject(with: Data(body)) as? [String: Any])
+  }
+
+  /// Returns the field by which GitHub signs a body.
+  private static func signature(_ body: [UInt8], _ token: String = HookTests.token) -> (String, String) {
+    ("X-Hub-Signature-256", "sha256=" + Digest.hex(Digest.hmacSHA256(body, key: Array(token.utf8))))
   }
 
   private func waiting(_ gateway: TestGateway, _ devices: [TestDevice]) -> [Int] {
@@ -86,59 +94,106 @@ import Testing
 
   @Test func `a signature of the body is required from a service that signs`() async throws {
     try await run(Hook(.github)) { gateway, client, devices in
+      let messages = try await HTTP1Messages(gateway)
+      func post(_ body: [UInt8], _ fields: [(String, String)], path: String = "/hooks/hook") async -> Response {
+        await messages.answer(.POST, path, fields, body)
+      }
       let body = try WebhookFormatTests.body("github-pull-request")
-      func signed(_ body: [UInt8], _ token: String = HookTests.token) -> [(HeaderName, String)] {
-        [(.hookCredential, "sha256=" + Digest.hex(Digest.hmacSHA256(body, key: Array(token.utf8))))]
+      let bearer = ("Authorization", "Bearer " + HookTests.token)
+      let (own, other) = (HookTests.signature(body), HookTests.signature(body, "pgs-OTHER"))
+      let wrong = [[], [bearer], [other], [HookTests.signature(body + [32])], [other, own], [bearer, other]]
+      for fields: [(String, String)] in wrong {
+        let status = await post(body, fields).status
+        #expect(status == 401, "\(fields)")
       }
-      for fields in [[], HookTests.bearer, signed(body, "pgs-OTHER"), signed(body + [32])] {
-        let status = try await send(client, body, fields).status
-        #expect(status == 401)
+      let small = Array("{}".utf8)
+      for path in ["/hooks/none", "/hooks/", "/send/hook", "/beat/hook", "/ntfy/hook", "/gotify/message"] {
+        let status = await post(small, [HookTests.signature(small)], path: path).status
+        #expect(status == 401, "\(path)")
       }
-      let other = try await send(client, body, signed(body), path: "/hooks/none").status
-      #expect(other == 401)
+      let overHTTP2 = try await send(client, body).status
+      #expect(overHTTP2 == 401)
       #expect(waiting(gateway, devices) == [0, 0])
-      let status = try await send(client, body, signed(body)).status
+      let status = await post(body, [("X-GitHub-Event", "pull_request"), own]).status
       #expect(status == 200)
       #expect(waiting(gateway, devices) == [1, 1])
       let ping = try WebhookFormatTests.body("github-ping")
-      let ignored = try await send(client, ping, signed(ping))
+      let ignored = await post(ping, [HookTests.signature(ping)])
       #expect(ignored.status == 200)
-      #expect(try json(ignored)["result"] as? String == "ignored")
+      #expect(try json(ignored.body)["result"] as? String == "ignored")
       _ = try await gateway.parts.messages.senders.rotate("hook", token: "pgs-NEXT")
-      let old = try await send(client, body, signed(body)).status
+      let old = await post(body, [own]).status
       #expect(old == 401)
-      let next = try await send(client, body, signed(body, "pgs-NEXT")).status
+      let next = await post(body, [HookTests.signature(body, "pgs-NEXT")]).status
       #expect(next == 200)
     }
   }
 
   @Test func `a token comes in a field of the service, or in the query`() async throws {
     try await run(Hook(.gitlab)) { gateway, client, devices in
+      let messages = try await HTTP1Messages(gateway)
       let body = try WebhookFormatTests.body("gitlab-merge-request")
-      let own = try await send(client, body, [(.hookCredential, HookTests.token)]).status
-      #expect(own == 200)
+      let name = "X-Gitlab-Token"
+      for (fields, expected) in [
+        ([(name, HookTests.token)], 200), ([(name, "pgs-OTHER")], 401), ([], 401),
+        // The first field of a name counts. A signature is not a token.
+        ([(name, "x"), (name, HookTests.token)], 401), ([HookTests.signature(body)], 401),
+      ] as [([(String, String)], Int)] {
+        let status = await messages.answer(.POST, "/hooks/hook", fields, body).status
+        #expect(status == expected, "\(fields)")
+      }
       let query = try await send(client, body, [], path: "/hooks/hook?token=" + HookTests.token).status
       #expect(query == 200)
-      let wrong = try await send(client, body, [(.hookCredential, "pgs-OTHER")]).status
-      #expect(wrong == 401)
-      let twice = try await send(client, body, [(.hookCredential, "x"), (.hookCredential, HookTests.token)]).status
-      #expect(twice == 400)
-      #expect(waiting(gateway, devices) == [2, 2])
+      let both = try await send(client, body, path: "/hooks/hook?token=x").status
+      #expect(both == 200)
+      #expect(waiting(gateway, devices) == [3, 3])
     }
   }
 
-  @Test func `a webhook and a sender of messages have paths of their own`() async throws {
-    try await run(Hook(.alertmanager)) { _, client, _ in
-      let status = try await send(client, Array("x".utf8), path: "/send/hook").status
-      #expect(status == 401)
+  @Test func `a webhook is served over HTTP 1_1, up to the size of its body`() async throws {
+    try await run(Hook(.alertmanager)) { gateway, _, devices in
+      let messages = try await HTTP1Messages(gateway)
+      let bearer = ("Authorization", "Bearer " + HookTests.token)
+      func post(_ body: [UInt8], path: String = "/hooks/hook") async -> Response {
+        await messages.answer(.POST, path, [bearer, ("Content-Type", "application/json")], body)
+      }
+      let firing = try WebhookFormatTests.body("alertmanager-firing")
+      let padded = firing + [UInt8](repeating: 32, count: Limits.maximumHookSize - firing.count)
+      let largest = await post(padded)
+      #expect(largest.status == 200)
+      let id = try #require(try json(largest.body)["id"] as? String)
+      #expect(waiting(gateway, devices) == [1, 1])
+      let end = await post(try WebhookFormatTests.body("alertmanager-resolved"))
+      #expect(try json(end.body) as? [String: String] == ["result": "retracted", "id": id])
+      #expect(waiting(gateway, devices) == [0, 0])
+      let others = [
+        await post(padded + [32]).status, await post(firing, path: "/hooks/none").status,
+        await messages.answer(.GET, "/hooks/hook", [bearer], []).status,
+      ]
+      #expect(others == [413, 401, 405])
+    }
+  }
+
+  @Test func `the sender of a webhook has no other path, and no other sender has its path`() async throws {
+    let (text, json) = (Array("x".utf8), Array(#"{"topic":"hook","message":"x"}"#.utf8))
+    let paths = [("/send/hook", text), ("/ntfy/hook", text), ("/ntfy", json), ("/gotify/message", json)]
+    try await run(Hook(.alertmanager)) { gateway, client, devices in
+      for (path, body) in paths + [("/beat/hook", text)] {
+        let status = try await send(client, body, path: path).status
+        #expect(status == 401, "\(path)")
+      }
       let method = try await client.request("GET", "/hooks/hook", HookTests.bearer).status
       #expect(method == 405)
+      #expect(waiting(gateway, devices) == [0, 0])
     }
-    try await run(nil) { _, client, _ in
+    try await run(nil) { gateway, client, devices in
       let status = try await send(client, try WebhookFormatTests.body("alertmanager-firing")).status
       #expect(status == 401)
-      let message = try await send(client, Array("x".utf8), path: "/send/hook").status
-      #expect(message == 200)
+      #expect(waiting(gateway, devices) == [0, 0])
+      for (path, body) in paths {
+        let status = try await send(client, body, path: path).status
+        #expect(status == 200, "\(path)")
+      }
     }
   }
 
@@ -150,6 +205,9 @@ import Testing
       #expect(largest == 200)
       let larger = try await send(client, padded + [32]).status
       #expect(larger == 413)
+      // The token is checked before the size.
+      let unknown = try await send(client, padded + [32], [(.authorization, "bearer pgs-OTHER")]).status
+      #expect(unknown == 401)
       let other = try await send(client, try WebhookFormatTests.body("github-push"))
       #expect(other.status == 400)
       #expect(try json(other)["reason"] as? String == "BadMessage")
@@ -182,6 +240,8 @@ import Testing
       #expect(waiting(gateway, devices) == [0, 0])
       let bad = try await ask("POST", AdminPath.senderTest("mon"), #"{"body":"{}"}"#)
       #expect(bad.status == 400)
+      let beats = try await ask("POST", AdminPath.expectations(), #"{"sender":"mon","every":60,"grace":0}"#)
+      #expect(beats.status == 409)
       let sender = try await ask("POST", AdminPath.senderTest("hook"), #"{"body":"{}"}"#)
       #expect(sender.status == 409)
       let none = try await ask("POST", AdminPath.senderTest("none"), #"{"body":"{}"}"#)
@@ -189,6 +249,7 @@ import Testing
       for form in [
         #""kind":"jira""#, #""kind":"json""#, #""kind":"github","fields":{"body":"/m"}"#, #""fields":{"body":"/m"}"#,
         #""kind":"json","fields":{"at":"/m"}"#, #""kind":"json","fields":{"body":"m"}"#,
+        #""kind":"gitlab","combine":60"#,
       ] {
         let answer = try await ask(
           "POST", AdminPath.senders(), #"{"name":"x","app":"\#(topic)","recipients":["phone"],\#(form)}"#)

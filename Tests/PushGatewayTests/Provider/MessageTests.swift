@@ -1,5 +1,6 @@
 import Foundation
 import HTTP2Transport
+import NIOHTTP1
 import PushPolicy
 import PushTesting
 import Testing
@@ -159,6 +160,97 @@ import Testing
     }
   }
 
+  /// A request in the form of ntfy or Gotify, and the answer's members of the error.
+  struct Foreign: Sendable {
+    var path: String
+    var body = "x"
+    var token: String? = MessageTests.token
+    var method = "POST"
+    var fields: [(HeaderName, String)] = []
+    var status: Int
+    var code: Int
+  }
+
+  static let foreign: [Foreign] = [
+    Foreign(path: "/ntfy/backup", status: 200, code: 0),
+    Foreign(path: "/ntfy/backup?priority=4&title=a+b", method: "PUT", status: 200, code: 0),
+    Foreign(path: "/ntfy", body: #"{"topic":"backup","message":"x"}"#, status: 200, code: 0),
+    Foreign(path: "/ntfy/?priority=5", body: #"{"topic":"backup"}"#, status: 200, code: 0),
+    // The query has `Bearer pgs-TEST`.
+    Foreign(path: "/ntfy/backup?auth=QmVhcmVyIHBncy1URVNU", token: nil, status: 200, code: 0),
+    Foreign(path: "/ntfy/other", status: 401, code: 40_101),
+    Foreign(path: "/ntfy/backup", token: "x", status: 401, code: 40_101),
+    Foreign(path: "/ntfy", body: #"{"topic":"other"}"#, status: 401, code: 40_101),
+    Foreign(path: "/ntfy", body: "x", status: 400, code: 40_017),
+    Foreign(path: "/ntfy/backup/json", status: 404, code: 40_401), Foreign(path: "/ntfyx", status: 404, code: 40_401),
+    Foreign(path: "/ntfy/backup", method: "GET", status: 405, code: 40_501),
+    Foreign(
+      path: "/ntfy/backup?title=News", body: "Flash sale! Up to 70% off everything. Shop now before midnight",
+      status: 403,
+      code: 40_301),
+    Foreign(path: "/ntfy/backup", body: String(repeating: "x", count: 4097), status: 413, code: 41_301),
+    Foreign(path: "/ntfy/backup", body: String(repeating: " ", count: 32_769), status: 413, code: 41_301),
+    Foreign(path: "/gotify/message?token=pgs-TEST&message=x", body: "", token: nil, status: 200, code: 0),
+    Foreign(
+      path: "/gotify/message", body: #"{"message":"x"}"#, fields: [(.contentType, "application/json")], status: 200,
+      code: 0),
+    Foreign(path: "/gotify/message?token=x", body: #"{"message":"x"}"#, token: nil, status: 401, code: 401),
+    Foreign(path: "/gotify/message", body: "{}", status: 400, code: 400),
+    Foreign(path: "/gotify/message/1", status: 404, code: 404),
+    Foreign(path: "/gotify/message", method: "PUT", status: 405, code: 405),
+  ]
+
+  @Test func `the forms of ntfy and Gotify have the same pipeline and their own answers`() async throws {
+    try await run { gateway, client, device, _ in
+      var stored = 0
+      for one in MessageTests.foreign {
+        let own = one.token.map { [(HeaderName.authorization, "bearer " + $0)] } ?? []
+        let answer = try await client.request(
+          one.method, one.path, own + one.fields, body: one.method == "GET" ? [] : Array(one.body.utf8))
+        let record = try json(answer)
+        #expect(answer.status == one.status, "\(one.path) \(record)")
+        let code = record["code"] as? Int ?? record["errorCode"] as? Int ?? 0
+        #expect(code == one.code, "\(one.path)")
+        stored += answer.status == 200 ? 1 : 0
+        #expect(gateway.parts.mailbox.waitingCount(for: device.id) == stored, "\(one.path)")
+      }
+      let answer = try await client.request(
+        "POST", "/ntfy/backup?in=10m&tags=warning", [(.authorization, "bearer " + MessageTests.token)],
+        body: Array("Later".utf8))
+      let record = try json(answer)
+      #expect(record["time"] as? Int == Int(gateway.clock.seconds) + 600)
+      #expect(record["topic"] as? String == "backup" && record["event"] as? String == "message")
+      #expect(gateway.parts.schedule.pushes.count == 2)
+    }
+  }
+
+  @Test func `messages are served over HTTP 1_1, and JSON of ntfy also at the root`() async throws {
+    try await run { gateway, _, device, _ in
+      let messages = try await HTTP1Messages(gateway)
+      func answer(_ method: HTTPMethod, _ uri: String, _ fields: [(String, String)], _ body: String) async throws -> Int
+      {
+        await messages.answer(method, uri, fields, Array(body.utf8)).status
+      }
+      let bearer = ("Authorization", "Bearer " + MessageTests.token)
+      let statuses = [
+        try await answer(.POST, "/send/backup", [bearer], "x"),
+        try await answer(.PUT, "/ntfy/backup", [bearer, ("Title", "a"), ("X-Priority", "5")], "x"),
+        try await answer(.POST, "/", [bearer, ("x-tags", "cd")], #"{"topic":"backup"}"#),
+        try await answer(.POST, "/gotify/message", [("X-Gotify-Key", MessageTests.token)], #"{"message":"x"}"#),
+      ]
+      #expect(statuses == [200, 200, 200, 200])
+      #expect(gateway.parts.mailbox.waitingCount(for: device.id) == 4)
+      let refusals = [
+        try await answer(.POST, "/ntfy/backup", [], "x"),
+        try await answer(.POST, "/ntfy/backup", [bearer, bearer], "x"),
+        try await answer(.GET, "/", [], ""), try await answer(.DELETE, "/ntfy/backup", [bearer], ""),
+        try await answer(.POST, "/ntfy/backup", [bearer, ("origin", "https://example.com")], "x"),
+        try await answer(.POST, "/send/backup", [bearer], String(repeating: "x", count: 4097)),
+      ]
+      #expect(refusals == [401, 400, 404, 405, 403, 413])
+    }
+  }
+
   @Test func `the type of the body counts, and so does its size`() async throws {
     try await run { _, client, _, _ in
       let status10 = try await send(client, "x", [(.contentType, "image/png")]).status
@@ -201,9 +293,40 @@ import Testing
         (#"{"name":"c","app":"\#(topic)","recipients":["nobody"]}"#, 404),
         (#"{"name":"c","app":"com.example.none","recipients":["phone"]}"#, 404),
         (#"{"name":"c","app":"\#(topic)","recipients":["phone"],"rate":0}"#, 400),
+        (#"{"name":"c","app":"\#(topic)","recipients":["phone"],"combine":0}"#, 400),
       ] {
         #expect(try await ask("POST", AdminPath.senders(), body).status == status, "\(body)")
       }
+    }
+  }
+
+  @Test func `equal messages of a sender that combines them are one alert with their number`() async throws {
+    try await run { gateway, client, device, members in
+      let app = try gateway.registrations.app(topic: SampleRequest.topic).id
+      let group = try gateway.parts.groups.group(named: "ops").id
+      try await gateway.parts.messages.senders.add(
+        MessageSender(
+          name: "disk", app: app, recipients: [.device(device.id), .group(group)], rate: 60, created: 1, combine: 600),
+        token: "pgs-DISK")
+      for number in 1...3 {
+        let record = try json(try await send(client, "Disk full", to: "disk", token: "pgs-DISK"))
+        #expect(record["times"] as? Int == (number == 1 ? nil : number))
+      }
+      for one in [device] + members { #expect(gateway.parts.mailbox.waitingCount(for: one.id) == 1) }
+      let rows = try await gateway.rows(.init(device: device.id, events: [.accepted])).map(\.row.detail)
+      #expect(rows == [.nothing, .repeated(2), .repeated(3)])
+      let stream = try await TestStream.open(client, device)
+      let push = try await stream.lines(upTo: "caught-up").first { $0.type == "push" }
+      #expect(push?.text.contains("Disk full (3 times)") == true)
+      // Another text, and the same text after the window, are alerts of their own.
+      _ = try await send(client, "Disk empty", to: "disk", token: "pgs-DISK")
+      gateway.clock.advance(seconds: 600)
+      let record = try json(try await send(client, "Disk full", to: "disk", token: "pgs-DISK"))
+      #expect(record["times"] == nil)
+      #expect(gateway.parts.mailbox.waitingCount(for: device.id) == 3)
+      // Other senders send each message.
+      for _ in 0..<2 { _ = try await send(client, "Equal") }
+      #expect(gateway.parts.mailbox.waitingCount(for: device.id) == 5)
     }
   }
 

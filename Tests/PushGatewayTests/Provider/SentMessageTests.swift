@@ -137,4 +137,22 @@ import Testing
       }
     }
   }
+
+  @Test(arguments: [
+    ("Done", #"{"aps":{"alert":{"body":"Done (3 times)"}}}"#),
+    ("title=Backup&body=Failed", #"{"aps":{"alert":{"title":"Backup","body":"Failed (3 times)"}}}"#),
+    ("title=Backup&badge=2", #"{"aps":{"alert":{"title":"Backup (3 times)"},"badge":2}}"#),
+    ("badge=2", #"{"aps":{"badge":2}}"#),
+  ])
+  func `the number of equal messages is at the end of the text`(_ body: String, _ payload: String) throws {
+    let found = try message(body.utf8, SentMessageTests.form)
+    #expect(String(decoding: found.payload(times: 3), as: UTF8.self) == payload)
+    #expect(found.payload(times: 1) == found.payload)
+  }
+
+  @Test func `a text without space for the number stays as it is`() throws {
+    let body = [UInt8](repeating: UInt8(ascii: "x"), count: Limits.maximumPayloadSize - 32)
+    let found = try message(body, "text/plain")
+    #expect(found.payload(times: 1_000_000) == found.payload)
+  }
 }

@@ -131,7 +131,7 @@ import Testing
     let reading = try WebhookFormat.read(try WebhookFormatTests.body(one.name), one.hook)
     #expect(reading == one.expected)
     guard case .message(let message) = reading, !message.isResolved else { return }
-    let payload = try SentMessage(message.fields).payload
+    let payload = try SentMessage(message.fields, now: 0).payload
     let parsed = try JSONParser().payload(payload.span)
     #expect(parsed.violations.isEmpty && parsed.faults.isEmpty)
   }
@@ -188,7 +188,7 @@ import Testing
     ])
     #expect(message.fields.values.allSatisfy { $0.utf8.count <= 1_000 && $0.hasSuffix("…") })
     #expect(message.fields[.link] == nil && message.fields.count == 3)
-    #expect(try SentMessage(message.fields).payload.count <= Limits.maximumPayloadSize)
+    #expect(try SentMessage(message.fields, now: 0).payload.count <= Limits.maximumPayloadSize)
     for link in ["javascript:alert(1)", "ftp://a", "https://a b", "https://a\"", "https://ä"] {
       #expect(HookMessage([.link: link]).fields.isEmpty, "\(link)")
     }
@@ -204,7 +204,7 @@ import Testing
     for body in ["null", "[]", "7", "\"x\"", "{}", "{\"alerts\":[]}", "{\"alerts\":{},\"status\":1}"] {
       guard case .message(let message)? = try? WebhookFormat.read(Array(body.utf8), hook) else { continue }
       // Nothing to show is refused when the payload is made.
-      #expect(message.fields.isEmpty && (try? SentMessage(message.fields)) == nil, "\(body)")
+      #expect(message.fields.isEmpty && (try? SentMessage(message.fields, now: 0)) == nil, "\(body)")
     }
   }
 
@@ -225,7 +225,7 @@ import Testing
     for changed in root.changed(others) {
       let bytes = Array(try JSONEncoder().encode(changed))
       guard case .message(let message)? = try? WebhookFormat.read(bytes, one.hook) else { continue }
-      guard let payload = try? SentMessage(message.fields).payload else { continue }
+      guard let payload = try? SentMessage(message.fields, now: 0).payload else { continue }
       #expect(payload.count <= Limits.maximumPayloadSize)
       #expect(throws: Never.self) { _ = try JSONParser().payload(payload.span) }
     }

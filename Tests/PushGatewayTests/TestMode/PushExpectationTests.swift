@@ -2,6 +2,7 @@ import Testing
 
 @testable import PushCore
 @testable import PushGateway
+@testable import PushPolicy
 
 @Suite struct PushExpectationTests {
   let start = ContinuousClock.now
@@ -40,6 +41,46 @@ import Testing
     #expect(verdict(1, lastArrival: 1, now: 1.5, exactly) == .fulfilled)
     #expect(verdict(0, now: 3, exactly) == .failed)
   }
+
+  @Test func `a failure has the three pushes with the fewest differences, the last first`() throws {
+    var expectation = PushExpectation()
+    expectation.conditions = try PushCondition.list(["title": "Train", "badge": 3, "priority": 10])
+    let payloads: [JSONValue] = [
+      ["aps": ["alert": "Bus"]], ["aps": ["alert": ["title": "Train"]]],
+      ["aps": ["alert": ["title": "Train"], "badge": 3]], ["aps": ["alert": ["title": "Train"], "badge": "3"]],
+      ["aps": [:]],
+    ]
+    let pushes = payloads.enumerated().map { index, payload in
+      var push = RecordedPush.sample(index + 1)
+      push.payload = payload
+      return push
+    }
+    let view = PushRecorder.View(pushes: pushes, last: 5, dropped: 0)
+    let result = ExpectationResult(expectation, isFulfilled: false, view)
+    #expect(result.nearest.map { $0.push.number } == [3, 4, 2])
+    #expect(result.nearest[0].differences == [.init(field: "priority", expected: 10, found: nil)])
+    #expect(
+      result.nearest[1].differences == [
+        .init(field: "badge", expected: 3, found: "3"), .init(field: "priority", expected: 10, found: nil),
+      ])
+    #expect(result.words == "expected 1 accepted push, found 0 of 5 within 2s")
+  }
+
+  #if DEBUG
+    @Test func `a regular expression is compared once with each push, and the answer each time`() throws {
+      var expectation = PushExpectation()
+      expectation.conditions = try PushCondition.list(["title~": "(a|b)*c", "status": 200])
+      var push = RecordedPush.sample(1)
+      push.payload = ["aps": ["alert": ["title": .string(String(repeating: "ab", count: 100) + "c")]]]
+      push.status = 410
+      var (known, isMet): ([Int: Bool], Bool) = ([:], true)
+      let first = ReadingSteps.taken { isMet = expectation.isMet(by: push, &known) }
+      #expect(first > 200 && !isMet)
+      push.status = 200
+      let second = ReadingSteps.taken { isMet = expectation.isMet(by: push, &known) }
+      #expect(second == 0 && isMet)
+    }
+  #endif
 
   @Test func `a JSON pointer names a value`() {
     let value: JSONValue = ["a": ["b/c": [1, ["~": "x"]]], "n": 3]

@@ -119,9 +119,40 @@ import Testing
       #expect(list.value(at: "/pushes/0/number") == 2)
       #expect(list.value(at: "/pushes/1/number") == 3)
       #expect(list["dropped"] == 1)
+      // Each answer about pushes has the number, also of an expectation that may have failed for this reason.
+      let failed = try await gateway.expect(#"{"match":{"title":"Bus"},"within":"1ms"}"#)
+      #expect(failed.body["dropped"] == 1 && failed.body["recorded"] == 2)
+      #expect(try await gateway.expect("{}").body["dropped"] == 1)
+      for path in ["/report", ""] {
+        let answer = try await gateway.call("GET", path)
+        #expect(answer.body["dropped"] == 1)
+      }
       #expect(try await gateway.call("DELETE", "/pushes").body == ["removed": 2])
       #expect(try await gateway.call("GET", "/pushes").body["pushes"] == [])
     }
+  }
+
+  @Test func `two hundred expectations wait at once, and each gets its own push`() async {
+    let recorder = PushRecorder(keep: 1000)
+    let tokens = (0..<200).map { "token-\($0)" }
+    await withTaskGroup(of: (String, [String?]).self) { group in
+      for token in tokens {
+        group.addTask {
+          var expectation = PushExpectation(token: token)
+          expectation.within = .seconds(60)
+          let result = await recorder.result(of: expectation)
+          return (token, result.matched.map(\.token))
+        }
+      }
+      await eventually { recorder.waitCount == tokens.count }
+      for (number, token) in tokens.enumerated().reversed() {
+        var push = RecordedPush.sample(number)
+        push.token = token
+        recorder.add(push, at: .init(connection: 1, stream: Int32(number)))
+      }
+      for await (token, found) in group { #expect(found == [token]) }
+    }
+    #expect(recorder.waitCount == 0)
   }
 
   @Test func `a recording has each push as a line`() async throws {

@@ -30,26 +30,46 @@ import Testing
   @Test func `each file has the fields that restrict it, a type and a validator`() throws {
     #expect(WebFiles.names.contains("index.html"))
     for name in WebFiles.names {
-      let response = try #require(WebFiles.response(name, known: nil))
+      let response = try #require(WebFiles.response(name, to: BrowserFields()))
       let fields = Dictionary(uniqueKeysWithValues: response.fields.map { ("\($0.name)", $0.value) })
       #expect(fields["content-security-policy"]?.contains("unsafe") == false)
       #expect(fields["content-security-policy"]?.contains("frame-ancestors 'none'") == true)
       #expect(fields["x-content-type-options"] == "nosniff" && fields["referrer-policy"] == "no-referrer")
       #expect("\(response.contentType)" != "application/octet-stream", "\(name)")
-      let again = try #require(WebFiles.response(name, known: fields["etag"]))
+      var browser = BrowserFields()
+      browser.known = fields["etag"]
+      let again = try #require(WebFiles.response(name, to: browser))
       #expect(again.status == 304 && again.body.isEmpty)
+      #expect(again.fields.map { "\($0.name)" } == response.fields.map { "\($0.name)" })
     }
-    #expect(WebFiles.response("nothing", known: nil) == nil)
+    #expect(WebFiles.response("nothing", to: BrowserFields()) == nil)
+  }
+
+  @Test(
+    arguments: [
+      ("push.example.org", true), ("push.example.org:2197", true), ("192.0.2.1:2197", true),
+      ("localhost", false), ("pushgateway.localhost:2197", false), ("127.0.0.1:2197", false), ("[::1]:2197", false),
+    ] as [(String, Bool)])
+  func `browsers use HTTPS only for a name that is not this machine's own`(_ authority: String, _ isExpected: Bool) {
+    var browser = BrowserFields()
+    browser.authority = authority
+    func age() -> String? {
+      WebSecurity.fields(browser).first { "\($0.name)" == "strict-transport-security" }?.value
+    }
+    #expect(age() == (isExpected ? "max-age=31536000" : nil))
+    // Over HTTP/1.1, which has no TLS, the field is invalid (RFC 6797 §7.2).
+    (browser.authority, browser.host) = (nil, authority)
+    #expect(age() == nil)
   }
 
   @Test func `the worker begins with the version of the page`() throws {
-    let worker = try #require(WebFiles.response("worker.js", known: nil))
+    let worker = try #require(WebFiles.response("worker.js", to: BrowserFields()))
     #expect(String(decoding: worker.body, as: UTF8.self).hasPrefix("const version = \""))
   }
 
   @Test func `the page contains its style sheet`() throws {
-    let page = try #require(WebFiles.response("index.html", known: nil))
-    let style = try #require(WebFiles.response("style.css", known: nil))
+    let page = try #require(WebFiles.response("index.html", to: BrowserFields()))
+    let style = try #require(WebFiles.response("style.css", to: BrowserFields()))
     let text = String(decoding: page.body, as: UTF8.self)
     #expect(text.contains("<style>" + String(decoding: style.body, as: UTF8.self) + "</style>"))
     #expect(!text.contains("stylesheet"))

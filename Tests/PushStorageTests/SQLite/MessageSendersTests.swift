@@ -33,6 +33,14 @@ import Testing
     }
   }
 
+  @Test func `the time in which equal messages are one is stored`() async throws {
+    var sender = sender("backup")
+    sender.combine = 600
+    try await senders.add(sender, token: "pgs-1")
+    #expect(senders.list == [sender])
+    #expect(try MessageSenders(store: store).list == [sender])
+  }
+
   @Test func `another token replaces the first, and a removed sender has none`() async throws {
     try await senders.add(sender("backup"), token: "pgs-1")
     #expect(try await senders.rotate("backup", token: "pgs-2").name == "backup")

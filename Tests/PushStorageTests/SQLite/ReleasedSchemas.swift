@@ -257,6 +257,21 @@ enum ReleasedSchemas {
         INSERT INTO sender VALUES ('backup', x'06', 1, '[1,-1]', 60, 1700000000000, NULL);
         """),
     Step(
+      migration: "heartbeats",
+      dump: """
+        CREATE TABLE expectation (
+          sender TEXT PRIMARY KEY, every INTEGER NOT NULL, grace INTEGER NOT NULL, beat INTEGER, due INTEGER NOT NULL,
+          late INTEGER
+        );
+        INSERT INTO expectation VALUES ('backup', 86400, 3600, NULL, 1700090000000, 1);
+        """),
+    Step(
+      migration: "combined messages",
+      dump: """
+        ALTER TABLE sender ADD COLUMN combine INTEGER;
+        INSERT INTO sender VALUES ('ci', x'07', 1, '[1]', 60, 1700000000000, NULL, 600);
+        """),
+    Step(
       migration: "webhooks",
       dump: """
         ALTER TABLE sender ADD COLUMN hook TEXT;
@@ -265,7 +280,7 @@ enum ReleasedSchemas {
           sender TEXT NOT NULL, subject TEXT NOT NULL, apns_id BLOB NOT NULL, at INTEGER NOT NULL,
           PRIMARY KEY (sender, subject)
         );
-        INSERT INTO sender VALUES ('code', x'07', 1, '[1]', 60, 1700000000000, NULL, '{"kind":"github"}', 'pgs-1');
+        INSERT INTO sender VALUES ('code', x'08', 1, '[1]', 60, 1700000000000, NULL, NULL, '{"kind":"github"}', 'pgs-1');
         INSERT INTO hook_push VALUES ('code', 'ab', zeroblob(20), 1700000000000);
         """),
   ]

@@ -160,6 +160,39 @@ import Testing
     #expect(try rows(stores[0]) == rows(stores[1]))
   }
 
+  @Test func `a late heartbeat is reported once by two gateways, and so is the one that ends it`() async throws {
+    let senders = try stores.map { try MessageSenders(store: $0) }
+    let scheduled = try stores.map { try ScheduledPushes(store: $0) }
+    let expected = scheduled.map { Expectations($0) }
+    try await senders[0].add(
+      MessageSender(name: "backup", app: 1, recipients: [.device(1)], rate: 60, created: 1), token: "secret")
+    try await expected[0].set(Expectation(sender: "backup", every: 60, grace: 0, from: 0))
+    try await follow()
+    #expect(scheduled.map(\.next) == [60_000, 65_000])
+    _ = try await expected[1].beat("backup", at: 30_000) { _ in [] }
+    try await follow()
+    let lists = (try await expected[0].list(), try await expected[1].list())
+    #expect(lists.0 == lists.1 && lists.0.map(\.due) == [90_000])
+    // Neither gateway has the change of the other when it looks for late heartbeats.
+    for (number, expected) in expected.enumerated() {
+      let pushes = try await expected.findLate(at: 90_000) { _ in
+        [ScheduledPush(samplePush(number), at: 90_000, expires: nil, team: nil)]
+      }
+      #expect(pushes.map(\.id) == (number == 0 ? [.number(0)] : []))
+    }
+    for (number, expected) in expected.enumerated().reversed() {
+      let beat = try await expected.beat("backup", at: 95_000) { _ in
+        [ScheduledPush(samplePush(10 + number), at: 95_000, expires: nil, team: nil)]
+      }
+      #expect(beat?.pushes.map(\.id) == (number == 1 ? [.number(11)] : []))
+    }
+    try await follow()
+    for scheduled in scheduled {
+      #expect(try await scheduled.due(at: 95_000, limit: 9).map(\.push.id) == [.number(0), .number(11)])
+    }
+    #expect(try rows(stores[0]) == rows(stores[1]))
+  }
+
   @Test func `changes of both at once count one after another`() async throws {
     try await withThrowingTaskGroup(of: Void.self) { group in
       for (number, store) in stores.enumerated() {

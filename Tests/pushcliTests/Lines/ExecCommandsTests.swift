@@ -6,7 +6,8 @@ import Testing
 
 @Suite struct ExecCommandsTests {
   let commands = ExecCommands(
-    everything: "all", pairs: ["com.example.news=news", "critical=loud=er", "answered=tell", "=none", "nothing="])
+    everything: "all",
+    pairs: ["com.example.news=news", "critical=loud=er", "answered=tell", "retracted=forget", "=none", "nothing="])
 
   func push(_ topic: String, level: String = "active", _ aps: String = "", _ rest: String = "") throws -> DevicePush {
     let line = """
@@ -22,8 +23,17 @@ import Testing
     #expect(commands.command(for: try push("com.example.other", level: "critical")) == "loud=er")
     #expect(commands.command(for: try push("com.example.other")) == "all")
     #expect(commands.answered == "tell")
+    #expect(commands.retracted == "forget")
+    #expect(!ExecCommands(everything: nil, pairs: ["retracted=x"]).isEmpty)
     #expect(ExecCommands(everything: nil, pairs: ["critical=x"]).command(for: try push("com.example.news")) == nil)
     #expect(ExecCommands(everything: nil, pairs: []).isEmpty)
+  }
+
+  @Test func `a command for a retraction gets the id of the push`() {
+    let command = PushCommand(retracted: "an-id", topic: "com.example.news", "forget")
+    #expect(
+      command.environment == ["PUSH_EVENT": "retracted", "PUSH_ID": "an-id", "PUSH_TOPIC": "com.example.news"])
+    #expect(command.seq == 0)
   }
 
   @Test func `a command gets all fields, and nothing that a terminal obeys`() throws {

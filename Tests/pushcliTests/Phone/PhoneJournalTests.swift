@@ -33,6 +33,7 @@ import Testing
       .retracted(id: "push-3", answer: GivenAnswer(action: "a\"b", device: "laptop")),
       .pending(.init(id: "push-1", action: "view")), .answersSent, .pending(.init(id: "push-2", action: "a\"b")),
       .pending(.init(id: "push-3", action: "ok")), .answerTaken(id: "push-3"),
+      .snoozed(ordinal: 2, until: 1_763_129_700), .snoozed(ordinal: 3, until: 5), .woken(ordinal: 3),
       .gap(dropped: 4), .renumbered(NumberingEpoch("cell-1")), .passed(seq: 9),
       .gapNoted,
       .gap(dropped: 2), .preferences(preferences),

@@ -31,12 +31,34 @@ import Testing
 
   @Test func `the center is bounded, and keeps the newest`() {
     var state = PhoneState()
-    let count = PhoneState.maximumEntries * 2
+    let count = PhoneState.maximumEntries + 1_000
     for seq in 1...count { state.apply(.received(Sample.push(UInt64(seq), badge: 1))) }
-    #expect((PhoneState.maximumEntries...PhoneState.maximumEntries * 11 / 10).contains(state.entries.count))
+    #expect(state.entries.count == PhoneState.maximumEntries)
     #expect(state.entries.last?.push.seq == UInt64(count))
     #expect(state.index(of: state.entries[17].ordinal) == 17)
     #expect(state.index(of: 1) == nil)
+  }
+
+  @Test func `restored entries return to their places, once and within the limit`() {
+    var state = PhoneState()
+    for seq in 1...UInt64(6) { state.apply(.received(Sample.push(seq, badge: 1))) }
+    let all = state.entries
+    state.apply(.cleared([1, 3, 4, 6]))
+    state.apply(.restored([all[3], all[0], all[1]]))
+    state.apply(.restored([all[5]]))
+    state.apply(.restored([all[5], all[2]]))
+    #expect(state.entries == all)
+
+    // A journal has one line for each restored entry.
+    for seq in 7...UInt64(PhoneState.maximumEntries) { state.apply(.received(Sample.push(seq, badge: 1))) }
+    let full = state.entries
+    state.apply(.cleared(full.map(\.ordinal)))
+    for entry in full { state.apply(.restored([entry])) }
+    #expect(state.entries.map(\.ordinal) == full.map(\.ordinal))
+    state.apply(.cleared([1]))
+    state.apply(.received(Sample.push(UInt64(PhoneState.maximumEntries) + 1, badge: 1)))
+    state.apply(.restored([full[0]]))
+    #expect(state.entries.count == PhoneState.maximumEntries && state.entries.first?.ordinal == 2)
   }
 
   @Test func `what a gateway says to have dropped is counted up to a bound`() {

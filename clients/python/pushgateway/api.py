@@ -19,6 +19,7 @@ ROUTES = {
     "remove_device": ("DELETE", "/test/v1/devices/{token}"),
     "answer": ("POST", "/test/v1/devices/{token}/answer"),
     "set_token": ("PUT", "/test/v1/tokens/{token}"),
+    "set_faults": ("PUT", "/test/v1/tokens/{token}/faults"),
     "expect": ("POST", "/test/v1/expect"),
     "list_pushes": ("GET", "/test/v1/pushes"),
     "remove_pushes": ("DELETE", "/test/v1/pushes"),
@@ -115,9 +116,20 @@ class GatewayAPI:
         """Answers a push as its user, by default the newest, and returns the action that counts."""
         return self._call("answer", _given(action=action, id=id), token=token)["action"]
 
-    def set_token(self, token: str, state: str, *, count: int | None = None, lasts: str | float | None = None) -> None:
-        """Sets the state of a token: for all pushes, for `count` pushes, or for a time."""
-        self._call("set_token", _given(state=state, count=count, **{"for": duration(lasts)}), token=token)
+    def set_token(
+        self, token: str, state: str, *, count: int | None = None, lasts: str | float | None = None,
+        retry_after: int | None = None,
+    ) -> None:
+        """Sets the state of a token: for all pushes, for `count` pushes, or for a time.
+
+        `retry_after` is the number of seconds in the field `retry-after` of the states `throttled` and `unavailable`.
+        """
+        members = _given(state=state, count=count, **{"for": duration(lasts), "retry-after": retry_after})
+        self._call("set_token", members, token=token)
+
+    def set_faults(self, token: str, faults: list[dict[str, Any]]) -> list[dict[str, str]]:
+        """Sets the faults of a token, in place of its earlier faults and its state. Returns the name and the effect of each."""
+        return self._call("set_faults", {"faults": faults}, token=token)["faults"]
 
     def expect(self, expectation: dict[str, Any]) -> dict[str, Any]:
         """Waits for pushes. `expectation` has the members of the schema `Expectation`.
@@ -150,7 +162,7 @@ class GatewayAPI:
         return self._call("picture", query={"theme": theme, "size": size}, number=number)
 
     def report(self) -> dict[str, Any]:
-        """The reaction of the sender to each refusal."""
+        """The reaction of the sender to each refusal, and its mistakes in accepted pushes."""
         return self._call("report")
 
     def clock(self) -> dict[str, Any]:

@@ -219,16 +219,26 @@ class Device:
         """Answers a push as the user, by default the newest, and returns the action that counts."""
         return self.gateway.answer(self.token, action, push.id if push else None)
 
-    def state(self, state: str, *, count: int | None = None, lasts: str | float | None = None) -> None:
+    def state(
+        self, state: str, *, count: int | None = None, lasts: str | float | None = None, retry_after: int | None = None,
+    ) -> None:
         """Sets the answers to the next pushes: for `count` of them, for a time, or for all.
 
         States: `unregistered` (410), `other-environment` (400), `throttled` (429), `unavailable` (503),
-        `accepted-and-dropped` (200), and `registered`, which ends the others.
+        `accepted-and-dropped` (200), and `registered`, which ends the others. `retry_after` is the number of seconds in the field
+        `retry-after`; `throttled` has 1 by default.
         """
-        self.gateway.set_token(self.token, state, count=count, lasts=lasts)
+        self.gateway.set_token(self.token, state, count=count, lasts=lasts, retry_after=retry_after)
+
+    def faults(self, *faults: dict[str, Any]) -> None:
+        """Sets the faults of the requests to this token, in place of its earlier faults and its state; without arguments they end.
+
+        A fault has the keys of a scenario file, as `{"reason": "ServiceUnavailable", "count": 2}` or `{"goaway": "Shutdown"}`.
+        """
+        self.gateway.set_faults(self.token, list(faults))
 
     def report(self) -> list[ReportLine]:
-        """The refusals, each with the reaction of the sender until now."""
+        """The refusals, each with the reaction of the sender until now, and the mistakes in accepted pushes."""
         lines = map(ReportLine, self.gateway.report()["lines"])
         return [line for line in lines if line.token == self.token]
 

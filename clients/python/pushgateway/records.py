@@ -44,6 +44,7 @@ class Push(Record):
     outcome: str
     status: int | None
     reason: str | None
+    retry_after: int | None
     states: list[str]
     presented: list[str]
     suppressed: list[dict[str, str]]
@@ -87,7 +88,10 @@ class Push(Record):
 
 
 class ReportLine(Record):
-    """A refusal, and the reaction of the sender: `handled`, `retried-too-early`, `retried` or `never-retried`."""
+    """A refusal, and the reaction of the sender: `handled`, `retried-too-early`, `retried` or `never-retried`.
+
+    The verdict of a request that is wrong itself is `mistake`. `expected` is the correct behavior.
+    """
 
     number: int
     id: str

@@ -12,6 +12,8 @@ trap 'rm -rf "$work"' EXIT
 case $package in
   https://* | file://*)
     file=$work/${package##*/}
+    # The image debian:12 has no curl.
+    command -v curl >/dev/null || { apt-get update -qq; apt-get install -qq --no-install-recommends ca-certificates curl; }
     curl --fail --silent --show-error --location --output "$file" "$package" ;;
   *) file=$(realpath "$package") ;;
 esac

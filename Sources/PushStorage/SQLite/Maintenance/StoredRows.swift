@@ -33,6 +33,7 @@ package enum StoredRows {
     try AuditTrail.checkRows(db)
     try AdministratorTokens.checkRows(db)
     try MessageSenders.checkRows(db)
+    try Expectations.checkRows(db)
     try ScheduledPushes.checkRows(db)
     try Retractions.checkRows(db)
     try Groups.checkRows(db)

@@ -23,15 +23,17 @@ package struct MessageSender: Sendable, Equatable {
   package var created: Int64
   /// The start of the hour in which the token was last used, in seconds since 1970; nil if it was never used.
   package var lastUsed: Int64?
+  /// The time in seconds in which equal messages become one; nil: each is a push of its own.
+  package var combine: Int64?
   /// The form of the requests of a webhook; nil for a sender of messages.
   package var hook: Hook?
 
   package init(
     name: String, app: AppID, recipients: [Recipient], rate: Int, created: Int64, lastUsed: Int64? = nil,
-    hook: Hook? = nil
+    combine: Int64? = nil, hook: Hook? = nil
   ) {
     (self.name, self.app, self.recipients, self.rate) = (name, app, recipients, rate)
-    (self.created, self.lastUsed, self.hook) = (created, lastUsed, hook)
+    (self.created, self.lastUsed, self.combine, self.hook) = (created, lastUsed, combine, hook)
   }
 
   /// The description of a valid name, for messages with "expected".
@@ -85,18 +87,20 @@ package final class MessageSenders: Sendable {
   /// All senders, sorted by name.
   package var list: [MessageSender] { state.withLock { $0.senders }.values.sorted { $0.name < $1.name } }
 
-  /// Returns the sender of a name if this is the text of its token, and records the hour of its use.
+  /// Returns the sender of a token, and records the hour of its use.
   ///
-  /// - Parameter now: seconds since 1970.
-  package func find(_ name: String, token: String, now: Int64) -> MessageSender? {
+  /// - Parameters:
+  ///   - name: the name that the sender must have; nil for any.
+  ///   - now: seconds since 1970.
+  package func find(_ name: String?, token: String, now: Int64) -> MessageSender? {
     let hash = Digest.sha256(Array(token.utf8))
     return state.withLock { state in
-      guard var sender = state.senders[hash], sender.name == name else { return nil }
+      guard var sender = state.senders[hash], name == nil || sender.name == name else { return nil }
       let hour = now - now % MessageSenders.useStep
       if sender.lastUsed ?? .min < hour {
         sender.lastUsed = hour
         state.senders[hash] = sender
-        state.used.insert(name)
+        state.used.insert(sender.name)
       }
       return sender
     }
@@ -139,12 +143,12 @@ package final class MessageSenders: Sendable {
       }
       try db.execute(
         sql: """
-          INSERT INTO sender (name, token_hash, app, recipients, rate, created, hook, secret)
-            VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+          INSERT INTO sender (name, token_hash, app, recipients, rate, created, combine, hook, secret)
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
           """,
         arguments: [
           sender.name, Data(hash), sender.app.row, "\(sender.recipients.map(\.stored))", sender.rate, sender.created,
-          hook, secret,
+          sender.combine, hook, secret,
         ])
       db.afterNextTransaction { [self] _ in
         state.withLock { state in
@@ -178,14 +182,16 @@ package final class MessageSenders: Sendable {
     return sender
   }
 
-  /// Removes a sender, which revokes its token.
+  /// Removes a sender, which revokes its token, and its expectation.
   ///
   /// - Throws: ``RegistrationRefusal`` if there is no sender of this name, and ``StoreError``.
   @inline(never)
   package func remove(_ name: String) async throws {
     _ = try sender(named: name)
     try await store.write { [self] db in
-      try db.execute(sql: "DELETE FROM hook_push WHERE sender = ?", arguments: [name])
+      for table in ["expectation", "hook_push"] {
+        try db.execute(sql: "DELETE FROM \(table) WHERE sender = ?", arguments: [name])
+      }
       try db.execute(sql: "DELETE FROM sender WHERE name = ?", arguments: [name])
       db.afterNextTransaction { [self] _ in
         state.withLock { state in
@@ -202,8 +208,10 @@ package final class MessageSenders: Sendable {
   package func forget(_ app: AppID) async throws {
     guard list.contains(where: { $0.app == app }) else { return }
     try await store.write { [self] db in
-      try db.execute(
-        sql: "DELETE FROM hook_push WHERE sender IN (SELECT name FROM sender WHERE app = ?)", arguments: [app.row])
+      for table in ["expectation", "hook_push"] {
+        try db.execute(
+          sql: "DELETE FROM \(table) WHERE sender IN (SELECT name FROM sender WHERE app = ?)", arguments: [app.row])
+      }
       try db.execute(sql: "DELETE FROM sender WHERE app = ?", arguments: [app.row])
       db.afterNextTransaction { [self] _ in
         state.withLock { state in
@@ -246,7 +254,7 @@ package final class MessageSenders: Sendable {
 
   private static func load(_ db: Database) throws -> State {
     let rows = try PreparedStatement(
-      db, "SELECT name, token_hash, app, recipients, rate, created, last_used, hook, secret FROM sender")
+      db, "SELECT name, token_hash, app, recipients, rate, created, last_used, combine, hook, secret FROM sender")
     var state = State()
     while try rows.next() {
       let recipients: [Int64] = try rows.json(3)
@@ -257,8 +265,9 @@ package final class MessageSenders: Sendable {
         recipients: recipients.compactMap { MessageSender.Recipient(stored: $0) }, rate: Int(rate),
         created: try rows.integer(5, in: ColumnBounds.milliseconds),
         lastUsed: try rows.optionalInteger(6, in: ColumnBounds.seconds),
-        hook: rows.isNull(7) ? nil : try rows.json(7, as: Hook.self))
-      state.secrets[name] = try rows.optionalText(8)
+        combine: try rows.optionalInteger(7, in: ColumnBounds.combineTime),
+        hook: rows.isNull(8) ? nil : try rows.json(8, as: Hook.self))
+      state.secrets[name] = try rows.optionalText(9)
     }
     return state
   }

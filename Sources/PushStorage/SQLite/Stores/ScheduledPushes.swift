@@ -68,24 +68,26 @@ package final class ScheduledPushes: Sendable {
     var count = 0
     var apps: [AppID: Int] = [:]
     var teams: [String: Int] = [:]
-    /// The time of the earliest push, or an earlier one.
+    /// The time of the earliest push or of the earliest heartbeat that becomes late, or an earlier one.
     var next: Int64?
     /// Called when another gateway has scheduled a push.
     var adopted: @Sendable () -> Void = {}
   }
 
-  private let store: SQLiteStore
+  let store: SQLiteStore
   private let state: Mutex<State>
   private let queue = CommitQueue<ScheduledPush, Outcome>()
 
   package init(store: SQLiteStore) throws(StoreError) {
     self.store = store
     state = Mutex(try store.load(ScheduledPushes.load))
-    store.replica.onChange(of: ["scheduled"]) { [weak self] db, changes in self?.adopt(changes, db) }
+    store.replica.onChange(of: ["scheduled", "expectation"]) { [weak self] db, changes in
+      try self?.adopt(changes, db)
+    }
   }
 
-  /// The time in milliseconds since 1970 at which the first push becomes due, or shortly before; nil if there are no
-  /// pushes.
+  /// The time in milliseconds since 1970 at which the first push becomes due or the first heartbeat late, or shortly
+  /// before; nil if there are no pushes, and no heartbeats are expected.
   package var next: Int64? { state.withLock { $0.next } }
 
   /// The number of scheduled pushes.
@@ -144,12 +146,16 @@ package final class ScheduledPushes: Sendable {
     return db.changesCount > 0
   }
 
-  /// Takes over pushes that another gateway has scheduled. That gateway delivers them; in case it has failed, this
+  /// Takes over pushes that another gateway has scheduled, and heartbeats that it expects. That gateway delivers them; in case it has failed, this
   /// one checks them ``takeoverTime`` later.
-  private func adopt(_ changes: [RowChange], _ db: Database) {
+  private func adopt(_ changes: [RowChange], _ db: Database) throws {
+    let isExpected = changes.contains { $0.table == "expectation" }
+    let due = try isExpected ? Expectations.next(db) : nil
+    let late = due.map { $0 + ScheduledPushes.takeoverTime }
     db.afterNextTransaction { [weak self] _ in
       let listener = self?.state.withLock { state in
-        for change in changes where change.kind != .update {
+        if let late { state.next = min(state.next ?? .max, late) }
+        for change in changes where change.table == "scheduled" && change.kind != .update {
           guard let app = change.values["app"]?.integer else { continue }
           state.count(AppID(row: app), change.values["team"]?.text, by: change.kind == .insert ? 1 : -1)
           guard change.kind == .insert, let time = change.values["at"]?.integer else { continue }
@@ -168,7 +174,41 @@ package final class ScheduledPushes: Sendable {
   /// Sets the callback for pushes that another gateway has scheduled.
   package func onAdoption(_ adopted: @escaping @Sendable () -> Void) { state.withLock { $0.adopted = adopted } }
 
+  /// Runs a change that may schedule pushes, in one transaction with them. The limits do not apply to these pushes.
+  ///
+  /// - Throws: an error of `change`, and ``StoreError``.
+  @inline(never)
+  func change<Value: Sendable>(
+    _ change: @escaping @Sendable (Database) throws -> (Value, [ScheduledPush])
+  ) async throws -> Value {
+    do {
+      return try await store.write { [self] db in
+        let (value, pushes) = try change(db)
+        let stored = try pushes.filter { try ScheduledPushes.insert($0, db) }
+        let next = try ScheduledPushes.next(db)
+        db.afterNextTransaction { [self] _ in
+          state.withLock { state in
+            for push in stored { state.count(push.app, push.team, by: 1) }
+            state.next = next
+          }
+        }
+        return value
+      }
+    } catch let error as StoreError {
+      // The commit may have happened, as in ``remove(_:)``.
+      state.withLock { $0.next = $0.next ?? 0 }
+      throw error
+    }
+  }
+
   // MARK: Reading
+
+  /// Returns the time of the first push or of the first heartbeat that becomes late; nil if there is none.
+  private static func next(_ db: Database) throws -> Int64? {
+    let push = try Int64.fetchOne(db, sql: "SELECT min(at) FROM scheduled")
+    let heartbeat = try Expectations.next(db)
+    return [push, heartbeat].compactMap(\.self).min()
+  }
 
   /// Returns the due pushes after `position`, in the order of their times, without the pushes of `apps`.
   ///
@@ -188,7 +228,7 @@ package final class ScheduledPushes: Sendable {
   /// ``next`` may not have been stored.
   package func refresh() async throws {
     try await store.change { [self] db in
-      let next = try Int64.fetchOne(db, sql: "SELECT min(at) FROM scheduled")
+      let next = try ScheduledPushes.next(db)
       state.withLock { $0.next = next }
     }
   }
@@ -282,7 +322,7 @@ package final class ScheduledPushes: Sendable {
                 team: row["team"]))
           }
         }
-        let next = try Int64.fetchOne(db, sql: "SELECT min(at) FROM scheduled")
+        let next = try ScheduledPushes.next(db)
         // Writes run one at a time: later additions are counted after this.
         let gone = removed
         db.afterNextTransaction { [self] _ in
@@ -319,6 +359,7 @@ package final class ScheduledPushes: Sendable {
       state.count(AppID(row: try rows.integer(0, in: ColumnBounds.app)), try rows.optionalText(1), by: 1)
       state.next = min(state.next ?? .max, try rows.integer(2, in: ColumnBounds.milliseconds))
     }
+    if let heartbeat = try Expectations.next(db) { state.next = min(state.next ?? .max, heartbeat) }
     return state
   }
 

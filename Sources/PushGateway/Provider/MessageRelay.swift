@@ -1,0 +1,45 @@
+import GatewayProtocol
+import HTTP2Transport
+import NIOCore
+import PushCore
+import Synchronization
+
+/// Passes messages that arrive over HTTP/1.1, outside of the event loops, to one of the loops.
+///
+/// The APIs of ntfy and Gotify are used over HTTP/1.1 by most programs.
+final class MessageRelay: Sendable {
+  private let api = Mutex<NIOLoopBound<ProviderAPI>?>(nil)
+  /// The environment of the app's registrations.
+  private let environment: Environment
+
+  init(environment: Environment) { self.environment = environment }
+
+  /// Uses the API of an event loop; the first one stays.
+  func attach(_ api: NIOLoopBound<ProviderAPI>) { self.api.withLock { $0 = $0 ?? api } }
+
+  /// Returns the path of a message over HTTP/1.1; nil for any other request.
+  ///
+  /// ntfy takes messages in JSON at the root, and some clients of ntfy have no setting for another path. Over HTTP/2
+  /// the root belongs to the API of APNs.
+  static func path(_ path: Substring, method: String) -> String? {
+    if path == "/", method == "POST" || method == "PUT" { return "\(Paths.ntfy)" }
+    return MessageDoor(path: path) == nil ? nil : String(path)
+  }
+
+  /// Returns the response to a request that has a form of messages.
+  func answer(_ request: ControlRequest, _ door: MessageDoor) async -> Response {
+    var request = request
+    request.environment = environment
+    guard let api = self.api.withLock({ $0 }) else {
+      return door.response(to: MessageRefusal(Rejection(.serviceUnavailable)))
+    }
+    return await withCheckedContinuation { [request] continuation in
+      api.eventLoop.execute {
+        api.value.serve(
+          MessageExchange(
+            request: request, door: door, isTooLarge: request.body.count > door.maximumBodySize,
+            eventLoop: api.eventLoop, respond: { continuation.resume(returning: $0) }))
+      }
+    }
+  }
+}
