@@ -24,6 +24,11 @@ struct HookMessage: Sendable, Equatable {
     }
   }
 
+  /// Returns the identifier of a subject: 32 hex digits, which are also the collapse id of its pushes.
+  static func identifier(_ subject: String) -> String {
+    String(Digest.hex(Digest.sha256(Array(subject.utf8))).prefix(32))
+  }
+
   /// The maximum sizes of the fields in bytes. A payload has space for all of them, with escapes.
   private static func maximumSize(_ field: Field) -> Int {
     switch field {

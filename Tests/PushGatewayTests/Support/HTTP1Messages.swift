@@ -3,6 +3,7 @@ import NIOHTTP1
 import PushTesting
 
 @testable import HTTP2Transport
+@testable import PushCore
 @testable import PushGateway
 
 /// Messages of senders over HTTP/1.1, from the head of a request to the response, without a socket.
