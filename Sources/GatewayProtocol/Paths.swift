@@ -16,6 +16,8 @@ package enum Paths {
   package static let ntfy: StaticString = "/ntfy"
   /// Messages in the form of Gotify.
   package static let gotify: StaticString = "/gotify/message"
+  /// Webhooks of services; the name of a sender follows. Apple has no such path.
+  package static let hooks: StaticString = "/hooks/"
   /// Broadcasts to a channel of an app, whose bundle id follows.
   package static let broadcast: StaticString = "/4/broadcasts/apps/"
   /// The management of an app's channels; its bundle id follows.

@@ -276,6 +276,16 @@ package enum Limits {
   package static let maximumHeartbeatTime = 366 * 86_400
   /// The maximum size in bytes of a message's request: that of a payload.
   package static let maximumMessageSize = maximumPayloadSize
+  /// The maximum size in bytes of the body of a webhook: alerts of a group with 200 members, or an event of a code host.
+  /// A client without a credential may have four of them incomplete (``maximumUnauthenticatedSize``), and each connection
+  /// of HTTP/1.1 one (``maximumHTTP1Connections``).
+  package static let maximumHookSize = 256 << 10
+  /// The maximum number of subjects of a webhook whose last push is remembered: more alerts than anyone looks at.
+  package static let maximumHookSubjects = 1_000
+  /// The maximum number of alerts of a group that a message describes.
+  package static let maximumHookLines = 10
+  /// The maximum size in bytes of a JSON pointer to a field of a webhook.
+  package static let maximumPointerSize = 256
   /// The maximum size in bytes of the request of a message in the form of another API: programs send more than the
   /// message in it, such as all labels of an alert. The payload has the usual limit.
   package static let maximumForeignMessageSize = 32 << 10

@@ -23,7 +23,8 @@ extension AdminAPI {
       registrations: registrations, groups: parts.groups, pushes: parts.pushes, schedule: parts.schedule,
       environment: parts.environment, clock: clock)
     let senders = SendersAPI(
-      registrations: registrations, groups: parts.groups, senders: parts.messages.senders, clock: clock)
+      registrations: registrations, groups: parts.groups, senders: parts.messages.senders, test: HookTest(parts),
+      clock: clock)
     let tokens = TokensAPI(remote: parts.remote, clock: clock, authority: authority)
     let channels = ChannelsAPI(
       registrations: registrations, channels: parts.channels, broadcasts: parts.broadcasts,
@@ -40,6 +41,15 @@ extension AdminAPI {
       audit: AuditAPI(audit: parts.audit, clock: clock), lists: ListsAPI(parts), others: others,
       publicRoutes: certificates?.publicRoutes ?? [], status: status,
       backup: backup ?? parts.housekeeping.save, compact: compact, authority: authority, metrics: metrics)
+  }
+}
+
+extension HookTest {
+  init(_ parts: GatewayParts) {
+    self.init(
+      recipients: MessageRecipients(
+        registrations: parts.registrations, groups: parts.groups, conditions: parts.conditions),
+      environment: parts.environment, clock: parts.clock)
   }
 }
 

@@ -1,5 +1,6 @@
 import GatewayProtocol
 import HTTP2Transport
+import PushCore
 
 /// The kinds of requests, by their paths.
 extension Message {

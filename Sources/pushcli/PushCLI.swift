@@ -67,7 +67,7 @@ struct PushCLI: ParsableCommand {
       CommandGroup(
         name: "Send",
         subcommands: [
-          Send.self, Run.self, Ask.self, MCP.self, Scheduled.self, Channels.self, Senders.self, Expect.self,
+          Send.self, Run.self, Ask.self, MCP.self, Scheduled.self, Channels.self, Senders.self, Hooks.self, Expect.self,
           Lint.self,
         ]),
       CommandGroup(

@@ -108,7 +108,8 @@ def members(keyword, struct):
     optional = {name for name, kind in properties.items() if kind.endswith("?")
                 or keyword == "struct" and f"decodeIfPresent({kind}.self, forKey: .{name})" in struct}
     return {
-        keys[name] + "?" * (name in optional): "array" if kind.startswith("[") else TYPES.get(kind.rstrip("?"))
+        keys[name] + "?" * (name in optional): "object" if re.match(r"\[\w+:", kind) else "array" if kind.startswith("[")
+        else TYPES.get(kind.rstrip("?"))
         for name, kind in properties.items() if name in keys}
 
 

@@ -1,6 +1,7 @@
 """Administration from another machine: a token, a role, and every command as on the gateway's own machine."""
 
 import os
+from pathlib import Path
 
 import pytest
 from gateway import TOPIC, Gateway
@@ -19,7 +20,9 @@ COMMANDS = [
     ("reader", "policy replay --device {device} --since 1h"), ("reader", "metrics"), ("reader", "admin audit"),
     ("reader", "senders"), ("admin", "senders add s{n} --app {topic} --to desk"), ("admin", "senders rotate s{n}"),
     ("operator", "expect late-{n} --every 1h"), ("reader", "expect list"), ("operator", "expect remove late-{n}"),
-    ("admin", "senders remove s{n}"),
+    ("admin", "senders remove s{n}"), ("reader", "hooks"), ("operator", "hooks test alerts {alert}"),
+    ("admin", "hooks add h{n} --kind gitlab --app {topic} --to desk"), ("admin", "hooks rotate h{n}"),
+    ("admin", "hooks remove h{n}"),
     ("reader", "admin tokens"), ("reader", "admin log-level"), ("reader", "apps category {topic}"),
     ("operator", "ads"), ("operator", "prefs set --device {device} sound=on"),
     ("operator", "apps add com.example.remote --name Remote --team {team}"),
@@ -44,6 +47,7 @@ def office(tmp_path_factory):
     folder = tmp_path_factory.mktemp("office")
     gateway = Gateway(folder / "state", "--remote-admin", "on", "--enrollment", "invitation").start()
     gateway.device(name="desk", person="ada")
+    gateway.run("hooks", "add", "alerts", "--kind", "alertmanager", "--app", TOPIC, "--to", "desk")
     (folder / "payload.json").write_text('{"aps":{"alert":"Hello"}}')
     yield gateway
     gateway.stop()
@@ -63,7 +67,8 @@ def test_each_role_does_what_it_may_and_nothing_else(office, machine, role):
     office.run("devices", "enroll", f"gone-{ROLES.index(role)}")
     office.run("senders", "add", f"late-{ROLES.index(role)}", "--app", TOPIC, "--to", "desk")
     names = {"topic": TOPIC, "device": f"of-{role}", "team": office.key.team_id, "n": ROLES.index(role), "person": "ada",
-             "payload": office.state.parent / "payload.json", "out": laptop.home}
+             "payload": office.state.parent / "payload.json", "out": laptop.home,
+             "alert": Path(__file__).parents[1] / "Webhooks/alertmanager-firing.json"}
     wrong = []
     for least, command in COMMANDS:
         done = laptop.try_run(*command.format(**names).split())

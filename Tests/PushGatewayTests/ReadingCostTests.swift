@@ -33,6 +33,15 @@ import Testing
       CountedParser("faults given again", "faults:\n", repeating: "- {name: a, reason: BadPath}\n", by: readFaults),
       CountedParser("a message of fields", repeating: "body=%41&", by: readMessage),
       CountedParser("a message of members", "{", repeating: #""a":1,"#, #""a":1}"#, by: readMessage),
+      CountedParser(
+        "a webhook of alerts", #"{"status":"firing","groupKey":"k","alerts":["#, repeating: #"{"labels":{"a":"b"}},"#,
+        "{}]}"
+      ) { bytes in
+        _ = try? WebhookFormat.read(bytes, Hook(.alertmanager))
+      },
+      CountedParser("a webhook of commits", #"{"commits":["#, repeating: #"{"message":"a"},"#, "{}]}") { bytes in
+        _ = try? WebhookFormat.read(bytes, Hook(.github))
+      },
       CountedParser("a multipart form of parts", repeating: "--b\r\nname=a\r\n\r\n1\r\n") { bytes in
         _ = FormData.multipart(bytes, contentType: "multipart/form-data; boundary=b")
       },

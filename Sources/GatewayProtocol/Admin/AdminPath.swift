@@ -70,6 +70,7 @@ extension AdminPath {
   package static let senders = AdminPath("senders")
   package static let sender = AdminPath("senders/{name}")
   package static let senderToken = AdminPath("senders/{name}/token")
+  package static let senderTest = AdminPath("senders/{name}/test")
   package static let expectations = AdminPath("expectations")
   package static let expectation = AdminPath("expectations/{sender}")
   package static let batches = AdminPath("batches")

@@ -26,8 +26,8 @@ import PushCore
   package private(set) var bodySize = 0
   /// The maximum number of body bytes to store; further bytes are counted and dropped.
   package var maximumBodySize = 0
-  /// The fields of other names, in the order of their arrival: only of a message of another API. Their size is
-  /// limited with that of all fields.
+  /// The fields of other names, in the order of their arrival: only of a message of another API, or of a webhook. Their
+  /// size is limited with that of all fields.
   package private(set) var otherFields: [(name: String, value: String)] = []
   /// True if a field that may occur only once was received twice.
   package private(set) var hasDuplicateFields = false
@@ -59,13 +59,14 @@ import PushCore
     return true
   }
 
-  /// True if the fields of all names are kept: the messages of other APIs have many names, and nearly all other
-  /// requests differ in the second byte of their paths.
+  /// True if the fields of all names are kept: the messages of other APIs and webhooks have many names, and nearly all
+  /// other requests differ in the second byte of their paths.
   private var takesOtherFields: Bool {
     guard let path = self[.path], path.count > 1 else { return false }
     return switch path[1] {
     case UInt8(ascii: "n"): path.starts(with: "/ntfy")
     case UInt8(ascii: "g"): path.starts(with: "/gotify/")
+    case UInt8(ascii: "h"): path.starts(with: "/hooks/")
     default: false
     }
   }

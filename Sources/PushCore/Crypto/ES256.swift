@@ -204,4 +204,24 @@ package enum Digest {
     unsafe EVP_Digest(bytes, bytes.count, &result, nil, EVP_sha256(), nil)
     return result
   }
+
+  /// HMAC (RFC 2104) with SHA-256.
+  package static func hmacSHA256(_ bytes: [UInt8], key: [UInt8]) -> [UInt8] {
+    let short = key.count > blockSize ? sha256(key) : key
+    let block = short + [UInt8](repeating: 0, count: blockSize - short.count)
+    return sha256(block.map { $0 ^ 0x5C } + sha256(block.map { $0 ^ 0x36 } + bytes))
+  }
+
+  /// The size of the blocks of SHA-256 in bytes.
+  private static let blockSize = 64
+
+  /// Returns true for equal bytes. The time depends on the sizes only.
+  package static func areEqual(_ one: [UInt8], _ two: [UInt8]) -> Bool {
+    unsafe one.count == two.count && CRYPTO_memcmp(one, two, one.count) == 0
+  }
+
+  /// Returns the lower-case hex digits of a hash.
+  package static func hex(_ hash: [UInt8]) -> String {
+    String(decoding: hash.flatMap { [hexDigit($0 >> 4), hexDigit($0 & 15)] }, as: UTF8.self)
+  }
 }

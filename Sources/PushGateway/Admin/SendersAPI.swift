@@ -3,23 +3,40 @@ import HTTP2Transport
 import PushCore
 import PushStorage
 
-/// The routes `/admin/v1/senders…`: senders of messages, which have a token instead of a key.
+/// The routes `/admin/v1/senders…`: senders of messages, which have a token instead of a key. Some are webhooks.
 struct SendersAPI: Sendable {
   let registrations: any Registrations
   let groups: Groups
   let senders: MessageSenders
+  /// Reads bodies of webhooks without sending.
+  let test: HookTest
   let clock: WallClock
 
   var routes: [Router.Route] {
     [
       .init("GET", .senders, .reader) { request in
-        Response(rows: try ListsAPI.page(request, senders.list, \.name).map(record))
+        let isForHooks = request.query["hooks"] != nil
+        let listed = senders.list.filter { !isForHooks || $0.hook != nil }
+        return Response(rows: try ListsAPI.page(request, listed, \.name).map(record))
       },
       .init("POST", .senders, .admin, add),
       .init("POST", .senderToken, .admin) { request in
         let token = SenderTokenText.make()
         let sender = try await senders.rotate(request.parameters[0], token: token)
-        return Response(CreatedSender(name: sender.name, token: token), status: 201)
+        return Response(CreatedSender(name: sender.name, token: token, kind: sender.hook?.kind.rawValue), status: 201)
+      },
+      .init("POST", .senderTest, .operator) { request in
+        let body: HookTestRequest = try request.decoded()
+        let sender = try senders.sender(named: request.parameters[0])
+        guard let hook = sender.hook else {
+          throw Problem(
+            409, "Conflict", "\(sender.name) is a sender of messages, not a webhook: `pushcli hooks` shows webhooks")
+        }
+        do throws(MessageRefusal) {
+          return Response(try test.read(Array(body.body.utf8), hook, of: sender))
+        } catch {
+          throw Problem(error.status, error.reason, error.message)
+        }
       },
       .init("DELETE", .sender, .admin) { request in
         try await senders.remove(request.parameters[0])
@@ -51,9 +68,37 @@ struct SendersAPI: Sendable {
     let token = SenderTokenText.make()
     let sender = MessageSender(
       name: body.name, app: app.id, recipients: recipients, rate: rate, created: clock.milliseconds(),
-      combine: body.combine.map { Int64($0) })
+      combine: body.combine.map { Int64($0) }, hook: try hook(body))
     try await senders.add(sender, token: token)
-    return Response(CreatedSender(name: sender.name, token: token), status: 201)
+    return Response(CreatedSender(name: sender.name, token: token, kind: body.kind), status: 201)
+  }
+
+  private func hook(_ body: SenderRequest) throws(Problem) -> Hook? {
+    guard let name = body.kind else {
+      guard body.fields == nil else { throw .badRequest("fields: expected only with the kind json") }
+      return nil
+    }
+    guard let kind = HookKind(rawValue: name) else {
+      let kinds = HookKind.allCases.map(\.rawValue).joined(separator: ", ")
+      throw .badRequest("unknown kind \(name.prefix(32)) of a webhook: expected \(kinds)")
+    }
+    guard body.combine == nil else {
+      throw .badRequest("combine: expected only for a sender of messages; a webhook combines messages by their subject")
+    }
+    guard (body.fields != nil) == (kind == .json) else {
+      throw .badRequest("fields: the kind json needs them, as title=/monitor/name, and no other kind has them")
+    }
+    for (field, pointer) in body.fields ?? [:] {
+      guard WebhookFormat.fieldNames.contains(field) else {
+        let names = WebhookFormat.fieldNames.joined(separator: ", ")
+        throw .badRequest("unknown field \(field.prefix(32)) of a webhook: expected \(names)")
+      }
+      guard pointer.isEmpty || pointer.hasPrefix("/"), pointer.utf8.count <= Limits.maximumPointerSize else {
+        throw .badRequest(
+          "\(field): expected a JSON pointer, as /monitor/name, of at most \(Limits.maximumPointerSize) bytes")
+      }
+    }
+    return Hook(kind, fields: body.fields)
   }
 
   /// Returns the device, else the group, with a name.
@@ -91,6 +136,6 @@ struct SendersAPI: Sendable {
     return SenderRecord(
       name: sender.name, app: registrations.app(sender.app)?.topic ?? "", recipients: names, rate: sender.rate,
       created: Timestamp.text(sender.created), lastUsed: sender.lastUsed.map { Timestamp.text(seconds: $0) },
-      combine: sender.combine.map { Int($0) })
+      combine: sender.combine.map { Int($0) }, kind: sender.hook?.kind.rawValue, fields: sender.hook?.fields)
   }
 }

@@ -56,6 +56,24 @@ extension Pushes {
     return try await retract(id, of: app, from: Array(persons), and: [address], by: sender)
   }
 
+  /// Retracts a push of a webhook from all recipients of its sender.
+  func retract(
+    _ id: APNSID, of sender: MessageSender, in environment: Environment
+  ) async throws -> RetractionOutcome {
+    var (persons, addresses): (Set<PersonID>, [DeviceID]) = ([], [])
+    for recipient in sender.recipients {
+      switch recipient {
+      case .device(let device): if let person = registrations.device(device)?.person { persons.insert(person) }
+      case .group(let group):
+        let address = GroupAddress(group: group, environment: environment).device
+        addresses.append(address)
+        persons.formUnion(groups.group(at: address)?.members ?? [])
+        persons.formUnion(try await groups.persons(of: id, app: sender.app, at: address))
+      }
+    }
+    return try await retract(id, of: sender.app, from: Array(persons), and: addresses, by: "webhook \(sender.name)")
+  }
+
   /// Returns the devices for which the log has rows of this push. The accepting gateway may be unreachable, and its
   /// log too. Then the rows of a delivery or a removal, which other gateways have, are evidence.
   private func sent(_ id: APNSID, of app: AppID?, to devices: Set<DeviceID>) async -> Set<DeviceID> {

@@ -25,6 +25,8 @@ final class HTTP1Connection: ChannelInboundHandler {
   private let isLoopback: Bool
   private let source: UnauthenticatedConnections.Source
   private var state = State.waiting
+  /// The body so far of the request that is being received; apart from the state, so that it grows in place.
+  private var body: [UInt8] = []
   private var context: ChannelHandlerContext?
   private var deadline: Scheduled<Void>?
   /// Called once, when the connection is over.
@@ -77,15 +79,18 @@ final class HTTP1Connection: ChannelInboundHandler {
       switch request {
       case .served(var request, let isHead):
         request.source = source
+        body = []
         state = .receiving(request, isHead: isHead, isLast: !head.isKeepAlive)
       case .refused(let problem):
         send(HTTP1Response(problem.response), isHead: head.method == .HEAD, isLast: true, context)
       }
-    case (.body(let bytes), .receiving(var request, let isHead, let isLast)):
+    case (.body(let bytes), .receiving):
       // The head states the size, which was checked, and the decoder passes no more than that.
-      request.body += bytes.readableBytesView
-      state = .receiving(request, isHead: isHead, isLast: isLast)
-    case (.end, .receiving(let request, let isHead, let isLast)): serve(request, isHead: isHead, isLast: isLast)
+      body += bytes.readableBytesView
+    case (.end, .receiving(var request, let isHead, let isLast)):
+      request.body = body
+      body = []
+      serve(request, isHead: isHead, isLast: isLast)
     case (.head, _), (.body, _), (.end, _): break
     }
   }

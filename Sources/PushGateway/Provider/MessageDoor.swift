@@ -5,39 +5,35 @@ import PushPolicy
 import PushStorage
 
 /// The form of a request with a message of a sender, and of its answer: this gateway's own (`POST /send/NAME`), or the
-/// one of ntfy or of Gotify, for programs that send to these; or a heartbeat (`/beat/NAME`), which has no message.
+/// one of ntfy or of Gotify, for programs that send to these; the webhook of a service (`POST /hooks/NAME`); or a
+/// heartbeat (`/beat/NAME`), which has no message.
 ///
 /// A form decodes a request to a ``SentMessage`` and encodes the answer. Everything between is the same for all.
-enum MessageDoor: Sendable {
-  case own, heartbeat, ntfy, gotify
+enum MessageDoor: Sendable, CaseIterable {
+  case own, heartbeat, ntfy, gotify, hook
 
   /// Returns the form of a request over HTTP/2; nil for any other request.
   init?(_ request: Message) {
-    if request.has(.path, beginningWith: Paths.messages) {
-      self = .own
-    } else if request.has(.path, beginningWith: Paths.heartbeats) {
-      self = .heartbeat
-    } else if request.has(.path, beginningWith: Paths.ntfy) {
-      self = .ntfy
-    } else if request.has(.path, beginningWith: Paths.gotify) {
-      self = .gotify
-    } else {
+    guard let door = MessageDoor.allCases.first(where: { request.has(.path, beginningWith: $0.prefix) }) else {
       return nil
     }
+    self = door
   }
 
   /// Returns the form of a request by its path without the query; nil for any other request.
   init?(path: some StringProtocol) {
-    if path.hasPrefix("\(Paths.messages)") {
-      self = .own
-    } else if path.hasPrefix("\(Paths.heartbeats)") {
-      self = .heartbeat
-    } else if path.hasPrefix("\(Paths.ntfy)") {
-      self = .ntfy
-    } else if path.hasPrefix("\(Paths.gotify)") {
-      self = .gotify
-    } else {
-      return nil
+    guard let door = MessageDoor.allCases.first(where: { path.hasPrefix("\($0.prefix)") }) else { return nil }
+    self = door
+  }
+
+  /// The beginning of the paths of its requests.
+  private var prefix: StaticString {
+    switch self {
+    case .own: Paths.messages
+    case .heartbeat: Paths.heartbeats
+    case .ntfy: Paths.ntfy
+    case .gotify: Paths.gotify
+    case .hook: Paths.hooks
     }
   }
 
@@ -46,24 +42,31 @@ enum MessageDoor: Sendable {
     switch self {
     case .own, .heartbeat: Limits.maximumMessageSize
     case .ntfy, .gotify: Limits.maximumForeignMessageSize
+    case .hook: Limits.maximumHookSize
     }
   }
 
   /// The methods of its requests.
   private var methods: [String] {
     switch self {
-    case .own, .gotify: ["POST"]
+    case .own, .gotify, .hook: ["POST"]
     case .heartbeat: ["GET", "POST", "HEAD"]
     case .ntfy: ["POST", "PUT"]
     }
   }
 
   var tooLarge: MessageRefusal {
-    guard maximumBodySize > Limits.maximumMessageSize else { return SentMessage.tooLarge }
-    return MessageRefusal(
-      413, "MessageTooLarge",
-      "the request is too large: expected at most \(maximumBodySize) bytes, with at most \(Limits.maximumMessageSize) "
-        + "bytes of title and text")
+    switch self {
+    case .own, .heartbeat: SentMessage.tooLarge
+    case .ntfy, .gotify:
+      MessageRefusal(
+        413, "MessageTooLarge",
+        "the request is too large: expected at most \(maximumBodySize) bytes, with at most \(Limits.maximumMessageSize) "
+          + "bytes of title and text")
+    case .hook:
+      MessageRefusal(
+        413, "MessageTooLarge", "the request is too large: expected at most \(maximumBodySize) bytes")
+    }
   }
 
   /// Checks the method and the path.
@@ -75,7 +78,7 @@ enum MessageDoor: Sendable {
     }
     let isKnown =
       switch self {
-      case .own, .heartbeat: true
+      case .own, .heartbeat, .hook: true
       case .ntfy: topic(of: request) != nil || isForJSON(request)
       case .gotify: request.path == "\(Paths.gotify)"
       }
@@ -96,35 +99,57 @@ enum MessageDoor: Sendable {
     return topic.isEmpty || topic.contains("/") ? nil : String(topic)
   }
 
-  /// Returns the token of a request, and the name that its sender must have; no name if any has to be accepted.
-  func credentials(of request: ControlRequest) -> (name: String?, token: String?) {
+  /// Returns the name that the sender of a request must have; nil if any has to be accepted.
+  func name(of request: ControlRequest) -> String? {
     switch self {
-    case .own: (String(request.path.dropFirst(Paths.messages.utf8CodeUnitCount)), request.bearer)
-    case .heartbeat:
-      (
-        String(request.path.dropFirst(Paths.heartbeats.utf8CodeUnitCount)), request.bearer ?? request.query["token"]
-      )
-    case .ntfy: (topic(of: request), NtfyMessage.token(of: request))
-    case .gotify: (nil, GotifyMessage.token(of: request))
+    case .own, .heartbeat, .hook: String(request.path.dropFirst(prefix.utf8CodeUnitCount))
+    case .ntfy: topic(of: request)
+    case .gotify: nil
     }
   }
 
-  /// Decodes the message of a sender; nil for a heartbeat.
+  /// Returns the credential of a request; nil without one.
+  func credential(of request: ControlRequest) -> MessageCredential? {
+    if self == .hook, let signature = HookSignature(request.fields["x-hub-signature-256"]) {
+      return .signature(signature)
+    }
+    let token: String? =
+      switch self {
+      case .own: request.bearer
+      case .heartbeat: request.bearer ?? request.query["token"]
+      case .ntfy: NtfyMessage.token(of: request)
+      case .gotify: GotifyMessage.token(of: request)
+      case .hook: request.bearer ?? request.fields["x-gitlab-token"] ?? request.query["token"]
+      }
+    return token.map(MessageCredential.token)
+  }
+
+  /// Returns true if a sender with this credential may use the form: a webhook has a form of its own, and sends a
+  /// signature exactly if its service signs.
+  func admits(_ sender: MessageSender, _ credential: MessageCredential) -> Bool {
+    guard let hook = sender.hook else { return self != .hook }
+    return self == .hook && hook.kind.isSigned == credential.isSignature
+  }
+
+  /// Decodes the request of a sender.
   ///
   /// - Parameter now: seconds since 1970.
-  func message(
-    in request: ControlRequest, of sender: MessageSender, parser: JSONParser, now: Int64
-  ) throws(MessageRefusal) -> ReceivedMessage? {
+  func content(
+    of request: ControlRequest, of sender: MessageSender, parser: JSONParser, now: Int64
+  ) throws(MessageRefusal) -> MessageContent {
     switch self {
-    case .heartbeat: return nil
+    case .heartbeat: return .heartbeat
     case .own:
-      return .own(
-        try SentMessage(request.body, contentType: request.fields["content-type"], parser: parser, now: now))
+      return .message(
+        .own(try SentMessage(request.body, contentType: request.fields["content-type"], parser: parser, now: now)))
     case .ntfy:
       let message = try NtfyMessage(request, topic: topic(of: request), parser: parser, now: now)
       guard message.topic == sender.name else { throw .unauthorized }
-      return .ntfy(message)
-    case .gotify: return .gotify(try GotifyMessage(request, parser: parser, now: now))
+      return .message(.ntfy(message))
+    case .gotify: return .message(.gotify(try GotifyMessage(request, parser: parser, now: now)))
+    case .hook:
+      guard let hook = sender.hook else { throw .unauthorized }
+      return try MessageContent(WebhookFormat.read(request.body, hook), now: now)
     }
   }
 
@@ -132,11 +157,46 @@ enum MessageDoor: Sendable {
   func response(to refusal: MessageRefusal) -> Response {
     var response = refusal.response
     switch self {
-    case .own, .heartbeat: break
+    case .own, .heartbeat, .hook: break
     case .ntfy: response.body = controlJSON(NtfyError(refusal))
     case .gotify: response.body = controlJSON(GotifyError(refusal))
     }
     return response
+  }
+}
+
+/// The credential of a request, which shows that its sender has the token.
+enum MessageCredential: Sendable {
+  case token(String)
+  /// A signature of the body with the token.
+  case signature(HookSignature)
+
+  var isSignature: Bool { if case .signature = self { true } else { false } }
+}
+
+/// The content of a request of a sender.
+enum MessageContent: Sendable {
+  case message(ReceivedMessage)
+  case heartbeat
+  /// An event of a service that makes no message, with its name.
+  case ignored(String)
+  /// The end of a subject of a webhook, with its identifier; nil if the service names none.
+  case ended(String?)
+
+  /// Makes the content of a webhook.
+  ///
+  /// - Parameter now: seconds since 1970.
+  init(_ reading: HookReading, now: Int64) throws(MessageRefusal) {
+    switch reading {
+    case .ignored(let event): self = .ignored(event)
+    case .message(let message):
+      let subject = message.subject.map(HookMessage.identifier)
+      if message.isResolved {
+        self = .ended(subject)
+      } else {
+        self = .message(.hook(try SentMessage(message.fields, now: now), subject: subject))
+      }
+    }
   }
 }
 
@@ -145,15 +205,20 @@ enum ReceivedMessage: Sendable {
   case own(SentMessage)
   case ntfy(NtfyMessage)
   case gotify(GotifyMessage)
+  /// The message of a webhook with the identifier of its subject, whose last message it replaces; nil for none.
+  case hook(SentMessage, subject: String?)
 
   /// The message for the recipients.
   var sent: SentMessage {
     switch self {
-    case .own(let message): message
+    case .own(let message), .hook(let message, _): message
     case .ntfy(let message): message.sent
     case .gotify(let message): message.sent
     }
   }
+
+  /// The identifier of the subject; nil for none.
+  var subject: String? { if case .hook(_, let subject) = self { subject } else { nil } }
 
   /// Returns the response to the accepted message.
   ///
@@ -162,7 +227,7 @@ enum ReceivedMessage: Sendable {
   ///   - now: milliseconds since 1970.
   func response(_ answer: MessageAnswer, app: AppID, now: Int64) -> Response {
     switch self {
-    case .own: Response(answer)
+    case .own, .hook: Response(answer)
     case .ntfy(let message): Response(NtfyAnswer(message, id: answer.id, now: now / 1000))
     case .gotify(let message): Response(GotifyAnswer(message, id: answer.id, app: app, now: now))
     }

@@ -6,7 +6,7 @@ import Synchronization
 
 /// Passes messages that arrive over HTTP/1.1, outside of the event loops, to one of the loops.
 ///
-/// The APIs of ntfy and Gotify are used over HTTP/1.1 by most programs.
+/// Most programs use the APIs of ntfy and Gotify over HTTP/1.1, and most services send webhooks over HTTP/1.1.
 final class MessageRelay: Sendable {
   private let api = Mutex<NIOLoopBound<ProviderAPI>?>(nil)
   /// The environment of the app's registrations.

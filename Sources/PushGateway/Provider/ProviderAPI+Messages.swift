@@ -6,21 +6,8 @@ import PushPolicy
 import PushStorage
 import Synchronization
 
-/// A request with a message, with the means to answer it on the event loop that serves it.
-struct MessageExchange {
-  var request: ControlRequest
-  var door: MessageDoor
-  /// True if the body has more bytes than the form allows; the others were dropped.
-  var isTooLarge = false
-  let eventLoop: any EventLoop
-  /// Called when the sender has presented a valid token.
-  var authenticated: () -> Void = {}
-  /// Called once with the response.
-  let respond: (Response) -> Void
-}
-
 /// Implements `POST /send/NAME`, which Apple does not have: a message of a sender with a bearer token, also in the forms
-/// of ntfy and Gotify, and `/beat/NAME`, the heartbeat of a sender.
+/// of ntfy and Gotify; `POST /hooks/NAME`, the webhook of a service; and `/beat/NAME`, the heartbeat of a sender.
 ///
 /// ``MessageDoor`` decodes it to a payload. Then each recipient's registration takes the checks, the policy and the
 /// storage of a provider's push.
@@ -58,10 +45,14 @@ extension ProviderAPI {
     let now = parts.clock.milliseconds()
     do throws(MessageRefusal) {
       let sender = try messageSender(of: exchange, now: now)
-      let message = try exchange.door.message(
-        in: exchange.request, of: sender, parser: shared.parser, now: now / 1000)
-      guard let message else { return recordHeartbeat(of: sender, exchange) }
-      try send(message, of: sender, exchange, now: now)
+      let content = try exchange.door.content(
+        of: exchange.request, of: sender, parser: shared.parser, now: now / 1000)
+      switch content {
+      case .message(let message): try send(message, of: sender, exchange, now: now)
+      case .heartbeat: recordHeartbeat(of: sender, exchange)
+      case .ignored(let event): ignore(event, exchange)
+      case .ended(let subject): takeBack(subject, of: sender, exchange)
+      }
     } catch {
       exchange.respond(exchange.door.response(to: error))
     }
@@ -69,11 +60,10 @@ extension ProviderAPI {
 
   /// Authenticates a request, and counts it against the rate of its sender.
   private func messageSender(of exchange: MessageExchange, now: Int64) throws(MessageRefusal) -> MessageSender {
-    let (request, door, access) = (exchange.request, exchange.door, parts.messages)
-    try door.check(request)
-    let (name, token) = door.credentials(of: request)
-    guard let token, let sender = access.senders.find(name, token: token, now: now / 1000) else {
-      guard access.countFailure(from: request.source, at: now) else {
+    let access = parts.messages
+    try exchange.door.check(exchange.request)
+    guard let sender = try authenticatedSender(of: exchange, now: now) else {
+      guard access.countFailure(from: exchange.request.source, at: now) else {
         shared.meter.reached(.failedAuthentications)
         throw MessageRefusal(
           429, "TooManyRequests", "too many rejected tokens from this address: try again in a minute", retryAfter: 60)
@@ -87,11 +77,33 @@ extension ProviderAPI {
         429, "TooManyRequests", "the sender \(sender.name) may send \(sender.rate) messages in a minute",
         retryAfter: wait)
     }
-    guard !exchange.isTooLarge else {
-      shared.meter.reached(.bodySize)
-      throw door.tooLarge
-    }
+    try checkSize(of: exchange)
     return sender
+  }
+
+  /// Returns the sender whose credential a request has; nil if it may not use the form of the request.
+  private func authenticatedSender(
+    of exchange: MessageExchange, now: Int64
+  ) throws(MessageRefusal) -> MessageSender? {
+    let (request, door, senders) = (exchange.request, exchange.door, parts.messages.senders)
+    guard let credential = door.credential(of: request) else { return nil }
+    let name = door.name(of: request)
+    let found: MessageSender?
+    switch credential {
+    case .token(let token): found = senders.find(name, token: token, now: now / 1000)
+    case .signature(let signature):
+      // A signature of an incomplete body can't be checked.
+      try checkSize(of: exchange)
+      found = senders.find(name ?? "", now: now / 1000) { signature.isValid(of: request.body, token: $0) }
+    }
+    guard let found, door.admits(found, credential) else { return nil }
+    return found
+  }
+
+  private func checkSize(of exchange: MessageExchange) throws(MessageRefusal) {
+    guard exchange.isTooLarge else { return }
+    shared.meter.reached(.bodySize)
+    throw exchange.door.tooLarge
   }
 
   private func send(
@@ -101,7 +113,7 @@ extension ProviderAPI {
     guard let app = parts.registrations.app(sender.app) else {
       throw MessageRefusal(410, "AppRemoved", "the app of this sender was removed: `pushcli senders add` makes another")
     }
-    let (push, repeats) = try template(message, of: sender, app, exchange.request, now: now)
+    let (push, repeats) = try template(received, of: sender, app, exchange.request, now: now)
     let environment = exchange.request.environment
     var answer = MessageAnswer(id: push.id.description)
     answer.times = repeats.flatMap { $0.count > 1 ? $0.count : nil }
@@ -113,13 +125,13 @@ extension ProviderAPI {
     var refusal: MessageRefusal?
     var space = Limits.maximumAnsweredDevices
     for recipient in sender.recipients {
-      var entry = MessageAnswer.Recipient(recipient: name(of: recipient, environment))
+      var entry = MessageAnswer.Recipient(recipient: recipients.name(of: recipient, environment))
       do throws(MessageRefusal) {
         let parcel = try parcel(push, to: recipient, app, environment, isLater: message.deliverAt != nil)
         let listed = parcel.devices.prefix(space)
         space -= listed.count
         let time = message.deliverAt.map { $0 * 1000 } ?? now
-        entry.devices = listed.compactMap { forecast(parcel.push, on: $0, app, at: time) }
+        entry.devices = listed.compactMap { recipients.forecast(parcel.push, on: $0, app, at: time, ads: shared.ads) }
         entry.more = parcel.devices.count > listed.count ? parcel.devices.count - listed.count : nil
         parcels.append(parcel)
       } catch {
@@ -134,9 +146,18 @@ extension ProviderAPI {
         ?? MessageRefusal(
           409, "NoRecipient", "all recipients of this sender were removed: `pushcli senders add` makes another")
     }
-    store(parcels, answer.times, repeats, at: message.deliverAt, team: app.team, exchange) { [answer] in
-      received.response(answer, app: app.id, now: now)
+    let times = answer.times
+    let response = { @Sendable [answer] in received.response(answer, app: app.id, now: now) }
+    guard let subject = received.subject else {
+      return store(parcels, times, repeats, at: message.deliverAt, team: app.team, exchange, response: response)
     }
+    replace(push.id, about: subject, of: sender, exchange, now: now) { [parcels] api, exchange in
+      api.store(parcels, times, repeats, at: message.deliverAt, team: app.team, exchange, response: response)
+    }
+  }
+
+  private var recipients: MessageRecipients {
+    MessageRecipients(registrations: parts.registrations, groups: parts.groups, conditions: parts.conditions)
   }
 
   // MARK: Pushes
@@ -152,8 +173,9 @@ extension ProviderAPI {
 
   /// Returns the push of a message, without its device, and its number among equal messages.
   private func template(
-    _ message: SentMessage, of sender: MessageSender, _ app: App, _ request: ControlRequest, now: Int64
+    _ received: ReceivedMessage, of sender: MessageSender, _ app: App, _ request: ControlRequest, now: Int64
   ) throws(MessageRefusal) -> (StoredPush, MessageRepeats.Found?) {
+    let message = received.sent
     let text = request.fields["apns-id"]
     let given = text.flatMap { APNSID($0) }
     guard given != nil || text == nil else { throw .badMessage("apns-id: expected a UUID") }
@@ -171,30 +193,8 @@ extension ProviderAPI {
     let push = StoredPush(
       device: DeviceID(row: 0), app: app.id, id: id, isSenderID: given != nil, uniqueID: APNSID(using: &random),
       received: now, expires: now / 1000 + Int64(Limits.maximumLifetime), priority: 10,
-      collapseID: repeats?.collapseID ?? "", payload: content.payload, content: content)
+      collapseID: received.subject ?? repeats?.collapseID ?? "", payload: content.payload, content: content)
     return (push, repeats)
-  }
-
-  private func name(of recipient: MessageSender.Recipient, _ environment: Environment) -> String {
-    switch recipient {
-    case .device(let device): parts.registrations.device(device)?.name ?? "a removed device"
-    case .group(let group):
-      parts.groups.group(at: GroupAddress(group: group, environment: environment).device)?.name ?? "a removed group"
-    }
-  }
-
-  /// Returns the registration of a recipient that is in use.
-  private func registration(
-    of recipient: MessageSender.Recipient, _ app: App, _ environment: Environment, now: Int64
-  ) -> Registration? {
-    let all: [Registration]
-    switch recipient {
-    case .device(let device): all = parts.registrations.registrations(of: device).map(\.0)
-    case .group(let group):
-      let address = GroupAddress(group: group, environment: environment).device
-      all = parts.groups.group(at: address).map { parts.groups.registrations(of: $0) } ?? []
-    }
-    return all.first { $0.app == app.id && $0.environment == environment && !$0.isExpired(at: now) }
   }
 
   /// Applies the checks of a provider's push for one recipient. A refusal has a row in the delivery log.
@@ -205,12 +205,7 @@ extension ProviderAPI {
     isLater: Bool
   ) throws(MessageRefusal) -> Parcel {
     let now = template.received
-    guard let registration = registration(of: recipient, app, environment, now: now) else {
-      throw MessageRefusal(
-        409, "NotRegistered",
-        "the recipient is not registered for \(app.topic) in \(environment.rawValue): `pushcli devices register`, or "
-          + "`groups register`, does it")
-    }
+    let registration = try recipients.registration(of: recipient, app, environment, now: now)
     let push = template.copy(to: registration.device)
     do throws(Rejection) {
       try allow(registration.token, app, of: nil, now: now)
@@ -235,22 +230,6 @@ extension ProviderAPI {
       shared.log.append(push.event(.refused, at: now, detail: .refusal(refusal)))
       throw MessageRefusal(error)
     }
-  }
-
-  /// Returns the decision that a device would get at a time, in milliseconds since 1970; nil for a removed device.
-  private func forecast(
-    _ push: StoredPush, on device: DeviceID, _ app: App, at time: Int64
-  ) -> MessageAnswer.Device? {
-    guard let content = push.content, let name = parts.registrations.device(device)?.name else { return nil }
-    let (registrations, conditions) = (parts.registrations, parts.conditions)
-    let preferences = registrations.preferences(of: device)
-    let decider = Decider(
-      preferences: preferences, device: conditions.state(of: device), isCatchingUp: false, now: time)
-    let decision = decider.decide(
-      push, content, of: app, ads: shared.ads,
-      recentAlerts: { conditions.recentAlerts(on: device, at: time).count { $0.app == app.id && $0.id != push.id } },
-      actions: { registrations.actions(of: app.id, $0) }, isQuestion: { registrations.isQuestion(app.id, $0) })
-    return MessageAnswer.Device(decision, preferences, device: name)
   }
 
   // MARK: Storage

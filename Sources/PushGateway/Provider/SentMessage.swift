@@ -42,11 +42,13 @@ struct SentMessage: Sendable, Equatable {
     guard payload.count <= Limits.maximumPayloadSize else { throw SentMessage.tooLarge }
   }
 
-  /// Creates the message that another API has decoded to these fields; an empty text counts as absent.
+  /// Creates the message that another API, or a webhook, has decoded to these fields. An empty text counts as absent, and
+  /// digits are a number where one is expected, as in a form.
   ///
   /// - Parameter now: seconds since 1970.
   init(_ texts: [Field: String], now: Int64) throws(MessageRefusal) {
-    let fields = texts.mapValues { Value.text($0) }
+    var fields: [Field: Value] = [:]
+    for (field, text) in texts { fields[field] = SentMessage.value(text, of: field) }
     deliverAt = try SentMessage.deliveryTime(fields, now: now)
     payload = try SentMessage.payload(fields)
     self.fields = fields
@@ -134,11 +136,16 @@ struct SentMessage: Sendable, Equatable {
       let name = String(decoding: sides[0], as: UTF8.self)
       if fields.isEmpty, sides.count < 2 || Field(rawValue: name) == nil { return nil }
       let value = try text(FormData.percentDecoded(sides.count > 1 ? sides[1] : [])[...])
-      // A form has no types: digits are a number where one is expected. JSON has no `007`.
-      let number = name == Field.badge.rawValue ? Int(value) : nil
-      try add(number.map { .number(String($0)) } ?? .text(value), name, to: &fields)
+      // A form has no types.
+      try add(SentMessage.value(value, of: Field(rawValue: name)), name, to: &fields)
     }
     return fields.isEmpty ? nil : fields
+  }
+
+  /// Returns the value of a text without a type: digits are a number where one is expected. JSON has no `007`.
+  private static func value(_ text: String, of field: Field?) -> Value {
+    let number = field == .badge ? Int(text) : nil
+    return number.map { .number(String($0)) } ?? .text(text)
   }
 
   private static func add(_ value: Value, _ name: String, to fields: inout [Field: Value]) throws(MessageRefusal) {

@@ -112,8 +112,8 @@ struct Senders: AsyncParsableCommand {
   }
 }
 
-/// The address of the messages of senders, for the commands that print a token.
-private struct MessageAddress {
+/// The address of the messages of senders, and of webhooks, for the commands that print a token.
+struct MessageAddress {
   /// The output of `--json`.
   private struct Result: Encodable {
     var name, token, url: String
@@ -130,11 +130,12 @@ private struct MessageAddress {
     trustPath = FileManager.default.fileExists(atPath: path) ? path : nil
   }
 
-  /// Prints the token, and a command that sends a message.
+  /// Prints the token, and a command that sends a message, or the settings of the service of a webhook.
   func show(_ made: CreatedSender, _ options: AdminOptions) {
-    let url = "https://\(address)/send/\(made.name)"
+    let url = "https://\(address)/\(made.kind == nil ? "send" : "hooks")/\(made.name)"
     options.print(Result(name: made.name, token: made.token, url: url), data: made.token)
     guard !options.json else { return }
+    if let kind = made.kind.flatMap(HookKind.init(rawValue:)) { return Output.words(kind.settings(url, made.token)) }
     let trust = trustPath.map { "--cacert \($0) " } ?? ""
     Output.words("curl \(trust)-d \"Backup done\" \(url) -H \"authorization: bearer \(made.token)\"")
   }

@@ -75,6 +75,23 @@ extension FuzzTarget {
     }
   }
 
+  /// The body of a webhook. The first byte gives its service. A message is a payload without a fault.
+  static let hook = FuzzTarget("hook", maximumSize: 2_000) {
+    let parser = JSONParser()
+    let fields = ["title": "/t", "body": "/b/0", "badge": "/n", "level": "/l", "subject": "/s", "resolved": "/r"]
+    return { bytes in
+      guard let first = bytes.first else { return }
+      let kind = HookKind.allCases[Int(first) % HookKind.allCases.count]
+      guard
+        case .message(let read)? = try? WebhookFormat.read(Array(bytes.dropFirst()), Hook(kind, fields: fields)),
+        let message = try? SentMessage(read.fields, now: 0)
+      else { return }
+      precondition(message.payload.count <= Limits.maximumPayloadSize)
+      guard let payload = try? parser.payload(message.payload.span) else { fatalError("a payload is JSON") }
+      precondition(payload.faults.allSatisfy { $0.pointer == "/aps/badge" }, "only a badge keeps its type")
+    }
+  }
+
   /// Bytes of a connection without TLS. The first byte gives the kind of peer and the size of the pieces for the rest.
   static let session = FuzzTarget("session", maximumSize: 500) {
     let gateways = FuzzGateways()

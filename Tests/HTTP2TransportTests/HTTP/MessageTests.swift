@@ -48,8 +48,9 @@ import Testing
   @Test(arguments: [
     ("/ntfy/backup", true), ("/ntfy", true), ("/gotify/message?token=x", true), ("/3/device/ab", false),
     ("/send/backup", false), ("/n", false), ("/", false), ("/nothing", false), ("/gotify", false),
+    ("/hooks/code", true), ("/hooks", false), ("/healthz", false),
   ])
-  func `fields of other names are kept for the messages of other APIs alone`(_ path: String, _ isKept: Bool) {
+  func `fields of other names are kept for webhooks and messages of other APIs`(_ path: String, _ isKept: Bool) {
     let message = Message()
     message.keep(.path, path)
     for (name, value) in [("title", "Backup"), ("x-tags", "cd"), ("title", "other")] {

@@ -80,6 +80,7 @@ import Testing
       Route(method: "PUT", pattern: "/ntfy/{topic}", path: "/ntfy/none", role: .sender),
       Route(method: "POST", pattern: "/ntfy", path: "/ntfy", role: .sender),
       Route(method: "POST", pattern: "/gotify/message", path: "/gotify/message", role: .sender),
+      Route(method: "POST", pattern: "/hooks/{name}", path: "/hooks/none", role: .sender),
       Route(
         method: "POST", pattern: "/4/broadcasts/apps/{topic}", path: "/4/broadcasts/apps/" + topic, fields: named,
         role: .provider),

@@ -97,4 +97,20 @@ import Testing
       version: .http1_1, method: .POST, uri: "/test/v1/expect", headers: HTTPHeaders([("host", "localhost")] + fields))
     #expect(refusal(HTTP1Request(head, isLoopback: true, maximumBodySize: 10)) == status)
   }
+
+  @Test(
+    arguments: [
+      ("/hooks/code", 256 << 10, nil), ("/hooks/code?token=x", 256 << 10, nil), ("/hooks/code", (256 << 10) + 1, 413),
+      ("/ntfy/backup", 32 << 10, nil), ("/ntfy/backup", (32 << 10) + 1, 413), ("/send/backup", 4097, 413),
+      ("/hooks", 1, 413),
+    ] as [(String, Int, Int?)])
+  func `a body of a message is accepted up to the maximum size of its form`(
+    _ uri: String, _ size: Int, _ status: Int?
+  ) {
+    let head = HTTPRequestHead(
+      version: .http1_1, method: .POST, uri: uri,
+      headers: HTTPHeaders([("host", "localhost"), ("content-length", "\(size)")]))
+    #expect(refusal(HTTP1Request(head, isLoopback: true, servesMessages: true)) == status)
+    #expect(refusal(HTTP1Request(head, isLoopback: true)) == 413)
+  }
 }

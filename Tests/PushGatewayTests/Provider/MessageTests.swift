@@ -1,6 +1,5 @@
 import Foundation
 import HTTP2Transport
-import NIOCore
 import NIOHTTP1
 import PushPolicy
 import PushTesting
@@ -227,27 +226,10 @@ import Testing
 
   @Test func `messages are served over HTTP 1_1, and JSON of ntfy also at the root`() async throws {
     try await run { gateway, _, device, _ in
-      let relay = MessageRelay(environment: .development)
-      let group: any EventLoopGroup = gateway.loops.group
-      let loop = group.next()
-      try await loop.submit { [loops = gateway.loops] in
-        guard let handler = loops.current(loop).1 as? GatewayHandler else { return }
-        handler.attach(relay)
-      }.get()
-      let routes = HTTP1Routes(
-        health: HealthAPI(check: gateway.parts.healthCheck), meters: gateway.meters, token: nil, logger: .silent,
-        messages: relay)
+      let messages = try await HTTP1Messages(gateway)
       func answer(_ method: HTTPMethod, _ uri: String, _ fields: [(String, String)], _ body: String) async throws -> Int
       {
-        let head = HTTPRequestHead(
-          version: .http1_1, method: method, uri: uri,
-          headers: HTTPHeaders([("host", "localhost"), ("content-length", "\(body.utf8.count)")] + fields))
-        switch HTTP1Request(head, isLoopback: true, servesMessages: true) {
-        case .refused(let problem): return problem.status
-        case .served(var request, _):
-          request.body = Array(body.utf8)
-          return await routes.answer(request).response.status
-        }
+        await messages.answer(method, uri, fields, Array(body.utf8)).status
       }
       let bearer = ("Authorization", "Bearer " + MessageTests.token)
       let statuses = [

@@ -76,11 +76,15 @@ import Testing
       "(\(blob($0, size: 32)), 'a\($0)', 'reader', 1700000000000, 1800000000, 1700000000)"
     },
     Table(name: "sender", first: "name = 's1'") {
-      "('s\($0)', \(blob($0, size: 32)), 1, '[1,-1]', 60, 1700000000000, 1700000000, 600)"
+      """
+      ('s\($0)', \(blob($0, size: 32)), 1, '[1,-1]', 60, 1700000000000, 1700000000, 600, '{"kind":"github"}',
+        'pgs-\($0)')
+      """
     },
     Table(name: "expectation", first: "sender = 's1'") {
       "('s\($0)', 3600, 60, 1700000000000, 1700003660000, 2)"
     },
+    Table(name: "hook_push", first: "subject = 'a1'") { "('s\($0)', 'a\($0)', \(blob($0, size: 20)), 1700000000000)" },
     Table(name: "person_group", first: "id = 1") { "(\($0), 'g\($0)')" },
     Table(name: "group_member", first: "id = 1") { "(\($0), \($0), 1)" },
     Table(name: "group_token", first: "token = \(blob(1, size: 32))") {

@@ -39,6 +39,18 @@ import Testing
     return beat?.pushes.map(\.id)
   }
 
+  @Test func `no heartbeat is expected of a webhook`() async throws {
+    let hook = MessageSender(
+      name: "code", app: 1, recipients: [.device(1)], rate: 60, created: 1, hook: Hook(.github))
+    try await senders.add(hook, token: "other")
+    let refusal = await #expect(throws: RegistrationRefusal.self) {
+      try await expectations.set(Expectation(sender: "code", every: 60, grace: 0, from: 0))
+    }
+    #expect(refusal?.kind == .conflict)
+    let all = try await expectations.list()
+    #expect(all.isEmpty)
+  }
+
   @Test func `each heartbeat moves the time at which the next one is late`() async throws {
     try await expect()
     #expect(scheduled.next == 3_660_000)

@@ -60,6 +60,76 @@ import Testing
     await #expect(throws: RegistrationRefusal.self) { try await senders.add(sender(name), token: "pgs-1") }
   }
 
+  private func hook(_ name: String, _ hook: Hook) -> MessageSender {
+    var sender = sender(name)
+    sender.hook = hook
+    return sender
+  }
+
+  @Test func `the service of a webhook that signs is found by its signature, and no other is`() async throws {
+    try await senders.add(hook("code", Hook(.github)), token: "pgs-1")
+    let fields = ["body": "/message"]
+    try await senders.add(hook("monitor", Hook(.json, fields: fields)), token: "pgs-2")
+    for senders in [senders, try MessageSenders(store: store)] {
+      #expect(senders.list.map(\.hook) == [Hook(.github), Hook(.json, fields: fields)])
+      #expect(senders.find("code", now: 0) { $0 == "pgs-1" }?.name == "code")
+      #expect(senders.find("code", now: 0) { $0 != "pgs-1" } == nil)
+      for name in ["monitor", "none"] { #expect(senders.find(name, now: 0) { _ in true } == nil) }
+    }
+    _ = try await senders.rotate("code", token: "pgs-3")
+    _ = try await senders.rotate("monitor", token: "pgs-4")
+    for senders in [senders, try MessageSenders(store: store)] {
+      #expect(senders.find("code", now: 0) { $0 == "pgs-3" } != nil)
+      for (name, token) in [("code", "pgs-3"), ("monitor", "pgs-4")] {
+        #expect(senders.find(name, token: token, now: 0)?.name == name)
+      }
+      #expect(senders.find("monitor", now: 0) { _ in true } == nil)
+    }
+    try await senders.remove("code")
+    #expect(senders.find("code", now: 0) { _ in true } == nil)
+    let secrets = try await store.pool.read { db in
+      try String.fetchAll(db, sql: "SELECT secret FROM sender WHERE secret NOT NULL")
+    }
+    #expect(secrets.isEmpty)
+  }
+
+  @Test func `the last push about a subject is remembered until it is forgotten`() async throws {
+    try await senders.add(hook("alerts", Hook(.alertmanager)), token: "pgs-1")
+    #expect(try await senders.push(about: "disk", of: "alerts") == nil)
+    #expect(try await senders.record(.number(1), about: "disk", of: "alerts", at: 1) == nil)
+    #expect(try await senders.record(.number(2), about: "disk", of: "alerts", at: 2) == .number(1))
+    #expect(try await senders.record(.number(3), about: "disk", of: "other", at: 2) == nil)
+    // A push that was replaced in between ends nothing.
+    try await senders.forget(.number(1), about: "disk", of: "alerts")
+    #expect(try await MessageSenders(store: store).push(about: "disk", of: "alerts") == .number(2))
+    try await senders.forget(.number(2), about: "disk", of: "alerts")
+    #expect(try await senders.push(about: "disk", of: "alerts") == nil)
+    #expect(try await senders.push(about: "disk", of: "other") == .number(3))
+  }
+
+  @Test func `the oldest subjects of a webhook are forgotten, and all with its sender`() async throws {
+    try await senders.add(hook("alerts", Hook(.alertmanager)), token: "pgs-1")
+    let count = Limits.maximumHookSubjects
+    try await store.write { db in
+      for number in 0..<count {
+        try db.execute(
+          sql: "INSERT INTO hook_push VALUES ('alerts', ?, zeroblob(20), ?)", arguments: ["s\(number)", 1_000 + number])
+      }
+    }
+    _ = try await senders.record(.number(1), about: "new", of: "alerts", at: 5_000)
+    #expect(try await senders.push(about: "s0", of: "alerts") == nil)
+    #expect(try await senders.push(about: "s1", of: "alerts") != nil)
+    let later = 5_001 + Int64(Limits.maximumLifetime) * 1000
+    _ = try await senders.record(.number(2), about: "later", of: "alerts", at: later)
+    #expect(try await subjects() == ["later"])
+    try await senders.remove("alerts")
+    #expect(try await subjects().isEmpty)
+  }
+
+  private func subjects() async throws -> [String] {
+    try await store.pool.read { db in try String.fetchAll(db, sql: "SELECT subject FROM hook_push ORDER BY subject") }
+  }
+
   @Test func `the senders of an app are removed with it`() async throws {
     try await senders.add(sender("one", app: 1), token: "pgs-1")
     try await senders.add(sender("two", app: 2), token: "pgs-2")

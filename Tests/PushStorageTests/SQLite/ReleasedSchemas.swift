@@ -271,6 +271,18 @@ enum ReleasedSchemas {
         ALTER TABLE sender ADD COLUMN combine INTEGER;
         INSERT INTO sender VALUES ('ci', x'07', 1, '[1]', 60, 1700000000000, NULL, 600);
         """),
+    Step(
+      migration: "webhooks",
+      dump: """
+        ALTER TABLE sender ADD COLUMN hook TEXT;
+        ALTER TABLE sender ADD COLUMN secret TEXT;
+        CREATE TABLE hook_push (
+          sender TEXT NOT NULL, subject TEXT NOT NULL, apns_id BLOB NOT NULL, at INTEGER NOT NULL,
+          PRIMARY KEY (sender, subject)
+        );
+        INSERT INTO sender VALUES ('code', x'08', 1, '[1]', 60, 1700000000000, NULL, NULL, '{"kind":"github"}', 'pgs-1');
+        INSERT INTO hook_push VALUES ('code', 'ab', zeroblob(20), 1700000000000);
+        """),
   ]
 
   /// Version 0.1.0, with a row in every table.

@@ -53,14 +53,20 @@ package struct Expectations: Sendable {
 
   /// Sets the expectation of a sender; a previous one ends.
   ///
-  /// - Throws: ``RegistrationRefusal`` if there is no sender of this name, and ``StoreError``.
+  /// - Throws: ``RegistrationRefusal`` if there is no sender of this name, or if it is a webhook, and ``StoreError``.
   @inline(never)
   package func set(_ expectation: Expectation) async throws {
     try await scheduled.change { db -> (Void, [ScheduledPush]) in
       let sender = expectation.sender
-      guard try Int64.fetchOne(db, sql: "SELECT 1 FROM sender WHERE name = ?", arguments: [sender]) != nil else {
+      let row = try Bool.fetchOne(db, sql: "SELECT hook IS NOT NULL FROM sender WHERE name = ?", arguments: [sender])
+      guard let isHook = row else {
         throw RegistrationRefusal(
           kind: .unknown, description: "there is no sender \(sender): `pushcli senders add` makes one")
+      }
+      guard !isHook else {
+        throw RegistrationRefusal(
+          kind: .conflict,
+          description: "\(sender) is a webhook, which sends no heartbeats: `pushcli senders add` makes a sender")
       }
       try Expectations.put(expectation, db)
       return ((), [])

@@ -3,7 +3,8 @@ import GRDB
 package import PushCore
 import Synchronization
 
-/// A sender of messages (`POST /send/NAME`), as it is listed. The token's text is not part of it.
+/// A sender of messages (`POST /send/NAME`, or `POST /hooks/NAME` for a webhook), as it is listed. The token's text is
+/// not part of it.
 package struct MessageSender: Sendable, Equatable {
   /// A device or a group to which the sender may send.
   package enum Recipient: Sendable, Equatable {
@@ -24,13 +25,15 @@ package struct MessageSender: Sendable, Equatable {
   package var lastUsed: Int64?
   /// The time in seconds in which equal messages become one; nil: each is a push of its own.
   package var combine: Int64?
+  /// The form of the requests of a webhook; nil for a sender of messages.
+  package var hook: Hook?
 
   package init(
     name: String, app: AppID, recipients: [Recipient], rate: Int, created: Int64, lastUsed: Int64? = nil,
-    combine: Int64? = nil
+    combine: Int64? = nil, hook: Hook? = nil
   ) {
     (self.name, self.app, self.recipients, self.rate) = (name, app, recipients, rate)
-    (self.created, self.lastUsed, self.combine) = (created, lastUsed, combine)
+    (self.created, self.lastUsed, self.combine, self.hook) = (created, lastUsed, combine, hook)
   }
 
   /// The description of a valid name, for messages with "expected".
@@ -46,20 +49,22 @@ package struct MessageSender: Sendable, Equatable {
   }
 }
 
-/// The senders of messages. The gateway keeps only the hashes of their tokens: all senders in memory, each change on
-/// disk first.
+/// The senders of messages: all senders in memory, each change on disk first. The gateway keeps only the hashes of their
+/// tokens, and the token itself if a service signs with it.
 package final class MessageSenders: Sendable {
   private struct State {
     /// The senders by the SHA-256 hash of their token: with a lookup by hash, the response time reveals nothing about
     /// a token.
     var senders: [[UInt8]: MessageSender] = [:]
+    /// The tokens of the senders whose service signs its requests, by name.
+    var secrets: [String: String] = [:]
     /// The names of the senders whose last use ``settle()`` has to write to disk.
     var used: Set<String> = []
 
     func hash(of name: String) -> [UInt8]? { senders.first { $0.value.name == name }?.key }
   }
 
-  private let store: SQLiteStore
+  let store: SQLiteStore
   private let state: Mutex<State>
 
   /// The resolution in seconds of the time at which a token was last used.
@@ -70,10 +75,12 @@ package final class MessageSenders: Sendable {
   /// - Throws: ``StoreError`` if a row can't be read.
   package init(store: SQLiteStore) throws(StoreError) {
     self.store = store
-    state = Mutex(State(senders: try store.load(MessageSenders.load)))
+    state = Mutex(try store.load(MessageSenders.load))
     store.replica.onChange(of: ["sender"]) { [weak self] db, _ in
       let fresh = try MessageSenders.load(db)
-      db.afterNextTransaction { [weak self] _ in self?.state.withLock { $0.senders = fresh } }
+      db.afterNextTransaction { [weak self] _ in
+        self?.state.withLock { ($0.senders, $0.secrets) = (fresh.senders, fresh.secrets) }
+      }
     }
   }
 
@@ -99,7 +106,19 @@ package final class MessageSenders: Sendable {
     }
   }
 
-  /// Adds a sender. Only the hash of its token is stored.
+  /// Returns the sender of a name if its service has signed a request, and records the hour of its use.
+  ///
+  /// - Parameters:
+  ///   - now: seconds since 1970.
+  ///   - isSigned: checks the signature with a token. It is also called for an unknown name, so that the response time
+  ///     reveals no name.
+  package func find(_ name: String, now: Int64, isSigned: (_ token: String) -> Bool) -> MessageSender? {
+    let secret = state.withLock { $0.secrets[name] }
+    guard isSigned(secret ?? ""), let secret else { return nil }
+    return find(name, token: secret, now: now)
+  }
+
+  /// Adds a sender. Only the hash of its token is stored, unless its service signs with the token.
   ///
   /// - Throws: ``RegistrationRefusal`` if the name is invalid or taken, and ``StoreError``.
   @inline(never)
@@ -109,6 +128,8 @@ package final class MessageSenders: Sendable {
         kind: .invalid, description: "invalid name of a sender: expected \(MessageSender.expectedName)")
     }
     let hash = Digest.sha256(Array(token.utf8))
+    let hook = try sender.hook.map { String(decoding: try JSONEncoder().encode($0), as: UTF8.self) }
+    let secret = sender.hook?.kind.isSigned == true ? token : nil
     try await store.write { [self] db in
       guard try Int64.fetchOne(db, sql: "SELECT 1 FROM sender WHERE name = ?", arguments: [sender.name]) == nil else {
         throw RegistrationRefusal(
@@ -122,13 +143,19 @@ package final class MessageSenders: Sendable {
       }
       try db.execute(
         sql: """
-          INSERT INTO sender (name, token_hash, app, recipients, rate, created, combine) VALUES (?, ?, ?, ?, ?, ?, ?)
+          INSERT INTO sender (name, token_hash, app, recipients, rate, created, combine, hook, secret)
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
           """,
         arguments: [
           sender.name, Data(hash), sender.app.row, "\(sender.recipients.map(\.stored))", sender.rate, sender.created,
-          sender.combine,
+          sender.combine, hook, secret,
         ])
-      db.afterNextTransaction { [self] _ in state.withLock { $0.senders[hash] = sender } }
+      db.afterNextTransaction { [self] _ in
+        state.withLock { state in
+          state.senders[hash] = sender
+          state.secrets[sender.name] = secret
+        }
+      }
     }
   }
 
@@ -139,13 +166,16 @@ package final class MessageSenders: Sendable {
   package func rotate(_ name: String, token: String) async throws -> MessageSender {
     let sender = try sender(named: name)
     let hash = Digest.sha256(Array(token.utf8))
+    let secret = sender.hook?.kind.isSigned == true ? token : nil
     try await store.write { [self] db in
-      try db.execute(sql: "UPDATE sender SET token_hash = ? WHERE name = ?", arguments: [Data(hash), name])
+      try db.execute(
+        sql: "UPDATE sender SET token_hash = ?, secret = ? WHERE name = ?", arguments: [Data(hash), secret, name])
       db.afterNextTransaction { [self] _ in
         state.withLock { state in
           // A sender that was removed in between stays removed.
           guard let old = state.hash(of: name) else { return }
           state.senders[hash] = state.senders.removeValue(forKey: old)
+          state.secrets[name] = secret
         }
       }
     }
@@ -159,11 +189,14 @@ package final class MessageSenders: Sendable {
   package func remove(_ name: String) async throws {
     _ = try sender(named: name)
     try await store.write { [self] db in
-      try db.execute(sql: "DELETE FROM expectation WHERE sender = ?", arguments: [name])
+      for table in ["expectation", "hook_push"] {
+        try db.execute(sql: "DELETE FROM \(table) WHERE sender = ?", arguments: [name])
+      }
       try db.execute(sql: "DELETE FROM sender WHERE name = ?", arguments: [name])
       db.afterNextTransaction { [self] _ in
         state.withLock { state in
           state.senders = state.senders.filter { $0.value.name != name }
+          state.secrets[name] = nil
           state.used.remove(name)
         }
       }
@@ -175,11 +208,16 @@ package final class MessageSenders: Sendable {
   package func forget(_ app: AppID) async throws {
     guard list.contains(where: { $0.app == app }) else { return }
     try await store.write { [self] db in
-      try db.execute(
-        sql: "DELETE FROM expectation WHERE sender IN (SELECT name FROM sender WHERE app = ?)", arguments: [app.row])
+      for table in ["expectation", "hook_push"] {
+        try db.execute(
+          sql: "DELETE FROM \(table) WHERE sender IN (SELECT name FROM sender WHERE app = ?)", arguments: [app.row])
+      }
       try db.execute(sql: "DELETE FROM sender WHERE app = ?", arguments: [app.row])
       db.afterNextTransaction { [self] _ in
-        state.withLock { state in state.senders = state.senders.filter { $0.value.app != app } }
+        state.withLock { state in
+          for sender in state.senders.values where sender.app == app { state.secrets[sender.name] = nil }
+          state.senders = state.senders.filter { $0.value.app != app }
+        }
       }
     }
   }
@@ -199,7 +237,8 @@ package final class MessageSenders: Sendable {
     }
   }
 
-  private func sender(named name: String) throws -> MessageSender {
+  /// - Throws: ``RegistrationRefusal`` if there is no sender of this name.
+  package func sender(named name: String) throws -> MessageSender {
     guard let sender = state.withLock({ state in state.senders.values.first { $0.name == name } }) else {
       throw RegistrationRefusal(
         kind: .unknown, description: "there is no sender \(name): `pushcli senders` shows them")
@@ -208,23 +247,29 @@ package final class MessageSenders: Sendable {
   }
 
   /// Reads every row to check it, and discards the result.
-  static func checkRows(_ db: Database) throws { _ = try load(db) }
+  static func checkRows(_ db: Database) throws {
+    _ = try load(db)
+    try checkSubjects(db)
+  }
 
-  private static func load(_ db: Database) throws -> [[UInt8]: MessageSender] {
+  private static func load(_ db: Database) throws -> State {
     let rows = try PreparedStatement(
-      db, "SELECT name, token_hash, app, recipients, rate, created, last_used, combine FROM sender")
-    var senders: [[UInt8]: MessageSender] = [:]
+      db, "SELECT name, token_hash, app, recipients, rate, created, last_used, combine, hook, secret FROM sender")
+    var state = State()
     while try rows.next() {
       let recipients: [Int64] = try rows.json(3)
       let rate = try rows.integer(4, in: ColumnBounds.messageRate)
-      senders[rows.blob(1)] = MessageSender(
-        name: try rows.text(0), app: AppID(row: try rows.integer(2, in: ColumnBounds.app)),
+      let name = try rows.text(0)
+      state.senders[rows.blob(1)] = MessageSender(
+        name: name, app: AppID(row: try rows.integer(2, in: ColumnBounds.app)),
         recipients: recipients.compactMap { MessageSender.Recipient(stored: $0) }, rate: Int(rate),
         created: try rows.integer(5, in: ColumnBounds.milliseconds),
         lastUsed: try rows.optionalInteger(6, in: ColumnBounds.seconds),
-        combine: try rows.optionalInteger(7, in: ColumnBounds.combineTime))
+        combine: try rows.optionalInteger(7, in: ColumnBounds.combineTime),
+        hook: rows.isNull(8) ? nil : try rows.json(8, as: Hook.self))
+      state.secrets[name] = try rows.optionalText(9)
     }
-    return senders
+    return state
   }
 }
 

@@ -1,6 +1,6 @@
 import PushPolicy
 
-/// Any JSON value, for the requests and the answers of the test API.
+/// Any JSON value, for documents whose members are chosen by a peer.
 enum JSONValue: Sendable, Hashable {
   case null
   case bool(Bool)
@@ -104,5 +104,19 @@ extension JSONValue: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral, Ex
   init(arrayLiteral elements: JSONValue...) { self = .array(elements) }
   init(dictionaryLiteral elements: (String, JSONValue)...) {
     self = .object(Dictionary(elements) { _, last in last })
+  }
+}
+
+extension JSONValue {
+  /// The values of an array; nil for other values.
+  var values: [JSONValue]? {
+    guard case .array(let values) = self else { return nil }
+    return values
+  }
+
+  /// The value of a number without fraction and exponent; nil for other values.
+  var whole: Int? {
+    guard case .integer(let value) = self else { return nil }
+    return value
   }
 }

@@ -1,0 +1,176 @@
+import PushCore
+
+/// The bodies of code hosts: GitHub and GitLab.
+///
+/// The result of a pipeline of a branch is a subject: a failure makes a message, and the next success retracts it.
+enum GitHooks {
+  // MARK: GitHub
+
+  /// Reads an event of GitHub. The name of the event is in a header field, but its members name it, too.
+  static func github(_ root: JSONValue) throws(MessageRefusal) -> HookReading {
+    guard case .object = root else { throw .badMessage("the body is not an event of GitHub: expected a JSON object") }
+    if root["zen"] != nil { return .ignored("ping") }
+    let repository = text(root, "repository", "full_name") ?? text(root, "organization", "login") ?? "GitHub"
+    let event = GitEvent(
+      repository: repository, actor: text(root, "sender", "login") ?? "somebody", action: text(root, "action") ?? "")
+    if let run = root["workflow_run"] { return workflow(run, event, text(root, "workflow", "id")) }
+    for part in ["workflow_job", "check_run", "check_suite"] where root[part] != nil {
+      return .ignored("\(part) \(event.action)")
+    }
+    if let review = root["review"], let request = root["pull_request"] {
+      guard event.action == "submitted" else { return .ignored("review \(event.action)") }
+      let state = text(review, "state")?.replacing("_", with: " ") ?? "reviewed"
+      return event.message(request, "review: \(state)", body: text(review, "body"), link: text(review, "html_url"))
+    }
+    if let comment = root["comment"], let subject = root["issue"] ?? root["pull_request"] {
+      guard event.action == "created" else { return .ignored("comment \(event.action)") }
+      return event.message(subject, "commented", body: text(comment, "body"), link: text(comment, "html_url"))
+    }
+    if let request = root["pull_request"] { return pullRequest(request, event) }
+    if let issue = root["issue"] {
+      let known = ["opened", "reopened", "closed", "assigned"]
+      guard known.contains(event.action) else { return .ignored("issue \(event.action)") }
+      return event.message(issue, event.action, body: nil, link: text(issue, "html_url"))
+    }
+    if let release = root["release"] {
+      guard event.action == "published" else { return .ignored("release \(event.action)") }
+      let name = text(release, "name") ?? text(release, "tag_name") ?? "a release"
+      return event.message("published \(name)", body: text(release, "body"), link: text(release, "html_url"))
+    }
+    if let commits = root["commits"]?.values { return push(root, commits, event, link: text(root, "compare")) }
+    return .ignored(event.action.isEmpty ? "an event" : "an event \(event.action)")
+  }
+
+  private static func workflow(_ run: JSONValue, _ event: GitEvent, _ id: String?) -> HookReading {
+    let (name, branch) = (text(run, "name") ?? "workflow", text(run, "head_branch") ?? "")
+    let subject = "\(event.repository) \(text(run, "workflow_id") ?? id ?? name) \(branch)"
+    switch text(run, "conclusion") {
+    case "success"?: return .message(HookMessage(subject: subject, isResolved: true, [:]))
+    case "failure"?, "timed_out"?, "startup_failure"?:
+      return event.failure(
+        "\(name) failed", of: subject, body: [branch, text(run, "display_title")], link: text(run, "html_url"))
+    case let other: return .ignored("workflow_run \(other ?? event.action)")
+    }
+  }
+
+  private static func pullRequest(_ request: JSONValue, _ event: GitEvent) -> HookReading {
+    let words: String
+    switch event.action {
+    case "opened", "reopened": words = event.action
+    case "ready_for_review": words = "ready for review"
+    case "review_requested": words = "review requested"
+    case "closed": words = request["merged"] == .bool(true) ? "merged" : "closed"
+    default: return .ignored("pull_request \(event.action)")
+    }
+    return event.message(request, words, body: nil, link: text(request, "html_url"))
+  }
+
+  // MARK: GitLab
+
+  /// Reads an event of GitLab.
+  static func gitlab(_ root: JSONValue) throws(MessageRefusal) -> HookReading {
+    guard let kind = text(root, "object_kind") else {
+      throw .badMessage("the body is not an event of GitLab: expected the member object_kind")
+    }
+    let details = root["object_attributes"] ?? .null
+    let event = GitEvent(
+      repository: text(root, "project", "path_with_namespace") ?? "GitLab",
+      actor: text(root, "user", "username") ?? text(root, "user_username") ?? text(root, "user_name") ?? "somebody",
+      action: text(details, "action") ?? text(root, "action") ?? "")
+    let link = text(details, "url") ?? text(root, "project", "web_url")
+    switch kind {
+    case "pipeline": return pipeline(root, details, event)
+    case "merge_request", "issue", "work_item":
+      guard let word = gitlabActions[event.action] else { return .ignored("\(kind) \(event.action)") }
+      return event.message(details, word, body: nil, link: link)
+    case "note":
+      let subject = root["merge_request"] ?? root["issue"] ?? root["commit"] ?? root["snippet"] ?? .null
+      return event.message(subject, "commented", body: text(details, "note"), link: link)
+    case "release":
+      guard event.action == "create" else { return .ignored("release \(event.action)") }
+      let name = text(root, "name") ?? text(root, "tag") ?? "a release"
+      return event.message("published \(name)", body: text(root, "description"), link: text(root, "url") ?? link)
+    case "push", "tag_push": return push(root, root["commits"]?.values ?? [], event, link: link)
+    default: return .ignored(String(kind.prefix(64)))
+    }
+  }
+
+  /// The words for the actions of GitLab that make a message.
+  private static let gitlabActions = [
+    "open": "opened", "reopen": "reopened", "close": "closed", "merge": "merged", "approved": "approved",
+  ]
+
+  private static func pipeline(_ root: JSONValue, _ details: JSONValue, _ event: GitEvent) -> HookReading {
+    let branch = text(details, "ref") ?? ""
+    let subject = "\(event.repository) pipeline \(branch)"
+    switch text(details, "status") {
+    case "success"?: return .message(HookMessage(subject: subject, isResolved: true, [:]))
+    case "failed"?:
+      let page = text(root, "project", "web_url").flatMap { web in
+        text(details, "id").map { "\(web)/-/pipelines/\($0)" }
+      }
+      return event.failure(
+        "pipeline failed", of: subject, body: [branch, text(root, "commit", "title")],
+        link: text(details, "url") ?? page)
+    case let other: return .ignored("pipeline \(other ?? "")")
+    }
+  }
+
+  // MARK: Both
+
+  private static func push(
+    _ root: JSONValue, _ commits: [JSONValue], _ event: GitEvent, link: String?
+  ) -> HookReading {
+    guard !commits.isEmpty else { return .ignored("push without commits") }
+    let count = max(commits.count, root["total_commits_count"]?.whole ?? 0)
+    let place = (text(root, "ref") ?? "").replacing("refs/heads/", with: "").replacing("refs/tags/", with: "")
+    let lines = commits.prefix(Limits.maximumHookLines).compactMap { commit in
+      text(commit, "message").map { $0.prefix { $0 != "\n" && $0 != "\r\n" } }
+    }
+    return event.message(
+      "\(count) \(count == 1 ? "commit" : "commits") to \(place)", body: lines.joined(separator: "\n"), link: link)
+  }
+
+  /// Returns the text or the whole number at a path of members; nil if it is absent or empty.
+  fileprivate static func text(_ value: JSONValue, _ path: String...) -> String? {
+    var value = value
+    for name in path {
+      guard let next = value[name] else { return nil }
+      value = next
+    }
+    guard let text = value.text ?? value.whole.map(String.init), !text.isEmpty else { return nil }
+    return text
+  }
+}
+
+/// An event of a code host.
+private struct GitEvent {
+  var repository: String
+  /// The user who caused the event.
+  var actor: String
+  var action: String
+
+  /// Returns the message about an issue or a request.
+  func message(_ subject: JSONValue, _ words: String, body: String?, link: String?) -> HookReading {
+    let number = (GitHooks.text(subject, "number") ?? GitHooks.text(subject, "iid")).map { "#\($0) " } ?? ""
+    let title = GitHooks.text(subject, "title") ?? ""
+    let lines = [title, body ?? ""].filter { !$0.isEmpty }
+    return message(number + words, body: lines.joined(separator: "\n"), link: link)
+  }
+
+  func message(_ words: String, body: String?, link: String?) -> HookReading {
+    let fields: [HookMessage.Field: String?] = [
+      .title: "\(repository): \(words)", .subtitle: "by \(actor)", .body: body, .link: link, .thread: repository,
+    ]
+    return .message(HookMessage(fields))
+  }
+
+  /// Returns the message about a failure, which a success retracts.
+  func failure(_ words: String, of subject: String, body: [String?], link: String?) -> HookReading {
+    let lines = body.compactMap { $0 }.filter { !$0.isEmpty }
+    let fields: [HookMessage.Field: String?] = [
+      .title: "\(repository): \(words)", .body: lines.joined(separator: "\n"), .link: link, .thread: repository,
+    ]
+    return .message(HookMessage(subject: subject, fields))
+  }
+}

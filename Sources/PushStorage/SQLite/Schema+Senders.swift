@@ -1,0 +1,58 @@
+import GRDB
+
+extension Schema {
+  /// Adds the migrations with the tables of senders of messages, which follow all migrations of ``migrator``.
+  static func addSenders(to migrator: inout DatabaseMigrator) {
+    migrator.registerMigration("senders") { db in
+      try db.execute(
+        sql: """
+          -- Senders of messages, which have a token instead of a key.
+          CREATE TABLE sender (
+            name TEXT PRIMARY KEY,
+            token_hash BLOB NOT NULL UNIQUE, -- SHA-256
+            app INTEGER NOT NULL,
+            recipients TEXT NOT NULL,      -- JSON array of numbers: devices, and groups with a minus
+            rate INTEGER NOT NULL,         -- messages in a minute
+            created INTEGER NOT NULL,      -- milliseconds since 1970
+            last_used INTEGER              -- the hour of it, in seconds since 1970; NULL: never
+          );
+          """)
+    }
+    migrator.registerMigration("heartbeats") { db in
+      try db.execute(
+        sql: """
+          -- The heartbeats that are expected of senders.
+          CREATE TABLE expectation (
+            sender TEXT PRIMARY KEY,
+            every INTEGER NOT NULL,        -- seconds
+            grace INTEGER NOT NULL,        -- seconds
+            beat INTEGER,                  -- the last heartbeat, in milliseconds since 1970; NULL: none yet
+            due INTEGER NOT NULL,          -- the next one is late from then on, in milliseconds since 1970
+            late INTEGER                   -- the number of pushes that reported it as late; NULL while it is not
+          );
+          """)
+    }
+    migrator.registerMigration("combined messages") { db in
+      try db.execute(
+        sql: """
+          -- The seconds in which equal messages become one; NULL: each is a push of its own.
+          ALTER TABLE sender ADD COLUMN combine INTEGER;
+          """)
+    }
+    migrator.registerMigration("webhooks") { db in
+      try db.execute(
+        sql: """
+          ALTER TABLE sender ADD COLUMN hook TEXT;    -- JSON: the service of a webhook; NULL: a sender of messages
+          ALTER TABLE sender ADD COLUMN secret TEXT;  -- the token, if the service signs with it; NULL: only its hash
+          -- The last push about each subject of a webhook, which the end of the subject retracts.
+          CREATE TABLE hook_push (
+            sender TEXT NOT NULL,
+            subject TEXT NOT NULL,
+            apns_id BLOB NOT NULL,
+            at INTEGER NOT NULL,           -- milliseconds since 1970
+            PRIMARY KEY (sender, subject)
+          );
+          """)
+    }
+  }
+}
