@@ -336,7 +336,7 @@ package enum Schema {
           );
           """)
     }
-    addSenders(to: &migrator)
+    SenderTables.addMigrations(to: &migrator)
     return migrator
   }
 

@@ -327,7 +327,7 @@ private struct RepairTable {
     case "group_token":
       values[0].blob?.count == DeviceToken.size && values[3].text.map { Environment(rawValue: $0) != nil } ?? false
     case "group_push": isID(4) && isJSON(5, [Int64].self)
-    case "sender": isJSON(3, [Int64].self) && (values[7] == .null || isJSON(7, Hook.self))
+    case "sender": isJSON(3, [Int64].self) && (values[8] == .null || isJSON(8, Hook.self))
     case "hook_push": isID(2)
     case "retraction": isID(3)
     case "mailbox_state":

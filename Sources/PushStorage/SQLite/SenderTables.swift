@@ -1,8 +1,8 @@
 import GRDB
 
-extension Schema {
-  /// Adds the migrations with the tables of senders of messages, which follow all migrations of ``migrator``.
-  static func addSenders(to migrator: inout DatabaseMigrator) {
+enum SenderTables {
+  /// Adds the migrations with the tables of senders of messages, which follow all other migrations of ``Schema``.
+  static func addMigrations(to migrator: inout DatabaseMigrator) {
     migrator.registerMigration("senders") { db in
       try db.execute(
         sql: """
