@@ -72,7 +72,6 @@ package struct NATSOptions: Sendable {
   }
 }
 
-/// The state of the link to the cluster.
 package enum LinkState: Sendable, Equatable {
   /// A broker is connected for the first time.
   case connected(server: String)
@@ -82,7 +81,6 @@ package enum LinkState: Sendable, Equatable {
   /// The library dropped messages, because they arrived faster than they were processed.
   case slowConsumer
 
-  /// True if a broker is connected.
   package var isConnected: Bool {
     switch self {
     case .connected, .reconnected, .slowConsumer: true

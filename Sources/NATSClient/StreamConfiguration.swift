@@ -82,7 +82,6 @@ package struct StreamInfo: Codable, Sendable {
   package var state: State
 }
 
-/// A message in a stream.
 package struct StoredMessage: Sendable {
   package var sequence: UInt64
   package var subject: String

@@ -26,7 +26,6 @@ enum APSSchema {
     case truth
     /// From 0 to 1.
     case fraction
-    /// An array of strings.
     case strings
     case stringOrNull, stringsOrNull
     case stringOrObject

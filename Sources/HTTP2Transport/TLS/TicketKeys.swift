@@ -8,7 +8,6 @@ import Synchronization
 ///
 /// A key seals for an hour and opens for one more, as long as OpenSSL allows a session to live.
 package final class TicketKeys: Sendable {
-  /// The keys of this process.
   package static let shared = TicketKeys()
 
   /// The time that a key seals, in seconds.
@@ -53,7 +52,6 @@ package final class TicketKeys: Sendable {
     return Int64(time.tv_sec)
   }
 
-  /// Returns the key that seals now.
   func sealing() -> Key? {
     let now = now()
     return state.withLock { state in

@@ -79,7 +79,6 @@ package final class ClusterLog: ReplicationLog {
     writer = randomUUID()
   }
 
-  /// Returns the configuration of the log's stream.
   package static func configuration(replicas: Int) -> StreamConfiguration {
     var configuration = StreamConfiguration(name: stream, subjects: [subject], replicas: replicas)
     configuration.duplicateWindow = Int64(Limits.duplicateWindow) * 1_000_000_000

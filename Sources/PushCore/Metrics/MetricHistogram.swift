@@ -25,7 +25,6 @@ package final class MetricHistogram: Sendable {
   /// - Parameter bounds: the upper bounds of the buckets, in ascending order.
   package static func numbers(_ bounds: [Int64]) -> MetricHistogram { MetricHistogram(bounds: bounds, divisor: 1) }
 
-  /// Records a duration.
   package func record(_ time: Duration) { record(time.wholeNanoseconds) }
 
   /// Records a value, for durations in nanoseconds; a negative value counts as 0.

@@ -49,7 +49,6 @@ struct Fault: Sendable {
   /// The maximum delay and lifetime of a fault, in seconds.
   private static let longest = 86_400.0
 
-  /// Validates a rule.
   init(_ rule: FaultRule) throws(FaultError) {
     self.rule = rule
     func fail(_ words: String) -> FaultError { FaultError(description: "fault \"\(rule.name)\": \(words)") }

@@ -14,7 +14,6 @@ struct WebAPI: Sendable {
   private static let joinPath: StaticString = "/join"
   private static let sessionPath = "/phone/session"
 
-  /// Returns true if a request is for the page.
   static func isFor(_ request: Message) -> Bool {
     request.has(.path, beginningWith: "/phone") || request.has(.path, joinPath)
   }

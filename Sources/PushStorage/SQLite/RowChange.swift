@@ -2,7 +2,6 @@ import Foundation
 import GRDB
 import PushCore
 
-/// A value of a row.
 package enum RowValue: Sendable, Equatable {
   case null
   case integer(Int64)
@@ -39,7 +38,6 @@ package struct ChangeSet: Sendable, Equatable, Codable {
     (self.schema, self.changes) = (schema, changes)
   }
 
-  /// Returns the message.
   package func encoded() throws -> [UInt8] { Array(try JSONEncoder().encode(self)) }
 
   /// Decodes a message.

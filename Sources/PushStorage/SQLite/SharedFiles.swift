@@ -24,7 +24,6 @@ package struct SharedFiles: Sendable {
     }
   }
 
-  /// Replaces the shared files.
   @inline(never)
   package func replace(_ files: [String: [UInt8]]) async throws {
     try await store.write { db in

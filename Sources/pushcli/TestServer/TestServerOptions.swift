@@ -27,7 +27,6 @@ struct TestServerOptions: ParsableArguments {
     }
   }
 
-  /// The options for the gateway.
   var options: TestOptions {
     var options = TestOptions()
     options.isStrict = isStrict
