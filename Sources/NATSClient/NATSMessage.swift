@@ -57,18 +57,11 @@ package struct NATSOptions: Sendable {
   package var credentials: String?
   /// A PEM file of the CA that signed the brokers' certificates.
   package var authority: String?
-  /// PEM files of this client's certificate and its key.
-  package var certificate: String?
-  package var key: String?
   /// The client name that the brokers show in their lists.
   package var name: String
 
-  package init(
-    servers: [String], credentials: String? = nil, authority: String? = nil, certificate: String? = nil,
-    key: String? = nil, name: String = "pushgateway"
-  ) {
-    (self.servers, self.credentials, self.authority) = (servers, credentials, authority)
-    (self.certificate, self.key, self.name) = (certificate, key, name)
+  package init(servers: [String], credentials: String? = nil, authority: String? = nil, name: String) {
+    (self.servers, self.credentials, self.authority, self.name) = (servers, credentials, authority, name)
   }
 }
 

@@ -3,16 +3,12 @@ package struct StreamConfiguration: Codable, Sendable, Equatable {
   package struct Republish: Codable, Sendable, Equatable {
     package var source: String
     package var destination: String
-    package var isHeadersOnly: Bool?
 
-    package init(source: String, destination: String, isHeadersOnly: Bool? = nil) {
-      (self.source, self.destination, self.isHeadersOnly) = (source, destination, isHeadersOnly)
-    }
+    package init(source: String, destination: String) { (self.source, self.destination) = (source, destination) }
 
     package enum CodingKeys: String, CodingKey {
       case source = "src"
       case destination = "dest"
-      case isHeadersOnly = "headers_only"
     }
   }
 
