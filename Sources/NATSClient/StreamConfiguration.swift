@@ -96,9 +96,5 @@ package struct PublishAcknowledgement: Sendable, Equatable {
   package var stream: String
   package var sequence: UInt64
   /// True if the stream had already stored a message with this id, whose number is ``sequence``.
-  package var isDuplicate: Bool
-
-  package init(stream: String, sequence: UInt64, isDuplicate: Bool = false) {
-    (self.stream, self.sequence, self.isDuplicate) = (stream, sequence, isDuplicate)
-  }
+  package var isDuplicate = false
 }

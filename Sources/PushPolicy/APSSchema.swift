@@ -6,10 +6,6 @@ package struct SchemaError: Sendable, Equatable {
   package var message: String
   /// The value as short JSON.
   package var evidence: String
-
-  package init(pointer: String, message: String, evidence: String) {
-    (self.pointer, self.message, self.evidence) = (pointer, message, evidence)
-  }
 }
 
 /// The types of all members of `aps` (reference §6.2 to §6.4), as tables.

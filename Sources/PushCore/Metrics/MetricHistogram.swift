@@ -51,10 +51,6 @@ package final class MetricHistogram: Sendable {
     package var counts: [UInt64]
     package var sum: Double
 
-    package init(bounds: [Double], counts: [UInt64], sum: Double) {
-      (self.bounds, self.counts, self.sum) = (bounds, counts, sum)
-    }
-
     /// Returns the sum of several snapshots with the same bounds.
     package static func sum(_ parts: [Snapshot]) -> Snapshot {
       guard var whole = parts.first else { return Snapshot(bounds: [], counts: [0], sum: 0) }

@@ -4,10 +4,6 @@ import PushCore
 /// An error: a fault is invalid, described in one line.
 package struct FaultError: Error, Sendable, CustomStringConvertible {
   package var description: String
-
-  package init(description: String) {
-    self.description = description
-  }
 }
 
 /// A validated fault: its targets, its effect and its frequency.
