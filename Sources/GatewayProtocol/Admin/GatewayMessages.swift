@@ -111,6 +111,5 @@ package struct ReloadRecord: Codable, Sendable, Equatable {
 /// The body of a refused request (RFC 9457).
 package struct ProblemRecord: Codable, Sendable {
   package var status: Int
-  package var title: String
   package var detail: String
 }

@@ -1,6 +1,5 @@
 import COpenSSL
 import Glibc
-import PushCore
 import Synchronization
 
 /// The keys that seal session tickets (RFC 5077, RFC 8446 §4.6.1). Their holder can decrypt resumed TLS 1.2 sessions,

@@ -1,6 +1,5 @@
 import GatewayProtocol
 import HTTP2Transport
-import PushCore
 import PushStorage
 
 /// The routes of the device in a browser: its files, and the session of a page.

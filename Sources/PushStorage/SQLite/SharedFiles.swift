@@ -1,6 +1,5 @@
 import Foundation
 import GRDB
-import PushCore
 
 /// The files that are the same on all gateways of a cluster: those of its CA.
 package struct SharedFiles: Sendable {

@@ -1,6 +1,5 @@
 import ArgumentParser
 import GatewayProtocol
-import PushCore
 import PushPolicy
 
 /// The options that select a part of a list.

@@ -1,5 +1,4 @@
 import ArgumentParser
-import PushCore
 import PushGateway
 
 /// The options of `serve` for a test gateway.
