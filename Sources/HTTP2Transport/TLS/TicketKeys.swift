@@ -29,22 +29,19 @@ package final class TicketKeys: Sendable {
 
   private struct State {
     var current: Key?
-    /// The start of the current key, in seconds of ``now``.
+    /// The start of the current key, in seconds of ``uptime()``.
     var since: Int64 = 0
     var previous: Key?
-    /// The end of the previous key, in seconds of ``now``.
+    /// The end of the previous key, in seconds of ``uptime()``.
     var previousEnd: Int64 = 0
   }
 
   private let state = Mutex(State())
-  private let now: @Sendable () -> Int64
-
-  /// - Parameter now: returns the seconds of a clock that never goes back.
-  init(now: @escaping @Sendable () -> Int64 = TicketKeys.uptime) { self.now = now }
 
   /// Returns keys of their own: tickets that other keys have sealed do not open with them.
   package static func separate() -> TicketKeys { TicketKeys() }
 
+  /// Returns the seconds of a clock that never goes back.
   private static func uptime() -> Int64 {
     var time = timespec()
     unsafe clock_gettime(CLOCK_MONOTONIC, &time)
@@ -52,7 +49,7 @@ package final class TicketKeys: Sendable {
   }
 
   func sealing() -> Key? {
-    let now = now()
+    let now = TicketKeys.uptime()
     return state.withLock { state in
       TicketKeys.rotate(&state, now)
       return state.current
@@ -62,7 +59,7 @@ package final class TicketKeys: Sendable {
   /// Returns the key of a ticket, with `isOld` true if the client needs a new ticket; nil if the ticket is too old,
   /// or from another process.
   func opening(_ name: some Collection<UInt8>) -> (key: Key, isOld: Bool)? {
-    let now = now()
+    let now = TicketKeys.uptime()
     return state.withLock { state in
       TicketKeys.rotate(&state, now)
       if let key = state.current, key.name.elementsEqual(name) { return (key, false) }
