@@ -14,7 +14,6 @@ package final class Client: Sendable {
     case tls(host: String, port: Int, trustPath: String, identity: ClientIdentity? = nil, remedy: String? = nil)
     /// TLS with the fingerprint of the trusted CA, for a first connection.
     case pinned(host: String, port: Int, AuthorityPin)
-    /// The admin socket.
     case admin(path: String)
   }
 

@@ -2,7 +2,6 @@ package import GatewayProtocol
 package import PushPolicy
 package import Queues
 
-/// An event of a device's stream.
 package enum DeviceEvent: Sendable {
   /// The next attempt to connect begins; not sent for the first one.
   case connecting

@@ -7,13 +7,11 @@ protocol DeviceLink: Sendable {
   var lines: AsyncThrowingStream<[UInt8], any Error> { get }
   /// Reports that lines of `size` bytes were released.
   func taken(_ size: Int)
-  /// Sends a line.
   func send(_ line: String)
   /// Ends the device's side of the stream; the gateway then ends its own.
   func finish()
   /// Sends a request of the device outside its stream, and returns the response.
   func post(_ path: String, _ body: [UInt8]) async throws -> Client.Answer
-  /// Closes the connection.
   func close()
 }
 

@@ -28,7 +28,6 @@ package final class LineStream: Sendable {
     writer.eventLoop.execute { self.writer.value.connection.resumeReading() }
   }
 
-  /// Sends a line.
   package func send(_ line: String) {
     writer.eventLoop.execute {
       self.writer.value.exchange?.write(Array((line + "\n").utf8))

@@ -2,7 +2,6 @@ package import Foundation
 import PushCore
 package import PushPolicy
 
-/// An app for which the device is registered.
 package struct DeviceApp: Sendable, Equatable {
   package var topic: String
   package var name: String

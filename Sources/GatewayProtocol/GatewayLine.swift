@@ -43,16 +43,7 @@ package enum GatewayLine: Equatable, Sendable {
     /// The numbering of `seq` in this stream.
     package var epoch: NumberingEpoch?
     /// The other gateways that also serve the device.
-    package var gateways: [GatewayAddress]
-
-    package init(
-      version: Int, gateway: String, device: String, apps: [DeviceApp], preferences: Preferences?,
-      epoch: NumberingEpoch? = nil, gateways: [GatewayAddress] = []
-    ) {
-      (self.version, self.gateway, self.device) = (version, gateway, device)
-      (self.apps, self.preferences) = (apps, preferences)
-      (self.epoch, self.gateways) = (epoch, gateways)
-    }
+    package var gateways: [GatewayAddress] = []
   }
 
   /// Reads a line without its end; nil for an unknown type or invalid JSON.

@@ -1,6 +1,5 @@
 /// A device's request to subscribe to a channel by its link.
 package struct JoinChannelRequest: Codable, Sendable {
-  /// The code of the invitation.
   package var invitation: String
 
   package init(invitation: String) { self.invitation = invitation }
@@ -10,7 +9,6 @@ package struct JoinChannelRequest: Codable, Sendable {
 package struct JoinedChannel: Codable, Sendable, Equatable {
   /// The id in base64.
   package var id: String
-  /// The topic of its app.
   package var topic: String
   package var environment: String
   /// True if the device was already subscribed; the use of the link is then not counted.

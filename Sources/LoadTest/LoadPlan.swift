@@ -88,7 +88,6 @@ package struct LoadPlan: Sendable {
 package struct LoadTarget: Sendable {
   /// The gateways, at least one; providers and devices are assigned to them round-robin.
   package var addresses: [GatewayAddress]
-  /// The path of the trusted certificates.
   package var trustPath: String
   /// The path of the admin socket that enrolls devices; nil for a target that only receives requests.
   package var adminSocket: String?

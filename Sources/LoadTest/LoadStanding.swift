@@ -23,7 +23,6 @@ package struct LoadStanding: Sendable {
   package var lastLoss: String?
   package var storm: (began: UInt64, allLive: UInt64?, caughtUp: UInt64?)?
 
-  /// True if all expected devices and providers are connected.
   package var isConnected: Bool { live >= expectedDevices && readyProviders >= providers }
 
   /// - Throws: ``ClientError`` if a loop can't continue.

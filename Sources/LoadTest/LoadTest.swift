@@ -17,7 +17,6 @@ package struct LoadTest: Sendable {
     case run, drain
   }
 
-  /// The progress of a test.
   package struct Progress: Sendable {
     package var phase: Phase
     /// The completed share of the phase, from 0 to 1.

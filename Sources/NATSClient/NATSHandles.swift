@@ -65,9 +65,6 @@ final class NATSHandles: @unchecked Sendable {
     if let path = options.authority {
       unsafe steps.append((path, natsOptions_LoadCATrustedCertificates(handle, path)))
     }
-    if let certificate = options.certificate, let key = options.key {
-      unsafe steps.append((certificate, natsOptions_LoadCertificatesChain(handle, certificate, key)))
-    }
     unsafe natsOptions_SetNoRandomize(handle, true)
     unsafe natsOptions_UseGlobalMessageDelivery(handle, true)
     unsafe natsOptions_SetMaxReconnect(handle, -1)

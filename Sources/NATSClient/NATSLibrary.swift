@@ -34,7 +34,6 @@ enum NATSLibrary {
 
   static func text(_ status: natsStatus) -> String { unsafe String(cString: natsStatus_GetText(status)) }
 
-  /// Returns the error for a status of the library.
   static func error(_ status: natsStatus) -> NATSError {
     switch status {
     case NATS_CONNECTION_CLOSED: .closed

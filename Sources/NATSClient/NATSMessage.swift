@@ -57,22 +57,14 @@ package struct NATSOptions: Sendable {
   package var credentials: String?
   /// A PEM file of the CA that signed the brokers' certificates.
   package var authority: String?
-  /// PEM files of this client's certificate and its key.
-  package var certificate: String?
-  package var key: String?
   /// The client name that the brokers show in their lists.
   package var name: String
 
-  package init(
-    servers: [String], credentials: String? = nil, authority: String? = nil, certificate: String? = nil,
-    key: String? = nil, name: String = "pushgateway"
-  ) {
-    (self.servers, self.credentials, self.authority) = (servers, credentials, authority)
-    (self.certificate, self.key, self.name) = (certificate, key, name)
+  package init(servers: [String], credentials: String? = nil, authority: String? = nil, name: String) {
+    (self.servers, self.credentials, self.authority, self.name) = (servers, credentials, authority, name)
   }
 }
 
-/// The state of the link to the cluster.
 package enum LinkState: Sendable, Equatable {
   /// A broker is connected for the first time.
   case connected(server: String)
@@ -82,7 +74,6 @@ package enum LinkState: Sendable, Equatable {
   /// The library dropped messages, because they arrived faster than they were processed.
   case slowConsumer
 
-  /// True if a broker is connected.
   package var isConnected: Bool {
     switch self {
     case .connected, .reconnected, .slowConsumer: true

@@ -3,16 +3,12 @@ package struct StreamConfiguration: Codable, Sendable, Equatable {
   package struct Republish: Codable, Sendable, Equatable {
     package var source: String
     package var destination: String
-    package var isHeadersOnly: Bool?
 
-    package init(source: String, destination: String, isHeadersOnly: Bool? = nil) {
-      (self.source, self.destination, self.isHeadersOnly) = (source, destination, isHeadersOnly)
-    }
+    package init(source: String, destination: String) { (self.source, self.destination) = (source, destination) }
 
     package enum CodingKeys: String, CodingKey {
       case source = "src"
       case destination = "dest"
-      case isHeadersOnly = "headers_only"
     }
   }
 
@@ -82,7 +78,6 @@ package struct StreamInfo: Codable, Sendable {
   package var state: State
 }
 
-/// A message in a stream.
 package struct StoredMessage: Sendable {
   package var sequence: UInt64
   package var subject: String
@@ -101,9 +96,5 @@ package struct PublishAcknowledgement: Sendable, Equatable {
   package var stream: String
   package var sequence: UInt64
   /// True if the stream had already stored a message with this id, whose number is ``sequence``.
-  package var isDuplicate: Bool
-
-  package init(stream: String, sequence: UInt64, isDuplicate: Bool = false) {
-    (self.stream, self.sequence, self.isDuplicate) = (stream, sequence, isDuplicate)
-  }
+  package var isDuplicate = false
 }

@@ -12,7 +12,6 @@ package struct StateFolder: Sendable {
   /// A certificate of another CA that the gateway uses, for clients on this machine; missing if the gateway's own CA
   /// issued its certificate.
   package var shownCertificatePath: String { path + "/shown.pem" }
-  /// The path of the admin socket.
   package var adminSocket: String { path + "/admin.sock" }
   /// The file with the gateway's addresses, one `HOST:PORT` a line, while the gateway is ready.
   package var listeningPath: String { path + "/listening" }
@@ -26,7 +25,6 @@ package struct StateFolder: Sendable {
   package var soundsPath: String { path + "/sounds" }
   package var databasePath: String { path + "/pushgateway.sqlite" }
   package var logPath: String { path + "/delivery-log.sqlite" }
-  /// The server certificate of the gateway.
   package var certificatePath: String { path + "/server.pem" }
   package var keyPath: String { path + "/server.key" }
   package var authorityKeyPath: String { path + "/ca.key" }
@@ -167,7 +165,6 @@ package struct StateFolder: Sendable {
     }
   }
 
-  /// Returns the absolute path of a file in the folder.
   package func absolute(_ name: String) -> String { URL(fileURLWithPath: path + "/" + name).path }
 
   /// Writes the addresses of the gateway, until ``withdraw()`` removes them.

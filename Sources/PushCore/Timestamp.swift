@@ -2,7 +2,6 @@ package import Foundation
 
 /// Reads and writes times as RFC 3339 in UTC.
 package enum Timestamp {
-  /// A form of a time.
   package enum Form: Sendable, CaseIterable {
     /// As in all messages: `2026-11-21T14:03:09.123Z`.
     case milliseconds

@@ -1,4 +1,3 @@
-/// The grammar of topics.
 package enum Topic {
   /// Returns true for 1 to 255 bytes of ASCII letters, digits, hyphens, underscores and dots.
   package static func isWellFormed(_ bytes: some Collection<UInt8>) -> Bool {

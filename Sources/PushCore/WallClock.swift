@@ -10,7 +10,6 @@ package struct WallClock: Sendable {
   /// The seconds since 1970.
   package var seconds: Int64 { milliseconds() / 1000 }
 
-  /// The clock of the system.
   package static let system = WallClock {
     var time = timespec()
     unsafe clock_gettime(CLOCK_REALTIME, &time)

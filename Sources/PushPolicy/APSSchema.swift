@@ -6,10 +6,6 @@ package struct SchemaError: Sendable, Equatable {
   package var message: String
   /// The value as short JSON.
   package var evidence: String
-
-  package init(pointer: String, message: String, evidence: String) {
-    (self.pointer, self.message, self.evidence) = (pointer, message, evidence)
-  }
 }
 
 /// The types of all members of `aps` (reference §6.2 to §6.4), as tables.
@@ -26,7 +22,6 @@ enum APSSchema {
     case truth
     /// From 0 to 1.
     case fraction
-    /// An array of strings.
     case strings
     case stringOrNull, stringsOrNull
     case stringOrObject

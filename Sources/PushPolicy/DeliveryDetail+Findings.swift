@@ -27,7 +27,6 @@ extension DeliveryDetail {
 
   /// The error response to a push, and the push's sender.
   package struct Refusal: Sendable, Equatable {
-    /// The HTTP status.
     package var status: Int
     /// The reason in the response, as the provider API spells it.
     package var reason: String

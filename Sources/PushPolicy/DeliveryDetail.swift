@@ -14,7 +14,6 @@ package enum DeliveryDetail: Sendable, Equatable {
   indirect case finding(Finding)
   /// The error response to a push (`refused`).
   indirect case refusal(Refusal)
-  /// The channel of a broadcast.
   case channel(String)
   /// The number of deferred pushes in a summary.
   case held(Int)

@@ -6,7 +6,6 @@ package func appendJSONString(_ string: String, to bytes: inout [UInt8]) {
   append("\"", to: &bytes)
 }
 
-/// Appends a JSON list of strings.
 package func appendJSONStrings(_ strings: [String], to bytes: inout [UInt8]) {
   append("[", to: &bytes)
   for (index, string) in strings.enumerated() {

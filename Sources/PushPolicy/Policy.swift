@@ -5,7 +5,6 @@ package enum Policy {
   package struct DeviceState: Sendable, Equatable {
     /// True if the ring/silent switch is on silent (S4).
     package var isSilent = false
-    /// The active Focus.
     package var focus: String?
 
     package init() {}

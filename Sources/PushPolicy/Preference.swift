@@ -116,7 +116,6 @@ extension Preference {
   /// The name in lists: `focus.NAME` for a preference with names.
   package var listedName: String { isNamed ? name + ".NAME" : name }
 
-  /// Returns the preferences of a scope.
   package static func choices(of scope: Scope) -> [Preference] { all.filter { $0.values(in: scope) != nil } }
 
   /// Returns the description of the values in a scope; `nil` if the scope does not have this preference.
@@ -136,7 +135,6 @@ extension Preference {
   }
 }
 
-/// A preference with its effective value.
 package struct EffectivePreference: Sendable, Equatable {
   /// The name in assignments.
   package var name: String
@@ -177,7 +175,6 @@ extension AppPreferences: PreferenceHolder {
     choice.app.map { (choice, $0) }
   }
 
-  /// The effective preferences for the app.
   package var choices: [EffectivePreference] { effective() }
 }
 
@@ -187,7 +184,6 @@ extension CategoryPreferences: PreferenceHolder {
     choice.category.map { (choice, $0) }
   }
 
-  /// The effective preferences for the category.
   package var choices: [EffectivePreference] { effective() }
 }
 

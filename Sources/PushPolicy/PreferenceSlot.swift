@@ -9,7 +9,6 @@ struct PreferenceSlot<Holder: PreferenceHolder>: Sendable {
   let shape: Shape
   let decode: @Sendable (inout Holder, KeyedDecodingContainer<PreferenceKey>, PreferenceKey) throws -> Void
   let encode: @Sendable (Holder, inout KeyedEncodingContainer<PreferenceKey>, PreferenceKey) throws -> Void
-  /// Assigns a value to the preference with this name.
   let assign: @Sendable (inout Holder, _ name: String, _ value: String) throws(SettingError) -> Void
   /// The names for which there is a value each; one empty name for a preference with a single value.
   let members: @Sendable (Holder) -> [String]

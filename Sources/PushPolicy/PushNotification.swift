@@ -7,7 +7,6 @@ package struct PushNotification: Sendable, Equatable {
   package var alert: Alert?
   /// The count on the app's icon; 0 clears it, `nil` leaves it unchanged (B2).
   package var badge: Int?
-  /// The sound to play.
   package var sound: Sound?
   /// The identifier of the app's category, or event type (`category`).
   package var category: String?

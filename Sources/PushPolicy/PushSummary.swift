@@ -8,7 +8,6 @@ package struct SummaryEntry: Sendable, Equatable {
   package var title: String
   /// The sender's `relevance-score`.
   package var relevance: Double
-  /// The badge of the push.
   package var badge: Int?
   /// The time when the gateway accepted the push, in milliseconds since 1970.
   package var received: Int64

@@ -17,7 +17,6 @@ package struct QuietWindow: Sendable, Hashable {
     (self.from, self.to, self.days, self.zone) = (from, to, days, zone)
   }
 
-  /// Returns true if a time is in the window.
   package func contains(_ moment: ZonedTime) -> Bool {
     let (day, minute) = moment.wallClock(in: zone)
     if from < to { return days[day] && (from..<to).contains(minute) }

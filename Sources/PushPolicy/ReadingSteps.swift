@@ -22,7 +22,6 @@ package enum ReadingSteps {
     static var isCounting: Bool { counter != nil }
   #endif
 
-  /// Adds steps.
   @inline(__always)
   package static func add(_ count: Int = 1) {
     #if DEBUG

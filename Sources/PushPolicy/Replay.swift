@@ -21,7 +21,6 @@ package struct Replay {
       (self.received, self.asked, self.removed) = (received, asked, removed)
     }
 
-    /// The parts that were presented.
     package var presented: [Part] { asked.parts.filter { part in !removed.contains { $0.part == part } } }
 
     /// True if the push was treated as advertising; the log has no texts to assess again.

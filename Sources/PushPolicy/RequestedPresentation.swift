@@ -38,7 +38,6 @@ package struct RequestedPresentation: Sendable, Equatable, CustomStringConvertib
     self.init(RequestedPresentation.parts(Int(bits)), level: .active, category: nil, isSilent: false, focus: nil)
   }
 
-  /// The requested parts.
   package var parts: [Part] { RequestedPresentation.parts(Int(asked.rawValue)) }
 
   package var description: String {

@@ -26,7 +26,6 @@ package enum Rule: String, Sendable, Codable, CaseIterable {
 
 /// A sender's violation of a rule that the gateway enforces: the push is refused, and the sender gets the reason.
 package struct Violation: Error, Sendable, Equatable {
-  /// The violated rule.
   package var rule: Rule
   /// The JSON pointer (RFC 6901) of the value in the payload, such as `/aps/badge`.
   package var pointer: String

@@ -16,7 +16,6 @@ extension JSONKey {
     )
   }
 
-  /// True if the key requests vibration.
   var requestsVibration: Bool {
     isAnyCase(of: "vibrate") || isAnyCase(of: "vibration") || isAnyCase(of: "vibration-pattern")
       || isAnyCase(of: "haptic")

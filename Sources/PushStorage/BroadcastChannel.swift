@@ -61,7 +61,6 @@ package final class BroadcastMessage: Sendable {
     self.content = content
   }
 
-  /// Returns a copy of the message with a number.
   package func numbered(_ number: UInt64) -> BroadcastMessage {
     BroadcastMessage(
       channel: channel, app: app, number: number, id: id, uniqueID: uniqueID, received: received, expires: expires,

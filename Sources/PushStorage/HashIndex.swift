@@ -42,7 +42,6 @@ package struct HashIndex: Sendable {
     parts[part].count += 1
   }
 
-  /// Removes a record.
   package mutating func remove(_ number: Int, hash: UInt64) {
     let part = Int(truncatingIfNeeded: hash & 255)
     let capacity = parts[part].slots.count

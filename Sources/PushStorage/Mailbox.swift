@@ -101,7 +101,6 @@ extension MailboxGap: Codable {
   }
 }
 
-/// The pending pushes of a device.
 package struct PendingPushes: Sendable {
   /// The evicted pushes that the device will never receive; reported before the entries.
   package var gap: MailboxGap?

@@ -28,7 +28,6 @@ package struct MailboxIndex: Sendable {
     package var id: String
   }
 
-  /// The change of the row of an entry.
   package enum RowChange: Sendable {
     case delete(Int64)
     /// The row stays without its payload, so that a retry of its id is recognized also after a restart.

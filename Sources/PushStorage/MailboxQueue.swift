@@ -2,7 +2,6 @@ import DequeModule
 package import PushCore
 
 extension MailboxIndex {
-  /// The queue of one device.
   package struct DeviceQueue: Sendable {
     /// The highest number that was given out.
     package var lastSeq: UInt64 = 0

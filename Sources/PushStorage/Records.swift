@@ -156,7 +156,6 @@ package struct Device: Sendable {
   }
 }
 
-/// A device as lists show it.
 package struct ListedDevice: Sendable {
   package var device: Device
   /// The name of its user.
@@ -169,7 +168,6 @@ package struct ListedDevice: Sendable {
   }
 }
 
-/// The authorization by which a device enrolls.
 package enum EnrollmentAuthorization: Sendable, Equatable {
   /// The administrator's authorization: for any user, who is created if there is none of this name.
   case anyPerson

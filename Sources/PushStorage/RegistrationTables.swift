@@ -143,7 +143,6 @@ package struct RegistrationTables: Sendable {
     }
   }
 
-  /// Returns the device whose secret has this hash.
   package func device(secretHash: [UInt8]) -> Device? {
     guard let secret = Digest32(secretHash) else { return nil }
     return devicesBySecret.find(secret.words.0) { devices[$0]?.secret == secret }.flatMap { devices[$0].map(device) }
@@ -300,7 +299,6 @@ package struct RegistrationTables: Sendable {
     tokens[index]?.isUnregistered = true
   }
 
-  /// Removes a token.
   package mutating func remove(_ token: DeviceToken) {
     guard let index = index(of: token), let record = tokens[index] else { return }
     tokensByBytes.remove(index, hash: token.hash)

@@ -29,7 +29,6 @@ package protocol Registrations: AnyObject, Sendable {
   func app(_ id: AppID) -> App?
   /// Returns the preferences of the user who owns a device.
   func preferences(of device: DeviceID) -> Preferences
-  /// Returns the device with this secret.
   func device(secret: String) -> Device?
   func isRevoked(certificate fingerprint: [UInt8]) -> Bool
   /// Returns the actions with which a user can answer pushes of a category.
@@ -153,9 +152,7 @@ package protocol Registrations: AnyObject, Sendable {
   func invitation(sharedSecret: String, now: Int64) async throws -> Invitation?
   /// Uses the invitation of a secret once, for a device that is already enrolled.
   func redeem(_ secret: String, now: Int64) async throws
-  /// Revokes an invitation by its id.
   func withdraw(invitation id: String) async throws
-  /// Revokes the invitations to channels.
   func withdrawInvitations(to channels: Set<ChannelID>) async throws
 
   // Many devices at once, for load tests

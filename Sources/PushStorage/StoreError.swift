@@ -3,7 +3,6 @@ package struct StoreError: Error, CustomStringConvertible {
   package var description: String
   /// True if the database itself is damaged, so that a repair may help.
   package var isDamage = false
-  /// True if the disk is full.
   package var isDiskFull = false
   /// True if the same operation may succeed a moment later, because another server did not answer yet.
   package var mayPass = false

@@ -7,7 +7,6 @@ struct ControlSequence {
   /// The function of one character.
   enum Role {
     case text
-    /// A part of a sequence.
     case part
     /// The first character of a string. The characters up to the end of the string are removed too.
     case stringBegins

@@ -1,6 +1,5 @@
 /// A key press, or another event that a terminal reports in its input.
 package enum Key: Sendable, Hashable {
-  /// A printable character.
   case character(Character)
   /// A letter pressed with the control key, in lower case.
   case control(Character)

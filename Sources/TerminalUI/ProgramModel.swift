@@ -1,4 +1,3 @@
-/// An event at the terminal.
 package enum TerminalInput: Sendable, Equatable {
   case key(Key)
   case mouse(Mouse)
@@ -35,7 +34,6 @@ package protocol EffectModel: Sendable {
   /// The effect that ends the program.
   static var quit: Effect { get }
 
-  /// Returns the message for an event at the terminal.
   static func message(for input: TerminalInput) -> Message
 
   /// Applies `message` at the time `now`, and returns the effects to perform, in order.

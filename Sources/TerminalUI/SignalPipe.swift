@@ -38,7 +38,6 @@ enum SignalPipe {
     for signal in signals { _ = Glibc.signal(signal, SIG_DFL) }
   }
 
-  /// Wakes the reader.
   static func wake() {
     writeToPipe(wakeByte)
   }

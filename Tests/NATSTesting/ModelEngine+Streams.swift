@@ -49,8 +49,7 @@ extension ModelEngine.State {
       (name: "Nats-Stream", value: name), ("Nats-Subject", message.subject), ("Nats-Sequence", "\(stored.sequence)"),
       ("Nats-Last-Sequence", "\(stored.previous)"),
     ]
-    let body = rule.isHeadersOnly == true ? [] : message.body
-    return [NATSMessage(subject: subject, headers: message.headers + added, body: body)]
+    return [NATSMessage(subject: subject, headers: message.headers + added, body: message.body)]
   }
 
   /// Keeps the state of a stream, for reads from a replica that lags.

@@ -1,4 +1,3 @@
-/// A request for a provider's certificate.
 package struct CertificateRequest: Codable, Sendable {
   package var topic: String
   /// Topics in addition to ``topic`` and those of ``kinds``.
@@ -18,7 +17,6 @@ package struct CertificateRequest: Codable, Sendable {
   }
 }
 
-/// A request for a server's certificate.
 package struct ServerCertificateRequest: Codable, Sendable {
   package var names: [String]
   package var addresses: [String]

@@ -1,4 +1,3 @@
-/// A request for channels.
 package struct ChannelRequest: Codable, Sendable {
   package var topic: String
   /// `development` or `production`; nil: the gateway's environment.

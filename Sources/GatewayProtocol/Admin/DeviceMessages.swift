@@ -52,7 +52,6 @@ package struct DeviceRecord: Codable, Sendable {
   }
 }
 
-/// A request for a registration.
 package struct RegistrationRequest: Codable, Sendable {
   package var topic: String
   /// `development` or `production`; nil: the gateway's environment.

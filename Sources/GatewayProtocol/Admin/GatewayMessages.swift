@@ -1,4 +1,3 @@
-/// A request for a backup.
 package struct BackupRequest: Codable, Sendable {
   /// The absolute path of the backup: the gateway has another working folder.
   package var path: String
@@ -16,10 +15,8 @@ package struct LogLevelRequest: Codable, Sendable {
   package init(level: String?, seconds: Int?) { (self.level, self.seconds) = (level, seconds) }
 }
 
-/// The log level in effect.
 package struct LogLevelRecord: Codable, Sendable {
   package var level: String
-  /// The configured level.
   package var configured: String
   /// The time until which the level is in effect, RFC 3339, UTC; nil: until it is changed.
   package var until: String?
@@ -29,7 +26,6 @@ package struct LogLevelRecord: Codable, Sendable {
   }
 }
 
-/// The state of a gateway.
 package struct GatewayStatus: Codable, Sendable {
   /// The `HOST:PORT` of every listener.
   package var listening: [String]
@@ -61,7 +57,6 @@ package struct GatewayStatus: Codable, Sendable {
     self.pid = pid
   }
 
-  /// A listener as lists show it.
   package struct ListenerRecord: Codable, Sendable {
     /// The address as `HOST:PORT`.
     package var address: String
@@ -116,6 +111,5 @@ package struct ReloadRecord: Codable, Sendable, Equatable {
 /// The body of a refused request (RFC 9457).
 package struct ProblemRecord: Codable, Sendable {
   package var status: Int
-  package var title: String
   package var detail: String
 }

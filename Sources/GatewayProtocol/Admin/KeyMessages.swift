@@ -1,4 +1,3 @@
-/// A team.
 package struct TeamRecord: Codable, Sendable {
   /// The team id: 10 characters.
   package var id: String
@@ -8,7 +7,6 @@ package struct TeamRecord: Codable, Sendable {
   package enum CodingKeys: String, CodingKey { case id = "team_id" }
 }
 
-/// A request for a new key.
 package struct KeyRequest: Codable, Sendable {
   package var team: String
   /// `development`, `production`, or nil for both.

@@ -17,7 +17,6 @@ package struct PersonRequest: Codable, Sendable {
   package init(name: String) { self.name = name }
 }
 
-/// A request for an invitation.
 package struct InvitationRequest: Codable, Sendable {
   package var validSeconds: Int
   /// The user whose device may enroll; nil: a new user.

@@ -1,4 +1,3 @@
-/// A request for an administrator's token.
 package struct AdministratorTokenRequest: Codable, Sendable {
   /// The name of its owner or purpose.
   package var name: String

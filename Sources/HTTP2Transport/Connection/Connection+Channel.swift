@@ -84,6 +84,5 @@ extension Connection: ChannelInboundHandler {
   /// Pauses reading: input stays in the socket until the peer can't send any more.
   package func pauseReading() { setPaused(true) }
 
-  /// Resumes reading.
   package func resumeReading() { setPaused(false) }
 }

@@ -380,7 +380,6 @@ package protocol ConnectionOwner: AnyObject {
   func began(_ connection: Connection)
   /// Answers an incomplete request that will not be completed.
   func abandon(_ stream: HTTP2Stream, for cause: CloseReason)
-  /// Returns the debug data of GOAWAY for a reason.
   func debugData(of cause: CloseReason) -> [UInt8]
   /// Answers or resets a request that was not complete in time.
   func timeOut(_ stream: HTTP2Stream)

@@ -17,7 +17,6 @@ package struct ConnectionState {
     case draining(Draining)
     /// Pending output is sent, then the socket closes; nothing is read any more.
     case closing
-    /// The socket is closed.
     case closed
   }
 
@@ -33,7 +32,6 @@ package struct ConnectionState {
   }
 
   package enum Event: Equatable {
-    /// The socket is connected.
     case connected
     /// The TLS handshake is complete.
     case established

@@ -3,7 +3,6 @@ package struct Exchange {
   package let connection: Connection
   package let stream: HTTP2Stream
 
-  /// The request message.
   package var request: Message { stream.message }
 
   /// Sends a response: a head, and at most one DATA frame; none for HEAD (RFC 9110 §9.3.2).
@@ -73,7 +72,6 @@ package protocol Handler: AnyObject {
   func began(_ connection: Connection)
   /// Answers an incomplete request that will not be completed.
   func abandon(_ exchange: Exchange, for cause: CloseReason)
-  /// Returns the debug data of GOAWAY for a reason.
   func debugData(of cause: CloseReason) -> [UInt8]
   /// Returns true if a request with too many header fields is answered once its head is complete; if false, its
   /// stream is reset.

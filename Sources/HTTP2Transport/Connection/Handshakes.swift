@@ -1,5 +1,4 @@
 import NIOCore
-import PushCore
 
 /// The TLS handshakes of a loop, which its connections continue in turn.
 extension LoopContext {

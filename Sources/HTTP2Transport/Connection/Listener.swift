@@ -6,7 +6,6 @@ import Synchronization
 
 /// Accepts connections and passes each to the handler of its loop.
 package final class Listener: Sendable {
-  /// The address of a listener.
   package enum Address: Sendable, Equatable {
     case tcp(host: String, port: Int)
     case unix(path: String)

@@ -10,7 +10,6 @@ import PushCore
   package let eventLoop: any EventLoop
   package let streams: StreamPool
   package let frameBuffer = FrameBuffer()
-  /// The metrics of the loop.
   package let meter = LoopMeter()
   /// The buffer for plaintext to or from OpenSSL; used within one call only.
   package let scratch: UnsafeMutableRawBufferPointer

@@ -3,7 +3,6 @@
 /// nghttp2 drops DATA on a closed stream without notification, although §5.1 defines it as an error. A server
 /// therefore parses the nine bytes of each frame head before nghttp2 receives them; the payload is skipped.
 struct FrameWalk {
-  /// The head of a frame.
   struct Head: Equatable {
     /// The size of the payload in bytes.
     var size: Int
@@ -14,7 +13,6 @@ struct FrameWalk {
     var start: Int
 
     var isData: Bool { kind == 0 }
-    /// True if the frame ends its stream.
     var endsStream: Bool { kind <= 1 && flags & 1 != 0 }
     var isReset: Bool { kind == 3 }
   }

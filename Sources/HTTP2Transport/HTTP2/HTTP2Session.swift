@@ -309,7 +309,6 @@ extension HTTP2SessionDelegate {
     costs.sentSettings()
   }
 
-  /// Submits a PING.
   package func ping() {
     unsafe nghttp2_submit_ping(handle, UInt8(NGHTTP2_FLAG_NONE.rawValue), nil)
   }

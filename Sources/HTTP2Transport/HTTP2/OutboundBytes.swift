@@ -12,7 +12,6 @@ struct OutboundBytes {
   /// The number of pending bytes.
   var count: Int { piece.count - sent + laterSize }
 
-  /// Appends a copy of the bytes.
   mutating func append(copying bytes: some Collection<UInt8>) {
     guard !later.isEmpty else { return piece.append(contentsOf: bytes) }
     let last = later.count - 1
@@ -52,7 +51,6 @@ struct OutboundBytes {
     return moved
   }
 
-  /// Removes all bytes.
   mutating func removeAll(keepingCapacity: Bool) {
     piece.removeAll(keepingCapacity: keepingCapacity && piece.capacity <= 4096)
     sent = 0

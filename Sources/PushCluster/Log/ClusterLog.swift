@@ -43,7 +43,6 @@ package final class ClusterLog: ReplicationLog {
     var waiting: [CheckedContinuation<Result<Void, StoreError>, Never>] = []
     /// Cancels the subscription to republished entries.
     var cancel: (@Sendable () -> Void)?
-    var work: Task<Void, Never>?
   }
 
   private let engine: JetStream
@@ -79,7 +78,6 @@ package final class ClusterLog: ReplicationLog {
     writer = randomUUID()
   }
 
-  /// Returns the configuration of the log's stream.
   package static func configuration(replicas: Int) -> StreamConfiguration {
     var configuration = StreamConfiguration(name: stream, subjects: [subject], replicas: replicas)
     configuration.duplicateWindow = Int64(Limits.duplicateWindow) * 1_000_000_000
@@ -101,12 +99,12 @@ package final class ClusterLog: ReplicationLog {
   package func start() async throws {
     let position = try await store.replicaPosition()
     let cancel = try engine.transport.subscribe(ClusterLog.live, queue: nil) { [weak self] in self?.take($0) }
-    let work = Task { [weak self, signal] in
+    Task { [weak self, signal] in
       for await _ in signal { await self?.work() }
     }
     state.withLock { state in
       (state.read, state.applied) = (position, position)
-      (state.cancel, state.work) = (cancel, work)
+      state.cancel = cancel
     }
     Task { [weak self] in
       while self?.isStopped == false {
@@ -126,7 +124,7 @@ package final class ClusterLog: ReplicationLog {
   package func stop() {
     let state = state.withLock { state in
       state.isStopped = true
-      defer { (state.cancel, state.work, state.waiting) = (nil, nil, []) }
+      defer { (state.cancel, state.waiting) = (nil, []) }
       return state
     }
     state.cancel?()

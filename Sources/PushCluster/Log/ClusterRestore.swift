@@ -1,7 +1,6 @@
 import Foundation
 package import Logging
 package import NATSClient
-import PushCore
 package import PushStorage
 
 /// Fills a new cluster with a backup of a single gateway or of another cluster.

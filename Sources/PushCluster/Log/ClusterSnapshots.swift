@@ -33,7 +33,6 @@ package struct ClusterSnapshots: Sendable {
 
   package init(_ engine: JetStream) { self.engine = engine }
 
-  /// Returns the configuration of the snapshots' stream.
   package static func configuration(replicas: Int) -> StreamConfiguration {
     var configuration = StreamConfiguration(name: stream, subjects: ["cell.snapshot.>"], replicas: replicas)
     configuration.allowsDirect = true

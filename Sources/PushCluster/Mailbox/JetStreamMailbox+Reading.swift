@@ -161,7 +161,6 @@ extension JetStreamMailbox {
     return kept.reversed()
   }
 
-  /// Returns all pushes of a device.
   func all(of device: DeviceID) async throws -> [MailboxEntry] {
     var entries: [MailboxEntry] = []
     var next = change(device) { $0.floor } + 1

@@ -59,12 +59,10 @@ extension JetStreamMailbox {
 
   // MARK: Deletions
 
-  /// The result of a deletion.
   enum Deletion {
     case done
     /// Another process deleted the message.
     case wasGone
-    /// The deletion failed.
     case failed
   }
 

@@ -1,5 +1,4 @@
 import NATSClient
-import PushCore
 
 extension JetStreamMailbox {
   /// Creates or updates the streams, and reads the ids of removed pushes; retries while the cluster elects its leader.

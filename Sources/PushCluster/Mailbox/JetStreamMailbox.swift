@@ -209,7 +209,6 @@ package final class JetStreamMailbox: Sendable {
     state.withLock { $0.highest[partition] = max($0.highest[partition], sequence) }
   }
 
-  /// Changes the cache of a device.
   func change<Value>(_ device: DeviceID, _ body: (inout MailboxCache) -> sending Value) -> sending Value {
     state.withLock { state in
       var cache = state.caches.removeValue(forKey: device) ?? MailboxCache()

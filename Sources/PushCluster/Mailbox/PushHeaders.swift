@@ -1,4 +1,3 @@
-import NATSClient
 import PushCore
 import PushStorage
 

@@ -1,7 +1,6 @@
 import COpenSSL
 import Glibc
 
-/// The expiry time of certificates.
 package enum CertificateExpiry {
   /// Returns the expiry time of the first certificate of a PEM file, in seconds since 1970; nil if the file has none.
   package static func seconds(ofFile path: String) -> Int64? {

@@ -196,7 +196,6 @@ package enum PEM {
   }
 }
 
-/// Hashes.
 package enum Digest {
   /// SHA-256 (FIPS 180-4).
   package static func sha256(_ bytes: [UInt8]) -> [UInt8] {

@@ -69,7 +69,6 @@ package enum LoggedEvent: String, Sendable, CaseIterable {
   case push
   case broadcastHandedOut = "broadcast-handed-out"
 
-  /// The log level of the event.
   package var level: Logger.Level { row.level }
   /// The meaning of the event, in one sentence.
   package var meaning: String { row.meaning }

@@ -25,7 +25,6 @@ package final class MetricHistogram: Sendable {
   /// - Parameter bounds: the upper bounds of the buckets, in ascending order.
   package static func numbers(_ bounds: [Int64]) -> MetricHistogram { MetricHistogram(bounds: bounds, divisor: 1) }
 
-  /// Records a duration.
   package func record(_ time: Duration) { record(time.wholeNanoseconds) }
 
   /// Records a value, for durations in nanoseconds; a negative value counts as 0.
@@ -51,10 +50,6 @@ package final class MetricHistogram: Sendable {
     /// The number of values in each bucket; the last bucket counts the values above the last bound.
     package var counts: [UInt64]
     package var sum: Double
-
-    package init(bounds: [Double], counts: [UInt64], sum: Double) {
-      (self.bounds, self.counts, self.sum) = (bounds, counts, sum)
-    }
 
     /// Returns the sum of several snapshots with the same bounds.
     package static func sum(_ parts: [Snapshot]) -> Snapshot {

@@ -200,10 +200,8 @@ struct AdminAPI: Sendable {
   private func putCategory(_ request: ControlRequest) async throws -> Response {
     let app = try registrations.app(topic: request.parameters[0])
     let category: CategoryRecord = try request.decoded()
-    guard category.validSeconds.map({ (1...Limits.maximumLifetime).contains($0) }) ?? true else {
-      throw Problem.badRequest(
-        "invalid validity of a question's category: expected 1 to \(Limits.maximumLifetime) seconds (30 days)")
-    }
+    try Problem.check(
+      category.validSeconds, 1...Limits.maximumLifetime, "validity of a question's category", of: "seconds (30 days)")
     try await registrations.putCategory(
       app.id, category.category, category.actions,
       expires: category.validSeconds.map { clock.seconds + Int64($0) })
@@ -222,10 +220,8 @@ struct AdminAPI: Sendable {
 
   private func register(_ request: ControlRequest) async throws -> Response {
     let body: RegistrationRequest = try request.decoded()
-    guard body.validSeconds.map({ (0...Limits.maximumTokenValidity).contains($0) }) ?? true else {
-      throw Problem.badRequest(
-        "invalid validity of a token: expected 0 to \(Limits.maximumTokenValidity) seconds (ten years)")
-    }
+    try Problem.check(
+      body.validSeconds, 0...Limits.maximumTokenValidity, "validity of a token", of: "seconds (ten years)")
     let environment = body.environment.flatMap(Environment.init) ?? self.environment
     let registration = try await devices.register(
       try device(request).id, topic: body.topic, environment: environment, validSeconds: body.validSeconds)
@@ -262,18 +258,13 @@ struct AdminAPI: Sendable {
 
   private func invite(_ request: ControlRequest) async throws -> Response {
     let body: InvitationRequest = try request.decoded()
-    guard (1...Limits.maximumInvitationValidity).contains(body.validSeconds) else {
-      throw Problem.badRequest(
-        "invalid validity of an invitation: expected 1 to \(Limits.maximumInvitationValidity) seconds (a year)")
-    }
+    try Problem.check(
+      body.validSeconds, 1...Limits.maximumInvitationValidity, "validity of an invitation", of: "seconds (a year)")
     guard let role = Role(rawValue: body.role ?? Role.device.rawValue) else {
       let roles = Role.invitable.map(\.rawValue).joined(separator: ", ")
       throw Problem.badRequest("unknown role \(body.role ?? ""): expected one of \(roles)")
     }
-    guard let authority = authority() else {
-      throw Problem(
-        503, "Service Unavailable", "this gateway has no certificate whose fingerprint a code could contain")
-    }
+    guard let authority = authority() else { throw Problem.noFingerprint(for: "code") }
     let (secret, invitation) = try await registrations.invite(
       InvitationTerms(
         person: body.person, role: role, expires: clock.seconds + Int64(body.validSeconds)))

@@ -48,9 +48,7 @@ struct CertificatesAPI: Sendable {
       throw Problem.badRequest(
         "invalid topic \"\(body.topic)\": expected letters, digits, hyphens and dots, as com.example.app")
     }
-    guard (1...3650).contains(body.days) else {
-      throw Problem.badRequest("invalid number of days: expected 1 to 3650")
-    }
+    try Problem.check(body.days, 1...3650, "number of days")
     var topics = [(topic: body.topic, kind: "app")] + body.topics.map { ($0, "app") }
     for kind in body.kinds {
       guard let type = PushType(Array(kind.utf8).span), !type.topicSuffix.isEmpty else {

@@ -58,9 +58,7 @@ struct ChannelsAPI: Sendable {
     guard let policy = BroadcastChannel.StoragePolicy(rawValue: body.storagePolicy) else {
       throw Problem.badRequest("invalid storage policy: expected 0 or 1")
     }
-    guard (1...Limits.maximumChannels).contains(body.count) else {
-      throw Problem.badRequest("invalid number of channels: expected 1 to \(Limits.maximumChannels) in a request")
-    }
+    try Problem.check(body.count, 1...Limits.maximumChannels, "number of channels", of: "in a request")
     let environment = body.environment.flatMap(Environment.init) ?? self.environment
     do {
       let made = try await channels.create(

@@ -88,7 +88,6 @@ struct ListsAPI: Sendable {
     return Response(rows: rows) { record($0).appendJSON(to: &$1) }
   }
 
-  /// Returns the list entry of a device.
   func record(_ listed: ListedDevice, _ presence: ClusterPresence.OfDevice) -> DeviceRecord {
     let device = listed.device
     let seen = presence.streams > 0 ? clock.seconds : device.lastSeen

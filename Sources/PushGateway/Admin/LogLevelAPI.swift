@@ -33,10 +33,8 @@ struct LogLevelAPI: Sendable {
       }
       return level
     }
-    guard body.seconds.map({ (1...LogLevelAPI.maximumSeconds).contains($0) }) ?? true else {
-      throw Problem.badRequest(
-        "invalid duration of a log level: expected 1 to \(LogLevelAPI.maximumSeconds) seconds (a week)")
-    }
+    try Problem.check(
+      body.seconds, 1...LogLevelAPI.maximumSeconds, "duration of a log level", of: "seconds (a week)")
     let now = clock.seconds
     threshold.ask(for: level, until: body.seconds.map { now + Int64($0) }, at: now)
     logChange()

@@ -4,7 +4,6 @@ import PushCore
 
 /// The routes `/admin/v1/settings`, `/admin/v1/reload` and `/admin/v1/restart`.
 struct ServiceAPI: Sendable {
-  /// Returns the settings in effect.
   let settings: @Sendable () async -> SettingsRecord
   let reload: @Sendable () async throws -> ReloadRecord
   /// Checks that the next program can take over, like ``Reload/prepareRestart()``.

@@ -36,17 +36,10 @@ struct SharesAPI: Sendable {
 
   private func share(_ request: ControlRequest) async throws -> Response {
     let body: ShareRequest = try request.decoded()
-    guard (1...Limits.maximumInvitationValidity).contains(body.validSeconds) else {
-      throw Problem.badRequest(
-        "invalid validity of a link: expected 1 to \(Limits.maximumInvitationValidity) seconds (a year)")
-    }
-    guard (1...Limits.maximumInvitationUses).contains(body.uses) else {
-      throw Problem.badRequest("invalid number of uses of a link: expected 1 to \(Limits.maximumInvitationUses)")
-    }
-    guard let authority = authority() else {
-      throw Problem(
-        503, "Service Unavailable", "this gateway has no certificate whose fingerprint a code could contain")
-    }
+    try Problem.check(
+      body.validSeconds, 1...Limits.maximumInvitationValidity, "validity of a link", of: "seconds (a year)")
+    try Problem.check(body.uses, 1...Limits.maximumInvitationUses, "number of uses of a link")
+    guard let authority = authority() else { throw Problem.noFingerprint(for: "code") }
     let channel = try channels.channel(request)
     let (secret, invitation) = try await registrations.invite(
       InvitationTerms(

@@ -26,18 +26,13 @@ struct TokensAPI: Sendable {
 
   private func create(_ request: ControlRequest) async throws -> Response {
     let body: AdministratorTokenRequest = try request.decoded()
-    guard (1...Limits.maximumAdministratorTokenDays).contains(body.days) else {
-      throw Problem.badRequest(
-        "invalid validity of a token: expected 1 to \(Limits.maximumAdministratorTokenDays) days (ten years)")
-    }
+    try Problem.check(
+      body.days, 1...Limits.maximumAdministratorTokenDays, "validity of a token", of: "days (ten years)")
     guard let role = Role(rawValue: body.role) else {
       let roles = Role.administrators.map(\.rawValue).joined(separator: ", ")
       throw Problem.badRequest("unknown role \(body.role): expected one of \(roles)")
     }
-    guard let fingerprint = authority() else {
-      throw Problem(
-        503, "Service Unavailable", "this gateway has no certificate whose fingerprint a token could contain")
-    }
+    guard let fingerprint = authority() else { throw Problem.noFingerprint(for: "token") }
     let text = AdministratorTokenText.make(fingerprint: fingerprint)
     let token = AdministratorToken(
       name: body.name, role: role, created: clock.milliseconds(),

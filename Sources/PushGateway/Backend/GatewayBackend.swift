@@ -146,11 +146,6 @@ struct DurabilityLevel: Sendable, Equatable {
   /// The condition for a 200, in one line for users: `promise` in the response.
   let words: String
 
-  package init(name: String, words: String) {
-    self.name = name
-    self.words = words
-  }
-
   static func localDisk(_ durability: Durability) -> DurabilityLevel {
     let words =
       switch durability {

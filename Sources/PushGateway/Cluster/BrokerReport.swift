@@ -29,7 +29,6 @@ struct BrokerReport: Decodable, Equatable {
     case serverName = "server_name"
   }
 
-  /// The broker's name.
   var name: String { serverName ?? "a broker without a name" }
 
   /// The interval at which the broker syncs acknowledged data to its disk.

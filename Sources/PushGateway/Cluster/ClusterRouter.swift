@@ -20,7 +20,6 @@ final class ClusterRouter: PushRouter {
     var since: Int
     /// The partition of the device's mailbox.
     let partition: Int
-    /// Cancels the subscription.
     var cancel: (@Sendable () -> Void)?
   }
 

@@ -1,7 +1,6 @@
 import GatewayClient
 import GatewayProtocol
 import Logging
-import PushCore
 import Synchronization
 
 /// Detects that this gateway reaches no broker while another gateway of the cluster is ready, so that devices are

@@ -54,7 +54,7 @@ extension GatewayBackend {
       let mailbox = JetStreamMailbox(
         engine, partitions: identity.partitions, replicas: identity.replicas, cap: configuration.mailboxCap,
         logger: context.logger, now: { clock.seconds }, removed: context.removed)
-      let cluster = JetStreamCluster(identity, peers: peers, log: log, files: SharedFiles(store), mailbox: mailbox)
+      let cluster = JetStreamCluster(peers: peers, log: log, files: SharedFiles(store), mailbox: mailbox)
       try await retry.wait { try await cluster.shareAuthority(folder) }
       let current = SharedDataWatch(catchUp: { try await log.catchUp() })
       try current.answer(cluster)

@@ -8,7 +8,6 @@ import PushStorage
 
 /// A gateway's membership in a cluster: its connections to the other gateways, apart from the storage backend.
 final class JetStreamCluster: Cluster {
-  let identity: ClusterIdentity
   let peers: Membership
   private let log: ClusterLog
   private let files: SharedFiles
@@ -19,10 +18,8 @@ final class JetStreamCluster: Cluster {
 
   var isNew: Bool { .now - began < JetStreamCluster.newTime }
 
-  init(
-    _ identity: ClusterIdentity, peers: Membership, log: ClusterLog, files: SharedFiles, mailbox: JetStreamMailbox
-  ) {
-    (self.identity, self.peers, self.log, self.files, self.mailbox) = (identity, peers, log, files, mailbox)
+  init(peers: Membership, log: ClusterLog, files: SharedFiles, mailbox: JetStreamMailbox) {
+    (self.peers, self.log, self.files, self.mailbox) = (peers, log, files, mailbox)
   }
 
   /// Shares the CA of the cluster: the first gateway's CA becomes that of the cluster, and the other folders adopt

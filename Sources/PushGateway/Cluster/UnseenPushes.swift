@@ -1,4 +1,3 @@
-import PushCore
 import PushPolicy
 import PushStorage
 import Synchronization

@@ -14,16 +14,12 @@ final class GatewayParts: Sendable {
   /// The default environment of listeners and of devices that register.
   let environment: Environment
   let provider: ProviderSettings
-  /// The pushes that are deferred to a summary.
   let held: DeferredPushes
   let channels: Channels
-  /// The groups of users.
   let groups: Groups
-  /// The answers of users.
   let answers: Answers
   /// The audit trail of administrators' requests.
   let audit: AuditTrail
-  /// The retractions of senders.
   let retractions: Retractions
   /// The settings and limits of remote administration.
   let remote: RemoteAdministration
@@ -33,7 +29,6 @@ final class GatewayParts: Sendable {
   let schedule: Schedule
   /// The open streams by channel.
   let liveChannels: LiveChannels
-  /// The queue of pushes to groups.
   let groupPushes = GroupPushQueue()
   /// The rate limits for device tokens, teams and apps.
   let senderRates: SenderRates

@@ -153,7 +153,6 @@ package struct Configuration: Sendable {
     file = other.file
   }
 
-  /// Returns true if a path is inside a folder.
   private static func isWithin(_ path: String, _ folder: String) -> Bool {
     func whole(_ path: String) -> String {
       URL(fileURLWithPath: path).standardized.resolvingSymlinksInPath().path + "/"

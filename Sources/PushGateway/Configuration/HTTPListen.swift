@@ -5,7 +5,6 @@ import HTTP2Transport
 enum HTTPListen: Sendable, Equatable {
   /// ``standard`` if it is free, else a free port of loopback; always a free port if a listener has one.
   case automatic
-  /// None.
   case none
   /// `HOST:PORT`, one or several.
   case addresses([String])

@@ -6,7 +6,6 @@ import PushCore
 ///
 /// The file is read again for every request, so that a new secret takes effect without a restart.
 struct MetricsToken: Sendable {
-  /// The setting's name.
   static let setting = "metrics_token_file"
 
   let path: String

@@ -4,7 +4,6 @@ import HTTP2Transport
 enum WebSetting: String, Sendable, CaseIterable {
   /// All clients.
   case on
-  /// None.
   case off
   /// Clients on this machine.
   case loopback

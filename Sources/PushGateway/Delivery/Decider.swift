@@ -71,7 +71,6 @@ struct DeliveryDecision {
   /// The deferral of the push to a summary; nil if it is in no summary.
   var hold: Deferral? { presentation.held }
 
-  /// The row of the delivery log for the transmission.
   var transmitted: DeliveryLog.Row { push.event(.transmitted, at: at, detail: .asked(asked)) }
 
   /// The text that the log keeps with ``transmitted``, as the recipient sees it; nil for none.

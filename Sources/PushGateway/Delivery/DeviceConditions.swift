@@ -37,10 +37,8 @@ final class DeviceConditions: Sendable {
 
   private let state = Mutex(State())
 
-  /// Removes a device.
   func forget(_ device: DeviceID) { state.withLock { $0.conditions[device] = nil } }
 
-  /// Records the state that a device reports.
   func report(_ reported: Policy.DeviceState, by device: DeviceID) {
     state.withLock { state in
       if reported != .init() || state.conditions[device] != nil {

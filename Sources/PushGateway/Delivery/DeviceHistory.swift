@@ -113,7 +113,6 @@ final class DeviceHistories: Sendable {
     state.withLock { $0.entries[device]?.history }?.push(id)
   }
 
-  /// Removes a device.
   func forget(_ device: DeviceID) { state.withLock { $0.entries[device] = nil } }
 
   /// The number of devices in memory.

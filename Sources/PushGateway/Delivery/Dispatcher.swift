@@ -36,7 +36,6 @@ final class Dispatcher {
   private let log: LoopLogBuffer
   private let stages: LatencyHistograms
   private var collecting = Batch()
-  /// The batches that the mailbox is storing.
   private var storing = NumberedBatches<Batch>()
   /// The number of pushes in ``storing``.
   private var storingCount = 0

@@ -30,7 +30,6 @@ final class RequestMeter: Sendable {
     case duplicate
     /// The push is never stored.
     case unstored
-    /// A broadcast to a channel.
     case broadcast
   }
 

@@ -82,7 +82,6 @@ struct GroupDelivery: Sendable {
 }
 
 extension StoredPush {
-  /// Returns a copy of the push for a device.
   func copy(to device: DeviceID) -> StoredPush {
     var random = SystemRandomNumberGenerator()
     return StoredPush(

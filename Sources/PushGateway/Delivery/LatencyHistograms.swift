@@ -38,7 +38,6 @@ final class LatencyHistograms: Sendable {
 struct ShortTime: Sendable, Equatable {
   private let bits: UInt32
 
-  /// The value for an unknown time.
   static let unknown = ShortTime(bits: 0)
 
   init(_ milliseconds: Int64) { bits = UInt32(truncatingIfNeeded: milliseconds) | 1 }

@@ -9,7 +9,6 @@ protocol LiveSubscription: AnyObject {
   func deliver(_ entry: MailboxEntry)
   /// Sends the delivered pushes and notices at once: no more follow for now.
   func flush()
-  /// Accepts a notice for the device.
   func notify(_ notice: DeviceNotice)
   /// Reads the mailbox again, because the delivery of a stored push may have been lost.
   func resync()

@@ -115,7 +115,6 @@ struct DeviceAPI: Sendable {
     Response(try await enrolled(request), status: 201)
   }
 
-  /// Enrolls the device of a request.
   func enrolled(_ request: ControlRequest) async throws -> Enrolled {
     guard request.body.count <= Limits.maximumEnrollmentSize else {
       throw Problem(

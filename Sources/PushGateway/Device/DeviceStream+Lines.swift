@@ -6,7 +6,6 @@ import PushCore
 import PushPolicy
 import PushStorage
 
-/// The lines of the device.
 extension DeviceStream {
   func received(_ bytes: UnsafeRawBufferPointer) {
     guard !state.isEnded else { return }

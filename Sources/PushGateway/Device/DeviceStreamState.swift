@@ -172,7 +172,6 @@ struct DeviceStreamState {
   /// Handles an acknowledgment of all pushes up to `seq`; the device can't acknowledge pushes that it was not sent.
   func acknowledged(_ seq: UInt64) -> Action { .acknowledge(through: min(seq, cursor)) }
 
-  /// Ends the stream.
   mutating func end() { phase = .ended }
 
   // MARK: Invariants

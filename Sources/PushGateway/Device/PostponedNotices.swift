@@ -1,5 +1,4 @@
 import DequeModule
-import PushCore
 
 /// The notices for a lagging device: the newest preferences, and the last retractions.
 ///

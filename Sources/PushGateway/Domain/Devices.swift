@@ -18,7 +18,6 @@ struct Devices: Sendable {
   let logQueries: LogQueries
   let router: any PushRouter
   let clock: WallClock
-  /// The policy for enrolling devices.
   let policy: EnrollmentPolicy
 
   // MARK: Enrollment

@@ -7,7 +7,6 @@ import PushStorage
 /// The retraction is stored first and is effective from then on: a retracted push is not delivered (``Retractions``),
 /// and an offline device is notified when it connects. So the steps after it may be lost in a crash.
 extension Pushes {
-  /// The result of a retraction.
   enum RetractionOutcome: String, Sendable {
     case retracted
     /// The push was retracted before.

@@ -4,10 +4,6 @@ import PushCore
 /// An error: a fault is invalid, described in one line.
 package struct FaultError: Error, Sendable, CustomStringConvertible {
   package var description: String
-
-  package init(description: String) {
-    self.description = description
-  }
 }
 
 /// A validated fault: its targets, its effect and its frequency.
@@ -49,7 +45,6 @@ struct Fault: Sendable {
   /// The maximum delay and lifetime of a fault, in seconds.
   private static let longest = 86_400.0
 
-  /// Validates a rule.
   init(_ rule: FaultRule) throws(FaultError) {
     self.rule = rule
     func fail(_ words: String) -> FaultError { FaultError(description: "fault \"\(rule.name)\": \(words)") }

@@ -26,11 +26,24 @@ struct Problem: Error, Encodable {
   }
   static func tooManyRequests(_ detail: String) -> Problem { Problem(429, "Too Many Requests", detail) }
   static func notFound(_ detail: String) -> Problem { Problem(404, "Not Found", detail) }
+  /// The problem of a gateway without a certificate whose fingerprint a code or a token could contain.
+  static func noFingerprint(for text: String) -> Problem {
+    Problem(503, "Service Unavailable", "this gateway has no certificate whose fingerprint a \(text) could contain")
+  }
   static let unauthorized = Problem(
     401, "Unauthorized",
     "missing or wrong device secret: send `authorization: bearer SECRET` with the secret from enrollment")
 
   static let failure = Problem(500, "Internal Server Error", "the request failed in the gateway; its log has the cause")
+
+  /// Throws 400 for a number outside of its range; nil is accepted.
+  static func check(
+    _ number: Int?, _ range: ClosedRange<Int>, _ subject: String, of unit: String? = nil
+  ) throws(Problem) {
+    guard let number, !range.contains(number) else { return }
+    let form = "\(range.lowerBound) to \(range.upperBound)" + (unit.map { " " + $0 } ?? "")
+    throw badRequest("invalid \(subject): expected \(form)")
+  }
 
   /// Creates the problem for an error that a user can resolve; nil for any other error.
   init?(_ error: any Error) {

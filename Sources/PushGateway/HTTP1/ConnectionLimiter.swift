@@ -39,7 +39,6 @@ final class ConnectionLimiter {
 
   func leave(_ number: Int) { members[number] = nil }
 
-  /// Closes all connections.
   func closeAll() { for member in members.values { member.connection.close() } }
 
   /// Evicts the oldest idle connection, preferably one of another machine; returns false if there is none.

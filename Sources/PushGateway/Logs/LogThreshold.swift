@@ -4,7 +4,6 @@ import Synchronization
 /// The minimum level of log messages: one value for the process, which may change while it runs; safe on any thread.
 package final class LogThreshold: Sendable {
   private struct State {
-    /// The level in the settings.
     var configured: Logger.Level
     /// A requested level that replaces it.
     var asked: Logger.Level?

@@ -1,4 +1,3 @@
 extension Metric {
-  /// All metrics.
   static let all = pushes + stages + mailbox + connections + limits + loops + files + process
 }

@@ -3,7 +3,6 @@ import PushCore
 import PushStorage
 
 extension Metric {
-  /// The metrics of connections and traffic.
   static let connections: [Metric] = [
     Metric(
       "pushgateway_connections_opened", .counter, by: "peer", PeerOrigin.allCases.map(\.label),

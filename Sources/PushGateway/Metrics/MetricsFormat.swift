@@ -1,6 +1,5 @@
 import PushCore
 
-/// The text format of metrics.
 enum MetricsFormat: Sendable {
   /// OpenMetrics 1.0.
   case openMetrics

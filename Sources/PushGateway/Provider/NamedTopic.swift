@@ -8,7 +8,6 @@ final class NamedTopic: Sendable {
   let text: String
   /// The topic without its suffix.
   let bundleID: String
-  /// The push type of the suffix.
   let suffixType: PushType?
   /// The team of its app; nil if keys of every team may push to it, or if there is no such app.
   let team: String?

@@ -248,7 +248,6 @@ final class ProviderAPI {
     return (registration, app)
   }
 
-  /// Returns the registration of a group's token.
   private func groupRegistration(_ token: DeviceToken) -> (Registration, App)? {
     guard let registration = parts.groups.registration(token), let app = parts.registrations.app(registration.app)
     else { return nil }

@@ -115,7 +115,6 @@ final class ProviderTokenCache: Sendable {
     return ProviderToken(key: key, issued: issued + verification.correction(bytes))
   }
 
-  /// Returns the key with an id if it is a key of this team.
   private func key(_ id: String, of team: String) -> ProviderKey? {
     if let key = registrations.key(id), key.team == team { return key }
     return verification.unknownKey(id, team)

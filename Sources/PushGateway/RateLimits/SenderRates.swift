@@ -1,5 +1,4 @@
 import PushCore
-import PushStorage
 import Synchronization
 
 /// The maximum numbers of pushes per second for a device token, a team and an app; nil: unlimited.

@@ -1,7 +1,6 @@
 import Glibc
 import HTTP2Transport
 import NIOCore
-import PushCore
 import Synchronization
 
 /// The sockets of `http_listen`: those on which this process accepts, and those for the next process of the gateway.

@@ -9,8 +9,6 @@ package struct InheritedSockets: Sendable {
     /// The `FileDescriptorName=` of the socket's unit, or one of ``Name``.
     package let name: String
     package let socket: ListeningSocket
-
-    package init(name: String, socket: ListeningSocket) { (self.name, self.socket) = (name, socket) }
   }
 
   /// The names of sockets that a gateway has bound itself, with a slash, which systemd's names do not contain.

@@ -61,7 +61,6 @@ final class ServerCertificate: Sendable {
     return isPublic ? AuthorityFingerprint.ofSystem : AuthorityFingerprint.text(ofLastIn: path ?? folder.trustPath)
   }
 
-  /// The path of the certificate.
   var path: String { state.withLock { $0.configuration.certificate } ?? folder.certificatePath }
 
   /// True if the certificate is the one in the state folder, and not from the settings.

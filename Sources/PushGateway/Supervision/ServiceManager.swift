@@ -52,7 +52,6 @@ package struct ServiceManager: Sendable {
 
   package func stopping() { send(["STOPPING=1", "STATUS=stopping"]) }
 
-  /// Sends a heartbeat to the watchdog.
   func alive() { send(["WATCHDOG=1"]) }
 
   /// Sends lines, replacing line breaks within them. The send does not block: a service manager that does not receive

@@ -1,6 +1,5 @@
 import GatewayProtocol
 import HTTP2Transport
-import PushCore
 import PushStorage
 
 /// The routes of the device in a browser: its files, and the session of a page.
@@ -14,7 +13,6 @@ struct WebAPI: Sendable {
   private static let joinPath: StaticString = "/join"
   private static let sessionPath = "/phone/session"
 
-  /// Returns true if a request is for the page.
   static func isFor(_ request: Message) -> Bool {
     request.has(.path, beginningWith: "/phone") || request.has(.path, joinPath)
   }

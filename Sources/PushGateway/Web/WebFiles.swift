@@ -47,7 +47,6 @@ enum WebFiles {
     return files
   }()
 
-  /// The names of all files.
   static var names: [String] { files.keys.sorted() }
 
   /// Returns the response to a request for a file.

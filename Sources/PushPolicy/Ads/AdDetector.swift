@@ -36,7 +36,6 @@ package final class AdDetector {
   /// Begins a notification: call ``add(_:)`` for each of its texts, and then ``verdict()``.
   package func begin() { reader.reset() }
 
-  /// Adds a text of the notification.
   package func add(_ text: String) { reader.append(text) }
 
   /// Adds a text of the notification, in UTF-8.
@@ -53,7 +52,6 @@ package final class AdDetector {
     score >= model.refuseThreshold ? .refuse : score >= model.holdThreshold ? .hold : .pass
   }
 
-  /// Returns the score of the tokens.
   private func score() -> Float {
     var sum = 0
     var count = 0
@@ -83,7 +81,6 @@ package final class AdDetector {
   }
 }
 
-/// The assessment of a notification.
 package struct AdAssessment: Sendable, Equatable {
   package enum Outcome: String, Sendable, CaseIterable {
     case pass

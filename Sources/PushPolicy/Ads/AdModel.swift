@@ -46,7 +46,6 @@ package struct AdModel: Sendable {
     self.buckets = buckets
   }
 
-  /// The model that is embedded in the program.
   package static let embedded: AdModel = {
     let start = unsafe UnsafeRawPointer(ad_model_bytes())
     guard let model = unsafe AdModel(UnsafeRawBufferPointer(start: start, count: ad_model_size())) else {

@@ -5,8 +5,6 @@
 /// a time.
 @safe
 package final class AdReader {
-  /// The maximum size of all texts of a notification together, in bytes; the rest is ignored.
-  package static let maximumSize = AdUnits.maximumSize
   /// The letter for which each digit stands in a word, by digit; 0 for none.
   private static let leet: [UInt8] = Array("oi\0eas\0tbg".utf8)
 

@@ -1,7 +1,7 @@
 /// The units of texts: folded visible scalars, each with its position in the bytes.
 @safe
 final class AdUnits {
-  /// See ``AdReader/maximumSize``.
+  /// The maximum size of all texts of a notification together, in bytes; the rest is ignored.
   static let maximumSize = 8192
   /// The maximum number of units. An expansion has up to 5 scalars of at least 2 bytes; each text adds its end.
   static let capacity = maximumSize * 3 + 256

@@ -6,7 +6,6 @@
 final class LetterFolding: @unchecked Sendable {  // Only `init` writes the table.
   static let shared = LetterFolding()
 
-  /// The class of a scalar.
   enum Class: UInt8 {
     /// A letter of a script with spaces between words, or of Thai and similar scripts.
     case letter

@@ -66,7 +66,6 @@ final class CommitCount: Sendable {
     mark?.note(stored)
   }
 
-  /// The number of the next commit.
   var next: UInt64 { number.load(ordering: .relaxed) &+ 1 }
 
   /// Records that the next commit is finished.

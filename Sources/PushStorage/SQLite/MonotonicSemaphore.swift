@@ -37,7 +37,6 @@ import Glibc
     unsafe pthread_mutex_unlock(mutex)
   }
 
-  /// Waits for a signal.
   func wait() { _ = wait(until: .distantFuture) }
 
   /// Waits for a signal, at most until `time`.

@@ -103,7 +103,6 @@ package import PushCore
   // A column is looked up once: connections have no mutex (GRDB opens them with `SQLITE_OPEN_NOMUTEX`), so that an
   // unprotected value may be used directly.
 
-  /// Returns an integer within a range.
   package func integer(_ column: Int32, in range: ClosedRange<Int64> = ColumnBounds.row) throws -> Int64 {
     let stored = unsafe sqlite3_column_value(handle, column)
     guard unsafe sqlite3_value_type(stored) == SQLITE_INTEGER else {
@@ -157,7 +156,6 @@ package import PushCore
     }
   }
 
-  /// Returns a value that is stored as JSON.
   package func json<Value: Decodable>(_ column: Int32, as type: Value.Type = Value.self) throws -> Value {
     do {
       return try decodeJSON(type, from: blob(column))
@@ -172,7 +170,6 @@ package import PushCore
     return DatabaseError(resultCode: .SQLITE_CORRUPT, message: "the \(name) of a row: \(words)")
   }
 
-  /// Returns true if a column is NULL.
   package func isNull(_ column: Int32) -> Bool { unsafe sqlite3_column_type(handle, column) == SQLITE_NULL }
 
   /// Returns the bytes of a column of any type; empty for NULL.

@@ -1,6 +1,5 @@
 import Foundation
 import GRDB
-import PushCore
 import Synchronization
 
 /// The log that defines the order of changes, the same for all gateways of a cluster.

@@ -2,7 +2,6 @@ import Foundation
 import GRDB
 import PushCore
 
-/// A value of a row.
 package enum RowValue: Sendable, Equatable {
   case null
   case integer(Int64)
@@ -21,11 +20,7 @@ package struct RowChange: Sendable, Equatable, Codable {
   package var key: [String: RowValue]
   /// The other columns: all of them for an insertion, the changed ones for an update, the former values without long
   /// ones for a deletion.
-  package var values: [String: RowValue]
-
-  package init(table: String, kind: Kind, key: [String: RowValue], values: [String: RowValue] = [:]) {
-    (self.table, self.kind, self.key, self.values) = (table, kind, key, values)
-  }
+  package var values: [String: RowValue] = [:]
 }
 
 /// All changes of one transaction, encoded as JSON in one message.
@@ -39,7 +34,6 @@ package struct ChangeSet: Sendable, Equatable, Codable {
     (self.schema, self.changes) = (schema, changes)
   }
 
-  /// Returns the message.
   package func encoded() throws -> [UInt8] { Array(try JSONEncoder().encode(self)) }
 
   /// Decodes a message.

@@ -1,6 +1,5 @@
 import Foundation
 import GRDB
-import PushCore
 
 /// The files that are the same on all gateways of a cluster: those of its CA.
 package struct SharedFiles: Sendable {
@@ -24,7 +23,6 @@ package struct SharedFiles: Sendable {
     }
   }
 
-  /// Replaces the shared files.
   @inline(never)
   package func replace(_ files: [String: [UInt8]]) async throws {
     try await store.write { db in

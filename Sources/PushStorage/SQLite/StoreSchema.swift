@@ -2,7 +2,6 @@ import GRDB
 
 /// A version of the tables of `pushgateway.sqlite`, as the migrations that lead to it.
 package struct StoreSchema: Sendable {
-  /// The schema of this program.
   package static let current = StoreSchema(migrator: Schema.migrator)
 
   let migrator: DatabaseMigrator

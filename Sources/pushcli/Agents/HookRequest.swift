@@ -10,7 +10,6 @@ struct HookRequest: Sendable {
   /// contain it.
   let body: String
 
-  /// The actions of the question.
   static let actions = [
     AlertAction(id: "allow", title: "Allow"), AlertAction(id: "deny", title: "Deny", isDestructive: true),
   ]

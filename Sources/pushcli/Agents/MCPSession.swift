@@ -48,7 +48,6 @@ struct MCPSession {
   /// True if no call is open.
   var isIdle: Bool { open.isEmpty }
 
-  /// Takes a line of the client.
   mutating func take(_ line: InputLines.Line) -> [Effect] {
     guard case .bytes(let bytes) = line else {
       let reason = "the line has more than \(MCPSession.maximumLineSize >> 20) MiB: expected a shorter request"

@@ -1,6 +1,5 @@
 /// A tool of the Model Context Protocol server, as its clients see it. A row of ``all``.
 struct MCPTool: Sendable {
-  /// An argument of a tool.
   struct Argument: Sendable {
     var name: String
     var help: String

@@ -68,12 +68,10 @@ enum RPCMessage: Equatable, Sendable {
 /// The parameters of a message that the server reads.
 struct RPCParameters: Equatable, Sendable {
   var protocolVersion: String?
-  /// The name of a tool.
   var name: String?
   /// The arguments of a tool; nil if they are not an object.
   var arguments: [String: RPCArgument]? = [:]
   var progressToken: RPCID?
-  /// The request of a cancellation.
   var requestID: RPCID?
 
   init() {}
@@ -117,7 +115,6 @@ enum RPCArgument: Equatable, Sendable {
   }
 }
 
-/// Returns a text as a JSON string.
 func jsonString(_ text: String) -> String {
   var bytes: [UInt8] = []
   appendJSONString(text, to: &bytes)

@@ -24,7 +24,6 @@ struct BenchReport: Encodable {
     }
   }
 
-  /// The requested workload.
   struct Workload: Encodable {
     var kind: String
     var devices: Int

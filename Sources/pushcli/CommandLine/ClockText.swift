@@ -27,7 +27,6 @@ struct ClockText: Sendable {
     return "\(civil.day) \(Self.months[civil.month - 1])"
   }
 
-  /// Returns true if both dates are on the same day.
   func isSameDay(_ one: Date, _ other: Date) -> Bool { dayNumber(one) == dayNumber(other) }
 
   private static let months = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]

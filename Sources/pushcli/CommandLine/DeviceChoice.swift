@@ -1,8 +1,6 @@
 import Foundation
-import GatewayClient
 import Glibc
 import PushCore
-import TerminalUI
 
 /// The device that a command receives for, and the decision to enroll it first.
 enum DeviceChoice: Equatable {

@@ -1,6 +1,4 @@
 import GatewayClient
-import GatewayProtocol
-import PushCore
 
 /// The exit codes that scripts rely on (design §7). The table of docs/reference/exit-codes.md is made from them.
 enum Exit: Int32, CaseIterable {

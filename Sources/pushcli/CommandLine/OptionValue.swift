@@ -1,6 +1,5 @@
 import ArgumentParser
 
-/// The permitted values of an option.
 enum OptionValue {
   static let environments = ["development", "production"]
   static let keyEnvironments = environments + ["both"]

@@ -1,6 +1,5 @@
 import Foundation
 import Glibc
-import TerminalUI
 
 /// Writes all output of a command: data to standard output, messages and the log to standard error. It writes only
 /// ``SanitizedText`` and, unchanged, the output of a command that `run` runs.

@@ -34,7 +34,6 @@ struct OutputTail {
   /// The unfinished line of each stream.
   private var open: [Int32: Line] = [:]
 
-  /// Appends bytes of a stream of the command.
   mutating func append(_ bytes: ArraySlice<UInt8>, of stream: Int32) {
     var line = open[stream] ?? Line()
     for byte in bytes {

@@ -1,7 +1,5 @@
 import ArgumentParser
-import GatewayClient
 import GatewayProtocol
-import PushCore
 
 /// `pushcli admin reload`: the same as SIGHUP, with an answer.
 struct AdminReload: AsyncParsableCommand {

@@ -122,11 +122,6 @@ struct AdLint {
   private let parser = JSONParser()
   private let detector = AdDetector()
 
-  init(hasReasons: Bool, isJSON: Bool = false) {
-    self.hasReasons = hasReasons
-    self.isJSON = isJSON
-  }
-
   /// Appends ID, score, label and reasons of a line; nothing for an empty line.
   ///
   /// - Returns: the reason why the line is not a notification; then nothing is appended.

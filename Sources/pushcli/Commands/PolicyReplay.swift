@@ -119,7 +119,6 @@ struct PolicyReplay: AsyncParsableCommand {
       removed = outcome.removed
     }
 
-    /// Returns a row of the table.
     func row(because reasons: [String]) -> [String] {
       func words(_ parts: [Part]) -> String {
         parts.isEmpty ? "nothing" : parts.map(\.rawValue).joined(separator: " ")

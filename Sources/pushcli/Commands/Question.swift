@@ -27,7 +27,6 @@ final class Question: Sendable {
     let access: ClusterAccess
     /// Reads the delivery log: as an administrator, or as the device that is asked.
     let log: ClusterAccess
-    /// The addresses of the other gateways.
     let others: [GatewayAddress]
     /// The signer, which is found while the gateway can be asked for the keys of a team.
     let signer: ProviderTokenSigner

@@ -21,7 +21,6 @@ struct QuestionProgress: Sendable {
   private var parties: [[String]] = []
   /// The outcome for each device.
   private var ends: [String: Outcome] = [:]
-  /// The first answer.
   private(set) var answer: Outcome?
 
   /// The events of the delivery log that affect a question.

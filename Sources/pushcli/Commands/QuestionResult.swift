@@ -18,7 +18,6 @@ struct QuestionResult: Encodable {
     case apnsID = "apns_id"
   }
 
-  /// - Parameter actions: the actions of the question.
   init(_ outcome: QuestionProgress.Outcome, id: String, actions: [AlertAction]) {
     apnsID = id
     switch outcome {

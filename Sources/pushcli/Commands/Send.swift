@@ -149,7 +149,6 @@ struct Send: AsyncParsableCommand {
     return ClusterAccess(gateway.state, ways)
   }
 
-  /// Returns the source of the payload.
   func source(reading input: StandardInput) throws(CommandFailure) -> PayloadSource {
     try PayloadSource(words: words, file: file, content: content.content, input: input) { path in
       var isFolder: ObjCBool = false

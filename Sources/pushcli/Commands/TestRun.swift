@@ -1,7 +1,6 @@
 import ArgumentParser
 import Foundation
 import Glibc
-import PushCore
 import PushGateway
 
 /// `pushcli test-run`: runs a command with a test gateway.

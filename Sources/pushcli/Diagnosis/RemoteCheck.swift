@@ -29,7 +29,6 @@ struct RemoteCheck {
   private static let answerTime = Duration.seconds(10)
 
   let target: Target
-  /// The path of the trusted certificates.
   let trustPath: String
   var now = Date()
 

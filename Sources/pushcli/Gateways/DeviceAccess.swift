@@ -50,10 +50,8 @@ struct DeviceAccess {
   /// The path of the device for ``path(_:)``.
   private var base: String { isOwn ? "/v1/device" : AdminPath.device(name) }
 
-  /// Returns the record of the device.
   func record() async throws -> DeviceRecord { try await admin.get(base) }
 
-  /// Returns the preferences of its user.
   func preferences() async throws -> Preferences { try await admin.get(base + "/preferences") }
 
   /// Changes preferences of its user and returns all of them.

@@ -11,7 +11,6 @@ struct FormatOptions: ParsableArguments, OutputForm {
 
 /// Prints results as JSON or for users, as the options of a command demand.
 protocol OutputForm {
-  /// True for JSON.
   var json: Bool { get }
 }
 

@@ -1,5 +1,4 @@
 import Foundation
-import GatewayClient
 import GatewayProtocol
 import PushCore
 

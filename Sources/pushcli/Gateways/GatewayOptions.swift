@@ -28,7 +28,6 @@ struct StateOptions: ParsableArguments {
     self.gateway = gateway
   }
 
-  /// The state folder of this machine.
   var local: FolderOptions { FolderOptions(state: state) }
 
   /// The gateway that the options name. An address without a context is another address of the state folder's gateway.
@@ -157,7 +156,6 @@ struct GatewayOptions: ParsableArguments {
     return try isKnown || state.detour == nil ? path : SystemTrust.path
   }
 
-  /// Returns the address at which the gateway of a folder listens.
   private func listening(_ found: String?, _ folder: StateFolder) throws -> GatewayAddress {
     if let found { return try GatewayAddress(found) }
     guard let address = folder.listening.first else {

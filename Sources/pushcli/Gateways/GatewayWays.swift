@@ -31,7 +31,6 @@ struct GatewayWays: Sendable {
     }
   }
 
-  /// Returns the ways of an administrator.
   var administered: GatewayWays {
     var ways = self
     ways.all.removeAll { !$0.isAdministered }

@@ -1,6 +1,5 @@
 import ArgumentParser
 import GatewayProtocol
-import PushCore
 import PushPolicy
 
 /// The options that select a part of a list.
@@ -64,7 +63,6 @@ extension ListOptions {
     return (lineEnds + 1, try parser.parse(row.span) { $0[name]?.string })
   }
 
-  /// Returns the path of a page.
   fileprivate func path(_ list: String, _ left: Int, after: String?) -> String {
     var values = ["limit=\(min(left, ListOptions.pageSize))"]
     if let after { values.append("after=\(pathPart(after))") }

@@ -1,5 +1,3 @@
-import PushCore
-
 /// Prints on standard error the gateways of a cluster that have not answered, each time that the list changes.
 struct UnansweredGateways {
   private var reported: [String] = []

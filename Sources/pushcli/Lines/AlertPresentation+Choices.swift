@@ -16,7 +16,6 @@ extension AlertPresentation {
     sheetChoices.count > 1 ? [AlertAction(id: "close", title: "Close")] + sheetChoices : choices
   }
 
-  /// The buttons of the alert's action sheet.
   var sheetChoices: [AlertAction] { actions ?? [] }
 
   /// The one or two buttons of the alert, the cancelling one first (A3, A4).

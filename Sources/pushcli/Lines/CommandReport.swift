@@ -23,7 +23,6 @@ struct CommandReport {
     return verb + (line.count > room ? line.prefix(room - 1) + "…" : line)
   }
 
-  /// The command in one line.
   private var line: String { Sanitizer.line(command.joined(separator: " ")) }
 
   /// Returns the body: the exit status and the duration; the command, if the title does not contain all of it; and as

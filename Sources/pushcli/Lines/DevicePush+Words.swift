@@ -19,7 +19,6 @@ extension DevicePush {
 }
 
 extension Presentation {
-  /// The parts that are presented.
   var parts: [Part] {
     Part.allCases.filter { part in
       switch part {

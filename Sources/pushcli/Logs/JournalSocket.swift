@@ -1,6 +1,5 @@
 import Glibc
 
-/// The socket of systemd's journal.
 final class JournalSocket: Sendable {
   private let descriptor: Int32
   private let path: String

@@ -69,7 +69,6 @@ struct PlainPhone: Sendable {
 
   // MARK: Output
 
-  /// Adds a line to the output.
   mutating func say(_ line: String) { output += Sanitizer.line(line) + "\n" }
 
   /// Adds lines to the output without a change to the rest for `more`.
@@ -146,6 +145,5 @@ struct PlainBurst: Sendable, Equatable {
 /// A line of a list of pushes.
 enum PlainRow: Sendable, Equatable {
   case header(String)
-  /// A push with its number.
   case push(number: Int, ordinal: Int)
 }

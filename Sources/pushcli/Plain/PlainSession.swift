@@ -1,5 +1,4 @@
 import Foundation
-import GatewayClient
 import Glibc
 import TerminalUI
 

@@ -27,7 +27,6 @@ struct PlainWord: Sendable {
   var isNeeded = false
   /// The operation in a few words.
   var help: String
-  /// An example of its use.
   var example = ""
 
   var names: [String] { [name] + others }

@@ -1,6 +1,5 @@
 import Foundation
 
-/// The payload of a push.
 struct Payload {
   var bytes: [UInt8]
   /// The member of simulator payload files that names the app (reference §9.3).

@@ -1,6 +1,5 @@
 import Foundation
 
-/// The source of a push's payload.
 enum PayloadSource: Equatable {
   /// The options, with this message; nil without a message.
   case flags(body: String?)

@@ -12,7 +12,6 @@ struct ProviderPush: Sendable {
   /// DEVICE/TOPIC, or GROUP/TOPIC; nil if there is a ``token`` or a ``channel``.
   var to: String?
   var token: String?
-  /// The channel of a broadcast.
   var channel: String?
   var topic: String?
   var content = PayloadContent()

@@ -1,5 +1,4 @@
 import ArgumentParser
-import PushCore
 import PushGateway
 
 /// The options of `serve` for a test gateway.
@@ -27,7 +26,6 @@ struct TestServerOptions: ParsableArguments {
     }
   }
 
-  /// The options for the gateway.
   var options: TestOptions {
     var options = TestOptions()
     options.isStrict = isStrict

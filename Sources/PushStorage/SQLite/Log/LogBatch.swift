@@ -211,7 +211,6 @@ package struct LogBatch: Sendable {
     return kept.bytes.count + (bytes.count - start) == bytes.count ? nil : kept.bytes
   }
 
-  /// Copies a row without its text.
   private mutating func takeWithoutText(_ row: ArraySlice<UInt8>) {
     let start = bytes.count
     bytes += row

@@ -90,7 +90,6 @@ final class LogWaits: Sendable {
     }
   }
 
-  /// Removes a wait.
   func end(_ wait: Wait) {
     state.withLock { state in
       count.subtract(1, ordering: .relaxed)

@@ -48,7 +48,6 @@ package final class RestoredBackup {
     }
   }
 
-  /// Removes the copy.
   package func remove() {
     try? copy.close()
     RestoredBackup.remove(path)
@@ -146,7 +145,6 @@ package final class RestoredBackup {
 
   // MARK: Shared data
 
-  /// Writes the files of the backup into a folder.
   package func writeFiles(into folder: StateFolder) throws { try write { try Backup.takeFiles(out: $0, into: folder) } }
 
   /// Makes the copy a replica of a cluster whose mailboxes have taken over the pending pushes.

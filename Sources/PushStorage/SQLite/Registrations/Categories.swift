@@ -47,7 +47,6 @@ package final class Categories: Sendable {
     state.withLock { $0[app]?[category]?.actions } ?? []
   }
 
-  /// Returns true if a category belongs to a question.
   package func isQuestion(_ app: AppID, _ category: String) -> Bool {
     state.withLock { $0[app]?[category]?.expires } != nil
   }

@@ -1,5 +1,4 @@
 import PushCore
-import PushPolicy
 
 /// The rows of users, devices and tokens: their columns, and the values that they stand for.
 enum RegistrationRows {

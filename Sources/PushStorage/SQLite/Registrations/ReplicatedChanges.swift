@@ -1,6 +1,5 @@
 import GRDB
 import PushCore
-import PushPolicy
 
 /// Changes of another gateway to users, devices and tokens, as steps that apply them to the tables in memory.
 struct ReplicatedChanges {

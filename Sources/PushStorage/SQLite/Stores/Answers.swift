@@ -28,7 +28,6 @@ package struct Answer: Sendable, Equatable {
 package final class Answers: Sendable {
   /// The outcome of an answer.
   package struct Taken: Sendable {
-    /// The answer that counts.
     package var counting: Answer
     /// True if the answer that was just given is the one that counts.
     package var isFirst: Bool

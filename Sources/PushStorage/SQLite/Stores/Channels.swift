@@ -76,7 +76,6 @@ package final class Channels: Sendable {
     state.withLock { $0.subscriptions[device]?.map { ($0.channel, $0.seen) } ?? [] }
   }
 
-  /// Returns true if a device subscribes to a channel.
   package func isSubscribed(_ device: DeviceID, to channel: ChannelID) -> Bool {
     state.withLock { $0.subscriptions[device]?.contains { $0.channel == channel } ?? false }
   }

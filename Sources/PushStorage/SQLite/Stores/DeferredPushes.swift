@@ -11,7 +11,6 @@ import Synchronization
 /// A row is written when its push is sent, before the device can acknowledge it. If the gateway fails between the
 /// two, the push is in the device's notification center but in no summary.
 package final class DeferredPushes: Sendable {
-  /// A deferred push.
   package struct Push: Sendable {
     package var id: APNSID
     /// The sequence number; 0 for a push that was never in the mailbox.
@@ -116,7 +115,6 @@ package final class DeferredPushes: Sendable {
     }
   }
 
-  /// The devices with deferred pushes.
   package var devices: [DeviceID] { state.withLock { Array($0.pushes.keys) } }
 
   /// The number of deferred pushes.

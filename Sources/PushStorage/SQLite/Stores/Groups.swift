@@ -47,7 +47,6 @@ package final class Groups: Sendable {
     }
   }
 
-  /// A push to a group.
   package struct Push: Sendable {
     package var address: DeviceID
     package var app: AppID
@@ -174,7 +173,6 @@ package final class Groups: Sendable {
     return (last ?? 0) + 1
   }
 
-  /// Removes a member from a group.
   @inline(never)
   package func remove(_ person: PersonID, from group: Group) async throws {
     guard group.members.contains(person) else {

@@ -17,10 +17,6 @@ package final class Retractions: Sendable {
     package var app: AppID?
     /// The time of the retraction in milliseconds since 1970.
     package var at: Int64
-
-    package init(id: APNSID, person: PersonID, app: AppID?, at: Int64) {
-      (self.id, self.person, self.app, self.at) = (id, person, app, at)
-    }
   }
 
   private struct Key: Hashable {

@@ -270,7 +270,6 @@ package final class ScheduledPushes: Sendable {
     return Set(try await remove(numbers.map { ("number = ?", [$0.databaseValue]) }).map(\.number))
   }
 
-  /// Cancels the pushes with an id.
   @inline(never)
   package func cancel(_ id: APNSID) async throws -> [Removed] {
     try await remove([("substr(apns_id, 1, 16) = ?", [Data(id.stored.prefix(16)).databaseValue])])
