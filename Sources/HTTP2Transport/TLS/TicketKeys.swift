@@ -1,5 +1,6 @@
 import COpenSSL
 import Glibc
+import PushCore
 import Synchronization
 
 /// The keys that seal session tickets (RFC 5077, RFC 8446 §4.6.1). Their holder can decrypt resumed TLS 1.2 sessions,
@@ -7,6 +8,7 @@ import Synchronization
 ///
 /// A key seals for an hour and opens for one more, as long as OpenSSL allows a session to live.
 package final class TicketKeys: Sendable {
+  /// The keys of this process.
   package static let shared = TicketKeys()
 
   /// The time that a key seals, in seconds.
@@ -29,27 +31,31 @@ package final class TicketKeys: Sendable {
 
   private struct State {
     var current: Key?
-    /// The start of the current key, in seconds of ``uptime()``.
+    /// The start of the current key, in seconds of ``now``.
     var since: Int64 = 0
     var previous: Key?
-    /// The end of the previous key, in seconds of ``uptime()``.
+    /// The end of the previous key, in seconds of ``now``.
     var previousEnd: Int64 = 0
   }
 
   private let state = Mutex(State())
+  private let now: @Sendable () -> Int64
+
+  /// - Parameter now: returns the seconds of a clock that never goes back.
+  init(now: @escaping @Sendable () -> Int64 = TicketKeys.uptime) { self.now = now }
 
   /// Returns keys of their own: tickets that other keys have sealed do not open with them.
   package static func separate() -> TicketKeys { TicketKeys() }
 
-  /// Returns the seconds of a clock that never goes back.
   private static func uptime() -> Int64 {
     var time = timespec()
     unsafe clock_gettime(CLOCK_MONOTONIC, &time)
     return Int64(time.tv_sec)
   }
 
+  /// Returns the key that seals now.
   func sealing() -> Key? {
-    let now = TicketKeys.uptime()
+    let now = now()
     return state.withLock { state in
       TicketKeys.rotate(&state, now)
       return state.current
@@ -59,7 +65,7 @@ package final class TicketKeys: Sendable {
   /// Returns the key of a ticket, with `isOld` true if the client needs a new ticket; nil if the ticket is too old,
   /// or from another process.
   func opening(_ name: some Collection<UInt8>) -> (key: Key, isOld: Bool)? {
-    let now = TicketKeys.uptime()
+    let now = now()
     return state.withLock { state in
       TicketKeys.rotate(&state, now)
       if let key = state.current, key.name.elementsEqual(name) { return (key, false) }
