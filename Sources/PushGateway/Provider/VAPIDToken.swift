@@ -42,7 +42,7 @@ struct VAPIDToken {
       root["aud"]?.forEachElement { if let audience = $0.string { audiences.append(audience) } }
       return (audiences: audiences, expires: root["exp"]?.double)
     }
-    guard let claims, claims.audiences.contains(where: { WebPushOrigin.read($0) == origin }) else {
+    guard let claims, claims.audiences.contains(where: { WebPushOrigin.isAudience($0, of: origin) }) else {
       throw VAPIDToken.refusal("aud: expected the origin of the endpoint, \(origin)")
     }
     let latest = now + Limits.maximumVAPIDValidity + Int64(Limits.maximumTokenSkew)
@@ -58,6 +58,14 @@ struct VAPIDToken {
 enum WebPushOrigin {
   /// The maximum size of an origin in bytes: a scheme, and the longest host name with its port.
   private static let maximumSize = 8 + Limits.maximumAddressSize
+
+  /// Returns true for an audience that names an origin. One without a port names the host with every port: some libraries
+  /// write the port of an endpoint nowhere.
+  static func isAudience(_ text: String, of origin: String) -> Bool {
+    guard let audience = read(text) else { return false }
+    guard origin.hasPrefix(audience + ":") else { return audience == origin }
+    return UInt16(origin.dropFirst(audience.count + 1)) != nil
+  }
 
   /// Returns an origin in lower case, without the usual port of its scheme; nil for a text of another form.
   static func read(_ text: String) -> String? {
