@@ -21,9 +21,10 @@ package struct WebPushNotification: Sendable, Equatable {
   /// Reads a decrypted message: JSON without a known member counts as a text; nil if the message is not valid UTF-8.
   package static func read(_ message: [UInt8], parser: JSONParser) -> WebPushNotification? {
     guard let text = String(validating: message, as: UTF8.self) else { return nil }
-    let isObject = message.first { $0 > 0x20 } == UInt8(ascii: "{")
-    let read = isObject ? try? parser.parse(message.span) { root in WebPushNotification(root) } : nil
-    if let found = read ?? nil { return found }
+    if message.first(where: { $0 > 0x20 }) == UInt8(ascii: "{") {
+      let read = try? parser.parse(message.span) { root in WebPushNotification(root) }
+      if let found = read ?? nil { return found }
+    }
     var plain = WebPushNotification()
     plain.body = text.isEmpty ? emptyText : text
     return plain
