@@ -45,8 +45,9 @@ package struct Credentials: Codable, Sendable {
     }
   }
 
-  /// Deletes the credentials and the cursor of a device that the gateway has removed.
+  /// Deletes the credentials, the cursor and the keys of endpoints of a device that the gateway has removed.
   package static func remove(_ name: String, from folder: StateFolder) {
+    for endpoint in WebPushKeys.all(of: name, in: folder) { WebPushKeys.remove(endpoint.tag, of: name, in: folder) }
     for path in [path(of: name, in: folder), folder.devicesPath + "/" + name + ".cursor"] {
       try? FileManager.default.removeItem(atPath: path)
     }

@@ -22,6 +22,7 @@ package final class DeviceSession: Sendable {
   let circumstances: Mutex<(isSilent: Bool, focus: String?)>
   let link = Mutex<(any DeviceLink)?>(nil)
   private let broadcasts = Mutex(BroadcastInbox())
+  private let opener: Mutex<WebPushOpener>
   /// True if the connected gateway confirms answers.
   let confirmsAnswers = Mutex(false)
   private let failure = Mutex<ClientError?>(nil)
@@ -69,6 +70,7 @@ package final class DeviceSession: Sendable {
   ) throws {
     try self.init(
       name: credentials.name, folder: folder, gateways: gateways, focus: focus,
+      webPushKeys: { WebPushKeys.read($0, of: credentials.name, in: folder) },
       sleep: { try? await Task.sleep(for: $0) },
       connect: { address in
         // The credentials may have been replaced since the previous attempt.
@@ -80,16 +82,19 @@ package final class DeviceSession: Sendable {
 
   /// - Parameters:
   ///   - name: the name of the device, under which its cursor is stored.
+  ///   - webPushKeys: returns the keys of a Web Push endpoint by its tag.
   ///   - sleep: suspends between attempts.
   ///   - connect: makes one attempt.
   /// - Throws: ``ClientError`` when the cursor can't be written.
   init(
     name: String, folder: StateFolder, gateways: DeviceGateways, focus: String? = nil,
     generator: any RandomNumberGenerator & Sendable = SystemRandomNumberGenerator(),
+    webPushKeys: @escaping @Sendable (_ tag: String) -> WebPushKeys? = { _ in nil },
     sleep: @escaping @Sendable (Duration) async -> Void,
     connect: @escaping @Sendable (GatewayAddress) async throws -> any DeviceLink
   ) throws {
     self.focus = focus
+    opener = Mutex(WebPushOpener(keys: webPushKeys))
     circumstances = Mutex((false, focus))
     self.sleep = sleep
     self.gateways = gateways
@@ -235,6 +240,7 @@ package final class DeviceSession: Sendable {
     case .connected(_, let version):
       confirmsAnswers.withLock { $0 = version >= DeviceProtocol.confirmsAnswers }
     case .served(let epoch, let others): return await begin(epoch, others, queue)
+    case .preferences(let preferences): opener.withLock { $0.preferences = preferences }
     case .caughtUp: return route.withLock { $0.noteCaughtUp() }
     case .ended(_, let others): return route.withLock { $0.recommend(others) }
     // An unreadable push is reported separately from stored ones, which are acknowledged.
@@ -249,7 +255,7 @@ package final class DeviceSession: Sendable {
       // receiver has the push, because a receiver of a fixed number of pushes ends the stream with the last one.
       if !news.acknowledgements.isEmpty { unconfirmed.withLock { $0 = true } }
       for acknowledgement in news.acknowledgements { link.send(acknowledgement.text) }
-      if !news.batch.lines.isEmpty { await queue.send(.pushes(news.batch)) }
+      if !news.batch.lines.isEmpty { await queue.send(.pushes(opener.withLock { $0.open(news.batch) })) }
       return
     default: break
     }

@@ -18,6 +18,8 @@ package enum Paths {
   package static let gotify: StaticString = "/gotify/message"
   /// Webhooks of services; the name of a sender follows. Apple has no such path.
   package static let hooks: StaticString = "/hooks/"
+  /// Web Push messages; the id of an endpoint follows.
+  package static let webPush: StaticString = "/webpush/"
   /// Broadcasts to a channel of an app, whose bundle id follows.
   package static let broadcast: StaticString = "/4/broadcasts/apps/"
   /// The management of an app's channels; its bundle id follows.

@@ -291,6 +291,21 @@ package enum Limits {
   package static let maximumForeignMessageSize = 32 << 10
   /// The characters of the text of an alert of Grafana, as in the template of ntfy.
   package static let maximumTemplateText = 2000
+  /// The maximum size in bytes of a Web Push message with its encryption, which each push service has to accept (RFC 8030
+  /// §7.2).
+  package static let maximumWebPushSize = 4096
+  /// The maximum size in bytes of the topic of a Web Push message (RFC 8030 §5.4).
+  package static let maximumWebPushTopic = 32
+  /// The maximum number of Web Push endpoints of a device, and of its removed ones that still answer 410: one for each
+  /// website of a user.
+  package static let maximumDeviceEndpoints = 100
+  /// The time in seconds for which a removed endpoint answers 410, after which it is unknown: as long as a push can be
+  /// pending.
+  package static let endpointRetention: Int64 = 30 * 86_400
+  /// The number of messages in a minute that an endpoint takes: those of a usual sender.
+  package static let endpointRate = standardMessageRate
+  /// The maximum validity in seconds of a sender's VAPID token (RFC 8292 §2).
+  package static let maximumVAPIDValidity: Int64 = 86_400
   /// The maximum number of devices in the answer to a message. Each costs a decision on an event loop.
   package static let maximumAnsweredDevices = 100
   /// The pages of the database's write-ahead log at which a writer starts a checkpoint: 32 MB, three times the size

@@ -66,8 +66,8 @@ extension DeviceAPI {
     self.init(
       registrations: parts.registrations, mailbox: parts.mailbox, streams: parts.router, epoch: parts.backend.epoch,
       channels: parts.channels, groups: parts.groups, audit: parts.audit, budgets: parts.budgets,
-      devices: parts.devices, pushes: parts.pushes, broadcasts: parts.broadcasts, logQueries: parts.logQueries,
-      lists: ListsAPI(parts), clock: parts.clock)
+      devices: parts.devices, pushes: parts.pushes, broadcasts: parts.broadcasts, endpoints: parts.endpoints,
+      logQueries: parts.logQueries, lists: ListsAPI(parts), clock: parts.clock)
   }
 }
 

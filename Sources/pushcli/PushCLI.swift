@@ -71,7 +71,8 @@ struct PushCLI: ParsableCommand {
           Lint.self,
         ]),
       CommandGroup(
-        name: "Receive", subcommands: [Subscribe.self, Open.self, Prefs.self, PolicyCommand.self, Join.self]),
+        name: "Receive",
+        subcommands: [Subscribe.self, Open.self, Prefs.self, PolicyCommand.self, Join.self, Endpoints.self]),
       CommandGroup(name: "People", subcommands: [Devices.self, Persons.self, Groups.self]),
       CommandGroup(name: "Apps and Keys", subcommands: [Apps.self, Teams.self, Keys.self, Certs.self]),
       CommandGroup(

@@ -17,8 +17,8 @@ struct FuzzTarget: Sendable {
   /// All targets, in the order in which the gateway and the client read such data.
   static let all: [FuzzTarget] = [
     payload, detector, choices, quietHours, token, certificate, deviceLine, gatewayLine, terminalText, keys, json,
-    plainWords, configuration, faultFile, pattern, message, foreignMessage, hook, session, requests, scheduled, stream,
-    http1, client, rows, pages, backup,
+    plainWords, configuration, faultFile, pattern, message, foreignMessage, hook, webPush, session, requests, scheduled,
+    stream, http1, client, rows, pages, backup,
     brokerAnswer, cellMailbox, cellLog, cellPeers, cellSnapshot,
   ]
 }

@@ -71,6 +71,10 @@ def test_each_operation_answers_as_documented(gateway, device, connection):
     start = call("GET", "/v1/device/log/start", query="?limit=1").json
     after = quote(str(start.get("position") or start["after"]))
     assert call("GET", "/v1/device/log/next", query=f"?after={after}&seconds=0").json["rows"]
+    made = call("POST", "/v1/device/endpoints", {"name": "blog", "app": TOPIC, "origin": "https://localhost:2197"})
+    assert made.json["url"] == f"https://localhost:2197/webpush/{made.json['id']}"
+    assert [one["name"] for one in call("GET", "/v1/device/endpoints").json] == ["blog"]
+    assert call("DELETE", "/v1/device/endpoints/{name}", name="blog").status == 204
     assert call("DELETE", "/v1/device/apps/{topic}", topic=TOPIC).status == 204
     assert call("GET", "/v1/device", secret=False).status == 401
     assert call.called == OPERATIONS

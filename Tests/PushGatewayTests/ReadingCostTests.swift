@@ -48,6 +48,9 @@ import Testing
       CountedParser("a multipart form of near boundaries", repeating: "--bb\n") { bytes in
         _ = FormData.multipart(bytes, contentType: "multipart/form-data; boundary=b")
       },
+      CountedParser("parameters of a sender of Web Push", "vapid ", repeating: "k=A,") { bytes in
+        _ = try? VAPIDToken(String(decoding: bytes, as: UTF8.self))
+      },
       CountedParser("actions of ntfy", repeating: "view, a, b=;", by: readActions),
       CountedParser("a quoted action of ntfy", "view, '", repeating: "a\\'", by: readActions),
       CountedParser("encoded words", repeating: "=?utf-8?q?") { bytes in

@@ -67,6 +67,7 @@ import PushCore
     case UInt8(ascii: "n"): path.starts(with: "/ntfy")
     case UInt8(ascii: "g"): path.starts(with: "/gotify/")
     case UInt8(ascii: "h"): path.starts(with: "/hooks/")
+    case UInt8(ascii: "w"): path.starts(with: "/webpush/")
     default: false
     }
   }

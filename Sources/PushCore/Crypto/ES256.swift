@@ -68,6 +68,38 @@ import COpenSSL
     return unsafe [UInt8](UnsafeBufferPointer(start: bytes, count: max(0, Int(size))))
   }
 
+  /// The size in bytes of an uncompressed point (SEC 1 §2.3.3).
+  package static let pointSize = 65
+  /// The first bytes of a 91-byte `SubjectPublicKeyInfo`, up to an uncompressed point: id-ecPublicKey with prime256v1.
+  private static let pointHead: [UInt8] = [
+    0x30, 0x59, 0x30, 0x13, 0x06, 0x07, 0x2A, 0x86, 0x48, 0xCE, 0x3D, 0x02, 0x01, 0x06, 0x08, 0x2A, 0x86, 0x48, 0xCE,
+    0x3D, 0x03, 0x01, 0x07, 0x03, 0x42, 0x00,
+  ]
+
+  /// Reads a public key as an uncompressed point, the form of Web Push.
+  ///
+  /// - Throws: ``TLSError`` if the bytes are not a point of the curve.
+  package convenience init(publicPoint point: some Collection<UInt8>) throws(TLSError) {
+    guard point.count == ES256Key.pointSize, point.first == 4 else { throw TLSError("not an uncompressed P-256 point") }
+    try self.init(publicDER: ES256Key.pointHead + point)
+  }
+
+  /// The public key as an uncompressed point.
+  package var publicPoint: [UInt8] { Array(publicDER.suffix(ES256Key.pointSize)) }
+
+  /// Returns the shared secret of this private key and the public key of a peer (ECDH, NIST SP 800-56A §5.7.1.2).
+  package func sharedSecret(with peer: ES256Key) throws(TLSError) -> [UInt8] {
+    let context = unsafe EVP_PKEY_CTX_new(handle, nil)
+    defer { unsafe EVP_PKEY_CTX_free(context) }
+    var secret = [UInt8](repeating: 0, count: 32)
+    var size = secret.count
+    ERR_clear_error()
+    guard unsafe EVP_PKEY_derive_init(context) == 1, unsafe EVP_PKEY_derive_set_peer(context, peer.handle) == 1,
+      unsafe EVP_PKEY_derive(context, &secret, &size) == 1, size == secret.count
+    else { throw TLSError(openSSL: "the keys have no shared secret") }
+    return secret
+  }
+
   /// The private key in PEM (PKCS #8), in the form of Apple's `.p8` files.
   ///
   /// The inner `ECPrivateKey` also names the curve (RFC 5915 §3): some libraries read it there, and OpenSSL leaves it
@@ -213,6 +245,13 @@ package enum Digest {
 
   /// The size of the blocks of SHA-256 in bytes.
   private static let blockSize = 64
+
+  /// Derives a key of at most 32 bytes (HKDF with SHA-256, RFC 5869).
+  package static func derivedKey(_ input: [UInt8], salt: [UInt8], info: [UInt8], count: Int) -> [UInt8] {
+    precondition((1...32).contains(count), "one block makes the key")
+    let random = hmacSHA256(input, key: salt)
+    return Array(hmacSHA256(info + [1], key: random).prefix(count))
+  }
 
   /// Returns true for equal bytes. The time depends on the sizes only.
   package static func areEqual(_ one: [UInt8], _ two: [UInt8]) -> Bool {

@@ -25,6 +25,8 @@ final class GatewayParts: Sendable {
   let remote: RemoteAdministration
   /// The senders of messages, with their rates.
   let messages: MessageAccess
+  /// The Web Push endpoints of devices.
+  let endpoints: WebPushEndpoints
   /// The pushes that are scheduled for a later time.
   let schedule: Schedule
   /// The open streams by channel.
@@ -91,6 +93,7 @@ final class GatewayParts: Sendable {
     remote = RemoteAdministration(
       try AdministratorTokens(store: store), isOn: configuration.isRemotelyAdministered)
     messages = MessageAccess(try MessageSenders(store: store))
+    endpoints = try WebPushEndpoints(store: store)
     let scheduled = try ScheduledPushes(store: store)
     schedule = Schedule(
       DeliverScheduled(
@@ -119,14 +122,15 @@ final class GatewayParts: Sendable {
       log: log, router: router, clock: clock, cluster: backend.cluster)
     devices = Devices(
       registrations: registrations, mailbox: mailbox, held: held, schedule: schedule, channels: channels,
-      groups: groups, answers: answers, retractions: retractions, conditions: conditions, histories: histories,
+      groups: groups, answers: answers, retractions: retractions, endpoints: endpoints, conditions: conditions,
+      histories: histories,
       summaries: summaries, logQueries: logQueries, router: router, clock: clock, policy: configuration.enrollment)
     broadcasts = Broadcasts(
       registrations: registrations, channels: channels, devices: devices, router: router, clock: clock)
     apps = Apps(
       registrations: registrations, mailbox: mailbox, held: held, schedule: schedule, channels: channels,
       broadcasts: broadcasts, groups: groups, answers: answers, retractions: retractions, senders: messages.senders,
-      clock: clock)
+      endpoints: endpoints, clock: clock)
     clusterPresence = ClusterPresence(
       router: router, conditions: conditions, liveChannels: liveChannels, mailbox: mailbox, cluster: backend.cluster)
     healthCheck = HealthCheck(
@@ -182,6 +186,7 @@ final class GatewayParts: Sendable {
     try? await groups.trim(now: clock.milliseconds())
     try? await answers.trim(now: clock.milliseconds())
     try? await retractions.trim(now: clock.milliseconds()) { [registrations] in registrations.person($0) != nil }
+    try? await endpoints.trim(now: clock.milliseconds())
     try? await registrations.expireCategories(now: clock.seconds)
     // The last use of a token is recorded per hour: a failed write is repeated without loss.
     try? await remote.tokens.settle()

@@ -19,12 +19,15 @@ struct DeviceAPI: Sendable {
   let devices: Devices
   let pushes: Pushes
   let broadcasts: Broadcasts
+  let endpoints: WebPushEndpoints
   let logQueries: LogQueries
   let lists: ListsAPI
   let clock: WallClock
 
-  var router: Router {
-    Router([
+  var router: Router { Router(routes + endpointRoutes) }
+
+  private var routes: [Router.Route] {
+    [
       .init("POST", "/v1/devices", enroll),
       route("GET", "/v1/device") { device, _ in
         guard let listed = registrations.listed(device.id) else { throw Problem.unauthorized }
@@ -87,11 +90,11 @@ struct DeviceAPI: Sendable {
         }
       },
       route("GET", "/v1/device/log/next", isWaiting: true, nextRows),
-    ])
+    ]
   }
 
   /// Returns a route for devices, which authenticates the device before it reads anything else of the request.
-  private func route(
+  func route(
     _ method: String, _ path: String, isWaiting: Bool = false,
     _ serve: @escaping @Sendable (Device, ControlRequest) async throws -> Response
   ) -> Router.Route {
@@ -266,7 +269,7 @@ struct DeviceAPI: Sendable {
   }
 
   /// - Throws: 429 if the device registers, subscribes and reports too often.
-  private func countChange(of device: Device) throws(Problem) {
+  func countChange(of device: Device) throws(Problem) {
     guard budgets.allowsChange(device.id, at: clock.milliseconds()) else {
       throw .tooManyRequests(
         "a device registers, subscribes and reports at most \(Limits.deviceChanges.perSecond) times a second: "

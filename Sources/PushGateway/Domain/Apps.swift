@@ -14,6 +14,7 @@ struct Apps: Sendable {
   let answers: Answers
   let retractions: Retractions
   let senders: MessageSenders
+  let endpoints: WebPushEndpoints
   let clock: WallClock
 
   /// Adds an app or changes its properties; omitted properties stay unchanged.
@@ -59,7 +60,7 @@ struct Apps: Sendable {
   }
 
   /// Removes an app with everything that refers to it: registrations, pending pushes, channels, categories, answers,
-  /// preferences, senders. Rows of the delivery log stay until they expire.
+  /// preferences, senders, endpoints. Rows of the delivery log stay until they expire.
   ///
   /// The app itself is removed last, so that the same request completes an operation that a crash interrupted.
   func remove(_ app: App) async throws {
@@ -74,6 +75,7 @@ struct Apps: Sendable {
     try await answers.forget(app.id)
     try await retractions.forget(app.id)
     try await senders.forget(app.id)
+    try await endpoints.forget(app.id, at: clock.milliseconds())
     for person in registrations.persons where person.preferences.apps[app.topic] != nil {
       _ = try await registrations.changePreferences(of: person.id) { $0.apps[app.topic] = nil }
     }

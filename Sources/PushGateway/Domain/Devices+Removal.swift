@@ -7,12 +7,14 @@ extension Devices {
   /// pushes.
   func remove(_ device: DeviceID) async throws {
     _ = try await registrations.remove(device, now: clock.milliseconds())
+    try await endpoints.forget(device, at: clock.milliseconds())
     try await purge([device])
   }
 
   /// Removes the devices of a batch, their users and their pending pushes.
   func remove(batch name: String) async throws {
     let removed = try await registrations.remove(batch: name)
+    for device in removed.map(\.device) { try await endpoints.forget(device, at: clock.milliseconds()) }
     try await purge(removed.map(\.device))
     try await groups.forget { registrations.person($0) == nil }
   }

@@ -12,6 +12,7 @@ struct Devices: Sendable {
   let groups: Groups
   let answers: Answers
   let retractions: Retractions
+  let endpoints: WebPushEndpoints
   let conditions: DeviceConditions
   let histories: DeviceHistories
   let summaries: Summaries

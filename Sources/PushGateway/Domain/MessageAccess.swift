@@ -9,7 +9,13 @@ final class MessageAccess: Sendable {
   private let failures = AddressRateLimiter(
     remote: Limits.failedAuthentications, local: Limits.localFailedAuthentications)
   /// The usage of each sender, by its name.
-  private let buckets = Mutex<[String: TokenBucket]>([:])
+  private let buckets = Mutex(Buckets())
+
+  private struct Buckets {
+    var all: [String: TokenBucket] = [:]
+    /// The number of buckets at which full ones are removed.
+    var sweepCount = 2 * Limits.maximumMessageSenders
+  }
 
   private let repeats = Mutex(MessageRepeats())
 
@@ -37,6 +43,11 @@ final class MessageAccess: Sendable {
     failures.take(source, at: now)
   }
 
+  /// Returns true if an address may present another credential.
+  ///
+  /// - Parameter now: milliseconds since 1970.
+  func mayFail(from source: UnauthenticatedConnections.Source, at now: Int64) -> Bool { failures.has(source, at: now) }
+
   /// Counts a message of a sender.
   ///
   /// - Parameter now: milliseconds since 1970.
@@ -44,16 +55,17 @@ final class MessageAccess: Sendable {
   func excess(_ sender: MessageSender, at now: Int64) -> Int? {
     let rate = TokenBucket.Rate(perMinute: sender.rate)
     let isAllowed = buckets.withLock { buckets in
-      // A removed sender leaves its bucket.
-      if buckets.count > 2 * Limits.maximumMessageSenders {
-        buckets = buckets.filter { entry in
+      // A removed sender, and an endpoint, leaves its bucket.
+      if buckets.all.count > buckets.sweepCount {
+        buckets.all = buckets.all.filter { entry in
           var bucket = entry.value
           return !bucket.isFull(at: now)
         }
+        buckets.sweepCount = max(2 * Limits.maximumMessageSenders, 2 * buckets.all.count)
       }
-      var bucket = buckets[sender.name] ?? TokenBucket(rate, at: now)
+      var bucket = buckets.all[sender.name] ?? TokenBucket(rate, at: now)
       if bucket.rate != rate { bucket = TokenBucket(rate, at: now) }
-      defer { buckets[sender.name] = bucket }
+      defer { buckets.all[sender.name] = bucket }
       return bucket.take(at: now)
     }
     return isAllowed ? nil : (60 + sender.rate - 1) / sender.rate

@@ -5,12 +5,12 @@ import PushPolicy
 import PushStorage
 
 /// The form of a request with a message of a sender, and of its answer: this gateway's own (`POST /send/NAME`), or the
-/// one of ntfy or of Gotify, for programs that send to these; the webhook of a service (`POST /hooks/NAME`); or a
-/// heartbeat (`/beat/NAME`), which has no message.
+/// one of ntfy or of Gotify, for programs that send to these; the webhook of a service (`POST /hooks/NAME`); a heartbeat
+/// (`/beat/NAME`), which has no message; or Web Push (`/webpush/ID`).
 ///
 /// A form decodes a request to a ``SentMessage`` and encodes the answer. Everything between is the same for all.
 enum MessageDoor: Sendable, CaseIterable {
-  case own, heartbeat, ntfy, gotify, hook
+  case own, heartbeat, ntfy, gotify, hook, webPush
 
   /// Returns the form of a request over HTTP/2; nil for any other request.
   init?(_ request: Message) {
@@ -34,6 +34,7 @@ enum MessageDoor: Sendable, CaseIterable {
     case .ntfy: Paths.ntfy
     case .gotify: Paths.gotify
     case .hook: Paths.hooks
+    case .webPush: Paths.webPush
     }
   }
 
@@ -43,6 +44,7 @@ enum MessageDoor: Sendable, CaseIterable {
     case .own, .heartbeat: Limits.maximumMessageSize
     case .ntfy, .gotify: Limits.maximumForeignMessageSize
     case .hook: Limits.maximumHookSize
+    case .webPush: Limits.maximumWebPushSize
     }
   }
 
@@ -52,6 +54,7 @@ enum MessageDoor: Sendable, CaseIterable {
     case .own, .gotify, .hook: ["POST"]
     case .heartbeat: ["GET", "POST", "HEAD"]
     case .ntfy: ["POST", "PUT"]
+    case .webPush: ["POST", "GET", "DELETE"]
     }
   }
 
@@ -63,7 +66,7 @@ enum MessageDoor: Sendable, CaseIterable {
         413, "MessageTooLarge",
         "the request is too large: expected at most \(maximumBodySize) bytes, with at most \(Limits.maximumMessageSize) "
           + "bytes of title and text")
-    case .hook:
+    case .hook, .webPush:
       MessageRefusal(
         413, "MessageTooLarge", "the request is too large: expected at most \(maximumBodySize) bytes")
     }
@@ -81,10 +84,14 @@ enum MessageDoor: Sendable, CaseIterable {
       case .own, .heartbeat, .hook: true
       case .ntfy: topic(of: request) != nil || isForJSON(request)
       case .gotify: request.path == "\(Paths.gotify)"
+      case .webPush: WebPushPath(request.path).map { ($0.message == nil) == (request.method == "POST") } ?? false
       }
     guard isKnown else {
-      throw MessageRefusal(
-        404, "NotFound", "unknown path \(request.path.prefix(64)): expected /ntfy/TOPIC, /ntfy or /gotify/message")
+      let expected =
+        self == .webPush
+        ? "the address of an endpoint for POST, or of a message for GET and DELETE"
+        : "/ntfy/TOPIC, /ntfy or /gotify/message"
+      throw MessageRefusal(404, "NotFound", "unknown path \(request.path.prefix(64)): expected \(expected)")
     }
   }
 
@@ -104,7 +111,7 @@ enum MessageDoor: Sendable, CaseIterable {
     switch self {
     case .own, .heartbeat, .hook: String(request.path.dropFirst(prefix.utf8CodeUnitCount))
     case .ntfy: topic(of: request)
-    case .gotify: nil
+    case .gotify, .webPush: nil
     }
   }
 
@@ -113,6 +120,7 @@ enum MessageDoor: Sendable, CaseIterable {
     if self == .hook, let signature = HookSignature(request.fields["x-hub-signature-256"]) {
       return .signature(signature)
     }
+    if self == .webPush { return WebPushPath(request.path).map { MessageCredential.endpoint($0.endpoint) } }
     let token: String? =
       switch self {
       case .own: request.bearer
@@ -120,6 +128,7 @@ enum MessageDoor: Sendable, CaseIterable {
       case .ntfy: NtfyMessage.token(of: request)
       case .gotify: GotifyMessage.token(of: request)
       case .hook: request.bearer ?? request.fields["x-gitlab-token"] ?? request.query["token"]
+      case .webPush: nil
       }
     return token.map(MessageCredential.token)
   }
@@ -150,14 +159,21 @@ enum MessageDoor: Sendable, CaseIterable {
     case .hook:
       guard let hook = sender.hook else { throw .unauthorized }
       return try MessageContent(WebhookFormat.read(request.body, hook), now: now)
+    case .webPush:
+      guard let endpoint = sender.endpoint, let path = WebPushPath(request.path) else { throw .unauthorized }
+      guard let message = path.message else { return .message(.webPush(try WebPushMessage(request, to: endpoint))) }
+      return request.method == "DELETE" ? .withdrawn(message) : .receipt(message)
     }
   }
 
   /// Returns the answer to a refused message.
   func response(to refusal: MessageRefusal) -> Response {
+    var refusal = refusal
+    // A device that is not registered for the app takes no further messages of a subscription.
+    if self == .webPush, refusal.status == 409 { refusal.status = 410 }
     var response = refusal.response
     switch self {
-    case .own, .heartbeat, .hook: break
+    case .own, .heartbeat, .hook, .webPush: break
     case .ntfy: response.body = controlJSON(NtfyError(refusal))
     case .gotify: response.body = controlJSON(GotifyError(refusal))
     }
@@ -170,6 +186,8 @@ enum MessageCredential: Sendable {
   case token(String)
   /// A signature of the body with the token.
   case signature(HookSignature)
+  /// The id of a Web Push endpoint.
+  case endpoint(String)
 
   var isSignature: Bool { if case .signature = self { true } else { false } }
 }
@@ -182,6 +200,10 @@ enum MessageContent: Sendable {
   case ignored(String)
   /// The end of a subject of a webhook, with its identifier; nil if the service names none.
   case ended(String?)
+  /// The withdrawal of a message by its `apns-id`.
+  case withdrawn(APNSID)
+  /// A request for the receipt of a message.
+  case receipt(APNSID)
 
   /// Makes the content of a webhook.
   ///
@@ -207,6 +229,7 @@ enum ReceivedMessage: Sendable {
   case gotify(GotifyMessage)
   /// The message of a webhook with the identifier of its subject, whose last message it replaces; nil for none.
   case hook(SentMessage, subject: String?)
+  case webPush(WebPushMessage)
 
   /// The message for the recipients.
   var sent: SentMessage {
@@ -214,7 +237,20 @@ enum ReceivedMessage: Sendable {
     case .own(let message), .hook(let message, _): message
     case .ntfy(let message): message.sent
     case .gotify(let message): message.sent
+    case .webPush(let message): message.sent
     }
+  }
+
+  /// The `apns-collapse-id`; nil for none.
+  var collapseID: String? { if case .webPush(let message) = self { message.collapseID } else { subject } }
+
+  /// The `apns-priority`.
+  var priority: UInt8 { if case .webPush(let message) = self { message.priority } else { 10 } }
+
+  /// Returns the time at which the push expires, in seconds since 1970; 0 for a push that is never stored.
+  func expires(now: Int64) -> Int64 {
+    guard case .webPush(let message) = self else { return now + Int64(Limits.maximumLifetime) }
+    return message.lifetime == 0 ? 0 : now + message.lifetime
   }
 
   /// The identifier of the subject; nil for none.
@@ -230,6 +266,7 @@ enum ReceivedMessage: Sendable {
     case .own, .hook: Response(answer)
     case .ntfy(let message): Response(NtfyAnswer(message, id: answer.id, now: now / 1000))
     case .gotify(let message): Response(GotifyAnswer(message, id: answer.id, app: app, now: now))
+    case .webPush(let message): message.response(id: answer.id)
     }
   }
 }

@@ -44,7 +44,7 @@ extension ProviderAPI {
   }
 
   /// Does work in a task, and continues with its result on the event loop of the exchange.
-  private func leaveLoop<Value: Sendable>(
+  func leaveLoop<Value: Sendable>(
     _ exchange: MessageExchange, _ work: @escaping @Sendable () async throws -> Value,
     finish: @escaping (ProviderAPI, MessageExchange, Value) -> Void
   ) {

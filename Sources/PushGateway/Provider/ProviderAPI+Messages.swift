@@ -7,7 +7,8 @@ import PushStorage
 import Synchronization
 
 /// Implements `POST /send/NAME`, which Apple does not have: a message of a sender with a bearer token, also in the forms
-/// of ntfy and Gotify; `POST /hooks/NAME`, the webhook of a service; and `/beat/NAME`, the heartbeat of a sender.
+/// of ntfy and Gotify; `POST /hooks/NAME`, the webhook of a service; `/beat/NAME`, the heartbeat of a sender; and
+/// `/webpush/ID`, the endpoint of a device for Web Push.
 ///
 /// ``MessageDoor`` decodes it to a payload. Then each recipient's registration takes the checks, the policy and the
 /// storage of a provider's push.
@@ -52,6 +53,8 @@ extension ProviderAPI {
       case .heartbeat: recordHeartbeat(of: sender, exchange)
       case .ignored(let event): ignore(event, exchange)
       case .ended(let subject): takeBack(subject, of: sender, exchange)
+      case .withdrawn(let id): withdraw(id, of: sender, exchange)
+      case .receipt(let id): answerReceipt(id, of: sender, exchange)
       }
     } catch {
       exchange.respond(exchange.door.response(to: error))
@@ -63,12 +66,7 @@ extension ProviderAPI {
     let access = parts.messages
     try exchange.door.check(exchange.request)
     guard let sender = try authenticatedSender(of: exchange, now: now) else {
-      guard access.countFailure(from: exchange.request.source, at: now) else {
-        shared.meter.reached(.failedAuthentications)
-        throw MessageRefusal(
-          429, "TooManyRequests", "too many rejected tokens from this address: try again in a minute", retryAfter: 60)
-      }
-      throw .unauthorized
+      throw counted(exchange.door == .webPush ? ProviderAPI.unknownEndpoint : .unauthorized, exchange, now: now)
     }
     exchange.authenticated()
     if let wait = access.excess(sender, at: now) {
@@ -79,6 +77,17 @@ extension ProviderAPI {
     }
     try checkSize(of: exchange)
     return sender
+  }
+
+  /// Counts a refused credential; returns its refusal, or another one if its address has exceeded the limit.
+  func counted(_ refusal: MessageRefusal, _ exchange: MessageExchange, now: Int64) -> MessageRefusal {
+    parts.messages.countFailure(from: exchange.request.source, at: now) ? refusal : tooManyFailures()
+  }
+
+  func tooManyFailures() -> MessageRefusal {
+    shared.meter.reached(.failedAuthentications)
+    return MessageRefusal(
+      429, "TooManyRequests", "too many rejected tokens from this address: try again in a minute", retryAfter: 60)
   }
 
   /// Returns the sender whose credential a request has; nil if it may not use the form of the request.
@@ -95,6 +104,7 @@ extension ProviderAPI {
       // A signature of an incomplete body can't be checked.
       try checkSize(of: exchange)
       found = senders.find(name ?? "", now: now / 1000) { signature.isValid(of: request.body, token: $0) }
+    case .endpoint(let id): found = try endpointSender(id, exchange, now: now)
     }
     guard let found, door.admits(found, credential) else { return nil }
     return found
@@ -169,6 +179,8 @@ extension ProviderAPI {
     var members: [GroupDelivery.Recipient]?
 
     var devices: [DeviceID] { members?.map(\.device) ?? [push.device] }
+    /// True for a push that is delivered now or never.
+    var isNeverStored: Bool { push.expires == 0 }
   }
 
   /// Returns the push of a message, without its device, and its number among equal messages.
@@ -176,7 +188,8 @@ extension ProviderAPI {
     _ received: ReceivedMessage, of sender: MessageSender, _ app: App, _ request: ControlRequest, now: Int64
   ) throws(MessageRefusal) -> (StoredPush, MessageRepeats.Found?) {
     let message = received.sent
-    let text = request.fields["apns-id"]
+    // The id of a Web Push message is the secret part of its address.
+    let text = sender.endpoint == nil ? request.fields["apns-id"] : nil
     let given = text.flatMap { APNSID($0) }
     guard given != nil || text == nil else { throw .badMessage("apns-id: expected a UUID") }
     var random = SystemRandomNumberGenerator()
@@ -192,8 +205,8 @@ extension ProviderAPI {
     }
     let push = StoredPush(
       device: DeviceID(row: 0), app: app.id, id: id, isSenderID: given != nil, uniqueID: APNSID(using: &random),
-      received: now, expires: now / 1000 + Int64(Limits.maximumLifetime), priority: 10,
-      collapseID: received.subject ?? repeats?.collapseID ?? "", payload: content.payload, content: content)
+      received: now, expires: received.expires(now: now / 1000), priority: received.priority,
+      collapseID: received.collapseID ?? repeats?.collapseID ?? "", payload: content.payload, content: content)
     return (push, repeats)
   }
 
@@ -242,12 +255,13 @@ extension ProviderAPI {
     _ exchange: MessageExchange, response: @escaping @Sendable () -> Response
   ) {
     let detail = times.map { DeliveryDetail.repeated($0) } ?? .nothing
+    let acceptance: RequestMeter.Acceptance = parcels.allSatisfy(\.isNeverStored) ? .unstored : .stored
     let later = NIOLoopBound((self, exchange), eventLoop: exchange.eventLoop)
     let collected = CollectedOutcomes(count: parcels.count) { failure in
       later.eventLoop.execute {
         let (api, exchange) = later.value
         if failure != nil { api.parts.messages.uncount(repeats) }
-        api.answer(exchange, failure, response)
+        api.answer(exchange, failure, acceptance, response)
       }
     }
     for parcel in parcels {
@@ -261,6 +275,9 @@ extension ProviderAPI {
         }
       } else if let members = parcel.members {
         store(parcel.push, for: members, detail, collected)
+      } else if parcel.isNeverStored {
+        Dispatcher.deliverNow([parcel.push], to: destinations)
+        collected.add(nil)
       } else {
         let (push, destinations) = (parcel.push, destinations)
         destinations.mailbox.append([push]) { outcomes in
@@ -291,12 +308,14 @@ extension ProviderAPI {
     collected.add(.tooManyRequests)
   }
 
-  private func answer(_ exchange: MessageExchange, _ failure: Reason?, _ response: () -> Response) {
+  private func answer(
+    _ exchange: MessageExchange, _ failure: Reason?, _ acceptance: RequestMeter.Acceptance, _ response: () -> Response
+  ) {
     if let failure {
       shared.meter.refuse(failure)
       return exchange.respond(exchange.door.response(to: MessageRefusal(Rejection(failure))))
     }
-    shared.meter.accept(.stored)
+    shared.meter.accept(acceptance)
     exchange.respond(response())
   }
 }

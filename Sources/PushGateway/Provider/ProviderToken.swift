@@ -96,21 +96,17 @@ final class ProviderTokenCache: Sendable {
   }
 
   private func verify(_ bytes: [UInt8], parser: JSONParser) throws(Rejection) -> ProviderToken {
-    ReadingSteps.add(bytes.count)
-    let parts = bytes.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
-    guard parts.count == 3, let header = Base64URL.decode(parts[0]), let claims = Base64URL.decode(parts[1]),
-      let signature = Base64URL.decode(parts[2])
-    else { throw Rejection(.invalidProviderToken) }
-    let signing = try? parser.parse(header.span) { root in
+    guard let token = CompactToken(bytes) else { throw Rejection(.invalidProviderToken) }
+    let signing = try? parser.parse(token.header.span) { root in
       (algorithm: root["alg"]?.string.flatMap(ES256Key.Algorithm.init), keyID: root["kid"]?.string)
     }
-    let claim = try? parser.parse(claims.span) { root in
+    let claim = try? parser.parse(token.claims.span) { root in
       (team: root["iss"]?.string, issued: seconds(root["iat"]?.double ?? root["iat"]?.string.flatMap(Double.init)))
     }
     guard let algorithm = signing?.algorithm, let keyID = signing?.keyID, let team = claim?.team,
       let issued = claim?.issued, let key = key(keyID, of: team),
       !verification.checksSignatures
-        || key.publicKey.verifies(signature, of: bytes[..<parts[1].endIndex], by: algorithm)
+        || key.publicKey.verifies(token.signature, of: token.signed, by: algorithm)
     else { throw Rejection(.invalidProviderToken) }
     return ProviderToken(key: key, issued: issued + verification.correction(bytes))
   }

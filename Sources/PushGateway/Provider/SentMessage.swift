@@ -1,3 +1,4 @@
+import GatewayProtocol
 import PushCore
 import PushPolicy
 
@@ -54,6 +55,9 @@ struct SentMessage: Sendable, Equatable {
     self.fields = fields
     guard payload.count <= Limits.maximumPayloadSize else { throw SentMessage.tooLarge }
   }
+
+  /// Creates a message whose text only its device can read.
+  init(encrypted envelope: WebPushEnvelope) { (payload, deliverAt) = (envelope.payload, nil) }
 
   /// Returns the payload with the number of equal messages at the end of its text, as `Backup failed (3 times)`. A
   /// message without a text, or without space for the number, stays as it is.

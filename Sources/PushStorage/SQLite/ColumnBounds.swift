@@ -37,10 +37,12 @@ package enum ColumnBounds {
       (_, "gap_from"), (_, "gap_to"), (_, "gap_dropped"):
       number
     case ("app", "id"), ("former_app", "id"), ("mailbox", "app"), ("scheduled", "app"),
-      ("retraction", "app"), ("group_push", "app"), ("group_token", "app"), ("sender", "app"):
+      ("retraction", "app"), ("group_push", "app"), ("group_token", "app"), ("sender", "app"),
+      ("web_push_endpoint", "app"):
       app
     case (_, "seq"), (_, "acknowledged"), (_, "last_seq"), (_, "last_number"), (_, "seen"): progress
     case (_, "received"), (_, "created"), (_, "deleted"), (_, "unregistered"), (_, "revoked"), (_, "at"): milliseconds
+    case (_, "removed"): milliseconds
     case ("certificate", "expires"): certificateEnd
     case ("device", "last_seen"), ("administrator", "last_used"), ("sender", "last_used"): seconds
     case ("sender", "rate"): messageRate

@@ -54,5 +54,21 @@ enum SenderTables {
           );
           """)
     }
+    migrator.registerMigration("web push endpoints") { db in
+      try db.execute(
+        sql: """
+          -- Addresses of devices for senders of Web Push. Removed ones stay for a while and answer 410.
+          CREATE TABLE web_push_endpoint (
+            id_hash BLOB PRIMARY KEY,      -- SHA-256 of the id in the address
+            name TEXT NOT NULL,
+            device INTEGER NOT NULL,
+            app INTEGER NOT NULL,
+            origin TEXT NOT NULL,          -- of the address, which a token of the sender names
+            vapid BLOB,                    -- the key of the only sender, a point of P-256; NULL: any sender
+            created INTEGER NOT NULL,      -- milliseconds since 1970
+            removed INTEGER                -- milliseconds since 1970; NULL while in use
+          );
+          """)
+    }
   }
 }

@@ -193,6 +193,11 @@ struct Admin {
 
   func delete(_ path: String) async throws { _ = try await answer("DELETE", path, body: []) }
 
+  /// Deletes a resource as the device with this secret.
+  func delete(_ path: String, secret: String) async throws {
+    _ = try await answer("DELETE", path, [(.authorization, "Bearer " + secret)], body: [])
+  }
+
   /// Registers a device or a group for an app.
   ///
   /// - Parameters:

@@ -48,7 +48,8 @@ import Testing
   @Test(arguments: [
     ("/ntfy/backup", true), ("/ntfy", true), ("/gotify/message?token=x", true), ("/3/device/ab", false),
     ("/send/backup", false), ("/n", false), ("/", false), ("/nothing", false), ("/gotify", false),
-    ("/hooks/code", true), ("/hooks", false), ("/healthz", false),
+    ("/hooks/code", true), ("/hooks", false), ("/healthz", false), ("/webpush/a", true),
+    ("/webpush", false),
   ])
   func `fields of other names are kept for webhooks and messages of other APIs`(_ path: String, _ isKept: Bool) {
     let message = Message()

@@ -81,6 +81,11 @@ import Testing
       Route(method: "POST", pattern: "/ntfy", path: "/ntfy", role: .sender),
       Route(method: "POST", pattern: "/gotify/message", path: "/gotify/message", role: .sender),
       Route(method: "POST", pattern: "/hooks/{name}", path: "/hooks/none", role: .sender),
+      Route(method: "POST", pattern: "/webpush/{id}", path: "/webpush/none", role: .sender),
+      Route(
+        method: "GET", pattern: "/webpush/{id}/{message}", path: "/webpush/none/\(SampleRequest.id)", role: .sender),
+      Route(
+        method: "DELETE", pattern: "/webpush/{id}/{message}", path: "/webpush/none/\(SampleRequest.id)", role: .sender),
       Route(
         method: "POST", pattern: "/4/broadcasts/apps/{topic}", path: "/4/broadcasts/apps/" + topic, fields: named,
         role: .provider),
@@ -160,7 +165,7 @@ import Testing
     switch (answer.status, reason) {
     case (401, _), (403, nil): return "\(answer.status)"
     case (403, let reason?) where reason != "Forbidden": return "403 \(reason)"
-    case (400, "TopicDisallowed"?), (404, "BadPath"?), (405, "MethodNotAllowed"?):
+    case (400, "TopicDisallowed"?), (404, "BadPath"?), (404, "UnknownEndpoint"?), (405, "MethodNotAllowed"?):
       return "\(answer.status) \(reason ?? "")"
     default: return "yes"
     }

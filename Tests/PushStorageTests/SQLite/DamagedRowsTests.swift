@@ -85,6 +85,12 @@ import Testing
       "('s\($0)', 3600, 60, 1700000000000, 1700003660000, 2)"
     },
     Table(name: "hook_push", first: "subject = 'a1'") { "('s\($0)', 'a\($0)', \(blob($0, size: 20)), 1700000000000)" },
+    Table(name: "web_push_endpoint", first: "id_hash = \(blob(1, size: 32))") {
+      """
+      (\(blob($0, size: 32)), 'blog\($0)', \($0), 1, 'https://localhost:2197', \(publicPoint), 1700000000000,
+        1700000001000)
+      """
+    },
     Table(name: "person_group", first: "id = 1") { "(\($0), 'g\($0)')" },
     Table(name: "group_member", first: "id = 1") { "(\($0), \($0), 1)" },
     Table(name: "group_token", first: "token = \(blob(1, size: 32))") {
@@ -269,6 +275,12 @@ import Testing
 private let publicKey = """
   x'3059301306072a8648ce3d020106082a8648ce3d03010703420004cbc13db152b0e373912c1d8fc41bde48d8e01db006a8388865cdba2ee718\
   fb1333e31b7adbee2c181ba6f2afa383f91fb7edcc3a62746f93cc63200e62dfc6f0'
+  """
+
+/// The same key as a point.
+private let publicPoint = """
+  x'04cbc13db152b0e373912c1d8fc41bde48d8e01db006a8388865cdba2ee718fb1333e31b7adbee2c181ba6f2afa383f91fb7edcc3a62746f93\
+  cc63200e62dfc6f0'
   """
 
 /// Returns an identifier of ten characters.

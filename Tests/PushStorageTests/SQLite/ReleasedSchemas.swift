@@ -283,6 +283,16 @@ enum ReleasedSchemas {
         INSERT INTO sender VALUES ('code', x'08', 1, '[1]', 60, 1700000000000, NULL, NULL, '{"kind":"github"}', 'pgs-1');
         INSERT INTO hook_push VALUES ('code', 'ab', zeroblob(20), 1700000000000);
         """),
+    Step(
+      migration: "web push endpoints",
+      dump: """
+        CREATE TABLE web_push_endpoint (
+          id_hash BLOB PRIMARY KEY, name TEXT NOT NULL, device INTEGER NOT NULL, app INTEGER NOT NULL,
+          origin TEXT NOT NULL, vapid BLOB, created INTEGER NOT NULL, removed INTEGER
+        );
+        INSERT INTO web_push_endpoint VALUES
+          (zeroblob(32), 'blog', 1, 1, 'https://localhost:2197', NULL, 1700000000000, NULL);
+        """),
   ]
 
   /// Version 0.1.0, with a row in every table.

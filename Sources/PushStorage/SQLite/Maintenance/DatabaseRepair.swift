@@ -330,6 +330,8 @@ private struct RepairTable {
     case "sender": isJSON(3, [Int64].self) && (values[8] == .null || isJSON(8, Hook.self))
     case "hook_push": isID(2)
     case "retraction": isID(3)
+    case "web_push_endpoint":
+      values[5] == .null || values[5].blob.map { (try? ES256Key(publicPoint: $0)) != nil } ?? false
     case "mailbox_state":
       // A gap has all of its columns or none.
       Set(values[3...5].map { $0 == .null }).count == 1

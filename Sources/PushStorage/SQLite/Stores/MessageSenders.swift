@@ -13,6 +13,19 @@ package struct MessageSender: Sendable, Equatable {
     case group(Int64)
   }
 
+  /// A Web Push endpoint to which a sender without a token posts.
+  package struct Endpoint: Sendable, Equatable {
+    /// The id in its path.
+    package var id: String
+    package var origin: String
+    /// True if the app holds back advertising, which only the device can detect.
+    package var holdsAds: Bool
+
+    package init(id: String, origin: String, holdsAds: Bool) {
+      (self.id, self.origin, self.holdsAds) = (id, origin, holdsAds)
+    }
+  }
+
   /// The name, which is a part of the path.
   package var name: String
   package var app: AppID
@@ -27,6 +40,8 @@ package struct MessageSender: Sendable, Equatable {
   package var combine: Int64?
   /// The form of the requests of a webhook; nil for a sender of messages.
   package var hook: Hook?
+  /// The endpoint of a sender of Web Push, which is not stored; nil for a sender with a token.
+  package var endpoint: Endpoint?
 
   package init(
     name: String, app: AppID, recipients: [Recipient], rate: Int, created: Int64, lastUsed: Int64? = nil,

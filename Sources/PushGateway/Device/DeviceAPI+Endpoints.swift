@@ -1,0 +1,60 @@
+import GatewayProtocol
+import HTTP2Transport
+import PushCore
+import PushStorage
+
+/// The routes `/v1/device/endpoints…`: the Web Push endpoints of a device. Their keys stay on the device.
+extension DeviceAPI {
+  var endpointRoutes: [Router.Route] {
+    [
+      route("GET", "/v1/device/endpoints") { device, _ in
+        Response(endpoints.list(of: device.id).map(record))
+      },
+      route("POST", "/v1/device/endpoints", addEndpoint),
+      route("DELETE", "/v1/device/endpoints/{name}") { device, request in
+        try countChange(of: device)
+        try await endpoints.remove(request.parameters[0], of: device.id, at: clock.milliseconds())
+        return .noContent
+      },
+    ]
+  }
+
+  private func addEndpoint(_ device: Device, _ request: ControlRequest) async throws -> Response {
+    let body: EndpointRequest = try request.decoded()
+    try countChange(of: device)
+    let app = try registrations.app(topic: body.app)
+    guard registrations.registrations(of: device.id).contains(where: { $0.0.app == app.id }) else {
+      throw RegistrationRefusal(
+        kind: .conflict,
+        description: "\(device.name) is not registered for \(app.topic): `pushcli devices register \(device.name) "
+          + "\(app.topic)`")
+    }
+    guard let origin = WebPushOrigin.read(body.origin) else {
+      throw Problem.badRequest(
+        "invalid origin \"\(body.origin.prefix(64))\": expected https://HOST:PORT, as senders reach the gateway")
+    }
+    // 128 random bits, which a sender has to have.
+    let id = Base64URL.encode(randomBytes(count: 16))
+    try await endpoints.add(
+      WebPushEndpoint(
+        name: body.name, device: device.id, app: app.id, origin: origin, vapid: try vapidKey(body.vapid),
+        created: clock.milliseconds()), id: id)
+    return Response(
+      CreatedEndpoint(name: body.name, id: id, url: "\(origin)\(Paths.webPush)\(id)"), status: 201)
+  }
+
+  /// Reads the public key of a sender.
+  private func vapidKey(_ text: String?) throws(Problem) -> [UInt8]? {
+    guard let text else { return nil }
+    guard let point = Base64URL.decode(text.utf8), (try? ES256Key(publicPoint: point)) != nil else {
+      throw .badRequest("invalid vapid key: expected the public key of the sender, 87 characters of base64url")
+    }
+    return point
+  }
+
+  private func record(_ endpoint: WebPushEndpoint) -> EndpointRecord {
+    EndpointRecord(
+      name: endpoint.name, app: registrations.app(endpoint.app)?.topic ?? "", origin: endpoint.origin,
+      vapid: endpoint.vapid.map { Base64URL.encode($0) }, created: Timestamp.text(endpoint.created))
+  }
+}
