@@ -29,7 +29,7 @@ package struct Decision: Sendable, Equatable {
 
     /// True if a preference of the user removed the part permanently. An alert that a condition removed is in the
     /// notification center, and may be shown later.
-    package var isRefusal: Bool { [.n4, .n5, .n6, .a9].contains(rule) }
+    package var isRefusal: Bool { [.n4, .n5, .n6, .a9, .n9].contains(rule) }
 
     /// Returns the refusal because of which no part of a push can ever be shown; `nil` if a part is shown, or may be
     /// later.

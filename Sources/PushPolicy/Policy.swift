@@ -13,7 +13,7 @@ package enum Policy {
 
   /// Returns the parts of `notification` that are presented, and for each other part the first rule that removed it.
   ///
-  /// The rules are checked in the order N4, N5 and N6, A9, then the conditions in the order of
+  /// The rules are checked in the order N4, N5 and N6, A9, N9, then the conditions in the order of
   /// ``SuppressionCondition``. A preference for a category takes precedence over the preference for that part of the
   /// app. The app's `notifications` and the preferences for all apps take precedence over both. An alert that may not
   /// interrupt goes to the notification center.
@@ -26,6 +26,7 @@ package enum Policy {
   ///     needed.
   ///   - isCatchingUp: true if the device was away and receives pending pushes.
   ///   - isAdvertisement: true if the texts are advertising (``AdDetector``).
+  ///   - isMarketing: true if the sender declares the push as marketing.
   ///   - isQuestion: true for a question whose sender waits for the answer (`pushcli ask`).
   package static func decide(
     _ notification: PushNotification,
@@ -37,6 +38,7 @@ package enum Policy {
     recentAlerts: @autoclosure () -> Int = 0,
     isCatchingUp: Bool = false,
     isAdvertisement: Bool = false,
+    isMarketing: Bool = false,
     isQuestion: Bool = false
   ) -> Decision {
     let app = preferences.apps[topic]
@@ -60,13 +62,17 @@ package enum Policy {
       ? Suppression(
         level: level, topic: topic, app: app, preferences: preferences, device: device, moment: moment,
         exhausted: isOverBudget ? quota : nil, isCatchingUp: isCatchingUp) : nil
-    /// Returns the removal of this part by a preference or as advertising, independent of the conditions.
+    /// Returns the removal of this part by a preference, as advertising or as marketing, independent of the conditions.
     func prohibition(of part: Part) -> Decision.Removal? {
       if let choice = choice(against: part, topic, app, notification.category, category, preferences) {
         return Decision.Removal(part: part, rule: choice.rule, setting: choice.setting)
       }
-      guard isAdvertisement, part != .badge, app?.advertising != true else { return nil }
-      return Decision.Removal(part: part, rule: .a9, setting: "apps/\(topic)/advertising")
+      if part == .badge { return nil }
+      if isAdvertisement, app?.advertising != true {
+        return Decision.Removal(part: part, rule: .a9, setting: "apps/\(topic)/advertising")
+      }
+      guard isMarketing, !preferences.allowsMarketing(of: topic) else { return nil }
+      return Decision.Removal(part: part, rule: .n9, setting: "apps/\(topic)/marketing")
     }
 
     var decision = Decision()

@@ -20,6 +20,8 @@ package struct Preferences: Sendable, Equatable {
   package var summary = SummaryTimes()
   /// The readers of the delivery log who find a push by its text.
   package var logText = LogText.devices
+  /// True if apps without a preference of their own may show marketing (N9).
+  package var marketing = false
 
   package init() {}
 }
@@ -71,6 +73,8 @@ package struct AppPreferences: Sendable, Equatable {
   package var categories: [String: CategoryPreferences] = [:]
   /// True if the app's alerts may advertise (A9).
   package var advertising = false
+  /// True if the app may show marketing, false if the user has unsubscribed from it; nil inherits from everything (N9).
+  package var marketing: Bool?
   /// True if the app's time-sensitive pushes break through quiet hours and Focus.
   package var timeSensitive = false
   /// True if the app's critical pushes break through everything, including the silent switch (S4).

@@ -288,6 +288,7 @@ struct AdminAPI: Sendable {
     let device = try device(request)
     return Response(
       try await devices.changePreferences(
-        of: device.person, assigning: body.settings, app: body.app, category: body.category, isByOwner: false))
+        of: device.person, assigning: body.settings, app: body.app, category: body.category, isByOwner: false,
+        by: device.id))
   }
 }

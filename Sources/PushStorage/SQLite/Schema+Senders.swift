@@ -1,7 +1,7 @@
 import GRDB
 
 extension Schema {
-  /// Adds the migrations with the tables of senders of messages, which follow all migrations of ``migrator``.
+  /// Adds the migrations with the tables of senders of messages, and later ones, which follow all migrations of ``migrator``.
   static func addSenders(to migrator: inout DatabaseMigrator) {
     migrator.registerMigration("senders") { db in
       try db.execute(
@@ -52,6 +52,13 @@ extension Schema {
             at INTEGER NOT NULL,           -- milliseconds since 1970
             PRIMARY KEY (sender, subject)
           );
+          """)
+    }
+    migrator.registerMigration("marketing consent") { db in
+      try db.execute(
+        sql: """
+          -- 1: a sender has declared a push of the app as marketing.
+          ALTER TABLE app ADD COLUMN marketing INTEGER NOT NULL DEFAULT 0;
           """)
     }
   }

@@ -283,6 +283,12 @@ enum ReleasedSchemas {
         INSERT INTO sender VALUES ('code', x'08', 1, '[1]', 60, 1700000000000, NULL, NULL, '{"kind":"github"}', 'pgs-1');
         INSERT INTO hook_push VALUES ('code', 'ab', zeroblob(20), 1700000000000);
         """),
+    Step(
+      migration: "marketing consent",
+      dump: """
+        ALTER TABLE app ADD COLUMN marketing INTEGER NOT NULL DEFAULT 0;
+        UPDATE app SET marketing = 1 WHERE topic = 'c.d';
+        """),
   ]
 
   /// Version 0.1.0, with a row in every table.

@@ -385,10 +385,18 @@ package final class MemoryRegistrations: Registrations {
       let former = fault == .reusesNumbers ? state.formerApps.first : nil
       let app = App(
         id: known ?? former ?? AppID(row: state.row()), topic: topic, name: name, icon: icon, policyMode: policyMode,
-        isStrict: isStrict, ads: ads, team: fault == .forgetsTeams ? nil : team)
+        isStrict: isStrict, ads: ads, team: fault == .forgetsTeams ? nil : team,
+        sendsMarketing: known.flatMap { state.apps[$0]?.sendsMarketing } ?? false)
       state.apps[app.id] = app
       state.oldApps[app.id] = state.oldApps[app.id] ?? app
       return app
+    }
+  }
+
+  package func noteMarketing(of app: AppID) async throws {
+    state.withLock { state in
+      state.apps[app] = state.apps[app]?.withMarketing
+      state.generation += 1
     }
   }
 

@@ -27,6 +27,18 @@ extension SQLiteRegistrations {
   /// The maximum number of keys and apps that a refusal names.
   private static let namedAtOnce = 5
 
+  @inline(never)
+  package func noteMarketing(of app: AppID) async throws {
+    try await store.write { [self] db in
+      try db.execute(sql: "UPDATE app SET marketing = 1 WHERE id = ? AND marketing = 0", arguments: [app.row])
+      guard db.changesCount > 0 else { return }
+      db.afterNextTransaction { [self] _ in
+        state.withLock { $0.apps[app] = $0.apps[app]?.withMarketing }
+        changeGeneration()
+      }
+    }
+  }
+
   package func registrationCount(of app: AppID, now: Int64) async throws -> Int {
     try await store.read { db in
       try Int.fetchOne(
