@@ -101,13 +101,14 @@ import Testing
     ("badge", nil, nil, #"invalid assignment "badge": write <setting>=<value>, such as badge=off"#),
     (
       "vibrate=on", nil, nil,
-      #"unknown setting "vibrate": write notifications, badge, sound, alert, quiet, summary, focus.NAME or log-text"#
+      #"unknown setting "vibrate": write notifications, badge, sound, alert, quiet, summary, focus.NAME, log-text "#
+        + "or marketing"
     ),
     ("Badge=on", "a", "c", #"unknown setting "Badge": write badge, sound or alert"#),
     (
       "=on", "a", nil,
       #"unknown setting "": write notifications, badge, sound, alert, delivery, time-sensitive, critical, "#
-        + "advertising, budget or provisional"
+        + "advertising, marketing, budget or provisional"
     ),
     ("badge=", nil, nil, #"invalid value "" of badge: write on or off"#),
     ("badge=no", "a", nil, #"invalid value "no" of badge: write on or off"#),
@@ -127,7 +128,8 @@ import Testing
     ("focus.work=none", "a", "c", #"the category "c" has no preference focus: write badge, sound or alert"#),
     (
       "focus=none", nil, nil,
-      #"unknown setting "focus": write notifications, badge, sound, alert, quiet, summary, focus.NAME or log-text"#
+      #"unknown setting "focus": write notifications, badge, sound, alert, quiet, summary, focus.NAME, log-text "#
+        + "or marketing"
     ),
     ("delivery=later", "a", nil, #"invalid value "later" of delivery: write now or summary"#),
     (

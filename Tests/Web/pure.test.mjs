@@ -179,7 +179,7 @@ test("cleared entries return in their order", () => {
 
 test("apps keep their badges, and unregistered ones leave the home screen", () => {
   const state = filled(line(1, { badge: 2 }), { type: "welcome", apps: [{ topic: "com.example.news", name: "Newer" }, { topic: 5 }] });
-  assert.deepEqual(state.apps, [{ topic: "com.example.news", name: "Newer", icon: "", badge: 2 }]);
+  assert.deepEqual(state.apps, [{ topic: "com.example.news", name: "Newer", icon: "", marketing: false, badge: 2 }]);
   take(state, { type: "welcome", apps: [] });
   assert.deepEqual(state.apps, []);
 });

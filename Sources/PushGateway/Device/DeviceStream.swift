@@ -276,6 +276,8 @@ final class DeviceStream: StreamConsumer, LiveSubscription, BroadcastReceiver {
         .init(
           seq: entry.seq, push: sent, isFromStorage: isReading, isReplaceable: !push.collapseID.isEmpty))
     }
+    // The first marketing of an app may be sent before it is stored that the app sends marketing.
+    let app = content.parsed.isMarketing && !app.sendsMarketing ? app.withMarketing : app
     if let message, framing == .lines {
       return send(line: shared.broadcastLines.line(of: message, push, app: app, presentation: decision.presentation))
     }

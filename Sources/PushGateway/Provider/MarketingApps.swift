@@ -8,7 +8,7 @@ import PushStorage
 /// look at the recipient's preferences when they are answered. Not `Sendable`.
 final class MarketingApps {
   private let registrations: any Registrations
-  /// The apps that are stored as senders of marketing.
+  /// The apps that send marketing.
   private var apps: Set<AppID> = []
   /// The apps that are being stored.
   private var pending: Set<AppID> = []
@@ -23,10 +23,11 @@ final class MarketingApps {
     if app.sendsMarketing { apps.insert(app.id) }
   }
 
-  /// Takes note of a push that its sender declares as marketing. The app is stored once; if that fails, the next push
-  /// of a new start of the gateway repeats it.
+  /// Takes note of a push that its sender declares as marketing. The app is stored once; after a failure the next start
+  /// of the gateway repeats it.
   func note(_ app: App) {
-    guard !app.sendsMarketing, pending.insert(app.id).inserted else { return observe(app) }
+    apps.insert(app.id)
+    guard !app.sendsMarketing, pending.insert(app.id).inserted else { return }
     let (registrations, id) = (registrations, app.id)
     Task { try? await registrations.noteMarketing(of: id) }
   }

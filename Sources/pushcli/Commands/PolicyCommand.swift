@@ -68,13 +68,18 @@ struct PolicyExplain: AsyncParsableCommand {
     if condition.focus == "" { condition.focus = nil }
     let apps: [ListedApp] = try await access.admin.get(access.appsPath)
     let app = apps.first { $0.topic == topic }
-    let verdict = app?.verdict(on: parsed.notification, for: preferences) ?? .pass
+    let verdict = app?.verdict(on: parsed, for: preferences) ?? .pass
     let now = Date()
     let seconds = try at.map { try DeliveryTime(at: $0, now: now).seconds } ?? Int64(now.timeIntervalSince1970)
     let decision = Policy.decide(
       parsed.notification, topic: topic, preferences: preferences, device: condition,
       at: .gateway(seconds), recentAlerts: recent,
-      isAdvertisement: verdict != .pass)
+      isAdvertisement: verdict != .pass, isMarketing: parsed.isMarketing)
+    if app?.ads == "refuse", parsed.isMarketing,
+      let violation = preferences.marketingViolation(by: parsed.notification, topic: topic)
+    {
+      parsed.violations.append(violation)
+    }
     if app?.ads == "refuse", verdict == .refuse, let alert = parsed.notification.alert {
       parsed.violations.append(AdDetector().violation(of: alert))
     }
@@ -108,9 +113,9 @@ struct PolicyExplain: AsyncParsableCommand {
     }
 
     /// Returns the detector's verdict on the push, if the app's mode and the user's preference permit it (A9).
-    func verdict(on push: PushNotification, for preferences: Preferences) -> AdAssessment.Outcome {
-      guard policyMode != "report", ads == "hold" || ads == "refuse", let alert = push.alert,
-        preferences.apps[topic]?.advertising != true
+    func verdict(on push: ParsedPayload, for preferences: Preferences) -> AdAssessment.Outcome {
+      guard policyMode != "report", ads == "hold" || ads == "refuse", !push.isMarketing,
+        let alert = push.notification.alert, preferences.apps[topic]?.advertising != true
       else { return .pass }
       return AdDetector().assess(alert).outcome
     }
