@@ -107,8 +107,8 @@ def test_the_sender_learns_of_an_unsubscribe(gateway, shop):
         ordinary = gateway.push(wants.token, ORDINARY, topic=topic, connection=connection)
         assert (ordinary.status, ordinary["apns-marketing"]) == (200, "unsubscribed")
         refused = gateway.push(wants.token, DECLARED, topic=topic, connection=connection)
-        assert refused["apns-marketing"] == "unsubscribed"
-        assert "unsubscribed" in policy(refused)["message"]
+        assert (refused.status, refused.reason, refused["apns-marketing"]) == (403, "Forbidden", "unsubscribed")
+        assert "has unsubscribed" in refused.json["policy"]["message"]
 
 
 def test_prefs_unsubscribes_and_explain_names_the_command(gateway, shop):
