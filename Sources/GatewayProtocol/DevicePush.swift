@@ -148,6 +148,7 @@ extension Presentation {
     if let center = element?["center"] { self.center = AlertPresentation(center) }
     if let center = element?["centre"] { self.center = AlertPresentation(center) }
     budget = element?["budget"]?.count
+    newCategory = element?["new_category"]?.string
     guard let held = element?["held"], let by = held["by"]?.string.flatMap(Deferral.Reason.init) else { return }
     self.held = Deferral(
       by: by, until: held["until"]?.integer.map { Int64($0) }, relevance: held["relevance"]?.double ?? 0)

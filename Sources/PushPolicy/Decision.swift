@@ -65,6 +65,8 @@ package struct Presentation: Sendable, Equatable, Codable {
   /// The maximum number of alerts an hour, if the alert is in the notification center because it exceeds it; else
   /// `nil`.
   package var budget: Int?
+  /// The category, if the alert is in the notification center because the category is new: the user has to choose.
+  package var newCategory: String?
 
   package init(
     badge: Int? = nil, sound: String? = nil, alert: AlertPresentation? = nil,
@@ -83,6 +85,7 @@ package struct Presentation: Sendable, Equatable, Codable {
     case badge, sound, alert
     case center = "centre"
     case held, budget
+    case newCategory = "new_category"
   }
 
   /// True if nothing is presented.

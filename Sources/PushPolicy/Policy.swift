@@ -26,6 +26,7 @@ package enum Policy {
   ///     needed.
   ///   - isCatchingUp: true if the device was away and receives pending pushes.
   ///   - isAdvertisement: true if the texts are advertising (``AdDetector``).
+  ///   - isNewCategory: true if new categories of the app start quiet, and this one is new.
   ///   - isMarketing: true if the sender declares the push as marketing.
   ///   - isQuestion: true for a question whose sender waits for the answer (`pushcli ask`).
   package static func decide(
@@ -39,6 +40,7 @@ package enum Policy {
     isCatchingUp: Bool = false,
     isAdvertisement: Bool = false,
     isMarketing: Bool = false,
+    isNewCategory: Bool = false,
     isQuestion: Bool = false
   ) -> Decision {
     let app = preferences.apps[topic]
@@ -52,15 +54,18 @@ package enum Policy {
         of: app, for: notification, isQuestion: isQuestion, received: received, at: moment.seconds,
         isCatchingUp: isCatchingUp)
     }
+    let isUndecided = isNewCategory && !isQuestion && category?.isNew != false
+    let isQuietCategory = isUndecided || category?.choice == .quiet
     let isOverBudget = quota.map { recentAlerts() >= $0.count } ?? false
     // Usually no condition can apply, and none has to be checked.
     let mayHoldBack =
-      isOverBudget || level == .passive || device.isSilent || device.focus != nil || !preferences.quietHours.isEmpty
-      || app?.delivery == .summary || app?.provisional == true
+      isOverBudget || isQuietCategory || level == .passive || device.isSilent || device.focus != nil
+      || !preferences.quietHours.isEmpty || app?.delivery == .summary || app?.provisional == true
     let suppression =
       mayHoldBack
       ? Suppression(
-        level: level, topic: topic, app: app, preferences: preferences, device: device, moment: moment,
+        level: level, topic: topic, app: app, quietCategory: isQuietCategory ? notification.category : nil,
+        preferences: preferences, device: device, moment: moment,
         exhausted: isOverBudget ? quota : nil, isCatchingUp: isCatchingUp) : nil
     /// Returns the removal of this part by a preference, as advertising or as marketing, independent of the conditions.
     func prohibition(of part: Part) -> Decision.Removal? {
@@ -99,6 +104,7 @@ package enum Policy {
       } else if let suppression, let removal = suppression.removal(of: .alert) {
         decision.removed.append(removal)
         decision.presentation.center = presentation
+        if isUndecided, removal.rule == .n10 { decision.presentation.newCategory = notification.category }
         decision.presentation.budget = suppression.budget(behind: removal)
         decision.presentation.held = suppression.deferral(received: received, relevance: notification.relevanceScore)
       } else {
@@ -134,6 +140,7 @@ package enum Policy {
     if !preferences.parts[part] { return (.n4, part.rawValue) }
     guard let app else { return nil }
     if !app.notifications { return (.n5, "apps/\(topic)/notifications") }
+    if choices?.choice == .off { return (.n6, "apps/\(topic)/categories/\(category ?? "")/choice") }
     switch choices?[part] {
     case true?: return nil
     case false?: return (.n6, "apps/\(topic)/categories/\(category ?? "")/\(part.rawValue)")
@@ -146,6 +153,8 @@ package enum Policy {
     let level: InterruptionLevel
     let topic: String
     let app: AppPreferences?
+    /// The category of the push if it is quiet; else nil.
+    let quietCategory: String?
     let preferences: Preferences
     let device: DeviceState
     let moment: ZonedTime
@@ -167,6 +176,7 @@ package enum Policy {
       switch condition {
       case .always: return (.a8, "interruption-level")
       case .provisional: return app?.provisional == true ? (.n7, "apps/\(topic)/provisional") : nil
+      case .category: return quietCategory.map { (.n10, "apps/\(topic)/categories/\($0)/choice") }
       case .summary: return isSummarized ? (.n7, "apps/\(topic)/delivery") : nil
       case .quietHours:
         guard let index = preferences.quietHours.firstIndex(where: { $0.contains(moment) }) else { return nil }

@@ -102,6 +102,10 @@ extension Preference {
       app: PreferenceSlot(
         \.provisional, .either("on", "keep", letting: "keep"), refusal: "the app is on probation", remark: "provisional"
       )),
+    Preference(
+      "choice", title: "Choice",
+      help: "`show`; `quiet`: in the center only; `off`; `new`: not chosen yet, and quiet if the app's new ones are",
+      category: PreferenceSlot(\.choice, .categoryChoice, refusal: "the category is VALUE", remark: "VALUE")),
   ]
 
   private static func part(_ part: Part, _ title: String, help: String) -> Preference {

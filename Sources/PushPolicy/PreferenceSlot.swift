@@ -191,6 +191,23 @@ extension PreferenceType<Delivery> {
   }
 }
 
+extension PreferenceType<CategoryChoice?> {
+  static var categoryChoice: Self {
+    PreferenceType(
+      values: ["new"] + CategoryChoice.allCases.map(\.rawValue), shape: .categoryChoice, letting: "show",
+      expected: "show, quiet, off or new", text: { $0?.rawValue ?? "new" },
+      read: { _, text in
+        switch text {
+        case "new": .some(nil)
+        case "show": .some(.show)
+        case "quiet": .some(.quiet)
+        case "off": .some(.off)
+        default: nil
+        }
+      })
+  }
+}
+
 extension PreferenceType<SummaryTimes> {
   static var times: Self {
     PreferenceType(

@@ -99,6 +99,8 @@ package struct CategoryPreferences: Sendable, Equatable {
   package var badge: Bool?
   package var sound: Bool?
   package var alert: Bool?
+  /// The user's choice about a new category; nil: none yet (N10).
+  package var choice: CategoryChoice?
 
   package init() {}
 
@@ -119,6 +121,21 @@ package struct CategoryPreferences: Sendable, Equatable {
       }
     }
   }
+}
+
+/// The choice of a user about a category that is new (N10).
+package enum CategoryChoice: String, Sendable, Codable, CaseIterable {
+  /// Its pushes may interrupt.
+  case show
+  /// Its pushes are in the notification center only.
+  case quiet
+  /// Its pushes show nothing.
+  case off
+}
+
+extension CategoryPreferences {
+  /// True if the user has not made any decision about the category.
+  package var isNew: Bool { self == CategoryPreferences() }
 }
 
 extension Preferences {

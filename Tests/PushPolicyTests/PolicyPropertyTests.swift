@@ -12,13 +12,15 @@ import Testing
     var recentAlerts: Int
     var isCatchingUp: Bool
     var isMarketing: Bool
+    var isNewCategory: Bool
 
     func decision(_ change: (inout Preferences) -> Void = { _ in }) -> Decision {
       var preferences = preferences
       change(&preferences)
       return Policy.decide(
         push, topic: "a", preferences: preferences, device: device, at: moment, received: received,
-        recentAlerts: recentAlerts, isCatchingUp: isCatchingUp, isMarketing: isMarketing)
+        recentAlerts: recentAlerts, isCatchingUp: isCatchingUp, isMarketing: isMarketing,
+        isNewCategory: isNewCategory)
     }
 
     /// The parts that the push requests. A critical push requests a sound through its level.
@@ -123,6 +125,7 @@ extension PolicyPropertyTests.World {
       for category in ["c", "d"] where one([true, false]) {
         var choices = CategoryPreferences()
         for part in Part.allCases { choices[part] = one([true, false, nil]) }
+        choices.choice = one([nil, nil, .show, .quiet, .off])
         app.categories[category] = choices
       }
       app.timeSensitive = one([true, false])
@@ -140,6 +143,6 @@ extension PolicyPropertyTests.World {
     return Self(
       push: push, preferences: preferences, device: device, moment: .utc(now),
       received: now - one([0, 60, 7200]), recentAlerts: one([0, 3, 50]), isCatchingUp: one([true, false]),
-      isMarketing: one([true, false, false]))
+      isMarketing: one([true, false, false]), isNewCategory: one([true, false, false]))
   }
 }

@@ -4,7 +4,7 @@ import { snoozeEnd, snoozeTimes } from "./alerts.js";
 import { button, el, isTyping } from "./dom.js";
 import { gateway } from "./gateway.js";
 import { bindings, commandOf } from "./keys.js";
-import { headline, isLink, listed, offersUnsubscribing } from "./state.js";
+import { headline, isLink, listed, offersUnsubscribing, undecidedCategory } from "./state.js";
 import { Steps } from "./undo.js";
 import { exact, plain } from "./words.js";
 
@@ -31,6 +31,7 @@ export class Commands {
     return bindings({
       screen: place.screen, hasEntry: entry !== undefined, isUnread: entry?.isRead === false, hasLink: entry?.push.link != null,
       hasMarketing: entry !== undefined && offersUnsubscribing(state, entry.push),
+      hasNewCategory: entry !== undefined && undecidedCategory(state, entry.push) !== null,
       undo: this.#steps.undoTitle, redo: this.#steps.redoTitle, isConnected: status.state !== "disconnected", dropped: state.dropped,
     });
   }
@@ -93,6 +94,7 @@ export class Commands {
       case "reportAd": return this.#reportAd(push);
       case "snooze": return listed(push) ? this.snooze([ordinal]) : undefined;
       case "unsubscribe": return this.unsubscribe(push);
+      case "chooseCategory": return this.#chooseCategory(push);
       default: return undefined;
     }
   }
@@ -189,6 +191,16 @@ export class Commands {
       await gateway.reportAd(push, [alert.title, alert.subtitle, alert.body].filter(Boolean).join("\n"));
       this.toast(`Reported ${short(push)} as an advertisement`);
     });
+  }
+
+  /** Asks for the choice about the new category of a push. */
+  async #chooseCategory(push) {
+    const category = undecidedCategory(this.#phone.state, push);
+    if (!category) return;
+    const picked = await this.#phone.sheet([
+      { id: "show", title: `Show ${plain(category)}` }, { id: "quiet", title: "Keep Quiet" }, { id: "off", title: "Off", isDestructive: true },
+    ]);
+    if (picked) await this.#try(() => gateway.assign({ settings: [`choice=${picked.id}`], app: push.topic, category }));
   }
 
   /** Ends the marketing of the app of a push, after the user has confirmed it. */

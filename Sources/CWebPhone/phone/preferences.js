@@ -48,10 +48,13 @@ const ofCategory = ["badge", "sound", "alert"].map((name) => [
   name, name, { badge: "Badges", sound: "Sounds", alert: "Alerts" }[name],
   choice(["inherit", "on", "off"], (value) => (value === true ? "on" : value === false ? "off" : "inherit")),
   "Inherit takes the setting of the app.",
-]);
+]).concat([[
+  "choice", "choice", "Choice", choice(["new", "show", "quiet", "off"], (value) => value ?? "new"),
+  "Show, quiet or off; new is quiet where the new categories of the app start so.",
+]]);
 
 const captions = {
-  on: "On", off: "Off", keep: "Off", inherit: "Inherit", now: "Now", summary: "In the Summary", allow: "Allow", refuse: "Refuse",
+  new: "New", show: "Show", quiet: "Quiet", on: "On", off: "Off", keep: "Off", inherit: "Inherit", now: "Now", summary: "In the Summary", allow: "Allow", refuse: "Refuse",
   devices: "Devices", senders: "Senders",
 };
 

@@ -73,7 +73,7 @@ export function readPush(line, source = "") {
     link: named.url ?? named.link ?? named[first] ?? null,
     badge: number(shown.badge), sound: typeof shown.sound === "string" ? shown.sound : null,
     alert: readAlert(shown.alert), center: readAlert(shown.center ?? shown.centre),
-    budget: number(shown.budget),
+    budget: number(shown.budget), newCategory: typeof shown.new_category === "string" ? shown.new_category : null,
     held: shown.held && typeof shown.held === "object" ? { by: text(shown.held.by), until: number(shown.held.until) } : null,
     payload: mark < 0 ? JSON.stringify(payload) : source.slice(mark + 11, -1),
   };
@@ -278,6 +278,12 @@ function install(state, app, badge) {
 /** Returns true for an alert that is never shown together with others: a question, or an urgent one. */
 export function standsAlone({ push }) {
   return (push.alert?.actions.length ?? 0) > 0 || push.level === "time-sensitive" || push.level === "critical";
+}
+
+/** Returns the new category of a push about which the user has not decided; null for any other push. */
+export function undecidedCategory(state, push) {
+  const choices = state.preferences.apps?.[push.topic]?.categories?.[push.newCategory];
+  return push.newCategory && !Object.values(choices ?? {}).some((value) => value !== null) ? push.newCategory : null;
 }
 
 /** Returns true if the app of a push sends marketing, and the user has not unsubscribed from it. */

@@ -193,7 +193,8 @@ struct AdminAPI: Sendable {
     return Response(
       try await apps.put(
         topic: app.topic, name: app.name, icon: app.icon, policyMode: app.policyMode.flatMap(PolicyMode.init),
-        isStrict: app.strict, ads: app.ads.flatMap(AdMode.init), team: app.team),
+        isStrict: app.strict, ads: app.ads.flatMap(AdMode.init), team: app.team,
+        startsQuiet: app.newCategories.map { $0 == "quiet" }),
       status: 201)
   }
 

@@ -59,6 +59,8 @@ extension Schema {
         sql: """
           -- 1: a sender has declared a push of the app as marketing.
           ALTER TABLE app ADD COLUMN marketing INTEGER NOT NULL DEFAULT 0;
+          -- JSON array: new categories start quiet, but for these; NULL: none does.
+          ALTER TABLE app ADD COLUMN known_categories TEXT;
           """)
     }
   }

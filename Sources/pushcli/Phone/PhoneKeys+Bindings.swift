@@ -151,7 +151,8 @@ extension PhoneModel {
     let copy = KeyBinding("y", "copy", .copy, keys: [.character("y")])
     let report =
       push.presentation.listed == nil ? [] : [KeyBinding("a", "report ad", .reportAd, keys: [.character("a")])]
-    return link + [copy] + report + (push.presentation.listed == nil ? [] : [Self.snoozing]) + unsubscribing(push)
+    return link + [copy] + report + (push.presentation.listed == nil ? [] : [Self.snoozing])
+      + choosing(push) + unsubscribing(push)
   }
 
   private static func searchBindings(except taken: [KeyBinding]) -> [KeyBinding] {
@@ -225,6 +226,12 @@ extension PhoneModel {
         Dictionary(
           uniqueKeysWithValues: sheet.titles.indices.map { (Key.character(Character(String($0 + 1))), .press($0)) })),
     ]
+  }
+
+  /// The binding for the choice about the new category of a push; empty if there is none to make.
+  private func choosing(_ push: DevicePush) -> [KeyBinding] {
+    undecidedCategory(of: push) == nil
+      ? [] : [KeyBinding("c", "new category …", .chooseCategory, keys: [.character("c")])]
   }
 
   /// The binding that ends the marketing of the push's app; empty if it sends none.

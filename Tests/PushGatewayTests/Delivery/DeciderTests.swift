@@ -179,6 +179,17 @@ import Testing
       ($0.parts, $0.asked) = ("b", "badge alert; marketing")
       $0.suppressed = "alert N9 apps/\(topic)/marketing"
     },
+    Situation("a new category of an app that starts them quiet") {
+      $0.payload = #"{"aps":{"alert":"B","category":"NEW"}}"#
+      $0.app = App(id: 1, topic: topic, name: "News", icon: "📰", policyMode: .enforce, knownCategories: ["CHAT"])
+      ($0.parts, $0.asked) = ("c", "alert; category NEW")
+      $0.suppressed = "alert N10 apps/\(topic)/categories/NEW/choice"
+    },
+    Situation("a known category of an app that starts new ones quiet") {
+      $0.payload = #"{"aps":{"alert":"B","category":"CHAT"}}"#
+      $0.app = App(id: 1, topic: topic, name: "News", icon: "📰", policyMode: .enforce, knownCategories: ["CHAT"])
+      ($0.parts, $0.asked) = ("a", "alert; category CHAT")
+    },
     Situation("marketing that the person wants") {
       $0.payload = #"{"marketing":true,"aps":{"alert":{"title":"Flash sale","body":"50% off, buy now"}}}"#
       $0.preferences.marketing = true

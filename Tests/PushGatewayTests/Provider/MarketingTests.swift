@@ -124,6 +124,26 @@ import Testing
     }
   }
 
+  @Test func `categories that were there stay as they are when new ones start quiet`() async throws {
+    try await TestGateway.run { gateway in
+      let app = try gateway.registrations.app(topic: SampleRequest.topic)
+      try await gateway.registrations.putCategory(app.id, "SPORT", [], expires: nil)
+      let changed = try await gateway.parts.apps.put(
+        topic: SampleRequest.topic, name: "News", icon: nil, policyMode: nil, isStrict: nil, ads: nil, team: nil,
+        startsQuiet: true)
+      #expect(changed.knownCategories == ["SPORT"])
+      let found = try gateway.registrations.app(topic: SampleRequest.topic)
+      #expect((found.isNew("SPORT"), found.isNew("OFFERS")) == (false, true))
+      let renamed = try await gateway.parts.apps.put(
+        topic: SampleRequest.topic, name: "News 2", icon: nil, policyMode: nil, isStrict: nil, ads: nil, team: nil)
+      #expect(renamed.knownCategories == ["SPORT"])
+      let ended = try await gateway.parts.apps.put(
+        topic: SampleRequest.topic, name: "News", icon: nil, policyMode: nil, isStrict: nil, ads: nil, team: nil,
+        startsQuiet: false)
+      #expect(ended.knownCategories == nil)
+    }
+  }
+
   @Test func `declared marketing is refused or reported in the modes that refuse or report advertising`() throws {
     let reader = PayloadReader(parser: JSONParser())
     let content = try reader.content(of: Array(Self.sale.utf8))

@@ -287,7 +287,8 @@ enum ReleasedSchemas {
       migration: "marketing consent",
       dump: """
         ALTER TABLE app ADD COLUMN marketing INTEGER NOT NULL DEFAULT 0;
-        UPDATE app SET marketing = 1 WHERE topic = 'c.d';
+        ALTER TABLE app ADD COLUMN known_categories TEXT;
+        UPDATE app SET marketing = 1, known_categories = '["SPORT"]' WHERE topic = 'c.d';
         """),
   ]
 

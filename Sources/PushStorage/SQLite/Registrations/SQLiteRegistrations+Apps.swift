@@ -39,6 +39,18 @@ extension SQLiteRegistrations {
     }
   }
 
+  @inline(never)
+  package func setKnownCategories(_ known: Set<String>?, of app: AppID) async throws {
+    let text = try known.map { String(decoding: try JSONEncoder().encode($0.sorted()), as: UTF8.self) }
+    try await store.write { [self] db in
+      try db.execute(sql: "UPDATE app SET known_categories = ? WHERE id = ?", arguments: [text, app.row])
+      db.afterNextTransaction { [self] _ in
+        state.withLock { $0.apps[app] = $0.apps[app]?.with(knownCategories: known) }
+        changeGeneration()
+      }
+    }
+  }
+
   package func registrationCount(of app: AppID, now: Int64) async throws -> Int {
     try await store.read { db in
       try Int.fetchOne(
