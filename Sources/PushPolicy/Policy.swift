@@ -55,7 +55,7 @@ package enum Policy {
         isCatchingUp: isCatchingUp)
     }
     let isUndecided = isNewCategory && !isQuestion && category?.isNew != false
-    let isQuietCategory = isUndecided || category?.choice == .quiet
+    let isQuietCategory = isUndecided || category?.permission == .quiet
     let isOverBudget = quota.map { recentAlerts() >= $0.count } ?? false
     // Usually no condition can apply, and none has to be checked.
     let mayHoldBack =
@@ -140,7 +140,7 @@ package enum Policy {
     if !preferences.parts[part] { return (.n4, part.rawValue) }
     guard let app else { return nil }
     if !app.notifications { return (.n5, "apps/\(topic)/notifications") }
-    if choices?.choice == .off { return (.n6, "apps/\(topic)/categories/\(category ?? "")/choice") }
+    if choices?.permission == .off { return (.n6, "apps/\(topic)/categories/\(category ?? "")/permission") }
     switch choices?[part] {
     case true?: return nil
     case false?: return (.n6, "apps/\(topic)/categories/\(category ?? "")/\(part.rawValue)")
@@ -176,7 +176,7 @@ package enum Policy {
       switch condition {
       case .always: return (.a8, "interruption-level")
       case .provisional: return app?.provisional == true ? (.n7, "apps/\(topic)/provisional") : nil
-      case .category: return quietCategory.map { (.n10, "apps/\(topic)/categories/\($0)/choice") }
+      case .category: return quietCategory.map { (.n10, "apps/\(topic)/categories/\($0)/permission") }
       case .summary: return isSummarized ? (.n7, "apps/\(topic)/delivery") : nil
       case .quietHours:
         guard let index = preferences.quietHours.firstIndex(where: { $0.contains(moment) }) else { return nil }

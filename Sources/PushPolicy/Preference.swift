@@ -103,9 +103,9 @@ extension Preference {
         \.provisional, .either("on", "keep", letting: "keep"), refusal: "the app is on probation", remark: "provisional"
       )),
     Preference(
-      "choice", title: "Choice",
+      "permission", title: "Permission",
       help: "`show`; `quiet`: in the center only; `off`; `new`: not chosen yet, and quiet if the app's new ones are",
-      category: PreferenceSlot(\.choice, .categoryChoice, refusal: "the category is VALUE", remark: "VALUE")),
+      category: PreferenceSlot(\.permission, .categoryPermission, refusal: "the category is VALUE", remark: "VALUE")),
   ]
 
   private static func part(_ part: Part, _ title: String, help: String) -> Preference {

@@ -191,10 +191,10 @@ extension PreferenceType<Delivery> {
   }
 }
 
-extension PreferenceType<CategoryChoice?> {
-  static var categoryChoice: Self {
+extension PreferenceType<CategoryPermission?> {
+  static var categoryPermission: Self {
     PreferenceType(
-      values: ["new"] + CategoryChoice.allCases.map(\.rawValue), shape: .categoryChoice, letting: "show",
+      values: ["new"] + CategoryPermission.allCases.map(\.rawValue), shape: .categoryPermission, letting: "show",
       expected: "show, quiet, off or new", text: { $0?.rawValue ?? "new" },
       read: { _, text in
         switch text {

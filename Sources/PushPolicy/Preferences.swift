@@ -99,8 +99,8 @@ package struct CategoryPreferences: Sendable, Equatable {
   package var badge: Bool?
   package var sound: Bool?
   package var alert: Bool?
-  /// The user's choice about a new category; nil: none yet (N10).
-  package var choice: CategoryChoice?
+  /// The permission that the user has given to a new category; nil: none yet (N10).
+  package var permission: CategoryPermission?
 
   package init() {}
 
@@ -123,8 +123,8 @@ package struct CategoryPreferences: Sendable, Equatable {
   }
 }
 
-/// The choice of a user about a category that is new (N10).
-package enum CategoryChoice: String, Sendable, Codable, CaseIterable {
+/// The permission of a category that was new (N10).
+package enum CategoryPermission: String, Sendable, Codable, CaseIterable {
   /// Its pushes may interrupt.
   case show
   /// Its pushes are in the notification center only.
@@ -134,8 +134,9 @@ package enum CategoryChoice: String, Sendable, Codable, CaseIterable {
 }
 
 extension CategoryPreferences {
-  /// True if the user has not made any decision about the category.
-  package var isNew: Bool { self == CategoryPreferences() }
+  /// True if the user has not decided, and has not allowed the category an alert or a sound. A part that is turned off does
+  /// not permit the others.
+  package var isNew: Bool { permission == nil && alert != true && sound != true }
 }
 
 extension Preferences {

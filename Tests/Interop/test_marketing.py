@@ -122,3 +122,32 @@ def test_prefs_unsubscribes_and_explain_names_the_command(gateway, shop):
     assert remedy == f"pushcli prefs set --device {other.name} --app {topic} marketing=on"
     gateway.run(*remedy.split()[1:])
     assert json.loads(gateway.run(*asked, stdin=json.dumps(DECLARED)).out)["verdict"] == "presented"
+
+
+def test_a_new_category_is_quiet_until_the_person_has_chosen(gateway):
+    topic = gateway.app()
+    device = gateway.device(topic=topic)
+
+    def push(category):
+        payload = {"aps": ORDINARY["aps"] | {"category": category, "sound": "default"}}
+        accepted = gateway.accepted(device.token, payload, topic=topic)
+        stream = gateway.stream(device)
+        [line] = stream.caught_up()
+        stream.acknowledge(line["seq"])
+        stream.connection.close()
+        return accepted, line["presentation"]
+
+    accepted, shown_at_once = push("NEWS")
+    gateway.events(accepted, "acknowledged")
+    assert "alert" in shown_at_once, "by default no category starts quiet"
+    gateway.run("apps", "set", topic, "--new-categories", "quiet")
+    assert "alert" in push("NEWS")[1], "it was there before"
+    accepted, quiet = push("OFFERS")
+    assert "alert" not in quiet and quiet["centre"]["title"] == "Order Shipped" and quiet["new_category"] == "OFFERS"
+    assert f"alert N10 apps/{topic}/categories/OFFERS/permission" in next(
+        row["detail"] for row in gateway.events(accepted, "suppressed") if row["event"] == "suppressed")
+    gateway.run("prefs", "set", "--device", device.name, "--app", topic, "--category", "OFFERS", "permission=show")
+    assert "alert" in push("OFFERS")[1]
+    gateway.run("prefs", "set", "--device", device.name, "--app", topic, "--category", "OFFERS", "permission=off")
+    assert push("OFFERS")[1] == {}
+    gateway.run("apps", "set", topic, "--new-categories", "sometimes", code=2)

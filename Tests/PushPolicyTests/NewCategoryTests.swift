@@ -5,7 +5,7 @@ import Testing
 /// Rule N10: a new category starts quiet until the user has chosen.
 struct NewCategoryTests {
   private let topic = "com.example.shop"
-  private var setting: String { "apps/\(topic)/categories/OFFERS/choice" }
+  private var setting: String { "apps/\(topic)/categories/OFFERS/permission" }
 
   private func decide(
     _ preferences: Preferences = Preferences(), level: InterruptionLevel = .active, isNew: Bool = true,
@@ -24,7 +24,7 @@ struct NewCategoryTests {
 
   private func chosen(_ choice: String) throws -> Preferences {
     var preferences = Preferences()
-    try preferences.set("choice=" + choice, app: topic, category: "OFFERS")
+    try preferences.set("permission=" + choice, app: topic, category: "OFFERS")
     return preferences
   }
 
@@ -37,7 +37,7 @@ struct NewCategoryTests {
     #expect(decision.removed.allSatisfy { !$0.isRefusal })
     let words = Explanation(decision.removed[1], preferences: Preferences(), device: "me", topic: topic)
     #expect(words.reason == "the category is new")
-    #expect(words.remedy == "pushcli prefs set --device me --app \(topic) --category OFFERS choice=show")
+    #expect(words.remedy == "pushcli prefs set --device me --app \(topic) --category OFFERS permission=show")
   }
 
   @Test func `N10: a category that is known, and a question, are as before`() {
@@ -58,9 +58,11 @@ struct NewCategoryTests {
     #expect(try chosen("new") == Preferences.withApp(topic))
   }
 
-  @Test func `N10: a decision about a part of the category is a choice, too`() throws {
+  @Test func `N10: an alert that is allowed is a choice, a part that is turned off is none`() throws {
     var preferences = Preferences()
     try preferences.set("badge=off", app: topic, category: "OFFERS")
+    #expect(decide(preferences).removed.map(\.rule) == [.n6, .n10, .n10])
+    try preferences.set("alert=on", app: topic, category: "OFFERS")
     #expect(decide(preferences).removed.map(\.rule) == [.n6])
   }
 
@@ -76,7 +78,7 @@ struct NewCategoryTests {
   @Test func `the choice and the presentation are read as they are written`() throws {
     let preferences = try chosen("quiet")
     let json = try JSONEncoder().encode(preferences)
-    #expect(String(decoding: json, as: UTF8.self).contains(#""choice":"quiet""#))
+    #expect(String(decoding: json, as: UTF8.self).contains(#""permission":"quiet""#))
     #expect(try JSONDecoder().decode(Preferences.self, from: json) == preferences)
     var bytes: [UInt8] = []
     decide().presentation.appendJSON(to: &bytes)

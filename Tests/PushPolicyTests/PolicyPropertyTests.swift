@@ -125,7 +125,7 @@ extension PolicyPropertyTests.World {
       for category in ["c", "d"] where one([true, false]) {
         var choices = CategoryPreferences()
         for part in Part.allCases { choices[part] = one([true, false, nil]) }
-        choices.choice = one([nil, nil, .show, .quiet, .off])
+        choices.permission = one([nil, nil, .show, .quiet, .off])
         app.categories[category] = choices
       }
       app.timeSensitive = one([true, false])

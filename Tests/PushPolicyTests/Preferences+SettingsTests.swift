@@ -104,7 +104,7 @@ import Testing
       #"unknown setting "vibrate": write notifications, badge, sound, alert, quiet, summary, focus.NAME, log-text "#
         + "or marketing"
     ),
-    ("Badge=on", "a", "c", #"unknown setting "Badge": write badge, sound, alert or choice"#),
+    ("Badge=on", "a", "c", #"unknown setting "Badge": write badge, sound, alert or permission"#),
     (
       "=on", "a", nil,
       #"unknown setting "": write notifications, badge, sound, alert, delivery, time-sensitive, critical, "#
@@ -117,7 +117,7 @@ import Testing
     ("notifications=inherit", "a", nil, "only a category inherits: write notifications=on or notifications=off"),
     (
       "notifications=off", "a", "c",
-      #"the category "c" has no preference notifications: write badge, sound, alert or choice"#
+      #"the category "c" has no preference notifications: write badge, sound, alert or permission"#
     ),
     ("badge=off", nil, "c", #"the category "c" needs the app that it belongs to"#),
     ("advertising=yes", "a", nil, #"invalid value "yes" of advertising: write allow or refuse"#),
@@ -125,7 +125,10 @@ import Testing
     ("critical=on", nil, nil, "critical is a preference for each app: name one"),
     ("quiet=off", "a", nil, "quiet is a preference for all apps: omit the app"),
     ("focus.work=none", "a", nil, "focus is a preference for all apps: omit the app"),
-    ("focus.work=none", "a", "c", #"the category "c" has no preference focus: write badge, sound, alert or choice"#),
+    (
+      "focus.work=none", "a", "c",
+      #"the category "c" has no preference focus: write badge, sound, alert or permission"#
+    ),
     (
       "focus=none", nil, nil,
       #"unknown setting "focus": write notifications, badge, sound, alert, quiet, summary, focus.NAME, log-text "#

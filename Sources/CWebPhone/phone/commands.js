@@ -94,7 +94,7 @@ export class Commands {
       case "reportAd": return this.#reportAd(push);
       case "snooze": return listed(push) ? this.snooze([ordinal]) : undefined;
       case "unsubscribe": return this.unsubscribe(push);
-      case "chooseCategory": return this.#chooseCategory(push);
+      case "permitCategory": return this.#permitCategory(push);
       default: return undefined;
     }
   }
@@ -193,14 +193,14 @@ export class Commands {
     });
   }
 
-  /** Asks for the choice about the new category of a push. */
-  async #chooseCategory(push) {
+  /** Asks for the permission of the new category of a push. */
+  async #permitCategory(push) {
     const category = undecidedCategory(this.#phone.state, push);
     if (!category) return;
     const picked = await this.#phone.sheet([
       { id: "show", title: `Show ${plain(category)}` }, { id: "quiet", title: "Keep Quiet" }, { id: "off", title: "Off", isDestructive: true },
     ]);
-    if (picked) await this.#try(() => gateway.assign({ settings: [`choice=${picked.id}`], app: push.topic, category }));
+    if (picked) await this.#try(() => gateway.assign({ settings: [`permission=${picked.id}`], app: push.topic, category }));
   }
 
   /** Ends the marketing of the app of a push, after the user has confirmed it. */

@@ -19,7 +19,7 @@ export function bindings({ screen, hasEntry, isUnread, hasLink, hasMarketing, ha
     add(["y"], "copy", "copy");
     add(["a"], "report as advertising", "reportAd");
     add(["z"], "show again later", "snooze");
-    if (hasNewCategory) add(["c"], "choose for the new category", "chooseCategory");
+    if (hasNewCategory) add(["c"], "choose for the new category", "permitCategory");
     if (hasMarketing) add(["x"], "unsubscribe", "unsubscribe");
   }
   if (screen === "center") add(["D"], "clear all", "clearAll");

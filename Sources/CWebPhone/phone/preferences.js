@@ -49,7 +49,7 @@ const ofCategory = ["badge", "sound", "alert"].map((name) => [
   choice(["inherit", "on", "off"], (value) => (value === true ? "on" : value === false ? "off" : "inherit")),
   "Inherit takes the setting of the app.",
 ]).concat([[
-  "choice", "choice", "Choice", choice(["new", "show", "quiet", "off"], (value) => value ?? "new"),
+  "permission", "permission", "Permission", choice(["new", "show", "quiet", "off"], (value) => value ?? "new"),
   "Show, quiet or off; new is quiet where the new categories of the app start so.",
 ]]);
 

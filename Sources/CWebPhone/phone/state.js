@@ -283,7 +283,8 @@ export function standsAlone({ push }) {
 /** Returns the new category of a push about which the user has not decided; null for any other push. */
 export function undecidedCategory(state, push) {
   const choices = state.preferences.apps?.[push.topic]?.categories?.[push.newCategory];
-  return push.newCategory && !Object.values(choices ?? {}).some((value) => value !== null) ? push.newCategory : null;
+  const isDecided = choices && (choices.permission != null || choices.alert === true || choices.sound === true);
+  return push.newCategory && !isDecided ? push.newCategory : null;
 }
 
 /** Returns true if the app of a push sends marketing, and the user has not unsubscribed from it. */

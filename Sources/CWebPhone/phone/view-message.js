@@ -51,7 +51,7 @@ class Message extends View {
       el("div.actions", {},
         button("Clear", () => this.phone.command("clear"), { className: "destructive" }),
         button("Copy", () => this.phone.command("copy")), alert ? button("Later …", () => this.phone.command("snooze")) : "", alert ? button("Report as Advertising", () => this.phone.command("reportAd")) : "",
-        undecidedCategory(state, push) ? button("New Category …", () => this.phone.command("chooseCategory"), { className: "primary" }) : "",
+        undecidedCategory(state, push) ? button("New Category …", () => this.phone.command("permitCategory"), { className: "primary" }) : "",
         offersUnsubscribing(state, push) ? button("Unsubscribe …", () => this.phone.command("unsubscribe")) : ""),
       el("details", { ontoggle: (event) => event.target.open && this.#load(push) }, el("summary", {}, "The way of this push"), this.#steps.list),
       el("details", { open: this.phone.place.showsPayload }, el("summary", {}, "Payload"), el("pre", { dir: "ltr", tabIndex: 0 }, plain(push.payload))));

@@ -228,10 +228,10 @@ extension PhoneModel {
     ]
   }
 
-  /// The binding for the choice about the new category of a push; empty if there is none to make.
+  /// The binding for the permission of the new category of a push; empty if the category has one.
   private func choosing(_ push: DevicePush) -> [KeyBinding] {
     undecidedCategory(of: push) == nil
-      ? [] : [KeyBinding("c", "new category …", .chooseCategory, keys: [.character("c")])]
+      ? [] : [KeyBinding("c", "new category …", .permitCategory, keys: [.character("c")])]
   }
 
   /// The binding that ends the marketing of the push's app; empty if it sends none.

@@ -185,7 +185,7 @@ struct ActionSheet: Sendable, Equatable {
     /// The end of the marketing of the app of the alert on screen, or of an entry of the center.
     case unsubscribeAlert(DevicePush)
     case unsubscribeEntry(DevicePush)
-    /// The choice about a new category of an app.
+    /// The permission of a new category of an app.
     case category(String, topic: String)
     case clearAll
     /// The loss of changed settings or of a written push, which the user must confirm (M5).

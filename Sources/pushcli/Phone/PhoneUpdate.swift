@@ -137,7 +137,7 @@ extension PhoneModel: ProgramModel {
     case .closeAlerts: askWhichToClose()
     case .snooze: askHowLong()
     case .unsubscribe: askToUnsubscribe()
-    case .chooseCategory: askAboutCategory()
+    case .permitCategory: askAboutCategory()
     case .leaveAlert: return leaveAlert()
     case .mark: mark()
     case .read: read()

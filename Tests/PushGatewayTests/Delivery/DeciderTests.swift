@@ -183,7 +183,7 @@ import Testing
       $0.payload = #"{"aps":{"alert":"B","category":"NEW"}}"#
       $0.app = App(id: 1, topic: topic, name: "News", icon: "📰", policyMode: .enforce, knownCategories: ["CHAT"])
       ($0.parts, $0.asked) = ("c", "alert; category NEW")
-      $0.suppressed = "alert N10 apps/\(topic)/categories/NEW/choice"
+      $0.suppressed = "alert N10 apps/\(topic)/categories/NEW/permission"
     },
     Situation("a known category of an app that starts new ones quiet") {
       $0.payload = #"{"aps":{"alert":"B","category":"CHAT"}}"#
