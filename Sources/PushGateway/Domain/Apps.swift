@@ -40,7 +40,7 @@ struct Apps: Sendable {
       policyMode: policyMode ?? known?.policyMode ?? .enforce, isStrict: isStrict ?? known?.isStrict ?? false,
       ads: ads ?? known?.ads ?? .standard, team: team ?? (known == nil ? teams.first : known?.team))
     guard let startsQuiet, startsQuiet != (app.knownCategories != nil) else { return app }
-    let categories = startsQuiet ? try await usedCategories(of: app) : nil
+    let categories = try await startsQuiet ? usedCategories(of: app) : nil
     try await registrations.setKnownCategories(categories, of: app.id)
     return app.with(knownCategories: categories)
   }

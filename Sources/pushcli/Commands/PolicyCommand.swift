@@ -74,7 +74,8 @@ struct PolicyExplain: AsyncParsableCommand {
     let decision = Policy.decide(
       parsed.notification, topic: topic, preferences: preferences, device: condition,
       at: .gateway(seconds), recentAlerts: recent,
-      isAdvertisement: verdict != .pass, isMarketing: parsed.isMarketing)
+      isAdvertisement: verdict != .pass, isMarketing: parsed.isMarketing,
+      isNewCategory: parsed.notification.category.map { app?.isNew($0) ?? false } ?? false)
     if app?.ads == "refuse", parsed.isMarketing,
       let violation = preferences.marketingViolation(by: parsed.notification, topic: topic)
     {
@@ -106,11 +107,17 @@ struct PolicyExplain: AsyncParsableCommand {
     var topic: String
     var policyMode: String
     var ads: String?
+    /// The categories that do not start quiet; nil: no category does.
+    var knownCategories: [String]?
 
     enum CodingKeys: String, CodingKey {
       case topic, ads
       case policyMode = "policy_mode"
+      case knownCategories = "known_categories"
     }
+
+    /// Returns true if new categories start quiet, and this one is new (N10).
+    func isNew(_ category: String) -> Bool { knownCategories.map { !$0.contains(category) } ?? false }
 
     /// Returns the detector's verdict on the push, if the app's mode and the user's preference permit it (A9).
     func verdict(on push: ParsedPayload, for preferences: Preferences) -> AdAssessment.Outcome {

@@ -151,8 +151,9 @@ extension PhoneModel {
     let copy = KeyBinding("y", "copy", .copy, keys: [.character("y")])
     let report =
       push.presentation.listed == nil ? [] : [KeyBinding("a", "report ad", .reportAd, keys: [.character("a")])]
-    return link + [copy] + report + (push.presentation.listed == nil ? [] : [Self.snoozing])
-      + choosing(push) + unsubscribing(push)
+    let snooze = push.presentation.listed == nil ? [] : [Self.snoozing]
+    let preferences: [KeyBinding] = choosing(push) + unsubscribing(push)
+    return link + [copy] + report + snooze + preferences
   }
 
   private static func searchBindings(except taken: [KeyBinding]) -> [KeyBinding] {
@@ -251,6 +252,7 @@ extension PhoneModel {
     let scrolling = isLong ? Self.scrolling : []
     let unsubscribing = unsubscribing(group.first.push)
     let rest = several + scrolling + [home, Self.snoozing] + unsubscribing
+    let last: [KeyBinding] = unsubscribing + scrolling.dropFirst()
     let choices = group.choices
     if choices.count == 1 {
       let keys: [Key] = [.return, .escape, .character("o"), .character("c"), .character(" ")]
@@ -264,6 +266,6 @@ extension PhoneModel {
       KeyBinding("↵", "press", .pressFocused, keys: [.return]),
       KeyBinding("←→", "focus", [.left: .focus(-1), .right: .focus(1), .tab: .focus(1), .backTab: .focus(-1)]), home,
       Self.snoozing,
-    ] + unsubscribing + scrolling.dropFirst()
+    ] + last
   }
 }

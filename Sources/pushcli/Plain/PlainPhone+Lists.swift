@@ -155,8 +155,9 @@ extension PlainPhone {
 
   /// Ends the marketing of the app of a push; without a number, of the alert that is asked or the push that was read last.
   mutating func unsubscribe(_ number: Int?) -> [PhoneEffect] {
-    let asked = number == nil ? phone.alerts.first?.push : nil
-    guard let push = asked ?? entry(number)?.push else { return [] }
+    var found = number == nil ? phone.alerts.first?.push : nil
+    if found == nil { found = entry(number)?.push }
+    guard let push = found else { return [] }
     guard phone.offersUnsubscribing(from: push) else {
       return refuse("\(push.app.name) sends no marketing, or its marketing is off already")
     }
