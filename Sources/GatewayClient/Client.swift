@@ -27,6 +27,8 @@ package final class Client: Sendable {
     package var apnsUniqueID: String?
     /// The `apns-deliver-at`, unchanged: the push is scheduled.
     package var apnsDeliverAt: String?
+    /// The `apns-marketing`: `unsubscribed` if the recipient wants no marketing of the app.
+    package var apnsMarketing: String?
     /// The seconds of `retry-after`, at most ``maximumRetryTime``; nil without the field.
     package var retryAfter: Int?
 
@@ -309,6 +311,7 @@ package final class ClientCore: HTTP2SessionDelegate {
       status: stream.message.text(.status).flatMap(Int.init) ?? 0, body: stream.message.body,
       apnsID: stream.message.text(.apnsID) ?? stream.message.text(.apnsRequestID),
       apnsUniqueID: stream.message.text(.apnsUniqueID), apnsDeliverAt: stream.message.text(.apnsDeliverAt),
+      apnsMarketing: stream.message.text(.apnsMarketing),
       retryAfter: stream.message.text(.retryAfter).flatMap(Int.init).map {
         min(max(0, $0), Client.Answer.maximumRetryTime)
       })

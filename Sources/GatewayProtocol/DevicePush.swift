@@ -7,9 +7,11 @@ package struct DeviceApp: Sendable, Equatable {
   package var name: String
   /// One emoji or two letters.
   package var icon: String
+  /// True if the app sends marketing: its alerts offer to unsubscribe.
+  package var sendsMarketing: Bool
 
-  package init(topic: String, name: String, icon: String) {
-    (self.topic, self.name, self.icon) = (topic, name, icon)
+  package init(topic: String, name: String, icon: String, sendsMarketing: Bool = false) {
+    (self.topic, self.name, self.icon, self.sendsMarketing) = (topic, name, icon, sendsMarketing)
   }
 }
 
@@ -80,6 +82,7 @@ extension DeviceApp {
     topic = element["topic"]?.string ?? ""
     name = element["name"]?.string ?? topic
     icon = element["icon"]?.string ?? ""
+    sendsMarketing = element["marketing"]?.boolean == true
   }
 
   /// Appends apps as a JSON list, whose elements ``init(_:)`` reads.
@@ -92,7 +95,7 @@ extension DeviceApp {
       appendJSONString(app.name, to: &bytes)
       append(#","icon":"#, to: &bytes)
       appendJSONString(app.icon, to: &bytes)
-      append("}", to: &bytes)
+      append(app.sendsMarketing ? #","marketing":true}"# : "}", to: &bytes)
     }
     append("]", to: &bytes)
   }
@@ -114,7 +117,7 @@ extension DevicePush {
     (seq, id, line) = (header.seq, header.id, bytes)
     app = DeviceApp(
       topic: header.topic, name: root["app"]?["name"]?.string ?? header.topic,
-      icon: root["app"]?["icon"]?.string ?? "")
+      icon: root["app"]?["icon"]?.string ?? "", sendsMarketing: root["app"]?["marketing"]?.boolean == true)
     received = Date(timeIntervalSince1970: Double(Timestamp.read(header.received.utf8) ?? 0) / 1000)
     (collapseID, threadID) = (root["collapse"]?.string ?? "", aps?["thread-id"]?.string ?? "")
     (presentation, asked) = (Presentation(root["presentation"]), DevicePush.parts(askedIn: aps))
@@ -144,6 +147,7 @@ extension Presentation {
     if let center = element?["center"] { self.center = AlertPresentation(center) }
     if let center = element?["centre"] { self.center = AlertPresentation(center) }
     budget = element?["budget"]?.count
+    newCategory = element?["new_category"]?.string
     guard let held = element?["held"], let by = held["by"]?.string.flatMap(Deferral.Reason.init) else { return }
     self.held = Deferral(
       by: by, until: held["until"]?.integer.map { Int64($0) }, relevance: held["relevance"]?.double ?? 0)

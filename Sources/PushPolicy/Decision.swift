@@ -29,7 +29,7 @@ package struct Decision: Sendable, Equatable {
 
     /// True if a preference of the user removed the part permanently. An alert that a condition removed is in the
     /// notification center, and may be shown later.
-    package var isRefusal: Bool { [.n4, .n5, .n6, .a9].contains(rule) }
+    package var isRefusal: Bool { [.n4, .n5, .n6, .a9, .n9].contains(rule) }
 
     /// Returns the refusal because of which no part of a push can ever be shown; `nil` if a part is shown, or may be
     /// later.
@@ -65,6 +65,8 @@ package struct Presentation: Sendable, Equatable, Codable {
   /// The maximum number of alerts an hour, if the alert is in the notification center because it exceeds it; else
   /// `nil`.
   package var budget: Int?
+  /// The category, if the alert is in the notification center because the category is new: the user has to choose.
+  package var newCategory: String?
 
   package init(
     badge: Int? = nil, sound: String? = nil, alert: AlertPresentation? = nil,
@@ -83,6 +85,7 @@ package struct Presentation: Sendable, Equatable, Codable {
     case badge, sound, alert
     case center = "centre"
     case held, budget
+    case newCategory = "new_category"
   }
 
   /// True if nothing is presented.

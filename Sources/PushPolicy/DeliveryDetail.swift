@@ -122,7 +122,7 @@ extension DeliveryDetail {
 extension DeliveryDetail: Codable {
   /// The members of all cases; a detail has those of its case.
   fileprivate enum Key: String, CodingKey {
-    case fact, asked, level, silent, focus, category, removed, rule, pointer, message, evidence
+    case fact, asked, level, silent, marketing, focus, category, removed, rule, pointer, message, evidence
     case status, reason, topic
     case channel, held, scheduled, repeated, presented, action, fault, effect, traceparent, by, lost, since, words
     case isReportOnly = "report_only"
@@ -152,6 +152,7 @@ extension DeliveryDetail: Codable {
       object.write(.asked, asked.parts)
       if asked.level != .active { object.write(.level, asked.level.rawValue) }
       if asked.device.isSilent { object.write(.silent, true) }
+      if asked.isMarketing { object.write(.marketing, true) }
       if let focus = asked.device.focus { object.write(.focus, focus) }
       if let category = asked.category { object.write(.category, category) }
     case .removed(let removals): object.write(.removed, removals)
@@ -197,7 +198,7 @@ extension DeliveryDetail: Codable {
       self = .asked(
         RequestedPresentation(
           parts, level: try read(.level) ?? .active, category: try read(.category),
-          isSilent: try read(.silent) ?? false, focus: try read(.focus)))
+          isSilent: try read(.silent) ?? false, focus: try read(.focus), isMarketing: try read(.marketing) ?? false))
     } else if let removed: [Decision.Removal] = try read(.removed) {
       self = .removed(removed)
     } else if let reason: String = try read(.reason) {

@@ -19,8 +19,11 @@ extension String {
   static let maximumEvidenceSize = 40
 
   /// The text as a short JSON string literal.
-  var evidence: String {
-    let start = unicodeScalars.prefix(Self.maximumEvidenceSize)
+  var evidence: String { evidence(upTo: Self.maximumEvidenceSize) }
+
+  /// Returns the text as a JSON string literal with at most `size` Unicode scalars.
+  func evidence(upTo size: Int) -> String {
+    let start = unicodeScalars.prefix(size)
     var literal: [UInt8] = []
     appendJSONString(start.endIndex == endIndex ? self : String(start) + "…", to: &literal)
     return String(decoding: literal, as: UTF8.self)

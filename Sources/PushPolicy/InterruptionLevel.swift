@@ -22,6 +22,8 @@ package enum SuppressionCondition: String, Sendable, CaseIterable {
   case always
   /// The app is on probation.
   case provisional
+  /// The category is new and starts quiet, or the user keeps it quiet.
+  case category
   /// The app's pushes are deferred to the summary.
   case summary
   case quietHours = "quiet hours"
@@ -69,6 +71,8 @@ extension SuppressionCondition {
     case (_, .passive): .badge
     case (.always, .active), (.always, .timeSensitive), (_, .critical): .all
     case (.provisional, .active), (.provisional, .timeSensitive): .badge
+    case (.category, .active): .badge
+    case (.category, .timeSensitive): .all
     case (.summary, .active): .badge
     case (.quietHours, .active): .badge
     case (.focus, .active): .badge

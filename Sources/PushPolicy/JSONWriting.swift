@@ -54,6 +54,11 @@ extension Presentation {
       append("\"budget\":", to: &bytes)
       bytes.append(contentsOf: String(budget).utf8)
     }
+    if let newCategory {
+      separate()
+      append("\"new_category\":", to: &bytes)
+      appendJSONString(newCategory, to: &bytes)
+    }
     append("}", to: &bytes)
   }
 }

@@ -6,9 +6,14 @@ package struct ParsedPayload: Sendable, Equatable {
   package var violations: [Violation]
   /// All values of `aps` with a wrong type, in the order of the payload; usually empty.
   package var faults: [SchemaError]
+  /// True if the sender declares the push as marketing: `"marketing": true` beside `aps`.
+  package var isMarketing: Bool
 
-  package init(notification: PushNotification, violations: [Violation] = [], faults: [SchemaError] = []) {
+  package init(
+    notification: PushNotification, violations: [Violation] = [], faults: [SchemaError] = [], isMarketing: Bool = false
+  ) {
     (self.notification, self.violations, self.faults) = (notification, violations, faults)
+    self.isMarketing = isMarketing
   }
 }
 
@@ -46,10 +51,15 @@ extension ParsedPayload {
   fileprivate init(_ root: JSONElement) {
     self.init(notification: PushNotification())
     root.visitMembers { key, value in
-      guard case "aps" = key else { return }
-      guard value.kind == .object else { return faults.append(APSSchema.fault(ofRoot: value)) }
-      notification = PushNotification()
-      notification.read(aps: value, violations: &violations, faults: &faults)
+      switch key {
+      case "aps":
+        guard value.kind == .object else { return faults.append(APSSchema.fault(ofRoot: value)) }
+        notification = PushNotification()
+        notification.read(aps: value, violations: &violations, faults: &faults)
+      // One declaration is enough, also if the key is repeated.
+      case "marketing": if value.boolean == true { isMarketing = true }
+      default: break
+      }
     }
   }
 }

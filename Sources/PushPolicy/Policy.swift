@@ -12,7 +12,7 @@ package enum Policy {
 
   /// Returns the parts of `notification` that are presented, and for each other part the first rule that removed it.
   ///
-  /// The rules are checked in the order N4, N5 and N6, A9, then the conditions in the order of
+  /// The rules are checked in the order N4, N5 and N6, A9, N9, then the conditions in the order of
   /// ``SuppressionCondition``. A preference for a category takes precedence over the preference for that part of the
   /// app. The app's `notifications` and the preferences for all apps take precedence over both. An alert that may not
   /// interrupt goes to the notification center.
@@ -25,6 +25,8 @@ package enum Policy {
   ///     needed.
   ///   - isCatchingUp: true if the device was away and receives pending pushes.
   ///   - isAdvertisement: true if the texts are advertising (``AdDetector``).
+  ///   - isNewCategory: true if new categories of the app start quiet, and this one is new.
+  ///   - isMarketing: true if the sender declares the push as marketing.
   ///   - isQuestion: true for a question whose sender waits for the answer (`pushcli ask`).
   package static func decide(
     _ notification: PushNotification,
@@ -36,6 +38,8 @@ package enum Policy {
     recentAlerts: @autoclosure () -> Int = 0,
     isCatchingUp: Bool = false,
     isAdvertisement: Bool = false,
+    isMarketing: Bool = false,
+    isNewCategory: Bool = false,
     isQuestion: Bool = false
   ) -> Decision {
     let app = preferences.apps[topic]
@@ -49,23 +53,30 @@ package enum Policy {
         of: app, for: notification, isQuestion: isQuestion, received: received, at: moment.seconds,
         isCatchingUp: isCatchingUp)
     }
+    let isUndecided = isNewCategory && !isQuestion && category?.isNew != false
+    let isQuietCategory = isUndecided || category?.permission == .quiet
     let isOverBudget = quota.map { recentAlerts() >= $0.count } ?? false
     // Usually no condition can apply, and none has to be checked.
     let mayHoldBack =
-      isOverBudget || level == .passive || device.isSilent || device.focus != nil || !preferences.quietHours.isEmpty
-      || app?.delivery == .summary || app?.provisional == true
+      isOverBudget || isQuietCategory || level == .passive || device.isSilent || device.focus != nil
+      || !preferences.quietHours.isEmpty || app?.delivery == .summary || app?.provisional == true
     let suppression =
       mayHoldBack
       ? Suppression(
-        level: level, topic: topic, app: app, preferences: preferences, device: device, moment: moment,
+        level: level, topic: topic, app: app, quietCategory: isQuietCategory ? notification.category : nil,
+        preferences: preferences, device: device, moment: moment,
         exhausted: isOverBudget ? quota : nil, isCatchingUp: isCatchingUp) : nil
-    /// Returns the removal of this part by a preference or as advertising, independent of the conditions.
+    /// Returns the removal of this part by a preference, as advertising or as marketing, independent of the conditions.
     func prohibition(of part: Part) -> Decision.Removal? {
       if let choice = choice(against: part, topic, app, notification.category, category, preferences) {
         return Decision.Removal(part: part, rule: choice.rule, setting: choice.setting)
       }
-      guard isAdvertisement, part != .badge, app?.advertising != true else { return nil }
-      return Decision.Removal(part: part, rule: .a9, setting: "apps/\(topic)/advertising")
+      if part == .badge { return nil }
+      if isAdvertisement, app?.advertising != true {
+        return Decision.Removal(part: part, rule: .a9, setting: "apps/\(topic)/advertising")
+      }
+      guard isMarketing, !preferences.allowsMarketing(of: topic) else { return nil }
+      return Decision.Removal(part: part, rule: .n9, setting: "apps/\(topic)/marketing")
     }
 
     var decision = Decision()
@@ -92,6 +103,7 @@ package enum Policy {
       } else if let suppression, let removal = suppression.removal(of: .alert) {
         decision.removed.append(removal)
         decision.presentation.center = presentation
+        if isUndecided, removal.rule == .n10 { decision.presentation.newCategory = notification.category }
         decision.presentation.budget = suppression.budget(behind: removal)
         decision.presentation.held = suppression.deferral(received: received, relevance: notification.relevanceScore)
       } else {
@@ -127,6 +139,7 @@ package enum Policy {
     if !preferences.parts[part] { return (.n4, part.rawValue) }
     guard let app else { return nil }
     if !app.notifications { return (.n5, "apps/\(topic)/notifications") }
+    if choices?.permission == .off { return (.n6, "apps/\(topic)/categories/\(category ?? "")/permission") }
     switch choices?[part] {
     case true?: return nil
     case false?: return (.n6, "apps/\(topic)/categories/\(category ?? "")/\(part.rawValue)")
@@ -139,6 +152,8 @@ package enum Policy {
     let level: InterruptionLevel
     let topic: String
     let app: AppPreferences?
+    /// The category of the push if it is quiet; else nil.
+    let quietCategory: String?
     let preferences: Preferences
     let device: DeviceState
     let moment: ZonedTime
@@ -160,6 +175,7 @@ package enum Policy {
       switch condition {
       case .always: return (.a8, "interruption-level")
       case .provisional: return app?.provisional == true ? (.n7, "apps/\(topic)/provisional") : nil
+      case .category: return quietCategory.map { (.n10, "apps/\(topic)/categories/\($0)/permission") }
       case .summary: return isSummarized ? (.n7, "apps/\(topic)/delivery") : nil
       case .quietHours:
         guard let index = preferences.quietHours.firstIndex(where: { $0.contains(moment) }) else { return nil }

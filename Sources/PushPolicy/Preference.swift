@@ -79,6 +79,16 @@ extension Preference {
       app: PreferenceSlot(
         \.advertising, .either("allow", "refuse"), refusal: "the app may not advertise", remark: "advertising")),
     Preference(
+      "marketing", title: "Marketing",
+      help: "whether pushes that their sender declares as marketing may alert; `off` for an app unsubscribes from them",
+      everything: PreferenceSlot(\.marketing, .isOn, remark: "marketing"),
+      app: PreferenceSlot(
+        \.marketing, .isOnOrInherited, refusal: "marketing of the app is off", remark: "marketing VALUE"
+      ) { app in
+        // The app may no longer advertise without a declaration, either.
+        if app.marketing == false { app.advertising = false }
+      }),
+    Preference(
       "budget", key: "alert_budget", title: "Alerts an Hour",
       help:
         "alerts an hour; further alerts are in the center only. By default \(AlertBudget.standardCount), not counting "
@@ -92,6 +102,10 @@ extension Preference {
       app: PreferenceSlot(
         \.provisional, .either("on", "keep", letting: "keep"), refusal: "the app is on probation", remark: "provisional"
       )),
+    Preference(
+      "permission", title: "Permission",
+      help: "`show`; `quiet`: in the center only; `off`; `new`: not chosen yet, and quiet if the app's new ones are",
+      category: PreferenceSlot(\.permission, .categoryPermission, refusal: "the category is VALUE", remark: "VALUE")),
   ]
 
   private static func part(_ part: Part, _ title: String, help: String) -> Preference {

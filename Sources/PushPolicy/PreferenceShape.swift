@@ -1,6 +1,6 @@
 /// The allowed JSON values of a preference.
 indirect enum Shape: Sendable {
-  case bool, boolOrNull, budget, delivery, logText, summary, window, topic
+  case bool, boolOrNull, budget, categoryPermission, delivery, logText, summary, window, topic
   /// An array with a maximum number of elements.
   case list(Shape, maximum: Int)
   /// An object with any names, and values of one shape.
@@ -69,6 +69,7 @@ indirect enum Shape: Sendable {
     case .bool: value.kind == .bool
     case .boolOrNull: value.kind == .bool || value.kind == .null
     case .budget: value.kind == .null || value.integer.map((0...AppPreferences.maximumBudget).contains) ?? false
+    case .categoryPermission: value.kind == .null || value.string.flatMap(CategoryPermission.init) != nil
     case .delivery: value.string.flatMap(Delivery.init) != nil
     case .logText: value.string.flatMap(LogText.init) != nil
     case .summary: value.string.flatMap(SummaryTimes.init(_:)) != nil
@@ -83,6 +84,7 @@ indirect enum Shape: Sendable {
     case .bool: "true or false"
     case .boolOrNull: "true, false or null"
     case .budget: "a whole number from 0 to \(AppPreferences.maximumBudget), or null"
+    case .categoryPermission: "\"show\", \"quiet\", \"off\" or null"
     case .delivery: "\"now\" or \"summary\""
     case .logText: "\"off\", \"devices\" or \"senders\""
     case .summary: "times such as \"08:00,18:00 Europe/Berlin\""

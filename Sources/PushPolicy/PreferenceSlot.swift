@@ -190,6 +190,23 @@ extension PreferenceType<Delivery> {
   }
 }
 
+extension PreferenceType<CategoryPermission?> {
+  static var categoryPermission: Self {
+    PreferenceType(
+      values: ["new"] + CategoryPermission.allCases.map(\.rawValue), shape: .categoryPermission, letting: "show",
+      expected: "show, quiet, off or new", text: { $0?.rawValue ?? "new" },
+      read: { _, text in
+        switch text {
+        case "new": .some(nil)
+        case "show": .some(.show)
+        case "quiet": .some(.quiet)
+        case "off": .some(.off)
+        default: nil
+        }
+      })
+  }
+}
+
 extension PreferenceType<SummaryTimes> {
   static var times: Self {
     PreferenceType(

@@ -20,6 +20,8 @@ package struct Preferences: Sendable, Equatable {
   package var summary = SummaryTimes()
   /// The readers of the delivery log who find a push by its text.
   package var logText = LogText.devices
+  /// True if apps without a preference of their own may show marketing (N9).
+  package var marketing = false
 
   package init() {}
 }
@@ -71,6 +73,8 @@ package struct AppPreferences: Sendable, Equatable {
   package var categories: [String: CategoryPreferences] = [:]
   /// True if the app's alerts may advertise (A9).
   package var advertising = false
+  /// True if the app may show marketing, false if the user has unsubscribed from it; nil inherits from everything (N9).
+  package var marketing: Bool?
   /// True if the app's time-sensitive pushes break through quiet hours and Focus.
   package var timeSensitive = false
   /// True if the app's critical pushes break through everything, including the silent switch (S4).
@@ -95,6 +99,8 @@ package struct CategoryPreferences: Sendable, Equatable {
   package var badge: Bool?
   package var sound: Bool?
   package var alert: Bool?
+  /// The permission that the user has given to a new category; nil: none yet (N10).
+  package var permission: CategoryPermission?
 
   package init() {}
 
@@ -115,6 +121,22 @@ package struct CategoryPreferences: Sendable, Equatable {
       }
     }
   }
+}
+
+/// The permission of a category that was new (N10).
+package enum CategoryPermission: String, Sendable, Codable, CaseIterable {
+  /// Its pushes may interrupt.
+  case show
+  /// Its pushes are in the notification center only.
+  case quiet
+  /// Its pushes show nothing.
+  case off
+}
+
+extension CategoryPreferences {
+  /// True if the user has not decided, and has not allowed the category an alert or a sound. A part that is turned off does
+  /// not permit the others.
+  package var isNew: Bool { permission == nil && alert != true && sound != true }
 }
 
 extension Preferences {

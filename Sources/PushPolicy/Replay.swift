@@ -28,6 +28,12 @@ package struct Replay {
     /// This is unknown, and so false, for a push that another preference removed, or whose app was allowed to
     /// advertise.
     var isAdvertisement: Bool { removed.contains { $0.rule == .a9 } }
+
+    /// True if the push was treated as one of a new category.
+    var isNewCategory: Bool { removed.contains { $0.rule == .n10 } }
+
+    /// True if the sender declared the push as marketing.
+    var isMarketing: Bool { asked.isMarketing || removed.contains { $0.rule == .n9 } }
   }
 
   /// The result for one push with the other preferences.
@@ -67,7 +73,8 @@ package struct Replay {
     let decision = Policy.decide(
       push, topic: delivery.topic, preferences: preferences, device: delivery.asked.device,
       at: ZonedTime(seconds: delivery.at, offset: offset), received: delivery.received, recentAlerts: recent,
-      isCatchingUp: isCatchingUp, isAdvertisement: delivery.isAdvertisement, isQuestion: isQuestion)
+      isCatchingUp: isCatchingUp, isAdvertisement: delivery.isAdvertisement, isMarketing: delivery.isMarketing,
+      isNewCategory: delivery.isNewCategory, isQuestion: isQuestion)
     let presented = delivery.asked.parts.filter { part in !decision.removed.contains { $0.part == part } }
     if decision.isAlertCounted {
       histories[delivery.topic, default: AlertHistory()].note(delivery.id, at: delivery.at)

@@ -2,16 +2,19 @@
 /// decision.
 ///
 /// The text is `badge sound alert`, followed by the values that are not the default, each after a semicolon: the
-/// level, `silent`, `focus NAME`, `category NAME`.
+/// level, `silent`, `marketing`, `focus NAME`, `category NAME`.
 package struct RequestedPresentation: Sendable, Equatable, CustomStringConvertible {
   private var asked: PartSet
   /// The level that the sender requests; a critical sound makes it critical.
   package var level: InterruptionLevel
   package var category: String?
   package var device: Policy.DeviceState
+  /// True if the sender declares the push as marketing.
+  package var isMarketing: Bool
 
-  package init(_ push: PushNotification, on device: Policy.DeviceState) {
+  package init(_ push: PushNotification, on device: Policy.DeviceState, isMarketing: Bool = false) {
     level = push.claimedLevel
+    self.isMarketing = isMarketing
     asked = []
     if push.badge != nil { asked.insert(.badge) }
     if case .some = push.sound { asked.insert(.sound) }
@@ -20,7 +23,11 @@ package struct RequestedPresentation: Sendable, Equatable, CustomStringConvertib
     self.device = device
   }
 
-  init(_ parts: [Part], level: InterruptionLevel, category: String?, isSilent: Bool, focus: String?) {
+  init(
+    _ parts: [Part], level: InterruptionLevel, category: String?, isSilent: Bool, focus: String?,
+    isMarketing: Bool = false
+  ) {
+    self.isMarketing = isMarketing
     asked = PartSet(parts.map { PartSet($0) })
     (self.level, self.category) = (level, category)
     device = .init()
@@ -29,7 +36,8 @@ package struct RequestedPresentation: Sendable, Equatable, CustomStringConvertib
 
   /// The bits of the requested parts if all other values are the default; else nil.
   var usualParts: UInt8? {
-    level == .active && category == nil && !device.isSilent && device.focus == nil ? asked.rawValue : nil
+    level == .active && category == nil && !device.isSilent && device.focus == nil && !isMarketing
+      ? asked.rawValue : nil
   }
 
   /// Makes a request of these parts with all other values as the default; `nil` for invalid bits.
@@ -43,10 +51,11 @@ package struct RequestedPresentation: Sendable, Equatable, CustomStringConvertib
   package var description: String {
     // The eight texts with only default values are precomputed.
     let words = RequestedPresentation.words[Int(asked.rawValue)]
-    guard level != .active || category != nil || device != .init() else { return words }
+    guard level != .active || category != nil || device != .init() || isMarketing else { return words }
     var fields = [words]
     if level != .active { fields.append(level.rawValue) }
     if device.isSilent { fields.append("silent") }
+    if isMarketing { fields.append("marketing") }
     if let focus = device.focus { fields.append("focus " + focus.replacing(";", with: ",")) }
     if let category { fields.append("category " + category) }
     return fields.joined(separator: "; ")
@@ -78,12 +87,14 @@ package struct RequestedPresentation: Sendable, Equatable, CustomStringConvertib
     }
     guard let words = field(), let bits = RequestedPresentation.words.firstIndex(of: String(words)) else { return nil }
     asked = PartSet(rawValue: UInt8(bits))
-    (level, category, device) = (.active, nil, .init())
+    (level, category, device, isMarketing) = (.active, nil, .init(), false)
     while let field = field() {
       if let level = InterruptionLevel(rawValue: String(field)) {
         self.level = level
       } else if field == "silent" {
         device.isSilent = true
+      } else if field == "marketing" {
+        isMarketing = true
       } else if field.hasPrefix("focus ") {
         device.focus = String(field.dropFirst(6))
       } else if field.hasPrefix("category ") {

@@ -22,6 +22,10 @@ package enum Rule: String, Sendable, Codable, CaseIterable {
   case n6 = "N6"
   /// A sender never overrides a preference: quiet hours, Focus, summary, an app on probation.
   case n7 = "N7"
+  /// Marketing is shown only to users who have turned it on, for everything or for the app.
+  case n9 = "N9"
+  /// A new category of an app starts quiet until the user has chosen; a category that the user keeps quiet stays so.
+  case n10 = "N10"
 }
 
 /// A sender's violation of a rule that the gateway enforces: the push is refused, and the sender gets the reason.

@@ -16,6 +16,11 @@ package final class App: Sendable, Codable {
   package let isStrict: Bool
   /// The treatment of the app's advertising alerts.
   package let ads: AdMode
+  /// True if a sender has declared a push of the app as marketing: its alerts offer to unsubscribe.
+  package let sendsMarketing: Bool
+  /// The categories that do not start quiet, sorted; nil: no category does (N10).
+  package let knownCategories: [String]?
+  private let known: Set<String>
   /// The team whose keys may push to the app; nil: the keys of every team.
   package let team: String?
   /// The JSON members that name the app in lines to devices, `"topic":…,"app":{…}`: made once, and written
@@ -24,6 +29,8 @@ package final class App: Sendable, Codable {
 
   package enum CodingKeys: String, CodingKey {
     case topic, name, icon, ads
+    case sendsMarketing = "marketing"
+    case knownCategories = "known_categories"
     case policyMode = "policy_mode"
     case isStrict = "strict"
     case team = "team_id"
@@ -31,17 +38,21 @@ package final class App: Sendable, Codable {
 
   package init(
     id: AppID, topic: String, name: String, icon: String, policyMode: PolicyMode, isStrict: Bool = false,
-    ads: AdMode = .standard, team: String? = nil
+    ads: AdMode = .standard, team: String? = nil, sendsMarketing: Bool = false,
+    knownCategories: Set<String>? = nil
   ) {
     (self.id, self.topic, self.name, self.icon) = (id, topic, name, icon)
     (self.policyMode, self.isStrict, self.ads, self.team) = (policyMode, isStrict, ads, team)
+    self.sendsMarketing = sendsMarketing
+    self.knownCategories = knownCategories?.sorted()
+    known = knownCategories ?? []
     var members = Array(#""topic":"#.utf8)
     appendJSONString(topic, to: &members)
     append(#","app":{"name":"#, to: &members)
     appendJSONString(name, to: &members)
     append(#","icon":"#, to: &members)
     appendJSONString(icon, to: &members)
-    append("}", to: &members)
+    append(sendsMarketing ? #","marketing":true}"# : "}", to: &members)
     lineMembers = members
   }
 
@@ -54,7 +65,26 @@ package final class App: Sendable, Codable {
       policyMode: try values.decode(PolicyMode.self, forKey: .policyMode),
       isStrict: try values.decodeIfPresent(Bool.self, forKey: .isStrict) ?? false,
       ads: try values.decodeIfPresent(AdMode.self, forKey: .ads) ?? .standard,
-      team: try values.decodeIfPresent(String.self, forKey: .team))
+      team: try values.decodeIfPresent(String.self, forKey: .team),
+      sendsMarketing: try values.decodeIfPresent(Bool.self, forKey: .sendsMarketing) ?? false,
+      knownCategories: try values.decodeIfPresent(Set<String>.self, forKey: .knownCategories))
+  }
+
+  /// Returns true if new categories of the app start quiet, and this one is new.
+  package func isNew(_ category: String) -> Bool { knownCategories != nil && !known.contains(category) }
+
+  /// Returns the same app with the mark that it sends marketing.
+  package var withMarketing: App {
+    App(
+      id: id, topic: topic, name: name, icon: icon, policyMode: policyMode, isStrict: isStrict, ads: ads, team: team,
+      sendsMarketing: true, knownCategories: knownCategories.map { Set($0) })
+  }
+
+  /// Returns the same app with other categories that do not start quiet; nil: no category does.
+  package func with(knownCategories: Set<String>?) -> App {
+    App(
+      id: id, topic: topic, name: name, icon: icon, policyMode: policyMode, isStrict: isStrict, ads: ads, team: team,
+      sendsMarketing: sendsMarketing, knownCategories: knownCategories)
   }
 }
 

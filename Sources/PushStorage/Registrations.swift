@@ -81,6 +81,12 @@ package protocol Registrations: AnyObject, Sendable {
   func putApp(
     topic: String, name: String, icon: String, policyMode: PolicyMode, isStrict: Bool, ads: AdMode, team: String?
   ) async throws -> App
+  /// Stores that a sender has declared a push of the app as marketing; an unknown app is ignored.
+  func noteMarketing(of app: AppID) async throws
+  /// Lets new categories of an app start quiet, or ends that; an unknown app is ignored.
+  ///
+  /// - Parameter known: the categories that do not start quiet; nil: no category does.
+  func setKnownCategories(_ known: Set<String>?, of app: AppID) async throws
   /// Counts the registrations for an app that are in use at `now`, in milliseconds since 1970.
   func registrationCount(of app: AppID, now: Int64) async throws -> Int
   /// Ends all registrations for an app at `now`, in milliseconds since 1970.

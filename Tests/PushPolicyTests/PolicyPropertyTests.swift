@@ -11,13 +11,16 @@ import Testing
     var received: Int64
     var recentAlerts: Int
     var isCatchingUp: Bool
+    var isMarketing: Bool
+    var isNewCategory: Bool
 
     func decision(_ change: (inout Preferences) -> Void = { _ in }) -> Decision {
       var preferences = preferences
       change(&preferences)
       return Policy.decide(
         push, topic: "a", preferences: preferences, device: device, at: moment, received: received,
-        recentAlerts: recentAlerts, isCatchingUp: isCatchingUp)
+        recentAlerts: recentAlerts, isCatchingUp: isCatchingUp, isMarketing: isMarketing,
+        isNewCategory: isNewCategory)
     }
 
     /// The parts that the push requests. A critical push requests a sound through its level.
@@ -46,6 +49,8 @@ import Testing
       { $0.apps["a", default: .init()].timeSensitive = false },
       { $0.apps["a", default: .init()].critical = false },
       { $0.apps["a", default: .init()].advertising = false },
+      { $0.marketing = false },
+      { $0.apps["a", default: .init()].marketing = false },
       { $0.apps["a", default: .init()].provisional = true },
       { $0.apps["a", default: .init()].delivery = .summary },
       { $0.apps["a", default: .init()].alertBudget = 0 },
@@ -110,6 +115,7 @@ extension PolicyPropertyTests.World {
     var preferences = Preferences()
     preferences.notifications = one([true, true, true, false])
     for part in Part.allCases { preferences.parts[part] = one([true, true, true, false]) }
+    preferences.marketing = one([true, false])
     preferences.quietHours = one([[], [], [QuietWindow(from: 600, to: 60)]])
     preferences.focuses = one([[:], ["work": ["a"]], ["work": []]])
     if one([true, true, false]) {
@@ -119,10 +125,12 @@ extension PolicyPropertyTests.World {
       for category in ["c", "d"] where one([true, false]) {
         var choices = CategoryPreferences()
         for part in Part.allCases { choices[part] = one([true, false, nil]) }
+        choices.permission = one([nil, nil, .show, .quiet, .off])
         app.categories[category] = choices
       }
       app.timeSensitive = one([true, false])
       app.critical = one([true, false])
+      app.marketing = one([nil, true, false])
       app.provisional = one([true, false, false])
       app.delivery = one([.now, .now, .summary])
       app.alertBudget = one([.standard, .unlimited, 0, 3])
@@ -134,6 +142,7 @@ extension PolicyPropertyTests.World {
     let now = Int64.random(in: -4_000_000_000...8_000_000_000, using: &generator)
     return Self(
       push: push, preferences: preferences, device: device, moment: .utc(now),
-      received: now - one([0, 60, 7200]), recentAlerts: one([0, 3, 50]), isCatchingUp: one([true, false]))
+      received: now - one([0, 60, 7200]), recentAlerts: one([0, 3, 50]), isCatchingUp: one([true, false]),
+      isMarketing: one([true, false, false]), isNewCategory: one([true, false, false]))
   }
 }

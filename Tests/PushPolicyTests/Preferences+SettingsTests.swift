@@ -101,13 +101,14 @@ import Testing
     ("badge", nil, nil, #"invalid assignment "badge": write <setting>=<value>, such as badge=off"#),
     (
       "vibrate=on", nil, nil,
-      #"unknown setting "vibrate": write notifications, badge, sound, alert, quiet, summary, focus.NAME or log-text"#
+      #"unknown setting "vibrate": write notifications, badge, sound, alert, quiet, summary, focus.NAME, log-text "#
+        + "or marketing"
     ),
-    ("Badge=on", "a", "c", #"unknown setting "Badge": write badge, sound or alert"#),
+    ("Badge=on", "a", "c", #"unknown setting "Badge": write badge, sound, alert or permission"#),
     (
       "=on", "a", nil,
       #"unknown setting "": write notifications, badge, sound, alert, delivery, time-sensitive, critical, "#
-        + "advertising, budget or provisional"
+        + "advertising, marketing, budget or provisional"
     ),
     ("badge=", nil, nil, #"invalid value "" of badge: write on or off"#),
     ("badge=no", "a", nil, #"invalid value "no" of badge: write on or off"#),
@@ -116,7 +117,7 @@ import Testing
     ("notifications=inherit", "a", nil, "only a category inherits: write notifications=on or notifications=off"),
     (
       "notifications=off", "a", "c",
-      #"the category "c" has no preference notifications: write badge, sound or alert"#
+      #"the category "c" has no preference notifications: write badge, sound, alert or permission"#
     ),
     ("badge=off", nil, "c", #"the category "c" needs the app that it belongs to"#),
     ("advertising=yes", "a", nil, #"invalid value "yes" of advertising: write allow or refuse"#),
@@ -124,10 +125,14 @@ import Testing
     ("critical=on", nil, nil, "critical is a preference for each app: name one"),
     ("quiet=off", "a", nil, "quiet is a preference for all apps: omit the app"),
     ("focus.work=none", "a", nil, "focus is a preference for all apps: omit the app"),
-    ("focus.work=none", "a", "c", #"the category "c" has no preference focus: write badge, sound or alert"#),
+    (
+      "focus.work=none", "a", "c",
+      #"the category "c" has no preference focus: write badge, sound, alert or permission"#
+    ),
     (
       "focus=none", nil, nil,
-      #"unknown setting "focus": write notifications, badge, sound, alert, quiet, summary, focus.NAME or log-text"#
+      #"unknown setting "focus": write notifications, badge, sound, alert, quiet, summary, focus.NAME, log-text "#
+        + "or marketing"
     ),
     ("delivery=later", "a", nil, #"invalid value "later" of delivery: write now or summary"#),
     (

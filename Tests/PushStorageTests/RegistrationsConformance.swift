@@ -502,6 +502,8 @@ struct RegistrationsConformance {
     let other = try await addApp("com.example.mail")
     let (device, _) = try await registrations.enroll(name: "phone", person: nil)
     let token = try await registrations.register(device.id, topic: Self.topic, environment: .development).token
+    try await registrations.noteMarketing(of: app.id)
+    try await registrations.setKnownCategories(["B", "A"], of: app.id)
     let changed = try await registrations.putApp(
       topic: Self.topic, name: "Newer", icon: "M", policyMode: .report, isStrict: true, ads: .off)
     #expect(changed.id == app.id)
@@ -513,10 +515,14 @@ struct RegistrationsConformance {
       for app in found {
         #expect(app?.name == "Newer" && app?.icon == "M" && app?.policyMode == .report)
         #expect(app?.isStrict == true && app?.ads == .off)
+        #expect(app?.sendsMarketing == true && app?.knownCategories == ["A", "B"])
       }
       #expect(home.app(other.id)?.name == "News")
+      #expect(home.app(other.id)?.sendsMarketing == false)
       #expect(home.apps.count == 2)
     }
+    try await registrations.setKnownCategories(nil, of: app.id)
+    #expect(try await reopened().app(app.id)?.knownCategories == nil)
   }
 
   private func owningApps() async throws {

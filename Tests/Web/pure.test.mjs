@@ -6,7 +6,7 @@ const folder = new URL("../../Sources/CWebPhone/phone/", import.meta.url);
 const load = (name) => import(new URL(name, folder));
 
 const { EventParser, Backoff, place, readLine } = await load("lines.js");
-const { apply, badgeSum, changesBy, dueSnoozed, headline, isLink, limits, newState, readPush, unreadCount } = await load("state.js");
+const { apply, badgeSum, changesBy, dueSnoozed, headline, isLink, limits, newState, offersUnsubscribing, readPush, undecidedCategory, unreadCount } = await load("state.js");
 const alerts = await load("alerts.js");
 const { finder, offsets, range, rows } = await load("center.js");
 const { answerWords, day, days, exact, history, hue, moment, plain, reasons } = await load("words.js");
@@ -179,7 +179,7 @@ test("cleared entries return in their order", () => {
 
 test("apps keep their badges, and unregistered ones leave the home screen", () => {
   const state = filled(line(1, { badge: 2 }), { type: "welcome", apps: [{ topic: "com.example.news", name: "Newer" }, { topic: 5 }] });
-  assert.deepEqual(state.apps, [{ topic: "com.example.news", name: "Newer", icon: "", badge: 2 }]);
+  assert.deepEqual(state.apps, [{ topic: "com.example.news", name: "Newer", icon: "", marketing: false, badge: 2 }]);
   take(state, { type: "welcome", apps: [] });
   assert.deepEqual(state.apps, []);
 });
@@ -432,6 +432,30 @@ test("quiet hours end in the morning, on the days of their evening", () => {
   assert.equal(at("2026-03-02T06:00:00"), ""); // Monday morning belongs to Sunday
   assert.equal(at("2026-03-07T12:30:00"), "13:00");
   assert.equal(at("2026-03-07T23:00:00"), "");
+});
+
+test("an app that sends marketing offers to unsubscribe until it is off", () => {
+  const state = filled(line(1, alert("Sale"), { app: { name: "News", icon: "N", marketing: true } }));
+  const [{ push }] = state.entries;
+  assert.equal(offersUnsubscribing(state, push), true);
+  assert.equal(offersUnsubscribing(filled(line(1, alert("News"))), readPush(line(1, alert("News")))), false);
+  take(state, { type: "preferences", preferences: { apps: { "com.example.news": { marketing: false } } } });
+  assert.equal(offersUnsubscribing(state, push), false);
+  const list = bindings({ screen: "center", hasEntry: true, hasMarketing: true, isConnected: true });
+  assert.equal(commandOf(list, "x"), "unsubscribe");
+});
+
+test("a new category asks for a permission until there is one", () => {
+  const { alert: center } = alert("Offer");
+  const state = filled(line(1, { centre: center, new_category: "OFFERS" }));
+  const [{ push }] = state.entries;
+  assert.equal(undecidedCategory(state, push), "OFFERS");
+  assert.equal(undecidedCategory(state, readPush(line(2, alert("News")))), null);
+  const categories = (value) => ({ type: "preferences", preferences: { apps: { "com.example.news": { categories: { OFFERS: value } } } } });
+  take(state, categories({ badge: false }));
+  assert.equal(undecidedCategory(state, push), "OFFERS");
+  take(state, categories({ permission: "quiet" }));
+  assert.equal(undecidedCategory(state, push), null);
 });
 
 test("keys are those that are possible now", () => {

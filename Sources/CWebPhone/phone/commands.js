@@ -4,7 +4,7 @@ import { snoozeEnd, snoozeTimes } from "./alerts.js";
 import { button, el, isTyping } from "./dom.js";
 import { gateway } from "./gateway.js";
 import { bindings, commandOf } from "./keys.js";
-import { headline, isLink, listed } from "./state.js";
+import { headline, isLink, listed, offersUnsubscribing, undecidedCategory } from "./state.js";
 import { Steps } from "./undo.js";
 import { exact, plain } from "./words.js";
 
@@ -30,6 +30,8 @@ export class Commands {
     const entry = this.#entry();
     return bindings({
       screen: place.screen, hasEntry: entry !== undefined, isUnread: entry?.isRead === false, hasLink: entry?.push.link != null,
+      hasMarketing: entry !== undefined && offersUnsubscribing(state, entry.push),
+      hasNewCategory: entry !== undefined && undecidedCategory(state, entry.push) !== null,
       undo: this.#steps.undoTitle, redo: this.#steps.redoTitle, isConnected: status.state !== "disconnected", dropped: state.dropped,
     });
   }
@@ -91,6 +93,8 @@ export class Commands {
       case "copy": return this.#copy(push);
       case "reportAd": return this.#reportAd(push);
       case "snooze": return listed(push) ? this.snooze([ordinal]) : undefined;
+      case "unsubscribe": return this.unsubscribe(push);
+      case "permitCategory": return this.#permitCategory(push);
       default: return undefined;
     }
   }
@@ -186,6 +190,27 @@ export class Commands {
     await this.#try(async () => {
       await gateway.reportAd(push, [alert.title, alert.subtitle, alert.body].filter(Boolean).join("\n"));
       this.toast(`Reported ${short(push)} as an advertisement`);
+    });
+  }
+
+  /** Asks for the permission of the new category of a push. */
+  async #permitCategory(push) {
+    const category = undecidedCategory(this.#phone.state, push);
+    if (!category) return;
+    const picked = await this.#phone.sheet([
+      { id: "show", title: `Show ${plain(category)}` }, { id: "quiet", title: "Keep Quiet" }, { id: "off", title: "Off", isDestructive: true },
+    ]);
+    if (picked) await this.#try(() => gateway.assign({ settings: [`permission=${picked.id}`], app: push.topic, category }));
+  }
+
+  /** Ends the marketing of the app of a push, after the user has confirmed it. */
+  async unsubscribe(push) {
+    if (!offersUnsubscribing(this.#phone.state, push)) return;
+    const name = plain(push.app.name);
+    if (!(await this.#phone.sheet([{ id: "unsubscribe", title: `Unsubscribe From ${name}`, isDestructive: true }]))) return;
+    await this.#try(async () => {
+      await gateway.assign({ settings: ["marketing=off"], app: push.topic, push: push.id });
+      this.toast(`No more marketing from ${name}: the settings can turn it on again`);
     });
   }
 

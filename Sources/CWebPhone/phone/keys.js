@@ -1,7 +1,7 @@
 // The keys: the only table for matching and for the help. They are those of the terminal where they mean the same.
 
 /** Returns the bindings of a place: keys, words, and the command that they give. */
-export function bindings({ screen, hasEntry, isUnread, hasLink, undo, redo, isConnected, dropped }) {
+export function bindings({ screen, hasEntry, isUnread, hasLink, hasMarketing, hasNewCategory, undo, redo, isConnected, dropped }) {
   const list = [];
   const add = (keys, words, command) => list.push({ keys, words, command });
   if (hasEntry && screen === "center") {
@@ -19,6 +19,8 @@ export function bindings({ screen, hasEntry, isUnread, hasLink, undo, redo, isCo
     add(["y"], "copy", "copy");
     add(["a"], "report as advertising", "reportAd");
     add(["z"], "show again later", "snooze");
+    if (hasNewCategory) add(["c"], "choose for the new category", "permitCategory");
+    if (hasMarketing) add(["x"], "unsubscribe", "unsubscribe");
   }
   if (screen === "center") add(["D"], "clear all", "clearAll");
   if (screen === "message") add(["p"], "payload", "payload");

@@ -15,6 +15,7 @@ const everything = [
     "Times in which nothing is shown or played, such as 22:00-07:00 mon-fri; off for none."],
   ["summary", "summary", "Summary at", words((value) => value ?? "default", "08:00,18:00"),
     "Times at which deferred pushes come as a summary, up to 12 a day."],
+  ["marketing", "marketing", "Marketing", offOn, "Whether pushes that their sender declares as marketing may alert."],
   ["log-text", "log_text", "Texts in the Log", choice(["off", "devices", "senders"], (value) => value ?? "devices"),
     "Who can find pushes by text in the log: nobody, your devices, senders too."],
 ];
@@ -33,6 +34,9 @@ const ofApp = [
     "Critical pushes come through everything and sound while it is silent."],
   ["advertising", "advertising", "Advertising", choice(["allow", "refuse"], (value) => (value ? "allow" : "refuse")),
     "Whether alerts of this app may contain advertisements."],
+  ["marketing", "marketing", "Marketing",
+    choice(["inherit", "on", "off"], (value) => (value === true ? "on" : value === false ? "off" : "inherit")),
+    "Whether its pushes that are declared as marketing may alert; off unsubscribes from them."],
   ["budget", "alert_budget", "Alerts an Hour",
     words((value) => (value === undefined ? "default" : value === null ? "unlimited" : String(value)), "default"),
     "Further alerts within the hour go to the center; default is 20 an hour."],
@@ -44,10 +48,13 @@ const ofCategory = ["badge", "sound", "alert"].map((name) => [
   name, name, { badge: "Badges", sound: "Sounds", alert: "Alerts" }[name],
   choice(["inherit", "on", "off"], (value) => (value === true ? "on" : value === false ? "off" : "inherit")),
   "Inherit takes the setting of the app.",
-]);
+]).concat([[
+  "permission", "permission", "Permission", choice(["new", "show", "quiet", "off"], (value) => value ?? "new"),
+  "Show, quiet or off; new is quiet where the new categories of the app start so.",
+]]);
 
 const captions = {
-  on: "On", off: "Off", keep: "Off", inherit: "Inherit", now: "Now", summary: "In the Summary", allow: "Allow", refuse: "Refuse",
+  new: "New", show: "Show", quiet: "Quiet", on: "On", off: "Off", keep: "Off", inherit: "Inherit", now: "Now", summary: "In the Summary", allow: "Allow", refuse: "Refuse",
   devices: "Devices", senders: "Senders",
 };
 

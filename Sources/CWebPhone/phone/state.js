@@ -61,7 +61,10 @@ export function readPush(line, source = "") {
   const mark = source.indexOf(',"payload":');
   return {
     seq, id: line.id, topic: line.topic,
-    app: { topic: line.topic, name: words(line.app?.name) || line.topic, icon: words(line.app?.icon).slice(0, 8) },
+    app: {
+      topic: line.topic, name: words(line.app?.name) || line.topic, icon: words(line.app?.icon).slice(0, 8),
+      marketing: line.app?.marketing === true,
+    },
     received: Date.parse(line.received) || 0,
     collapse: text(line.collapse), thread: text(aps["thread-id"]),
     level: typeof aps["interruption-level"] === "string" ? aps["interruption-level"] : "active",
@@ -70,7 +73,7 @@ export function readPush(line, source = "") {
     link: named.url ?? named.link ?? named[first] ?? null,
     badge: number(shown.badge), sound: typeof shown.sound === "string" ? shown.sound : null,
     alert: readAlert(shown.alert), center: readAlert(shown.center ?? shown.centre),
-    budget: number(shown.budget),
+    budget: number(shown.budget), newCategory: typeof shown.new_category === "string" ? shown.new_category : null,
     held: shown.held && typeof shown.held === "object" ? { by: text(shown.held.by), until: number(shown.held.until) } : null,
     payload: mark < 0 ? JSON.stringify(payload) : source.slice(mark + 11, -1),
   };
@@ -122,7 +125,7 @@ function welcome(line, state) {
   const epoch = text(line.epoch) || null;
   if (epoch !== state.epoch) changes.push({ type: "renumbered", epoch });
   const apps = (Array.isArray(line.apps) ? line.apps : []).filter((app) => typeof app?.topic === "string")
-    .map((app) => ({ topic: app.topic, name: words(app.name) || app.topic, icon: words(app.icon).slice(0, 8) }));
+    .map((app) => ({ topic: app.topic, name: words(app.name) || app.topic, icon: words(app.icon).slice(0, 8), marketing: app.marketing === true }));
   changes.push({ type: "apps", apps }, { type: "preferences", preferences: line.preferences ?? {} });
   if (text(line.device) !== state.device.name) changes.push({ type: "device", name: text(line.device) });
   return changes;
@@ -268,7 +271,7 @@ function queue(state, alert, replaced) {
 function install(state, app, badge) {
   let known = state.apps.find((one) => one.topic === app.topic);
   if (!known) state.apps.push((known = { ...app, badge: 0 }));
-  Object.assign(known, { name: app.name, icon: app.icon });
+  Object.assign(known, { name: app.name, icon: app.icon, marketing: app.marketing === true });
   if (badge !== null) known.badge = badge;
 }
 
@@ -276,6 +279,18 @@ function install(state, app, badge) {
 export function standsAlone({ push }) {
   return (push.alert?.actions.length ?? 0) > 0 || push.level === "time-sensitive" || push.level === "critical";
 }
+
+/** Returns the new category of a push about which the user has not decided; null for any other push. */
+export function undecidedCategory(state, push) {
+  const choices = state.preferences.apps?.[push.topic]?.categories?.[push.newCategory];
+  const isDecided = choices && (choices.permission != null || choices.alert === true || choices.sound === true);
+  return push.newCategory && !isDecided ? push.newCategory : null;
+}
+
+/** Returns true if the app of a push sends marketing, and the user has not unsubscribed from it. */
+export const offersUnsubscribing = (state, push) =>
+  (push.app.marketing || state.apps.some((app) => app.topic === push.topic && app.marketing))
+  && state.preferences.apps?.[push.topic]?.marketing !== false;
 
 export const unreadCount = (state) => state.entries.reduce((sum, { isRead, push }) => sum + (!isRead && listed(push) ? 1 : 0), 0);
 

@@ -3,6 +3,7 @@
 import { answer, attentionTime, choices, closeAll, closeChoices, group, offersCloseAll, options, sheetChoices } from "./alerts.js";
 import { button, el, icon, isTyping, said, View } from "./dom.js";
 import { keyName } from "./keys.js";
+import { offersUnsubscribing } from "./state.js";
 import { plain } from "./words.js";
 
 /** The alert: it goes only when the person picks a button (A1). */
@@ -28,7 +29,8 @@ class AlertView extends View {
   update() {
     const { alerts } = this.phone.state;
     const members = group(alerts);
-    const key = JSON.stringify([members.map((one) => one.ordinal), alerts.length]);
+    const offers = members.length > 0 && offersUnsubscribing(this.phone.state, members[0].push);
+    const key = JSON.stringify([members.map((one) => one.ordinal), alerts.length, offers]);
     if (key === this.#key) return;
     const isOther = members[0]?.ordinal !== this.#members[0]?.ordinal;
     this.#key = key;
@@ -95,6 +97,7 @@ class AlertView extends View {
         className: index === 1 ? "primary" : "", dir: "auto",
       }))),
       el("div.more", {}, button("Later …", () => this.#snooze(), { className: "plain" }),
+        offersUnsubscribing(this.phone.state, first.push) ? button("Unsubscribe …", () => this.#unsubscribe(), { className: "plain" }) : "",
         others > 0 ? el("span", {}, others === 1 ? "1 more" : `${others} more`) : "",
         offersCloseAll(alerts) ? button("Close All …", () => this.#closeAll(), { className: "plain" }) : ""));
   }
@@ -125,6 +128,10 @@ class AlertView extends View {
     if (this.#isReady) this.phone.commands.snooze(this.#members.map(({ ordinal }) => ordinal));
   }
 
+  #unsubscribe() {
+    if (this.#isReady && this.#members.length) this.phone.commands.unsubscribe(this.#members[0].push);
+  }
+
   /** Keys of the terminal for the alert on screen. */
   key(event) {
     if (!this.dialog.matches(":modal") || event.ctrlKey || event.metaKey || event.altKey) return;
@@ -134,6 +141,7 @@ class AlertView extends View {
     else if (event.key === "ArrowLeft" || event.key === "ArrowRight") this.#turn();
     else if (event.key === "1") this.#press(0);
     else if (event.key === "z") this.#snooze();
+    else if (event.key === "x") this.#unsubscribe();
     else if (index !== undefined && list[index] && !(event.key === "o" && list.length > 1)) this.#press(index);
   }
 
@@ -180,7 +188,7 @@ class Help extends View {
   connectedCallback() { this.dialog ??= this.appendChild(el("dialog.help", { "aria-label": "Keys" })); }
 
   open(list) {
-    const alertKeys = [[["c"], "close"], [["v"], "view"], [["C"], "close all"], [["z"], "show again later"]].map(([keys, words]) => ({ keys, words: `in an alert: ${words}` }));
+    const alertKeys = [[["c"], "close"], [["v"], "view"], [["C"], "close all"], [["z"], "show again later"], [["x"], "unsubscribe from marketing"]].map(([keys, words]) => ({ keys, words: `in an alert: ${words}` }));
     this.dialog.replaceChildren(
       el("div.head", {}, el("h2", {}, "Keys"), button("Done", () => this.dialog.close(), { className: "primary" })),
       el("dl", {}, [...list, ...alertKeys].map(({ keys, words }) => [el("dt", {}, keys.map((key) => el("kbd", {}, keyName(key)))), el("dd", {}, words)])));

@@ -3,7 +3,7 @@
 import { button, el, icon, link, said, View } from "./dom.js";
 import { gateway } from "./gateway.js";
 import { rowID } from "./preferences.js";
-import { headline, listed } from "./state.js";
+import { headline, listed, offersUnsubscribing, undecidedCategory } from "./state.js";
 import { answerWords, exact, history, moment, plain, reasons } from "./words.js";
 
 /** Returns a reason in words, with a link to the setting. */
@@ -20,7 +20,8 @@ class Message extends View {
   update() {
     const { state, place } = this.phone;
     const entry = state.entries.find((one) => one.ordinal === place.selected);
-    const key = entry && JSON.stringify([entry.ordinal, entry.isRead, entry.answer, place.showsPayload, state.pending.length, state.alerts.length]);
+    const key = entry && JSON.stringify([entry.ordinal, entry.isRead, entry.answer, place.showsPayload, state.pending.length, state.alerts.length,
+      offersUnsubscribing(state, entry.push), undecidedCategory(state, entry.push)]);
     if (key === this.#shown && entry) return;
     this.#shown = key;
     if (!entry) return this.show(el("p.empty", {}, "No notification is selected."));
@@ -33,6 +34,7 @@ class Message extends View {
     const alert = listed(push);
     const facts = [
       answerWords(entry),
+      push.newCategory && `Kept in the center: the category ${plain(push.newCategory)} is new`,
       push.budget !== null && `Kept in the center: more than ${push.budget} alerts an hour`,
       push.held && (push.held.by === "summary" ? "Kept for the summary" : "Kept in the center: the app had used up its alerts"),
       push.level !== "active" && `Level: ${plain(push.level)}`, push.thread && `Thread: ${plain(push.thread)}`,
@@ -48,7 +50,9 @@ class Message extends View {
       this.#pending(push, state, queued),
       el("div.actions", {},
         button("Clear", () => this.phone.command("clear"), { className: "destructive" }),
-        button("Copy", () => this.phone.command("copy")), alert ? button("Later …", () => this.phone.command("snooze")) : "", alert ? button("Report as Advertising", () => this.phone.command("reportAd")) : ""),
+        button("Copy", () => this.phone.command("copy")), alert ? button("Later …", () => this.phone.command("snooze")) : "", alert ? button("Report as Advertising", () => this.phone.command("reportAd")) : "",
+        undecidedCategory(state, push) ? button("New Category …", () => this.phone.command("permitCategory"), { className: "primary" }) : "",
+        offersUnsubscribing(state, push) ? button("Unsubscribe …", () => this.phone.command("unsubscribe")) : ""),
       el("details", { ontoggle: (event) => event.target.open && this.#load(push) }, el("summary", {}, "The way of this push"), this.#steps.list),
       el("details", { open: this.phone.place.showsPayload }, el("summary", {}, "Payload"), el("pre", { dir: "ltr", tabIndex: 0 }, plain(push.payload))));
   }

@@ -120,7 +120,7 @@ function cause(path) {
       const words = {
         notifications: "notifications of the app are off", provisional: "the app is delivered quietly",
         delivery: "pushes of the app come in the summary", alert_budget: "the app has shown its alerts of this hour",
-        advertising: "the app may not advertise",
+        permission: `the category “${category ?? ""}” is new, quiet or off`, advertising: "the app may not advertise", marketing: "marketing of the app is off",
       }[last] ?? `it is off for ${category ? `“${category}”` : "the app"}`;
       return { words, setting: setting(last, path[1], category) };
     }

@@ -14,10 +14,12 @@ package struct AppRequest: Codable, Sendable {
   package var ads: String?
   /// The team whose keys may push to the app; nil: unchanged, or the only team.
   package var team: String?
+  /// `quiet` if new categories start quiet, or `show`; nil: unchanged, or `show`.
+  package var newCategories: String?
 
   package init(
     topic: String, name: String, icon: String?, policyMode: String?, strict: Bool? = nil, ads: String? = nil,
-    team: String? = nil
+    team: String? = nil, newCategories: String? = nil
   ) {
     self.topic = topic
     self.name = name
@@ -26,12 +28,14 @@ package struct AppRequest: Codable, Sendable {
     self.strict = strict
     self.ads = ads
     self.team = team
+    self.newCategories = newCategories
   }
 
   package enum CodingKeys: String, CodingKey {
     case topic, name, icon, strict, ads
     case policyMode = "policy_mode"
     case team = "team_id"
+    case newCategories = "new_categories"
   }
 }
 

@@ -90,11 +90,14 @@ package struct PreferencesRequest: Codable, Sendable, Equatable {
   package var settings: [String]
   package var app: String?
   package var category: String?
+  /// The `apns-id` of the push on whose alert the user made the change; nil for none.
+  package var push: String?
 
-  package init(settings: [String], app: String?, category: String?) {
+  package init(settings: [String], app: String?, category: String?, push: String? = nil) {
     self.settings = settings
     self.app = app
     self.category = category
+    self.push = push
   }
 }
 

@@ -11,6 +11,8 @@ package enum HeaderName: UInt8, Sendable, CaseIterable {
   case apnsUniqueID
   /// The time at which a push is to be delivered: an extension of this gateway.
   case apnsDeliverAt
+  /// The declaration of a push as marketing, and the news that the recipient has unsubscribed: an extension, too.
+  case apnsMarketing
 
   /// The name on the wire, in lower case as RFC 9113 §8.2 requires.
   package var wireName: StaticString {
@@ -44,6 +46,7 @@ package enum HeaderName: UInt8, Sendable, CaseIterable {
     case .apnsTopic: "apns-topic"
     case .apnsUniqueID: "apns-unique-id"
     case .apnsDeliverAt: "apns-deliver-at"
+    case .apnsMarketing: "apns-marketing"
     }
   }
 
@@ -90,6 +93,7 @@ package enum HeaderName: UInt8, Sendable, CaseIterable {
     case (13, "v"): .lastEventID
     case (14, "c"): .fetchSite
     case (14, "i"): .apnsUniqueID
+    case (14, "r"): .apnsMarketing
     case (14, "s"): .apnsPushType
     case (15, "a"): .apnsChannelID
     case (15, "l"): .apnsDeliverAt

@@ -193,7 +193,8 @@ struct AdminAPI: Sendable {
     return Response(
       try await apps.put(
         topic: app.topic, name: app.name, icon: app.icon, policyMode: app.policyMode.flatMap(PolicyMode.init),
-        isStrict: app.strict, ads: app.ads.flatMap(AdMode.init), team: app.team),
+        isStrict: app.strict, ads: app.ads.flatMap(AdMode.init), team: app.team,
+        startsQuiet: app.newCategories.map { $0 == "quiet" }),
       status: 201)
   }
 
@@ -279,6 +280,7 @@ struct AdminAPI: Sendable {
     let device = try device(request)
     return Response(
       try await devices.changePreferences(
-        of: device.person, assigning: body.settings, app: body.app, category: body.category, isByOwner: false))
+        of: device.person, assigning: body.settings, app: body.app, category: body.category, isByOwner: false,
+        by: device.id))
   }
 }

@@ -130,7 +130,7 @@ final class GatewayParts: Sendable {
     apps = Apps(
       registrations: registrations, mailbox: mailbox, held: held, schedule: schedule, channels: channels,
       broadcasts: broadcasts, groups: groups, answers: answers, retractions: retractions, senders: messages.senders,
-      endpoints: endpoints, clock: clock)
+      endpoints: endpoints, log: log, clock: clock)
     clusterPresence = ClusterPresence(
       router: router, conditions: conditions, liveChannels: liveChannels, mailbox: mailbox, cluster: backend.cluster)
     healthCheck = HealthCheck(

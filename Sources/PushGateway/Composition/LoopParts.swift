@@ -13,6 +13,7 @@ final class LoopParts {
   let parser: JSONParser
   let payloads: PayloadReader
   let ads = AdFilter()
+  let marketing: MarketingApps
   let broadcastLines = BroadcastLines()
   let logger: Logger
 
@@ -22,6 +23,7 @@ final class LoopParts {
     meter = parts.meter.join(loop.meter)
     log = LoopLogBuffer(loop: loop, log: parts.log)
     parser = JSONParser()
+    marketing = MarketingApps(registrations: parts.registrations)
     payloads = PayloadReader(parser: parser)
   }
 }

@@ -10,24 +10,27 @@ final class AdFilter {
   private var verdicts = AdVerdicts()
 
   /// Returns the violation of rule A9 if the alert is plainly advertising and the recipient has not allowed
-  /// advertising of the app.
+  /// advertising of the app. For a push that its sender declares as marketing, it is the violation of rule N9.
   ///
-  /// - Parameter preferences: evaluated only for an alert that is advertising, thus for few pushes.
+  /// - Parameter preferences: evaluated only for an alert that is advertising, and for marketing, thus for few pushes.
   func violation(
     _ content: PushContent, of app: App, for preferences: @autoclosure () -> Preferences
   ) -> Violation? {
     // A mode that only defers ads (`hold`) needs no assessment when the push is accepted.
-    guard app.ads == .refuse || app.ads == .report, verdict(on: content) == .refuse,
-      preferences().apps[app.topic]?.advertising != true
-    else { return nil }
+    guard app.ads == .refuse || app.ads == .report else { return nil }
+    if content.parsed.isMarketing {
+      return preferences().marketingViolation(by: content.notification, topic: app.topic)
+    }
+    guard verdict(on: content) == .refuse, preferences().apps[app.topic]?.advertising != true else { return nil }
     return content.notification.alert.map { verdicts.violation(of: $0) }
   }
 
-  /// Returns true if the alert may be advertising and the recipient has not allowed advertising of the app.
+  /// Returns true if the alert may be advertising and the recipient has not allowed advertising of the app. A push that
+  /// its sender declares as marketing needs no assessment.
   func holds(_ content: PushContent, of app: App, for preferences: Preferences) -> Bool {
-    guard app.policyMode == .enforce, app.ads == .hold || app.ads == .refuse, verdict(on: content) != .pass else {
-      return false
-    }
+    guard app.policyMode == .enforce, app.ads == .hold || app.ads == .refuse, !content.parsed.isMarketing,
+      verdict(on: content) != .pass
+    else { return false }
     return preferences.apps[app.topic]?.advertising != true
   }
 

@@ -34,8 +34,8 @@ struct Decider {
     var decision = Policy.decide(
       notification, topic: app.topic, preferences: preferences, device: device, at: .gateway(now / 1000),
       received: received, recentAlerts: recentAlerts(), isCatchingUp: isCatchingUp,
-      isAdvertisement: ads.holds(content, of: app, for: preferences),
-      isQuestion: isQuestion)
+      isAdvertisement: ads.holds(content, of: app, for: preferences), isMarketing: content.parsed.isMarketing,
+      isNewCategory: notification.category.map(app.isNew) ?? false, isQuestion: isQuestion)
     // A summary is never deferred to another summary.
     if app.id == App.summary.id { decision.presentation.held = nil }
     if let category = notification.category {
@@ -44,8 +44,9 @@ struct Decider {
       decision.presentation.center?.offer(actions)
     }
     let made = DeliveryDecision(
-      push: push, at: now, asked: RequestedPresentation(notification, on: device), presentation: decision.presentation,
-      removed: decision.removed, isAlertCounted: decision.isAlertCounted,
+      push: push, at: now,
+      asked: RequestedPresentation(notification, on: device, isMarketing: content.parsed.isMarketing),
+      presentation: decision.presentation, removed: decision.removed, isAlertCounted: decision.isAlertCounted,
       textReaders: preferences.logText)
     made.checkInvariants()
     return made

@@ -22,6 +22,20 @@ final class PayloadReader {
     return content
   }
 
+  /// Returns the parsed content of a payload whose request declares it as marketing: the declaration becomes the first
+  /// member of the payload, which is then the same as one that contains it.
+  ///
+  /// - Throws: ``PayloadError`` if it is not a JSON object.
+  func content(declaringMarketing payload: [UInt8]) throws(PayloadError) -> PushContent {
+    let known = try content(of: payload)
+    guard !known.parsed.isMarketing, let start = payload.firstIndex(of: UInt8(ascii: "{")) else { return known }
+    let isEmpty = payload[(start + 1)...].first { $0 > 32 } == UInt8(ascii: "}")
+    var declared = Array(payload[...start])
+    declared += (isEmpty ? #""marketing":true"# : #""marketing":true,"#).utf8
+    declared += payload[(start + 1)...]
+    return try content(of: declared)
+  }
+
   /// Returns the parsed content of a push.
   ///
   /// - Returns: nil if its payload can't be parsed: an earlier version accepted more deeply nested ones.

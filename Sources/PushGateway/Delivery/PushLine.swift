@@ -55,7 +55,10 @@ package enum PushLine {
     if let epoch { line += #","epoch":"\#(epoch)""#.utf8 }
     appendGateways(gateways, to: &line)
     line += #","apps":"#.utf8
-    DeviceApp.appendJSON(apps.map { DeviceApp(topic: $0.topic, name: $0.name, icon: $0.icon) }, to: &line)
+    let listed = apps.map {
+      DeviceApp(topic: $0.topic, name: $0.name, icon: $0.icon, sendsMarketing: $0.sendsMarketing)
+    }
+    DeviceApp.appendJSON(listed, to: &line)
     line += #","preferences":"#.utf8
     line += preferences
     line += "}".utf8

@@ -38,7 +38,7 @@ extension DeviceAPI {
   }
 
   /// Returns a push that the device was sent: from memory, or by a search of the delivery log.
-  private func sent(_ id: APNSID, to device: Device) async throws -> SentPush? {
+  func sent(_ id: APNSID, to device: Device) async throws -> SentPush? {
     if let push = pushes.histories.push(id, of: device.id) { return push }
     return try await searching(device) { try await pushes.find(id, sentTo: device.id) }
   }

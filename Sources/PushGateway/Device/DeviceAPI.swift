@@ -246,16 +246,24 @@ struct DeviceAPI: Sendable {
     _ device: Device, _ change: @escaping @Sendable (inout Preferences) -> Void
   ) async throws -> Response {
     try countChange(of: device.person)
-    return Response(try await devices.changePreferences(of: device.person, change))
+    return Response(try await devices.changePreferences(of: device.person, by: device.id, change))
   }
 
   /// Changes some preferences and leaves the others unchanged, even if other requests change them concurrently.
   private func assign(_ device: Device, _ request: ControlRequest) async throws -> Response {
     let body: PreferencesRequest = try request.decoded()
     try countChange(of: device.person)
+    let push = await push(of: body, to: device)
     return Response(
       try await devices.changePreferences(
-        of: device.person, assigning: body.settings, app: body.app, category: body.category, isByOwner: true))
+        of: device.person, assigning: body.settings, app: body.app, category: body.category, isByOwner: true,
+        by: device.id, push: push))
+  }
+
+  /// Returns the push that a change names, if the device was sent it for the app; a change never fails because of it.
+  private func push(of body: PreferencesRequest, to device: Device) async -> APNSID? {
+    guard let id = body.push.flatMap({ APNSID($0) }), let found = try? await sent(id, to: device) else { return nil }
+    return registrations.app(found.app)?.topic == body.app ? id : nil
   }
 
   // MARK: Budgets

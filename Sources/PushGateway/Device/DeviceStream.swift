@@ -276,10 +276,12 @@ final class DeviceStream: StreamConsumer, LiveSubscription, BroadcastReceiver {
         .init(
           seq: entry.seq, push: sent, isFromStorage: isReading, isReplaceable: !push.collapseID.isEmpty))
     }
+    // The first marketing of an app may be sent before it is stored that the app sends marketing.
+    let shown = content.parsed.isMarketing && !app.sendsMarketing ? app.withMarketing : app
     if let message, framing == .lines {
-      return send(line: shared.broadcastLines.line(of: message, push, app: app, presentation: decision.presentation))
+      return send(line: shared.broadcastLines.line(of: message, push, app: shown, presentation: decision.presentation))
     }
-    write(PushLine.push(entry, app: app, presentation: decision.presentation, of: message), eventID: entry.seq)
+    write(PushLine.push(entry, app: shown, presentation: decision.presentation, of: message), eventID: entry.seq)
   }
 
   /// Announces a push with actions to the other gateways of a cluster: the user may pick one after this gateway is

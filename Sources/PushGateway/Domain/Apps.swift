@@ -15,6 +15,7 @@ struct Apps: Sendable {
   let retractions: Retractions
   let senders: MessageSenders
   let endpoints: WebPushEndpoints
+  let log: DeliveryLog
   let clock: WallClock
 
   /// Adds an app or changes its properties; omitted properties stay unchanged.
@@ -22,9 +23,10 @@ struct Apps: Sendable {
   /// - Parameters:
   ///   - icon: one emoji or two letters; nil for a new app: the initials of its name.
   ///   - team: the team whose keys may push to it; nil for a new app: the only team that exists.
+  ///   - startsQuiet: true if new categories start quiet. Categories that are known by then do not.
   func put(
     topic: String, name: String, icon: String?, policyMode: PolicyMode?, isStrict: Bool?, ads: AdMode?,
-    team: String?
+    team: String?, startsQuiet: Bool? = nil
   ) async throws -> App {
     let known = try? registrations.app(topic: topic)
     let teams = registrations.teams
@@ -34,11 +36,34 @@ struct Apps: Sendable {
         description: "missing team of \(topic): add --team TEAMID (known teams: \(teams.joined(separator: ", ")))")
     }
     let initials = String(name.split(separator: " ").prefix(2).compactMap(\.first)).uppercased()
-    return try await registrations.putApp(
+    let app = try await registrations.putApp(
       topic: topic, name: name, icon: icon ?? known?.icon ?? initials,
       policyMode: policyMode ?? known?.policyMode ?? .enforce, isStrict: isStrict ?? known?.isStrict ?? false,
       ads: ads ?? known?.ads ?? .standard, team: team ?? (known == nil ? teams.first : known?.team))
+    guard let startsQuiet, startsQuiet != (app.knownCategories != nil) else { return app }
+    let categories = try await startsQuiet ? usedCategories(of: app) : nil
+    try await registrations.setKnownCategories(categories, of: app.id)
+    return app.with(knownCategories: categories)
   }
+
+  /// Returns the categories of an app that exist, that users have preferences for, or that pushes in the delivery log of
+  /// this gateway have.
+  private func usedCategories(of app: App) async throws -> Set<String> {
+    var names = Set(registrations.categories(of: app.id).keys)
+    for person in registrations.persons {
+      if let choices = person.preferences.apps[app.topic] { names.formUnion(choices.categories.keys) }
+    }
+    let query = DeliveryLog.Query(app: app.id, events: [.transmitted], limit: Apps.examinedPushes)
+    for record in try await log.rows(query) {
+      if case .asked(let asked) = record.row.detail, let category = asked.category { names.insert(category) }
+    }
+    return Set(names.sorted().prefix(Apps.maximumKnownCategories))
+  }
+
+  /// The number of the newest pushes of an app whose categories are known.
+  private static let examinedPushes = 100_000
+  /// The maximum number of known categories: more than any app has, and small in memory.
+  private static let maximumKnownCategories = 1_000
 
   /// - Throws: a refusal that lists the data of an app that would be removed with it, if there is any.
   func requireUnused(_ app: App) async throws {

@@ -8,43 +8,75 @@ extension Devices {
   /// concurrently.
   ///
   /// - Returns: all preferences of the user.
+  ///
+  /// - Parameter device: the device that asks; nil: another client.
   func changePreferences(
-    of person: PersonID, _ change: @escaping @Sendable (inout Preferences) -> Void
+    of person: PersonID, by device: DeviceID? = nil, _ change: @escaping @Sendable (inout Preferences) -> Void
   ) async throws -> Preferences {
-    try await apply(to: person) { preferences in
+    try await apply(to: person, by: device) { preferences in
       change(&preferences)
       try preferences.checkZones()
     }
   }
 
-  /// Makes a change; if the user no longer allows stored texts, the existing ones are erased from the logs.
+  /// Makes a change; if the user no longer allows stored texts, the existing ones are erased from the logs. If the user
+  /// unsubscribes from an app, a row of the delivery log reports it to the sender.
   private func apply(
-    to person: PersonID, _ change: @escaping @Sendable (inout Preferences) throws -> Void
+    to person: PersonID, by device: DeviceID?, push: APNSID? = nil,
+    _ change: @escaping @Sendable (inout Preferences) throws -> Void
   ) async throws -> Preferences {
-    let kept = registrations.devices(of: person).first.map { registrations.preferences(of: $0).logText } ?? .off
+    let devices = registrations.devices(of: person)
+    let known = devices.first.map { registrations.preferences(of: $0) } ?? Preferences()
+    let kept = devices.isEmpty ? .off : known.logText
     let preferences = try await registrations.changePreferences(of: person) { preferences in
       let before = preferences
       try change(&preferences)
       try preferences.checkNames(since: before)
     }
+    noteUnsubscriptions(since: known, preferences, of: devices, by: device, push: push)
     if kept != .off, preferences.logText == .off {
       try await logQueries.eraseTexts(of: registrations.allDevices(of: person))
     }
     return preferences
   }
 
+  /// Logs the apps from whose marketing a change has unsubscribed the user.
+  private func noteUnsubscriptions(
+    since before: Preferences, _ after: Preferences, of devices: [DeviceID], by device: DeviceID?, push: APNSID?
+  ) {
+    guard before != after else { return }
+    var topics = Set(after.apps.keys)
+    if before.marketing != after.marketing {
+      topics.formUnion(devices.flatMap { registrations.registrations(of: $0).map { $0.1.topic } })
+    }
+    let now = clock.milliseconds()
+    var random = SystemRandomNumberGenerator()
+    let ended = Preferences.unsubscribed(topics.sorted(), from: before, to: after)
+    for topic in ended {
+      guard let app = try? registrations.app(topic: topic) else { continue }
+      logQueries.log.append([
+        DeliveryLog.Row(
+          at: now, event: .unsubscribed, id: push ?? APNSID(using: &random), device: device ?? devices.first,
+          app: app.id)
+      ])
+    }
+  }
+
   /// Makes assignments such as `badge=off`, for all apps, one app, or a category of it. Either all take effect or
   /// none.
   ///
-  /// - Parameter isByOwner: true if a device of the user asks; no other caller may change who can read the user's
-  ///   texts.
+  /// - Parameters:
+  ///   - isByOwner: true if a device of the user asks; no other caller may change who can read the user's texts.
+  ///   - device: the device that asks, or whose user an administrator changes.
+  ///   - push: the push on whose alert the user made the change; nil for none.
   /// - Returns: all preferences of the user.
   /// - Throws: ``RegistrationRefusal`` for an unknown setting, or one that the caller may not change.
   func changePreferences(
-    of person: PersonID, assigning settings: [String], app topic: String?, category: String?, isByOwner: Bool
+    of person: PersonID, assigning settings: [String], app topic: String?, category: String?, isByOwner: Bool,
+    by device: DeviceID? = nil, push: APNSID? = nil
   ) async throws -> Preferences {
     if let topic { _ = try registrations.app(topic: topic) }
-    return try await apply(to: person) { preferences in
+    return try await apply(to: person, by: device, push: push) { preferences in
       let logText = preferences.logText
       for setting in settings {
         do throws(SettingError) {

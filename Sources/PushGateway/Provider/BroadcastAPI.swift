@@ -114,6 +114,7 @@ final class BroadcastAPI {
     }
     try provider.count(caller.app, of: caller.sender, now: caller.now)
     try provider.admit(content, id: caller.id, nil, caller.app, now: caller.now)
+    if content.parsed.isMarketing { shared.marketing.note(caller.app) }
     let latest = caller.now / 1000 + Int64(Limits.maximumBroadcastLifetime)
     let expires = expiration > caller.now / 1000 ? min(expiration, latest) : 0
     let message = BroadcastMessage(

@@ -14,7 +14,7 @@ final class ProviderAPI {
   private let tokens: ProviderTokenCache
   private let dispatcher: Dispatcher
   let shared: LoopParts
-  private var fields = HeaderFields()
+  var fields = HeaderFields()
   private var random = BufferedRandom()
   private var rates = TokenBuckets<DeviceToken>()
   /// The `retry-after` of a cluster that can't store: its brokers need that many seconds to elect a leader. Apple
@@ -25,7 +25,7 @@ final class ProviderAPI {
   /// The receiver of refusals; nil but for a test gateway.
   weak var refusals: (any RefusalObserver)?
   /// The header of a 200, in which only the ids are overwritten: with `apns-unique-id`, and without.
-  private var acceptance = (unique: HeaderFields(status: 200), plain: HeaderFields(status: 200))
+  var acceptance = (unique: HeaderFields(status: 200), plain: HeaderFields(status: 200))
 
   init(_ shared: LoopParts, tokens: ProviderTokenCache, dispatcher: Dispatcher) {
     self.shared = shared
@@ -100,6 +100,7 @@ final class ProviderAPI {
     let (registration, app) = try registration(
       token, bundleID: topic.bundleID, environment: exchange.connection.environment, now: now)
     try allow(registration.token, app, of: sender, now: now)
+    shared.marketing.observe(app)
     let id = headers.id ?? APNSID(using: &random)
     try admit(content, id: id, registration.device, app, now: now)
     // Each member of a group has their own preferences: see sendToGroup.
@@ -223,7 +224,8 @@ final class ProviderAPI {
     guard request.bodySize > 0 else { throw Rejection(.payloadEmpty) }
     guard request.bodySize <= type.maximumPayloadSize else { throw Rejection(.payloadTooLarge) }
     do {
-      return try shared.payloads.content(of: request.body)
+      guard request.has(.apnsMarketing, "true") else { return try shared.payloads.content(of: request.body) }
+      return try shared.payloads.content(declaringMarketing: request.body)
     } catch {
       switch error {
       case .empty, .notJSON, .notAnObject: throw Rejection(.payloadEmpty)
@@ -289,20 +291,27 @@ final class ProviderAPI {
     }
   }
 
-  /// Applies rule A9: no advertising reaches a user who has not allowed it for the app. The mode `hold` takes effect
-  /// at delivery.
+  /// Applies the rules A9 and N9: no advertising reaches a user who has not allowed it for the app, and no declared
+  /// marketing a user who has not turned it on. The mode `hold` takes effect at delivery.
   ///
-  /// - Throws: `Forbidden` with the evidence, if the alert is plainly advertising and the app's mode refuses it.
+  /// - Throws: `Forbidden` with the evidence, if the alert is plainly advertising, or declared as marketing, and the
+  ///   app's mode refuses it.
   func admit(
     advertising content: PushContent, id: APNSID, _ device: DeviceID, _ app: App, now: Int64
   ) throws(Rejection) {
+    if content.parsed.isMarketing { shared.marketing.note(app) }
     guard
       let violation = shared.ads.violation(
         content, of: app, for: parts.registrations.preferences(of: device))
     else { return }
     let isRefused = app.ads == .refuse && app.policyMode == .enforce
     shared.meter.policy.find(violation.rule, isRefused: isRefused)
-    if isRefused { throw Rejection(.forbidden, violation: violation, id: id) }
+    if isRefused {
+      var rejection = Rejection(.forbidden, violation: violation, id: id)
+      rejection.isUnsubscribed =
+        violation.rule == .n9 && parts.registrations.preferences(of: device).isUnsubscribed(from: app.topic)
+      throw rejection
+    }
     parts.log.append([
       DeliveryLog.Row(
         at: now, event: .reported, id: id, device: device, app: app.id,
@@ -311,37 +320,6 @@ final class ProviderAPI {
   }
 
   // MARK: Responses (reference §3.1)
-
-  func accept(_ exchange: Exchange, _ push: StoredPush, _ outcome: RequestMeter.Acceptance) {
-    shared.meter.accept(outcome)
-    exchange.connection.allowAllStreams()
-    // An accepted id is a UUID. A sender's id keeps the case of its digits: the response returns it unchanged.
-    if exchange.connection.environment == .development {
-      unsafe acceptance.unique.overwriteValue(1) { unsafe push.id.write(to: $0) }
-      unsafe acceptance.unique.overwriteValue(2) { unsafe push.uniqueID.write(to: $0) }
-      exchange.respond(acceptance.unique, body: EmptyCollection())
-    } else {
-      unsafe acceptance.plain.overwriteValue(1) { unsafe push.id.write(to: $0) }
-      exchange.respond(acceptance.plain, body: EmptyCollection())
-    }
-  }
-
-  /// Accepts a scheduled push; the response header contains the scheduled second. A gateway that does not support the
-  /// field omits it.
-  private func accept(
-    _ exchange: Exchange, _ push: StoredPush, _ outcome: RequestMeter.Acceptance, scheduled time: Int64
-  ) {
-    shared.meter.accept(outcome)
-    exchange.connection.allowAllStreams()
-    begin(status: "200", exchange, push.id)
-    if exchange.connection.environment == .development {
-      var text: [UInt8] = []
-      push.uniqueID.append(to: &text)
-      fields.append(.apnsUniqueID, text, isUnindexed: true)
-    }
-    fields.append(.apnsDeliverAt, String(time / 1000).utf8, isUnindexed: true)
-    exchange.respond(fields, body: EmptyCollection())
-  }
 
   /// Answers a request with a rejection.
   ///
@@ -356,6 +334,7 @@ final class ProviderAPI {
       id = logged
     }
     begin(status: String(rejection.status), exchange, id)
+    if rejection.isUnsubscribed { fields.append(.apnsMarketing, MarketingApps.unsubscribed.utf8) }
     if let seconds = rejection.retryAfter {
       fields.append(.retryAfter, String(seconds).utf8)
     } else if rejection.reason == .serviceUnavailable, parts.backend.cluster != nil {
@@ -372,7 +351,7 @@ final class ProviderAPI {
   }
 
   /// Starts a response header with the status and the id that the sender sent; otherwise with `id`, or a new one.
-  private func begin(status: String, _ exchange: Exchange, _ id: APNSID?) {
+  func begin(status: String, _ exchange: Exchange, _ id: APNSID?) {
     fields.removeAll()
     fields.append(.status, status.utf8)
     let name: HeaderName = exchange.request.isForBroadcasts ? .apnsRequestID : .apnsID

@@ -16,6 +16,8 @@ struct Rejection: Error, Equatable {
   var status: Int
   /// The seconds in the field `retry-after`; only of an injected fault.
   var retryAfter: Int?
+  /// True if the push is marketing from which the recipient has unsubscribed; only with `Forbidden`.
+  var isUnsubscribed = false
   /// The id of the push in the log, so that the response contains the same one; only with `Forbidden`.
   var id: APNSID?
 

@@ -3,7 +3,7 @@ import PushCore
 /// A field of a push by which expectations and lists select it.
 enum PushField: Sendable, Equatable {
   case title, subtitle, body, badge, sound, category
-  case threadID, interruptionLevel, contentAvailable, mutableContent
+  case threadID, interruptionLevel, contentAvailable, mutableContent, marketing
   case topic, suffix, pushType, priority, expiration, collapseID
   case id, status, reason, outcome, keyID, teamID
   /// A value of the payload, by its JSON pointer.
@@ -13,10 +13,10 @@ enum PushField: Sendable, Equatable {
   static let names: [(name: String, field: PushField)] = [
     ("title", .title), ("subtitle", .subtitle), ("body", .body), ("badge", .badge), ("sound", .sound),
     ("category", .category), ("thread-id", .threadID), ("interruption-level", .interruptionLevel),
-    ("content-available", .contentAvailable), ("mutable-content", .mutableContent), ("topic", .topic),
-    ("suffix", .suffix), ("push-type", .pushType), ("priority", .priority), ("expiration", .expiration),
-    ("collapse-id", .collapseID), ("id", .id), ("status", .status), ("reason", .reason), ("outcome", .outcome),
-    ("key-id", .keyID), ("team-id", .teamID),
+    ("content-available", .contentAvailable), ("mutable-content", .mutableContent), ("marketing", .marketing),
+    ("topic", .topic), ("suffix", .suffix), ("push-type", .pushType), ("priority", .priority),
+    ("expiration", .expiration), ("collapse-id", .collapseID), ("id", .id), ("status", .status), ("reason", .reason),
+    ("outcome", .outcome), ("key-id", .keyID), ("team-id", .teamID),
   ]
 
   /// The beginning of the names of values of the payload.
@@ -58,6 +58,7 @@ enum PushField: Sendable, Equatable {
     case .interruptionLevel: aps?["interruption-level"]
     case .contentAvailable: aps?["content-available"]
     case .mutableContent: aps?["mutable-content"]
+    case .marketing: push.headers["apns-marketing"] == "true" ? .bool(true) : push.payload?["marketing"]
     case .topic: push.topic.map { .string($0) }
     case .suffix: push.suffix.map { .string($0) }
     case .pushType: push.pushType.map { .string($0) }

@@ -117,7 +117,7 @@ final class TestHandler: Handler, RefusalObserver {
   /// The recorded fields of a request.
   private static let recordedFields: [HeaderName] = [
     .apnsTopic, .apnsPushType, .apnsPriority, .apnsExpiration, .apnsCollapseID, .apnsID, .apnsDeliverAt,
-    .apnsChannelID, .apnsRequestID,
+    .apnsChannelID, .apnsRequestID, .apnsMarketing,
   ]
   /// The maximum number of characters of a recorded path.
   private static let maximumPath = 512

@@ -47,7 +47,7 @@ package final class PayloadLint {
     for fault in payload.faults where !refused.contains(fault.pointer) {
       findings.append(LintFinding(.aps, at: fault.pointer, fault.message, advice: "", severity: .error))
     }
-    if let alert = payload.notification.alert { findings += advertising(of: alert) }
+    if !payload.isMarketing, let alert = payload.notification.alert { findings += advertising(of: alert) }
     _ = try? parser.parse(bytes.span) { root in
       if root["actions"] != nil && root["aps"] == nil {
         read(category: root, at: "", into: &findings)
@@ -79,7 +79,7 @@ package final class PayloadLint {
     return [
       LintFinding(
         .a9, at: "/aps/alert", "\(consequence) unless the user has allowed it (\(evidence))",
-        advice: "the requested content without an offer")
+        advice: #"the requested content without an offer, or "marketing": true beside aps"#)
     ]
   }
 

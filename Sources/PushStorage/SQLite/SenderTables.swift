@@ -1,7 +1,7 @@
 import GRDB
 
 enum SenderTables {
-  /// Adds the migrations with the tables of senders of messages, which follow all other migrations of ``Schema``.
+  /// Adds the migrations with the tables of senders of messages, and later ones, which follow all other migrations of ``Schema``.
   static func addMigrations(to migrator: inout DatabaseMigrator) {
     migrator.registerMigration("senders") { db in
       try db.execute(
@@ -68,6 +68,15 @@ enum SenderTables {
             created INTEGER NOT NULL,      -- milliseconds since 1970
             removed INTEGER                -- milliseconds since 1970; NULL while in use
           );
+          """)
+    }
+    migrator.registerMigration("marketing consent") { db in
+      try db.execute(
+        sql: """
+          -- 1: a sender has declared a push of the app as marketing.
+          ALTER TABLE app ADD COLUMN marketing INTEGER NOT NULL DEFAULT 0;
+          -- JSON array: new categories start quiet, but for these; NULL: none does.
+          ALTER TABLE app ADD COLUMN known_categories TEXT;
           """)
     }
   }

@@ -55,18 +55,26 @@ struct Apps: AsyncParsableCommand {
       help: "Refuse payloads whose aps has keys of a wrong type, instead of reporting them. (no)")
     var strict: Bool?
     @Option(help: Apps.adsHelp) var ads: String?
+    @Option(
+      help: """
+        Pushes of a category that is new from now on: quiet, in the notification center only until the recipient has \
+        chosen; show, as the others. (show)
+        """)
+    var newCategories: String?
 
     func validate() throws {
       try OptionValue.check(policy, "--policy", ["enforce", "report"])
       try OptionValue.check(ads, "--ads", ["off", "report", "hold", "refuse"])
+      try OptionValue.check(newCategories, "--new-categories", ["quiet", "show"])
     }
 
     /// True if no property is given.
-    var isEmpty: Bool { [icon, team, policy, ads].allSatisfy { $0 == nil } && strict == nil }
+    var isEmpty: Bool { [icon, team, policy, ads, newCategories].allSatisfy { $0 == nil } && strict == nil }
 
     func request(topic: String, name: String) -> AppRequest {
       AppRequest(
-        topic: topic, name: name, icon: icon, policyMode: policy, strict: strict, ads: ads, team: team)
+        topic: topic, name: name, icon: icon, policyMode: policy, strict: strict, ads: ads, team: team,
+        newCategories: newCategories)
     }
   }
 

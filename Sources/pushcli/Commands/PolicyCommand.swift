@@ -68,13 +68,19 @@ struct PolicyExplain: AsyncParsableCommand {
     if condition.focus == "" { condition.focus = nil }
     let apps: [ListedApp] = try await access.admin.get(access.appsPath)
     let app = apps.first { $0.topic == topic }
-    let verdict = app?.verdict(on: parsed.notification, for: preferences) ?? .pass
+    let verdict = app?.verdict(on: parsed, for: preferences) ?? .pass
     let now = Date()
     let seconds = try at.map { try DeliveryTime(at: $0, now: now).seconds } ?? Int64(now.timeIntervalSince1970)
     let decision = Policy.decide(
       parsed.notification, topic: topic, preferences: preferences, device: condition,
       at: .gateway(seconds), recentAlerts: recent,
-      isAdvertisement: verdict != .pass)
+      isAdvertisement: verdict != .pass, isMarketing: parsed.isMarketing,
+      isNewCategory: parsed.notification.category.map { app?.isNew($0) ?? false } ?? false)
+    if app?.ads == "refuse", parsed.isMarketing,
+      let violation = preferences.marketingViolation(by: parsed.notification, topic: topic)
+    {
+      parsed.violations.append(violation)
+    }
     if app?.ads == "refuse", verdict == .refuse, let alert = parsed.notification.alert {
       parsed.violations.append(AdDetector().violation(of: alert))
     }
@@ -101,16 +107,22 @@ struct PolicyExplain: AsyncParsableCommand {
     var topic: String
     var policyMode: String
     var ads: String?
+    /// The categories that do not start quiet; nil: no category does.
+    var knownCategories: [String]?
 
     enum CodingKeys: String, CodingKey {
       case topic, ads
       case policyMode = "policy_mode"
+      case knownCategories = "known_categories"
     }
 
+    /// Returns true if new categories start quiet, and this one is new (N10).
+    func isNew(_ category: String) -> Bool { knownCategories.map { !$0.contains(category) } ?? false }
+
     /// Returns the detector's verdict on the push, if the app's mode and the user's preference permit it (A9).
-    func verdict(on push: PushNotification, for preferences: Preferences) -> AdAssessment.Outcome {
-      guard policyMode != "report", ads == "hold" || ads == "refuse", let alert = push.alert,
-        preferences.apps[topic]?.advertising != true
+    func verdict(on push: ParsedPayload, for preferences: Preferences) -> AdAssessment.Outcome {
+      guard policyMode != "report", ads == "hold" || ads == "refuse", !push.isMarketing,
+        let alert = push.notification.alert, preferences.apps[topic]?.advertising != true
       else { return .pass }
       return AdDetector().assess(alert).outcome
     }

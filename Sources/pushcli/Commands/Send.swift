@@ -177,6 +177,9 @@ struct Send: AsyncParsableCommand {
     } else if answer.status == 200 {
       Output.data(answer.apnsID ?? "")
       if let time = confirmed(answer) { Output.words("it is delivered at \(time)") }
+      if answer.apnsMarketing == "unsubscribed" {
+        Output.words("the recipient has unsubscribed from the marketing of the app")
+      }
     }
     guard answer.status != 200 else { return }
     Output.words("pushcli: refused with \(ProviderRefusal.words(answer.status, refusal, advice))")

@@ -62,6 +62,7 @@ actor PhoneEffectRunner {
       case .mouse(let isTaken): environment.takeMouse(isTaken)
       case .send(let draft): send(draft)
       case .reportAd(let push): report(push)
+      case .unsubscribe(let push): unsubscribe(from: push)
       case .notify(let app, let title, let body): environment.notify(app: app, title: title, body: body)
       case .copy(let text):
         let inbox = inbox
@@ -211,6 +212,15 @@ actor PhoneEffectRunner {
     attempt(.reporting) {
       try await session.report(AdReportRequest(id: push.id, topic: push.topic, text: push.text))
       return "Reported \(push.quotedHeadline) as an advertisement"
+    }
+  }
+
+  private func unsubscribe(from push: DevicePush) {
+    let session = session
+    attempt(.saving) {
+      try await session.change(
+        PreferencesRequest(settings: ["marketing=off"], app: push.topic, category: nil, push: push.id))
+      return "No more marketing from \(push.app.name): the settings can turn it on again"
     }
   }
 

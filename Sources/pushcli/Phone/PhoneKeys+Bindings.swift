@@ -151,7 +151,9 @@ extension PhoneModel {
     let copy = KeyBinding("y", "copy", .copy, keys: [.character("y")])
     let report =
       push.presentation.listed == nil ? [] : [KeyBinding("a", "report ad", .reportAd, keys: [.character("a")])]
-    return link + [copy] + report + (push.presentation.listed == nil ? [] : [Self.snoozing])
+    let snooze = push.presentation.listed == nil ? [] : [Self.snoozing]
+    let preferences: [KeyBinding] = choosing(push) + unsubscribing(push)
+    return link + [copy] + report + snooze + preferences
   }
 
   private static func searchBindings(except taken: [KeyBinding]) -> [KeyBinding] {
@@ -227,6 +229,18 @@ extension PhoneModel {
     ]
   }
 
+  /// The binding for the permission of the new category of a push; empty if the category has one.
+  private func choosing(_ push: DevicePush) -> [KeyBinding] {
+    undecidedCategory(of: push) == nil
+      ? [] : [KeyBinding("c", "new category …", .permitCategory, keys: [.character("c")])]
+  }
+
+  /// The binding that ends the marketing of the push's app; empty if it sends none.
+  private func unsubscribing(_ push: DevicePush) -> [KeyBinding] {
+    offersUnsubscribing(from: push)
+      ? [KeyBinding("x", "unsubscribe …", .unsubscribe, keys: [.character("x")])] : []
+  }
+
   private static let snoozing = KeyBinding("z", "later …", .snooze, keys: [.character("z")])
 
   private func alertBindings(_ group: AlertGroup) -> [KeyBinding] {
@@ -236,7 +250,9 @@ extension PhoneModel {
     let several =
       alerts.count > 1 ? [KeyBinding("C", "close all …", .closeAlerts, keys: [.character("C")])] : []
     let scrolling = isLong ? Self.scrolling : []
-    let rest = several + scrolling + [home, Self.snoozing]
+    let unsubscribing = unsubscribing(group.first.push)
+    let rest = several + scrolling + [home, Self.snoozing] + unsubscribing
+    let last: [KeyBinding] = unsubscribing + scrolling.dropFirst()
     let choices = group.choices
     if choices.count == 1 {
       let keys: [Key] = [.return, .escape, .character("o"), .character("c"), .character(" ")]
@@ -250,6 +266,6 @@ extension PhoneModel {
       KeyBinding("↵", "press", .pressFocused, keys: [.return]),
       KeyBinding("←→", "focus", [.left: .focus(-1), .right: .focus(1), .tab: .focus(1), .backTab: .focus(-1)]), home,
       Self.snoozing,
-    ] + scrolling.dropFirst()
+    ] + last
   }
 }

@@ -33,6 +33,10 @@ enum PhoneCommand: Sendable, Hashable {
   case closeAlerts
   /// Opens a sheet with the times at which the alert, or the selected entry, is shown again.
   case snooze
+  /// Opens a sheet that ends the marketing of the app of the alert, or of the selected entry.
+  case unsubscribe
+  /// Opens a sheet with the permissions for the new category of the selected entry.
+  case permitCategory
   /// Leaves the alert for the home screen (A7).
   case leaveAlert
   // The center and an app's screen

@@ -87,6 +87,8 @@ enum PhoneEffect: Sendable, Equatable {
   case copy(String)
   /// Reports a push to the gateway as an advertisement.
   case reportAd(DevicePush)
+  /// Turns the marketing of the push's app off at the gateway.
+  case unsubscribe(DevicePush)
   /// Runs the user's command for a push that View opened.
   case open(DevicePush)
   /// Opens the link of a push.

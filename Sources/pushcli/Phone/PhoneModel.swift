@@ -182,6 +182,11 @@ struct ActionSheet: Sendable, Equatable {
     /// The time for which the alerts on screen, or an entry of the center, are snoozed.
     case snoozeAlerts([Int])
     case snoozeEntry(Int)
+    /// The end of the marketing of the app of the alert on screen, or of an entry of the center.
+    case unsubscribeAlert(DevicePush)
+    case unsubscribeEntry(DevicePush)
+    /// The permission of a new category of an app.
+    case category(String, topic: String)
     case clearAll
     /// The loss of changed settings or of a written push, which the user must confirm (M5).
     case discardSettings, discardDraft
@@ -189,8 +194,8 @@ struct ActionSheet: Sendable, Equatable {
     /// True if the sheet belongs to the alert on screen, and is drawn above it.
     var isOfAlert: Bool {
       switch self {
-      case .alert, .closeAlerts, .snoozeAlerts: true
-      case .snoozeEntry, .clearAll, .discardSettings, .discardDraft: false
+      case .alert, .closeAlerts, .snoozeAlerts, .unsubscribeAlert: true
+      case .snoozeEntry, .unsubscribeEntry, .category, .clearAll, .discardSettings, .discardDraft: false
       }
     }
   }

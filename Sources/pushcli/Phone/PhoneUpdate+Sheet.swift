@@ -13,6 +13,8 @@ extension PhoneModel {
       return answer(alerts(closedBy: action, before: limit).map { ($0, $0.cancellation) }, isRead: false)
     case .snoozeAlerts(let ordinals): snooze(ordinals, Snooze(rawValue: action))
     case .snoozeEntry(let ordinal): snooze([ordinal], Snooze(rawValue: action))
+    case .unsubscribeAlert(let push), .unsubscribeEntry(let push): return unsubscribe(from: push)
+    case .category(let category, let topic): return permit(action, category: category, topic: topic)
     case .clearAll: clear("Clear All", state.entries.map(\.ordinal))
     case .discardSettings: settings = nil
     case .discardDraft: draft = nil

@@ -136,6 +136,8 @@ extension PhoneModel: ProgramModel {
     case .pressFocused: return sheetInFront.map { pick($0.focus) } ?? press(alertFocus)
     case .closeAlerts: askWhichToClose()
     case .snooze: askHowLong()
+    case .unsubscribe: askToUnsubscribe()
+    case .permitCategory: askAboutCategory()
     case .leaveAlert: return leaveAlert()
     case .mark: mark()
     case .read: read()

@@ -39,6 +39,8 @@ extension PhoneModel {
       case .alert: group?.first.alert.texts.first ?? ""
       case .closeAlerts: "\(alerts.count) alerts wait"
       case .snoozeAlerts, .snoozeEntry: "Show again"
+      case .category(let category, _): "\(category) is new"
+      case .unsubscribeAlert, .unsubscribeEntry: "No more marketing from this app"
       case .clearAll, .discardSettings, .discardDraft: ""
       }
     guard !question.isEmpty, end > 0 else { return }

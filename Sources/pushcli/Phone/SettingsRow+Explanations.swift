@@ -30,7 +30,9 @@ extension SettingsRow {
     "time-sensitive": "Time-sensitive pushes come through quiet hours and a Focus.",
     "critical": "Critical pushes come through everything and sound while it is silent.",
     "advertising": "Whether alerts of this app may contain advertisements.",
+    "marketing": "Whether pushes that their sender declares as marketing may alert.",
     "budget": "Further alerts within the hour go to the center; default is 20 an hour.",
+    "permission": "Show, quiet or off; new is quiet where the app's new categories start so.",
     "provisional": "Pushes of this app come without sound and alert until this is off.",
   ]
 

@@ -153,6 +153,18 @@ extension PlainPhone {
     return [.reportAd(push)]
   }
 
+  /// Ends the marketing of the app of a push; without a number, of the alert that is asked or the push that was read last.
+  mutating func unsubscribe(_ number: Int?) -> [PhoneEffect] {
+    var found = number == nil ? phone.alerts.first?.push : nil
+    if found == nil { found = entry(number)?.push }
+    guard let push = found else { return [] }
+    guard phone.offersUnsubscribing(from: push) else {
+      return refuse("\(push.app.name) sends no marketing, or its marketing is off already")
+    }
+    guard case .connected = phone.connection else { return refuse("not connected: it can't be saved now") }
+    return phone.unsubscribe(from: push)
+  }
+
   // MARK: Several pushes
 
   /// Returns the pushes that `clear` and `mark` apply to, and a title for them.

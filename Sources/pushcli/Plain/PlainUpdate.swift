@@ -179,6 +179,7 @@ extension PlainPhone: LineModel {
     case .link: return openLink(number)
     case .copy: return copy(number)
     case .report: return report(number)
+    case .unsubscribe: return unsubscribe(number)
     case .mark: mark(rest)
     case .clear: clear(rest)
     case .undo: undo()

@@ -2,8 +2,8 @@
 struct PlainWord: Sendable {
   /// The operation of a word.
   enum Verb: Sendable, CaseIterable {
-    case help, status, apps, center, list, unread, search, more, open, payload, link, copy, report, mark, clear, undo,
-      redo, alerts, answer, close, view, silent, ring, settings, set, tryNow, noted, compose, quit
+    case help, status, apps, center, list, unread, search, more, open, payload, link, copy, report, unsubscribe, mark,
+      clear, undo, redo, alerts, answer, close, view, silent, ring, settings, set, tryNow, noted, compose, quit
   }
 
   /// The kind of text that can follow a word.
@@ -78,6 +78,9 @@ extension PlainWord {
     PlainWord(
       verb: .report, name: "report", rest: .number, shape: "[NUMBER]", help: "report a push as an advertisement",
       example: "report 3"),
+    PlainWord(
+      verb: .unsubscribe, name: "unsubscribe", rest: .number, shape: "[NUMBER]",
+      help: "end the marketing of the app of the alert that is asked, or of push NUMBER", example: "unsubscribe 3"),
     PlainWord(
       verb: .mark, name: "mark", rest: .numbers, shape: "NUMBER ... | APP | all", isNeeded: true, help: "mark as read",
       example: "mark 2-5"),

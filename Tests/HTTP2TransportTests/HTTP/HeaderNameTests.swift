@@ -30,7 +30,7 @@ import Testing
   @Test func `authorization and the apns fields may come once`() {
     let single: Set<HeaderName> = [
       .authorization, .apnsChannelID, .apnsCollapseID, .apnsExpiration, .apnsID, .apnsPriority, .apnsPushType,
-      .apnsRequestID, .apnsTopic, .apnsUniqueID, .apnsDeliverAt,
+      .apnsRequestID, .apnsTopic, .apnsUniqueID, .apnsDeliverAt, .apnsMarketing,
     ]
     #expect(Set(HeaderName.allCases.filter(\.mustBeSingle)) == single)
   }

@@ -173,6 +173,33 @@ import Testing
       $0.choose { $0.advertising = true }
       ($0.parts, $0.asked) = ("a", "alert")
     },
+    Situation("marketing without consent, also of an app without a check of advertising") {
+      $0.payload = #"{"marketing":true,"aps":{"alert":{"title":"Flash sale","body":"50% off, buy now"},"badge":1}}"#
+      $0.app = App(id: 1, topic: topic, name: "News", icon: "📰", policyMode: .report, ads: .off)
+      ($0.parts, $0.asked) = ("b", "badge alert; marketing")
+      $0.suppressed = "alert N9 apps/\(topic)/marketing"
+    },
+    Situation("a new category of an app that starts them quiet") {
+      $0.payload = #"{"aps":{"alert":"B","category":"NEW"}}"#
+      $0.app = App(id: 1, topic: topic, name: "News", icon: "📰", policyMode: .enforce, knownCategories: ["CHAT"])
+      ($0.parts, $0.asked) = ("c", "alert; category NEW")
+      $0.suppressed = "alert N10 apps/\(topic)/categories/NEW/permission"
+    },
+    Situation("a known category of an app that starts new ones quiet") {
+      $0.payload = #"{"aps":{"alert":"B","category":"CHAT"}}"#
+      $0.app = App(id: 1, topic: topic, name: "News", icon: "📰", policyMode: .enforce, knownCategories: ["CHAT"])
+      ($0.parts, $0.asked) = ("a", "alert; category CHAT")
+    },
+    Situation("marketing that the person wants") {
+      $0.payload = #"{"marketing":true,"aps":{"alert":{"title":"Flash sale","body":"50% off, buy now"}}}"#
+      $0.preferences.marketing = true
+      ($0.parts, $0.asked) = ("a", "alert; marketing")
+    },
+    Situation("advertising without a declaration, for a person who wants marketing") {
+      $0.payload = #"{"aps":{"alert":{"title":"Flash sale","body":"50% off, buy now"},"badge":1}}"#
+      $0.choose { $0.marketing = true }
+      ($0.parts, $0.asked, $0.suppressed) = ("b", "badge alert", "alert A9 apps/\(topic)/advertising")
+    },
     Situation("advertising of an app that is only reported") {
       $0.payload = #"{"aps":{"alert":{"title":"Flash sale","body":"50% off, buy now"}}}"#
       $0.app = App(id: 1, topic: topic, name: "News", icon: "📰", policyMode: .enforce, ads: .report)

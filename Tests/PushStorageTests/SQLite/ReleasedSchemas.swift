@@ -293,6 +293,13 @@ enum ReleasedSchemas {
         INSERT INTO web_push_endpoint VALUES
           (zeroblob(32), 'blog', 1, 1, 'https://localhost:2197', NULL, 1700000000000, NULL);
         """),
+    Step(
+      migration: "marketing consent",
+      dump: """
+        ALTER TABLE app ADD COLUMN marketing INTEGER NOT NULL DEFAULT 0;
+        ALTER TABLE app ADD COLUMN known_categories TEXT;
+        UPDATE app SET marketing = 1, known_categories = '["SPORT"]' WHERE topic = 'c.d';
+        """),
   ]
 
   /// Version 0.1.0, with a row in every table.

@@ -385,10 +385,26 @@ package final class MemoryRegistrations: Registrations {
       let former = fault == .reusesNumbers ? state.formerApps.first : nil
       let app = App(
         id: known ?? former ?? AppID(row: state.row()), topic: topic, name: name, icon: icon, policyMode: policyMode,
-        isStrict: isStrict, ads: ads, team: fault == .forgetsTeams ? nil : team)
+        isStrict: isStrict, ads: ads, team: fault == .forgetsTeams ? nil : team,
+        sendsMarketing: known.flatMap { state.apps[$0]?.sendsMarketing } ?? false,
+        knownCategories: known.flatMap { state.apps[$0]?.knownCategories }.map { Set($0) })
       state.apps[app.id] = app
       state.oldApps[app.id] = state.oldApps[app.id] ?? app
       return app
+    }
+  }
+
+  package func noteMarketing(of app: AppID) async throws {
+    state.withLock { state in
+      state.apps[app] = state.apps[app]?.withMarketing
+      state.generation += 1
+    }
+  }
+
+  package func setKnownCategories(_ known: Set<String>?, of app: AppID) async throws {
+    state.withLock { state in
+      state.apps[app] = state.apps[app]?.with(knownCategories: known)
+      state.generation += 1
     }
   }
 

@@ -91,6 +91,10 @@ package final class TwoReplicas: Registrations {
         topic: topic, name: name, icon: icon, policyMode: policyMode, isStrict: isStrict, ads: ads, team: team)
     }
   }
+  package func noteMarketing(of app: AppID) async throws { try await change { try await $0.noteMarketing(of: app) } }
+  package func setKnownCategories(_ known: Set<String>?, of app: AppID) async throws {
+    try await change { try await $0.setKnownCategories(known, of: app) }
+  }
   package func registrationCount(of app: AppID, now: Int64) async throws -> Int {
     try await reader.registrationCount(of: app, now: now)
   }

@@ -10,8 +10,8 @@ from typing import Any
 #: The fields of a push; a keyword has underscores for hyphens.
 FIELDS = (
     "title", "subtitle", "body", "badge", "sound", "category", "thread-id", "interruption-level", "content-available",
-    "mutable-content", "topic", "suffix", "push-type", "priority", "expiration", "collapse-id", "id", "status", "reason",
-    "outcome", "key-id", "team-id",
+    "mutable-content", "marketing", "topic", "suffix", "push-type", "priority", "expiration", "collapse-id", "id",
+    "status", "reason", "outcome", "key-id", "team-id",
 )
 STATES = ("accepted", "presented", "suppressed", "refused", "any")
 

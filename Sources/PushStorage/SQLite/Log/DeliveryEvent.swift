@@ -16,4 +16,7 @@ package enum DeliveryEvent: String, Sendable, Codable, CaseIterable {
   case reported
   /// Events of pushes were not logged. The row belongs to no push; its detail has their number.
   case lost
+  /// The user has unsubscribed from the marketing of the app. The id is that of the push on whose alert the user did it,
+  /// or a new one.
+  case unsubscribed
 }

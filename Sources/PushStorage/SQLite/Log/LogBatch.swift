@@ -37,7 +37,7 @@ package struct LogBatch: Sendable {
   package static let events: [DeliveryEvent] = [
     .accepted, .refused, .stored, .collapsed, .transmitted, .acknowledged, .presented, .suppressed, .viewed, .closed,
     .action, .expired, .dropped, .ignored, .fault, .undeliverable, .traced,
-    .retracted, .reported, .lost,
+    .retracted, .reported, .lost, .unsubscribed,
   ]
 
   package mutating func append(_ row: borrowing LogRow) {

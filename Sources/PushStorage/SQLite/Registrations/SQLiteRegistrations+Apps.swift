@@ -27,6 +27,30 @@ extension SQLiteRegistrations {
   /// The maximum number of keys and apps that a refusal names.
   private static let namedAtOnce = 5
 
+  @inline(never)
+  package func noteMarketing(of app: AppID) async throws {
+    try await store.write { [self] db in
+      try db.execute(sql: "UPDATE app SET marketing = 1 WHERE id = ? AND marketing = 0", arguments: [app.row])
+      guard db.changesCount > 0 else { return }
+      db.afterNextTransaction { [self] _ in
+        state.withLock { $0.apps[app] = $0.apps[app]?.withMarketing }
+        changeGeneration()
+      }
+    }
+  }
+
+  @inline(never)
+  package func setKnownCategories(_ known: Set<String>?, of app: AppID) async throws {
+    let text = try known.map { String(decoding: try JSONEncoder().encode($0.sorted()), as: UTF8.self) }
+    try await store.write { [self] db in
+      try db.execute(sql: "UPDATE app SET known_categories = ? WHERE id = ?", arguments: [text, app.row])
+      db.afterNextTransaction { [self] _ in
+        state.withLock { $0.apps[app] = $0.apps[app]?.with(knownCategories: known) }
+        changeGeneration()
+      }
+    }
+  }
+
   package func registrationCount(of app: AppID, now: Int64) async throws -> Int {
     try await store.read { db in
       try Int.fetchOne(

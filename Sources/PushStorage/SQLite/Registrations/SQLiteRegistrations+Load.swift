@@ -111,13 +111,16 @@ extension SQLiteRegistrations {
         topics: try keys.isNull(4) ? nil : keys.json(4, as: Set<String>.self), related: try keys.optionalText(5))
       state.keys[key.id] = key
     }
-    let apps = try PreparedStatement(db, "SELECT id, topic, name, icon, policy_mode, strict, ads, team FROM app")
+    let apps = try PreparedStatement(
+      db, "SELECT id, topic, name, icon, policy_mode, strict, ads, team, marketing, known_categories FROM app")
     while try apps.next() {
       let app = App(
         id: AppID(row: try apps.integer(0, in: ColumnBounds.app)), topic: try apps.text(1), name: try apps.text(2),
         icon: try apps.text(3),
         policyMode: PolicyMode(rawValue: try apps.text(4)) ?? .enforce, isStrict: try apps.integer(5) != 0,
-        ads: AdMode(rawValue: try apps.text(6)) ?? .standard, team: try apps.optionalText(7))
+        ads: AdMode(rawValue: try apps.text(6)) ?? .standard, team: try apps.optionalText(7),
+        sendsMarketing: try apps.integer(8) != 0,
+        knownCategories: try apps.isNull(9) ? nil : apps.json(9, as: Set<String>.self))
       state.apps[app.id] = app
       state.appsByTopic[app.topic] = app.id
     }

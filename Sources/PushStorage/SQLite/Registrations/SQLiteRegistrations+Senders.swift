@@ -76,9 +76,12 @@ extension SQLiteRegistrations {
             strict = excluded.strict, ads = excluded.ads, team = excluded.team
           """, arguments: [topic, name, icon, policyMode.rawValue, isStrict, ads.rawValue, team])
       let row = try Int64.fetchOne(db, sql: "SELECT id FROM app WHERE topic = ?", arguments: [topic]) ?? 0
+      let sendsMarketing = try Bool.fetchOne(db, sql: "SELECT marketing FROM app WHERE id = ?", arguments: [row])
+      let known = try String.fetchOne(db, sql: "SELECT known_categories FROM app WHERE id = ?", arguments: [row])
       let app = App(
-        id: AppID(row: row), topic: topic, name: name, icon: icon, policyMode: policyMode, isStrict: isStrict, ads: ads,
-        team: team)
+        id: AppID(row: row), topic: topic, name: name, icon: icon, policyMode: policyMode,
+        isStrict: isStrict, ads: ads, team: team, sendsMarketing: sendsMarketing ?? false,
+        knownCategories: try known.map { try decodeJSON(Set<String>.self, from: Array($0.utf8)) })
       db.afterNextTransaction { [self] _ in
         state.withLock { state in
           state.apps[app.id] = app
