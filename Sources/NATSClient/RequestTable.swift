@@ -89,8 +89,7 @@ final class RequestTable: Sendable {
   }
 
   /// Ends the requests whose deadline has passed.
-  func sweep() {
-    let now = ContinuousClock.now
+  func sweep(now: ContinuousClock.Instant = .now) {
     let ended = state.withLock { state -> [Entry] in
       let late = state.waiting.filter { $0.value.deadline <= now }
       for number in late.keys { state.waiting[number] = nil }

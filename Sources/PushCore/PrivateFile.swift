@@ -11,9 +11,10 @@ package enum PrivateFile {
 
   /// Creates a new file, and returns after the file and its name are on disk.
   ///
+  /// - Parameter mode: the final permissions of the file; only its owner can access it while it is written.
   /// - Throws: the C error; `EEXIST` if any file, also a link, has this name.
-  package static func create(_ bytes: [UInt8], at path: String) throws(SystemError) {
-    try write(bytes, to: path, mode: 0o600)
+  package static func create(_ bytes: [UInt8], at path: String, mode: mode_t = 0o600) throws(SystemError) {
+    try write(bytes, to: path, mode: mode)
     try synchronize(folderOf: path)
   }
 

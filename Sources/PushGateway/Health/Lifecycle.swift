@@ -21,19 +21,23 @@ final class Lifecycle: Sendable {
 /// come.
 actor SharedQuestion {
   private let ask: @Sendable () async -> Bool
+  private let now: @Sendable () -> ContinuousClock.Instant
   private var latest: (answer: Bool, time: ContinuousClock.Instant)?
   private var asking: Task<Bool, Never>?
 
-  init(_ ask: @escaping @Sendable () async -> Bool) { self.ask = ask }
+  init(_ ask: @escaping @Sendable () async -> Bool, now: @escaping @Sendable () -> ContinuousClock.Instant = { .now }) {
+    self.ask = ask
+    self.now = now
+  }
 
   /// Returns the answer of the last second, or a new one.
   func answer() async -> Bool {
-    if let latest, ContinuousClock.now - latest.time < .seconds(1) { return latest.answer }
+    if let latest, now() - latest.time < .seconds(1) { return latest.answer }
     if let asking { return await asking.value }
     let task = Task { await ask() }
     asking = task
     let answer = await task.value
-    (latest, asking) = ((answer, ContinuousClock.now), nil)
+    (latest, asking) = ((answer, now()), nil)
     return answer
   }
 }

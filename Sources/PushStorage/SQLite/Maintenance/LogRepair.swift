@@ -141,10 +141,10 @@ extension StateFolder {
   ///
   /// - Returns: nil if there is nothing to repair.
   /// - Throws: ``Failure`` if a gateway runs on the folder, or the folder can't be written.
-  package func repairLog() throws -> LogRepairReport? {
+  package func repairLog(now: Date = Date()) throws -> LogRepairReport? {
     let claim = try claim()
     return try withExtendedLifetime(claim) {
-      let stamp = Timestamp.text(Date(), .compact)
+      let stamp = Timestamp.text(now, .compact)
       return try LogRepair.repair(path: logPath, stamp: stamp)
     }
   }

@@ -42,7 +42,7 @@ extension StateFolder {
   ///
   /// - Returns: nil if there is nothing to repair.
   /// - Throws: ``Failure`` if a gateway runs on the folder, or the folder can't be written.
-  package func repair() throws -> RepairReport? {
+  package func repair(now: Date = Date()) throws -> RepairReport? {
     let claim = try claim()
     return try withExtendedLifetime(claim) { () -> RepairReport? in
       guard FileManager.default.fileExists(atPath: databasePath) else { return nil }
@@ -50,7 +50,7 @@ extension StateFolder {
         try inspectDatabase()
         return nil
       } catch let error as StoreError where error.isDamage {
-        let stamp = Timestamp.text(Date(), .compact)
+        let stamp = Timestamp.text(now, .compact)
         return try DatabaseRepair.repair(path: databasePath, stamp: stamp)
       }
     }
