@@ -85,6 +85,12 @@ import Testing
       "('s\($0)', 3600, 60, 1700000000000, 1700003660000, 2)"
     },
     Table(name: "hook_push", first: "subject = 'a1'") { "('s\($0)', 'a\($0)', \(blob($0, size: 20)), 1700000000000)" },
+    Table(name: "event_target", first: "name = 't1'") {
+      """
+      ('t\($0)', 'https://a.example/', '[1]', '["accepted"]', 'whsec_\($0)', NULL, 1700000000000, NULL, 1700000000000,
+        1700000000000)
+      """
+    },
     Table(name: "person_group", first: "id = 1") { "(\($0), 'g\($0)')" },
     Table(name: "group_member", first: "id = 1") { "(\($0), \($0), 1)" },
     Table(name: "group_token", first: "token = \(blob(1, size: 32))") {

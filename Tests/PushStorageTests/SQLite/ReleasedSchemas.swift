@@ -283,6 +283,17 @@ enum ReleasedSchemas {
         INSERT INTO sender VALUES ('code', x'08', 1, '[1]', 60, 1700000000000, NULL, NULL, '{"kind":"github"}', 'pgs-1');
         INSERT INTO hook_push VALUES ('code', 'ab', zeroblob(20), 1700000000000);
         """),
+    Step(
+      migration: "event targets",
+      dump: """
+        CREATE TABLE event_target (
+          name TEXT PRIMARY KEY, url TEXT NOT NULL, apps TEXT, events TEXT, secret TEXT NOT NULL, former_secret TEXT,
+          rotated INTEGER, authority TEXT, created INTEGER NOT NULL, disabled INTEGER
+        );
+        INSERT INTO event_target VALUES (
+          'shop', 'https://shop.example/events', '[1]', NULL, 'whsec_AA==', NULL, NULL, NULL, 1700000000000, NULL
+        );
+        """),
   ]
 
   /// Version 0.1.0, with a row in every table.

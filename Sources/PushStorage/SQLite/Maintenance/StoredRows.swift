@@ -34,6 +34,7 @@ package enum StoredRows {
     try AdministratorTokens.checkRows(db)
     try MessageSenders.checkRows(db)
     try Expectations.checkRows(db)
+    try EventTargets.checkRows(db)
     try ScheduledPushes.checkRows(db)
     try Retractions.checkRows(db)
     try Groups.checkRows(db)
