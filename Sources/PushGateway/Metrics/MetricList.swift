@@ -1,4 +1,4 @@
 extension Metric {
   /// All metrics.
-  static let all = pushes + stages + mailbox + connections + limits + loops + files + process
+  static let all = pushes + eventTargets + stages + mailbox + connections + limits + loops + files + process
 }
