@@ -296,8 +296,8 @@ package enum Limits {
   /// The maximum size in bytes of the address of an event target, and of the certificates that it trusts.
   package static let maximumEventAddressSize = 2_048
   package static let maximumEventAuthoritySize = 64 << 10
-  /// The bytes of the body of an event target's answer that are kept, and those of its whole answer that are read, with
-  /// the handshake.
+  /// The bytes of the body of an event target's answer that are kept, and the bytes of its whole answer that are read,
+  /// with the handshake.
   package static let keptEventAnswer = 1_024
   package static let maximumEventAnswerSize = 256 << 10
   /// The longest time in seconds that an event target may request with `retry-after`, and the time for which a former

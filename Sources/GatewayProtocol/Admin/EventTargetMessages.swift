@@ -7,11 +7,11 @@ package struct EventTargetRequest: Codable, Sendable {
   package var apps: [String]?
   /// The events to send; nil: all events.
   package var events: [String]?
-  /// The certificates to trust in addition to those of the system, as PEM; nil: none.
-  package var authority: String?
+  /// The certificates to trust in addition to the system, as PEM; nil: none.
+  package var ca: String?
 
-  package init(name: String, url: String, apps: [String]? = nil, events: [String]? = nil, authority: String? = nil) {
-    (self.name, self.url, self.apps, self.events, self.authority) = (name, url, apps, events, authority)
+  package init(name: String, url: String, apps: [String]? = nil, events: [String]? = nil, ca: String? = nil) {
+    (self.name, self.url, self.apps, self.events, self.ca) = (name, url, apps, events, ca)
   }
 }
 

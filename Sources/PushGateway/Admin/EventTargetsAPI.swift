@@ -39,17 +39,18 @@ struct EventTargetsAPI: Sendable {
   private func add(_ request: ControlRequest) async throws -> Response {
     let body: EventTargetRequest = try request.decoded()
     _ = try EventURL(body.url)
-    let authority = body.authority ?? ""
-    guard authority.utf8.count <= Limits.maximumEventAuthoritySize else {
-      throw Problem.badRequest("authority: expected PEM of at most \(Limits.maximumEventAuthoritySize >> 10) KiB")
+    let ca = body.ca ?? ""
+    guard ca.utf8.count <= Limits.maximumEventAuthoritySize else {
+      let size = Limits.maximumEventAuthoritySize >> 10
+      throw Problem.badRequest("invalid certificates of an event target: expected PEM of at most \(size) KiB")
     }
-    if !authority.isEmpty {
+    if !ca.isEmpty {
       do {
         _ = try await GatewayBackend.onThread {
-          try TLSContext.client(trustPath: SystemTrust.path, adding: Array(authority.utf8))
+          try TLSContext.client(trustPath: SystemTrust.path, adding: Array(ca.utf8))
         }
       } catch {
-        throw Problem.badRequest("authority: \(error)")
+        throw Problem.badRequest("invalid certificates of an event target: \(error)")
       }
     }
     guard body.apps.map({ (1...Limits.maximumEventTargetApps).contains($0.count) }) ?? true else {
@@ -58,7 +59,7 @@ struct EventTargetsAPI: Sendable {
     let apps = try body.apps?.map { try registrations.app(topic: $0).id }
     let target = EventTarget(
       name: body.name, url: body.url, apps: apps, events: try events(body.events),
-      secret: WebhookSignature.makeSecret(), authority: authority.isEmpty ? nil : authority,
+      secret: WebhookSignature.makeSecret(), authority: ca.isEmpty ? nil : ca,
       created: clock.milliseconds())
     try await senders.targets.add(target)
     return Response(CreatedEventTarget(name: target.name, secret: target.secret), status: 201)

@@ -8,10 +8,10 @@ import Synchronization
 
 /// The counters of all event targets.
 final class EventTargetMeter: Sendable {
-  /// The requests that were accepted, and those that failed.
+  /// The accepted and the failed requests.
   let delivered = Counter()
   let failed = Counter()
-  /// The events in accepted requests, and those that were removed before they were sent.
+  /// The events in accepted requests, and the events that were removed before they were sent.
   let events = Counter()
   let skipped = Counter()
 }

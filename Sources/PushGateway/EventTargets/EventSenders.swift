@@ -26,7 +26,8 @@ final class EventSenders: Sendable {
     parts = EventSender.Parts(
       log: log, queries: queries, clock: clock, logger: logger, meter: meter,
       post: { [trust = EventTrust()] post, target in
-        try await post.answer(post.url.isSecure ? try await trust.context(target.authority ?? "") : nil)
+        guard post.url.isSecure else { return try await post.answer(nil) }
+        return try await post.answer(try await trust.context(target.authority ?? ""))
       },
       pause: { time in _ = try? await Task.sleep(for: time, clock: .continuous) },
       disable: { target in
@@ -117,8 +118,8 @@ final class EventSenders: Sendable {
   }
 }
 
-/// The certificates that event targets may have: those of the system, and those of the target. They are read again after
-/// some minutes, so that a renewal needs no restart.
+/// The certificates that the system and the targets trust. They are read again after some minutes, so that a renewal needs
+/// no restart.
 private final class EventTrust: Sendable {
   private let known = Mutex<[String: (context: TLSContext, until: ContinuousClock.Instant)]>([:])
 

@@ -8,7 +8,7 @@ import PushCore
 /// body is kept.
 struct HTTPPost: Sendable {
   var url: EventURL
-  /// The fields in addition to those of every request.
+  /// The fields after the usual ones.
   var fields: [(name: String, value: String)]
   var body: [UInt8]
 

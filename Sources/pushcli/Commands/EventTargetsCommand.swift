@@ -79,11 +79,11 @@ struct EventTargetsCommand: AsyncParsableCommand {
         let known = DeliveryEvent.allCases.map(\.rawValue).joined(separator: ", ")
         throw CommandFailure(.usage, "unknown event \(name) in --events: expected \(known)")
       }
-      let authority = try ca.map { String(decoding: try readFile($0), as: UTF8.self) }
+      let certificates = try ca.map { String(decoding: try readFile($0), as: UTF8.self) }
       let made: CreatedEventTarget = try await options.admin.post(
         AdminPath.eventTargets(),
         EventTargetRequest(
-          name: name, url: url, apps: app.isEmpty ? nil : app, events: names, authority: authority))
+          name: name, url: url, apps: app.isEmpty ? nil : app, events: names, ca: certificates))
       options.print(made, data: made.secret)
     }
   }

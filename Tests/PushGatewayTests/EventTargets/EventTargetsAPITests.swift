@@ -50,7 +50,7 @@ import Testing
     #"{"name":"a/b","url":"https://shop.example/"}"#, #"{"name":"a","url":"https://shop.example/","events":["none"]}"#,
     #"{"name":"a","url":"https://shop.example/","events":[]}"#,
     #"{"name":"a","url":"https://shop.example/","apps":[]}"#,
-    #"{"name":"a","url":"https://shop.example/","authority":"PEM"}"#, #"{"name":"a"}"#,
+    #"{"name":"a","url":"https://shop.example/","ca":"PEM"}"#, #"{"name":"a"}"#,
     #"{"name":"a","url":"https://shop.example/","secret":"whsec_AA=="}"#,
   ])
   func `a request with a wrong member is refused`(_ body: String) async throws {

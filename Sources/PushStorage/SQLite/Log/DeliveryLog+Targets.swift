@@ -1,5 +1,4 @@
 import GRDB
-package import PushCore
 
 extension DeliveryLog {
   /// The rows of the next request to an event target.
@@ -87,8 +86,8 @@ extension DeliveryLog {
   package func follow() -> LogFollower { LogFollower(waits) }
 }
 
-/// A part of the gateway that waits for rows of the delivery log. While it waits, it costs nothing but a notification for
-/// each record that is written.
+/// A wait of a part of the gateway for rows of the delivery log. Its only cost is a notification for each record that is
+/// written.
 package final class LogFollower: Sendable {
   private let waits: LogWaits
   private let wait: LogWaits.Wait

@@ -1,5 +1,5 @@
 import GRDB
-package import PushCore
+import PushCore
 
 /// The position of an event target in the delivery log of this gateway. It is stored in the file of the log: a new file
 /// has neither the rows nor the position, and after a power loss both belong together.

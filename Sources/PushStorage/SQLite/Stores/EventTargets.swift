@@ -18,7 +18,7 @@ package struct EventTarget: Sendable, Equatable {
   package var formerSecret: String?
   /// The time at which the secret replaced the previous one, in milliseconds since 1970.
   package var rotated: Int64?
-  /// The certificates that are trusted in addition to those of the system, as PEM; nil: none.
+  /// The certificates that are trusted in addition to the system, as PEM; nil: none.
   package var authority: String?
   /// The time of creation in milliseconds since 1970. Earlier events are not sent.
   package var created: Int64
