@@ -22,7 +22,7 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 from gateway import TOPIC
-from waiting import Bell, eventually, wait_for
+from waiting import Bell, wait_for
 
 PAGE = Path(__file__).parents[2] / "docs/send/delivery-events.md"
 
@@ -152,12 +152,9 @@ def test_410_disables_a_target_until_it_is_resumed(gateway, device, receiver, ta
     name, _ = target
     receiver.answers = [(410, {})]
     first = gateway.accepted(device.token)
-    receiver.until(lambda: receiver.requests, "the answer 410")
-
-    def row():
-        return next(row for row in gateway.run("event-targets", "--json").records if row["name"] == name)
-
-    eventually(lambda: "disabled" in row(), "a disabled target")
+    gateway.wait_for_log("an event target answered 410")
+    [row] = [row for row in gateway.run("event-targets", "--json").records if row["name"] == name]
+    assert "disabled" in row
     second = gateway.accepted(device.token)
     gateway.events(second, until="stored")
     assert len(receiver.requests) == 1

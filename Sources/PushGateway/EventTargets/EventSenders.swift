@@ -31,10 +31,11 @@ final class EventSenders: Sendable {
       },
       pause: { time in _ = try? await Task.sleep(for: time, clock: .continuous) },
       disable: { target in
+        // The change cancels the sender's own task.
+        try await Task { try await targets.disable(target.name, at: clock.milliseconds()) }.value
         logger.log(
           .eventTargetDisabled, "an event target answered 410: it gets no more events",
           metadata: ["target": "\(target.name)"])
-        try await targets.disable(target.name, at: clock.milliseconds())
       })
   }
 
