@@ -136,7 +136,8 @@ final class FuzzGateway {
     try SerialTasks.finish {
       let deliver = DeliverScheduled(
         scheduled: parts.schedule.pushes, groups: parts.groups, registrations: parts.registrations,
-        mailbox: parts.mailbox, router: parts.router, log: parts.log, clock: clock.wallClock)
+        mailbox: parts.mailbox, router: parts.router, log: parts.log, clock: clock.wallClock,
+        rates: parts.senderRates)
       let outcome = await deliver()
       precondition(outcome == .done, "scheduled pushes stay: \(outcome)")
     }

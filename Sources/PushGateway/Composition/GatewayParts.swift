@@ -100,7 +100,7 @@ final class GatewayParts: Sendable {
     schedule = Schedule(
       DeliverScheduled(
         scheduled: scheduled, groups: groups, registrations: registrations, mailbox: mailbox, router: router, log: log,
-        clock: clock),
+        clock: clock, rates: senderRates),
       Heartbeats(
         expectations: Expectations(scheduled), senders: messages.senders, registrations: registrations, groups: groups,
         log: log, clock: clock, environment: configuration.environment))
