@@ -54,9 +54,9 @@ import Testing
 
   @Test(arguments: [1, 40]) func `the rows that go leave the memory, and no others`(_ count: Int) async throws {
     let now = Limits.retractionRetention * 1000
+    let apps: [AppID?] = [1, 2, nil]
     for number in 0..<3 * count {
-      let app: AppID? = [1, 2, nil][number % 3]
-      let id = APNSID.number(number / 3)
+      let (app, id) = (apps[number % 3], APNSID.number(number / 3))
       let time: Int64 = number < 2 * count ? 5 : now
       _ = try await retractions.add(id, app: app, from: [person(1), person(Int64(2 + number % 2))], at: time)
     }
