@@ -232,7 +232,7 @@ package final class Retractions: Sendable {
     return try rows.map(Retractions.row)
   }
 
-  /// Reads the columns person, app, apns_id and at.
+  /// Reads a retraction from the columns in which ``rows(_:_:)`` selects it.
   private static func row(_ row: PreparedStatement) throws -> Retraction {
     guard let id = row.id(2) else { throw row.damage(2, "expected 20 bytes") }
     return Retraction(
