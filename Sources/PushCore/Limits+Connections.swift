@@ -144,6 +144,11 @@ extension Limits {
 
   /// The maximum number of connections: for some monitors and load balancers, each with one or two.
   package static let maximumHTTP1Connections = 256
+  /// The maximum number of further connections that are being refused with an answer; others are closed at once.
+  package static let maximumHTTP1Refusals = 32
+  /// The maximum number of streams of pages in browsers: half of the connections, which can't be idle. The other half is
+  /// for monitors and messages.
+  package static let maximumHTTP1Streams = 128
   /// The time until a connection must have sent its first request.
   package static let http1RequestTime = Duration.seconds(10)
   /// The time that a connection is kept for its next request: most monitors send one a minute, or more often.

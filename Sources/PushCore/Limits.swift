@@ -274,6 +274,8 @@ package enum Limits {
   package static let maximumMessageRepeats = 10_000
   /// The maximum interval of an expected heartbeat in seconds, and that of its grace: a year, as for a yearly task.
   package static let maximumHeartbeatTime = 366 * 86_400
+  /// The maximum number of late heartbeats that one transaction records: at most a thousand pushes.
+  package static let lateHeartbeatsAtOnce = 10
   /// The maximum size in bytes of a message's request: that of a payload.
   package static let maximumMessageSize = maximumPayloadSize
   /// The maximum size in bytes of the body of a webhook: alerts of a group with 200 members, or an event of a code host.

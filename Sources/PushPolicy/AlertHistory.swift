@@ -3,8 +3,11 @@ package struct AlertHistory<ID: Hashable & Sendable>: Sendable {
   /// The period of a budget in seconds.
   package static var span: Int64 { 3600 }
 
-  /// The alerts in the order of their display.
+  /// The alerts in the order of their display, at most ``maximumCount``: the newest. No budget is larger.
   private var shown: [(at: Int64, id: ID)] = []
+
+  /// The maximum number of alerts in memory. Alerts that no budget removes, such as critical ones, exceed it.
+  package static var maximumCount: Int { AppPreferences.maximumBudget }
 
   package init() {}
 
@@ -28,5 +31,6 @@ package struct AlertHistory<ID: Hashable & Sendable>: Sendable {
     guard !shown.contains(where: { $0.id == id }) else { return }
     let place = shown.lastIndex { $0.at <= now }.map { $0 + 1 } ?? 0
     shown.insert((now, id), at: place)
+    if shown.count > Self.maximumCount { shown.removeFirst() }
   }
 }

@@ -6,6 +6,7 @@ extension Preferences {
   ///
   /// - Throws: ``SettingError``; nothing has changed then.
   package mutating func set(_ assignment: String, app: String?, category: String?) throws(SettingError) {
+    ReadingSteps.add(assignment.utf8.count)
     guard let equals = assignment.firstIndex(of: "=") else {
       throw SettingError("invalid assignment \"\(assignment)\": write <setting>=<value>, such as badge=off")
     }

@@ -70,7 +70,8 @@ final class FuzzGateway {
     SerialTasks.run(beside: { [store] in try? store.close() })
   }
 
-  /// Registers an app, a provider's key, a device, a channel and a group.
+  /// Registers an app, a provider's key, a device, a channel, a group, a sender of messages and two webhooks. The token of
+  /// a sender is `pgs-` with its name.
   private func furnish() throws {
     let (parts, key) = (parts, try ES256Key.generate())
     let found = Mutex<[String: String]>([:])
@@ -90,6 +91,15 @@ final class FuzzGateway {
       try await parts.channels.subscribe([device.id], to: channel)
       let group = try await parts.groups.add("ops", [device.person])
       let address = try await parts.groups.register(group, app: app.id, environment: .development)
+      let hooks: [(name: String, hook: Hook?)] = [
+        ("backup", nil), ("alerts", Hook(.alertmanager)), ("code", Hook(.github)),
+      ]
+      for (name, hook) in hooks {
+        let sender = MessageSender(
+          name: name, app: app.id, recipients: [.device(device.id), .group(group.id)],
+          rate: Limits.maximumMessageRate, created: 1, combine: hook == nil ? 600 : nil, hook: hook)
+        try await parts.messages.senders.add(sender, token: "pgs-" + name)
+      }
       found.withLock {
         $0 = [
           "token": registration.token.hex, "secret": secret, "channel": "\(channel)", "group": address.token.hex,
@@ -136,7 +146,8 @@ final class FuzzGateway {
     try SerialTasks.finish {
       let deliver = DeliverScheduled(
         scheduled: parts.schedule.pushes, groups: parts.groups, registrations: parts.registrations,
-        mailbox: parts.mailbox, router: parts.router, log: parts.log, clock: clock.wallClock)
+        mailbox: parts.mailbox, router: parts.router, log: parts.log, clock: clock.wallClock,
+        rates: parts.senderRates)
       let outcome = await deliver()
       precondition(outcome == .done, "scheduled pushes stay: \(outcome)")
     }
@@ -150,7 +161,7 @@ final class FuzzGateway {
   func resetClock() { clock.set(FuzzGateway.start) }
 
   /// Waits until all scheduled pushes and recipients of groups are on disk, and sends their answers.
-  fileprivate func settleStorage() {
+  func settleStorage() {
     let (pushes, groups) = (parts.schedule.pushes, parts.groups)
     try? SerialTasks.finish {
       await pushes.settle()

@@ -42,6 +42,38 @@ import Testing
       CountedParser("a webhook of commits", #"{"commits":["#, repeating: #"{"message":"a"},"#, "{}]}") { bytes in
         _ = try? WebhookFormat.read(bytes, Hook(.github))
       },
+      CountedParser("a webhook of any JSON", #"{"t":["#, repeating: #"{"a":1},"#, "{}]}") { bytes in
+        _ = try? WebhookFormat.read(bytes, Hook(.json, fields: ["title": "/t/0/a", "body": "/t/9", "subject": "/s"]))
+      },
+      CountedParser("a message of ntfy in JSON", #"{"topic":"t","tags":["#, repeating: #""a","#, #""b"]}"#) { bytes in
+        readForeign(bytes) { _ = try? NtfyMessage($0, topic: nil, parser: JSONParser(), now: 0) }
+      },
+      CountedParser("a query of ntfy", repeating: "tags=a,%2C&") { bytes in
+        readForeign(query: bytes) { _ = try? NtfyMessage($0, topic: "t", parser: JSONParser(), now: 0) }
+      },
+      CountedParser("tags of ntfy", "tags=", repeating: "=?utf-8?b?,") { bytes in
+        readForeign(query: bytes) { _ = try? NtfyMessage($0, topic: "t", parser: JSONParser(), now: 0) }
+      },
+      CountedParser("a credential of ntfy", "auth=", repeating: "QUFB") { bytes in
+        readForeign(query: bytes) { _ = NtfyMessage.token(of: $0) }
+      },
+      CountedParser("a form of Gotify", repeating: "message=%41&") { bytes in
+        readForeign(bytes) { _ = try? GotifyMessage($0, parser: JSONParser(), now: 0) }
+      },
+      CountedParser("a message of Gotify in JSON", #"{"extras":{"#, repeating: #""a":{},"#, #""b":1}}"#) { bytes in
+        readForeign(bytes) { _ = try? GotifyMessage($0, parser: JSONParser(), now: 0) }
+      },
+      CountedParser("cookies", repeating: "pushgateway-gateway; ") { bytes in
+        var fields = BrowserFields()
+        fields.cookie = String(decoding: bytes, as: UTF8.self)
+        _ = WebSession(authority: nil).secret(fields)
+      },
+      CountedParser("a body for the audit trail", #"{"a":["#, repeating: #"{"b":"c"},"#, "{}]}") { bytes in
+        _ = AuditedBody(bytes)
+      },
+      CountedParser("a text for the audit trail", #"{"a":""#, repeating: #"\u0041"#, #""}"#) { bytes in
+        _ = AuditedBody(bytes)
+      },
       CountedParser("a multipart form of parts", repeating: "--b\r\nname=a\r\n\r\n1\r\n") { bytes in
         _ = FormData.multipart(bytes, contentType: "multipart/form-data; boundary=b")
       },
@@ -90,6 +122,14 @@ import Testing
 
     private static func readMessage(_ bytes: [UInt8]) {
       _ = try? SentMessage(bytes, contentType: nil, parser: JSONParser(), now: 0)
+    }
+
+    /// Reads a request in the form of another API, with a body or with a query.
+    private static func readForeign(
+      _ body: [UInt8] = [], query: [UInt8] = [], _ read: (ControlRequest) -> Void
+    ) {
+      let target = "/?" + String(decoding: query, as: UTF8.self)
+      read(ControlRequest(method: "POST", target: target, body: body, authorization: nil, from: .remote))
     }
 
     private static func readActions(_ bytes: [UInt8]) {

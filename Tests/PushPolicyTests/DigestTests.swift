@@ -37,6 +37,16 @@ import Testing
   }
 }
 
+extension AlertHistoryTests {
+  @Test func `no more alerts are in memory than the largest budget has`() {
+    var history = AlertHistory<Int>()
+    let count = AlertHistory<Int>.maximumCount
+    for id in 0..<count + 5 { history.note(id, at: Int64(id)) }
+    #expect(history.recent(at: 1).map(\.id) == Array(5..<count + 5))
+    #expect(history.count(at: 1, without: -1) == count)
+  }
+}
+
 @Suite struct PushSummaryTests {
   func entry(
     _ id: String, _ topic: String = "a", relevance: Double = 0, badge: Int? = nil, at received: Int64,

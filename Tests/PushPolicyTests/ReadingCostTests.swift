@@ -32,11 +32,17 @@ import Testing
       CountedParser("quiet hours with words", "22:00-07:00", repeating: " mon", by: readWindow),
       CountedParser("quiet hours with ends", "22:00", repeating: "-07:00", by: readWindow),
       CountedParser("times of a summary", repeating: "08:00,", "08:00", by: readTimes),
+      CountedParser("topics of a Focus", "focus.work=", repeating: "a.b,", "a.b", by: assign),
+      CountedParser("windows of quiet hours", "quiet=", repeating: "22:00-07:00 mon;", "22:00-07:00", by: assign),
     ]
 
     private static func readPayload(_ bytes: [UInt8]) { _ = try? JSONParser().payload(bytes.span) }
     private static func lint(_ bytes: [UInt8]) { _ = PayloadLint { $0.utf8.count }.findings(in: bytes) }
     private static func readWindow(_ bytes: [UInt8]) { _ = QuietWindow(String(decoding: bytes, as: UTF8.self)) }
+    private static func assign(_ bytes: [UInt8]) {
+      var preferences = Preferences()
+      try? preferences.set(String(decoding: bytes, as: UTF8.self), app: nil, category: nil)
+    }
     private static func readTimes(_ bytes: [UInt8]) { _ = SummaryTimes(String(decoding: bytes, as: UTF8.self)) }
 
     @Test(arguments: parsers) func `a parser takes steps in proportion to its input`(_ parser: CountedParser) {

@@ -40,7 +40,10 @@ extension JetStreamMailbox {
         state.unreported[partition, default: []].append(LeftPush(key, dueBy: push.dueBy))
       }
       guard let count = state.unreported[partition]?.count else { return false }
-      if count > Self.maximumUnreported { state.unreported[partition]?.removeFirst(count - Self.maximumUnreported) }
+      // The space for one more message: the removal of single ids would move all others each time.
+      if count > Self.maximumUnreported {
+        state.unreported[partition]?.removeFirst(count - Self.maximumUnreported + Self.reportedAtOnce)
+      }
       return state.reporting.insert(partition).inserted
     }
     if isFirst { reportSoon(partition) }

@@ -1,3 +1,4 @@
+import DequeModule
 import PushCore
 import PushStorage
 
@@ -139,7 +140,7 @@ struct PerDeviceQueue {
     case alone(@Sendable () -> Void)
   }
 
-  private var line: [Turn] = []
+  private var line: Deque<Turn> = []
   private var appending = 0
   private var isAlone = false
 

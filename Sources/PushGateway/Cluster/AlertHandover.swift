@@ -33,6 +33,8 @@ struct AlertHandover: Sendable {
 
   let conditions: DeviceConditions
   let clock: WallClock
+  /// Returns true for a device and an app that exist: messages about others would fill the memory.
+  let isKnown: @Sendable (DeviceID, AppID) -> Bool
 
   /// Announces that a device has arrived at this gateway.
   static func announce(_ cluster: any Cluster, _ device: DeviceID) {
@@ -63,9 +65,11 @@ struct AlertHandover: Sendable {
   }
 
   private func take(_ shown: Shown) {
-    let now = clock.milliseconds()
-    let alerts = conditions.alerts(on: DeviceID(row: shown.device), at: now)
-    for alert in shown.alerts.prefix(AlertHandover.maximumCount) {
+    let (now, device) = (clock.milliseconds(), DeviceID(row: shown.device))
+    let known = shown.alerts.prefix(AlertHandover.maximumCount).filter { isKnown(device, AppID(row: $0.app)) }
+    if known.isEmpty { return }
+    let alerts = conditions.alerts(on: device, at: now)
+    for alert in known {
       // The other gateway's clock may be ahead.
       if let id = APNSID(alert.id) { alerts.note(id, of: AppID(row: alert.app), at: min(alert.at, now)) }
     }

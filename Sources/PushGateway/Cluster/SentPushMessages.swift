@@ -27,7 +27,9 @@ struct SentPushMessages: Sendable {
   /// Registers the handler that records the announcements of other gateways.
   func join(_ remote: RemotePushes) throws {
     try cluster.subscribe(SentPushMessages.name) {
-      guard let message = try? decodeJSON(Message.self, from: $0), let id = APNSID(message.id) else { return }
+      guard let message = try? decodeJSON(Message.self, from: $0), let id = APNSID(message.id),
+        message.category.utf8.count <= Limits.maximumCategorySize
+      else { return }
       remote.note(
         SentPush(id: id, sent: ShortTime(message.at), app: AppID(row: message.app), category: message.category),
         to: DeviceID(row: message.device))

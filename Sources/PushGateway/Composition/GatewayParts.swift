@@ -100,7 +100,7 @@ final class GatewayParts: Sendable {
     schedule = Schedule(
       DeliverScheduled(
         scheduled: scheduled, groups: groups, registrations: registrations, mailbox: mailbox, router: router, log: log,
-        clock: clock),
+        clock: clock, rates: senderRates),
       Heartbeats(
         expectations: Expectations(scheduled), senders: messages.senders, registrations: registrations, groups: groups,
         log: log, clock: clock, environment: configuration.environment))
@@ -149,7 +149,10 @@ final class GatewayParts: Sendable {
       try LogAnswers(log, registrations).join(cluster)
       try clusterPresence.join(cluster)
       try SentPushMessages(cluster: cluster).join(remotePushes)
-      try AlertHandover(conditions: conditions, clock: clock).join(cluster)
+      let isKnown = { @Sendable [registrations] (device: DeviceID, app: AppID) in
+        registrations.device(device) != nil && registrations.app(app) != nil
+      }
+      try AlertHandover(conditions: conditions, clock: clock, isKnown: isKnown).join(cluster)
       UnseenPushes(clusterPresence, log: log).join(router)
     }
     registrations.onChange { [devices] in devices.announce($0) }

@@ -16,6 +16,8 @@ struct DeliverScheduled: Sendable {
   let router: any PushRouter
   let log: DeliveryLog
   let clock: WallClock
+  /// The rates that the copies of a push to a group count against.
+  let rates: SenderRates
 
   /// The result of one attempt to store the due pushes.
   enum Outcome: Equatable {
@@ -71,11 +73,22 @@ struct DeliverScheduled: Sendable {
       do {
         let taken = try await scheduled.remove(atOnce.map(\.number))
         for one in atOnce where taken.contains(one.number) { one.deliver() }
-        try await scheduled.remove(done)
+        charge(rows, taken.union(try await scheduled.remove(done)), now: now)
       } catch {
         return .incomplete(next: position)
       }
       if !isComplete { return .incomplete(next: position) }
+    }
+  }
+
+  /// Counts the copies of delivered pushes to groups against the rates of their apps and teams; the request of each has
+  /// counted one. Of the gateways of a cluster, the one that removes a push from the schedule counts its copies.
+  private func charge(_ rows: [ScheduledPushes.Row], _ removed: Set<Int64>, now: Int64) {
+    guard rates.boundsSenders else { return }
+    for row in rows where row.push.device.isGroup && removed.contains(row.number) {
+      // A push whose time to live has ended has no copies.
+      guard StoredPush(row.push, now: now) != nil else { continue }
+      rates.charge(row.push.app, of: row.push.team, copies: copyCount(of: row.push, now: now) - 1, at: now)
     }
   }
 

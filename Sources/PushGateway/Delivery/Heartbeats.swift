@@ -75,11 +75,14 @@ struct Heartbeats: Sendable {
   /// Schedules the pushes about late heartbeats.
   func findLate() async throws {
     let now = clock.milliseconds()
-    let scheduled = try await expectations.findLate(at: now) { expectation in
-      guard let sender = senders.list.first(where: { $0.name == expectation.sender }) else { return [] }
+    while let scheduled = try await findLate(at: now) { note(scheduled) }
+  }
+
+  private func findLate(at now: Int64) async throws -> [ScheduledPush]? {
+    try await expectations.findLate(at: now) { expectation in
+      guard let sender = try? senders.sender(named: expectation.sender) else { return [] }
       return pushes(Text(late: expectation), to: sender, at: now)
     }
-    note(scheduled)
   }
 
   private func note(_ pushes: [ScheduledPush]) {

@@ -118,17 +118,24 @@ final class Schedule: Sendable {
         outcome = .done
         continue
       }
-      do {
-        try await heartbeats.findLate()
-      } catch {
-        outcome = .incomplete(next: nil)
-        continue
-      }
+      // A heartbeat that can't be read delays no scheduled push.
+      let isFound = await findLate()
       if case .incomplete(let position) = outcome {
         outcome = await deliver(after: position)
       } else {
         outcome = await deliver()
       }
+      if !isFound, outcome == .done { outcome = .incomplete(next: nil) }
+    }
+  }
+
+  /// Schedules the pushes about late heartbeats; false if that has to be tried again.
+  private func findLate() async -> Bool {
+    do {
+      try await heartbeats.findLate()
+      return true
+    } catch {
+      return false
     }
   }
 

@@ -24,9 +24,7 @@ struct DeviceAPI: Sendable {
   let lists: ListsAPI
   let clock: WallClock
 
-  var router: Router { Router(routes + endpointRoutes) }
-
-  private var routes: [Router.Route] {
+  var routes: [Router.Route] {
     [
       .init("POST", "/v1/devices", enroll),
       route("GET", "/v1/device") { device, _ in

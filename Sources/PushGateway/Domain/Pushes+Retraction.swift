@@ -96,7 +96,8 @@ extension Pushes {
     if retractions.isEmpty { return }
     for device in held.devices {
       guard let person = registrations.device(device)?.person else { continue }
-      for one in retractions.retractions(of: person) { held.release(one.id, of: device, app: one.app) }
+      // The deferred pushes of a device have a small limit, and the retractions of a user a large one.
+      held.release(of: device) { retractions.contains($0, of: person, app: $1) }
     }
   }
 }

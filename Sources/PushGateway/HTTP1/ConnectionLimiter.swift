@@ -12,6 +12,8 @@ final class ConnectionLimiter {
 
   private var members: [Int: Member] = [:]
   private var last = 0
+  /// The number of connections that are being refused with an answer.
+  private var refusals = 0
   private let limits: LimitCounters
 
   /// - Parameter limits: counts refused and evicted connections.
@@ -22,7 +24,7 @@ final class ConnectionLimiter {
   /// Admits a connection, unless the maximum is reached and all connections are busy.
   ///
   /// - Returns: the connection that `make` creates with its number, for ``leave(_:)``; nil if the new one is to be
-  ///   closed.
+  ///   refused.
   func admit(_ source: UnauthenticatedConnections.Source, _ make: (Int) -> HTTP1Connection) -> HTTP1Connection? {
     guard
       source == .loopback || members.values.count(where: { $0.source == source }) < Limits.maximumAddressConnections,
@@ -38,6 +40,17 @@ final class ConnectionLimiter {
   }
 
   func leave(_ number: Int) { members[number] = nil }
+
+  /// Begins the answer to a connection that is not admitted; false if so many get one that this one is to be closed.
+  ///
+  /// After true, the caller must call ``endRefusal()``.
+  func beginRefusal() -> Bool {
+    guard refusals < Limits.maximumHTTP1Refusals else { return false }
+    refusals += 1
+    return true
+  }
+
+  func endRefusal() { refusals -= 1 }
 
   func closeAll() { for member in members.values { member.connection.close() } }
 

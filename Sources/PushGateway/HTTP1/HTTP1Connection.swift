@@ -112,7 +112,12 @@ final class HTTP1Connection: ChannelInboundHandler {
       answer.stream?.close()
       return
     }
-    if let stream = answer.stream { return begin(stream, answer, context) }
+    var answer = answer
+    if let stream = answer.stream {
+      guard isHead else { return begin(stream, answer, context) }
+      stream.close()
+      answer.stream = nil
+    }
     send(answer, isHead: isHead, isLast: isLast, context)
   }
 

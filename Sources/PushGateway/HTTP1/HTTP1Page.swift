@@ -3,6 +3,7 @@ import GatewayClient
 import GatewayProtocol
 import HTTP2Transport
 import PushCore
+import Synchronization
 
 /// The device in a browser over HTTP/1.1, for browsers on this machine: the page, and the API of devices with its
 /// session.
@@ -12,6 +13,11 @@ struct HTTP1Page: Sendable {
   let environment: Environment
   /// The path of the admin socket, over which the streams of devices are read from the event loops.
   let socket: String
+  private let streams = HTTP1Streams()
+
+  init(web: WebAPI, environment: Environment, socket: String) {
+    (self.web, self.environment, self.socket) = (web, environment, socket)
+  }
 
   /// The routes, all limited to this machine: HTTP/1.1 has no TLS.
   var routes: [Router.Route] {
@@ -50,6 +56,11 @@ struct HTTP1Page: Sendable {
   func openStream(_ request: ControlRequest) async throws -> HTTP1Response {
     let request = try admitted(request)
     _ = try web.devices.device(request.bearer)
+    guard let slot = streams.begin() else {
+      throw Problem(
+        503, "Service Unavailable",
+        "too many open pages over HTTP/1.1: expected at most \(Limits.maximumHTTP1Streams), close some of them")
+    }
     let query = request.query.filter { ["silent", "focus"].contains($0.key) }.map { name, value in
       "\(name)=\(value.addingPercentEncoding(withAllowedCharacters: .alphanumerics) ?? "")"
     }
@@ -60,7 +71,7 @@ struct HTTP1Page: Sendable {
       let lines = try await client.stream(
         "GET", "\(Paths.deviceStream)?" + query.sorted().joined(separator: "&"), fields, isGathering: true)
       var answer = HTTP1Response(Response(status: 200, contentType: "text/event-stream"))
-      answer.stream = HTTP1Stream(lines: lines, client: client)
+      answer.stream = HTTP1Stream(lines: lines, client: client, slot: slot)
       return answer
     } catch {
       client.close()
@@ -79,6 +90,32 @@ struct HTTP1Page: Sendable {
 struct HTTP1Stream: Sendable {
   let lines: LineStream
   let client: Client
+  /// The stream counts as open while this exists.
+  let slot: HTTP1Streams.Slot
 
   func close() { client.close() }
+}
+
+/// The number of open streams of pages, which is limited to ``Limits/maximumHTTP1Streams``.
+final class HTTP1Streams: Sendable {
+  /// The share of one stream, which it has until the end of this object.
+  final class Slot: Sendable {
+    private let streams: HTTP1Streams
+
+    fileprivate init(_ streams: HTTP1Streams) { self.streams = streams }
+
+    deinit { streams.count.withLock { $0 -= 1 } }
+  }
+
+  private let count = Mutex(0)
+
+  /// Counts a stream; nil if there are too many.
+  func begin() -> Slot? {
+    let isWithinLimit = count.withLock { count in
+      guard count < Limits.maximumHTTP1Streams else { return false }
+      count += 1
+      return true
+    }
+    return isWithinLimit ? Slot(self) : nil
+  }
 }

@@ -156,7 +156,7 @@ final class HTTP1Server: Sendable {
       }
   }
 
-  /// An error: the limits admit no further connection. NIO then closes the new one.
+  /// An error: the limits admit no further connection, also none with an answer. NIO then closes the new one.
   private struct TooManyConnections: Error {}
 
   /// - Parameter origin: the client that a load balancer names; `balancer` for the peer of the socket itself.
@@ -168,8 +168,10 @@ final class HTTP1Server: Sendable {
     let connection = limiter.admit(source) { number in
       HTTP1Connection(routes: routes, isLoopback: peerOrigin == .loopback, source: source) { limiter.leave(number) }
     }
-    guard let connection else { throw TooManyConnections() }
-    try HTTP1Server.addHandlers(to: channel.pipeline.syncOperations, connection)
+    let pipeline = channel.pipeline.syncOperations
+    if let connection { return try HTTP1Server.addHandlers(to: pipeline, connection) }
+    guard limiter.beginRefusal() else { throw TooManyConnections() }
+    try pipeline.addHandler(RefusedConnection { limiter.endRefusal() })
   }
 
   /// Adds the HTTP parser, with its limits, and the connection behind it.

@@ -14,7 +14,7 @@ final class ProviderAPI {
   private let tokens: ProviderTokenCache
   private let dispatcher: Dispatcher
   let shared: LoopParts
-  var fields = HeaderFields()
+  private var fields = HeaderFields()
   private var random = BufferedRandom()
   private var rates = TokenBuckets<DeviceToken>()
   /// The `retry-after` of a cluster that can't store: its brokers need that many seconds to elect a leader. Apple
@@ -24,8 +24,7 @@ final class ProviderAPI {
   let topics: TopicCache
   /// The receiver of refusals; nil but for a test gateway.
   weak var refusals: (any RefusalObserver)?
-  /// The header of a 200, in which only the ids are overwritten: with `apns-unique-id`, and without.
-  var acceptance = (unique: HeaderFields(status: 200), plain: HeaderFields(status: 200))
+  private var acceptance = AcceptanceHeaders()
 
   init(_ shared: LoopParts, tokens: ProviderTokenCache, dispatcher: Dispatcher) {
     self.shared = shared
@@ -33,10 +32,6 @@ final class ProviderAPI {
     self.tokens = tokens
     topics = TopicCache(registrations: parts.registrations)
     self.dispatcher = dispatcher
-    let id = [UInt8](repeating: UInt8(ascii: "0"), count: APNSID.textSize)
-    acceptance.plain.append(.apnsID, id, isUnindexed: true)
-    acceptance.unique.append(.apnsID, id, isUnindexed: true)
-    acceptance.unique.append(.apnsUniqueID, id, isUnindexed: true)
     dispatcher.answer = { [unowned self] exchange, push, outcome in
       switch outcome {
       case .queued: accept(exchange, push, .stored)
@@ -321,6 +316,28 @@ final class ProviderAPI {
 
   // MARK: Responses (reference §3.1)
 
+  /// Responds with 200.
+  ///
+  /// - Parameter time: the time of a scheduled push; the response header contains its second. A gateway that does not
+  ///   support the field omits it.
+  func accept(
+    _ exchange: Exchange, _ push: StoredPush, _ outcome: RequestMeter.Acceptance, scheduled time: Int64? = nil
+  ) {
+    shared.meter.accept(outcome)
+    exchange.connection.allowAllStreams()
+    let isUnsubscribed = shared.marketing.isUnsubscribed(push)
+    guard isUnsubscribed || time != nil else { return acceptance.respond(to: exchange, with: push) }
+    begin(status: "200", exchange, push.id)
+    if exchange.connection.environment == .development {
+      var text: [UInt8] = []
+      push.uniqueID.append(to: &text)
+      fields.append(.apnsUniqueID, text, isUnindexed: true)
+    }
+    if let time { fields.append(.apnsDeliverAt, String(time / 1000).utf8, isUnindexed: true) }
+    if isUnsubscribed { fields.append(.apnsMarketing, MarketingApps.unsubscribed.utf8) }
+    exchange.respond(fields, body: EmptyCollection())
+  }
+
   /// Answers a request with a rejection.
   ///
   /// - Parameter isLogged: true if the refusal of a push is logged here; false if it has a row already.
@@ -351,7 +368,7 @@ final class ProviderAPI {
   }
 
   /// Starts a response header with the status and the id that the sender sent; otherwise with `id`, or a new one.
-  func begin(status: String, _ exchange: Exchange, _ id: APNSID?) {
+  private func begin(status: String, _ exchange: Exchange, _ id: APNSID?) {
     fields.removeAll()
     fields.append(.status, status.utf8)
     let name: HeaderName = exchange.request.isForBroadcasts ? .apnsRequestID : .apnsID

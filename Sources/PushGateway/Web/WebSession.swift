@@ -1,3 +1,5 @@
+import PushPolicy
+
 /// The session of a page: a cookie with the secret of the browser's device.
 ///
 /// The gateway stores no sessions. A session therefore ends with the secret: when the user signs out, and after
@@ -17,6 +19,7 @@ struct WebSession: Sendable {
   /// Returns the secret in the session's cookie.
   func secret(_ fields: BrowserFields) -> String? {
     let name = name(fields)
+    ReadingSteps.add(fields.cookie?.utf8.count ?? 0)
     for pair in (fields.cookie ?? "").split(separator: ";") {
       let sides = pair.split(separator: "=", maxSplits: 1)
       guard sides.count == 2, sides[0].drop(while: { $0 == " " }) == name else { continue }

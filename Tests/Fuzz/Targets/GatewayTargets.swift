@@ -134,15 +134,15 @@ extension FuzzTarget {
     }
   }
 
-  /// Bytes of a connection of HTTP/1.1. The first byte gives the place of the client and the size of the pieces for the
-  /// rest.
+  /// Bytes of a connection of HTTP/1.1, which serves health, metrics, messages and the page in a browser. The first byte
+  /// gives the place of the client and the size of the pieces for the rest.
   static let http1 = FuzzTarget("http1", maximumSize: 500) {
     SerialTasks.begin
     let gateway = try FuzzGateway()
     return { bytes in
       guard let first = bytes.first else { return }
       do {
-        let pieces = Array(bytes.dropFirst()).pieces(of: [1 << 20, 9, 61, 1][Int(first >> 6)])
+        let pieces = gateway.filled(bytes.dropFirst()).pieces(of: [1 << 20, 9, 61, 1][Int(first >> 6)])
         try gateway.serve(pieces, isLoopback: first & 1 == 0)
       } catch {
         preconditionFailure("\(error)")
@@ -204,7 +204,14 @@ private final class FuzzGateways {
 extension FuzzGateway {
   /// Serves a connection of HTTP/1.1, whose client sends pieces of bytes and closes it.
   fileprivate func serve(_ pieces: [ArraySlice<UInt8>], isLoopback: Bool) throws {
-    let routes = HTTP1Routes(health: HealthAPI(check: parts.healthCheck), meters: meters, token: nil, logger: .trap)
+    let messages = MessageRelay(environment: .development)
+    handler.attach(messages)
+    let web = WebAPI(setting: .loopback, session: WebSession(authority: nil), devices: DeviceAPI(parts))
+    // There is no admin socket: a stream is answered with 503.
+    let page = HTTP1Page(web: web, environment: .development, socket: folder.file("none"))
+    let routes = HTTP1Routes(
+      health: HealthAPI(check: parts.healthCheck), meters: meters, token: nil, logger: .trap, page: page,
+      messages: messages)
     var isClosed = false
     let connection = HTTP1Connection(routes: routes, isLoopback: isLoopback) {
       precondition(!isClosed, "a connection ends twice")
@@ -216,6 +223,7 @@ extension FuzzGateway {
     for piece in pieces where channel.isActive {
       try channel.writeInbound(ByteBuffer(bytes: piece))
       settle()
+      settleStorage()
     }
     if let first = try channel.readOutbound(as: IOData.self), case .byteBuffer(let bytes) = first {
       precondition(bytes.readableBytesView.starts(with: "HTTP/1.1 ".utf8), "an answer begins with its version")

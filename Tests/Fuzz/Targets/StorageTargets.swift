@@ -75,7 +75,8 @@ final class DamagedDatabase {
   private static let rows: [String] = [
     "team VALUES ('TEAM000001')",
     "key VALUES ('ABC123DEFG', 'TEAM000001', \(publicKey), 'development', '[\"a.b\"]', NULL)",
-    "app VALUES (1, 'a.1', 'News', 'N', 'report', 0, 'off', 'TEAM000001'), (2, 'a.2', 'Mail', 'M', 'enforce', 1, 'on', NULL)",
+    "app VALUES (1, 'a.1', 'News', 'N', 'report', 0, 'off', 'TEAM000001', 0, NULL), "
+      + "(2, 'a.2', 'Mail', 'M', 'enforce', 1, 'on', NULL, 1, '[\"SPORT\"]')",
     "person VALUES (1, 'p1', '{}'), (2, 'p2', '{\"badge\":false}')",
     "device VALUES (1, 'uuid1', 'd1', 1, zeroblob(32), 'device', 1700000000), "
       + "(2, 'uuid2', 'd2', 2, randomblob(32), 'device', 1700000000)",
@@ -113,10 +114,12 @@ final class DamagedDatabase {
       + "(2, 1700000000000, 'POST', '/', '{}', NULL, NULL)",
     "administrator VALUES (zeroblob(32), 'ada', 'admin', 1700000000000, 1800000000, NULL), "
       + "(randomblob(32), 'ci', 'reader', 1700000000000, 1800000000, 1700000000)",
-    "sender VALUES ('backup', zeroblob(32), 1, '[1,-1]', 60, 1700000000000, NULL, NULL), "
-      + "('ci', randomblob(32), 1, '[]', 6000, 1700000000000, 1700000000, 600)",
+    "sender VALUES ('backup', zeroblob(32), 1, '[1,-1]', 60, 1700000000000, NULL, NULL, NULL, NULL), "
+      + "('ci', randomblob(32), 1, '[]', 6000, 1700000000000, 1700000000, 600, '{\"kind\":\"github\"}', 'secret')",
+    "hook_push VALUES ('ci', 'main', zeroblob(20), 1700000000000), ('ci', 'next', randomblob(20), 1700000000000)",
     "expectation VALUES ('backup', 86400, 3600, 1700000000000, 1700090000000, NULL), "
       + "('ci', 60, 0, NULL, 1700000060000, 2)",
+    "web_push_endpoint VALUES (zeroblob(32), 'blog', 1, 1, 'https://localhost:2197', NULL, 1700000000000, NULL)",
     "event_target VALUES ('shop', 'https://a.example/', '[1]', '[\"accepted\"]', 'whsec_AA==', NULL, NULL, NULL, "
       + "1700000000000, NULL), ('all', 'http://127.0.0.1/', NULL, NULL, 'whsec_AA==', 'whsec_AQ==', 1700000000000, 'PEM', "
       + "1700000000000, 1700000000000)",

@@ -25,7 +25,7 @@ import Testing
   private func deliver(_ parts: GatewayParts) -> DeliverScheduled {
     DeliverScheduled(
       scheduled: parts.schedule.pushes, groups: parts.groups, registrations: parts.registrations,
-      mailbox: parts.mailbox, router: parts.router, log: parts.log, clock: parts.clock)
+      mailbox: parts.mailbox, router: parts.router, log: parts.log, clock: parts.clock, rates: parts.senderRates)
   }
 
   @Test func `the copies for groups are stored in parts that the mailbox takes`() async throws {
@@ -73,6 +73,21 @@ import Testing
       let before = try #require(stored.firstIndex { $0.app == modest })
       #expect(before < Limits.groupCopiesAtOnce + 41)
       #expect(gateway.parts.schedule.pushes.count == 0)
+    }
+  }
+
+  @Test func `the copies of a push to a group count against the rate of its app`() async throws {
+    try await TestGateway.run(mailbox: RefusingMailbox(limit: .max)) { gateway in
+      for number in 0..<41 { _ = try await gateway.enroll("phone-\(number)", person: "ada") }
+      let app = try gateway.registrations.app(topic: SampleRequest.topic).id
+      let ada = try gateway.registrations.person(named: "ada").id
+      let group = try await gateway.parts.groups.add("ops", [ada])
+      let (now, rates) = (gateway.clock.seconds * 1000, gateway.parts.senderRates)
+      rates.set(RateLimits(perApp: 41))
+      try await add(1, to: group.address(in: .development), of: app, at: now, gateway.parts)
+      #expect(rates.excess(app, of: nil, at: now) == nil)
+      #expect(await deliver(gateway.parts)() == .done)
+      #expect(rates.excess(app, of: nil, at: now) == .appRate)
     }
   }
 

@@ -179,6 +179,27 @@ import Testing
     }
   }
 
+  @Test func `an expectation that can't be read delays no scheduled push`() async throws {
+    try await TestGateway.run { gateway in
+      let device = try await gateway.enroll()
+      let stream = try await open(gateway, device)
+      let app = try gateway.registrations.app(topic: SampleRequest.topic).id
+      try await gateway.parts.messages.senders.add(
+        MessageSender(name: "backup", app: app, recipients: [.device(device.id)], rate: 60, created: 1),
+        token: "pgs-TEST")
+      _ = try await send(gateway, to: device, in: 60)
+      let expectations = gateway.parts.schedule.heartbeats.expectations
+      // The interval is out of its range: the row is damaged.
+      try await expectations.set(Expectation(sender: "backup", every: -1, grace: 0, from: gateway.clock.seconds * 1000))
+      advance(gateway, 60)
+      let line = try await stream.next()
+      #expect(line?.text.contains("later") == true)
+      try await expectations.remove("backup")
+      gateway.parts.schedule.wake()
+      await eventually { !gateway.parts.schedule.isWaiting }
+    }
+  }
+
   @Test func `nobody waits while nothing is scheduled`() async throws {
     try await TestGateway.run { gateway in
       #expect(!gateway.parts.schedule.isWaiting)

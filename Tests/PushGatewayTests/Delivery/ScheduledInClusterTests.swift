@@ -52,7 +52,7 @@ import Testing
         scheduled: scheduled, groups: try Groups(store: store), registrations: try SQLiteRegistrations(store: store),
         mailbox: mailbox, router: router,
         log: DeliveryLog(path: folder.file("log-\(number)"), retention: 86_400, logger: .silent),
-        clock: clock.wallClock)
+        clock: clock.wallClock, rates: SenderRates())
       return (scheduled, run)
     }
   }

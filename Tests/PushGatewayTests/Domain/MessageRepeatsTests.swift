@@ -51,6 +51,15 @@ import Testing
     #expect(repeats.add(key(1), id: .number(2), for: 600, at: 999_999).count == 1)
   }
 
+  @Test func `space is made for thousands of messages at once, not for each of them`() {
+    var repeats = MessageRepeats()
+    let count = Limits.maximumMessageRepeats
+    for number in 0..<count { _ = repeats.add(key(number), id: .number(number), for: 600, at: Int64(number)) }
+    // One window is over.
+    _ = repeats.add(key(count), id: .number(count), for: 600, at: 600_000)
+    #expect(repeats.size <= count / 2)
+  }
+
   @Test func `the memory is bounded`() {
     var repeats = MessageRepeats()
     for number in 0..<Limits.maximumMessageRepeats + 10 {

@@ -44,6 +44,16 @@ import Testing
     }
   }
 
+  @Test func `so many refused connections get an answer at the same time`() async throws {
+    try await TestGateway.run { gateway in
+      let limiter = Fixture(gateway).limiter
+      for _ in 0..<Limits.maximumHTTP1Refusals { #expect(limiter.beginRefusal()) }
+      #expect(!limiter.beginRefusal())
+      limiter.endRefusal()
+      #expect(limiter.beginRefusal())
+    }
+  }
+
   @Test func `with as many as there may be the oldest idle one of elsewhere gives way, then one of this machine`()
     async throws
   {

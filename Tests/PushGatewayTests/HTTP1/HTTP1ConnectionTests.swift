@@ -18,11 +18,12 @@ import Testing
     final class Counter: Sendable { let gauge = Gauge() }
 
     init(
-      _ gateway: TestGateway, isLoopback: Bool = true, token: MetricsToken? = nil, others: [Router.Route] = []
+      _ gateway: TestGateway, isLoopback: Bool = true, token: MetricsToken? = nil, others: [Router.Route] = [],
+      page: HTTP1Page? = nil
     ) async throws {
       let routes = HTTP1Routes(
         health: HealthAPI(check: gateway.parts.healthCheck), meters: gateway.meters, token: token, logger: .silent,
-        others: others, maximumBodySize: others.isEmpty ? 0 : 100)
+        others: others, maximumBodySize: others.isEmpty ? 0 : 100, page: page)
       let closed = Counter()
       (channel, isClosed) = (NIOAsyncTestingChannel(), closed)
       try await channel.testingEventLoop.executeInContext { [channel] in
@@ -147,6 +148,21 @@ import Testing
       let answer = try await peer.answer(upTo: "\r\n\r\n")
       #expect(answer.contains("content-length: 6\r\n"))
       #expect(answer.contains("connection: close\r\n"))
+    }
+  }
+
+  @Test func `HEAD opens no stream`() async throws {
+    try await TestGateway.run { gateway in
+      let device = try await gateway.enroll()
+      let peer = try await HTTP1Peer(gateway, page: HTTP1PageTests.page(gateway))
+      try await peer.send(
+        "HEAD /v1/device/stream HTTP/1.1\r\nhost: localhost\r\nsec-fetch-site: same-origin\r\n"
+          + "cookie: pushgateway-01234567=\(device.secret)\r\n\r\n")
+      let answer = try await peer.answer(upTo: "\r\n\r\n")
+      #expect(answer.hasPrefix("HTTP/1.1 200 OK\r\n"))
+      #expect(answer.contains("content-length: 0\r\n"))
+      try await peer.send(HTTP1ConnectionTests.get)
+      #expect(try await peer.answer(upTo: "ready\n").hasPrefix("HTTP/1.1 200 OK\r\n"))
     }
   }
 

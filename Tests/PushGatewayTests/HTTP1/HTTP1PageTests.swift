@@ -72,6 +72,16 @@ import Testing
     }
   }
 
+  @Test func `pages have half of the connections for their streams`() {
+    let streams = HTTP1Streams()
+    var slots = (0..<Limits.maximumHTTP1Streams).map { _ in streams.begin() }
+    #expect(slots.allSatisfy { $0 != nil })
+    #expect(streams.begin() == nil)
+    slots.removeLast()
+    #expect(streams.begin() != nil)
+    #expect(2 * Limits.maximumHTTP1Streams == Limits.maximumHTTP1Connections)
+  }
+
   @Test func `the stream has the lines of the device`() async throws {
     try await TestGateway.run { gateway in
       let routes = HTTP1PageTests.routes(gateway)

@@ -24,7 +24,7 @@ import Testing
       "('\(identifier("KEYS", $0))', '\(identifier("TEAM", $0))', \(publicKey), 'development', '[\"a.b\"]', NULL)"
     },
     Table(name: "app", first: "id = 1") {
-      "(\($0), 'a.\($0)', 'News', 'N', 'report', 0, 'off', '\(identifier("TEAM", $0))')"
+      "(\($0), 'a.\($0)', 'News', 'N', 'report', 0, 'off', '\(identifier("TEAM", $0))', 1, '[\"SPORT\"]')"
     },
     Table(name: "former_app", first: "id = 1") { "(\($0))" },
     Table(name: "person", first: "id = 1") { "(\($0), 'p\($0)', '{}')" },

@@ -36,6 +36,19 @@ import Testing
     #expect(try DeferredPushes(store: store, logger: .silent).due(1, at: 5) { _ in 5 }.map(\.id) == [.number(2)])
   }
 
+  @Test func `the retracted pushes of a device are released together`() async throws {
+    let folder = try TemporaryFolder()
+    let store = try SQLiteStore(path: folder.file("push.sqlite"))
+    let held = try DeferredPushes(store: store, logger: .silent)
+    for number in 1...4 { hold(number, in: held) }
+    held.release(of: 1) { id, _ in id == .number(2) || id == .number(4) }
+    held.release(of: 2) { _, _ in true }
+    await held.settle()
+    #expect(held.due(1, at: 5).map(\.id) == [.number(1), .number(3)])
+    let again = try DeferredPushes(store: store, logger: .silent)
+    #expect(again.due(1, at: 5) { _ in 5 }.map(\.id) == [.number(1), .number(3)])
+  }
+
   private func hold(_ number: Int, in held: DeferredPushes) {
     held.add(
       MailboxEntry(seq: UInt64(number + 1), push: samplePush(number)), Deferral(by: .summary, until: 5),

@@ -29,7 +29,7 @@ import Testing
     let pushes = try await (expectations ?? self.expectations).findLate(at: now) { _ in
       [ScheduledPush(samplePush(1), at: now, expires: nil, team: nil)]
     }
-    return pushes.map(\.id)
+    return pushes?.map(\.id) ?? []
   }
 
   private func beat(at now: Int64, _ expectations: Expectations? = nil) async throws -> [APNSID]? {
@@ -89,9 +89,24 @@ import Testing
 
   @Test func `a heartbeat that was late for nobody ends without a push`() async throws {
     try await expect()
-    #expect(try await expectations.findLate(at: 3_660_000) { _ in [] }.isEmpty)
+    #expect(try await expectations.findLate(at: 3_660_000) { _ in [] }?.isEmpty == true)
     #expect(try await expectations.list().map(\.late) == [0])
     #expect(try await beat(at: 4_000_000) == [])
+  }
+
+  @Test func `late heartbeats are recorded in slices, the first due ones first`() async throws {
+    for number in 1...3 {
+      let name = "sensor-\(number)"
+      try await senders.add(
+        MessageSender(name: name, app: 1, recipients: [.device(1)], rate: 60, created: 1), token: name)
+      try await expectations.set(Expectation(sender: name, every: Int64(100 - number), grace: 0, from: 0))
+    }
+    var slices: [[String]] = []
+    while try await expectations.findLate(at: 1_000_000, limit: 2, pushes: { _ in [] }) != nil {
+      let all = try await expectations.list()
+      slices.append(all.filter { $0.late != nil }.map(\.sender))
+    }
+    #expect(slices == [["sensor-2", "sensor-3"], ["sensor-1", "sensor-2", "sensor-3"]])
   }
 
   @Test func `a heartbeat that arrives before the late one was found ends nothing`() async throws {

@@ -309,7 +309,8 @@ private struct RepairTable {
     }
     return switch name {
     case "team": values[0].text?.utf8.count == 10
-    case "app": values[7] == .null || values[7].text?.utf8.count == 10
+    case "app":
+      (values[7] == .null || values[7].text?.utf8.count == 10) && (values[9] == .null || isJSON(9, [String].self))
     case "key":
       values[2].blob.map { (try? ES256Key(publicDER: $0)) != nil } ?? false
         && (values[4] == .null || isJSON(4, Set<String>.self))

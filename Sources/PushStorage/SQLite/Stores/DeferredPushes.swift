@@ -152,6 +152,15 @@ package final class DeferredPushes: Sendable {
     }
   }
 
+  /// Removes the pushes of a device that were retracted.
+  ///
+  /// - Parameter isRetracted: returns true for the id and the app of such a push.
+  package func release(of device: DeviceID, where isRetracted: (APNSID, AppID) -> Bool) {
+    change { state in
+      state.remove((state.pushes[device] ?? []).filter { isRetracted($0.id, $0.app) }.map(\.id), of: device)
+    }
+  }
+
   /// Removes all pushes of a device.
   package func purge(_ device: DeviceID) {
     change { state in state.remove((state.pushes[device] ?? []).map(\.id), of: device) }

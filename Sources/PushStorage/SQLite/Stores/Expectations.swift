@@ -115,20 +115,23 @@ package struct Expectations: Sendable {
     }
   }
 
-  /// Records the heartbeats that are late, and schedules the pushes that report them.
+  /// Records some of the heartbeats that are late, the first due ones, and schedules the pushes that report them. The
+  /// other pushes of the gateway are stored between two calls.
   ///
   /// - Parameters:
   ///   - now: milliseconds since 1970.
+  ///   - limit: the maximum number of heartbeats.
   ///   - pushes: returns the pushes for one late heartbeat.
-  /// - Returns: the scheduled pushes.
+  /// - Returns: the scheduled pushes; nil if no heartbeat is late.
   @inline(never)
   package func findLate(
-    at now: Int64, pushes: @escaping @Sendable (Expectation) -> [ScheduledPush]
-  ) async throws -> [ScheduledPush] {
-    let condition = "WHERE late IS NULL AND due <= ?"
+    at now: Int64, limit: Int = Limits.lateHeartbeatsAtOnce,
+    pushes: @escaping @Sendable (Expectation) -> [ScheduledPush]
+  ) async throws -> [ScheduledPush]? {
+    let condition = "WHERE late IS NULL AND due <= ? ORDER BY due, sender LIMIT \(limit)"
     // A read costs no entry in the log of a cluster, in which another gateway may have recorded the heartbeat.
     let found = try await scheduled.store.read { try Expectations.rows($0, condition) { $0.bind(now) } }
-    guard !found.isEmpty else { return [] }
+    guard !found.isEmpty else { return nil }
     return try await scheduled.change { db -> ([ScheduledPush], [ScheduledPush]) in
       var all: [ScheduledPush] = []
       for var expectation in try Expectations.rows(db, condition, { $0.bind(now) }) {

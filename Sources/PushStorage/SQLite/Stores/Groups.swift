@@ -301,14 +301,15 @@ package final class Groups: Sendable {
 
   private static func note(_ push: Push, _ db: Database) throws {
     let id = Data(push.id.stored)
-    let known = try GRDB.Row.fetchOne(
+    let stored = try GRDB.Row.fetchOne(
       db, sql: "SELECT number, persons FROM group_push WHERE \(isThis)",
       arguments: [id.prefix(16), push.app.row, push.address.row])
-    if let known {
-      let before = try Groups.persons(known["persons"]).map(\.row)
-      let all = before + push.persons.map(\.row).filter { !before.contains($0) }
+    if let stored {
+      let before = try Groups.persons(stored["persons"]).map(\.row)
+      let known = Set(before)
+      let all = before + push.persons.map(\.row).filter { !known.contains($0) }
       try db.execute(
-        sql: "UPDATE group_push SET persons = ? WHERE number = ?", arguments: ["\(all)", known["number"] as Int64])
+        sql: "UPDATE group_push SET persons = ? WHERE number = ?", arguments: ["\(all)", stored["number"] as Int64])
       return
     }
     try db.execute(

@@ -1,3 +1,4 @@
+import DequeModule
 import Foundation
 import GRDB
 package import PushCore
@@ -17,6 +18,14 @@ package final class Retractions: Sendable {
     package var app: AppID?
     /// The time of the retraction in milliseconds since 1970.
     package var at: Int64
+
+    /// The push, by which the retractions of a user differ.
+    fileprivate var push: Push { Push(id: id, app: app) }
+  }
+
+  fileprivate struct Push: Hashable {
+    var id: APNSID
+    var app: AppID?
   }
 
   private struct Key: Hashable {
@@ -25,7 +34,8 @@ package final class Retractions: Sendable {
   }
 
   private struct State {
-    var byPerson: [PersonID: [Retraction]] = [:]
+    /// The retractions of each user, the oldest first.
+    var byPerson: [PersonID: Deque<Retraction>] = [:]
     /// The apps of each retracted push of a user; few.
     var apps: [Key: [AppID?]] = [:]
     var counts: [AppID?: Int] = [:]
@@ -38,6 +48,42 @@ package final class Retractions: Sendable {
       byPerson[one.person, default: []].append(one)
       apps[Key(person: one.person, id: one.id), default: []].append(one.app)
       counts[one.app, default: 0] += 1
+    }
+
+    /// A number of removed retractions of a user up to which each is searched, beginning with the oldest.
+    private static let fewRemovals = 16
+
+    /// Removes retractions. The cost is in proportion to their number, if they are the oldest of their users.
+    ///
+    /// - Returns: the number of known ones.
+    mutating func remove(_ gone: [Retraction]) -> Int {
+      var count = 0
+      for (person, gone) in Dictionary(grouping: gone, by: \.person) {
+        var known: [Retraction] = []
+        for one in gone { if forget(one) { known.append(one) } }
+        count += known.count
+        guard var left = byPerson.removeValue(forKey: person) else { continue }
+        if known.count > State.fewRemovals {
+          let pushes = Set(known.map(\.push))
+          left.removeAll { pushes.contains($0.push) }
+        } else {
+          for one in known {
+            if let index = left.firstIndex(where: { $0.push == one.push }) { left.remove(at: index) }
+          }
+        }
+        byPerson[person] = left.isEmpty ? nil : left
+      }
+      return count
+    }
+
+    /// Removes a retraction from ``apps`` and ``counts``; false if it is not known.
+    private mutating func forget(_ one: Retraction) -> Bool {
+      let key = Key(person: one.person, id: one.id)
+      guard var left = apps[key], let index = left.firstIndex(of: one.app) else { return false }
+      left.remove(at: index)
+      apps[key] = left.isEmpty ? nil : left
+      counts[one.app, default: 0] -= 1
+      return true
     }
   }
 
@@ -64,7 +110,9 @@ package final class Retractions: Sendable {
   }
 
   /// Returns the retractions for a user, the oldest first.
-  package func retractions(of person: PersonID) -> [Retraction] { state.withLock { $0.byPerson[person] ?? [] } }
+  package func retractions(of person: PersonID) -> [Retraction] {
+    Array(state.withLock { $0.byPerson[person] } ?? [])
+  }
 
   /// Retracts a push from users. The retraction is on disk when this returns.
   ///
@@ -79,23 +127,32 @@ package final class Retractions: Sendable {
       guard !new.isEmpty else { return false }
       let insert = try db.cachedStatement(sql: "INSERT INTO retraction (person, app, apns_id, at) VALUES (?, ?, ?, ?)")
       for person in new { try insert.execute(arguments: [person.row, app?.row, Data(id.stored), now]) }
-      if excess > 0 {
-        try db.execute(
-          sql: """
-            DELETE FROM retraction WHERE number IN
-              (SELECT number FROM retraction WHERE app IS ? ORDER BY number LIMIT ?)
-            """, arguments: [app?.row, excess])
-        try adopt(db)
-      } else {
-        db.afterNextTransaction { [self] _ in
-          state.withLock { state in
-            for person in new { state.add(Retraction(id: id, person: person, app: app, at: now)) }
-          }
-          count.add(new.count, ordering: .relaxed)
-        }
-      }
+      let oldest = "number IN (SELECT number FROM retraction WHERE app IS ? ORDER BY number LIMIT ?)"
+      let gone = try excess > 0 ? Retractions.delete(db, oldest, [app?.row, Int64(excess)]) : []
+      note(db, new: new.map { Retraction(id: id, person: $0, app: app, at: now) }, gone: gone)
       return true
     }
+  }
+
+  /// Changes the memory when this transaction is committed. At the limit of an app each retraction deletes another
+  /// one: a reload would cost the time of all rows each time.
+  private func note(_ db: Database, new: [Retraction], gone: [Retraction]) {
+    db.afterNextTransaction { [weak self] _ in
+      guard let self else { return }
+      let removed = state.withLock { state in
+        for one in new { state.add(one) }
+        return state.remove(gone)
+      }
+      count.add(new.count - removed, ordering: .relaxed)
+    }
+  }
+
+  /// Deletes the rows of a condition, and returns them.
+  private static func delete(_ db: Database, _ condition: String, _ values: [Int64?]) throws -> [Retraction] {
+    let rows = try PreparedStatement(
+      db, "DELETE FROM retraction WHERE \(condition) RETURNING person, app, apns_id, at")
+    for value in values { rows.bind(value) }
+    return try rows.map(Retractions.row)
   }
 
   /// Deletes the retractions for a user.
@@ -127,24 +184,27 @@ package final class Retractions: Sendable {
     }
     guard !gone.isEmpty else { return }
     try await store.change { [self] db in
-      try db.execute(sql: "DELETE FROM retraction WHERE at < ?", arguments: [end])
-      for person in gone where !isPerson(person) {
-        try db.execute(sql: "DELETE FROM retraction WHERE person = ?", arguments: [person.row])
-      }
-      try adopt(db)
+      var old = try Retractions.delete(db, "at < ?", [end])
+      for person in gone where !isPerson(person) { old += try Retractions.delete(db, "person = ?", [person.row]) }
+      note(db, new: [], gone: old)
     }
   }
 
   /// Takes over changes of another gateway.
   private func adopt(_ changes: [RowChange], _ db: Database) throws {
-    guard changes.allSatisfy({ $0.kind == .insert }) else { return try adopt(db) }
-    let new = try changes.compactMap { change in
-      try change.key["number"]?.integer.flatMap { try Retractions.rows(db, "WHERE number = \($0)").first }
+    var (new, gone): ([Retraction], [Retraction]) = ([], [])
+    for change in changes {
+      switch change.kind {
+      case .insert:
+        guard let number = change.key["number"]?.integer else { return try adopt(db) }
+        new += try Retractions.rows(db, "WHERE number = \(number)")
+      case .delete:
+        guard let one = Retraction(former: change.values) else { return try adopt(db) }
+        gone.append(one)
+      case .update: return try adopt(db)
+      }
     }
-    db.afterNextTransaction { [weak self] _ in
-      self?.state.withLock { state in for one in new { state.add(one) } }
-      self?.count.add(new.count, ordering: .relaxed)
-    }
+    note(db, new: new, gone: gone)
   }
 
   /// Reloads the retractions into memory when this transaction is committed.
@@ -165,12 +225,25 @@ package final class Retractions: Sendable {
   private static func rows(_ db: Database, _ condition: String = "") throws -> [Retraction] {
     let rows = try PreparedStatement(
       db, "SELECT person, app, apns_id, at FROM retraction \(condition) ORDER BY number")
-    return try rows.map { row in
-      guard let id = row.id(2) else { throw row.damage(2, "expected 20 bytes") }
-      return Retraction(
-        id: id, person: PersonID(row: try row.integer(0)),
-        app: try row.optionalInteger(1, in: ColumnBounds.app).map { AppID(row: $0) },
-        at: try row.integer(3, in: ColumnBounds.milliseconds))
-    }
+    return try rows.map(Retractions.row)
+  }
+
+  /// Reads a retraction from the columns in which ``rows(_:_:)`` selects it.
+  private static func row(_ row: PreparedStatement) throws -> Retraction {
+    guard let id = row.id(2) else { throw row.damage(2, "expected 20 bytes") }
+    return Retraction(
+      id: id, person: PersonID(row: try row.integer(0)),
+      app: try row.optionalInteger(1, in: ColumnBounds.app).map { AppID(row: $0) },
+      at: try row.integer(3, in: ColumnBounds.milliseconds))
+  }
+}
+
+extension Retractions.Retraction {
+  /// Creates the retraction of a deleted row from its former values; nil if they are incomplete.
+  fileprivate init?(former values: [String: RowValue]) {
+    guard let person = values["person"]?.integer, let at = values["at"]?.integer,
+      let id = values["apns_id"]?.blob.flatMap({ APNSID(stored: $0) })
+    else { return nil }
+    self.init(id: id, person: PersonID(row: person), app: values["app"]?.integer.map { AppID(row: $0) }, at: at)
   }
 }

@@ -4,16 +4,18 @@ import PushCore
 import PushStorage
 
 /// The routes `/v1/device/endpoints…`: the Web Push endpoints of a device. Their keys stay on the device.
-extension DeviceAPI {
-  var endpointRoutes: [Router.Route] {
+struct EndpointsAPI: Sendable {
+  let api: DeviceAPI
+
+  var routes: [Router.Route] {
     [
-      route("GET", "/v1/device/endpoints") { device, _ in
-        Response(endpoints.list(of: device.id).map(record))
+      api.route("GET", "/v1/device/endpoints") { device, _ in
+        Response(api.endpoints.list(of: device.id).map(record))
       },
-      route("POST", "/v1/device/endpoints", addEndpoint),
-      route("DELETE", "/v1/device/endpoints/{name}") { device, request in
-        try countChange(of: device)
-        try await endpoints.remove(request.parameters[0], of: device.id, at: clock.milliseconds())
+      api.route("POST", "/v1/device/endpoints", addEndpoint),
+      api.route("DELETE", "/v1/device/endpoints/{name}") { device, request in
+        try api.countChange(of: device)
+        try await api.endpoints.remove(request.parameters[0], of: device.id, at: api.clock.milliseconds())
         return .noContent
       },
     ]
@@ -21,9 +23,9 @@ extension DeviceAPI {
 
   private func addEndpoint(_ device: Device, _ request: ControlRequest) async throws -> Response {
     let body: EndpointRequest = try request.decoded()
-    try countChange(of: device)
-    let app = try registrations.app(topic: body.app)
-    guard registrations.registrations(of: device.id).contains(where: { $0.0.app == app.id }) else {
+    try api.countChange(of: device)
+    let app = try api.registrations.app(topic: body.app)
+    guard api.registrations.registrations(of: device.id).contains(where: { $0.0.app == app.id }) else {
       throw RegistrationRefusal(
         kind: .conflict,
         description: "\(device.name) is not registered for \(app.topic): `pushcli devices register \(device.name) "
@@ -35,10 +37,10 @@ extension DeviceAPI {
     }
     // 128 random bits, which a sender has to have.
     let id = Base64URL.encode(randomBytes(count: 16))
-    try await endpoints.add(
+    try await api.endpoints.add(
       WebPushEndpoint(
         name: body.name, device: device.id, app: app.id, origin: origin, vapid: try vapidKey(body.vapid),
-        created: clock.milliseconds()), id: id)
+        created: api.clock.milliseconds()), id: id)
     return Response(
       CreatedEndpoint(name: body.name, id: id, url: "\(origin)\(Paths.webPush)\(id)"), status: 201)
   }
@@ -54,7 +56,7 @@ extension DeviceAPI {
 
   private func record(_ endpoint: WebPushEndpoint) -> EndpointRecord {
     EndpointRecord(
-      name: endpoint.name, app: registrations.app(endpoint.app)?.topic ?? "", origin: endpoint.origin,
+      name: endpoint.name, app: api.registrations.app(endpoint.app)?.topic ?? "", origin: endpoint.origin,
       vapid: endpoint.vapid.map { Base64URL.encode($0) }, created: Timestamp.text(endpoint.created))
   }
 }
