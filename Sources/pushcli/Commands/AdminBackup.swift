@@ -65,7 +65,8 @@ struct AdminRestore: AsyncParsableCommand {
 
       Examples:
         pushcli admin restore push-2026-11-21.backup --state ./push
-        pushcli admin restore push-2026-11-21.backup --state ./first --backend nats://a:4222,b:4222,c:4222
+        pushcli admin restore push-2026-11-21.backup --state ./first \\
+          --backend nats://a:4222,b:4222,c:4222
       """)
   @Argument(help: "A file that `pushcli admin backup` made.", completion: .file()) var file: String
   @OptionGroup var state: LocalOptions

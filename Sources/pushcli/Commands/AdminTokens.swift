@@ -20,7 +20,8 @@ struct AdminTokens: AsyncParsableCommand {
 
   struct List: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-      commandName: "list", abstract: "List tokens with their owners, roles and times of last use.")
+      commandName: "list", abstract: "List tokens with their owners, roles and times of last use.",
+      discussion: "Example:\n  pushcli admin tokens list")
     @OptionGroup var part: ListOptions
     @OptionGroup var options: AdminOptions
 

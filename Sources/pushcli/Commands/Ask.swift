@@ -28,10 +28,12 @@ struct Ask: AsyncParsableCommand {
       Examples:
         pushcli ask --to me/com.example.builds --title "Deploy to Production?" \\
           --action approve=Approve --action reject=Reject! --timeout 5m && ./deploy
-        pushcli ask --to me/com.example.builds --title "Ready?" --action yes=Ready --timeout 1h --repeat
-        pushcli ask --to ops/com.example.ops --title "Who Takes It?" --action mine=Mine
-        pushcli ask --to ann/com.example.ops --title "Restart the Database?" --action yes=Restart! --timeout 1h \\
-          --escalate-to bob --after 2m
+        pushcli ask --to me/com.example.builds --title "Ready?" \\
+          --action yes=Ready --timeout 1h --repeat
+        pushcli ask --to ops/com.example.ops --title "Who Takes It?" \\
+          --action mine=Mine
+        pushcli ask --to ann/com.example.ops --title "Restart the Database?" \\
+          --action yes=Restart! --timeout 1h --escalate-to bob --after 2m
         pushcli ask --hook --to me/com.example.agents --timeout 5m < request.json
       """)
 

@@ -22,9 +22,12 @@ struct Bench: AsyncParsableCommand {
 
       Examples:
         pushcli bench --devices 1000 --providers 4 --rate max --duration 10 --pin
-        pushcli bench --devices 1000 --rate 15000 --duration 30 --fail-if 'p99>25ms' --fail-if 'rate<14900'
-        pushcli bench --state ./push --devices 100 --ramp 1000:20000 --duration 60 --json > load.json
-        pushcli bench --state ./first --gateway 10.0.0.1:2197,10.0.0.2:2197 --rate 2000
+        pushcli bench --devices 1000 --rate 15000 --duration 30 \\
+          --fail-if 'p99>25ms' --fail-if 'rate<14900'
+        pushcli bench --state ./push --devices 100 --ramp 1000:20000 --duration 60 \\
+          --json > load.json
+        pushcli bench --state ./first --gateway 10.0.0.1:2197,10.0.0.2:2197 \\
+          --rate 2000
         pushcli bench --accept-only --gateway 127.0.0.1:8443 --path / --ca ca.pem
       """)
 

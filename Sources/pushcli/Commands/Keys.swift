@@ -19,7 +19,9 @@ struct Keys: AsyncParsableCommand {
     subcommands: [List.self, Create.self, Import.self, Token.self, Remove.self], defaultSubcommand: List.self)
 
   struct List: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(commandName: "list", abstract: "List keys.")
+    static let configuration = CommandConfiguration(
+      commandName: "list", abstract: "List keys.",
+      discussion: "Example:\n  pushcli keys list --json")
     @OptionGroup var part: ListOptions
     @OptionGroup var options: AdminOptions
 
@@ -95,7 +97,8 @@ struct Keys: AsyncParsableCommand {
       discussion: """
         Examples:
           pushcli keys import AuthKey_ABC123DEFG.p8 --team A1B2C3D4E5
-          pushcli keys import - --key-id ABC123DEFG --team A1B2C3D4E5 < AuthKey_ABC123DEFG.p8
+          pushcli keys import - --key-id ABC123DEFG --team A1B2C3D4E5 \\
+            < AuthKey_ABC123DEFG.p8
         """)
 
     @Argument(help: "The .p8 file, or the public key in PEM, or - for standard input.", completion: .file())

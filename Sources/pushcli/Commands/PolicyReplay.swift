@@ -17,8 +17,10 @@ struct PolicyReplay: AsyncParsableCommand {
 
       Examples:
         pushcli policy replay --device me --since 7d --set "quiet=22:00-07:00"
-        pushcli policy replay --device me --since 2d --app com.example.news --set delivery=summary
-        pushcli policy replay --device me --since 30d --preferences changed.json --json
+        pushcli policy replay --device me --since 2d \\
+          --app com.example.news --set delivery=summary
+        pushcli policy replay --device me --since 30d \\
+          --preferences changed.json --json
       """)
 
   @Option(help: "The device's name. (the only one here)", completion: CompletionCandidates.devices) var device: String?

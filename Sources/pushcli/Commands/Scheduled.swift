@@ -7,6 +7,11 @@ import PushCore
 struct Scheduled: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "scheduled", abstract: "Scheduled pushes: list or cancel them.",
+    discussion: """
+      Examples:
+        pushcli scheduled
+        pushcli scheduled cancel 7F1C6E0A-8A4B-4C1D-9E55-0B7C7A1B2C3D
+      """,
     subcommands: [List.self, Cancel.self], defaultSubcommand: List.self)
 
   struct List: AsyncParsableCommand {

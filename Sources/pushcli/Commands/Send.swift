@@ -25,9 +25,12 @@ struct Send: AsyncParsableCommand {
         pushcli send --token 4f0c…e1a9 --topic com.example.news payload.json
         echo '{"aps":{"badge":0}}' | pushcli send --to me/com.example.news -
         pushcli send --to me/com.example.news --title "Build Failed" --wait viewed
-        pushcli send --to me/com.example.news --title "Stand-up in Five Minutes" --at 09:55
-        pushcli send --to me/com.example.news --retract 2F3A1C5E-8B7D-4E09-9C61-5D0A7F3B2E14
-        pushcli send --channel 3pCzY5mgVQJ1bQ8WAm0LQQ== --topic com.example.news --expires 1h state.json
+        pushcli send --to me/com.example.news \\
+          --title "Stand-up in Five Minutes" --at 09:55
+        pushcli send --to me/com.example.news \\
+          --retract 2F3A1C5E-8B7D-4E09-9C61-5D0A7F3B2E14
+        pushcli send --channel 3pCzY5mgVQJ1bQ8WAm0LQQ== \\
+          --topic com.example.news --expires 1h state.json
       """)
 
   @Option(
