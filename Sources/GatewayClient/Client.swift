@@ -9,8 +9,8 @@ import PushCore
 package final class Client: Sendable {
   /// The address of a gateway, and the credentials for it.
   package enum Endpoint: Sendable {
-    /// TLS with a file of trusted certificates, and an optional client certificate. The remedy is appended to the error
-    /// when no trusted certificate has issued the gateway's.
+    /// TLS with a file of trusted certificates, and an optional client certificate. The remedy ends the error when no
+    /// trusted certificate has issued the gateway's, instead of the usual one.
     case tls(host: String, port: Int, trustPath: String, identity: ClientIdentity? = nil, remedy: String? = nil)
     /// TLS with the fingerprint of the trusted CA, for a first connection.
     case pinned(host: String, port: Int, AuthorityPin)
@@ -84,17 +84,29 @@ package final class Client: Sendable {
     } catch {
       promise.fail(error)
       _ = try? await promise.futureResult.get()
-      throw ClientError(.unreachable, "nothing answers at \(endpoint.description): is the gateway running?")
+      throw ClientError(.unreachable, Client.reason(of: error, endpoint))
     }
     do {
       return Client(try await promise.futureResult.get())
     } catch let error as TLSError {
-      let remedy = error.isOfAuthority ? endpoint.remedy.map { "; \($0)" } ?? "" : ""
+      let remedy = error.isOfAuthority ? "; \(endpoint.remedy ?? Client.usualRemedy)" : ""
       throw ClientError(
         error.kind == .untrusted ? .untrusted : .unreachable, "\(endpoint.description): \(error)\(remedy)")
     } catch {
       throw ClientError(.unreachable, "\(endpoint.description) hung up before it said anything")
     }
+  }
+
+  private static let usualRemedy = "name its ca.pem with --ca FILE, or run `pushcli join` or `contexts add`"
+
+  /// Returns the reason for which there is no connection: the name of the host has no address, or nothing answers.
+  private static func reason(of error: any Error, _ endpoint: Endpoint) -> String {
+    if let error = error as? NIOConnectionError, error.connectionErrors.isEmpty,
+      error.dnsAError != nil || error.dnsAAAAError != nil
+    {
+      return "\(error.host) has no address: check the name"
+    }
+    return "nothing answers at \(endpoint.description): is the gateway running?"
   }
 
   private static func context(_ pin: AuthorityPin) throws(ClientError) -> TLSContext {

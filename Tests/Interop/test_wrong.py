@@ -183,6 +183,9 @@ CASES = [
     # 6: unreachable
     (SEND + ["x", "--gateway", "127.0.0.1:1"], 6, ["127.0.0.1:1"]),
     (SEND + ["x", "--gateway", "https://127.0.0.1:1/"], 6, ["127.0.0.1:1"]),
+    (SEND + ["x", "--gateway", "gateway.invalid:2197"], 6, ["gateway.invalid has no address: check the name"]),
+    (["devices", "--gateway", "gateway.invalid:2197"], 6, ["gateway.invalid has no address: check the name"]),
+    (["bench", "--devices", "1", "--duration", "1", "--gateway", "127.0.0.1:1"], 6, ["nothing answers at 127.0.0.1:1: is the gateway"]),
     (["subscribe", "--device", "me", "--once", "--gateway", "127.0.0.1:1"], 6, ["127.0.0.1:1"]),
     # 1: failed
     (["devices", "enroll", "me"], 1, ["already"]),

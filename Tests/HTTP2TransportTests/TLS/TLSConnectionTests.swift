@@ -119,6 +119,20 @@ import Testing
     #expect(!pair.client.isEstablished)
   }
 
+  @Test func `an answer that is not TLS is reported as such, with the setting of the address to use`() throws {
+    let client = try TLSConnection(client: .client(trustPath: files.trust), host: "localhost")
+    try client.start()
+    let error = #expect(throws: TLSError.self) {
+      var scratch = [UInt8](repeating: 0, count: Limits.recordSize)
+      try unsafe Array("HTTP/1.1 400 Bad Request\r\n".utf8).withUnsafeBytes { piece in
+        try unsafe scratch.withUnsafeMutableBytes { scratch in
+          _ = try unsafe client.receive(piece, scratch: scratch) { _ -> Result<Void, TLSError> in .success(()) }
+        }
+      }
+    }
+    #expect(error?.description.hasPrefix("the answer is not TLS: expected an address of the setting listen") == true)
+  }
+
   @Test func `an authority that is not trusted is refused, and the server hears of it`() throws {
     let others = try TLSFiles()
     let pair = try TLSPair(files, trust: others.trust)
