@@ -118,10 +118,7 @@ package final class LoadWorker: ProviderWorker {
     let addressIndex = target.addressIndex(of: provider.index)
     open(
       addressIndex, slowly: false, attach: { connection, _ in provider.attach(connection) },
-      failed: { [self] error in
-        let address = target.addresses[addressIndex].description
-        fail(error is TLSError ? "\(address): \(error)" : "nothing answers at \(address): is the gateway running?")
-      })
+      failed: { [self] error in fail(target.reason(of: error, at: addressIndex)) })
   }
 
   /// Opens the streams of the devices in ``waiting``, at most ``maximumConnecting`` at once.
