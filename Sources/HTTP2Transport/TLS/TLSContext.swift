@@ -82,12 +82,16 @@ import Synchronization
 
   /// Requires a regular file.
   ///
-  /// - Throws: ``TLSError`` for a pipe, a socket or a device: reading it may never end, and the server reads the file
-  ///   again later.
+  /// - Throws: ``TLSError`` for a file that can't be read, and for a pipe, a socket or a device: reading it may never
+  ///   end, and the server reads the file again later.
   private static func requireFile(_ path: String) throws(TLSError) {
     var status = stat()
-    guard unsafe stat(path, &status) == 0, status.st_mode & S_IFMT != S_IFREG else { return }
-    throw TLSError("\(path) is not a regular file: name a file with PEM", kind: .file)
+    guard unsafe stat(path, &status) == 0, unsafe access(path, R_OK) == 0 else {
+      throw TLSError("\(path) can't be read: \(UnreadableFile.reason(of: path))", kind: .file)
+    }
+    guard status.st_mode & S_IFMT == S_IFREG else {
+      throw TLSError("\(path) is not a regular file: name a file with PEM", kind: .file)
+    }
   }
 
   /// Creates a client's configuration that trusts the certificates in one file, and presents a certificate of its own
@@ -106,6 +110,7 @@ import Synchronization
     // A certificate that a user put into the file is trusted, independently of its issuer.
     unsafe X509_VERIFY_PARAM_set_flags(SSL_CTX_get0_param(context.handle), UInt(X509_V_FLAG_PARTIAL_CHAIN))
     if let identity {
+      for path in [identity.certificatePath, identity.keyPath] { try requireFile(path) }
       guard unsafe SSL_CTX_use_certificate_chain_file(context.handle, identity.certificatePath) == 1 else {
         throw TLSError(file: "\(identity.certificatePath) holds no certificate: expected PEM")
       }

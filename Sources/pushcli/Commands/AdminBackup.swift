@@ -84,7 +84,7 @@ struct AdminRestore: AsyncParsableCommand {
     PrivateFile.restrictProcess()
     let folder = try state.folder
     guard FileManager.default.isReadableFile(atPath: file) else {
-      throw CommandFailure(.usage, "\(file) can't be read: check its name and permissions")
+      throw CommandFailure(.usage, "\(file) can't be read: \(UnreadableFile.reason(of: file))")
     }
     var configuration: Configuration?
     if cluster.backend != nil {

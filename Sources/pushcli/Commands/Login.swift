@@ -58,7 +58,7 @@ struct Login: AsyncParsableCommand {
   private func token() throws(CommandFailure) -> String {
     if let tokenFile {
       guard let data = FileManager.default.contents(atPath: tokenFile) else {
-        throw CommandFailure(.usage, "\(tokenFile) can't be read: expected a file with the token")
+        throw CommandFailure(.usage, "\(tokenFile) can't be read: \(UnreadableFile.reason(of: tokenFile))")
       }
       return String(decoding: data.prefix(1024), as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines)
     }

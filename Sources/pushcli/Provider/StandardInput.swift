@@ -1,5 +1,6 @@
 import Foundation
 import Glibc
+import PushCore
 
 /// The kind of standard input of a command that can read it.
 enum StandardInput: Equatable {
@@ -107,14 +108,9 @@ enum StandardInput: Equatable {
 func readFile(_ file: String) throws -> [UInt8] {
   if file == "-" { return Array(try StandardInput.data()) }
   guard let data = FileManager.default.contents(atPath: file) else {
-    throw CommandFailure(.usage, "\(file) can't be read: \(readFailure(of: file))")
+    let isDenied = unsafe access(file, R_OK) != 0 && errno == EACCES
+    let advice = isDenied ? ": name - and pass it as standard input, with <" : ""
+    throw CommandFailure(.usage, "\(file) can't be read: \(UnreadableFile.reason(of: file))\(advice)")
   }
   return Array(data)
-}
-
-/// Returns the reason for which a file can't be read, with advice.
-private func readFailure(of file: String) -> String {
-  if unsafe access(file, R_OK) == 0 { return "expected a file, not a folder" }
-  return errno == ENOENT
-    ? "there is no such file" : "this user has no permission: name - and pass the file as standard input, with <"
 }
