@@ -178,7 +178,14 @@ CASES = [
     (["channels", "delete", "AAAAAAAAAAAAAAAAAAAAAA=="], 3, ["AAAAAAAAAAAAAAAAAAAAAA=="]),
     (["faults", "remove", "nofault"], 3, ["nofault"]),
     (["policy", "explain", "--device", "nobody", "{tmp}/good.json"], 3, ["no device nobody"]),
+    (["policy", "explain", "--device", "me", "--topic", "com.example.none", "{tmp}/good.json"], 3, ["no app com.example.none"]),
     (["policy", "replay", "--device", "nobody", "--since", "1d"], 3, ["no device nobody"]),
+    (["policy", "replay", "--device", "me", "--since", "1d", "--app", "com.example.none"], 3, ["no app com.example.none"]),
+    (["scheduled", "--device", "nobody"], 3, ["no device nobody"]),
+    (["scheduled", "--app", "com.example.none"], 3, ["no app com.example.none"]),
+    (["contexts", "use", "nowhere"], 3, ["no gateway is called nowhere"]),
+    (["contexts", "refresh", "nowhere"], 3, ["no gateway is called nowhere"]),
+    (["contexts", "trust", "nowhere"], 3, ["no gateway is called nowhere"]),
     # 4: not authorized
     (["send", "--to", "me/com.example.owned", "x"], 4, ["team OWNEDTEAM1", "keys create --team OWNEDTEAM1"]),
     # 5: refused for good

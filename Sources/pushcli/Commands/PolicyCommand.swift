@@ -68,19 +68,19 @@ struct PolicyExplain: AsyncParsableCommand {
     condition.focus = focus ?? record.focus
     if condition.focus == "" { condition.focus = nil }
     let apps: [ListedApp] = try await access.admin.get(access.appsPath)
-    let app = apps.first { $0.topic == topic }
-    let verdict = app?.verdict(on: parsed.notification, for: preferences) ?? .pass
+    guard let app = apps.first(where: { $0.topic == topic }) else { throw access.unknownApp(topic) }
+    let verdict = app.verdict(on: parsed.notification, for: preferences)
     let now = Date()
     let seconds = try at.map { try DeliveryTime(at: $0, now: now).seconds } ?? Int64(now.timeIntervalSince1970)
     let decision = Policy.decide(
       parsed.notification, topic: topic, preferences: preferences, device: condition,
       at: .gateway(seconds), recentAlerts: recent,
       isAdvertisement: verdict != .pass)
-    if app?.ads == "refuse", verdict == .refuse, let alert = parsed.notification.alert {
+    if app.ads == "refuse", verdict == .refuse, let alert = parsed.notification.alert {
       parsed.violations.append(AdDetector().violation(of: alert))
     }
     // With the policy mode `report`, the gateway logs violations and does not refuse pushes.
-    if app?.policyMode == "report" { parsed.violations = [] }
+    if app.policyMode == "report" { parsed.violations = [] }
     let answer = Answer(parsed, decision, preferences, device: access.name, topic: topic)
     if options.json { Output.json(answer) } else { answer.show(parsed.notification) }
     if answer.verdict == "refused" { throw ExitCode(Exit.refused.rawValue) }

@@ -42,6 +42,10 @@ struct PolicyReplay: AsyncParsableCommand {
   func run() async throws {
     let start = try TimeSpan(since, option: "--since", requiresUnit: true).before(Date())
     let access = try await DeviceAccess(device, options.state)
+    if let app {
+      let apps: [ListedApp] = try await access.admin.get(access.appsPath)
+      guard apps.contains(where: { $0.topic == app }) else { throw access.unknownApp(app) }
+    }
     let choices = try await choices(access)
     var unanswered = UnansweredGateways()
     let (log, _) = try await access.log.newest(["since=\(start)"], atMost: .max, access.admin, &unanswered)
@@ -68,6 +72,10 @@ struct PolicyReplay: AsyncParsableCommand {
       let older = counted(shown.count - limit, "older push is", "older pushes are")
       Output.words("\(older) not shown: --limit \(shown.count) shows all")
     }
+  }
+
+  private struct ListedApp: Decodable {
+    var topic: String
   }
 
   /// Returns the user's preferences with the changes of the options.

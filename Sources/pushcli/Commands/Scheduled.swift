@@ -14,6 +14,10 @@ struct Scheduled: AsyncParsableCommand {
       """,
     subcommands: [List.self, Cancel.self], defaultSubcommand: List.self)
 
+  private struct ListedApp: Decodable {
+    var topic: String
+  }
+
   struct List: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
       commandName: "list", abstract: "List scheduled pushes, the earliest first.",
@@ -31,6 +35,13 @@ struct Scheduled: AsyncParsableCommand {
 
     func run() async throws {
       let admin = try await options.admin
+      if let device { let _: DeviceRecord = try await admin.get(AdminPath.device(device)) }
+      if let app {
+        let apps: [ListedApp] = try await admin.get(AdminPath.apps())
+        guard apps.contains(where: { $0.topic == app }) else {
+          throw CommandFailure(.suppressed, "there is no app \(app): `pushcli apps` shows them")
+        }
+      }
       var (after, rows): (String, [[String]]) = ("", [])
       while true {
         let page: [ScheduledRecord] = try await admin.get(
