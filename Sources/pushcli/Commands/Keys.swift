@@ -140,7 +140,9 @@ struct Keys: AsyncParsableCommand {
     @OptionGroup var format: FormatOptions
 
     func run() async throws {
-      let development = try state.folder.development
+      let folder = try state.folder
+      if signing.key == nil { try FolderOptions().checkPermission(of: folder.developmentPath, mode: R_OK) }
+      let development = folder.development
       let signer = try ProviderTokenSigner(signing, development: development)
       let token = try signer.token(now: Int(Date().timeIntervalSince1970))
       format.print(["token": token], data: token)

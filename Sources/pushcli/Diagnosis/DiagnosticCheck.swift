@@ -45,7 +45,12 @@ struct DiagnosticCheck {
   private static let scarceSpace = 256 << 20
 
   func findings() async -> [Finding] {
-    [
+    // Files of a folder that this user can't enter must not be reported as missing.
+    guard unsafe access(folder.path, X_OK) == 0 || errno != EACCES else {
+      let words = "\(folder.path) may not be used by this user: run the command as the gateway's own user"
+      return [.failed("state folder", words), descriptors(), library(), versions(), terminal()]
+    }
+    return [
       storage(), log(), space(), await gateway(), await apps(),
       serverCertificate(),
       certificate("authority", folder.trustPath, "`pushcli certs rollover` makes the next one"), clock(), descriptors(),
