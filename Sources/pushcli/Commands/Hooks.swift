@@ -131,7 +131,7 @@ struct Hooks: AsyncParsableCommand {
         AdminPath.senderTest(name), HookTestRequest(body: text))
       if options.json { return Output.json(record) }
       switch record.result {
-      case "ignored": Output.words("no message is made of this event: \(record.event ?? "")")
+      case "ignored": Output.words("ignored, since this event makes no message: \(record.event ?? "")")
       case "resolved":
         Output.words("retracts the last message about the subject \(record.collapseID ?? "")")
       default:

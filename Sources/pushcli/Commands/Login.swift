@@ -50,7 +50,7 @@ struct Login: AsyncParsableCommand {
     Output.words(
       lines: """
         logged in to \(address)
-        commands mean this gateway from now on, and `pushcli contexts use local` changes that
+        the default gateway is \(context.name) now; `pushcli contexts use local` changes that
         """)
   }
 

@@ -203,7 +203,7 @@ struct Send: AsyncParsableCommand {
     switch result {
     case "retracted": "retracted: it leaves the screens, and pending copies are not delivered"
     case "already": "it was retracted before"
-    default: "the gateway knows of no such push there: should it be on a screen, it leaves it"
+    default: "the gateway has no such push for this device; a screen that still shows it removes it"
     }
   }
 

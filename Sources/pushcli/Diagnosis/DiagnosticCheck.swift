@@ -195,7 +195,7 @@ struct DiagnosticCheck {
     let refusal = HTTP2Library.refusal
     return Finding(
       check: "HTTP/2 library", state: refusal == nil ? .ok : .failed,
-      words: refusal ?? "libnghttp2 \(HTTP2Library.version), with all of the limits that it is given")
+      words: refusal ?? "libnghttp2 \(HTTP2Library.version), with all required limits")
   }
 
   private func versions() -> Finding {
@@ -235,14 +235,14 @@ struct DiagnosticCheck {
   private func terminal() -> Finding {
     let check = "terminal"
     guard isatty(STDOUT_FILENO) == 1 else {
-      return .ok(check, "none: `subscribe` prints in linear form")
+      return .ok(check, "none: `subscribe` uses line mode")
     }
     let environment = ProcessInfo.processInfo.environment
     let form = TerminalCapabilities.detect(environment)
     switch form.drawing {
     case .plain:
       return .warning(
-        check, "`subscribe` is the phone in linear form: \(form.reason); a terminal that sets TERM has the full screen")
+        check, "`subscribe` uses line mode: \(form.reason); full screen needs a terminal that sets TERM")
     case .ascii:
       return .warning(check, "the phone is drawn in ASCII, with initials for icons: \(form.reason)")
     case .full:
