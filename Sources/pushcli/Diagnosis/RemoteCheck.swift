@@ -86,7 +86,8 @@ struct RemoteCheck {
       let (status, body) = try await ask("/v1/health")
       guard let read = try? decodeJSON(Health.self, from: body) else {
         return [
-          .failed("gateway", "the server at this address is not a PushGateway: its /v1/health has status \(status) and another body")
+          .failed(
+            "gateway", "the server at this address is not a PushGateway: /v1/health is \(status) with another body")
         ]
       }
       health = read
