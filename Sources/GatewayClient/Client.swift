@@ -115,10 +115,10 @@ package final class Client: Sendable {
 
   private static func context(trustPath: String, identity: ClientIdentity?) throws(ClientError) -> TLSContext {
     guard FileManager.default.isReadableFile(atPath: trustPath) else {
+      let reason = UnreadableFile.reason(of: trustPath)
       throw ClientError(
         .misconfigured,
-        "\(trustPath) can't be read: \(UnreadableFile.reason(of: trustPath)); name the certificates to trust with "
-          + "--ca FILE or --state DIR")
+        "\(trustPath) can't be read: \(reason); name the certificates to trust with --ca FILE or --state DIR")
     }
     do {
       return try TLSContext.client(trustPath: trustPath, identity: identity)
