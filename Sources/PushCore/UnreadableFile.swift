@@ -9,6 +9,7 @@ package enum UnreadableFile {
       return errno == EACCES ? denied : "there is no such file"
     }
     if status.st_mode & S_IFMT == S_IFDIR { return "expected a file, not a folder" }
+    if status.st_mode & S_IFMT != S_IFREG { return "expected a regular file" }
     return unsafe access(path, R_OK) == 0 ? "check the disk" : denied
   }
 

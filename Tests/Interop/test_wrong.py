@@ -293,6 +293,13 @@ def test_standard_input_that_can_not_be_read_is_said(me, tmp_path, line):
     assert len(done.stderr.splitlines()) == 1
 
 
+def test_a_file_may_be_a_pipe_of_the_shell():
+    payload = '{"aps":{"alert":{"title":"Build Failed","body":"The tests of main failed."}}}'
+    done = subprocess.run(
+        ["bash", "-c", '"$0" lint <(printf %s "$1")', PUSHCLI, payload], capture_output=True, text=True, timeout=HANG)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+
+
 # What is sent
 
 

@@ -10,6 +10,7 @@ import Testing
     #expect(UnreadableFile.reason(of: folder.file("nothing")) == "there is no such file")
     #expect(UnreadableFile.reason(of: file + "/below") == "there is no such file")
     #expect(UnreadableFile.reason(of: folder.path) == "expected a file, not a folder")
+    #expect(UnreadableFile.reason(of: "/dev/null") == "expected a regular file")
     #expect(UnreadableFile.reason(of: file) == "check the disk")
   }
 }

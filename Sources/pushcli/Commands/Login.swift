@@ -57,7 +57,7 @@ struct Login: AsyncParsableCommand {
   /// Returns the token without a line end.
   private func token() throws(CommandFailure) -> String {
     if let tokenFile {
-      guard let data = FileManager.default.contents(atPath: tokenFile) else {
+      guard let data = contents(ofFile: tokenFile) else {
         throw CommandFailure(.usage, "\(tokenFile) can't be read: \(UnreadableFile.reason(of: tokenFile))")
       }
       return String(decoding: data.prefix(1024), as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines)

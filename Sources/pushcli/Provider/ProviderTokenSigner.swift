@@ -14,7 +14,7 @@ struct ProviderTokenSigner {
   ///
   /// - Throws: ``CommandFailure`` if the file is not an APNs key.
   init(path: String, keyID: String, teamID: String) throws {
-    guard let pem = FileManager.default.contents(atPath: path) else {
+    guard let pem = contents(ofFile: path) else {
       throw ProviderTokenSigner.unreadable(path)
     }
     do {
