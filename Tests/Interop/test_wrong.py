@@ -175,6 +175,7 @@ CASES = [
     (["keys", "remove", "NOSUCHKEY1"], 3, ["no key NOSUCHKEY1"]),
     (["certs", "create", "--topic", "com.example.none", "--out", "{tmp}"], 3, ["no app com.example.none", "--force"]),
     (["certs", "revoke", "0000000000000000"], 3, ["0000000000000000"]),
+    (["channels", "subscribe", "AAAAAAAAAAAAAAAAAAAAAA==", "--batch", "none"], 3, ["no device has a name that begins with none-"]),
     (["channels", "delete", "AAAAAAAAAAAAAAAAAAAAAA=="], 3, ["AAAAAAAAAAAAAAAAAAAAAA=="]),
     (["faults", "remove", "nofault"], 3, ["nofault"]),
     (["policy", "explain", "--device", "nobody", "{tmp}/good.json"], 3, ["no device nobody"]),
