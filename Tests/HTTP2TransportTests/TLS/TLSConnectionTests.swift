@@ -51,6 +51,18 @@ import Testing
     #expect(error?.kind == .untrusted)
   }
 
+  @Test(arguments: ["push.example.com", "192.0.2.1"])
+  func `a self-signed certificate that is trusted by itself is taken under any name, also if it is a CA's`(
+    _ host: String
+  ) throws {
+    let key = try files.folder.write(files.authority.keyPEM, "ca.key")
+    let pair = try TLSPair(
+      client: TLSConnection(client: .client(trustPath: files.trust), host: host),
+      server: TLSConnection(server: .server(certificatePath: files.trust, keyPath: key)))
+    try pair.run()
+    #expect(pair.client.isEstablished)
+  }
+
   @Test func `data goes both ways`() throws {
     let pair = try TLSPair(files)
     try pair.run()
