@@ -198,6 +198,7 @@ CASES = [
     (SEND + ["x", "--gateway", "https://127.0.0.1:1/"], 6, ["127.0.0.1:1"]),
     (SEND + ["x", "--gateway", "gateway.invalid:2197"], 6, ["gateway.invalid has no address: check the name"]),
     (["devices", "--gateway", "gateway.invalid:2197"], 6, ["gateway.invalid has no address: check the name"]),
+    (["bench", "--devices", "1", "--duration", "1", "--ca", "/none.pem"], 2, ["/none.pem can't be read: there is no such file", "--ca FILE"]),
     (["bench", "--devices", "1", "--duration", "1", "--gateway", "127.0.0.1:1"], 6, ["nothing answers at 127.0.0.1:1: is the gateway"]),
     (["subscribe", "--device", "me", "--once", "--gateway", "127.0.0.1:1"], 6, ["127.0.0.1:1"]),
     # 1: failed
@@ -251,6 +252,16 @@ def test_what_can_not_be_trusted_is_not_tried_again(me, start):
         done = run(*line, "--gateway", other.address, state=me.state)
         assert done.code == 6 and "not trusted" in done.err and "--ca" in done.err, (done.code, done.err)
         assert len(done.err.splitlines()) == 1, done.err
+
+
+@pytest.mark.parametrize("line", [
+    SEND + ["x"], ["subscribe", "--device", "me", "--once"], ["bench", "--devices", "1", "--duration", "1"],
+], ids=" ".join)
+def test_a_port_without_tls_is_reported_at_once(me, line):
+    place = (me.state / "http-listening").read_text().split()[0]
+    done = run(*line, "--gateway", place, state=me.state)
+    assert done.code == 6, (done.code, done.err)
+    assert f"pushcli: {place}: the answer is not TLS: expected an address of the setting listen" in done.err.splitlines()[-1], done.err
 
 
 @pytest.mark.parametrize("option", ["--listen", "--http-listen"])

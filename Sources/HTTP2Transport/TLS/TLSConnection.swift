@@ -179,7 +179,8 @@ package import PushCore
       // The first bytes of another protocol, such as HTTP/1.1, are not a version of TLS.
       if !isServer, ERR_GET_REASON(ERR_peek_error()) == SSL_R_WRONG_VERSION_NUMBER {
         ERR_clear_error()
-        throw TLSError("the answer is not TLS: expected an address of the setting listen, not of http_listen")
+        throw TLSError(
+          "the answer is not TLS: expected an address of the setting listen, not of http_listen", kind: .notTLS)
       }
       throw TLSError(openSSL: "the TLS handshake failed")
     }

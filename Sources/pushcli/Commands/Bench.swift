@@ -217,7 +217,9 @@ struct Bench: AsyncParsableCommand {
       preconditionFailure("devices speak TLS")
     }
     guard FileManager.default.fileExists(atPath: trustPath) else {
-      throw CommandFailure(.failed, "\(trustPath) is not there: name the certificates to trust with --ca FILE")
+      let reason = UnreadableFile.reason(of: trustPath)
+      throw CommandFailure(
+        .usage, "\(trustPath) can't be read: \(reason); name the certificates to trust with --ca FILE")
     }
     let isOurs = FileManager.default.fileExists(atPath: folder.adminSocket) && path == nil
     let development = folder.development
