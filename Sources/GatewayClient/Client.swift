@@ -92,8 +92,10 @@ package final class Client: Sendable {
       let remedy = error.isOfAuthority ? "; \(endpoint.remedy ?? Client.usualRemedy)" : ""
       throw ClientError(
         error.kind == .untrusted ? .untrusted : .unreachable, "\(endpoint.description): \(error)\(remedy)")
+    } catch let error as ClientError where error.isRefusal {
+      throw error
     } catch {
-      throw ClientError(.unreachable, "\(endpoint.description) hung up before it said anything")
+      throw ClientError(.unreachable, "\(endpoint.description) closed the connection before its first answer")
     }
   }
 
@@ -299,7 +301,7 @@ package final class ClientCore: HTTP2SessionDelegate {
   }
 
   private func lost(_ error: (any Error)?) {
-    let error = silence ?? error ?? failure ?? ClientError(.unreachable, "the gateway hung up")
+    let error = silence ?? error ?? failure ?? ClientError(.unreachable, "the gateway closed the connection")
     failure = error
     pings?.cancel()
     ready?.fail(error)
@@ -371,6 +373,6 @@ package final class ClientCore: HTTP2SessionDelegate {
   package func sessionReceivedPong(_ session: HTTP2Session) {}
 
   package func session(_ session: HTTP2Session, goingAwayAfter lastStreamID: Int32, debugData: [UInt8]) {
-    failure = ClientError(.unreachable, "the gateway is going away: \(String(decoding: debugData, as: UTF8.self))")
+    failure = ClientError(goingAway: debugData)
   }
 }

@@ -106,7 +106,9 @@ final class LineReader: StreamConsumer {
   }
 
   func end(_ error: (any Error)?) {
-    guard let lines else { return opened(.failure(error ?? ClientError(.unreachable, "the gateway hung up"))) }
+    guard let lines else {
+      return opened(.failure(error ?? ClientError(.unreachable, "the gateway closed the connection")))
+    }
     lines.finish(throwing: error)
   }
 
