@@ -138,7 +138,7 @@ final class LineReader: StreamConsumer {
       unsafe partial.append(contentsOf: rest[..<end])
       unsafe rest = unsafe rest[(end + 1)...]
       if case .dropped = lines?.yield(partial) {
-        return giveUp("the gateway sends more than \(Limits.maximumWaitingLines) lines that nobody has read")
+        return giveUp("the gateway sends more than \(Limits.maximumWaitingLines) lines that were not read")
       }
       partial = []
     }

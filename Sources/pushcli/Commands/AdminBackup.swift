@@ -28,7 +28,7 @@ struct AdminBackup: AsyncParsableCommand {
 
   func validate() throws {
     guard stopped || !cluster.isGiven else {
-      throw ValidationError("--backend, --nats-creds and --nats-ca are for --stopped: a gateway that runs knows them")
+      throw ValidationError("--backend, --nats-creds and --nats-ca need --stopped: a running gateway has its own")
     }
     guard !stopped || state.gateway == nil else {
       throw ValidationError("--stopped is about a state folder of this machine: leave --gateway out")

@@ -69,7 +69,7 @@ struct AdminTokens: AsyncParsableCommand {
       Output.words(
         "valid for the role \(made.role) until \(made.expires): use it remotely with `pushcli login HOST:PORT`")
       if !made.isUsable {
-        Output.words("the gateway lets nobody in with it yet: set `remote_admin: on`, then `pushcli admin reload`")
+        Output.words("the gateway does not accept tokens yet: set `remote_admin: on`, then `pushcli admin reload`")
       }
     }
   }

@@ -57,7 +57,7 @@ struct Ask: AsyncParsableCommand {
   func validate() throws {
     if !QuestionRequest.isTarget(to) { throw ValidationError("--to is DEVICE/TOPIC, not \"\(to)\"") }
     if after != nil, escalateTo == nil {
-      throw ValidationError("--after says when to ask whom: name one with --escalate-to")
+      throw ValidationError("--after needs --escalate-to, the device or user to ask next")
     }
     if hook {
       guard title == nil, body == nil, action.isEmpty, !format.json else {

@@ -49,14 +49,14 @@ struct Bench: AsyncParsableCommand {
   @Flag(help: "Send requests only, to any HTTP/2 server; no device is connected.") var acceptOnly = false
   @Option(help: "With --accept-only: the path to send to. (/3/device/<token>)") var path: String?
   @Flag(help: "Half-way, all devices drop and come back at once.") var storm = false
-  @Option(help: "So many pushes wait for one device, which then connects.") var catchUp: Int?
+  @Option(help: "The number of pending pushes of one device, which then connects.") var catchUp: Int?
   @Flag(help: "Connect the devices, and only measure the gateway's memory.") var idle = false
 
   @Flag(help: "Leave the devices and their pending pushes at the gateway.") var keep = false
   @OptionGroup var gateway: GatewayOptions
   @Option(help: "The topic. (the development key's)") var topic: String?
   @OptionGroup var signing: SigningOptions
-  @Option(help: "The process to measure. (the gateway's, as its status says)") var pid: Int32?
+  @Option(help: "The process to measure. (the gateway's, from its status)") var pid: Int32?
 
   @Flag(help: "Bind the own gateway and the load to separate cores.") var pin = false
   @Option(help: "Event loops of the load side.") var loops = 1

@@ -46,7 +46,7 @@ struct Send: AsyncParsableCommand {
   @OptionGroup var content: PayloadOptions
   @Option(name: .shortAndLong, help: "A payload file, or - for standard input.", completion: .file()) var file: String?
   @Option(help: "A later push with the same id replaces this one.") var collapseID: String?
-  @Option(help: "When it ends: seconds since 1970, or 30s, 10m, 2h, 7d from now, or from --at; 0 for one attempt.")
+  @Option(help: "Expiration: seconds since 1970, or 30s, 10m, 2h, 7d from now, or from --at; 0 for one attempt.")
   var expires: String?
   @Option(help: "Deliver it later: 18:00, 2026-11-23T18:00, 2026-11-23T18:00+01:00, \"18:00 Europe/Berlin\".") var at:
     String?
@@ -214,7 +214,7 @@ struct Send: AsyncParsableCommand {
     let answer = try await push.request("DELETE", path, [(.apnsTopic, topic)], [])
     guard answer.status == 200, var result = try? decodeJSON([String: String].self, from: answer.body) else {
       guard answer.status != 404 else {
-        throw CommandFailure(.failed, "this gateway takes nothing back: it is of an earlier version")
+        throw CommandFailure(.failed, "this gateway has an earlier version, which can't retract pushes: upgrade it")
       }
       let refusal = ProviderRefusal(answer)
       report(answer, refusal, [])

@@ -94,11 +94,11 @@ struct DiagnosticCheck {
         return .ok(
           check, "\(folder.logPath) is sound" + (isWhole ? "" : " where it was looked at: --thorough reads every page"))
       }
-      return .warning(check, "\(copy) was damaged: `pushcli doctor --repair` takes over what is readable, or delete it")
+      return .warning(check, "\(copy) was damaged: `pushcli doctor --repair` restores the readable part, or delete it")
     } catch {
       return .warning(
         check,
-        "\(folder.logPath) is damaged: the gateway keeps it under another name and begins a new one; `pushcli doctor --repair` takes over what is readable"
+        "\(folder.logPath) is damaged: the gateway keeps it under another name and begins a new one; `pushcli doctor --repair` restores the readable part"
       )
     }
   }
@@ -246,7 +246,7 @@ struct DiagnosticCheck {
     case .ascii:
       return .warning(check, "the phone is drawn in ASCII, with initials for icons: \(form.reason)")
     case .full:
-      let reported = Appearance.reported(environment).map { "\($0.rawValue), as COLORFGBG says" } ?? "dark"
+      let reported = Appearance.reported(environment).map { "\($0.rawValue), from COLORFGBG" } ?? "dark"
       return .ok(
         check,
         "the phone is drawn in full: \(form.reason); \(reported), unless the terminal answers (OSC 11) that it is otherwise"

@@ -136,7 +136,7 @@ struct Admin {
         return
       } catch let error as ClientError {
         var failure = CommandFailure(error)
-        if error.isPermanent { failure.message += "; another gateway takes `pushcli login \(named)`" }
+        if error.isPermanent { failure.message += "; if this is another gateway, use `pushcli login \(named)`" }
         throw failure
       }
     }

@@ -73,7 +73,7 @@ struct Contexts {
       let name = String(decoding: data, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines)
       guard let context = self[name] else {
         throw CommandFailure(
-          .usage, "the current gateway \(name) is no longer known here: `pushcli contexts use NAME` says which one is")
+          .usage, "the default gateway \(name) was removed here: set another with `pushcli contexts use NAME`")
       }
       return context
     }

@@ -26,7 +26,7 @@ extension GatewayAddress {
       throw CommandFailure(
         .unreachable,
         "\(self) is not the gateway of this code: its CA is \(AuthorityFingerprint.grouped(other)), the code's "
-          + "\(AuthorityFingerprint.grouped(fingerprint)); was it mistyped, or does somebody else answer there? Nothing was sent"
+          + "\(AuthorityFingerprint.grouped(fingerprint)); the code was mistyped, or another server answers at this address. Nothing was sent"
       )
     }
   }
