@@ -30,7 +30,8 @@ struct PolicyExplain: AsyncParsableCommand {
         pushcli policy explain --device me --topic com.example.news payload.json
         pushcli policy explain --device me --topic com.example.news \\
           --at 23:30 payload.json
-        echo '{"aps":{"alert":"Late"}}' | pushcli policy explain --device me --topic com.example.news -
+        echo '{"aps":{"alert":"Late"}}' |
+          pushcli policy explain --device me --topic com.example.news -
 
       Exit code: 0 when the whole payload is presented, 3 when a part is removed, 5 when the gateway would refuse the \
       push.
