@@ -9,8 +9,8 @@ import PushCore
 package final class Client: Sendable {
   /// The address of a gateway, and the credentials for it.
   package enum Endpoint: Sendable {
-    /// TLS with a file of trusted certificates, and an optional client certificate. The remedy is appended to the error
-    /// when no trusted certificate has issued the gateway's.
+    /// TLS with a file of trusted certificates, and an optional client certificate. The remedy ends the error when no
+    /// trusted certificate has issued the gateway's, instead of the usual one.
     case tls(host: String, port: Int, trustPath: String, identity: ClientIdentity? = nil, remedy: String? = nil)
     /// TLS with the fingerprint of the trusted CA, for a first connection.
     case pinned(host: String, port: Int, AuthorityPin)
@@ -85,17 +85,31 @@ package final class Client: Sendable {
     } catch {
       promise.fail(error)
       _ = try? await promise.futureResult.get()
-      throw ClientError(.unreachable, "nothing answers at \(endpoint.description): is the gateway running?")
+      throw ClientError(.unreachable, Client.reason(of: error, endpoint))
     }
     do {
       return Client(try await promise.futureResult.get())
     } catch let error as TLSError {
-      let remedy = error.isOfAuthority ? endpoint.remedy.map { "; \($0)" } ?? "" : ""
+      let remedy = error.isOfAuthority ? "; \(endpoint.remedy ?? Client.usualRemedy)" : ""
       throw ClientError(
         error.kind == .untrusted ? .untrusted : .unreachable, "\(endpoint.description): \(error)\(remedy)")
+    } catch let error as ClientError where error.isRefusal {
+      throw error
     } catch {
-      throw ClientError(.unreachable, "\(endpoint.description) hung up before it said anything")
+      throw ClientError(.unreachable, "\(endpoint.description) closed the connection before its first answer")
     }
+  }
+
+  private static let usualRemedy = "name its ca.pem with --ca FILE, or run `pushcli join` or `contexts add`"
+
+  /// Returns the reason for which there is no connection: the name of the host has no address, or nothing answers.
+  private static func reason(of error: any Error, _ endpoint: Endpoint) -> String {
+    if let error = error as? NIOConnectionError, error.connectionErrors.isEmpty,
+      error.dnsAError != nil || error.dnsAAAAError != nil
+    {
+      return "\(error.host) has no address: check the name"
+    }
+    return "nothing answers at \(endpoint.description): is the gateway running?"
   }
 
   private static func context(_ pin: AuthorityPin) throws(ClientError) -> TLSContext {
@@ -104,8 +118,10 @@ package final class Client: Sendable {
 
   private static func context(trustPath: String, identity: ClientIdentity?) throws(ClientError) -> TLSContext {
     guard FileManager.default.isReadableFile(atPath: trustPath) else {
+      let reason = UnreadableFile.reason(of: trustPath)
       throw ClientError(
-        .misconfigured, "\(trustPath) can't be read: name the certificates to trust with --ca FILE or --state DIR")
+        .misconfigured,
+        "\(trustPath) can't be read: \(reason); name the certificates to trust with --ca FILE or --state DIR")
     }
     do {
       return try TLSContext.client(trustPath: trustPath, identity: identity)
@@ -286,7 +302,7 @@ package final class ClientCore: HTTP2SessionDelegate {
   }
 
   private func lost(_ error: (any Error)?) {
-    let error = silence ?? error ?? failure ?? ClientError(.unreachable, "the gateway hung up")
+    let error = silence ?? error ?? failure ?? ClientError(.unreachable, "the gateway closed the connection")
     failure = error
     pings?.cancel()
     ready?.fail(error)
@@ -359,6 +375,6 @@ package final class ClientCore: HTTP2SessionDelegate {
   package func sessionReceivedPong(_ session: HTTP2Session) {}
 
   package func session(_ session: HTTP2Session, goingAwayAfter lastStreamID: Int32, debugData: [UInt8]) {
-    failure = ClientError(.unreachable, "the gateway is going away: \(String(decoding: debugData, as: UTF8.self))")
+    failure = ClientError(goingAway: debugData)
   }
 }

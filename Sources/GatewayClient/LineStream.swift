@@ -105,7 +105,9 @@ final class LineReader: StreamConsumer {
   }
 
   func end(_ error: (any Error)?) {
-    guard let lines else { return opened(.failure(error ?? ClientError(.unreachable, "the gateway hung up"))) }
+    guard let lines else {
+      return opened(.failure(error ?? ClientError(.unreachable, "the gateway closed the connection")))
+    }
     lines.finish(throwing: error)
   }
 
@@ -135,7 +137,7 @@ final class LineReader: StreamConsumer {
       unsafe partial.append(contentsOf: rest[..<end])
       unsafe rest = unsafe rest[(end + 1)...]
       if case .dropped = lines?.yield(partial) {
-        return giveUp("the gateway sends more than \(Limits.maximumWaitingLines) lines that nobody has read")
+        return giveUp("the gateway sends more than \(Limits.maximumWaitingLines) lines that were not read")
       }
       partial = []
     }

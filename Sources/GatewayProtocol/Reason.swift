@@ -101,8 +101,10 @@ package enum Reason: String, Sendable, CaseIterable {
     case .missingChannelId: (400, nil)
     case .missingChannelQueueSize: (400, nil)
     case .missingPushType: (400, nil)
-    case .badCertificate: (403, nil)
-    case .badCertificateEnvironment: (403, nil)
+    case .badCertificate:
+      (403, "the client certificate is not trusted, has expired or was revoked: `pushcli certs list` shows them")
+    case .badCertificateEnvironment:
+      (403, "the client certificate is valid for the other environment only: `pushcli certs list` shows it")
     case .badEnvironmentKeyIdInToken:
       (403, "the key is valid for the other environment only: `pushcli keys list` shows it")
     case .badEnvironmentKeyInToken:

@@ -1,4 +1,5 @@
 package import GatewayProtocol
+import PushCore
 
 /// The parameters of a load test. Rates are in pushes per second, times in seconds, sizes in bytes.
 package struct LoadPlan: Sendable {
@@ -109,4 +110,10 @@ package struct LoadTarget: Sendable {
 
   /// Returns the index in ``addresses`` for a provider or a device.
   package func addressIndex(of index: Int) -> Int { index % addresses.count }
+
+  /// Returns the reason for which an address can't be connected to.
+  func reason(of error: any Error, at addressIndex: Int) -> String {
+    let address = addresses[addressIndex].description
+    return error is TLSError ? "\(address): \(error)" : "nothing answers at \(address): is the gateway running?"
+  }
 }

@@ -118,7 +118,7 @@ package final class LoadWorker: ProviderWorker {
     let addressIndex = target.addressIndex(of: provider.index)
     open(
       addressIndex, slowly: false, attach: { connection, _ in provider.attach(connection) },
-      failed: { [self] error in fail("nothing answers at \(target.addresses[addressIndex].description): \(error)") })
+      failed: { [self] error in fail(target.reason(of: error, at: addressIndex)) })
   }
 
   /// Opens the streams of the devices in ``waiting``, at most ``maximumConnecting`` at once.
@@ -135,7 +135,7 @@ package final class LoadWorker: ProviderWorker {
         },
         failed: { [self] error in
           connecting -= 1
-          tally.lastLoss = "\(error)"
+          note(error, at: target.addressIndex(of: device.index))
           again(device)
         })
     }
@@ -168,7 +168,7 @@ package final class LoadWorker: ProviderWorker {
     guard !isOver else { return }
     readyProviders -= 1
     tally.connectionsLost += 1
-    if let error { tally.lastLoss = "\(error)" }
+    if let error { note(error, at: target.addressIndex(of: provider.index)) }
     guard failure == nil else { return }
     let this = NIOLoopBound((self, provider), eventLoop: context.eventLoop)
     context.eventLoop.scheduleTask(in: .milliseconds(100)) { this.value.0.connect(this.value.1) }
@@ -191,7 +191,7 @@ package final class LoadWorker: ProviderWorker {
     guard !isOver else { return }
     if let error {
       tally.connectionsLost += 1
-      tally.lastLoss = "\(error)"
+      note(error, at: target.addressIndex(of: device.index))
     }
     again(device)
   }

@@ -138,4 +138,27 @@ import Testing
     }
     #expect(error?.description.contains("4 MiB") == true)
   }
+
+  @Test(
+    arguments: [
+      (#"{"reason":"BadCertificate"}"#, "refused with 403 BadCertificate: the client certificate is not trusted", 403),
+      (#"{"reason":"Shutdown"}"#, "the gateway ends the connection: Shutdown", nil),
+      ("Stream not open", "the gateway ends the connection: Stream not open", nil),
+    ] as [(String, String, Int?)])
+  func `the reason of a gateway that ends the connection is the error of a request`(
+    _ debugData: String, _ words: String, _ status: Int?
+  ) throws {
+    let pair = try Pair()
+    pair.gateway.session.goAway(debugData: Array(debugData.utf8))
+    try pair.run()
+    var result: Result<Client.Answer, any Error>?
+    pair.core.request("POST", "/3/device/0", [], body: []) { result = $0 }
+    guard case .failure(let error as ClientError)? = result else {
+      Issue.record("the request was sent")
+      return
+    }
+    #expect(error.description.hasPrefix(words))
+    if case .refused(let refused) = error.kind { #expect(refused == status) } else { #expect(status == nil) }
+    pair.close()
+  }
 }

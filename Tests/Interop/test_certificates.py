@@ -246,6 +246,10 @@ def test_send_shows_a_certificate(gateway, device, certificate):
     assert gateway.run(*line, certificate[0]).json["status"] == 200
     assert gateway.run(*line, certificate[0], "--certificate-key", certificate[1]).json["status"] == 200
     gateway.run(*line, gateway.trust, "--certificate-key", certificate[1], code=2)
+    revoked = gateway.certificate(kinds=["voip"])
+    gateway.run("certs", "revoke", "--file", revoked[0])
+    refused = gateway.run(*line, revoked[0], code=4).err
+    assert "refused with 403 BadCertificate: " in refused and len(refused.splitlines()) == 1, refused
 
 
 @pytest.mark.alone("each has a certificate of its own")

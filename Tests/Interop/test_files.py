@@ -136,11 +136,19 @@ def test_another_user_is_told_that_the_gateway_is_not_theirs(gateway):
     nobody = pwd.getpwnam("nobody").pw_uid
     if subprocess.run([PUSHCLI, "version"], user=nobody, capture_output=True).returncode:
         pytest.skip("nobody may not run this binary")
-    for line in [["devices"], ["send", "--to", "me/com.example.news", "x"]]:
-        done = subprocess.run(
+
+    def as_nobody(*line):
+        return subprocess.run(
             [PUSHCLI, *line, "--state", gateway.state], user=nobody, stdin=subprocess.DEVNULL, capture_output=True, text=True)
+
+    for line in [["devices"], ["send", "--to", "me/com.example.news", "x"], ["keys", "token"], ["config", "check"]]:
+        done = as_nobody(*line)
         assert done.returncode == 4 and "may not be used by this user" in done.stderr, done.stderr
-        assert len(done.stderr.splitlines()) == 1
+        assert len(done.stderr.splitlines()) == 1 and done.stdout == ""
+    done = as_nobody("doctor")
+    assert done.returncode == 1 and "may not be used by this user" in done.stdout
+    # Files that this user can't see are not reported as missing, and the gateway is not reported as stopped.
+    assert "is not there" not in done.stdout and "none runs" not in done.stdout
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root becomes somebody else")

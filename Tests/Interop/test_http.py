@@ -326,13 +326,13 @@ def test_doctor_looks_at_a_gateway_elsewhere(gateway, tmp_path):
         return done.out
 
     table = doctor("--gateway", gateway.address, "--ca", gateway.trust)
-    for word in ("answers; what it answers with 200 is stored (full)", "it takes pushes", "HTTP/2 over TLSv1.3", "valid for"):
+    for word in ("answers; a push that it answers with 200 is stored (full)", "it accepts pushes", "HTTP/2 over TLSv1.3", "valid for"):
         assert word in table, table
     assert str(tmp_path) not in table
     table = doctor("--gateway", f"https://{gateway.address}", "--ca", gateway.trust, "--json")
     assert {json.loads(line)["state"] for line in table.splitlines()} == {"ok"}
     table = doctor("--gateway", f"http://{http_address(gateway)}")
-    assert "it takes pushes" in table and "certificate" not in table
+    assert "it accepts pushes" in table and "certificate" not in table
     # What does not answer, is not trusted or is no gateway.
     # The port stays bound, so that no other process listens there meanwhile.
     with socket.socket() as other:

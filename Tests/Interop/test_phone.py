@@ -261,7 +261,7 @@ def test_a_terminal_is_drawn_on_as_it_can_be(gateway, device, phone):
     plain.shows("Connected to pushgateway.")
     assert "+--" not in plain.text
     for before, words in [("", "drawn in full"), ("LC_ALL=C ", "the locale C is not UTF-8"),
-                          ("TERM=dumb ", "linear form: TERM is dumb"), ("TMUX= TERM=xterm ", "TERM=xterm has 8 colors")]:
+                          ("TERM=dumb ", "line mode: TERM is dumb"), ("TMUX= TERM=xterm ", "TERM=xterm has 8 colors")]:
         doctor = Screen(f"{before}{PUSHCLI} doctor --state {gateway.state}", 200, 40)
         try:
             doctor.shows(words)

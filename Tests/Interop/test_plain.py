@@ -262,7 +262,7 @@ def test_words_come_from_a_pipe_where_that_is_asked_for_and_its_end_is_the_end(g
     assert "1. " in done.out and "Platform 4." in done.out and "no push 7: the list has 1 to 1" in done.out
     assert 'unknown word "no"' in done.out
     refused = run("subscribe", "--device", device.name, "--interactive", "--json", state=gateway.state)
-    assert refused.code == 2 and "--interactive is for the linear form" in refused.err
+    assert refused.code == 2 and "--interactive is for line mode" in refused.err
 
 
 def test_without_a_terminal_pushes_are_told_and_the_input_is_left_alone(gateway, device):

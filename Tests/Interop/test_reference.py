@@ -1,5 +1,6 @@
 """The pages of docs/reference that follow from the program and have no test in Swift."""
 
+import json
 import re
 import subprocess
 import sys
@@ -42,6 +43,38 @@ def test_each_command_of_a_page_is_in_the_page_of_commands():
             # `expect backup` is `expect add backup`: the command of a group that needs no name takes one.
             command = f"{first} {second}" if second and first in groups - {"expect"} else first
             assert command in commands, f"{page.relative_to(ROOT)}: there is no command {command}"
+
+
+def options_of_commands():
+    """The options of each command, by its path; a group has those of its default command, too."""
+    dump = subprocess.run([PUSHCLI, "--experimental-dump-help"], check=True, capture_output=True, text=True, timeout=HANG).stdout
+    found = {}
+
+    def walk(command, path):
+        found[path] = {f"--{name['name']}" for argument in command.get("arguments", []) for name in argument.get("names", [])}
+        for sub in command.get("subcommands", []):
+            for name in [sub["commandName"], *sub.get("aliases", [])]:
+                walk(sub, (*path, name))
+        if default := command.get("defaultSubcommand"):
+            found[path] |= found[(*path, default)]
+
+    walk(json.loads(dump)["command"], ())
+    return found
+
+
+def test_each_option_of_a_page_is_one_of_its_command():
+    options = options_of_commands()
+    for page in [ROOT / "README.md", *(ROOT / "docs").glob("*/*.md")]:
+        code = re.findall(r"^```.*?^```|`[^`\n]+`", re.sub(r"\\\n\s*", " ", page.read_text()), re.M | re.S)
+        for line in "\n".join(code).splitlines():
+            for words in re.findall(r"\bpushcli ([a-z][^|;&`#]*)", line):
+                words, path = words.split(), ()
+                while words and (*path, words[0]) in options:
+                    path = (*path, words.pop(0))
+                # A command after -- has options of its own.
+                own = " ".join(words).partition(" -- ")[0]
+                for option in re.findall(r"(?<!\S)--[a-z][a-z-]*", own):
+                    assert option in options[path], f"{page.relative_to(ROOT)}: pushcli {' '.join(path)} has no {option}"
 
 
 def test_the_patterns_of_access_are_those_of_the_table():

@@ -12,6 +12,7 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
 from gateway import TOPIC, run
+from waiting import HANG
 
 NAMES = ["localhost", "push.example"]
 
@@ -188,3 +189,19 @@ def test_another_authority_takes_over_and_nobody_is_cut_off(start):
         assert connection.request(
             "POST", f"/3/device/{device.token}", [("apns-topic", TOPIC)], b'{"aps":{"alert":"Over"}}').status == 200
     assert not list(gateway.state.glob("ca-next.*"))
+
+
+def test_a_self_signed_certificate_that_is_also_a_ca_is_trusted_on_this_machine(start, tmp_path):
+    """As `openssl req -x509` makes it. Its names are others than the local address."""
+    path, key = tmp_path / "self.pem", tmp_path / "self.key"
+    subprocess.run(
+        ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "89",
+         "-subj", "/CN=push.example.com", "-addext", "subjectAltName=DNS:push.example.com", "-keyout", key, "-out", path],
+        check=True, capture_output=True, timeout=HANG)
+    assert certificate(path).extensions.get_extension_for_class(x509.BasicConstraints).value.ca
+    gateway = start("--certificate", path, "--certificate-key", key)
+    device = gateway.device()
+    gateway.run("send", "--to", f"{device.name}/{TOPIC}", "--title", "Hello")
+    gateway.run("subscribe", "--device", device.name, "--count", "1")
+    findings = {record["check"]: record for record in gateway.run("doctor", "--json").records}
+    assert findings["gateway"]["state"] == "ok", findings["gateway"]

@@ -90,6 +90,11 @@ CASES = [
     (["mcp"], 2, ["--to"]),
     (["mcp", "--to", "me"], 2, ["DEVICE/TOPIC"]),
     (["serve", "--mailbox-cap", "-5"], 2, ["-5", "1 to"]),
+    (["serve", "--state", "{tmp}/new", "--listen", "127.0.0.1:0", "--certificate", "/none.pem", "--certificate-key", "/none.key"], 2,
+     ["/none.pem can't be read: there is no such file"]),
+    (["serve", "--config", "/none.yaml"], 2, ["/none.yaml can't be read: there is no such file"]),
+    (["config", "check", "/none.yaml"], 2, ["/none.yaml can't be read: there is no such file"]),
+    (["login", "gateway.invalid", "--token-file", "/none"], 2, ["/none can't be read: there is no such file"]),
     (["serve", "--environment", "test"], 2, ["development or production"]),
     (["serve", "extra"], 2, ["unexpected argument \"extra\""]),
     (["log", "--since", "1y"], 2, ["--since", "2h or 7d"]),
@@ -140,12 +145,12 @@ CASES = [
     (["bench", "--devices", "-1"], 2, ["--devices"]),
     (["admin", "audit", "--limit", "0"], 2, ["--limit"]),
     (["--generate-completion-script", "tcsh"], 2, ["tcsh"]),
-    (SEND + ["x", "--key", "/none.p8"], 2, ["/none.p8", "--key"]),
-    (SEND + ["x", "--certificate", "/none.pem"], 2, ["/none.pem"]),
+    (SEND + ["x", "--key", "/none.p8"], 2, ["/none.p8 can't be read: there is no such file", "--key"]),
+    (SEND + ["x", "--certificate", "/none.pem"], 2, ["/none.pem can't be read: there is no such file"]),
     (["send", "--to", "me", "x"], 2, ["topic is missing", f"{TOPIC} in development"]),
     (["keys", "create", "--team", "NOPE", "--out", "{tmp}"], 2, ["10 characters"]),
     (["lint", "/none.json"], 2, ["/none.json"]),
-    (["admin", "restore", "/none.sqlite", "--state", "{tmp}/restored"], 2, ["/none.sqlite"]),
+    (["admin", "restore", "/none.sqlite", "--state", "{tmp}/restored"], 2, ["/none.sqlite can't be read: there is no such file"]),
     # 3: nobody of that name
     (["metrics", "nosuchmetric"], 3, ["nosuchmetric"]),
     (["send", "--to", f"nobody/{TOPIC}", "x"], 3, ["no device nobody"]),
@@ -170,10 +175,18 @@ CASES = [
     (["keys", "remove", "NOSUCHKEY1"], 3, ["no key NOSUCHKEY1"]),
     (["certs", "create", "--topic", "com.example.none", "--out", "{tmp}"], 3, ["no app com.example.none", "--force"]),
     (["certs", "revoke", "0000000000000000"], 3, ["0000000000000000"]),
+    (["channels", "subscribe", "AAAAAAAAAAAAAAAAAAAAAA==", "--batch", "none"], 3, ["no device has a name that begins with none-"]),
     (["channels", "delete", "AAAAAAAAAAAAAAAAAAAAAA=="], 3, ["AAAAAAAAAAAAAAAAAAAAAA=="]),
     (["faults", "remove", "nofault"], 3, ["nofault"]),
     (["policy", "explain", "--device", "nobody", "{tmp}/good.json"], 3, ["no device nobody"]),
+    (["policy", "explain", "--device", "me", "--topic", "com.example.none", "{tmp}/good.json"], 3, ["no app com.example.none"]),
     (["policy", "replay", "--device", "nobody", "--since", "1d"], 3, ["no device nobody"]),
+    (["policy", "replay", "--device", "me", "--since", "1d", "--app", "com.example.none"], 3, ["no app com.example.none"]),
+    (["scheduled", "--device", "nobody"], 3, ["no device nobody"]),
+    (["scheduled", "--app", "com.example.none"], 3, ["no app com.example.none"]),
+    (["contexts", "use", "nowhere"], 3, ["no gateway is called nowhere"]),
+    (["contexts", "refresh", "nowhere"], 3, ["no gateway is called nowhere"]),
+    (["contexts", "trust", "nowhere"], 3, ["no gateway is called nowhere"]),
     # 4: not authorized
     (["send", "--to", "me/com.example.owned", "x"], 4, ["team OWNEDTEAM1", "keys create --team OWNEDTEAM1"]),
     # 5: refused for good
@@ -183,6 +196,10 @@ CASES = [
     # 6: unreachable
     (SEND + ["x", "--gateway", "127.0.0.1:1"], 6, ["127.0.0.1:1"]),
     (SEND + ["x", "--gateway", "https://127.0.0.1:1/"], 6, ["127.0.0.1:1"]),
+    (SEND + ["x", "--gateway", "gateway.invalid:2197"], 6, ["gateway.invalid has no address: check the name"]),
+    (["devices", "--gateway", "gateway.invalid:2197"], 6, ["gateway.invalid has no address: check the name"]),
+    (["bench", "--devices", "1", "--duration", "1", "--ca", "/none.pem"], 2, ["/none.pem can't be read: there is no such file", "--ca FILE"]),
+    (["bench", "--devices", "1", "--duration", "1", "--gateway", "127.0.0.1:1"], 6, ["nothing answers at 127.0.0.1:1: is the gateway"]),
     (["subscribe", "--device", "me", "--once", "--gateway", "127.0.0.1:1"], 6, ["127.0.0.1:1"]),
     # 1: failed
     (["devices", "enroll", "me"], 1, ["already"]),
@@ -237,6 +254,16 @@ def test_what_can_not_be_trusted_is_not_tried_again(me, start):
         assert len(done.err.splitlines()) == 1, done.err
 
 
+@pytest.mark.parametrize("line", [
+    SEND + ["x"], ["subscribe", "--device", "me", "--once"], ["bench", "--devices", "1", "--duration", "1"],
+], ids=" ".join)
+def test_a_port_without_tls_is_reported_at_once(me, line):
+    place = (me.state / "http-listening").read_text().split()[0]
+    done = run(*line, "--gateway", place, state=me.state)
+    assert done.code == 6, (done.code, done.err)
+    assert f"pushcli: {place}: the answer is not TLS: expected an address of the setting listen" in done.err.splitlines()[-1], done.err
+
+
 @pytest.mark.parametrize("option", ["--listen", "--http-listen"])
 def test_a_first_start_on_a_taken_port_names_the_process_and_makes_no_folder(tmp_path, option):
     with socket.create_server(("127.0.0.1", 0)) as taken:
@@ -276,6 +303,13 @@ def test_standard_input_that_can_not_be_read_is_said(me, tmp_path, line):
         os.close(folder)
     assert done.returncode == 2 and done.stderr.startswith("pushcli: standard input can't be read"), done.stderr
     assert len(done.stderr.splitlines()) == 1
+
+
+def test_a_file_may_be_a_pipe_of_the_shell():
+    payload = '{"aps":{"alert":{"title":"Build Failed","body":"The tests of main failed."}}}'
+    done = subprocess.run(
+        ["bash", "-c", '"$0" lint <(printf %s "$1")', PUSHCLI, payload], capture_output=True, text=True, timeout=HANG)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
 
 
 # What is sent

@@ -171,8 +171,7 @@ package import PushCore
       case X509_V_ERR_HOSTNAME_MISMATCH, X509_V_ERR_IP_ADDRESS_MISMATCH:
         "it is for other names: `pushcli certs create-server` creates one with more names"
       default:
-        "its CA is not trusted: another gateway answers at this address, or the gateway has a new CA; "
-          + "name its ca.pem with --ca FILE, or run `pushcli join` or `contexts add`"
+        "its CA is not trusted: another gateway answers at this address, or the gateway has a new CA"
       }
     return "the gateway's certificate is not trusted: \(reason)"
   }
@@ -206,6 +205,12 @@ package import PushCore
         var error = TLSError(TLSConnection.words(ofFault: verified, of: server), kind: .untrusted)
         error.isOfAuthority = !TLSConnection.ownFaults.contains(Int32(truncatingIfNeeded: verified))
         throw error
+      }
+      // The first bytes of another protocol, such as HTTP/1.1, are not a version of TLS.
+      if !isServer, ERR_GET_REASON(ERR_peek_error()) == SSL_R_WRONG_VERSION_NUMBER {
+        ERR_clear_error()
+        throw TLSError(
+          "the answer is not TLS: expected an address of the setting listen, not of http_listen", kind: .notTLS)
       }
       throw TLSError(openSSL: "the TLS handshake failed")
     }

@@ -82,30 +82,35 @@ import Synchronization
 
   /// Requires a regular file.
   ///
-  /// - Throws: ``TLSError`` for a pipe, a socket or a device: reading it may never end, and the server reads the file
-  ///   again later.
+  /// - Throws: ``TLSError`` for a file that can't be read, and for a pipe, a socket or a device: reading it may never
+  ///   end, and the server reads the file again later.
   private static func requireFile(_ path: String) throws(TLSError) {
     var status = stat()
-    guard unsafe stat(path, &status) == 0, status.st_mode & S_IFMT != S_IFREG else { return }
-    throw TLSError("\(path) is not a regular file: name a file with PEM", kind: .file)
+    guard unsafe stat(path, &status) == 0, unsafe access(path, R_OK) == 0 else {
+      throw TLSError("\(path) can't be read: \(UnreadableFile.reason(of: path))", kind: .file)
+    }
+    guard status.st_mode & S_IFMT == S_IFREG else {
+      throw TLSError("\(path) is not a regular file: name a file with PEM", kind: .file)
+    }
   }
 
   /// Creates a client's configuration that trusts the certificates in one file, and presents a certificate of its own
   /// if it has one.
   ///
-  /// A file with a single end-entity certificate and no other trusts exactly this certificate, for every host name.
+  /// A server that presents the only certificate of the file is trusted for every host name.
   package static func client(trustPath: String, identity: ClientIdentity? = nil) throws(TLSError) -> TLSContext {
     let context = try unsafe TLSContext(TLS_client_method())
     guard unsafe SSL_CTX_load_verify_locations(context.handle, trustPath, nil) == 1 else {
       throw TLSError(file: "\(trustPath) holds no certificates to trust: expected PEM, as ca.pem of a state folder")
     }
-    if unsafe onlyLeaf(SSL_CTX_get_cert_store(context.handle)) != nil {
-      unsafe SSL_CTX_set_cert_verify_callback(context.handle, verifyLeaf, nil)
+    if unsafe onlyCertificate(SSL_CTX_get_cert_store(context.handle)) != nil {
+      unsafe SSL_CTX_set_cert_verify_callback(context.handle, verifyOnly, nil)
     }
     unsafe SSL_CTX_set_verify(context.handle, SSL_VERIFY_PEER, nil)
     // A certificate that a user put into the file is trusted, independently of its issuer.
     unsafe X509_VERIFY_PARAM_set_flags(SSL_CTX_get0_param(context.handle), UInt(X509_V_FLAG_PARTIAL_CHAIN))
     if let identity {
+      for path in [identity.certificatePath, identity.keyPath] { try requireFile(path) }
       guard unsafe SSL_CTX_use_certificate_chain_file(context.handle, identity.certificatePath) == 1 else {
         throw TLSError(file: "\(identity.certificatePath) holds no certificate: expected PEM")
       }
@@ -231,22 +236,22 @@ private let verifyClient: @convention(c) (OpaquePointer?, UnsafeMutableRawPointe
   return 1
 }
 
-/// Returns the only certificate of a store, if it is an end-entity certificate; the store owns it.
-private func onlyLeaf(_ store: OpaquePointer?) -> OpaquePointer? {
+/// Returns the only certificate of a store, which owns it; nil if there are several.
+private func onlyCertificate(_ store: OpaquePointer?) -> OpaquePointer? {
   let objects = unsafe X509_STORE_get0_objects(store)
-  guard unsafe OPENSSL_sk_num(objects) == 1,
-    let certificate = unsafe X509_OBJECT_get0_X509(OpaquePointer(OPENSSL_sk_value(objects, 0))),
-    unsafe X509_check_ca(certificate) == 0
-  else { return nil }
-  return unsafe certificate
+  guard unsafe OPENSSL_sk_num(objects) == 1 else { return nil }
+  return unsafe X509_OBJECT_get0_X509(OpaquePointer(OPENSSL_sk_value(objects, 0)))
 }
 
-/// Verifies that a server presents the trusted end-entity certificate, and that it has not expired. Ignores host name
-/// and chain.
-private let verifyLeaf: @convention(c) (OpaquePointer?, UnsafeMutableRawPointer?) -> Int32 = { store, _ in
-  guard let shown = unsafe X509_STORE_CTX_get0_cert(store),
-    let trusted = unsafe onlyLeaf(X509_STORE_CTX_get0_store(store)), unsafe X509_cmp(shown, trusted) == 0
+/// Verifies that a server presents the only trusted certificate, and that it has not expired; host name and chain are
+/// ignored. If the trusted certificate is a CA's, other certificates are verified as usual. A self-signed certificate
+/// of a server is often a CA's, too: `openssl req -x509` makes such certificates.
+private let verifyOnly: @convention(c) (OpaquePointer?, UnsafeMutableRawPointer?) -> Int32 = { store, _ in
+  let only = unsafe onlyCertificate(X509_STORE_CTX_get0_store(store))
+  guard let shown = unsafe X509_STORE_CTX_get0_cert(store), let trusted = unsafe only,
+    unsafe X509_cmp(shown, trusted) == 0
   else {
+    if let authority = unsafe only, unsafe X509_check_ca(authority) != 0 { return unsafe X509_verify_cert(store) }
     unsafe X509_STORE_CTX_set_error(store, X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT_LOCALLY)
     return 0
   }

@@ -5,6 +5,8 @@ package struct TLSError: Error, CustomStringConvertible {
   package enum Kind: Sendable {
     /// The certificate of the peer can't be trusted.
     case untrusted
+    /// The peer answers in another protocol.
+    case notTLS
     /// A local file has unexpected content.
     case file
     case other

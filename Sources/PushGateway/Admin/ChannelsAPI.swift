@@ -81,7 +81,13 @@ struct ChannelsAPI: Sendable {
   private func subscribe(_ request: ControlRequest) async throws -> Response {
     let body: ChannelSubscriptionRequest = try request.decoded()
     var devices = try body.devices.map { try registrations.device(named: $0) }
-    if let batch = body.batch { devices += registrations.devices.filter { $0.name.hasPrefix(batch + "-") } }
+    if let batch = body.batch {
+      let found = registrations.devices.filter { $0.name.hasPrefix(batch + "-") }
+      guard !found.isEmpty else {
+        throw Problem.notFound("no device has a name that begins with \(batch)-: `pushcli devices` shows them")
+      }
+      devices += found
+    }
     let channel = try channel(request)
     try await broadcasts.subscribe(devices, to: channel.id)
     guard let record = await records([channel.id]).first else { throw Problem.notFound("this channel was deleted") }

@@ -24,7 +24,7 @@ struct ConfigurationFile {
     self.path = path
     guard let data = FileManager.default.contents(atPath: path) else {
       if isRequired || FileManager.default.fileExists(atPath: path) {
-        throw ConfigurationError(description: "\(path) can't be read: check the name and its permissions")
+        throw ConfigurationError(description: "\(path) can't be read: \(UnreadableFile.reason(of: path))")
       }
       (entries, isThere) = ([:], false)
       return

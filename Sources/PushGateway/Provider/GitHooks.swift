@@ -38,7 +38,7 @@ enum GitHooks {
       return event.message("published \(name)", body: text(release, "body"), link: text(release, "html_url"))
     }
     if let commits = root["commits"]?.values { return push(root, commits, event, link: text(root, "compare")) }
-    return .ignored(event.action.isEmpty ? "an event" : "an event \(event.action)")
+    return .ignored(event.action.isEmpty ? "unknown" : "unknown, with the action \(event.action)")
   }
 
   private static func workflow(_ run: JSONValue, _ event: GitEvent, _ id: String?) -> HookReading {

@@ -8,7 +8,7 @@ import PushStorage
 extension ProviderAPI {
   /// Answers an event of a webhook that makes no message.
   func ignore(_ event: String, _ exchange: MessageExchange) {
-    exchange.respond(Response(HookAnswer(result: "ignored", message: "no message is made of this event: \(event)")))
+    exchange.respond(Response(HookAnswer(result: "ignored", message: "this event makes no message: \(event)")))
   }
 
   /// Retracts the last push about a subject, which has ended.

@@ -134,7 +134,7 @@ struct AlertLint {
     begin(body)
     let shape = TextShape(body)
     guard !shape.words.isEmpty else { return }
-    if shape.end == nil, !AlertLint.hasNoPunctuation(body) {
+    if !shape.isClosed, !AlertLint.hasNoPunctuation(body) {
       add(.t6, pointer, "the message does not end in punctuation", nil, fix: body + AlertLint.fullStop(of: body))
     }
     if shape.sentenceCount > 1 {

@@ -14,6 +14,8 @@ struct TextShape {
   let sentenceCount: Int
   /// The last mark of the text, if it ends a sentence or a part of one; else nil.
   let end: Character?
+  /// True if the text ends in such a mark, or in the full stop of an abbreviation, which also ends the sentence.
+  let isClosed: Bool
 
   init(_ text: String) {
     self.text = text
@@ -46,6 +48,7 @@ struct TextShape {
     self.words = words
     sentenceCount = sentences + (hasContent ? 1 : 0)
     let last = TextShape.closed(previous).last
+    isClosed = last.map(TextShape.isEnd) ?? false
     end = last.flatMap { TextShape.isEnd($0) && !TextShape.isAbbreviation(previous) ? $0 : nil }
   }
 

@@ -34,10 +34,20 @@ extension CommandFailure {
     if let match = sentence.firstMatch(of: /^The value '(.*)' is invalid for '(.*?)'(?:: (.*)|\. (.*))?$/) {
       // The parser lists the values if they are few; otherwise the form is in the option's help.
       let form = numbers?.expected(of: match.2.prefix { $0 != " " }).map { "expected " + $0 } ?? help
-      let hint = (match.3 ?? match.4).map(String.init) ?? form
+      let given = (match.3 ?? match.4).map(String.init)
+      let hint = given.map { values(of: $0) ?? $0 } ?? form
       return "\"\(match.1)\" is not a value of \(placeholder(match.2))" + (hint.map { ": " + clause($0) } ?? "")
     }
     return sentence.hasSuffix(".") ? String(sentence.dropLast()) : sentence
+  }
+
+  /// Converts the parser's list of values, which has quotes or one line for each value; nil for any other sentence.
+  private static func values(of sentence: String) -> String? {
+    guard let list = sentence.wholeMatch(of: /Please provide one of (.*)/)?.1 else { return nil }
+    let quoted = list.matches(of: /'([^']*)'/).map { String($0.1) }
+    let values = quoted.isEmpty ? list.matches(of: /\s- (\S+)/).map { String($0.1) } : quoted
+    guard let last = values.last else { return nil }
+    return "expected " + (values.count == 1 ? last : values.dropLast().joined(separator: ", ") + " or " + last)
   }
 
   /// Converts a sentence to a clause at the end of another sentence.

@@ -28,7 +28,7 @@ struct AdminBackup: AsyncParsableCommand {
 
   func validate() throws {
     guard stopped || !cluster.isGiven else {
-      throw ValidationError("--backend, --nats-creds and --nats-ca are for --stopped: a gateway that runs knows them")
+      throw ValidationError("--backend, --nats-creds and --nats-ca need --stopped: a running gateway has its own")
     }
     guard !stopped || state.gateway == nil else {
       throw ValidationError("--stopped is about a state folder of this machine: leave --gateway out")
@@ -65,7 +65,8 @@ struct AdminRestore: AsyncParsableCommand {
 
       Examples:
         pushcli admin restore push-2026-11-21.backup --state ./push
-        pushcli admin restore push-2026-11-21.backup --state ./first --backend nats://a:4222,b:4222,c:4222
+        pushcli admin restore push-2026-11-21.backup --state ./first \\
+          --backend nats://a:4222,b:4222,c:4222
       """)
   @Argument(help: "A file that `pushcli admin backup` made.", completion: .file()) var file: String
   @OptionGroup var state: LocalOptions
@@ -83,7 +84,7 @@ struct AdminRestore: AsyncParsableCommand {
     PrivateFile.restrictProcess()
     let folder = try state.folder
     guard FileManager.default.isReadableFile(atPath: file) else {
-      throw CommandFailure(.usage, "\(file) can't be read: check its name and permissions")
+      throw CommandFailure(.usage, "\(file) can't be read: \(UnreadableFile.reason(of: file))")
     }
     var configuration: Configuration?
     if cluster.backend != nil {

@@ -66,6 +66,6 @@ struct AdminRestart: AsyncParsableCommand {
       }
       try await Task.sleep(for: AdminRestart.pause)
     }
-    throw CommandFailure(.timedOut, "the gateway does not answer yet: its log says why")
+    throw CommandFailure(.timedOut, "the gateway does not answer yet: its log has the cause")
   }
 }

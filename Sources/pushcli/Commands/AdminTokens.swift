@@ -20,7 +20,8 @@ struct AdminTokens: AsyncParsableCommand {
 
   struct List: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-      commandName: "list", abstract: "List tokens with their owners, roles and times of last use.")
+      commandName: "list", abstract: "List tokens with their owners, roles and times of last use.",
+      discussion: "Example:\n  pushcli admin tokens list")
     @OptionGroup var part: ListOptions
     @OptionGroup var options: AdminOptions
 
@@ -68,7 +69,7 @@ struct AdminTokens: AsyncParsableCommand {
       Output.words(
         "valid for the role \(made.role) until \(made.expires): use it remotely with `pushcli login HOST:PORT`")
       if !made.isUsable {
-        Output.words("the gateway lets nobody in with it yet: set `remote_admin: on`, then `pushcli admin reload`")
+        Output.words("the gateway does not accept tokens yet: set `remote_admin: on`, then `pushcli admin reload`")
       }
     }
   }

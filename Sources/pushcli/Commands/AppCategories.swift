@@ -13,7 +13,8 @@ extension Apps {
         One action is a button of the alert, more are an action sheet.
 
         Examples:
-          pushcli apps category com.example.builds DEPLOY --action approve=Approve --action reject=Reject!
+          pushcli apps category com.example.builds DEPLOY \\
+            --action approve=Approve --action reject=Reject!
           pushcli apps category com.example.builds
         """)
     @Argument(help: "The app's topic.", completion: CompletionCandidates.apps) var topic: String

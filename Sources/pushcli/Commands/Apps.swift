@@ -12,12 +12,15 @@ struct Apps: AsyncParsableCommand {
         pushcli apps add com.example.trains --name Trains --icon 🚆
         pushcli apps set com.example.trains --ads hold
         pushcli apps remove com.example.trains
-        pushcli apps category com.example.builds DEPLOY --action approve=Approve --action reject=Reject!
+        pushcli apps category com.example.builds DEPLOY \\
+          --action approve=Approve --action reject=Reject!
       """,
     subcommands: [List.self, Add.self, Change.self, Remove.self, Category.self], defaultSubcommand: List.self)
 
   struct List: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(commandName: "list", abstract: "List apps.")
+    static let configuration = CommandConfiguration(
+      commandName: "list", abstract: "List apps.",
+      discussion: "Example:\n  pushcli apps list --filter news")
     @OptionGroup var part: ListOptions
     @OptionGroup var options: AdminOptions
 

@@ -28,10 +28,12 @@ struct Ask: AsyncParsableCommand {
       Examples:
         pushcli ask --to me/com.example.builds --title "Deploy to Production?" \\
           --action approve=Approve --action reject=Reject! --timeout 5m && ./deploy
-        pushcli ask --to me/com.example.builds --title "Ready?" --action yes=Ready --timeout 1h --repeat
-        pushcli ask --to ops/com.example.ops --title "Who Takes It?" --action mine=Mine
-        pushcli ask --to ann/com.example.ops --title "Restart the Database?" --action yes=Restart! --timeout 1h \\
-          --escalate-to bob --after 2m
+        pushcli ask --to me/com.example.builds --title "Ready?" \\
+          --action yes=Ready --timeout 1h --repeat
+        pushcli ask --to ops/com.example.ops --title "Who Takes It?" \\
+          --action mine=Mine
+        pushcli ask --to ann/com.example.ops --title "Restart the Database?" \\
+          --action yes=Restart! --timeout 1h --escalate-to bob --after 2m
         pushcli ask --hook --to me/com.example.agents --timeout 5m < request.json
       """)
 
@@ -55,7 +57,7 @@ struct Ask: AsyncParsableCommand {
   func validate() throws {
     if !QuestionRequest.isTarget(to) { throw ValidationError("--to is DEVICE/TOPIC, not \"\(to)\"") }
     if after != nil, escalateTo == nil {
-      throw ValidationError("--after says when to ask whom: name one with --escalate-to")
+      throw ValidationError("--after needs --escalate-to, the device or user to ask next")
     }
     if hook {
       guard title == nil, body == nil, action.isEmpty, !format.json else {

@@ -22,9 +22,12 @@ struct Bench: AsyncParsableCommand {
 
       Examples:
         pushcli bench --devices 1000 --providers 4 --rate max --duration 10 --pin
-        pushcli bench --devices 1000 --rate 15000 --duration 30 --fail-if 'p99>25ms' --fail-if 'rate<14900'
-        pushcli bench --state ./push --devices 100 --ramp 1000:20000 --duration 60 --json > load.json
-        pushcli bench --state ./first --gateway 10.0.0.1:2197,10.0.0.2:2197 --rate 2000
+        pushcli bench --devices 1000 --rate 15000 --duration 30 \\
+          --fail-if 'p99>25ms' --fail-if 'rate<14900'
+        pushcli bench --state ./push --devices 100 --ramp 1000:20000 --duration 60 \\
+          --json > load.json
+        pushcli bench --state ./first --gateway 10.0.0.1:2197,10.0.0.2:2197 \\
+          --rate 2000
         pushcli bench --accept-only --gateway 127.0.0.1:8443 --path / --ca ca.pem
       """)
 
@@ -46,14 +49,14 @@ struct Bench: AsyncParsableCommand {
   @Flag(help: "Send requests only, to any HTTP/2 server; no device is connected.") var acceptOnly = false
   @Option(help: "With --accept-only: the path to send to. (/3/device/<token>)") var path: String?
   @Flag(help: "Half-way, all devices drop and come back at once.") var storm = false
-  @Option(help: "So many pushes wait for one device, which then connects.") var catchUp: Int?
+  @Option(help: "The number of pending pushes of one device, which then connects.") var catchUp: Int?
   @Flag(help: "Connect the devices, and only measure the gateway's memory.") var idle = false
 
   @Flag(help: "Leave the devices and their pending pushes at the gateway.") var keep = false
   @OptionGroup var gateway: GatewayOptions
   @Option(help: "The topic. (the development key's)") var topic: String?
   @OptionGroup var signing: SigningOptions
-  @Option(help: "The process to measure. (the gateway's, as its status says)") var pid: Int32?
+  @Option(help: "The process to measure. (the gateway's, from its status)") var pid: Int32?
 
   @Flag(help: "Bind the own gateway and the load to separate cores.") var pin = false
   @Option(help: "Event loops of the load side.") var loops = 1
@@ -214,7 +217,9 @@ struct Bench: AsyncParsableCommand {
       preconditionFailure("devices speak TLS")
     }
     guard FileManager.default.fileExists(atPath: trustPath) else {
-      throw CommandFailure(.failed, "\(trustPath) is not there: name the certificates to trust with --ca FILE")
+      let reason = UnreadableFile.reason(of: trustPath)
+      throw CommandFailure(
+        .usage, "\(trustPath) can't be read: \(reason); name the certificates to trust with --ca FILE")
     }
     let isOurs = FileManager.default.fileExists(atPath: folder.adminSocket) && path == nil
     let development = folder.development

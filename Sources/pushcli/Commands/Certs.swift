@@ -41,7 +41,9 @@ struct Certs: AsyncParsableCommand {
   }
 
   struct List: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(commandName: "list", abstract: "List senders' certificates.")
+    static let configuration = CommandConfiguration(
+      commandName: "list", abstract: "List senders' certificates.",
+      discussion: "Example:\n  pushcli certs list --json")
     @OptionGroup var options: AdminOptions
 
     func run() async throws {
@@ -63,7 +65,8 @@ struct Certs: AsyncParsableCommand {
 
         Examples:
           pushcli certs create --topic com.example.news --out ./secrets
-          pushcli certs create --topic com.example.news --kind voip --environment production
+          pushcli certs create --topic com.example.news --kind voip \\
+            --environment production
         """)
 
     @Option(help: "The app's bundle id: the topic of pushes that name none.", completion: CompletionCandidates.apps)
@@ -110,7 +113,8 @@ struct Certs: AsyncParsableCommand {
         written, for the names that are given.
 
         Examples:
-          pushcli certs create-server --name api.push.apple.com --name api.sandbox.push.apple.com
+          pushcli certs create-server --name api.push.apple.com \\
+            --name api.sandbox.push.apple.com
           pushcli certs create-server --replace --name push.example.com
         """)
 

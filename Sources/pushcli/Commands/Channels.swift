@@ -13,7 +13,8 @@ struct Channels: AsyncParsableCommand {
       Examples:
         pushcli channels create com.example.news --store
         pushcli channels subscribe 3pCzY5mgVQJ1bQ8WAm0LQQ== me
-        pushcli send --channel 3pCzY5mgVQJ1bQ8WAm0LQQ== --topic com.example.news state.json
+        pushcli send --channel 3pCzY5mgVQJ1bQ8WAm0LQQ== \\
+          --topic com.example.news state.json
         pushcli channels share 3pCzY5mgVQJ1bQ8WAm0LQQ== --host gateway.example
       """,
     subcommands: [
@@ -23,7 +24,9 @@ struct Channels: AsyncParsableCommand {
     defaultSubcommand: List.self)
 
   struct List: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(commandName: "list", abstract: "List channels.")
+    static let configuration = CommandConfiguration(
+      commandName: "list", abstract: "List channels.",
+      discussion: "Example:\n  pushcli channels list --app com.example.news")
     @Option(help: "Only this app's.", completion: CompletionCandidates.apps) var app: String?
     @Option(help: "Only channels that this device subscribes to.", completion: CompletionCandidates.devices) var device:
       String?
@@ -52,7 +55,9 @@ struct Channels: AsyncParsableCommand {
   }
 
   struct Create: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(commandName: "create", abstract: "Create a channel; prints its id.")
+    static let configuration = CommandConfiguration(
+      commandName: "create", abstract: "Create a channel; prints its id.",
+      discussion: "Example:\n  pushcli channels create com.example.news --store")
     @Argument(help: "The app's bundle id.", completion: CompletionCandidates.apps) var app: String
     @Flag(help: "Keep the most recent message for devices that are not connected.") var store = false
     @Option(help: "development or production. (the gateway's)", completion: CompletionCandidates.environments)
@@ -77,7 +82,8 @@ struct Channels: AsyncParsableCommand {
   struct Delete: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
       commandName: "delete",
-      abstract: "Delete a channel with its stored message, subscriptions and links. It can't be undone.")
+      abstract: "Delete a channel with its stored message, subscriptions and links. It can't be undone.",
+      discussion: "Example:\n  pushcli channels delete 3pCzY5mgVQJ1bQ8WAm0LQQ==")
     @Argument(help: "The channel's id.", completion: CompletionCandidates.channels) var channel: String
     @OptionGroup var options: AdminOptions
 
@@ -89,7 +95,8 @@ struct Channels: AsyncParsableCommand {
 
   struct Subscribe: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-      commandName: "subscribe", abstract: "Subscribe devices to a channel of an app that they are registered for.")
+      commandName: "subscribe", abstract: "Subscribe devices to a channel of an app that they are registered for.",
+      discussion: "Example:\n  pushcli channels subscribe 3pCzY5mgVQJ1bQ8WAm0LQQ== me tablet")
     @Argument(help: "The channel's id.", completion: CompletionCandidates.channels) var channel: String
     @Argument(help: "The devices' names.", completion: CompletionCandidates.devices) var devices: [String] = []
     @Option(help: "All devices whose names begin with this and a hyphen.") var batch: String?
@@ -111,7 +118,8 @@ struct Channels: AsyncParsableCommand {
 
   struct Unsubscribe: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-      commandName: "unsubscribe", abstract: "End a device's subscription to a channel.")
+      commandName: "unsubscribe", abstract: "End a device's subscription to a channel.",
+      discussion: "Example:\n  pushcli channels unsubscribe 3pCzY5mgVQJ1bQ8WAm0LQQ== me")
     @Argument(help: "The channel's id.", completion: CompletionCandidates.channels) var channel: String
     @Argument(help: "The device's name.", completion: CompletionCandidates.devices) var device: String
     @OptionGroup var options: AdminOptions
@@ -125,7 +133,8 @@ struct Channels: AsyncParsableCommand {
 
   struct Enable: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-      commandName: "enable", abstract: "Allow broadcasts of an app (the default for new apps).")
+      commandName: "enable", abstract: "Allow broadcasts of an app (the default for new apps).",
+      discussion: "Example:\n  pushcli channels enable com.example.news")
     @Argument(help: "The app's bundle id.", completion: CompletionCandidates.apps) var app: String
     @OptionGroup var state: StateOptions
 
@@ -135,7 +144,8 @@ struct Channels: AsyncParsableCommand {
   struct Disable: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
       commandName: "disable",
-      abstract: "Forbid broadcasts of an app. All its channels are deleted; it can't be undone.")
+      abstract: "Forbid broadcasts of an app. All its channels are deleted; it can't be undone.",
+      discussion: "Example:\n  pushcli channels disable com.example.news")
     @Argument(help: "The app's bundle id.", completion: CompletionCandidates.apps) var app: String
     @OptionGroup var state: StateOptions
 

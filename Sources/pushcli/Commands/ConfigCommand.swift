@@ -65,7 +65,9 @@ struct ConfigCommand: AsyncParsableCommand {
     @OptionGroup var format: FormatOptions
 
     func run() throws {
-      Configuration.show(try Configuration.read(state.folder, flags: [:], file: file), format)
+      let folder = try state.folder
+      if file == nil { try FolderOptions().checkPermission(of: folder.path, mode: X_OK) }
+      Configuration.show(try Configuration.read(folder, flags: [:], file: file), format)
     }
   }
 }

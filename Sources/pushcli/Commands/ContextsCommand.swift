@@ -22,7 +22,8 @@ struct ContextsCommand: AsyncParsableCommand {
 
   struct List: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-      commandName: "list", abstract: "List known gateways; a star marks the default one.")
+      commandName: "list", abstract: "List known gateways; a star marks the default one.",
+      discussion: "Example:\n  pushcli contexts list --json")
     @OptionGroup var state: FolderOptions
     @OptionGroup var format: FormatOptions
 

@@ -44,11 +44,11 @@ extension Devices {
       let made: CreatedInvitation = try await admin.post(
         AdminPath.invitations(), InvitationRequest(validSeconds: minutes * 60, person: person, role: role))
       if options.json { return Output.json(place.result(made, isLink: false)) }
-      let words = made.person.map { "for a device of \($0)" } ?? "for a device of somebody new"
+      let words = made.person.map { "for a device of \($0)" } ?? "for a device of a new user"
       let role = made.role == Role.device.rawValue ? "" : ", with the role \(made.role)"
       try place.show(
         made.code,
-        "\(words)\(role), once, within \(counted(minutes, "minute")); there: pushcli join CODE@\(place.address), or in a "
+        "\(words)\(role), valid once, for \(counted(minutes, "minute")); on that machine: pushcli join CODE@\(place.address), or in a "
           + "browser, with the setting web: on: \(place.link(made.code))",
         qr: qr)
     }

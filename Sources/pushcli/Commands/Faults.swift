@@ -13,7 +13,8 @@ struct Faults: AsyncParsableCommand {
       docs/send/test-error-handling.md describes every one, and the form of scenario files.
 
       Examples:
-        pushcli faults add busy --reason TooManyRequests --app com.example.news --count 3
+        pushcli faults add busy --reason TooManyRequests \\
+          --app com.example.news --count 3
         pushcli faults add slow --delay 2s --rate 10 --for 5m
         pushcli faults load scenario.yaml
         pushcli faults list
@@ -23,7 +24,8 @@ struct Faults: AsyncParsableCommand {
 
   struct List: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-      commandName: "list", abstract: "List faults with their effects and remaining counts.")
+      commandName: "list", abstract: "List faults with their effects and remaining counts.",
+      discussion: "Example:\n  pushcli faults list --json")
     @OptionGroup var options: AdminOptions
 
     func run() async throws {
@@ -90,7 +92,9 @@ struct Faults: AsyncParsableCommand {
   }
 
   struct Remove: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(commandName: "remove", abstract: "Remove a fault, or all of them.")
+    static let configuration = CommandConfiguration(
+      commandName: "remove", abstract: "Remove a fault, or all of them.",
+      discussion: "Example:\n  pushcli faults remove busy")
     @Argument(help: "The fault's name.", completion: CompletionCandidates.faults) var name: String?
     @Flag(help: "All faults.") var all = false
     @OptionGroup var options: AdminOptions
@@ -137,7 +141,8 @@ struct Faults: AsyncParsableCommand {
 
   struct Connections: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-      commandName: "connections", abstract: "List the connections that are open now.")
+      commandName: "connections", abstract: "List the connections that are open now.",
+      discussion: "Example:\n  pushcli faults connections")
     @OptionGroup var options: AdminOptions
 
     func run() async throws {

@@ -23,7 +23,8 @@ struct Groups: AsyncParsableCommand {
 
   struct List: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-      commandName: "list", abstract: "List groups, in the order of their names.")
+      commandName: "list", abstract: "List groups, in the order of their names.",
+      discussion: "Example:\n  pushcli groups list --json")
     @OptionGroup var part: ListOptions
     @OptionGroup var options: AdminOptions
 

@@ -15,7 +15,8 @@ struct Hooks: AsyncParsableCommand {
 
       Examples:
         pushcli hooks add alerts --kind alertmanager --app com.example.ops --to me
-        pushcli hooks add monitor --kind json --field body=/message --app com.example.ops --to me
+        pushcli hooks add monitor --kind json --field body=/message \\
+          --app com.example.ops --to me
         pushcli hooks test alerts body.json
         pushcli hooks
       """,
@@ -23,7 +24,8 @@ struct Hooks: AsyncParsableCommand {
 
   struct List: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-      commandName: "list", abstract: "List webhooks with their kinds, apps, recipients and times of last use.")
+      commandName: "list", abstract: "List webhooks with their kinds, apps, recipients and times of last use.",
+      discussion: "Example:\n  pushcli hooks list --json")
     @OptionGroup var part: ListOptions
     @OptionGroup var options: AdminOptions
 
@@ -52,7 +54,8 @@ struct Hooks: AsyncParsableCommand {
         Examples:
           pushcli hooks add alerts --kind alertmanager --app com.example.ops --to me
           pushcli hooks add code --kind github --app com.example.ops --to me --to dev
-          pushcli hooks add monitor --kind json --field title=/name --field body=/message --app com.example.ops --to me
+          pushcli hooks add monitor --kind json \\
+            --field title=/name --field body=/message --app com.example.ops --to me
         """)
 
     @Argument(help: "Its name, a part of the address: letters, digits, dots, hyphens and underscores.")
@@ -128,7 +131,7 @@ struct Hooks: AsyncParsableCommand {
         AdminPath.senderTest(name), HookTestRequest(body: text))
       if options.json { return Output.json(record) }
       switch record.result {
-      case "ignored": Output.words("no message is made of this event: \(record.event ?? "")")
+      case "ignored": Output.words("ignored, since this event makes no message: \(record.event ?? "")")
       case "resolved":
         Output.words("retracts the last message about the subject \(record.collapseID ?? "")")
       default:

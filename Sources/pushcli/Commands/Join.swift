@@ -140,7 +140,7 @@ struct Join: AsyncParsableCommand {
     Output.words(
       lines: """
         \(begun)\(reading)
-        commands mean this gateway from now on, and `pushcli contexts use local` changes that
+        the default gateway is \(context.name) now; `pushcli contexts use local` changes that
         next: pushcli subscribe\(channel == nil ? " --app TOPIC" : "")
         """)
   }

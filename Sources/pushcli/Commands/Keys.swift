@@ -19,7 +19,9 @@ struct Keys: AsyncParsableCommand {
     subcommands: [List.self, Create.self, Import.self, Token.self, Remove.self], defaultSubcommand: List.self)
 
   struct List: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(commandName: "list", abstract: "List keys.")
+    static let configuration = CommandConfiguration(
+      commandName: "list", abstract: "List keys.",
+      discussion: "Example:\n  pushcli keys list --json")
     @OptionGroup var part: ListOptions
     @OptionGroup var options: AdminOptions
 
@@ -95,7 +97,8 @@ struct Keys: AsyncParsableCommand {
       discussion: """
         Examples:
           pushcli keys import AuthKey_ABC123DEFG.p8 --team A1B2C3D4E5
-          pushcli keys import - --key-id ABC123DEFG --team A1B2C3D4E5 < AuthKey_ABC123DEFG.p8
+          pushcli keys import - --key-id ABC123DEFG --team A1B2C3D4E5 \\
+            < AuthKey_ABC123DEFG.p8
         """)
 
     @Argument(help: "The .p8 file, or the public key in PEM, or - for standard input.", completion: .file())
@@ -137,7 +140,9 @@ struct Keys: AsyncParsableCommand {
     @OptionGroup var format: FormatOptions
 
     func run() async throws {
-      let development = try state.folder.development
+      let folder = try state.folder
+      if signing.key == nil { try FolderOptions().checkPermission(of: folder.developmentPath, mode: R_OK) }
+      let development = folder.development
       let signer = try ProviderTokenSigner(signing, development: development)
       let token = try signer.token(now: Int(Date().timeIntervalSince1970))
       format.print(["token": token], data: token)

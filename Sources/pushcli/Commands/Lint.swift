@@ -58,7 +58,7 @@ struct Lint: ParsableCommand {
   func run() throws {
     if ads.isAsked { return try ads.run(asJSON: options.json) }
     let lint = PayloadLint(maximumSize: maximumSize, width: { DisplayWidth.of($0) })
-    var (errors, warnings, mended) = (0, 0, 0)
+    var (errors, warnings, fixedFiles) = (0, 0, 0)
     var isUnreadable = false
     for file in files {
       var bytes: [UInt8]
@@ -71,7 +71,7 @@ struct Lint: ParsableCommand {
       }
       if fix {
         let fixed = lint.fixed(bytes)
-        if fixed != nil { mended += 1 }
+        if fixed != nil { fixedFiles += 1 }
         bytes = fixed ?? bytes
         if file == "-" {
           Output.json(bytes: bytes)
@@ -84,9 +84,9 @@ struct Lint: ParsableCommand {
         show(finding, of: file)
       }
     }
-    if !options.json, errors + warnings + mended > 0 {
+    if !options.json, errors + warnings + fixedFiles > 0 {
       let words = "\(counted(files.count, "file")): \(counted(errors, "error")), \(counted(warnings, "warning"))"
-      Output.words(mended > 0 ? words + ", \(counted(mended, "file")) mended" : words)
+      Output.words(fixedFiles > 0 ? words + ", \(counted(fixedFiles, "file")) fixed" : words)
     }
     if isUnreadable { throw CommandFailure(.usage) }
     if errors > 0 || strict && warnings > 0 { throw ExitCode(Exit.failed.rawValue) }

@@ -50,15 +50,15 @@ struct Login: AsyncParsableCommand {
     Output.words(
       lines: """
         logged in to \(address)
-        commands mean this gateway from now on, and `pushcli contexts use local` changes that
+        the default gateway is \(context.name) now; `pushcli contexts use local` changes that
         """)
   }
 
   /// Returns the token without a line end.
   private func token() throws(CommandFailure) -> String {
     if let tokenFile {
-      guard let data = FileManager.default.contents(atPath: tokenFile) else {
-        throw CommandFailure(.usage, "\(tokenFile) can't be read: expected a file with the token")
+      guard let data = contents(ofFile: tokenFile) else {
+        throw CommandFailure(.usage, "\(tokenFile) can't be read: \(UnreadableFile.reason(of: tokenFile))")
       }
       return String(decoding: data.prefix(1024), as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines)
     }

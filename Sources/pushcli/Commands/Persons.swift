@@ -17,7 +17,8 @@ struct Persons: AsyncParsableCommand {
 
   struct List: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-      commandName: "list", abstract: "List users by name.")
+      commandName: "list", abstract: "List users by name.",
+      discussion: "Example:\n  pushcli persons list --filter ann")
     @OptionGroup var part: ListOptions
     @OptionGroup var options: AdminOptions
 

@@ -28,8 +28,10 @@ struct PolicyExplain: AsyncParsableCommand {
 
       Examples:
         pushcli policy explain --device me --topic com.example.news payload.json
-        pushcli policy explain --device me --topic com.example.news --at 23:30 payload.json
-        echo '{"aps":{"alert":"Late"}}' | pushcli policy explain --device me --topic com.example.news -
+        pushcli policy explain --device me --topic com.example.news \\
+          --at 23:30 payload.json
+        echo '{"aps":{"alert":"Late"}}' |
+          pushcli policy explain --device me --topic com.example.news -
 
       Exit code: 0 when the whole payload is presented, 3 when a part is removed, 5 when the gateway would refuse the \
       push.
@@ -67,25 +69,25 @@ struct PolicyExplain: AsyncParsableCommand {
     condition.focus = focus ?? record.focus
     if condition.focus == "" { condition.focus = nil }
     let apps: [ListedApp] = try await access.admin.get(access.appsPath)
-    let app = apps.first { $0.topic == topic }
-    let verdict = app?.verdict(on: parsed, for: preferences) ?? .pass
+    guard let app = apps.first(where: { $0.topic == topic }) else { throw access.unknownApp(topic) }
+    let verdict = app.verdict(on: parsed, for: preferences)
     let now = Date()
     let seconds = try at.map { try DeliveryTime(at: $0, now: now).seconds } ?? Int64(now.timeIntervalSince1970)
     let decision = Policy.decide(
       parsed.notification, topic: topic, preferences: preferences, device: condition,
       at: .gateway(seconds), recentAlerts: recent,
       isAdvertisement: verdict != .pass, isMarketing: parsed.isMarketing,
-      isNewCategory: parsed.notification.category.map { app?.isNew($0) ?? false } ?? false)
-    if app?.ads == "refuse", parsed.isMarketing,
+      isNewCategory: parsed.notification.category.map { app.isNew($0) } ?? false)
+    if app.ads == "refuse", parsed.isMarketing,
       let violation = preferences.marketingViolation(by: parsed.notification, topic: topic)
     {
       parsed.violations.append(violation)
     }
-    if app?.ads == "refuse", verdict == .refuse, let alert = parsed.notification.alert {
+    if app.ads == "refuse", verdict == .refuse, let alert = parsed.notification.alert {
       parsed.violations.append(AdDetector().violation(of: alert))
     }
     // With the policy mode `report`, the gateway logs violations and does not refuse pushes.
-    if app?.policyMode == "report" { parsed.violations = [] }
+    if app.policyMode == "report" { parsed.violations = [] }
     let answer = Answer(parsed, decision, preferences, device: access.name, topic: topic)
     if options.json { Output.json(answer) } else { answer.show(parsed.notification) }
     if answer.verdict == "refused" { throw ExitCode(Exit.refused.rawValue) }

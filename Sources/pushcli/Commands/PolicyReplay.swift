@@ -17,8 +17,10 @@ struct PolicyReplay: AsyncParsableCommand {
 
       Examples:
         pushcli policy replay --device me --since 7d --set "quiet=22:00-07:00"
-        pushcli policy replay --device me --since 2d --app com.example.news --set delivery=summary
-        pushcli policy replay --device me --since 30d --preferences changed.json --json
+        pushcli policy replay --device me --since 2d \\
+          --app com.example.news --set delivery=summary
+        pushcli policy replay --device me --since 30d \\
+          --preferences changed.json --json
       """)
 
   @Option(help: "The device's name. (the only one here)", completion: CompletionCandidates.devices) var device: String?
@@ -40,6 +42,10 @@ struct PolicyReplay: AsyncParsableCommand {
   func run() async throws {
     let start = try TimeSpan(since, option: "--since", requiresUnit: true).before(Date())
     let access = try await DeviceAccess(device, options.state)
+    if let app {
+      let apps: [ListedApp] = try await access.admin.get(access.appsPath)
+      guard apps.contains(where: { $0.topic == app }) else { throw access.unknownApp(app) }
+    }
     let choices = try await choices(access)
     var unanswered = UnansweredGateways()
     let (log, _) = try await access.log.newest(["since=\(start)"], atMost: .max, access.admin, &unanswered)
@@ -66,6 +72,10 @@ struct PolicyReplay: AsyncParsableCommand {
       let older = counted(shown.count - limit, "older push is", "older pushes are")
       Output.words("\(older) not shown: --limit \(shown.count) shows all")
     }
+  }
+
+  private struct ListedApp: Decodable {
+    var topic: String
   }
 
   /// Returns the user's preferences with the changes of the options.

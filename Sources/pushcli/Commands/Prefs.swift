@@ -16,7 +16,8 @@ struct Prefs: AsyncParsableCommand {
 
   struct Show: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-      commandName: "show", abstract: "Show the preferences that apply to a device.")
+      commandName: "show", abstract: "Show the preferences that apply to a device.",
+      discussion: "Example:\n  pushcli prefs show --device me")
     @Option(help: "The device's name. (the only one here)", completion: CompletionCandidates.devices) var device:
       String?
     @OptionGroup var options: AdminOptions
@@ -33,10 +34,14 @@ struct Prefs: AsyncParsableCommand {
         Examples:
           pushcli prefs set --device me notifications=off
           pushcli prefs set --device me --app com.example.news alert=off sound=on
-          pushcli prefs set --device me --app com.example.news --category SPORT alert=off badge=inherit
-          pushcli prefs set --device me --app com.example.news delivery=summary time-sensitive=on budget=5
-          pushcli prefs set --device me "quiet=22:00-07:00 mon-fri Europe/Berlin; 23:00-10:00 sat,sun"
-          pushcli prefs set --device me focus.work=com.example.mail,com.example.chat summary=08:00,18:00
+          pushcli prefs set --device me --app com.example.news --category SPORT \\
+            alert=off badge=inherit
+          pushcli prefs set --device me --app com.example.news \\
+            delivery=summary time-sensitive=on budget=5
+          pushcli prefs set --device me \\
+            "quiet=22:00-07:00 mon-fri Europe/Berlin; 23:00-10:00 sat,sun"
+          pushcli prefs set --device me \\
+            focus.work=com.example.mail,com.example.chat summary=08:00,18:00
 
         For everything: \(Preference.summary(of: .everything)).
         For an app: \(Preference.summary(of: .app)).

@@ -40,7 +40,7 @@ struct QuestionRequest: Sendable {
       ?? min(QuestionRequest.longestGrace, wait.seconds / 2)
     guard escalateTo == nil || grace < wait.seconds else {
       throw CommandFailure(
-        .usage, "--after is \"\(after ?? "")\", and --timeout \"\(timeout)\": nobody else would be asked in that time")
+        .usage, "--after is \"\(after ?? "")\", and --timeout \"\(timeout)\": expected a shorter --after")
     }
     let end = ContinuousClock.now + wait.duration
     let parts = to.split(separator: "/", maxSplits: 1).map(String.init)
@@ -60,7 +60,7 @@ struct QuestionRequest: Sendable {
       parties.group = group.name
       parties.members = group.members.map(\.devices).filter { !$0.isEmpty }
       guard !parties.members.isEmpty else {
-        throw CommandFailure(.suppressed, "nobody in \(group.name) has a device that is registered for \(topic)")
+        throw CommandFailure(.suppressed, "no member of \(group.name) has a device that is registered for \(topic)")
       }
     }
     if let escalateTo {
@@ -69,7 +69,8 @@ struct QuestionRequest: Sendable {
       }
       parties.next = found.filter { $0 != first }
       guard !parties.next.isEmpty else {
-        throw CommandFailure(.usage, "--escalate-to is \"\(escalateTo)\": expected somebody else than \(first)")
+        throw CommandFailure(
+          .usage, "--escalate-to is \"\(escalateTo)\": expected another device or user than \(first)")
       }
     }
     return parties

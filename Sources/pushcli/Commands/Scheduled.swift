@@ -7,7 +7,16 @@ import PushCore
 struct Scheduled: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "scheduled", abstract: "Scheduled pushes: list or cancel them.",
+    discussion: """
+      Examples:
+        pushcli scheduled
+        pushcli scheduled cancel 7F1C6E0A-8A4B-4C1D-9E55-0B7C7A1B2C3D
+      """,
     subcommands: [List.self, Cancel.self], defaultSubcommand: List.self)
+
+  private struct ListedApp: Decodable {
+    var topic: String
+  }
 
   struct List: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -26,6 +35,13 @@ struct Scheduled: AsyncParsableCommand {
 
     func run() async throws {
       let admin = try await options.admin
+      if let device { let _: DeviceRecord = try await admin.get(AdminPath.device(device)) }
+      if let app {
+        let apps: [ListedApp] = try await admin.get(AdminPath.apps())
+        guard apps.contains(where: { $0.topic == app }) else {
+          throw CommandFailure(.suppressed, "there is no app \(app): `pushcli apps` shows them")
+        }
+      }
       var (after, rows): (String, [[String]]) = ("", [])
       while true {
         let page: [ScheduledRecord] = try await admin.get(

@@ -25,9 +25,12 @@ struct Send: AsyncParsableCommand {
         pushcli send --token 4f0c…e1a9 --topic com.example.news payload.json
         echo '{"aps":{"badge":0}}' | pushcli send --to me/com.example.news -
         pushcli send --to me/com.example.news --title "Build Failed" --wait viewed
-        pushcli send --to me/com.example.news --title "Stand-up in Five Minutes" --at 09:55
-        pushcli send --to me/com.example.news --retract 2F3A1C5E-8B7D-4E09-9C61-5D0A7F3B2E14
-        pushcli send --channel 3pCzY5mgVQJ1bQ8WAm0LQQ== --topic com.example.news --expires 1h state.json
+        pushcli send --to me/com.example.news \\
+          --title "Stand-up in Five Minutes" --at 09:55
+        pushcli send --to me/com.example.news \\
+          --retract 2F3A1C5E-8B7D-4E09-9C61-5D0A7F3B2E14
+        pushcli send --channel 3pCzY5mgVQJ1bQ8WAm0LQQ== \\
+          --topic com.example.news --expires 1h state.json
       """)
 
   @Option(
@@ -43,7 +46,7 @@ struct Send: AsyncParsableCommand {
   @OptionGroup var content: PayloadOptions
   @Option(name: .shortAndLong, help: "A payload file, or - for standard input.", completion: .file()) var file: String?
   @Option(help: "A later push with the same id replaces this one.") var collapseID: String?
-  @Option(help: "When it ends: seconds since 1970, or 30s, 10m, 2h, 7d from now, or from --at; 0 for one attempt.")
+  @Option(help: "Expiration: seconds since 1970, or 30s, 10m, 2h, 7d from now, or from --at; 0 for one attempt.")
   var expires: String?
   @Option(help: "Deliver it later: 18:00, 2026-11-23T18:00, 2026-11-23T18:00+01:00, \"18:00 Europe/Berlin\".") var at:
     String?
@@ -202,7 +205,7 @@ struct Send: AsyncParsableCommand {
     switch result {
     case "retracted": "retracted: it leaves the screens, and pending copies are not delivered"
     case "already": "it was retracted before"
-    default: "the gateway knows of no such push there: should it be on a screen, it leaves it"
+    default: "the gateway has no such push for this device; a screen that still shows it removes it"
     }
   }
 
@@ -213,7 +216,7 @@ struct Send: AsyncParsableCommand {
     let answer = try await push.request("DELETE", path, [(.apnsTopic, topic)], [])
     guard answer.status == 200, var result = try? decodeJSON([String: String].self, from: answer.body) else {
       guard answer.status != 404 else {
-        throw CommandFailure(.failed, "this gateway takes nothing back: it is of an earlier version")
+        throw CommandFailure(.failed, "this gateway has an earlier version, which can't retract pushes: upgrade it")
       }
       let refusal = ProviderRefusal(answer)
       report(answer, refusal, [])

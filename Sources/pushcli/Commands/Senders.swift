@@ -23,7 +23,8 @@ struct Senders: AsyncParsableCommand {
 
   struct List: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-      commandName: "list", abstract: "List senders with their apps, recipients, rates and times of last use.")
+      commandName: "list", abstract: "List senders with their apps, recipients, rates and times of last use.",
+      discussion: "Example:\n  pushcli senders list --json")
     @OptionGroup var part: ListOptions
     @OptionGroup var options: AdminOptions
 

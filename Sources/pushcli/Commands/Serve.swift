@@ -103,7 +103,8 @@ struct Serve: AsyncParsableCommand {
     } catch {
       manager.failed("\(error)")
       log.flush(within: .seconds(2))
-      throw CommandFailure(.failed, "\(error)")
+      // A file that the settings name stays unusable at the next attempt of systemd.
+      throw CommandFailure((error as? TLSError)?.kind == .file ? .usage : .failed, "\(error)")
     }
     // The journal of a service is not read on a terminal of the service's user.
     let isService = environment["NOTIFY_SOCKET"] != nil && environment["JOURNAL_STREAM"] != nil

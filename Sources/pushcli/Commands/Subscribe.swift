@@ -67,7 +67,7 @@ struct Subscribe: AsyncParsableCommand {
   func validate() throws {
     if plain, format.json { throw ValidationError("--plain or --json, not both") }
     if interactive, format.json || once || count != nil || !commands.isEmpty {
-      throw ValidationError("--interactive is for the linear form, without --json, --exec, --once and --count")
+      throw ValidationError("--interactive is for line mode, without --json, --exec, --once and --count")
     }
     if once, count != nil { throw ValidationError("--once or --count, not both") }
     if let pingInterval, !(1...3600).contains(pingInterval) {

@@ -14,7 +14,9 @@ struct Teams: AsyncParsableCommand {
     subcommands: [List.self, Add.self, Remove.self], defaultSubcommand: List.self)
 
   struct List: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(commandName: "list", abstract: "List teams.")
+    static let configuration = CommandConfiguration(
+      commandName: "list", abstract: "List teams.",
+      discussion: "Example:\n  pushcli teams list --json")
     @OptionGroup var options: AdminOptions
 
     func run() async throws {

@@ -45,7 +45,12 @@ struct DiagnosticCheck {
   private static let scarceSpace = 256 << 20
 
   func findings() async -> [Finding] {
-    [
+    // Files of a folder that this user can't enter must not be reported as missing.
+    guard unsafe access(folder.path, X_OK) == 0 || errno != EACCES else {
+      let words = "\(folder.path) may not be used by this user: run the command as the gateway's own user"
+      return [.failed("state folder", words), descriptors(), library(), versions(), terminal()]
+    }
+    return [
       storage(), log(), space(), await gateway(), await apps(),
       serverCertificate(),
       certificate("authority", folder.trustPath, "`pushcli certs rollover` makes the next one"), clock(), descriptors(),
@@ -89,11 +94,11 @@ struct DiagnosticCheck {
         return .ok(
           check, "\(folder.logPath) is sound" + (isWhole ? "" : " where it was looked at: --thorough reads every page"))
       }
-      return .warning(check, "\(copy) was damaged: `pushcli doctor --repair` takes over what is readable, or delete it")
+      return .warning(check, "\(copy) was damaged: `pushcli doctor --repair` restores the readable part, or delete it")
     } catch {
       return .warning(
         check,
-        "\(folder.logPath) is damaged: the gateway keeps it under another name and begins a new one; `pushcli doctor --repair` takes over what is readable"
+        "\(folder.logPath) is damaged: the gateway keeps it under another name and begins a new one; `pushcli doctor --repair` restores the readable part"
       )
     }
   }
@@ -190,7 +195,7 @@ struct DiagnosticCheck {
     let refusal = HTTP2Library.refusal
     return Finding(
       check: "HTTP/2 library", state: refusal == nil ? .ok : .failed,
-      words: refusal ?? "libnghttp2 \(HTTP2Library.version), with all of the limits that it is given")
+      words: refusal ?? "libnghttp2 \(HTTP2Library.version), with all required limits")
   }
 
   private func versions() -> Finding {
@@ -230,18 +235,18 @@ struct DiagnosticCheck {
   private func terminal() -> Finding {
     let check = "terminal"
     guard isatty(STDOUT_FILENO) == 1 else {
-      return .ok(check, "none: `subscribe` prints in linear form")
+      return .ok(check, "none: `subscribe` uses line mode")
     }
     let environment = ProcessInfo.processInfo.environment
     let form = TerminalCapabilities.detect(environment)
     switch form.drawing {
     case .plain:
       return .warning(
-        check, "`subscribe` is the phone in linear form: \(form.reason); a terminal that sets TERM has the full screen")
+        check, "`subscribe` uses line mode: \(form.reason); full screen needs a terminal that sets TERM")
     case .ascii:
       return .warning(check, "the phone is drawn in ASCII, with initials for icons: \(form.reason)")
     case .full:
-      let reported = Appearance.reported(environment).map { "\($0.rawValue), as COLORFGBG says" } ?? "dark"
+      let reported = Appearance.reported(environment).map { "\($0.rawValue), from COLORFGBG" } ?? "dark"
       return .ok(
         check,
         "the phone is drawn in full: \(form.reason); \(reported), unless the terminal answers (OSC 11) that it is otherwise"

@@ -16,7 +16,7 @@ extension GatewayAddress {
     let authority = description
     let request = Array("GET \(path) HTTP/1.1\r\nhost: \(authority)\r\nconnection: close\r\n\r\n".utf8)
     guard unsafe send(socket, request, request.count, Int32(MSG_NOSIGNAL)) == request.count else {
-      throw ClientError(.unreachable, "\(authority) hung up before it said anything")
+      throw ClientError(.unreachable, "\(authority) closed the connection before its first answer")
     }
     var bytes: [UInt8] = []
     var buffer = [UInt8](repeating: 0, count: 16 << 10)

@@ -67,11 +67,11 @@ struct RemoteCheck {
         peer.map { Finding.ok("protocol", "HTTP/2 over \($0.protocolVersion)") },
         peer?.certificateExpiry.map {
           certificate(
-            "server certificate", "the certificate that it shows", $0,
+            "server certificate", "the gateway's certificate", $0,
             "the gateway renews its own certificate; replace any other on its machine")
         },
         authority.map {
-          certificate("authority", "its authority", $0, "`pushcli certs rollover` on its machine makes the next one")
+          certificate("authority", "its CA", $0, "`pushcli certs rollover` on its machine makes the next one")
         },
       ].compactMap(\.self)
   }
@@ -85,7 +85,8 @@ struct RemoteCheck {
       let (status, body) = try await ask("/v1/health")
       guard let read = try? decodeJSON(Health.self, from: body) else {
         return [
-          .failed("gateway", "what answers there is no PushGateway: /v1/health is \(status) without a gateway's words")
+          .failed(
+            "gateway", "the server at this address is not a PushGateway: /v1/health is \(status) with another body")
         ]
       }
       health = read
@@ -94,7 +95,7 @@ struct RemoteCheck {
     }
     let promise = health.promise.map { ", \($0)" } ?? ""
     var findings = [
-      Finding.ok("gateway", "answers; what it answers with 200 is stored (\(health.durability))\(promise)")
+      Finding.ok("gateway", "answers; a push that it answers with 200 is stored (\(health.durability))\(promise)")
     ]
     findings += health.problems.map { Finding.failed($0.part, $0.problem) }
     if let ready = try? await ask("/readyz") { findings.append(RemoteCheck.readiness(ready.status, ready.body)) }
@@ -103,11 +104,11 @@ struct RemoteCheck {
 
   private static func readiness(_ status: Int, _ body: [UInt8]) -> Finding {
     switch status {
-    case 200: .ok("ready", "it takes pushes")
+    case 200: .ok("ready", "it accepts pushes")
     case 503:
       .failed("ready", String(decoding: body, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines))
     default:
-      .warning("ready", "it is older than this pushcli, and does not say (\(status))")
+      .warning("ready", "the gateway is older than this pushcli and has no /readyz (\(status))")
     }
   }
 

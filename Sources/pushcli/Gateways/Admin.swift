@@ -136,7 +136,7 @@ struct Admin {
         return
       } catch let error as ClientError {
         var failure = CommandFailure(error)
-        if error.isPermanent { failure.message += "; another gateway takes `pushcli login \(named)`" }
+        if error.isPermanent { failure.message += "; if this is another gateway, use `pushcli login \(named)`" }
         throw failure
       }
     }
@@ -150,7 +150,7 @@ struct Admin {
   private var wayBack: String? {
     guard case .tls = endpoint else { return nil }
     return
-      "\(endpoint) does not take what this machine shows: its device or token was removed, or has another secret now; "
+      "\(endpoint) rejects the credentials of this machine: its device or token was removed, or has a new secret; "
       + "`pushcli join CODE@\(endpoint)` makes it a device again, and `pushcli login \(endpoint)` an administrator, with a "
       + "token that `pushcli admin tokens create` makes there"
   }

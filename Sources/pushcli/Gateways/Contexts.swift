@@ -73,7 +73,7 @@ struct Contexts {
       let name = String(decoding: data, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines)
       guard let context = self[name] else {
         throw CommandFailure(
-          .usage, "the current gateway \(name) is no longer known here: `pushcli contexts use NAME` says which one is")
+          .usage, "the default gateway \(name) was removed here: set another with `pushcli contexts use NAME`")
       }
       return context
     }
@@ -82,11 +82,19 @@ struct Contexts {
   /// Returns a remote gateway and its address.
   ///
   /// - Parameter name: nil for the current one.
-  /// - Throws: ``CommandFailure`` if it is not a remote gateway.
+  /// - Throws: ``CommandFailure`` if there is none with that name, or if it is not a remote gateway.
   func remoteGateway(_ name: String?) throws(CommandFailure) -> (context: GatewayContext, address: GatewayAddress) {
-    let known = try current
-    guard let context = name == nil ? known : self[name ?? ""], let address = context.address else {
-      throw CommandFailure(.usage, "\(name ?? known.name) is not a remote gateway: `pushcli contexts` lists them")
+    let context: GatewayContext
+    if let name {
+      guard let named = self[name] else { throw unknown(name) }
+      context = named
+    } else {
+      context = try current
+    }
+    guard let address = context.address else {
+      throw CommandFailure(
+        .usage,
+        "\(context.name) is the gateway of this state folder: expected a remote one, which `pushcli contexts` lists")
     }
     return (context, address)
   }
@@ -94,6 +102,11 @@ struct Contexts {
   /// Makes a gateway the current one.
   func use(_ name: String) throws(CommandFailure) {
     guard self[name] != nil else { throw unknown(name) }
+    // Without a stored name the local gateway is the current one, also where the folder does not exist yet.
+    if name == GatewayContext.localName {
+      guard FileManager.default.fileExists(atPath: currentPath) else { return }
+      return try write { try FileManager.default.removeItem(atPath: currentPath) }
+    }
     try write { try PrivateFile.replace(currentPath, with: Array((name + "\n").utf8)) }
   }
 

@@ -86,6 +86,15 @@ struct DeviceAccess {
   /// The path of the list of apps: all apps of the gateway, or the registered apps of the device.
   var appsPath: String { isOwn ? "/v1/device/apps" : AdminPath.apps() }
 
+  /// Returns the failure for an app that is not in the list of ``appsPath``.
+  func unknownApp(_ topic: String) -> CommandFailure {
+    CommandFailure(
+      .suppressed,
+      isOwn
+        ? "\(name) is not registered for \(topic): `pushcli subscribe --app \(topic)` registers it"
+        : "there is no app \(topic): `pushcli apps` shows them")
+  }
+
   /// The path of its rows in the delivery log, with `device=` if the path requires it.
   var log: LogPath { isOwn ? .own : LogPath(path: LogPath.all.path, query: ["device=\(pathPart(name))"]) }
 }

@@ -26,23 +26,24 @@ extension GatewayAddress {
       throw CommandFailure(
         .unreachable,
         "\(self) is not the gateway of this code: its CA is \(AuthorityFingerprint.grouped(other)), the code's "
-          + "\(AuthorityFingerprint.grouped(fingerprint)); was it mistyped, or does somebody else answer there? Nothing was sent"
+          + "\(AuthorityFingerprint.grouped(fingerprint)); the code was mistyped, or another server answers at this address. Nothing was sent"
       )
     }
   }
 
   /// - Parameter isPublic: true if the gateway is known to have a public certificate.
   private func connectTrustedBySystem(isPublic: Bool) async throws -> Client {
-    let path = SystemTrust.path
+    let remedy =
+      "the CAs of this system have to verify this gateway: check the host name, and install or update the package "
+      + "ca-certificates"
     do {
-      return try await Client.connect(to: .tls(host: host, port: port, trustPath: path))
+      return try await Client.connect(
+        to: .tls(host: host, port: port, trustPath: SystemTrust.path, remedy: isPublic ? remedy : nil))
     } catch let error as ClientError {
       guard error.isPermanent else { throw CommandFailure(error) }
       guard !isPublic else {
-        throw CommandFailure(
-          .unreachable,
-          "\(error); the CAs of this system have to verify this gateway: check the host name, and install or update the package "
-            + "ca-certificates. Nothing was sent")
+        let isNamed = error.description.hasSuffix(remedy)
+        throw CommandFailure(.unreachable, "\(error)\(isNamed ? "" : "; \(remedy)"). Nothing was sent")
       }
       throw CommandFailure(
         .unreachable,

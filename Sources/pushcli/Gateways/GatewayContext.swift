@@ -37,7 +37,8 @@ struct GatewayContext {
   /// certificate for the host name proves only that its owner once controlled the name or the network to it.
   var remedy: String? {
     guard isRemote, FileManager.default.fileExists(atPath: folder.trustPath) else { return nil }
-    return "if its operator has changed to a public certificate, run `pushcli contexts trust \(name)`"
+    return "name its new ca.pem with --ca FILE, run `pushcli join` again, or, if its operator has changed to a public "
+      + "certificate, run `pushcli contexts trust \(name)`"
   }
 
   /// Returns the path of the certificates to trust at an address: for an address where this folder's own gateway

@@ -37,6 +37,6 @@ extension StateFolder {
     guard path != StateFolder.servicePath, FileManager.default.fileExists(atPath: StateFolder.servicePath) else {
       return ""
     }
-    return "; this machine's gateway takes `sudo -u pushgateway pushcli`"
+    return "; for the service of this machine use `sudo -u pushgateway pushcli`"
   }
 }

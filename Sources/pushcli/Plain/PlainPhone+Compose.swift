@@ -27,7 +27,7 @@ extension PlainPhone {
     guard let draft = phone.draft else { return [] }
     let text = Sanitizer.line(line).trimmed
     guard !draft.isSending else {
-      return refuse("It is being sent; what was typed is for nothing.")
+      return refuse("It is being sent; this input was ignored.")
     }
     if text == PlainPhone.cancelling || draft.field == .send && text.lowercased() == "cancel" {
       phone.draft = nil

@@ -185,8 +185,8 @@ struct ProviderPush: Sendable {
         defer { client.close() }
         return try await client.request(method, path, fields, body: body)
       } catch let error as ClientError {
-        // Only the certificate of the first gateway ends the command.
-        if attempt == 3 || error.isPermanent && index == 0 { throw CommandFailure(error) }
+        // Only the certificate of the first gateway ends the command, and a refusal of this client's certificate.
+        if attempt == 3 || error.isRefusal || error.isPermanent && index == 0 { throw CommandFailure(error) }
         try await Task.sleep(for: backoff.next())
       } catch let failure as CommandFailure {
         throw failure

@@ -14,8 +14,8 @@ struct ProviderTokenSigner {
   ///
   /// - Throws: ``CommandFailure`` if the file is not an APNs key.
   init(path: String, keyID: String, teamID: String) throws {
-    guard let pem = FileManager.default.contents(atPath: path) else {
-      throw CommandFailure(.usage, "\(path) can't be read: name the .p8 file with --key")
+    guard let pem = contents(ofFile: path) else {
+      throw ProviderTokenSigner.unreadable(path)
     }
     do {
       key = try ES256Key(privatePEM: Array(pem))
@@ -37,7 +37,7 @@ struct ProviderTokenSigner {
       throw CommandFailure(.notAuthorized, "there is no key: name a .p8 file with --key, --key-id and --team")
     }
     guard FileManager.default.isReadableFile(atPath: path) else {
-      throw CommandFailure(.usage, "\(path) can't be read: name the .p8 file with --key")
+      throw ProviderTokenSigner.unreadable(path)
     }
     let name = path.split(separator: "/").last.map(String.init) ?? path
     let named = name.hasPrefix("AuthKey_") && name.hasSuffix(".p8") ? String(name.dropFirst(8).dropLast(3)) : nil
@@ -48,6 +48,11 @@ struct ProviderTokenSigner {
       throw CommandFailure(.usage, "--team is missing: the team of key \(keyID)")
     }
     try self.init(path: path, keyID: keyID, teamID: team)
+  }
+
+  private static func unreadable(_ path: String) -> CommandFailure {
+    let reason = UnreadableFile.reason(of: path)
+    return CommandFailure(.usage, "\(path) can't be read: \(reason); name the .p8 file with --key")
   }
 
   /// Returns a token issued at `now`, in seconds since 1970.

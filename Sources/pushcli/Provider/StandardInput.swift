@@ -1,5 +1,6 @@
 import Foundation
 import Glibc
+import PushCore
 
 /// The kind of standard input of a command that can read it.
 enum StandardInput: Equatable {
@@ -101,20 +102,24 @@ enum StandardInput: Equatable {
   }
 }
 
+/// Returns the bytes of a file, or of a pipe such as `<(command)` in a shell; nil if it can't be read.
+///
+/// `FileManager` reads only regular files.
+func contents(ofFile path: String) -> Data? {
+  guard let file = FileHandle(forReadingAtPath: path) else { return nil }
+  defer { try? file.close() }
+  return try? file.readToEnd() ?? Data()
+}
+
 /// Returns the bytes of a file that the user names; `-` is standard input.
 ///
 /// - Throws: ``CommandFailure`` of wrong usage if it can't be read.
 func readFile(_ file: String) throws -> [UInt8] {
   if file == "-" { return Array(try StandardInput.data()) }
-  guard let data = FileManager.default.contents(atPath: file) else {
-    throw CommandFailure(.usage, "\(file) can't be read: \(readFailure(of: file))")
+  guard let data = contents(ofFile: file) else {
+    let isDenied = unsafe access(file, R_OK) != 0 && errno == EACCES
+    let advice = isDenied ? ": name - and pass it as standard input, with <" : ""
+    throw CommandFailure(.usage, "\(file) can't be read: \(UnreadableFile.reason(of: file))\(advice)")
   }
   return Array(data)
-}
-
-/// Returns the reason for which a file can't be read, with advice.
-private func readFailure(of file: String) -> String {
-  if unsafe access(file, R_OK) == 0 { return "expected a file, not a folder" }
-  return errno == ENOENT
-    ? "there is no such file" : "this user has no permission: name - and pass the file as standard input, with <"
 }

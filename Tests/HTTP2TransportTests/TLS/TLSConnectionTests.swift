@@ -71,6 +71,18 @@ import Testing
     }
   }
 
+  @Test(arguments: ["push.example.com", "192.0.2.1"])
+  func `a self-signed certificate that is trusted by itself is taken under any name, also if it is a CA's`(
+    _ host: String
+  ) throws {
+    let key = try files.folder.write(files.authority.keyPEM, "ca.key")
+    let pair = try TLSPair(
+      client: TLSConnection(client: .client(trustPath: files.trust), host: host),
+      server: TLSConnection(server: .server(certificatePath: files.trust, keyPath: key)))
+    try pair.run()
+    #expect(pair.client.isEstablished)
+  }
+
   @Test func `data goes both ways`() throws {
     let pair = try TLSPair(files)
     try pair.run()
@@ -137,6 +149,20 @@ import Testing
     let error = #expect(throws: TLSError.self) { try pair.run() }
     #expect(error?.description.hasPrefix("the gateway's certificate is not trusted: ") == true)
     #expect(!pair.client.isEstablished)
+  }
+
+  @Test func `an answer that is not TLS is reported as such, with the setting of the address to use`() throws {
+    let client = try TLSConnection(client: .client(trustPath: files.trust), host: "localhost")
+    try client.start()
+    let error = #expect(throws: TLSError.self) {
+      var scratch = [UInt8](repeating: 0, count: Limits.recordSize)
+      try unsafe Array("HTTP/1.1 400 Bad Request\r\n".utf8).withUnsafeBytes { piece in
+        try unsafe scratch.withUnsafeMutableBytes { scratch in
+          _ = try unsafe client.receive(piece, scratch: scratch) { _ -> Result<Void, TLSError> in .success(()) }
+        }
+      }
+    }
+    #expect(error?.description.hasPrefix("the answer is not TLS: expected an address of the setting listen") == true)
   }
 
   @Test func `an authority that is not trusted is refused, and the server hears of it`() throws {

@@ -129,12 +129,15 @@ import Testing
   @Test func `files that are not there or hold something else are refused in one line that names them`() throws {
     let nothing = files.folder.file("nothing")
     let text = try files.folder.write("words".utf8, "text")
-    for path in [nothing, text, files.key] {
+    let missing = "\(nothing) can't be read: there is no such file"
+    #expect(failure { _ = try TLSContext.server(certificatePath: nothing, keyPath: files.key) } == missing)
+    #expect(failure { _ = try TLSContext.server(certificatePath: files.certificate, keyPath: nothing) } == missing)
+    for path in [text, files.key] {
       let words = failure { _ = try TLSContext.server(certificatePath: path, keyPath: files.key) }
       #expect(words.hasPrefix("\(path) holds no certificate"))
     }
     let other = try files.folder.write(try ES256Key.generate().privatePEM, "other.key")
-    for path in [nothing, text, files.certificate, other] {
+    for path in [text, files.certificate, other] {
       let words = failure { _ = try TLSContext.server(certificatePath: files.certificate, keyPath: path) }
       #expect(words.hasPrefix("\(path) holds no private key for \(files.certificate)"))
     }

@@ -309,7 +309,7 @@ import Testing
   @Test func `a file that was named has to be there`() throws {
     let path = folder.file("other.yaml")
     let words = failure { _ = try Configuration(state: folder.path, flags: [:], file: path, environment: [:]) }
-    #expect(words == "\(path) can't be read: check the name and its permissions")
+    #expect(words == "\(path) can't be read: there is no such file")
     _ = try folder.write("mailbox_cap: 5\n".utf8, "other.yaml")
     #expect(try Configuration(state: folder.path, flags: [:], file: path, environment: [:]).mailboxCap == 5)
   }

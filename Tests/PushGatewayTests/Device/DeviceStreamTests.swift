@@ -474,6 +474,6 @@ import Testing
     #expect(try await stream.next() == nil)
     await stopping
     let error = await #expect(throws: ClientError.self) { _ = try await client.request("GET", "/v1/device/log") }
-    #expect(error?.description == #"the gateway is going away: {"reason":"Shutdown"}"#)
+    #expect(error?.description == "the gateway ends the connection: Shutdown")
   }
 }

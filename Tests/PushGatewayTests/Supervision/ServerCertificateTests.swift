@@ -74,7 +74,7 @@ import Testing
     #expect(certificate.look() == nil)
     #expect(throws: (any Error).self) { try certificate.reload() }
     try FileManager.default.removeItem(atPath: state.keyPath)
-    #expect(certificate.look() == .unusable(problem))
+    #expect(certificate.look() == .unusable("\(state.keyPath) can't be read: there is no such file"))
     #expect(certificate.source.context === context)
     try state.write(Array(key), to: state.keyPath, mode: 0o600)
     #expect(certificate.look() == .replaced)

@@ -105,7 +105,15 @@ import Testing
       ),
       (
         ["send", "--to", "x", "--wait", "eaten"],
-        "\"eaten\" is not a value of --wait WAIT: please provide one of 'acknowledged', 'viewed' or 'closed'"
+        "\"eaten\" is not a value of --wait WAIT: expected acknowledged, viewed or closed"
+      ),
+      (
+        ["subscribe", "--appearance", "x"],
+        "\"x\" is not a value of --appearance APPEARANCE: expected dark or light"
+      ),
+      (
+        ["hooks", "add", "x", "--kind", "y", "--app", "a", "--to", "b"],
+        "\"y\" is not a value of --kind KIND: expected alertmanager, grafana, github, gitlab, healthchecks or json"
       ),
     ] as [([String], String)])
   func `a wrong value is refused with the values or their form`(_ words: [String], _ expected: String) {

@@ -17,4 +17,14 @@ import Testing
       #expect(!help.contains(") (default: "), "\(command)")
     }
   }
+
+  @Test func `each command has an example, which a terminal of 80 columns does not break`() {
+    for command in all(PushCLI.self) {
+      let lines = command.configuration.discussion.split(separator: "\n")
+      // The help breaks longer lines, and the pasted parts would be two commands.
+      let examples = lines.drop { $0 != "Example:" && $0 != "Examples:" }.dropFirst().prefix { $0.hasPrefix("  ") }
+      #expect(!examples.isEmpty, "\(command)")
+      for line in examples { #expect(line.count <= 80, "\(command): \(line)") }
+    }
+  }
 }

@@ -33,6 +33,38 @@ import Testing
     }
   }
 
+  @Test func `the local one can be made the current one before there is any folder, and again`() throws {
+    let folder = try TemporaryFolder()
+    let none = Contexts(StateFolder(folder.path + "/none"))
+    try none.use("local")
+    #expect(!FileManager.default.fileExists(atPath: folder.path + "/none"))
+    let contexts = Contexts(StateFolder(folder.path))
+    _ = try contexts.add("work", address, authority: nil)
+    try contexts.use("work")
+    try contexts.use("local")
+    #expect(try contexts.current.name == "local")
+    try contexts.use("local")
+  }
+
+  @Test func `a remote one is expected by its name: an unknown name and the local one are different failures`() throws {
+    let folder = try TemporaryFolder()
+    let contexts = Contexts(StateFolder(folder.path))
+    _ = try contexts.add("work", address, authority: nil)
+    #expect(try contexts.remoteGateway("work").address == address)
+    func failure(_ name: String?) -> CommandFailure? {
+      do {
+        _ = try contexts.remoteGateway(name)
+        return nil
+      } catch {
+        return error
+      }
+    }
+    #expect(failure("wokr")?.exit == .suppressed)
+    #expect(failure("wokr")?.message.contains("did you mean work?") == true)
+    #expect(failure("local")?.exit == .usage)
+    #expect(failure(nil)?.message.contains("expected a remote one") == true)
+  }
+
   @Test func `one that the system trusts has no authority of its own`() throws {
     let folder = try TemporaryFolder()
     let contexts = Contexts(StateFolder(folder.path))

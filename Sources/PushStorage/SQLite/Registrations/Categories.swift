@@ -133,7 +133,9 @@ package final class Categories: Sendable {
         throw refuse("invalid title of an action: expected 1 to 60 bytes")
       }
     }
-    guard Set(actions.map(\.id)).count == actions.count else { throw refuse("two actions have the same id") }
+    guard Set(actions.map(\.id)).count == actions.count else {
+      throw refuse("two actions have the same id: expected a different id for each")
+    }
   }
 }
 
