@@ -87,7 +87,18 @@ class Screen:
         before, cleared = self.tmux("display-message", "-p", "#{pane_width}x#{pane_height}").strip(), self._cleared()
         self.tmux("resize-window", "-x", columns, "-y", rows)
         if before != f"{columns}x{rows}":
-            self.until(lambda: self._cleared() > cleared, f"a screen of {columns}x{rows} that is drawn anew")
+            wait_for(
+                lambda: self._cleared() > cleared,
+                lambda: f"a screen of {columns}x{rows} that is drawn anew, on a terminal of {self._size()}, but\n{self.text}",
+                self.written)
+
+    def _size(self):
+        """Returns the columns and rows that the kernel has for the terminal: after them, the program is to blame."""
+        terminal = os.open(self.tmux("display-message", "-p", "#{pane_tty}").strip(), os.O_RDONLY | os.O_NOCTTY)
+        try:
+            return "x".join(map(str, os.get_terminal_size(terminal)))
+        finally:
+            os.close(terminal)
 
     def _cleared(self) -> int:
         """How many times the program has cleared the screen, as it does before it draws all of it."""
