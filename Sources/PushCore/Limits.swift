@@ -286,6 +286,26 @@ package enum Limits {
   package static let maximumHookLines = 10
   /// The maximum size in bytes of a JSON pointer to a field of a webhook.
   package static let maximumPointerSize = 256
+  /// The maximum number of event targets, and of the apps that one of them names. Each target has one request at a time.
+  package static let maximumEventTargets = 16
+  package static let maximumEventTargetApps = 100
+  /// The maximum number of events in a request to an event target, and the maximum size of its body in bytes: less than
+  /// the usual limits of web servers. A single larger event is a request of its own.
+  package static let maximumEventBatch = 500
+  package static let maximumEventBatchSize = 256 << 10
+  /// The maximum size in bytes of the address of an event target, and of the certificates that it trusts.
+  package static let maximumEventAddressSize = 2_048
+  package static let maximumEventAuthoritySize = 64 << 10
+  /// The bytes of the body of an event target's answer that are kept, and the bytes of its whole answer that are read,
+  /// with the handshake.
+  package static let keptEventAnswer = 1_024
+  package static let maximumEventAnswerSize = 256 << 10
+  /// The longest time in seconds that an event target may request with `retry-after`, and the time for which a former
+  /// secret signs, too.
+  package static let maximumEventPause = 86_400
+  package static let formerSecretTime: Int64 = 86_400
+  /// The age in seconds of the oldest unsent event from which health reports a late event target.
+  package static let lateEventTime: Int64 = 300
   /// The maximum size in bytes of the request of a message in the form of another API: programs send more than the
   /// message in it, such as all labels of an alert. The payload has the usual limit.
   package static let maximumForeignMessageSize = 32 << 10

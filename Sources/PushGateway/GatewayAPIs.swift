@@ -32,6 +32,7 @@ extension AdminAPI {
     let shares = SharesAPI(registrations: registrations, channels: channels, clock: clock, authority: authority)
     var others = schedule.routes + groups.routes + (certificates?.routes ?? []) + tokens.routes
     others += senders.routes + ExpectationsAPI(schedule: parts.schedule, clock: clock).routes
+    others += EventTargetsAPI(registrations: registrations, senders: parts.events, clock: clock).routes
     others += (faults?.routes ?? []) + channels.routes + shares.routes
     others += (service?.routes ?? []) + (logLevel?.routes ?? [])
     self.init(
@@ -77,8 +78,8 @@ extension Meters {
     certificatePath: (@Sendable () -> String)? = nil
   ) {
     self.init(
-      backend: parts.backend, log: parts.log, held: parts.held, schedule: parts.schedule, budgets: parts.budgets,
-      healthCheck: parts.healthCheck, gateway: parts.meter, clock: parts.clock, faults: faults,
-      transportLimits: transportLimits, folder: folder, certificatePath: certificatePath)
+      backend: parts.backend, log: parts.log, held: parts.held, schedule: parts.schedule, events: parts.events,
+      budgets: parts.budgets, healthCheck: parts.healthCheck, gateway: parts.meter, clock: parts.clock,
+      faults: faults, transportLimits: transportLimits, folder: folder, certificatePath: certificatePath)
   }
 }

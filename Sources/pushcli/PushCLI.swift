@@ -68,7 +68,7 @@ struct PushCLI: ParsableCommand {
         name: "Send",
         subcommands: [
           Send.self, Run.self, Ask.self, MCP.self, Scheduled.self, Channels.self, Senders.self, Hooks.self, Expect.self,
-          Lint.self,
+          EventTargetsCommand.self, Lint.self,
         ]),
       CommandGroup(
         name: "Receive",

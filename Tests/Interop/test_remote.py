@@ -23,6 +23,8 @@ COMMANDS = [
     ("admin", "senders remove s{n}"), ("reader", "hooks"), ("operator", "hooks test alerts {alert}"),
     ("admin", "hooks add h{n} --kind gitlab --app {topic} --to desk"), ("admin", "hooks rotate h{n}"),
     ("admin", "hooks remove h{n}"),
+    ("admin", "event-targets add e{n} --url http://127.0.0.1:9/"), ("admin", "event-targets"),
+    ("admin", "event-targets rotate e{n}"), ("admin", "event-targets resume e{n}"), ("admin", "event-targets remove e{n}"),
     ("reader", "admin tokens"), ("reader", "admin log-level"), ("reader", "apps category {topic}"),
     ("operator", "ads"), ("operator", "prefs set --device {device} sound=on"),
     ("operator", "apps add com.example.remote --name Remote --team {team}"),

@@ -8,8 +8,24 @@ package import PushCore
 @safe package final class TLSConnection {
   package enum Progress: Sendable { case open, closedByPeer }
 
+  /// The kind of the server at the other end of a client's connection.
+  package enum Server: Sendable {
+    /// A gateway, with HTTP/2.
+    case gateway
+    /// Any server with HTTP/1.1.
+    case http1
+
+    /// The protocols in the form of ALPN (RFC 7301 §3.1).
+    fileprivate var protocols: [UInt8] {
+      let name = self == .gateway ? "h2" : "http/1.1"
+      return [UInt8(name.utf8.count)] + Array(name.utf8)
+    }
+  }
+
   private let ssl: OpaquePointer
   private let isServer: Bool
+  /// The kind of the server, for a client.
+  private let server: Server
   /// The ciphertext of the current ``receive(_:scratch:_:)`` that OpenSSL has not read yet.
   private var inbound = unsafe UnsafeRawBufferPointer(start: nil, count: 0)
   /// The ciphertext to send; an idle connection uses no storage for it.
@@ -25,14 +41,16 @@ package import PushCore
   package init(server context: TLSContext) throws(TLSError) {
     unsafe ssl = try context.makeSSL()
     isServer = true
+    server = .gateway
     try attach()
     unsafe SSL_set_accept_state(ssl)
   }
 
   /// Creates the client's side; `host` is checked against the peer's certificate, as a name or an address.
-  package init(client context: TLSContext, host: String) throws(TLSError) {
+  package init(client context: TLSContext, host: String, of server: Server = .gateway) throws(TLSError) {
     unsafe ssl = try context.makeSSL()
     isServer = false
+    self.server = server
     try attach()
     unsafe SSL_set_connect_state(ssl)
     let isAddress = unsafe X509_VERIFY_PARAM_set1_ip_asc(SSL_get0_param(ssl), host) == 1
@@ -40,7 +58,7 @@ package import PushCore
       unsafe SSL_set1_host(ssl, host)
       unsafe COpenSSL_set_tlsext_host_name(ssl, host)
     }
-    let protocols: [UInt8] = [2, UInt8(ascii: "h"), UInt8(ascii: "2")]
+    let protocols = server.protocols
     unsafe SSL_set_alpn_protos(ssl, protocols, UInt32(protocols.count))
   }
 
@@ -143,8 +161,9 @@ package import PushCore
     X509_V_ERR_IP_ADDRESS_MISMATCH,
   ]
 
-  /// Returns the reason for which a gateway's certificate is not trusted, with advice.
-  private static func words(ofFault code: Int) -> String {
+  /// Returns the reason for which the certificate of a server is not trusted, with advice.
+  private static func words(ofFault code: Int, of server: Server) -> String {
+    guard server == .gateway else { return http1Words(ofFault: code) }
     let reason =
       switch Int32(truncatingIfNeeded: code) {
       case X509_V_ERR_CERT_HAS_EXPIRED: "it has expired: replace the gateway's certificate"
@@ -156,6 +175,17 @@ package import PushCore
           + "name its ca.pem with --ca FILE, or run `pushcli join` or `contexts add`"
       }
     return "the gateway's certificate is not trusted: \(reason)"
+  }
+
+  private static func http1Words(ofFault code: Int) -> String {
+    let reason =
+      switch Int32(truncatingIfNeeded: code) {
+      case X509_V_ERR_CERT_HAS_EXPIRED: "it has expired"
+      case X509_V_ERR_CERT_NOT_YET_VALID: "it is not valid yet: check the clocks"
+      case X509_V_ERR_HOSTNAME_MISMATCH, X509_V_ERR_IP_ADDRESS_MISMATCH: "it is for other names"
+      default: "no CA of this machine has issued it: name the file of its CA"
+      }
+    return "the certificate of the server is not trusted: \(reason)"
   }
 
   private func handshake() throws(TLSError) {
@@ -173,7 +203,7 @@ package import PushCore
       let verified = unsafe SSL_get_verify_result(ssl)
       if !isServer, verified != Int(X509_V_OK) {
         ERR_clear_error()
-        var error = TLSError(TLSConnection.words(ofFault: verified), kind: .untrusted)
+        var error = TLSError(TLSConnection.words(ofFault: verified, of: server), kind: .untrusted)
         error.isOfAuthority = !TLSConnection.ownFaults.contains(Int32(truncatingIfNeeded: verified))
         throw error
       }

@@ -116,6 +116,41 @@ import Synchronization
     return context
   }
 
+  /// Creates a client's configuration that trusts the certificates in a file, and those in a text.
+  ///
+  /// - Parameter pem: certificates in PEM; empty: none.
+  /// - Throws: ``TLSError`` if there is no certificate in the text, or if neither has one.
+  package static func client(trustPath: String, adding pem: [UInt8]) throws(TLSError) -> TLSContext {
+    let context = try unsafe TLSContext(TLS_client_method())
+    let isFileRead = unsafe SSL_CTX_load_verify_locations(context.handle, trustPath, nil) == 1
+    ERR_clear_error()
+    if !pem.isEmpty, !context.trust(pem) {
+      throw TLSError(file: "there are no certificates in this text: expected PEM (-----BEGIN CERTIFICATE-----)")
+    }
+    guard isFileRead || !pem.isEmpty else {
+      throw TLSError(file: "\(trustPath) holds no certificates to trust: install the package ca-certificates")
+    }
+    unsafe SSL_CTX_set_verify(context.handle, SSL_VERIFY_PEER, nil)
+    // A certificate that a user named is trusted, independently of its issuer.
+    unsafe X509_VERIFY_PARAM_set_flags(SSL_CTX_get0_param(context.handle), UInt(X509_V_FLAG_PARTIAL_CHAIN))
+    return context
+  }
+
+  /// Adds certificates in PEM to the trusted ones.
+  ///
+  /// - Returns: false if there is none.
+  private func trust(_ pem: [UInt8]) -> Bool {
+    defer { ERR_clear_error() }
+    guard let bio = unsafe PEM.reader(pem) else { return false }
+    defer { unsafe BIO_free(bio) }
+    var hasAdded = false
+    while let certificate = unsafe PEM.certificate(in: bio) {
+      defer { unsafe X509_free(certificate) }
+      if unsafe X509_STORE_add_cert(SSL_CTX_get_cert_store(handle), certificate) == 1 { hasAdded = true }
+    }
+    return hasAdded
+  }
+
   /// The certificate that this side presents, without its chain, as PEM; nil if it has none.
   package var certificatePEM: [UInt8]? {
     guard let certificate = unsafe SSL_CTX_get0_certificate(handle) else { return nil }

@@ -158,9 +158,22 @@ extension LoggedEvent {
       Row(
         .warning, "A push that a later one replaces could not be removed and may be shown before the later one.",
         "Check the NATS cluster: the brokers did not answer.")
+    case .eventTargetFailing:
+      Row(
+        .warning, "An event target does not accept the events of the delivery log; they are sent again.",
+        "Run `pushcli event-targets test NAME`, and correct its server or its address.", key: "target")
+    case .eventTargetDisabled:
+      Row(
+        .warning, "An event target answered 410, and gets no more events.",
+        "Run `pushcli event-targets remove NAME`, or `resume NAME`.", key: "target")
+    case .eventsSkipped:
+      Row(
+        .warning, "The delivery log removed events before an event target accepted them.",
+        "Correct the server of the target, or raise `log_retention_days` and `log_max_size`.", key: "target")
     case .stateFolderNarrowed:
       Row(.notice, "The state folder was accessible to other users: access is now limited to its user.")
     case .eventsLoggedAgain: Row(.notice, "The delivery log can be written again.")
+    case .eventTargetBack: Row(.notice, "An event target accepts events again.", key: "target")
     case .gatewayBack:
       Row(.notice, "The gateway reaches a broker again, or no other gateway does: it accepts devices again.")
     case .diskEnough: Row(.notice, "The disk has enough free space again.")

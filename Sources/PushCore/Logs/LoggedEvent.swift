@@ -50,9 +50,13 @@ package enum LoggedEvent: String, Sendable, CaseIterable {
   case gatewayCutOff = "gateway-cut-off"
   case brokersAwaited = "brokers-awaited"
   case collapsedPushStays = "collapsed-push-stays"
+  case eventTargetFailing = "event-target-failing"
+  case eventTargetDisabled = "event-target-disabled"
+  case eventsSkipped = "events-skipped"
   // Notices: actions of users and operators, and problems that have ended.
   case stateFolderNarrowed = "state-folder-narrowed"
   case eventsLoggedAgain = "events-logged-again"
+  case eventTargetBack = "event-target-back"
   case diskEnough = "disk-enough"
   case gatewayBack = "gateway-back"
   case backupMade = "backup-made"

@@ -29,6 +29,8 @@ final class GatewayParts: Sendable {
   let endpoints: WebPushEndpoints
   /// The pushes that are scheduled for a later time.
   let schedule: Schedule
+  /// The senders of events to event targets.
+  let events: EventSenders
   /// The open streams by channel.
   let liveChannels: LiveChannels
   let groupPushes = GroupPushQueue()
@@ -116,6 +118,8 @@ final class GatewayParts: Sendable {
     summaries = Summaries(
       registrations: registrations, mailbox: mailbox, held: held, router: router, log: log, clock: clock)
     logQueries = LogQueries(log: log, registrations: registrations, groups: groups, cluster: backend.cluster)
+    events = EventSenders(
+      try EventTargets(store: store), log: log, queries: logQueries, clock: clock, logger: logger)
     pushes = Pushes(
       registrations: registrations, mailbox: mailbox, held: held, schedule: schedule, retractions: retractions,
       groups: groups, answers: answers, channels: channels, histories: histories, remotePushes: remotePushes,
@@ -134,7 +138,7 @@ final class GatewayParts: Sendable {
     clusterPresence = ClusterPresence(
       router: router, conditions: conditions, liveChannels: liveChannels, mailbox: mailbox, cluster: backend.cluster)
     healthCheck = HealthCheck(
-      backend: backend, log: log, schedule: schedule, lifecycle: lifecycle, housekeeping: housekeeping,
+      backend: backend, log: log, schedule: schedule, events: events, lifecycle: lifecycle, housekeeping: housekeeping,
       notices: notices)
   }
 
@@ -162,6 +166,7 @@ final class GatewayParts: Sendable {
     try? await pushes.restoreAnswers()
     summaries.deliverDue(isStart: true)
     schedule.wake()
+    await events.start()
   }
 
   /// Applies the settings that can change while connections are open.
@@ -223,6 +228,7 @@ final class GatewayParts: Sendable {
 
   /// Writes the pending changes of all parts to disk.
   func settle() async {
+    events.stop()
     await schedule.stop()
     await held.settle()
     await channels.settle()

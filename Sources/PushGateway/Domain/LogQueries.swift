@@ -190,7 +190,7 @@ struct LogQueries: Sendable {
       cluster: (rows.position, rows.end, rows.unanswered))
   }
 
-  private func found(_ record: DeliveryLog.Record, at gateway: String? = nil) -> Found {
+  func found(_ record: DeliveryLog.Record, at gateway: String? = nil) -> Found {
     Found(
       record: record, device: record.row.device.flatMap(name),
       app: record.row.app.flatMap { $0 == App.summary.id ? App.summary : registrations.app($0) }, gateway: gateway)

@@ -14,6 +14,13 @@ extension LogRecord {
   }
 }
 
+extension LogQueries {
+  /// Returns rows of this gateway's log as commands print them.
+  func described(_ records: [DeliveryLog.Record]) -> [LogRecord] {
+    records.map { LogRecord(found($0, at: cluster?.gateway.name)) }
+  }
+}
+
 extension DeliveryDetail {
   /// The topic of a refused push; an app with that topic need not exist.
   fileprivate var refusedTopic: String? {

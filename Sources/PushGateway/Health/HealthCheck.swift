@@ -6,6 +6,7 @@ struct HealthCheck: Sendable {
   let backend: GatewayBackend
   let log: DeliveryLog
   let schedule: Schedule
+  let events: EventSenders
   let lifecycle: Lifecycle
   let housekeeping: Housekeeping
   /// The permanent properties of the gateway that its clients should know.
@@ -32,7 +33,7 @@ struct HealthCheck: Sendable {
     Health(
       durability: backend.durability,
       problems: backend.problems() + [log.problem, schedule.problem].compactMap(\.self),
-      warnings: housekeeping.warnings + notices)
+      warnings: housekeeping.warnings + events.warnings + notices)
   }
 }
 

@@ -8,6 +8,7 @@ struct Meters: Sendable {
   let log: DeliveryLog
   let held: DeferredPushes
   let schedule: Schedule
+  let events: EventSenders
   let budgets: DeviceRateLimiter
   let healthCheck: HealthCheck
   /// The counters of the gateway, and of its event loops.

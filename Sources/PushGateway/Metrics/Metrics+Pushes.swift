@@ -31,6 +31,25 @@ extension Metric {
       totals: { Meters.sum($0.gateway.loops.map(\.policy.totals.removed)) }),
   ]
 
+  /// The metrics of event targets.
+  static let eventTargets: [Metric] = [
+    Metric(
+      "pushgateway_event_target_requests", .counter, by: "result", ["delivered", "failed"],
+      "Requests to event targets.",
+      totals: { [$0.events.meter.delivered.total, $0.events.meter.failed.total] }),
+    Metric(
+      "pushgateway_event_target_events", .counter, "Events that event targets have accepted.",
+      total: { $0.events.meter.events.total }),
+    Metric(
+      "pushgateway_event_target_skipped_events", .counter,
+      "Events that the delivery log removed before an event target accepted them.",
+      total: { $0.events.meter.skipped.total }),
+    Metric(
+      "pushgateway_event_target_lag_seconds", .gauge, unit: "seconds",
+      "Age of the oldest event that an event target has not accepted; 0 if no request fails.",
+      real: { $0.events.lag }),
+  ]
+
   /// The durations of the stages of a push.
   static let stages: [Metric] = [
     Metric(

@@ -50,6 +50,7 @@ package enum ColumnBounds {
     case ("expectation", "every"), ("expectation", "grace"): heartbeatTime
     case ("expectation", "beat"), ("expectation", "due"): milliseconds
     case ("expectation", "late"): progress
+    case ("event_target", "rotated"), ("event_target", "disabled"): milliseconds
     case ("group_push", "address"): address
     case ("scheduled", "device"): recipient
     case ("former_device", "id"): progress

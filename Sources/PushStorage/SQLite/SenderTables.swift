@@ -79,5 +79,23 @@ enum SenderTables {
           ALTER TABLE app ADD COLUMN known_categories TEXT;
           """)
     }
+    migrator.registerMigration("event targets") { db in
+      try db.execute(
+        sql: """
+          -- The servers that get the events of the delivery log by HTTP. Their positions are in the logs of the gateways.
+          CREATE TABLE event_target (
+            name TEXT PRIMARY KEY,
+            url TEXT NOT NULL,
+            apps TEXT,                     -- JSON array of numbers; NULL: all apps
+            events TEXT,                   -- JSON array of names; NULL: all events
+            secret TEXT NOT NULL,          -- signs each request
+            former_secret TEXT,            -- signs, too, for a day; NULL: there was none
+            rotated INTEGER,               -- when the secret replaced it, in milliseconds since 1970; NULL: never
+            authority TEXT,                -- trusted in addition to the system's certificates, PEM; NULL: none
+            created INTEGER NOT NULL,      -- milliseconds since 1970; earlier events are not sent
+            disabled INTEGER               -- when it answered 410, in milliseconds since 1970; NULL while it is in use
+          );
+          """)
+    }
   }
 }

@@ -25,6 +25,7 @@ enum CompletionCandidates {
   static let shares = kind { line, start in await line.list(.shares, "id", start) }
   static let tokens = kind { line, start in await line.list(.tokens, "name", start) }
   static let senders = kind { line, start in await line.list(.senders, "name", start) }
+  static let eventTargets = kind { line, start in await line.list(.eventTargets, "name", start) }
   static let expectations = kind { line, start in await line.list(.expectations, "sender", start) }
   static let certificates = kind { line, start in await line.list(.certificates, "id", start) }
   static let faults = kind { line, start in await line.list(.faults, "name", start) }

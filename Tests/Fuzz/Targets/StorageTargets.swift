@@ -117,6 +117,9 @@ final class DamagedDatabase {
       + "('ci', randomblob(32), 1, '[]', 6000, 1700000000000, 1700000000, 600)",
     "expectation VALUES ('backup', 86400, 3600, 1700000000000, 1700090000000, NULL), "
       + "('ci', 60, 0, NULL, 1700000060000, 2)",
+    "event_target VALUES ('shop', 'https://a.example/', '[1]', '[\"accepted\"]', 'whsec_AA==', NULL, NULL, NULL, "
+      + "1700000000000, NULL), ('all', 'http://127.0.0.1/', NULL, NULL, 'whsec_AA==', 'whsec_AQ==', 1700000000000, 'PEM', "
+      + "1700000000000, 1700000000000)",
     "retraction VALUES (1, 1, 1, zeroblob(20), 1700000000000), (2, 2, NULL, randomblob(20), 1700000000000)",
   ]
 

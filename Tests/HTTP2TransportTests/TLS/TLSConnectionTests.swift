@@ -51,6 +51,26 @@ import Testing
     #expect(error?.kind == .untrusted)
   }
 
+  @Test func `certificates in a text are trusted in addition to those of a file, under their own names`() throws {
+    let none = files.folder.file("none.pem")
+    let pem = Array(FileManager.default.contents(atPath: files.trust) ?? Data())
+    func connect(_ path: String, _ pem: [UInt8], host: String) throws {
+      let pair = try TLSPair(
+        client: TLSConnection(client: .client(trustPath: path, adding: pem), host: host),
+        server: TLSConnection(server: .server(certificatePath: files.certificate, keyPath: files.key)))
+      try pair.run()
+      #expect(pair.client.isEstablished)
+    }
+    try connect(none, pem, host: "localhost")
+    try connect(files.trust, [], host: "localhost")
+    #expect(throws: TLSError.self) { try connect(none, pem, host: "push.example.com") }
+    let other = Array(FileManager.default.contents(atPath: try TLSFiles().trust) ?? Data())
+    #expect(throws: TLSError.self) { try connect(none, other, host: "localhost") }
+    for text in ["", "PEM", "-----BEGIN CERTIFICATE-----"] {
+      #expect(throws: TLSError.self) { try TLSContext.client(trustPath: none, adding: Array(text.utf8)) }
+    }
+  }
+
   @Test func `data goes both ways`() throws {
     let pair = try TLSPair(files)
     try pair.run()

@@ -145,9 +145,13 @@ import Testing
       "/admin/v1/tokens/{name}", "/admin/v1/senders", "/admin/v1/senders/{name}", "/admin/v1/senders/{name}/token",
       "/admin/v1/certificates",
       "/admin/v1/certificates/server", "/admin/v1/certificates/revocations", "/admin/v1/certificates/rollover",
-      "/admin/v1/backup",
+      "/admin/v1/backup", "/admin/v1/event-targets", "/admin/v1/event-targets/{name}",
+      "/admin/v1/event-targets/{name}/secret", "/admin/v1/event-targets/{name}/test",
+      "/admin/v1/event-targets/{name}/resume",
     ]
-    let read: [String: Role] = ["GET /admin/v1/ads/reports": .operator, "GET /admin/v1/settings": .admin]
+    let read: [String: Role] = [
+      "GET /admin/v1/ads/reports": .operator, "GET /admin/v1/settings": .admin, "GET /admin/v1/event-targets": .admin,
+    ]
     return routes(router, .admin).map { route in
       var route = route
       route.role =

@@ -91,6 +91,12 @@ import Testing
         1700000001000)
       """
     },
+    Table(name: "event_target", first: "name = 't1'") {
+      """
+      ('t\($0)', 'https://a.example/', '[1]', '["accepted"]', 'whsec_\($0)', NULL, 1700000000000, NULL, 1700000000000,
+        1700000000000)
+      """
+    },
     Table(name: "person_group", first: "id = 1") { "(\($0), 'g\($0)')" },
     Table(name: "group_member", first: "id = 1") { "(\($0), \($0), 1)" },
     Table(name: "group_token", first: "token = \(blob(1, size: 32))") {

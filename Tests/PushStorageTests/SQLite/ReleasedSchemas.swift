@@ -300,6 +300,17 @@ enum ReleasedSchemas {
         ALTER TABLE app ADD COLUMN known_categories TEXT;
         UPDATE app SET marketing = 1, known_categories = '["SPORT"]' WHERE topic = 'c.d';
         """),
+    Step(
+      migration: "event targets",
+      dump: """
+        CREATE TABLE event_target (
+          name TEXT PRIMARY KEY, url TEXT NOT NULL, apps TEXT, events TEXT, secret TEXT NOT NULL, former_secret TEXT,
+          rotated INTEGER, authority TEXT, created INTEGER NOT NULL, disabled INTEGER
+        );
+        INSERT INTO event_target VALUES (
+          'shop', 'https://shop.example/events', '[1]', NULL, 'whsec_AA==', NULL, NULL, NULL, 1700000000000, NULL
+        );
+        """),
   ]
 
   /// Version 0.1.0, with a row in every table.

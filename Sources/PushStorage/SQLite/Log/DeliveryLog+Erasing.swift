@@ -64,8 +64,10 @@ extension DeliveryLog {
       while try batches.next() {
         let number = try batches.integer(0)
         last = number
-        if let rows = LogBatch.bytes(batches.blob(1), without: devices, onlyTexts: onlyTexts) {
+        let bytes = batches.blob(1)
+        if let rows = LogBatch.bytes(bytes, without: devices, onlyTexts: onlyTexts) {
           changed.append((number, rows))
+          if !onlyTexts { try EventCursor.renumber(number, bytes, without: devices, in: db) }
         }
       }
       for (number, rows) in changed {

@@ -6,6 +6,8 @@ extension DeliveryLog {
     package var id: APNSID?
     package var device: DeviceID?
     package var app: AppID?
+    /// Only rows of these apps are returned; nil for all.
+    package var apps: Set<AppID>?
     /// The events to return; nil for all.
     package var events: Set<DeliveryEvent>?
     /// The earliest time in milliseconds since 1970.

@@ -20,6 +20,12 @@ extension DeliveryLog {
   @inline(never)
   package func page(_ query: Query) async throws -> (records: [Record], next: Int64) {
     await settle()
+    return try await writtenPage(query)
+  }
+
+  /// Returns the rows as ``page(_:)`` does, without rows that are not written yet.
+  @inline(never)
+  func writtenPage(_ query: Query) async throws -> (records: [Record], next: Int64) {
     let newest = try await newestBatch()
     var query = query
     if let after = query.after, after >> LogBatch.numberBits > newest { query.after = nil }
@@ -272,7 +278,8 @@ extension DeliveryLog.Query {
 
   /// Returns true if a row matches, regardless of its number.
   private func matches(_ row: DeliveryLog.Row) -> Bool {
-    (id.map { $0 == row.id } ?? true) && (device.map { $0 == row.device } ?? true)
+    if let apps, row.app.map({ apps.contains($0) }) != true { return false }
+    return (id.map { $0 == row.id } ?? true) && (device.map { $0 == row.device } ?? true)
       && (app.map { $0 == row.app } ?? true) && (events.map { $0.contains(row.event) } ?? true)
       && (since.map { row.at >= $0 } ?? true)
   }

@@ -91,6 +91,20 @@ final class LogFile: Sendable {
     }
   }
 
+  /// Runs `body` as ``access(_:)`` does, in a transaction and without blocking a thread.
+  @inline(never)
+  func write<Value: Sendable>(
+    _ body: @escaping @Sendable (Database) throws -> Value
+  ) async throws(StoreError) -> Value {
+    let queue = try database()
+    do {
+      return try await queue.write(body)
+    } catch {
+      note(error, of: queue)
+      throw SQLiteStore.explain(error, path: path)
+    }
+  }
+
   /// Gives up the file if the error shows that it is damaged.
   private func note(_ error: any Error, of queue: DatabaseQueue) {
     guard SQLiteStore.isDamage(error) else { return }
@@ -143,6 +157,14 @@ final class LogFile: Sendable {
             last_batch INTEGER NOT NULL,
             last INTEGER NOT NULL,         -- milliseconds since 1970, of the latest row
             filter BLOB NOT NULL           -- LogFilter
+          );
+          CREATE TABLE IF NOT EXISTS event_cursor (
+            target TEXT PRIMARY KEY,
+            series TEXT NOT NULL,          -- random, for the ids of requests
+            position INTEGER NOT NULL,     -- the number of the last row that was sent or passed over
+            pending INTEGER,               -- that of the last row of the request that was begun; NULL: none
+            skipped INTEGER NOT NULL,      -- the rows that were removed before they were sent
+            changes INTEGER NOT NULL       -- the erasures that renumbered rows
           );
           -- A version without groups may have emptied the log, and begun its numbers anew.
           DELETE FROM batch_group WHERE first_batch > (SELECT coalesce(max(number), 0) FROM batch)
@@ -243,9 +265,11 @@ final class LogFile: Sendable {
   }
 
   private static func removeBatches(through last: Int64, in db: Database) throws {
+    try EventCursor.skip(through: last, in: db)
     try db.execute(sql: "DELETE FROM batch WHERE number <= ?", arguments: [last])
     try db.execute(
       sql: "DELETE FROM batch_group WHERE first_batch <= ? AND last_batch <= ?", arguments: [last, last])
+    try EventCursor.restart(in: db)
   }
 
   // MARK: Writing

@@ -90,6 +90,16 @@ final class LogWaits: Sendable {
     }
   }
 
+  /// Begins a wait for rows of any push, for a part of the gateway itself: the limits of ``begin(_:for:)`` do not apply.
+  func follow() -> Wait {
+    let wait = Wait(nil, for: nil)
+    state.withLock { state in
+      count.add(1, ordering: .relaxed)
+      state.others[ObjectIdentifier(wait)] = wait
+    }
+    return wait
+  }
+
   func end(_ wait: Wait) {
     state.withLock { state in
       count.subtract(1, ordering: .relaxed)

@@ -329,6 +329,8 @@ private struct RepairTable {
     case "group_push": isID(4) && isJSON(5, [Int64].self)
     case "sender": isJSON(3, [Int64].self) && (values[8] == .null || isJSON(8, Hook.self))
     case "hook_push": isID(2)
+    case "event_target":
+      (values[2] == .null || isJSON(2, [Int64].self)) && (values[3] == .null || isJSON(3, [String].self))
     case "retraction": isID(3)
     case "web_push_endpoint":
       values[5] == .null || values[5].blob.map { (try? ES256Key(publicPoint: $0)) != nil } ?? false

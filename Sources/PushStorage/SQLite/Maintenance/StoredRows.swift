@@ -35,6 +35,7 @@ package enum StoredRows {
     try MessageSenders.checkRows(db)
     try Expectations.checkRows(db)
     try WebPushEndpoints.checkRows(db)
+    try EventTargets.checkRows(db)
     try ScheduledPushes.checkRows(db)
     try Retractions.checkRows(db)
     try Groups.checkRows(db)

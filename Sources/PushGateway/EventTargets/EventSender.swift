@@ -1,0 +1,196 @@
+import GatewayClient
+import GatewayProtocol
+import HTTP2Transport
+import Logging
+import PushCore
+import PushStorage
+import Synchronization
+
+/// The counters of all event targets.
+final class EventTargetMeter: Sendable {
+  /// The accepted and the failed requests.
+  let delivered = Counter()
+  let failed = Counter()
+  /// The events in accepted requests, and the events that were removed before they were sent.
+  let events = Counter()
+  let skipped = Counter()
+}
+
+/// Sends the events of one target, one request at a time.
+///
+/// It keeps no events: each attempt reads them from the delivery log again, after the position that is stored there
+/// (``EventCursor``). So a target that is unreachable costs one read and one connection for each attempt.
+final class EventSender: Sendable {
+  /// The parts of the gateway that it uses.
+  struct Parts: Sendable {
+    let log: DeliveryLog
+    let queries: LogQueries
+    let clock: WallClock
+    let logger: Logger
+    let meter: EventTargetMeter
+    /// Sends a request.
+    let post: @Sendable (HTTPPost, EventTarget) async throws -> EventAnswer
+    /// Waits, unless the task is canceled.
+    let pause: @Sendable (Duration) async -> Void
+    /// Stops the requests to a target, after the answer 410.
+    let disable: @Sendable (EventTarget) async throws -> Void
+  }
+
+  /// The result of one step.
+  enum Step: Sendable, Equatable {
+    /// There are no more events now.
+    case idle
+    /// There may be more events.
+    case more
+    /// The next step follows after a pause.
+    case failed(Duration)
+    /// The target gets no more events.
+    case ended
+  }
+
+  /// The state for lists, health and metrics.
+  struct State: Sendable {
+    /// The time of the oldest event of a request that has failed, in milliseconds since 1970; nil while none fails.
+    var oldest: Int64?
+    /// The last error, of the present failure.
+    var error: String?
+    /// The time of the last accepted request, in milliseconds since 1970, since the start.
+    var delivered: Int64?
+    /// The number of events that were removed before they were sent.
+    var skipped: Int64?
+    fileprivate var backoff = Backoff(first: .seconds(2), last: .seconds(300))
+  }
+
+  let target: EventTarget
+  private let parts: Parts
+  private let query: DeliveryLog.Query
+  private let state = Mutex(State())
+
+  /// The time in which rows are collected before a request.
+  private static let gatherTime = Duration.milliseconds(250)
+
+  init(_ target: EventTarget, _ parts: Parts) {
+    (self.target, self.parts) = (target, parts)
+    var query = DeliveryLog.Query(events: target.events, limit: Limits.maximumEventBatch)
+    query.apps = target.apps.map { Set($0) }
+    self.query = query
+  }
+
+  /// The present state.
+  var current: State { state.withLock { $0 } }
+
+  /// Sends events until the task is canceled, or the target gets no more.
+  func run() async {
+    let follower = parts.log.follow()
+    await withTaskCancellationHandler {
+      while !Task.isCancelled {
+        switch await step() {
+        case .idle:
+          await follower.next()
+          await parts.pause(EventSender.gatherTime)
+        case .more: break
+        case .failed(let time): await parts.pause(time)
+        case .ended: return
+        }
+      }
+    } onCancel: {
+      follower.end()
+    }
+  }
+
+  /// Sends the next request.
+  func step() async -> Step {
+    do {
+      let unsent = try await parts.log.unsent(for: target.name, since: target.created, query)
+      note(skipped: unsent.cursor.skipped)
+      guard let first = unsent.records.first else {
+        if unsent.end != unsent.cursor.position { try await parts.log.pass(unsent.cursor, to: unsent.end) }
+        return unsent.cursor.pending == nil ? .idle : .more
+      }
+      let body = EventBody.make(
+        parts.queries.described(unsent.records), target: target.name, skipped: unsent.cursor.skipped)
+      let isWhole = body.count == unsent.records.count
+      let end = isWhole ? unsent.end : unsent.records[body.count - 1].number
+      if unsent.cursor.pending != end {
+        guard try await parts.log.begin(unsent.cursor, through: end) else { return .more }
+      }
+      switch await attempt(id: "\(unsent.cursor.series)-\(end)", body.bytes) {
+      case .delivered:
+        try await parts.log.finish(unsent.cursor)
+        noteDelivered(body.count)
+        return isWhole && unsent.records.count < query.limit && unsent.cursor.pending == nil ? .idle : .more
+      case .gone:
+        try await parts.disable(target)
+        return .ended
+      case .failed(let words, let time): return fail(words, first.row.at, atLeast: time)
+      }
+    } catch {
+      // The log can't be read or written now; it reports this itself.
+      return fail("\(error)", nil, atLeast: nil)
+    }
+  }
+
+  /// Sends a test with an example of an event.
+  func test() async throws -> EventAnswer {
+    let body = EventBody.test(target: target.name, at: parts.clock.milliseconds())
+    return try await parts.post(try request(id: "test-\(Digest.hex(randomBytes(count: 8)))", body), target)
+  }
+
+  private func attempt(id: String, _ body: [UInt8]) async -> EventAnswer.Outcome {
+    do {
+      return try await parts.post(try request(id: id, body), target).outcome(at: parts.clock.seconds)
+    } catch {
+      return .failed("\(error)", retryAfter: nil)
+    }
+  }
+
+  private func request(id: String, _ body: [UInt8]) throws -> HTTPPost {
+    let now = parts.clock.seconds
+    let signature = WebhookSignature.field(id: id, timestamp: now, body: body, secrets: target.secrets(at: now))
+    return HTTPPost(
+      url: try EventURL(target.url),
+      fields: [("webhook-id", id), ("webhook-timestamp", "\(now)"), ("webhook-signature", signature)], body: body)
+  }
+
+  // MARK: State
+
+  private func noteDelivered(_ count: Int) {
+    parts.meter.delivered.add()
+    parts.meter.events.add(UInt64(count))
+    let now = parts.clock.milliseconds()
+    let hadFailed = state.withLock { state in
+      defer { (state.error, state.oldest, state.delivered) = (nil, nil, now) }
+      state.backoff.reset()
+      return state.error != nil
+    }
+    if hadFailed {
+      parts.logger.log(.eventTargetBack, "an event target accepts events again", metadata: ["target": "\(target.name)"])
+    }
+  }
+
+  private func fail(_ words: String, _ oldest: Int64?, atLeast time: Duration?) -> Step {
+    if Task.isCancelled { return .failed(.zero) }
+    parts.meter.failed.add()
+    let (pause, isNew) = state.withLock { state in
+      defer { (state.error, state.oldest) = (words, oldest ?? state.oldest) }
+      return (max(state.backoff.next(), time ?? .zero), state.error == nil)
+    }
+    if isNew {
+      parts.logger.log(
+        .eventTargetFailing, "an event target does not accept events: \(words)", metadata: ["target": "\(target.name)"])
+    }
+    return .failed(pause)
+  }
+
+  private func note(skipped: Int64) {
+    let before = state.withLock { state in
+      defer { state.skipped = skipped }
+      return state.skipped
+    }
+    guard let before, skipped > before else { return }
+    parts.meter.skipped.add(UInt64(skipped - before))
+    parts.logger.log(
+      .eventsSkipped, "events were removed from the delivery log before an event target accepted them",
+      metadata: ["target": "\(target.name)", "events": "\(skipped - before)"])
+  }
+}
