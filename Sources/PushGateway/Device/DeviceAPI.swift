@@ -20,11 +20,12 @@ struct DeviceAPI: Sendable {
   let pushes: Pushes
   let broadcasts: Broadcasts
   let endpoints: WebPushEndpoints
+  let pages: ClosedPages
   let logQueries: LogQueries
   let lists: ListsAPI
   let clock: WallClock
 
-  var router: Router { Router(routes + endpointRoutes) }
+  var router: Router { Router(routes + endpointRoutes + subscriptionRoutes) }
 
   private var routes: [Router.Route] {
     [
