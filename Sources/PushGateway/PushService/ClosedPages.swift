@@ -260,9 +260,9 @@ final class ClosedPages: Sendable {
   ) async throws -> PageQueue.Result {
     let key = try await parts.subscriptions.key()
     let now = parts.clock.seconds
-    let (audience, contact) = (try EventURL(subscription.endpoint).origin, contact(of: subscription))
+    let (audience, address) = (try EventURL(subscription.endpoint).origin, contact(of: subscription))
     let identification = try state.withLock { state in
-      try state.tokens.field(audience: audience, contact: contact, by: key, at: now)
+      try state.tokens.field(audience: audience, contact: address, by: key, at: now)
     }
     var request = try fields.request(content, to: subscription, identification: identification)
     request.isPublicOnly = parts.services == .public
