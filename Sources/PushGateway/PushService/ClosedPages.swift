@@ -146,7 +146,7 @@ final class ClosedPages: Sendable {
     }
   }
 
-  /// Begins the attempts that are due.
+  /// Begins the attempts whose time has come.
   private func begin() {
     let now = parts.clock.milliseconds()
     state.withLock { state in
@@ -315,6 +315,8 @@ final class ClosedPages: Sendable {
       parts.logger.log(
         .pushServiceFailing, "a push service does not accept messages: \(words)", metadata: ["service": "\(service)"])
     }
+    // A retraction has no end at which attempts would stop.
+    if case .retraction = item.content { return .done }
     return .failed(item, retryAfter: retryAfter)
   }
 

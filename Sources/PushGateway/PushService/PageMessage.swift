@@ -16,22 +16,22 @@ enum PageMessage {
     guard let texts = presentation.alert else { return nil }
     shown.alert = AlertPresentation(buttons: texts.buttons)
     shown.alert?.actions = texts.actions
-    var room = size - line(push, of: app, shown).count
-    // Room for a title, without which an alert says nothing.
-    if room < minimumText, texts.actions != nil {
+    var space = size - line(push, of: app, shown).count
+    // Space for a title, without which an alert says nothing.
+    if space < minimumText, texts.actions != nil {
       shown.alert = AlertPresentation()
-      room = size - line(push, of: app, shown).count
+      space = size - line(push, of: app, shown).count
     }
-    guard room >= 0 else { return nil }
+    guard space >= 0 else { return nil }
     func take(_ text: String, _ part: Int) -> String {
       let text = cut(text, to: part)
-      room -= jsonSize(text[...])
+      space -= jsonSize(text[...])
       return text
     }
-    // A long text leaves half of the room to the following ones.
-    shown.alert?.title = take(texts.title, room / 2)
-    shown.alert?.subtitle = take(texts.subtitle, room / 2)
-    shown.alert?.body = take(texts.body, room)
+    // A long text leaves half of the space to the following ones.
+    shown.alert?.title = take(texts.title, space / 2)
+    shown.alert?.subtitle = take(texts.subtitle, space / 2)
+    shown.alert?.body = take(texts.body, space)
     return line(push, of: app, shown)
   }
 

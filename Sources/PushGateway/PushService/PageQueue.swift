@@ -65,7 +65,7 @@ struct PageQueue {
   /// The number of messages that were dropped because a device had too many.
   private(set) var dropped: UInt64 = 0
 
-  /// The number of queued messages, with those that are being posted.
+  /// The number of queued messages and of attempts in progress.
   var count: Int { lines.values.reduce(running) { $0 + $1.items.count } }
 
   /// The time of the next message; nil if none can be posted before an attempt ends.

@@ -278,6 +278,15 @@ import Testing
     }
   }
 
+  @Test func `a retraction that fails is not posted again`() async throws {
+    try await run(allowsQuiet: true) { setup in
+      let item = PageQueue.Item(device: setup.device.id, content: .retraction(.number(1), topic: nil), due: 0)
+      setup.service.will(EventAnswer(status: 503))
+      let result = await setup.pages.attempt(item)
+      #expect(result == .done && setup.pages.meter.failed.total == 1)
+    }
+  }
+
   @Test func `without a subscription there is no queue`() async throws {
     try await run { setup in
       try await setup.subscriptions.remove(setup.device.id)
