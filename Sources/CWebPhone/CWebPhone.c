@@ -11,6 +11,9 @@ static const unsigned char app_js[] = {
 static const unsigned char center_js[] = {
 #embed "phone/center.js"
 };
+static const unsigned char closed_js[] = {
+#embed "phone/closed.js"
+};
 static const unsigned char commands_js[] = {
 #embed "phone/commands.js"
 };
@@ -98,6 +101,7 @@ static const struct {
     {"alerts.js", alerts_js, sizeof alerts_js},
     {"app.js", app_js, sizeof app_js},
     {"center.js", center_js, sizeof center_js},
+    {"closed.js", closed_js, sizeof closed_js},
     {"commands.js", commands_js, sizeof commands_js},
     {"dom.js", dom_js, sizeof dom_js},
     {"drafts.js", drafts_js, sizeof drafts_js},

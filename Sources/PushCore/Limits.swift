@@ -328,6 +328,29 @@ package enum Limits {
   package static let endpointRate = standardMessageRate
   /// The maximum validity in seconds of a sender's VAPID token (RFC 8292 §2).
   package static let maximumVAPIDValidity: Int64 = 86_400
+  /// The maximum size in bytes of the content of a Web Push message to a closed page, so that the encrypted message is
+  /// below ``maximumWebPushSize``, and of one after the push service answered 413.
+  package static let maximumPageMessage = 3_800
+  package static let shortPageMessage = 1_000
+  /// The maximum sizes in bytes of the endpoint of a subscription, and of the name of the Focus of its device.
+  package static let maximumSubscriptionEndpoint = 1_024
+  package static let maximumSubscriptionFocus = 255
+  /// The maximum number of messages to the closed page of one device that are queued; then the oldest is dropped. The same
+  /// number of messages that were posted is remembered, for retractions.
+  package static let maximumPageQueue = 20
+  /// The maximum number of simultaneous requests to push services, each on a connection of its own.
+  package static let maximumPagePosts = 16
+  /// The time in milliseconds that a page has to acknowledge a push before its push service gets it, and the time that a
+  /// page with an open stream has: browsers freeze pages and keep their connections.
+  package static let pageGrace: Int64 = 3_000
+  package static let frozenPageGrace: Int64 = 15_000
+  /// The longest time in seconds that push services keep a message: a longer one is refused by some.
+  package static let maximumPageLifetime: Int64 = 28 * 86_400
+  /// The time in seconds for which a push service keeps a retraction.
+  package static let pageRetractionTime: Int64 = 86_400
+  /// The validity in seconds of the gateway's own VAPID tokens, and the time for which one is used again.
+  package static let pageTokenValidity: Int64 = 12 * 3_600
+  package static let pageTokenReuse: Int64 = 3_600
   /// The maximum number of devices in the answer to a message. Each costs a decision on an event loop.
   package static let maximumAnsweredDevices = 100
   /// The pages of the database's write-ahead log at which a writer starts a checkpoint: 32 MB, three times the size

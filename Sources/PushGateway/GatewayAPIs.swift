@@ -64,14 +64,14 @@ extension ListsAPI {
 
 extension DeviceAPI {
   /// All requests of devices.
-  var router: Router { Router(routes + EndpointsAPI(api: self).routes) }
+  var router: Router { Router(routes + EndpointsAPI(api: self).routes + SubscriptionAPI(api: self).routes) }
 
   init(_ parts: GatewayParts) {
     self.init(
       registrations: parts.registrations, mailbox: parts.mailbox, streams: parts.router, epoch: parts.backend.epoch,
       channels: parts.channels, groups: parts.groups, audit: parts.audit, budgets: parts.budgets,
       devices: parts.devices, pushes: parts.pushes, broadcasts: parts.broadcasts, endpoints: parts.endpoints,
-      logQueries: parts.logQueries, lists: ListsAPI(parts), clock: parts.clock)
+      pages: parts.pages, logQueries: parts.logQueries, lists: ListsAPI(parts), clock: parts.clock)
   }
 }
 
@@ -82,7 +82,8 @@ extension Meters {
   ) {
     self.init(
       backend: parts.backend, log: parts.log, held: parts.held, schedule: parts.schedule, events: parts.events,
-      budgets: parts.budgets, healthCheck: parts.healthCheck, gateway: parts.meter, clock: parts.clock,
-      faults: faults, transportLimits: transportLimits, folder: folder, certificatePath: certificatePath)
+      pages: parts.pages, budgets: parts.budgets, healthCheck: parts.healthCheck, gateway: parts.meter,
+      clock: parts.clock, faults: faults, transportLimits: transportLimits, folder: folder,
+      certificatePath: certificatePath)
   }
 }

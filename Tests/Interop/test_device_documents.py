@@ -75,6 +75,11 @@ def test_each_operation_answers_as_documented(gateway, device, connection):
     assert made.json["url"] == f"https://localhost:2197/webpush/{made.json['id']}"
     assert [one["name"] for one in call("GET", "/v1/device/endpoints").json] == ["blog"]
     assert call("DELETE", "/v1/device/endpoints/{name}", name="blog").status == 204
+    key = call("GET", "/v1/device/subscription").json["key"]
+    subscription = {"endpoint": "https://push.example/1", "keys": {"p256dh": key, "auth": "A" * 22}}
+    assert call("PUT", "/v1/device/subscription", subscription).status == 204
+    assert call("GET", "/v1/device/subscription").json["endpoint"] == "https://push.example/1"
+    assert call("DELETE", "/v1/device/subscription").status == 204
     assert call("DELETE", "/v1/device/apps/{topic}", topic=TOPIC).status == 204
     assert call("GET", "/v1/device", secret=False).status == 401
     assert call.called == OPERATIONS

@@ -140,6 +140,29 @@ test("the first answer of a browser counts", () => {
   assert.deepEqual(state.alerts.map(({ push }) => push.id), ["ID-2"]);
 });
 
+test("an answer on a notification of the worker holds for the push that arrives later", () => {
+  const state = filled(line(1, alert("One")));
+  for (let times = 0; times < 2; times += 1) apply(state, frozen({ type: "settled", id: "ID-2", action: "view", isRead: true }));
+  assert.deepEqual(state.pending, [{ id: "ID-2", action: "view" }]);
+  take(state, line(2, alert("Two")), line(3, alert("Three")));
+  assert.deepEqual(state.alerts.map(({ push }) => push.id), ["ID-1", "ID-3"]);
+  assert.deepEqual(state.entries.map(({ push, isRead }) => [push.id, isRead]), [["ID-1", false], ["ID-2", true], ["ID-3", false]]);
+  assert.deepEqual(state.settled, []);
+  // The page may have the push already: then its alert is answered.
+  apply(state, frozen({ type: "settled", id: "ID-3", action: "close", isRead: false }));
+  apply(state, frozen({ type: "settled", id: "ID-3", action: "view", isRead: true }));
+  assert.deepEqual(state.alerts.map(({ push }) => push.id), ["ID-1"]);
+  assert.deepEqual(state.pending.at(-1), { id: "ID-3", action: "close" });
+});
+
+test("the notifications of a closed page are a setting of the device", () => {
+  const state = filled();
+  const [own] = groups(state)[0].rows.filter(({ name }) => name === "device.closed");
+  assert.equal(own.value, "off");
+  apply(state, deviceChange(own, "on"));
+  assert.equal(groups(state)[0].rows.find(({ name }) => name === "device.closed").value, "on");
+});
+
 test("entries and alerts are replaced, never changed in place", () => {
   const state = filled(line(1, alert("One")), line(2, alert("Two")), line(3, alert("Three")));
   const [entries, queued] = [state.entries.map(frozen), state.alerts.map(frozen)];

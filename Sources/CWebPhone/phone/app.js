@@ -6,6 +6,7 @@ import "./view-home.js";
 import "./view-join.js";
 import "./view-message.js";
 import "./view-settings.js";
+import { forget, keep, subscribe } from "./closed.js";
 import { Commands } from "./commands.js";
 import { button, el, View } from "./dom.js";
 import { gateway } from "./gateway.js";
@@ -26,6 +27,9 @@ class Phone extends View {
   isUnreachable = false;
   #isDue = false;
   #shownBadge = null;
+  #keptBadges = "";
+  /** The id of a push that a notification opens when the history has it. */
+  #wanted = null;
 
   get state() { return this.journal.state; }
 
@@ -72,6 +76,7 @@ class Phone extends View {
     this.journal.onchange = (changes) => this.#changed(changes);
     this.presenter = new Presenter(this);
     this.link.onpushes = (pushes) => this.presenter.arrived(pushes);
+    this.link.oncaughtup = () => this.presenter.tidy();
     this.link.onnotice = (words) => this.commands.toast(words);
     this.link.onstatus = (status) => {
       this.status = status;
@@ -79,6 +84,7 @@ class Phone extends View {
         this.link.end();
         this.#join(true);
       } else this.update();
+      if (status.state === "connected" && this.link.isLeader) this.#subscribe();
       this.#wake();
     };
     this.status = { state: "follower" };
@@ -90,8 +96,14 @@ class Phone extends View {
 
   /** Deletes everything that this browser has of its device. */
   async forget() {
+    await forget().catch(() => {});
     await this.journal.erase();
     for (const name of ["drafts", "lastConnected"]) localStorage.removeItem(name);
+  }
+
+  /** Confirms the subscription at the push service, which may have ended, with the state of the device. */
+  #subscribe() {
+    if (this.state.device.closed && globalThis.Notification?.permission === "granted") subscribe(this.state.device).catch(() => {});
   }
 
   async #worker() {
@@ -138,6 +150,10 @@ class Phone extends View {
       place.screen = "message";
       place.selected = Number(name);
       this.#readEntry(place.selected);
+    } else if (screen === "id") {
+      place.screen = "center";
+      this.#wanted = decodeURIComponent(name);
+      this.#openWanted();
     } else if (screen === "center") {
       place.screen = "center";
       Object.assign(place, { q: values.get("q") ?? "", scope: values.get("scope") ?? "all", by: values.get("by") === "day" ? "day" : "app" });
@@ -148,6 +164,14 @@ class Phone extends View {
       place.screen = screen === "why" ? "why" : "home";
     }
     this.update();
+  }
+
+  /** Opens the push of a notification that the worker has shown, as soon as the history has it. */
+  #openWanted() {
+    const entry = this.#wanted && this.state.entries.find(({ push }) => push.id === this.#wanted);
+    if (!entry) return;
+    this.#wanted = null;
+    location.replace(`#/push/${entry.ordinal}`);
   }
 
   go(hash) { location.hash = hash; }
@@ -170,6 +194,8 @@ class Phone extends View {
     this.revision += 1;
     this.link.noteChanges(changes);
     this.presenter.tidy();
+    if (this.link.isLeader && changes.some(({ type }) => type === "device")) this.#subscribe();
+    this.#openWanted();
     this.update();
   }
 
@@ -211,10 +237,27 @@ class Phone extends View {
   #badge(badge, unread) {
     const number = badge || unread;
     document.title = number ? `(${number}) Phone` : "Phone";
+    this.#keepBadges();
     if (badge === this.#shownBadge) return;
     this.#shownBadge = badge;
     if (badge) navigator.setAppBadge?.(badge).catch(() => {});
     else navigator.clearAppBadge?.().catch(() => {});
+  }
+
+  /** Stores the badges of the apps for the worker, which changes them while the page is closed. */
+  #keepBadges() {
+    if (!this.state.device.closed) return;
+    const badges = Object.fromEntries(this.state.apps.map(({ topic, badge }) => [topic, badge]));
+    const text = JSON.stringify(badges);
+    if (text === this.#keptBadges) return;
+    this.#keptBadges = text;
+    keep("badges", badges).catch(() => {});
+  }
+
+  /** Records that the worker has shown and reported the alerts of pushes. */
+  noteShown(ids) {
+    const fresh = this.state.alerts.filter(({ push, isPresented }) => ids.has(push.id) && !isPresented);
+    if (fresh.length) this.journal.append([{ type: "presented", ordinals: fresh.map(({ ordinal }) => ordinal) }]);
   }
 
   /** Records that alerts are on screen, and reports them once. */
@@ -230,7 +273,7 @@ class Phone extends View {
     const due = dueSnoozed(this.state, Date.now());
     if (!due.length || !this.link.isLeader) return;
     await this.journal.append([{ type: "woken", ordinals: due.map(({ ordinal }) => ordinal) }]);
-    await this.presenter.arrived(due.map(({ push }) => ({ ...push, badge: null })));
+    await this.presenter.arrived(due.map(({ push }) => ({ ...push, badge: null })), true);
   }
 
   /** Gives answers; View opens the push or the app. */

@@ -33,6 +33,9 @@ export const gateway = {
   unregister: (topic) => request("DELETE", `/v1/device/apps/${encodeURIComponent(topic)}`),
   assign: (body) => json(request("POST", "/v1/device/preferences", body)),
   acknowledge: (seq, epoch) => request("POST", "/v1/device/acknowledgements", epoch ? { seq, epoch } : { seq }),
+  subscription: () => json(request("GET", "/v1/device/subscription")),
+  subscribe: (body) => request("PUT", "/v1/device/subscription", body),
+  unsubscribe: () => request("DELETE", "/v1/device/subscription"),
   reportAd: (push, text) => request("POST", "/v1/device/ads/reports", { id: push.id, topic: push.topic, text }),
   /** Sends lines `presented` and `answer`; returns the lines of the response. */
   async report(lines) {

@@ -24,11 +24,14 @@ export class Link {
   #status = { state: "connecting" };
   /** True in the tab that has the stream. */
   isLeader = false;
+  /** True if the stream has sent all pushes that were pending. */
+  isCaughtUp = false;
 
   /** Called with a status: {state: connecting, connected, disconnected, refused}, and with pushes that arrived. */
   onstatus = () => {};
   onpushes = () => {};
   onnotice = () => {};
+  oncaughtup = () => {};
 
   constructor(journal) {
     this.#journal = journal;
@@ -156,9 +159,14 @@ export class Link {
     const pushes = changes.filter((change) => change.type === "received").map((change) => change.push);
     if (pushes.length) this.onpushes(pushes);
     this.#acknowledge();
+    if (lines.some(({ line }) => line.type === "caught-up")) {
+      this.isCaughtUp = true;
+      this.oncaughtup();
+    }
   }
 
   #welcome() {
+    this.isCaughtUp = false;
     this.#backoff.reset();
     this.#acknowledged = 0;
     this.#note({ state: "connected" });

@@ -3,6 +3,9 @@
 import { answer, buttons } from "./alerts.js";
 import { plain } from "./words.js";
 
+/** The name under which a push and its replacements are shown, by a page or by the worker. */
+const tag = (push) => (push.collapse ? `${push.topic}/${push.collapse}` : push.id);
+
 /**
  * Returns the title and the options of an alert's notification.
  *
@@ -18,8 +21,8 @@ export function notice(alert, most) {
   return {
     title: plain(title || push.app.name),
     options: {
-      body: plain([subtitle, body].filter(Boolean).join("\n")), tag: String(ordinal), icon: "/phone/icon.svg", silent: true,
-      timestamp: push.received, data: { ordinal, answers },
+      body: plain([subtitle, body].filter(Boolean).join("\n")), tag: tag(push), icon: "/phone/icon.svg", silent: true,
+      timestamp: push.received, data: { ordinal, id: push.id, answers },
       actions: offered.map((one) => ({ action: one.id, title: plain(one.title) })),
     },
   };

@@ -94,6 +94,9 @@ export function groups(state) {
       help: "How loud sounds are here. A sender can only lower it." },
     { name: "device.notices", title: "Notifications While Hidden", kind: "switch", value: device.notices ? "on" : "off",
       values: ["off", "on"], help: "Alerts outside of this page while it is hidden. The browser asks for permission." },
+    { name: "device.closed", title: "Notifications While Closed", kind: "switch", value: device.closed ? "on" : "off",
+      values: ["off", "on"],
+      help: "Alerts while this page is closed, encrypted, through the push service of the browser. It sees their sizes and times only." },
   ].map((one) => ({ ...one, id: rowID(one.name), app: null, category: null, hint: "" }));
   const apps = state.apps.map((app) => {
     const values = preferences.apps?.[app.topic] ?? {};
@@ -127,6 +130,7 @@ export function deviceChange(row, value) {
     case "device.silent": return { type: "device", isSilent: value === "on" };
     case "device.focus": return { type: "device", focus: value === "off" ? "" : value };
     case "device.volume": return { type: "device", volume: Number(value) };
+    case "device.closed": return { type: "device", closed: value === "on" };
     default: return { type: "device", notices: value === "on" };
   }
 }

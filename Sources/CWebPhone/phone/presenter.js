@@ -1,5 +1,6 @@
 // Presents pushes that arrive: their sounds, and while no page is visible, notifications outside of it.
 
+import { claim } from "./closed.js";
 import { notice } from "./notices.js";
 import { play } from "./sound.js";
 import { headline } from "./state.js";
@@ -25,9 +26,15 @@ export class Presenter {
     navigator.locks.request(visibleLock, { mode: "shared" }, () => isHidden);
   }
 
-  /** Presents new pushes, in the tab that received them, and reports it. */
-  async arrived(pushes) {
+  /**
+   * Presents new pushes, in the tab that received them, and reports it. Those that the worker has shown while the page was
+   * closed are presented already; with `isAgain` they are shown again.
+   */
+  async arrived(all, isAgain = false) {
     const { state, link, live } = this.#phone;
+    const shown = state.device.closed && !isAgain ? await claim(all.map(({ id }) => id)).catch(() => new Set()) : new Set();
+    if (shown.size) this.#phone.noteShown(shown);
+    const pushes = all.filter(({ id }) => !shown.has(id));
     const last = pushes.findLast((push) => push.center);
     if (last) live.textContent = `${plain(last.app.name)}: ${plain(headline(last))}`;
     const rank = ({ level }) => ranks.indexOf(level);
@@ -40,7 +47,7 @@ export class Presenter {
     await this.#notify(new Set(pushes.map(({ id }) => id)));
   }
 
-  /** True if notifications are turned on here and permitted by the browser. */
+  /** True if notifications of a hidden page are turned on here and permitted by the browser. */
   get #isPermitted() { return this.#phone.state.device.notices && globalThis.Notification?.permission === "granted"; }
 
   /** Shows the alerts of pushes outside of the page, if no page of the browser is visible. */
@@ -62,12 +69,17 @@ export class Presenter {
     await this.tidy();
   }
 
-  /** Closes the notifications of alerts that are no longer queued. Another tab than the one that shows them may lag behind. */
+  /**
+   * Closes the notifications of alerts that are no longer queued. Another tab than the one that shows them may lag behind. A push
+   * that the worker has shown may still be pending until the stream has caught up.
+   */
   async tidy() {
-    if (!this.#phone.link.isLeader || !this.#isPermitted) return;
+    const { state, link } = this.#phone;
+    if (!link.isLeader || !(this.#isPermitted || state.device.closed)) return;
     const registration = await navigator.serviceWorker?.getRegistration("/phone");
     const shown = (await registration?.getNotifications()) ?? [];
-    const queued = new Set(this.#phone.state.alerts.map(({ ordinal }) => ordinal));
-    for (const one of shown) if (!queued.has(one.data?.ordinal)) one.close();
+    const queued = new Set(this.#phone.state.alerts.map(({ push }) => push.id));
+    const isKnown = ({ data }) => link.isCaughtUp || this.#phone.state.entries.some(({ push }) => push.id === data?.id);
+    for (const one of shown) if (!queued.has(one.data?.id) && isKnown(one)) one.close();
   }
 }

@@ -16,9 +16,10 @@ export function newState() {
     alerts: [], // {ordinal, push, isPresented}, oldest first; the first is on screen
     snoozed: [], // {ordinal, push, until}: alerts that are shown again at a time, in milliseconds since 1970
     cursor: 0, epoch: null, isRenumbered: false, nextOrdinal: 1,
+    settled: [], // {id, isRead}: pushes that were answered before they are in the history
     pending: [], // {id, action}: answers that the gateway has not confirmed
     dropped: 0, preferences: {},
-    device: { name: "", isSilent: false, focus: "", volume: 100, notices: false },
+    device: { name: "", isSilent: false, focus: "", volume: 100, notices: false, closed: false },
   };
 }
 
@@ -161,6 +162,15 @@ const appliers = {
     if (isRead) markRead(state, gone);
     state.pending = [...state.pending, ...taken.map(({ id, action }) => ({ id, action }))].slice(-limits.pending);
   },
+  // An answer on a notification that the worker has shown while the page was closed.
+  settled(state, { id, action, isRead }) {
+    const alert = state.alerts.find(({ push }) => push.id === id);
+    if (alert) return appliers.answered(state, { answers: [{ ordinal: alert.ordinal, id, action }], isRead });
+    if (state.entries.some(({ push }) => push.id === id) || state.settled.some((one) => one.id === id)) return undefined;
+    state.settled = [...state.settled, { id, isRead }].slice(-limits.alerts);
+    state.pending = [...state.pending, { id, action }].slice(-limits.pending);
+    return undefined;
+  },
   // An entry without a queued alert gets one at that time.
   snoozed(state, { ordinals, until }) {
     for (const ordinal of ordinals) {
@@ -250,9 +260,11 @@ function receive(state, { push }) {
   }
   if (replaced.size) state.entries = state.entries.filter((entry) => !replaced.has(entry.ordinal));
   forget(state, "snoozed", (alert) => replaced.has(alert.ordinal));
-  state.entries.push({ ordinal, push, isRead: false, answer: null });
+  const settled = state.settled.find(({ id }) => id === push.id);
+  forget(state, "settled", (one) => one === settled);
+  state.entries.push({ ordinal, push, isRead: settled?.isRead ?? false, answer: null });
   if (state.entries.length > limits.entries) state.entries.splice(0, state.entries.length - limits.entries);
-  queue(state, { ordinal, push, isPresented: false }, replaced);
+  queue(state, { ordinal, push: settled ? { ...push, alert: null } : push, isPresented: false }, replaced);
 }
 
 /** Appends an alert to the queue, or puts it at the position of the alert that it replaces. */

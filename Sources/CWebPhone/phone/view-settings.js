@@ -1,11 +1,15 @@
 // The settings: grouped rows, each of which takes effect at once and can be undone.
 
+import { subscribe, unsubscribe } from "./closed.js";
 import { button, el, icon, said, View } from "./dom.js";
 import { drafts } from "./drafts.js";
 import { gateway } from "./gateway.js";
 import { assignment, caption, deviceChange, groups, override } from "./preferences.js";
 import { limits } from "./state.js";
 import { plain } from "./words.js";
+
+/** The settings for which the browser asks for its permission. */
+const notifying = ["device.notices", "device.closed"];
 
 const refused = "The browser does not permit notifications of this page";
 
@@ -51,7 +55,7 @@ class Settings extends View {
 
   #row(row) {
     const help = `help/${row.id}`;
-    const isRefused = row.name === "device.notices" && row.value === "on" && globalThis.Notification?.permission !== "granted";
+    const isRefused = notifying.includes(row.name) && row.value === "on" && globalThis.Notification?.permission !== "granted";
     const error = this.#sent.get(row.id)?.error;
     const reason = isRefused ? refused : override(row, this.phone.state);
     return el("div.setting", {}, el("label", { for: row.id }, said("span", plain(row.title))), this.#control(row, help),
@@ -113,6 +117,7 @@ class Settings extends View {
     const wasRefused = this.#sent.get(row.id)?.error !== undefined;
     this.#sent.set(row.id, { value });
     const change = async (wanted) => {
+      if (row.name === "device.closed") await (wanted === "on" ? subscribe(this.phone.state.device) : unsubscribe());
       if (row.name.startsWith("device.")) return this.phone.set(deviceChange(row, wanted));
       await gateway.assign(assignment(row, wanted));
       drafts.delete(row.id);
@@ -120,7 +125,7 @@ class Settings extends View {
     };
     try {
       // The browser asks only after a click or a key.
-      if (row.name === "device.notices" && value === "on" && (await globalThis.Notification?.requestPermission()) !== "granted") {
+      if (notifying.includes(row.name) && value === "on" && (await globalThis.Notification?.requestPermission()) !== "granted") {
         throw new Error(`${refused}: permit them in its settings.`);
       }
       await change(value);

@@ -1,9 +1,10 @@
-// The worker of the page: the page opens without a network, and a notification opens its push.
+// The worker of the page: the page opens without a network, a notification opens its push, and a message of the browser's push
+// service is shown while the page is closed.
 
 // The gateway puts the version of all files before this text: it changes with each of them, and the browser compares the worker.
 const cache = `pushgateway-phone-${typeof version === "string" ? version : ""}`;
 const files = [
-  "/phone", "app.js", "alerts.js", "center.js", "commands.js", "dom.js", "drafts.js", "gateway.js", "icon.svg", "journal.js", "keys.js",
+  "/phone", "app.js", "alerts.js", "center.js", "closed.js", "commands.js", "dom.js", "drafts.js", "gateway.js", "icon.svg", "journal.js", "keys.js",
   "lines.js", "link.js", "manifest.webmanifest", "notices.js", "preferences.js", "presenter.js", "sound.js", "state.js", "style.css", "undo.js",
   "view-alert.js", "view-center.js", "view-home.js", "view-join.js", "view-message.js", "view-settings.js", "words.js",
 ].map((name) => (name.startsWith("/") ? name : `/phone/${name}`));
@@ -31,14 +32,16 @@ addEventListener("notificationclick", (event) => event.waitUntil(answerNotice(ev
 
 /** Gives the answer of a button, or of a click on the notification, which also opens its push. A question stays open then. */
 async function answerNotice(notification, action) {
-  const { ordinal, answers = {} } = notification.data ?? {};
+  const { ordinal, id, answers = {} } = notification.data ?? {};
   const change = answers[action];
   notification.close();
   // The page that is opened has the answer. If the history can't be written, the gateway still gets it, and the page opens.
   if (change) await record(change).catch(() => {});
   // Without a network, and if no page is open, the next visit reports the answer.
   const reported = change ? report(change).catch(() => {}) : undefined;
-  if (!action || action === "view") await show(change ? `#/push/${ordinal}` : "");
+  // A push that the worker has shown gets its place when the page has it.
+  const place = ordinal ? `#/push/${ordinal}` : `#/id/${encodeURIComponent(id)}`;
+  if (!action || action === "view") await show(change ? place : "");
   await reported;
 }
 
@@ -69,7 +72,142 @@ const record = (change) => new Promise((resolve, reject) => {
   };
 });
 
-const report = ({ answers }) => fetch("/v1/device/reports", {
-  method: "POST", headers: { "content-type": "application/json" },
-  body: answers.map(({ id, action }) => JSON.stringify({ type: "answer", id, action })).join("\n"),
+const send = (lines) => fetch("/v1/device/reports", {
+  method: "POST", headers: { "content-type": "application/json" }, body: lines.map((line) => JSON.stringify(line)).join("\n"),
 });
+
+/** Reports an answer: to alerts of the history, or to a push that only the worker has. */
+const report = (change) => send((change.answers ?? [change]).map(({ id, action }) => ({ type: "answer", id, action })));
+
+// Messages of the push service
+
+addEventListener("push", (event) => event.waitUntil(arrived(event.data)));
+
+/** Shows a push, unless a page has it, or closes the notification of a retracted one. */
+async function arrived(data) {
+  const message = read(data);
+  if (!message) return;
+  // The database decides for the worker and the pages; without it a push is shown rather than lost.
+  const isFirst = await claim(message.id).catch(() => true);
+  if (message.type === "retract") return closeNotice(message.id);
+  if (message.type !== "push" || !isFirst) return undefined;
+  const { badge, alert } = message.presentation;
+  const parts = [];
+  if (Number.isSafeInteger(badge) && badge >= 0 && await setBadge(message.topic, badge).catch(() => false)) parts.push("badge");
+  if (alert) {
+    const { title, options } = notice(message, Notification.maxActions ?? 0);
+    await self.registration.showNotification(title, options);
+    parts.push("alert");
+  }
+  if (parts.length) await send([{ type: "presented", id: message.id, parts }]).catch(() => {});
+  return undefined;
+}
+
+/** Returns a message with the members that are used; null for anything else. */
+function read(data) {
+  try {
+    const { type, id, topic, app, received, collapse, presentation } = data.json();
+    if (typeof type !== "string" || typeof id !== "string") return null;
+    return {
+      type, id, topic: text(topic), name: text(app?.name), received: Date.parse(received), collapse: text(collapse),
+      presentation: presentation ?? {},
+    };
+  } catch {
+    return null;
+  }
+}
+
+const text = (value) => (typeof value === "string" ? value : "");
+
+/** The same as `plain` of words.js: a worker imports no modules in every browser. */
+const hidden = new RegExp([
+  /(\u{1f3f4}[\u{e0020}-\u{e007f}]{1,8})/u,
+  /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ufff9-\ufffb]/u,
+  /(?![\u200c\u200d\ufe0e\ufe0f])\p{DI}/u,
+].map(({ source }) => source).join("|"), "gu");
+const plain = (value) => text(value).replace(hidden, "$1").replace(/(\p{M}{15})\p{M}+/gu, "$1");
+
+/** Returns the title and the options of a push's notification, as notices.js does for an alert of the history. */
+function notice({ id, topic, name, received, collapse, presentation: { alert, sound } }, most) {
+  const actions = (Array.isArray(alert.actions) ? alert.actions : []).filter((one) => typeof one?.id === "string").slice(0, 4);
+  const titles = (Array.isArray(alert.buttons) ? alert.buttons : []).map(plain);
+  const buttons = titles.length === 1 ? [{ id: "ok", title: titles[0] || "OK" }]
+    : [{ id: "close", title: titles[0] || "Close" }, { id: "view", title: titles[1] || "View" }];
+  const offered = (actions.length ? actions : buttons).slice(0, most);
+  const settled = (action) => ({ type: "settled", id, action, isRead: true });
+  const answers = Object.fromEntries(offered.map((one) => [one.id, settled(one.id)]));
+  // A click answers no question.
+  if (!actions.length) answers[""] = settled(buttons.at(-1).id);
+  return {
+    title: plain(alert.title) || plain(name) || plain(topic),
+    options: {
+      body: [plain(alert.subtitle), plain(alert.body)].filter(Boolean).join("\n"), tag: collapse ? `${topic}/${collapse}` : id,
+      icon: "/phone/icon.svg", silent: typeof sound !== "string", renotify: typeof sound === "string",
+      timestamp: received || Date.now(), data: { id, answers },
+      actions: offered.map((one) => ({ action: one.id, title: plain(one.title) || one.id })),
+    },
+  };
+}
+
+async function closeNotice(id) {
+  for (const one of await self.registration.getNotifications()) if (one.data?.id === id) one.close();
+}
+
+/** Runs a transaction of the database that the page has, too (closed.js). */
+const change = (name, body) => new Promise((resolve, reject) => {
+  const request = indexedDB.open("phone-shown", 1);
+  request.onupgradeneeded = () => {
+    request.result.createObjectStore("pushes", { keyPath: "id" });
+    request.result.createObjectStore("state");
+  };
+  request.onerror = () => reject(request.error);
+  request.onsuccess = () => {
+    const transaction = request.result.transaction(name, "readwrite");
+    let result;
+    body(transaction.objectStore(name), (value) => { result = value; });
+    transaction.onabort = () => reject(transaction.error);
+    transaction.oncomplete = () => {
+      request.result.close();
+      resolve(result);
+    };
+  };
+});
+
+/** Claims a push for the worker. Returns false if the worker or a page has it already. */
+const claim = (id) => change("pushes", (store, end) => {
+  store.get(id).onsuccess = ({ target }) => {
+    end(!target.result);
+    if (!target.result) store.put({ id, at: Date.now(), by: "worker" });
+  };
+});
+
+/** Shows the sum of the badges on the icon, with a new one of an app. */
+async function setBadge(topic, badge) {
+  if (!navigator.setAppBadge) return false;
+  const sum = await change("state", (store, end) => {
+    store.get("badges").onsuccess = ({ target }) => {
+      const badges = { ...target.result, [topic]: badge };
+      store.put(badges, "badges");
+      end(Object.values(badges).reduce((all, one) => all + one, 0));
+    };
+  });
+  await navigator.setAppBadge(sum);
+  return true;
+}
+
+// The push service has replaced the subscription: the gateway needs the new one.
+addEventListener("pushsubscriptionchange", (event) => event.waitUntil(renew(event)));
+
+async function renew({ oldSubscription, newSubscription }) {
+  const key = oldSubscription?.options.applicationServerKey;
+  if (!newSubscription && !key) return;
+  const options = { userVisibleOnly: true, applicationServerKey: key };
+  const subscription = newSubscription ?? (await self.registration.pushManager.subscribe(options));
+  const stored = (store, end) => { store.get("device").onsuccess = ({ target }) => end(target.result); };
+  const device = await change("state", stored).catch(() => ({}));
+  const { endpoint, keys } = subscription.toJSON();
+  await fetch("/v1/device/subscription", {
+    method: "PUT", headers: { "content-type": "application/json" },
+    body: JSON.stringify({ endpoint, keys: { p256dh: keys.p256dh, auth: keys.auth }, ...device }),
+  });
+}

@@ -170,9 +170,22 @@ extension LoggedEvent {
       Row(
         .warning, "The delivery log removed events before an event target accepted them.",
         "Correct the server of the target, or raise `log_retention_days` and `log_max_size`.", key: "target")
+    case .pushServiceFailing:
+      Row(
+        .warning, "A push service of a browser does not accept messages about closed pages; they are sent again.",
+        "Check the way to the internet from this machine, and the setting `push_services`.", key: "service")
+    case .pushServiceRefuses:
+      Row(
+        .warning, "A push service refused a message to a closed page; the device gets no more until it subscribes.",
+        "Check the setting `push_contact` and the clock, then turn the switch in the page's settings off and on.",
+        key: "device")
     case .stateFolderNarrowed:
       Row(.notice, "The state folder was accessible to other users: access is now limited to its user.")
     case .eventsLoggedAgain: Row(.notice, "The delivery log can be written again.")
+    case .pushSubscriptionEnded:
+      Row(
+        .notice, "The subscription of a browser has ended at its push service; its open page subscribes again.",
+        key: "device")
     case .eventTargetBack: Row(.notice, "An event target accepts events again.", key: "target")
     case .gatewayBack:
       Row(.notice, "The gateway reaches a broker again, or no other gateway does: it accepts devices again.")

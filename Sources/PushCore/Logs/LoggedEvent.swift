@@ -53,10 +53,13 @@ package enum LoggedEvent: String, Sendable, CaseIterable {
   case eventTargetFailing = "event-target-failing"
   case eventTargetDisabled = "event-target-disabled"
   case eventsSkipped = "events-skipped"
+  case pushServiceFailing = "push-service-failing"
+  case pushServiceRefuses = "push-service-refuses"
   // Notices: actions of users and operators, and problems that have ended.
   case stateFolderNarrowed = "state-folder-narrowed"
   case eventsLoggedAgain = "events-logged-again"
   case eventTargetBack = "event-target-back"
+  case pushSubscriptionEnded = "push-subscription-ended"
   case diskEnough = "disk-enough"
   case gatewayBack = "gateway-back"
   case backupMade = "backup-made"

@@ -31,6 +31,10 @@ final class GatewayParts: Sendable {
   let schedule: Schedule
   /// The senders of events to event targets.
   let events: EventSenders
+  /// The messages to closed pages of devices in browsers.
+  let pages: ClosedPages
+  /// The router of the backend, which also passes on the pushes for closed pages.
+  let router: any PushRouter
   /// The open streams by channel.
   let liveChannels: LiveChannels
   let groupPushes = GroupPushQueue()
@@ -65,7 +69,6 @@ final class GatewayParts: Sendable {
 
   var registrations: any Registrations { backend.registrations }
   var mailbox: any Mailbox { backend.mailbox }
-  var router: any PushRouter { backend.router }
 
   /// Builds the parts; reads the stored data.
   ///
@@ -77,7 +80,7 @@ final class GatewayParts: Sendable {
     _ configuration: Configuration, backend: GatewayBackend, store: SQLiteStore, log: DeliveryLog, clock: WallClock,
     logger: Logger, meter: GatewayMeter = GatewayMeter(), notices: [HealthProblem] = []
   ) throws {
-    let (registrations, mailbox, router) = (backend.registrations, backend.mailbox, backend.router)
+    let (registrations, mailbox) = (backend.registrations, backend.mailbox)
     self.backend = backend
     self.log = log
     self.clock = clock
@@ -96,6 +99,11 @@ final class GatewayParts: Sendable {
       try AdministratorTokens(store: store), isOn: configuration.isRemotelyAdministered)
     messages = MessageAccess(try MessageSenders(store: store))
     endpoints = try WebPushEndpoints(store: store)
+    pages = ClosedPages(
+      configuration, try PushSubscriptions(store: store), backend: backend, retractions: retractions,
+      conditions: conditions, clock: clock, logger: logger)
+    let router = ClosedPageRouter(backend.router, pages)
+    self.router = router
     let scheduled = try ScheduledPushes(store: store)
     schedule = Schedule(
       DeliverScheduled(
@@ -126,9 +134,9 @@ final class GatewayParts: Sendable {
       log: log, router: router, clock: clock, cluster: backend.cluster)
     devices = Devices(
       registrations: registrations, mailbox: mailbox, held: held, schedule: schedule, channels: channels,
-      groups: groups, answers: answers, retractions: retractions, endpoints: endpoints, conditions: conditions,
-      histories: histories,
-      summaries: summaries, logQueries: logQueries, router: router, clock: clock, policy: configuration.enrollment)
+      groups: groups, answers: answers, retractions: retractions, endpoints: endpoints, pages: pages,
+      conditions: conditions, histories: histories, summaries: summaries, logQueries: logQueries, router: router,
+      clock: clock, policy: configuration.enrollment)
     broadcasts = Broadcasts(
       registrations: registrations, channels: channels, devices: devices, router: router, clock: clock)
     apps = Apps(
@@ -138,8 +146,8 @@ final class GatewayParts: Sendable {
     clusterPresence = ClusterPresence(
       router: router, conditions: conditions, liveChannels: liveChannels, mailbox: mailbox, cluster: backend.cluster)
     healthCheck = HealthCheck(
-      backend: backend, log: log, schedule: schedule, events: events, lifecycle: lifecycle, housekeeping: housekeeping,
-      notices: notices)
+      backend: backend, log: log, schedule: schedule, events: events, pages: pages, lifecycle: lifecycle,
+      housekeeping: housekeeping, notices: notices)
   }
 
   /// Connects the parts with each other, and with the other gateways of a cluster.
@@ -232,6 +240,7 @@ final class GatewayParts: Sendable {
   /// Writes the pending changes of all parts to disk.
   func settle() async {
     events.stop()
+    await pages.stop()
     await schedule.stop()
     await held.settle()
     await channels.settle()
@@ -246,5 +255,31 @@ final class GatewayParts: Sendable {
   func close() {
     backend.close()
     log.close()
+  }
+}
+
+extension ClosedPages {
+  /// - Parameter subscriptions: the subscriptions of the gateway's own database.
+  convenience init(
+    _ configuration: Configuration, _ subscriptions: PushSubscriptions, backend: GatewayBackend,
+    retractions: Retractions, conditions: DeviceConditions, clock: WallClock, logger: Logger
+  ) {
+    let (services, folder) = (configuration.pushServices, StateFolder(configuration.state))
+    self.init(
+      Parts(
+        subscriptions: subscriptions, registrations: backend.registrations, retractions: retractions,
+        conditions: conditions, clock: clock, logger: logger, services: services, contact: configuration.pushContact,
+        pending: { device, seq in
+          try await backend.becomeCurrent()
+          let pending = try await backend.mailbox.pending(for: device, after: seq - 1, limit: 1)
+          return pending.entries.first.flatMap { $0.seq == seq ? $0.push : nil }
+        },
+        streams: { backend.router.count(of: $0) },
+        post: { [trust = EventTrust()] request in
+          guard request.url.isSecure else { return try await request.answer(nil) }
+          // A push service on this machine can have a certificate of the gateway's own CA.
+          let authority = services == .all ? String(decoding: folder.trustBundle, as: UTF8.self) : ""
+          return try await request.answer(try await trust.context(authority))
+        }))
   }
 }

@@ -65,6 +65,9 @@ package struct Configuration: Sendable {
   var httpListen = HTTPListen.automatic
   /// The clients that get the device in a browser.
   var web = WebSetting.loopback
+  /// The push services of browsers that may be reached, and the operator's address for them; nil for the page's origin.
+  var pushServices = PushServicesSetting.public
+  var pushContact: String?
   /// A file with the secret for metrics; nil to serve metrics to this machine only.
   var metricsTokenFile: String?
   var provider = ProviderSettings()
@@ -253,6 +256,15 @@ extension Configuration: SettingHolder {
       The device in a browser, at /phone: for all clients over https (on), for this machine, also over http at http_listen \
       (loopback), or off.
       """),
+    Setting(
+      "push_services", \.pushServices, .oneOf([.public, .all, .off]),
+      """
+      Push services of browsers, for devices whose page is closed: those with a public address over https (public), also those \
+      on this machine and in private networks (all), or none (off).
+      """),
+    Setting(
+      "push_contact", \.pushContact, .orNone(.contact), default: "none: the address of the page",
+      "mailto:ADDRESS or https://…: the operator's address for push services, which they see with each message."),
     Setting(
       MetricsToken.setting, \.metricsTokenFile, .orNone(.file("a file with one line, mode 600")),
       "File with the secret for reading /metrics from other machines; none: /metrics is limited to this machine."),

@@ -20,6 +20,7 @@ struct DeviceAPI: Sendable {
   let pushes: Pushes
   let broadcasts: Broadcasts
   let endpoints: WebPushEndpoints
+  let pages: ClosedPages
   let logQueries: LogQueries
   let lists: ListsAPI
   let clock: WallClock

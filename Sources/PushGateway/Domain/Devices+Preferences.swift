@@ -102,6 +102,7 @@ extension Devices {
     switch change {
     case .preferences(let person, let preferences): announce(preferences, of: person)
     case .revokedDevices(let devices):
+      pages.forget(devices)
       for device in devices {
         router.notify(device, .revoked)
         conditions.forget(device)

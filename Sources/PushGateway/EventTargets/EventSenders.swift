@@ -121,7 +121,7 @@ final class EventSenders: Sendable {
 
 /// The certificates that the system and the targets trust. They are read again after some minutes, so that a renewal needs
 /// no restart.
-private final class EventTrust: Sendable {
+final class EventTrust: Sendable {
   private let known = Mutex<[String: (context: TLSContext, until: ContinuousClock.Instant)]>([:])
 
   private static let time = Duration.seconds(600)

@@ -7,6 +7,7 @@ struct HealthCheck: Sendable {
   let log: DeliveryLog
   let schedule: Schedule
   let events: EventSenders
+  let pages: ClosedPages
   let lifecycle: Lifecycle
   let housekeeping: Housekeeping
   /// The permanent properties of the gateway that its clients should know.
@@ -33,7 +34,7 @@ struct HealthCheck: Sendable {
     Health(
       durability: backend.durability,
       problems: backend.problems() + [log.problem, schedule.problem].compactMap(\.self),
-      warnings: housekeeping.warnings + events.warnings + notices)
+      warnings: housekeeping.warnings + events.warnings + pages.warnings + notices)
   }
 }
 

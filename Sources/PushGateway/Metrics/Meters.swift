@@ -9,6 +9,7 @@ struct Meters: Sendable {
   let held: DeferredPushes
   let schedule: Schedule
   let events: EventSenders
+  let pages: ClosedPages
   let budgets: DeviceRateLimiter
   let healthCheck: HealthCheck
   /// The counters of the gateway, and of its event loops.

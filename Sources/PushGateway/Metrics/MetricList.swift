@@ -1,3 +1,4 @@
 extension Metric {
-  static let all = pushes + eventTargets + stages + mailbox + connections + limits + loops + files + process
+  static let all =
+    pushes + eventTargets + closedPages + stages + mailbox + connections + limits + loops + files + process
 }

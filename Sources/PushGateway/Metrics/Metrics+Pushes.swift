@@ -50,6 +50,26 @@ extension Metric {
       real: { $0.events.lag }),
   ]
 
+  /// The metrics of messages to closed pages.
+  static let closedPages: [Metric] = [
+    Metric(
+      "pushgateway_push_service_requests", .counter, by: "result", ["accepted", "failed", "gone", "refused"],
+      "Requests to push services of browsers, about closed pages.",
+      totals: { meters in
+        let meter = meters.pages.meter
+        return [meter.accepted.total, meter.failed.total, meter.gone.total, meter.refused.total]
+      }),
+    Metric(
+      "pushgateway_push_service_dropped", .counter,
+      "Messages to closed pages that were dropped because their device had too many.", total: { $0.pages.dropped }),
+    Metric(
+      "pushgateway_push_service_queue", .gauge, "Messages to closed pages that are queued.",
+      total: { UInt64($0.pages.queued) }),
+    Metric(
+      "pushgateway_push_subscriptions", .gauge, "Subscriptions of browsers at push services.",
+      total: { UInt64($0.pages.parts.subscriptions.count) }),
+  ]
+
   /// The durations of the stages of a push.
   static let stages: [Metric] = [
     Metric(

@@ -97,5 +97,25 @@ enum SenderTables {
           );
           """)
     }
+    migrator.registerMigration("push subscriptions") { db in
+      try db.execute(
+        sql: """
+          -- The subscriptions of browsers at their push services, by which closed pages are reached.
+          CREATE TABLE push_subscription (
+            device INTEGER PRIMARY KEY,
+            endpoint TEXT NOT NULL,
+            key BLOB NOT NULL,             -- of the browser, a point of P-256
+            secret BLOB NOT NULL,          -- authenticates messages to the browser
+            origin TEXT NOT NULL,          -- of the page
+            quiet INTEGER NOT NULL,        -- 1: the browser permits messages that show nothing
+            silent INTEGER NOT NULL,       -- 1: the device is silent
+            focus TEXT,                    -- the active Focus of the device; NULL: none
+            created INTEGER NOT NULL,      -- milliseconds since 1970
+            refused INTEGER                -- the status with which the push service refused; NULL while it is in use
+          );
+          -- The private key that identifies the gateway to push services. Subscriptions are bound to it.
+          CREATE TABLE push_service_key (number INTEGER PRIMARY KEY, key TEXT NOT NULL);
+          """)
+    }
   }
 }

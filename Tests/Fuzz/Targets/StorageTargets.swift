@@ -123,12 +123,30 @@ final class DamagedDatabase {
     "event_target VALUES ('shop', 'https://a.example/', '[1]', '[\"accepted\"]', 'whsec_AA==', NULL, NULL, NULL, "
       + "1700000000000, NULL), ('all', 'http://127.0.0.1/', NULL, NULL, 'whsec_AA==', 'whsec_AQ==', 1700000000000, 'PEM', "
       + "1700000000000, 1700000000000)",
+    "push_subscription VALUES (1, 'https://push.example/1', \(publicPoint), zeroblob(16), 'https://a.example', 0, 0, NULL, "
+      + "1700000000000, NULL), (2, 'https://push.example/2', \(publicPoint), zeroblob(16), 'http://localhost', 1, 1, 'work', "
+      + "1700000000000, 403)",
+    "push_service_key VALUES (1, '\(privateKey)'), (2, '\(privateKey)')",
     "retraction VALUES (1, 1, 1, zeroblob(20), 1700000000000), (2, 2, NULL, randomblob(20), 1700000000000)",
   ]
 
   private static let publicKey = """
     x'3059301306072a8648ce3d020106082a8648ce3d03010703420004cbc13db152b0e373912c1d8fc41bde48d8e01db006a8388865cdba2ee71\
     8fb1333e31b7adbee2c181ba6f2afa383f91fb7edcc3a62746f93cc63200e62dfc6f0'
+    """
+
+  /// The same key as a point.
+  private static let publicPoint = """
+    x'04cbc13db152b0e373912c1d8fc41bde48d8e01db006a8388865cdba2ee718fb1333e31b7adbee2c181ba6f2afa383f91fb7edcc3a62746f93\
+    cc63200e62dfc6f0'
+    """
+
+  private static let privateKey = """
+    -----BEGIN PRIVATE KEY-----
+    MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQg+LK+GZu2E4MT8pxF
+    wEx/JWj+T8Zd08terEYAFLsCzTWhRANCAASyi/hKC6TXe7/crHdOaapHbTDSakMV
+    smwqzCkrYsE9fypgBpXi7qWt1Uh7Kk1MB7n3aho22HQHYwJK0FWgCsMi
+    -----END PRIVATE KEY-----
     """
 
   /// Applies changes of another gateway, reads every row, and rolls back.

@@ -97,6 +97,13 @@ import Testing
         1700000000000)
       """
     },
+    Table(name: "push_subscription", first: "device = 1") {
+      """
+      (\($0), 'https://push.example/\($0)', \(publicPoint), \(blob($0, size: 16)), 'https://a.example', 1, 0, 'work',
+        1700000000000, 403)
+      """
+    },
+    Table(name: "push_service_key", first: "number = 1") { "(\($0), '\(privateKey)')" },
     Table(name: "person_group", first: "id = 1") { "(\($0), 'g\($0)')" },
     Table(name: "group_member", first: "id = 1") { "(\($0), \($0), 1)" },
     Table(name: "group_token", first: "token = \(blob(1, size: 32))") {
@@ -287,6 +294,15 @@ private let publicKey = """
 private let publicPoint = """
   x'04cbc13db152b0e373912c1d8fc41bde48d8e01db006a8388865cdba2ee718fb1333e31b7adbee2c181ba6f2afa383f91fb7edcc3a62746f93\
   cc63200e62dfc6f0'
+  """
+
+/// A private key.
+private let privateKey = """
+  -----BEGIN PRIVATE KEY-----
+  MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQg+LK+GZu2E4MT8pxF
+  wEx/JWj+T8Zd08terEYAFLsCzTWhRANCAASyi/hKC6TXe7/crHdOaapHbTDSakMV
+  smwqzCkrYsE9fypgBpXi7qWt1Uh7Kk1MB7n3aho22HQHYwJK0FWgCsMi
+  -----END PRIVATE KEY-----
   """
 
 /// Returns an identifier of ten characters.

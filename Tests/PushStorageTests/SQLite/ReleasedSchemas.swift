@@ -311,6 +311,19 @@ enum ReleasedSchemas {
           'shop', 'https://shop.example/events', '[1]', NULL, 'whsec_AA==', NULL, NULL, NULL, 1700000000000, NULL
         );
         """),
+    Step(
+      migration: "push subscriptions",
+      dump: """
+        CREATE TABLE push_subscription (
+          device INTEGER PRIMARY KEY, endpoint TEXT NOT NULL, key BLOB NOT NULL, secret BLOB NOT NULL,
+          origin TEXT NOT NULL, quiet INTEGER NOT NULL, silent INTEGER NOT NULL, focus TEXT, created INTEGER NOT NULL,
+          refused INTEGER
+        );
+        CREATE TABLE push_service_key (number INTEGER PRIMARY KEY, key TEXT NOT NULL);
+        INSERT INTO push_subscription VALUES
+          (1, 'https://push.example/1', zeroblob(65), zeroblob(16), 'https://a.example', 0, 0, NULL, 1700000000000, NULL);
+        INSERT INTO push_service_key VALUES (1, 'PEM');
+        """),
   ]
 
   /// Version 0.1.0, with a row in every table.

@@ -335,6 +335,10 @@ private struct RepairTable {
     case "retraction": isID(3)
     case "web_push_endpoint":
       values[5] == .null || values[5].blob.map { (try? ES256Key(publicPoint: $0)) != nil } ?? false
+    case "push_subscription":
+      values[2].blob.map { (try? ES256Key(publicPoint: $0)) != nil } ?? false
+        && values[3].blob?.count == WebPushEncryption.secretSize
+    case "push_service_key": values[1].text.map { (try? ES256Key(privatePEM: Array($0.utf8))) != nil } ?? false
     case "mailbox_state":
       // A gap has all of its columns or none.
       Set(values[3...5].map { $0 == .null }).count == 1

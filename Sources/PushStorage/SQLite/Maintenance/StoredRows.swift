@@ -36,6 +36,7 @@ package enum StoredRows {
     try Expectations.checkRows(db)
     try WebPushEndpoints.checkRows(db)
     try EventTargets.checkRows(db)
+    try PushSubscriptions.checkRows(db)
     try ScheduledPushes.checkRows(db)
     try Retractions.checkRows(db)
     try Groups.checkRows(db)

@@ -78,6 +78,9 @@ extension SQLiteRegistrations {
           INSERT OR IGNORE INTO former_device (id, person)
             SELECT last, 0 FROM (SELECT max(id) AS last FROM device WHERE \(isOfBatch)) WHERE last NOT NULL
           """, arguments: names)
+      try db.execute(
+        sql: "DELETE FROM push_subscription WHERE device IN (SELECT id FROM device WHERE \(isOfBatch))",
+        arguments: names)
       try db.execute(sql: "DELETE FROM device WHERE \(isOfBatch)", arguments: names)
       try db.execute(
         sql: "DELETE FROM person WHERE \(isOfBatch) AND id NOT IN (SELECT person FROM device)", arguments: names)

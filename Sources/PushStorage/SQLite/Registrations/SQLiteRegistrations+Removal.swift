@@ -18,6 +18,7 @@ extension SQLiteRegistrations {
       try db.execute(
         sql: "INSERT INTO former_device (id, person) SELECT id, person FROM device WHERE id = ?",
         arguments: [device.row])
+      try db.execute(sql: "DELETE FROM push_subscription WHERE device = ?", arguments: [device.row])
       try db.execute(sql: "DELETE FROM device WHERE id = ?", arguments: [device.row])
       db.afterNextTransaction { [self] _ in
         state.withLock { state in
@@ -37,6 +38,8 @@ extension SQLiteRegistrations {
     try await store.write { [self] db in
       try SQLiteRegistrations.requireDevice(device, db)
       try db.execute(sql: "UPDATE device SET secret_hash = ? WHERE id = ?", arguments: [Data(hash), device.row])
+      // A browser whose session has ended gets no more notifications.
+      try db.execute(sql: "DELETE FROM push_subscription WHERE device = ?", arguments: [device.row])
       db.afterNextTransaction { [self] _ in
         state.withLock { $0.tables.set(secretHash: hash, of: device) }
         notify(.revokedDevices([device]))

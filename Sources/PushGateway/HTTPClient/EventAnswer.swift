@@ -37,7 +37,7 @@ struct EventAnswer: Sendable, Equatable {
   }
 
   /// Returns the requested pause (RFC 9110 §10.2.3), at most ``Limits/maximumEventPause``; nil without a valid one.
-  private func pause(_ now: Int64) -> Duration? {
+  func pause(_ now: Int64) -> Duration? {
     guard let retryAfter else { return nil }
     let seconds = Int64(retryAfter) ?? EventAnswer.time(retryAfter).map { $0 - now }
     return seconds.map { .seconds(min(max(0, $0), Int64(Limits.maximumEventPause))) }

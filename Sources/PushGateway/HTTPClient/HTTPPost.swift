@@ -11,6 +11,9 @@ struct HTTPPost: Sendable {
   /// The fields after the usual ones.
   var fields: [(name: String, value: String)]
   var body: [UInt8]
+  var contentType = "application/json"
+  /// True if the address must be public: a user chose it, not an administrator.
+  var isPublicOnly = false
 
   /// The time for the connection, and for the whole request.
   private static let (connectTime, time) = (TimeAmount.seconds(5), TimeAmount.seconds(15))
@@ -48,7 +51,8 @@ struct HTTPPost: Sendable {
 
   private func attach(to channel: any Channel, _ tls: TLSContext?, _ promise: EventLoopPromise<EventAnswer>) throws {
     let address = channel.remoteAddress?.ipAddress.flatMap { IPAddress($0) }
-    if let refusal = url.refusal(of: address) { throw EventError(description: refusal) }
+    let refusal = url.refusal(of: address) ?? (isPublicOnly ? url.refusal(ofPublic: address) : nil)
+    if let refusal { throw EventError(description: refusal) }
     let pipeline = channel.pipeline.syncOperations
     try pipeline.addHandler(ReceivedLimit(promise))
     if let tls {
@@ -113,7 +117,7 @@ private final class HTTPExchange: ChannelInboundHandler {
   private func send(_ context: ChannelHandlerContext) {
     var headers = HTTPHeaders()
     headers.add(name: "host", value: request.url.authority)
-    headers.add(name: "content-type", value: "application/json")
+    headers.add(name: "content-type", value: request.contentType)
     headers.add(name: "content-length", value: String(request.body.count))
     headers.add(name: "user-agent", value: "PushGateway/\(Version.text)")
     headers.add(name: "connection", value: "close")

@@ -1,0 +1,270 @@
+// Notifications while the page is closed: the worker and the page with one database, without a browser: node --test Tests/Web
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { beforeEach, test } from "node:test";
+import vm from "node:vm";
+import { memoryDatabases } from "./database.mjs";
+
+const folder = new URL("../../Sources/CWebPhone/phone/", import.meta.url);
+const source = readFileSync(new URL("worker.js", folder), "utf8");
+const closed = await import(new URL("closed.js", folder));
+const { plain } = await import(new URL("words.js", folder));
+const { notice } = await import(new URL("notices.js", folder));
+const { readPush } = await import(new URL("state.js", folder));
+
+let databases;
+beforeEach(() => {
+  databases = memoryDatabases();
+  globalThis.indexedDB = databases;
+});
+
+const shownStore = () => databases.databases.get("phone-shown")?.get("pushes").records ?? new Map();
+
+/** Starts the worker. Returns its log, the notifications, and a function that dispatches an event and waits for its end. */
+function start({ canShowBadge = true, isOffline = false } = {}) {
+  const [listeners, log, notifications] = [new Map(), [], new Map()];
+  const scope = {
+    URL, Request, TypeError, setImmediate, indexedDB: databases, location: { origin: "https://gateway" },
+    Notification: { maxActions: 2 }, navigator: canShowBadge ? { setAppBadge: async (sum) => log.push(["badge", sum]) } : {},
+    addEventListener: (name, listener) => listeners.set(name, listener),
+    clients: { matchAll: async () => [], openWindow: async (url) => log.push(["opened", url]), claim() {} },
+    BroadcastChannel: class { postMessage() {} },
+    fetch: async (path, { method, body }) => {
+      if (isOffline) throw new TypeError("there is no network");
+      log.push([method, path, body.split("\n").map((line) => JSON.parse(line))]);
+    },
+    registration: {
+      showNotification: async (title, options) => {
+        const one = { title, ...options, close: () => notifications.delete(options.tag) };
+        notifications.set(options.tag, one);
+        log.push(["shown", options.tag]);
+      },
+      getNotifications: async () => [...notifications.values()],
+      pushManager: { subscribe: async (options) => subscription("https://push/new", options.applicationServerKey) },
+    },
+  };
+  scope.self = scope;
+  vm.runInNewContext(source, scope);
+  const dispatch = async (name, event) => {
+    const ends = [];
+    listeners.get(name)({ waitUntil: (end) => ends.push(end), ...event });
+    await Promise.all(ends);
+  };
+  const push = (message) => dispatch("push", { data: { json: () => structuredClone(message) } });
+  return { log, notifications, dispatch, push };
+}
+
+const subscription = (endpoint, key) => ({
+  endpoint, options: { applicationServerKey: key }, toJSON: () => ({ endpoint, keys: { p256dh: "P", auth: "A" } }),
+  unsubscribe: async () => true,
+});
+
+function message(id, presentation = {}, more = {}) {
+  return {
+    type: "push", id, topic: "com.example.news", app: { name: "News", icon: "N" }, received: "2026-01-02T03:04:05.000Z",
+    presentation: { alert: { title: "Title", subtitle: "Sub", body: "Body", buttons: ["Close", "View"] }, ...presentation }, ...more,
+  };
+}
+
+test("a message is shown under the id of its push, and reported", async () => {
+  const worker = start();
+  await worker.push(message("A", { sound: "default", badge: 3 }));
+  const one = worker.notifications.get("A");
+  assert.deepEqual([one.title, one.body, one.silent, one.renotify], ["Title", "Sub\nBody", false, true]);
+  assert.equal(one.timestamp, Date.parse("2026-01-02T03:04:05.000Z"));
+  assert.deepEqual(worker.log, [
+    ["badge", 3], ["shown", "A"],
+    ["POST", "/v1/device/reports", [{ type: "presented", id: "A", parts: ["badge", "alert"] }]],
+  ]);
+});
+
+test("a message that replaces another one has its tag, and one without a sound is silent", async () => {
+  const worker = start();
+  await worker.push(message("A", {}, { collapse: "game" }));
+  await worker.push(message("B", {}, { collapse: "game" }));
+  assert.deepEqual([...worker.notifications.keys()], ["com.example.news/game"]);
+  const one = worker.notifications.get("com.example.news/game");
+  assert.deepEqual([one.data.id, one.silent], ["B", true]);
+});
+
+test("a message that comes twice is shown once", async () => {
+  const worker = start();
+  for (let times = 0; times < 2; times += 1) await worker.push(message("A"));
+  assert.equal(worker.log.filter(([name]) => name === "shown").length, 1);
+});
+
+test("a push that the page has is not shown by the worker", async () => {
+  const worker = start();
+  assert.deepEqual([...await closed.claim(["A", "B"])], []);
+  await worker.push(message("A"));
+  assert.equal(worker.notifications.size, 0);
+  assert.deepEqual(worker.log, []);
+});
+
+test("a push that the worker has shown is not shown by the page", async () => {
+  const worker = start();
+  await worker.push(message("A"));
+  assert.deepEqual([...await closed.claim(["A", "B"])], ["A"]);
+  // Its own pushes are not those of the worker.
+  assert.deepEqual([...await closed.claim(["B"])], []);
+});
+
+test("the number of known pushes is limited, and the oldest are forgotten", async () => {
+  await closed.claim(Array.from({ length: 400 }, (_, index) => `old-${index}`));
+  for (const one of shownStore().values()) one.at = 1;
+  await closed.claim(Array.from({ length: 300 }, (_, index) => `new-${index}`));
+  assert.equal(shownStore().size, 500);
+  assert.ok(shownStore().has("new-0") && shownStore().has("new-299"));
+});
+
+test("without a database a push is shown rather than lost", async () => {
+  databases.open = () => {
+    const request = { error: new Error("there is no database") };
+    setImmediate(() => request.onerror());
+    return request;
+  };
+  const worker = start();
+  await worker.push(message("A", { badge: 1 }));
+  assert.ok(worker.notifications.has("A"));
+});
+
+test("a retraction closes the notification, and a push that comes after it is not shown", async () => {
+  const worker = start();
+  await worker.push(message("A"));
+  await worker.push({ type: "retract", id: "A" });
+  assert.equal(worker.notifications.size, 0);
+  await worker.push({ type: "retract", id: "B" });
+  await worker.push(message("B"));
+  assert.equal(worker.notifications.size, 0);
+});
+
+test("badges are summed with those that the page has stored", async () => {
+  await closed.keep("badges", { "com.example.news": 1, "com.example.mail": 4 });
+  const worker = start();
+  await worker.push(message("A", { badge: 0, alert: undefined }));
+  assert.deepEqual(worker.log[0], ["badge", 4]);
+  assert.equal(worker.notifications.size, 0);
+  const other = start({ canShowBadge: false });
+  await other.push(message("B", { badge: 2, alert: undefined }));
+  assert.deepEqual(other.log, []);
+});
+
+test("a message of another form shows nothing", async () => {
+  const worker = start();
+  for (const one of [null, 7, [], {}, { type: "push" }, { type: "push", id: 7 }, { type: "other", id: "A" }]) await worker.push(one);
+  await worker.dispatch("push", { data: null });
+  await worker.dispatch("push", { data: { json: () => { throw new SyntaxError("no JSON"); } } });
+  assert.equal(worker.notifications.size, 0);
+});
+
+test("the texts of senders are cleaned as on the page", async () => {
+  const worker = start();
+  for (const text of ["a\u202eb\u0007", "x\u0300".padEnd(40, "\u0301"), "🏴\u{e0067}\u{e0062}\u{e007f}", "\u200bhidden"]) {
+    const id = `ID-${text}`;
+    await worker.push(message(id, { alert: { title: text, subtitle: "", body: text, buttons: ["OK"] } }));
+    const one = worker.notifications.get(id);
+    assert.deepEqual([one.title, one.body], [plain(text), plain(text)]);
+  }
+});
+
+test("the worker and the page show the same notification", async () => {
+  const worker = start();
+  const alerts = [
+    { title: "T", subtitle: "S", body: "B", buttons: ["Close", "View"] }, { title: "", subtitle: "", body: "B", buttons: ["OK"] },
+    { title: "T", subtitle: "", body: "", buttons: ["Close", "Options"], actions: [{ id: "yes", title: "Yes" }, { id: "no", title: "No" }] },
+  ];
+  for (const [index, alert] of alerts.entries()) {
+    const line = { ...message(`ID-${index}`, { alert }, index ? {} : { collapse: "c" }), seq: 1 };
+    await worker.push(line);
+    const expected = notice({ ordinal: 7, push: readPush(line) }, 2);
+    const shown = worker.notifications.get(expected.options.tag);
+    const parts = ({ body, icon, actions }) => [body, icon, actions];
+    assert.deepEqual(JSON.parse(JSON.stringify(parts(shown))), parts(expected.options));
+    assert.equal(shown.title, expected.title);
+    assert.deepEqual(Object.keys(shown.data.answers), Object.keys(expected.options.data.answers));
+  }
+});
+
+test("a click answers the push, and opens it when the page has it", async () => {
+  const worker = start();
+  await worker.push(message("A/1"));
+  const notification = worker.notifications.get("A/1");
+  await worker.dispatch("notificationclick", { notification, action: "" });
+  assert.deepEqual(worker.log.slice(-2), [
+    ["POST", "/v1/device/reports", [{ type: "answer", id: "A/1", action: "view" }]], ["opened", "/phone#/id/A%2F1"],
+  ]);
+});
+
+test("a subscription that the push service replaced reaches the gateway with the state of the device", async () => {
+  await closed.keep("device", { quiet: true, silent: false, focus: "work" });
+  const worker = start();
+  await worker.dispatch("pushsubscriptionchange", { oldSubscription: subscription("https://push/old", new ArrayBuffer(2)) });
+  const body = { endpoint: "https://push/new", keys: { p256dh: "P", auth: "A" }, quiet: true, silent: false, focus: "work" };
+  assert.deepEqual(worker.log, [["PUT", "/v1/device/subscription", [body]]]);
+  await worker.dispatch("pushsubscriptionchange", {});
+  assert.equal(worker.log.length, 1);
+});
+
+// The page
+
+/** A browser with a push service, and a gateway that answers with a record. */
+function browser({ known = null, record = {}, agent = "Chrome/120" } = {}) {
+  const log = [];
+  let current = known;
+  const pushManager = {
+    getSubscription: async () => current,
+    subscribe: async ({ applicationServerKey }) => {
+      log.push("subscribed");
+      current = subscription("https://push/1", applicationServerKey.buffer);
+      return current;
+    },
+  };
+  if (current) current.unsubscribe = async () => { log.push("unsubscribed"); current = null; };
+  const navigator = { userAgent: agent, serviceWorker: { getRegistration: async () => ({ pushManager }) } };
+  Object.defineProperty(globalThis, "navigator", { value: navigator, configurable: true });
+  globalThis.Notification = { permission: "granted" };
+  globalThis.fetch = async (path, { method, body }) => {
+    log.push([method, path, ...(body ? [JSON.parse(body)] : [])]);
+    return { ok: true, json: async () => ({ key: "AQI", ...record }) };
+  };
+  return log;
+}
+
+const path = "/v1/device/subscription";
+const key = Uint8Array.from([1, 2]).buffer;
+
+test("the page subscribes with the key of the gateway", async () => {
+  const log = browser();
+  await closed.subscribe({ isSilent: true, focus: "work" });
+  const body = { endpoint: "https://push/1", keys: { p256dh: "P", auth: "A" }, quiet: true, silent: true, focus: "work" };
+  assert.deepEqual(log, [["GET", path], "subscribed", ["PUT", path, body]]);
+});
+
+test("the page confirms its subscription, and replaces one for another key", async () => {
+  const same = browser({ known: subscription("https://push/0", key), agent: "Safari/17" });
+  await closed.subscribe({ isSilent: false, focus: "" });
+  assert.deepEqual(same[1], ["PUT", path, { endpoint: "https://push/0", keys: { p256dh: "P", auth: "A" }, quiet: false, silent: false }]);
+  const other = browser({ known: subscription("https://push/0", new ArrayBuffer(2)) });
+  await closed.subscribe({ isSilent: false, focus: "" });
+  assert.deepEqual(other.slice(1, 3), ["unsubscribed", "subscribed"]);
+});
+
+test("a refused subscription is not confirmed", async () => {
+  const log = browser({ known: subscription("https://push/0", key), record: { endpoint: "https://push/0", refused: 403 } });
+  await closed.subscribe({ isSilent: false, focus: "" });
+  assert.deepEqual(log, [["GET", path]]);
+});
+
+test("the end of the subscription reaches the gateway and the push service, and the shown pushes are forgotten", async () => {
+  await closed.claim(["A"]);
+  const log = browser({ known: subscription("https://push/0", key) });
+  await closed.unsubscribe();
+  assert.deepEqual(log, [["DELETE", path], "unsubscribed"]);
+  assert.equal(databases.databases.has("phone-shown"), false);
+});
+
+test("a browser without push services says so", async () => {
+  browser();
+  globalThis.navigator.serviceWorker = { getRegistration: async () => ({}) };
+  await assert.rejects(closed.subscribe({ isSilent: false, focus: "" }), /can't show notifications of a closed page/);
+});

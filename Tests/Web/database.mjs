@@ -1,0 +1,70 @@
+// A stand-in for IndexedDB in memory: the part of it that the page and its worker use.
+
+/** Returns an object like `indexedDB`, with the contents of its databases as `databases`: name → store → Map. */
+export function memoryDatabases() {
+  const databases = new Map();
+  const later = (body) => setImmediate(body);
+  const settle = (request, value) => later(() => {
+    request.result = value;
+    request.onsuccess?.({ target: request });
+  });
+  const objectStore = (records, keyPath, note) => {
+    const request = (value) => {
+      const one = {};
+      note();
+      settle(one, value);
+      return one;
+    };
+    return {
+      get: (key) => request(structuredClone(records.get(key))),
+      getAll: () => request([...records.values()].map((value) => structuredClone(value))),
+      put: (value, key = value[keyPath]) => request(records.set(key, structuredClone(value)) && key),
+      add: (value) => request(records.set(records.size + 1, structuredClone(value)) && records.size),
+      delete: (key) => request(records.delete(key) && undefined),
+    };
+  };
+  const transaction = (stores, name) => {
+    const one = { error: null };
+    // A transaction ends when all of its requests have ended and no new one was made.
+    let open = 0;
+    const check = () => later(() => (open === 0 ? one.oncomplete?.() : undefined));
+    const note = () => {
+      open += 1;
+      later(() => later(() => {
+        open -= 1;
+        check();
+      }));
+    };
+    const { records, keyPath } = stores.get(name);
+    let isUsed = false;
+    one.objectStore = () => objectStore(records, keyPath, () => { isUsed = true; note(); });
+    later(() => later(() => (isUsed ? undefined : check())));
+    return one;
+  };
+  return {
+    databases,
+    open(name) {
+      const request = {};
+      later(() => {
+        const isNew = !databases.has(name);
+        const stores = databases.get(name) ?? new Map();
+        databases.set(name, stores);
+        request.result = {
+          createObjectStore: (store, { keyPath } = {}) => stores.set(store, { records: new Map(), keyPath }),
+          transaction: (store) => transaction(stores, [store].flat()[0]),
+          close() {},
+        };
+        let isAborted = false;
+        request.transaction = { abort: () => { isAborted = true; } };
+        if (isNew) request.onupgradeneeded?.({ target: request });
+        if (isAborted) {
+          databases.delete(name);
+          request.error = new Error("the upgrade was aborted");
+        }
+        later(() => (isAborted ? request.onerror : request.onsuccess)?.({ target: request }));
+      });
+      return request;
+    },
+    deleteDatabase(name) { databases.delete(name); },
+  };
+}
