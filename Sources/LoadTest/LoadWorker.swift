@@ -116,9 +116,11 @@ package final class LoadWorker: ProviderWorker {
 
   private func connect(_ provider: LoadProvider) {
     let addressIndex = target.addressIndex(of: provider.index)
-    open(
+    dialer.open(
       addressIndex, slowly: false, attach: { connection, _ in provider.attach(connection) },
-      failed: { [self] error in fail(target.reason(of: error, at: addressIndex)) })
+      finished: { [self] error in
+        if let error { fail(target.reason(of: error, at: addressIndex)) } else { tally.connections += 1 }
+      })
   }
 
   /// Opens the streams of the devices in ``waiting``, at most ``maximumConnecting`` at once.
@@ -127,15 +129,17 @@ package final class LoadWorker: ProviderWorker {
       connecting += 1
       device.begin()
       let session = device.tlsSession
-      open(
+      dialer.open(
         target.addressIndex(of: device.index), slowly: device.isSlow,
         attach: { [self] connection, tls in
           if let session { tls.resume(session) }
           try device.attach(connection, tls, secret: secrets[device.index])
         },
-        failed: { [self] error in
+        finished: { [self] error in
+          tally.connections += error == nil ? 1 : 0
+          guard let error else { return }
           connecting -= 1
-          note(error, at: target.addressIndex(of: device.index))
+          note(error, of: device.index)
           again(device)
         })
     }
@@ -149,13 +153,11 @@ package final class LoadWorker: ProviderWorker {
     connectDevices()
   }
 
-  private func open(
-    _ addressIndex: Int, slowly: Bool, attach: @escaping (Connection, TLSConnection) throws -> Void,
-    failed: @escaping (any Error) -> Void
-  ) {
-    dialer.open(addressIndex, slowly: slowly, attach: attach) { [self] error in
-      if let error { failed(error) } else { tally.connections += 1 }
-    }
+  /// Records the error of a lost connection, and ends the test if a repetition can't succeed.
+  private func note(_ error: any Error, of index: Int) {
+    tally.lastLoss = "\(error)"
+    guard let error = error as? TLSError, error.isFinal else { return }
+    fail(target.reason(of: error, at: target.addressIndex(of: index)))
   }
 
   /// Counts a provider that has received its stream limit and can send.
@@ -168,7 +170,7 @@ package final class LoadWorker: ProviderWorker {
     guard !isOver else { return }
     readyProviders -= 1
     tally.connectionsLost += 1
-    if let error { note(error, at: target.addressIndex(of: provider.index)) }
+    if let error { note(error, of: provider.index) }
     guard failure == nil else { return }
     let this = NIOLoopBound((self, provider), eventLoop: context.eventLoop)
     context.eventLoop.scheduleTask(in: .milliseconds(100)) { this.value.0.connect(this.value.1) }
@@ -191,7 +193,7 @@ package final class LoadWorker: ProviderWorker {
     guard !isOver else { return }
     if let error {
       tally.connectionsLost += 1
-      note(error, at: target.addressIndex(of: device.index))
+      note(error, of: device.index)
     }
     again(device)
   }

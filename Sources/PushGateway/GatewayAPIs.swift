@@ -63,9 +63,6 @@ extension ListsAPI {
 }
 
 extension DeviceAPI {
-  /// All requests of devices.
-  var router: Router { Router(routes + EndpointsAPI(api: self).routes + SubscriptionAPI(api: self).routes) }
-
   init(_ parts: GatewayParts) {
     self.init(
       registrations: parts.registrations, mailbox: parts.mailbox, streams: parts.router, epoch: parts.backend.epoch,

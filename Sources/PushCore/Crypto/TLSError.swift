@@ -13,6 +13,8 @@ package struct TLSError: Error, CustomStringConvertible {
   }
 
   package var kind: Kind
+  /// True if another attempt fails in the same way: the peer can't be trusted, or answers in another protocol.
+  package var isFinal: Bool { kind == .untrusted || kind == .notTLS }
   /// True if no trusted CA has issued the certificate of the peer.
   package var isOfAuthority = false
   /// One line for users.

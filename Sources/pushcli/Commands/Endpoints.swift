@@ -21,7 +21,8 @@ struct Endpoints: AsyncParsableCommand {
 
   struct List: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-      commandName: "list", abstract: "List the endpoints of a device with their apps, addresses and senders.")
+      commandName: "list", abstract: "List the endpoints of a device with their apps, addresses and senders.",
+      discussion: "Example:\n  pushcli endpoints list --device phone")
     @Option(help: deviceHelp, completion: CompletionCandidates.devices) var device: String?
     @OptionGroup var options: AdminOptions
 
@@ -47,7 +48,8 @@ struct Endpoints: AsyncParsableCommand {
 
         Examples:
           pushcli endpoints add blog --app com.example.news
-          pushcli endpoints add shop --app com.example.shop --vapid BA1Hxzyi1RUM1b5wjxsn7nGx… --to phone
+          pushcli endpoints add shop --app com.example.shop --device phone \\
+            --vapid BA1Hxzyi1RUM1b5wjxsn7nGx…
         """)
     @Argument(help: "Its name, unique for the device.") var name: String
     @Option(help: "The app's topic.", completion: CompletionCandidates.apps) var app: String

@@ -14,7 +14,7 @@ struct EventTargetsCommand: AsyncParsableCommand {
       docs/send/delivery-events.md has a receiver.
 
       Examples:
-        pushcli event-targets add shop --url https://shop.example/events --app com.example.shop
+        pushcli event-targets add shop --url https://shop.example/events
         pushcli event-targets test shop
         pushcli event-targets
       """,
@@ -22,7 +22,8 @@ struct EventTargetsCommand: AsyncParsableCommand {
 
   struct List: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-      commandName: "list", abstract: "List event targets with their addresses, apps and states.")
+      commandName: "list", abstract: "List event targets with their addresses, apps and states.",
+      discussion: "Example:\n  pushcli event-targets list")
     @OptionGroup var part: ListOptions
     @OptionGroup var options: AdminOptions
 
@@ -58,8 +59,8 @@ struct EventTargetsCommand: AsyncParsableCommand {
 
         Examples:
           pushcli event-targets add shop --url https://shop.example/events
-          pushcli event-targets add shop --url https://shop.example/events --app com.example.shop \
-        --events acknowledged,viewed,action,expired
+          pushcli event-targets add shop --url https://shop.example/events \\
+            --app com.example.shop --events acknowledged,viewed,action,expired
         """)
 
     @Argument(help: "Its name: letters, digits, dots, hyphens and underscores.") var name: String
