@@ -106,14 +106,7 @@ struct Heartbeats: Sendable {
 
   /// Returns the address of a recipient that is registered for an app; nil if it is not.
   private func address(of recipient: MessageSender.Recipient, app: AppID, now: Int64) -> DeviceID? {
-    let all: [Registration]
-    switch recipient {
-    case .device(let device): all = registrations.registrations(of: device).map(\.0)
-    case .group(let number):
-      let address = GroupAddress(group: number, environment: environment).device
-      all = groups.group(at: address).map { groups.registrations(of: $0) } ?? []
-    }
-    let usable = all.filter { $0.app == app && !$0.isExpired(at: now) }
+    let usable = recipient.registrations(in: environment, registrations, groups).filter { $0.app == app && !$0.isExpired(at: now) }
     return (usable.first { $0.environment == environment } ?? usable.first)?.device
   }
 }

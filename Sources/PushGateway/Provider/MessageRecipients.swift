@@ -22,13 +22,7 @@ struct MessageRecipients: Sendable {
   func registration(
     of recipient: MessageSender.Recipient, _ app: App, _ environment: Environment, now: Int64
   ) throws(MessageRefusal) -> Registration {
-    let all: [Registration]
-    switch recipient {
-    case .device(let device): all = registrations.registrations(of: device).map(\.0)
-    case .group(let group):
-      let address = GroupAddress(group: group, environment: environment).device
-      all = groups.group(at: address).map { groups.registrations(of: $0) } ?? []
-    }
+    let all = recipient.registrations(in: environment, registrations, groups)
     guard let used = all.first(where: { $0.app == app.id && $0.environment == environment && !$0.isExpired(at: now) })
     else {
       throw MessageRefusal(
