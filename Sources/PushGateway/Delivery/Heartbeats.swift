@@ -106,7 +106,8 @@ struct Heartbeats: Sendable {
 
   /// Returns the address of a recipient that is registered for an app; nil if it is not.
   private func address(of recipient: MessageSender.Recipient, app: AppID, now: Int64) -> DeviceID? {
-    let usable = recipient.registrations(in: environment, registrations, groups).filter { $0.app == app && !$0.isExpired(at: now) }
+    let all = recipient.registrations(in: environment, registrations, groups)
+    let usable = all.filter { $0.app == app && !$0.isExpired(at: now) }
     return (usable.first { $0.environment == environment } ?? usable.first)?.device
   }
 }
