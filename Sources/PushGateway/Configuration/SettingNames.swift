@@ -29,9 +29,13 @@ struct SettingNames {
   /// values.
   func warnings(about environment: [String: String]) -> [String] {
     let known = variables + ["PUSHGATEWAY_STATE"]
-    let unknown = environment.keys.filter { $0.hasPrefix("PUSHGATEWAY_") && !known.contains($0) }.sorted()
+    let prefix = "PUSHGATEWAY_"
+    let unknown = environment.keys.filter { $0.hasPrefix(prefix) && !known.contains($0) }.sorted()
     return unknown.prefix(SettingNames.maximumWarnings).map { name in
-      let near = Suggestions.nearest(to: name, among: known).map { "did you mean \($0)?" }
+      // The common prefix is not part of the similarity.
+      let near = Suggestions.nearest(
+        to: String(name.dropFirst(prefix.count)), among: known.map { String($0.dropFirst(prefix.count)) }
+      ).map { "did you mean \(prefix)\($0)?" }
       return "unknown variable \(name): \(near ?? "no setting has it, unset it")"
     }
   }

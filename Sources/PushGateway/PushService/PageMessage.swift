@@ -68,10 +68,10 @@ enum PageMessage {
     return size < mark.utf8.count ? "" : text[..<end] + mark
   }
 
-  /// Returns the largest size in bytes of a text as a JSON string without its quotation marks.
+  /// Returns the size in bytes of a text as a JSON string without its quotation marks.
   private static func jsonSize(_ text: Substring) -> Int {
-    text.utf8.reduce(0) { size, byte in
-      size + (byte < 0x20 ? 6 : byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\") ? 2 : 1)
-    }
+    var json: [UInt8] = []
+    appendJSONString(String(text), to: &json)
+    return json.count - 2
   }
 }

@@ -113,8 +113,9 @@ import Testing
   @Test func `a click anywhere at any size traps nowhere`() {
     for scene in ScreenTests.scenes {
       for size in ReadingTests.sizes {
+        let opened = Sample.phone(size: size, scene.messages)
         for row in stride(from: 0, to: min(size.rows, 26), by: 3) {
-          var phone = Sample.phone(size: size, scene.messages)
+          var phone = opened
           for column in stride(from: 0, to: min(size.columns, 80), by: 23) {
             phone.happens(.input(.mouse(Mouse(.press, column: column, row: row))))
           }

@@ -139,10 +139,14 @@ import Testing
 
   private func screen(_ columns: Int, _ rows: Int, _ messages: [PhoneMessage]) -> String {
     let size = Size(columns: columns, rows: rows)
-    let frame = Sample.phone(size: size, messages).view(size: size)
-    for row in 0..<rows {
-      let width = (0..<columns).reduce(0) { $0 + (frame[$1, row].character.map { DisplayWidth.of($0) } ?? 0) }
-      #expect(width == columns)
+    return text(Sample.phone(size: size, messages).view(size: size), of: size)
+  }
+
+  /// Returns the text of a frame, each row of which is checked to be as wide as the screen.
+  private func text(_ frame: Frame, of size: Size) -> String {
+    for row in 0..<size.rows {
+      let width = (0..<size.columns).reduce(0) { $0 + (frame[$1, row].character.map { DisplayWidth.of($0) } ?? 0) }
+      #expect(width == size.columns)
     }
     return frame.text
   }
@@ -165,31 +169,31 @@ import Testing
     for messages in Self.scenes.map(\.messages) + [opened] {
       for columns in [0, 1, 29, 30, 31, 47, 61] + [120] {
         for rows in Array(0...20) + [40] {
-          let lines = screen(columns, rows, messages).split(separator: "\n", omittingEmptySubsequences: false)
+          let size = Size(columns: columns, rows: rows)
+          let model = Sample.phone(size: size, messages)
+          let frame = model.view(size: size)
+          let lines = text(frame, of: size).split(separator: "\n", omittingEmptySubsequences: false)
           #expect(lines.count == max(rows, 1))
           #expect(lines.allSatisfy { DisplayWidth.of($0) <= columns })
           let last = try #require(lines.last)
-          if Size(columns: columns, rows: rows).holdsPhone { #expect(last.contains { $0.isLetter }) }
-          let size = Size(columns: columns, rows: rows)
-          let isAlert = size.holdsAlert && !Sample.phone(size: size, messages).alerts.isEmpty
+          if size.holdsPhone { #expect(last.contains { $0.isLetter }) }
+          let isAlert = size.holdsAlert && !model.alerts.isEmpty
           if columns >= 29, (1..<10).contains(rows), !isAlert {
             #expect(lines.contains { $0.contains("needs 30×10") })
           }
-          checkModal(Size(columns: columns, rows: rows), messages)
+          checkModal(model, frame, size)
         }
       }
     }
   }
 
   /// Checks that an alert or a sheet is complete: a closed box above the row of keys, with all its buttons.
-  private func checkModal(_ size: Size, _ messages: [PhoneMessage]) {
-    let model = Sample.phone(size: size, messages)
+  private func checkModal(_ model: PhoneModel, _ frame: Frame, _ size: Size) {
     let alert = model.alerts.first
     let sheet = model.sheet.flatMap { $0.purpose.isOfAlert || alert == nil ? $0 : nil }
     guard size.holdsPhone, !model.isHelpShown, let titles = sheet?.titles ?? model.group?.choices.map(\.title) else {
       return
     }
-    let frame = model.view(size: size)
     func row(_ row: Int) -> String {
       (0..<size.columns).compactMap { frame[$0, row].character }.map { String($0) }.joined()
     }
