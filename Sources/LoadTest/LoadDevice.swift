@@ -40,7 +40,7 @@ package final class LoadDevice: HTTP2SessionDelegate, StreamConsumer {
     self.tls = tls
     tlsSession = nil
     connection.session.delegate = self
-    connection.closed = { [unowned self] error in lost(error) }
+    connection.closed = { [weak self] error in self?.lost(error) }
     var head = HeaderFields()
     head.append(.method, "POST")
     head.append(.scheme, "https")

@@ -71,7 +71,7 @@ package final class LoadProvider: HTTP2SessionDelegate {
   package func attach(_ connection: Connection) {
     self.connection = connection
     connection.session.delegate = self
-    connection.closed = { [unowned self] error in lost(error) }
+    connection.closed = { [weak self] error in self?.lost(error) }
   }
 
   /// Closes the connection after the pending output is sent.

@@ -86,7 +86,7 @@ package final class LoadWorker: ProviderWorker {
     }
     waiting = Deque(devices.prefix(connected).filter { !LoadPlan.isOf(plan.offline, plan.devices - 1 - $0.index) })
     expectedDevices = waiting.count
-    context.onIterationEnd { [unowned self] in endIteration() }
+    context.onIterationEnd { [weak self] in self?.endIteration() }
   }
 
   /// Returns the nanoseconds since the start.

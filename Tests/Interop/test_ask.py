@@ -325,8 +325,8 @@ def test_an_answered_question_does_not_wait_for_who_was_away(gateway):
 @pytest.mark.parametrize("options, code, words", [
     (["--after", "1m"], 2, "--escalate-to"),
     (["--escalate-to", "nobody-here"], 3, "no device and no user named nobody-here"),
-    (["--escalate-to", "SELF"], 2, "somebody else"),
-    (["--escalate-to", "SELF", "--after", "10m"], 2, "nobody else would be asked"),
+    (["--escalate-to", "SELF"], 2, "expected another device or user"),
+    (["--escalate-to", "SELF", "--after", "10m"], 2, "expected a shorter --after"),
     (["--escalate-to", "SELF", "--after", "soon"], 2, "--after is \"soon\"")])
 def test_an_escalation_that_can_not_be_is_told_at_once(gateway, options, code, words):
     device = gateway.device()

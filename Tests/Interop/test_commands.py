@@ -215,10 +215,10 @@ def test_a_server_certificate_that_has_expired_is_said(stopped):
 def test_a_certificate_or_key_that_is_none_is_said(stopped):
     certificate = (stopped.state / "server.pem").read_text()
     (stopped.state / "server.pem").write_text("nonsense\n")
-    assert_fails(serve(stopped.state), 1, "server.pem", "no certificate")
+    assert_fails(serve(stopped.state), 2, "server.pem", "no certificate")
     (stopped.state / "server.pem").write_text(certificate)
     openssl("ecparam", "-name", "prime256v1", "-genkey", "-noout", "-out", "server.key", cwd=stopped.state)
-    assert_fails(serve(stopped.state), 1, "server.key")
+    assert_fails(serve(stopped.state), 2, "server.key")
 
 
 def test_a_missing_certificate_is_made_again_by_the_same_authority(stopped):

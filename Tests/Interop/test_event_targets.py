@@ -1,7 +1,6 @@
 """Event targets: `pushcli event-targets`, and servers that get the events of the delivery log."""
 
 import base64
-import contextlib
 import datetime
 import hashlib
 import hmac
@@ -74,14 +73,14 @@ class Receiver(Bell):
     def until(self, condition, what):
         return wait_for(condition, what, self)
 
-    def events(self, status=204):
+    def sent(self, status=204):
         """The events of the requests that had this answer."""
         return [event for answer, _, body in self.requests if answer == status
                 for event in json.loads(body)["data"]["events"]]
 
     def has(self, *ids, event="stored"):
         """Returns when these pushes have this event."""
-        self.until(lambda: {one["id"] for one in self.events() if one["event"] == event} >= set(ids), f"{event} of {ids}")
+        self.until(lambda: {one["id"] for one in self.sent() if one["event"] == event} >= set(ids), f"{event} of {ids}")
 
 
 def signature(secret, fields, body):
@@ -112,7 +111,7 @@ def test_each_event_is_sent_once_with_a_signature(gateway, device, receiver, tar
     for _, fields, body in receiver.requests:
         assert fields["webhook-signature"] == signature(secret, fields, body)
         assert fields["content-type"] == "application/json"
-    events = receiver.events()
+    events = receiver.sent()
     numbers = [(event.get("gateway"), event["number"]) for event in events]
     assert len(set(numbers)) == len(numbers)
     for apns_id in ids:
@@ -129,7 +128,7 @@ def test_a_target_gets_only_what_it_names(gateway, device, receiver, name):
     gateway.run("event-targets", "add", name, "--url", receiver.url, "--app", TOPIC, "--events", "stored")
     apns_id = gateway.accepted(device.token)
     receiver.has(apns_id)
-    assert {event["event"] for event in receiver.events()} == {"stored"}
+    assert {event["event"] for event in receiver.sent()} == {"stored"}
     gateway.run("event-targets", "remove", name)
 
 
@@ -253,7 +252,7 @@ def test_a_wrong_address_is_refused_in_words(gateway, name, url):
 def test_the_receiver_of_the_page_checks_signatures(gateway, device, name, tmp_path):
     [code] = re.findall(r"^```python\n(.*?)^```", PAGE.read_text(), re.M | re.S)
     (tmp_path / "receiver.py").write_text(code)
-    with contextlib.closing(http.server.HTTPServer(("127.0.0.1", 0), http.server.BaseHTTPRequestHandler)) as free:
+    with http.server.HTTPServer(("127.0.0.1", 0), http.server.BaseHTTPRequestHandler) as free:
         port = free.server_address[1]
     url = f"http://127.0.0.1:{port}/"
     secret = gateway.run("event-targets", "add", name, "--url", url).out.strip()

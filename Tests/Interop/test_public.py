@@ -126,7 +126,7 @@ def test_a_machine_that_joined_before_the_public_certificate_trusts_it_by_one_co
     assert not stored_ca(laptop).exists()
     laptop.run("prefs")
     assert "nothing has changed" in laptop.run("contexts", "trust", "localhost").err
-    assert "not a remote gateway" in laptop.run("contexts", "trust", "local", code=2).err
+    assert "expected a remote one" in laptop.run("contexts", "trust", "local", code=2).err
 
 
 def test_an_invitation_names_only_a_host_that_the_certificate_lacks(start, public, monkeypatch):
