@@ -234,7 +234,8 @@ package final class Gateway: Sendable {
         prepareRestart: { try await reload.prepareRestart() }, restart: supervisor.restart),
       logLevel: LogLevelAPI(threshold: threshold, clock: parts.clock, logger: logger))
     let web = WebAPI(
-      setting: configuration.web, session: WebSession(authority: certificate.authority), devices: DeviceAPI(parts))
+      setting: configuration.web, session: WebSession(authority: certificate.authority), devices: DeviceAPI(parts),
+      console: ConsoleAPI(session: .console(authority: certificate.authority), gate: admin.gate))
     let testAPI = firstUse.flatMap { firstUse in
       test?.api(
         parts, firstUse: firstUse, faults: faults,
@@ -277,7 +278,9 @@ package final class Gateway: Sendable {
         limits: parts.meter.limits, logger: logger, others: testAPI?.routes ?? [],
         maximumBodySize: test?.maximumBodySize ?? 0,
         page: configuration.web == .off
-          ? nil : HTTP1Page(web: web, environment: configuration.environment, socket: folder.adminSocket),
+          ? nil
+          : HTTP1Page(
+            web: web, environment: configuration.environment, socket: folder.adminSocket, admin: admin.router.routes),
         messages: messages)
       try user?.becomeForGood()
       self.admin = try await Gateway.listenAdmin(folder, loops, supervisor.inherited)

@@ -31,6 +31,7 @@ extension AdminAPI {
       presence: parts.clusterPresence, environment: parts.environment, clock: clock)
     let shares = SharesAPI(registrations: registrations, channels: channels, clock: clock, authority: authority)
     var others = schedule.routes + groups.routes + (certificates?.routes ?? []) + tokens.routes
+    others += ConsoleLinksAPI(remote: parts.remote, clock: clock).routes
     others += senders.routes + ExpectationsAPI(schedule: parts.schedule, clock: clock).routes
     others += (faults?.routes ?? []) + channels.routes + shares.routes
     others += (service?.routes ?? []) + (logLevel?.routes ?? [])

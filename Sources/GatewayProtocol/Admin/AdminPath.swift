@@ -37,6 +37,7 @@ extension AdminPath {
   package static let fault = AdminPath("faults/{name}")
   package static let tokens = AdminPath("tokens")
   package static let token = AdminPath("tokens/{name}")
+  package static let consoleLinks = AdminPath("console/links")
   package static let teams = AdminPath("teams")
   package static let team = AdminPath("teams/{id}")
   package static let keys = AdminPath("keys")

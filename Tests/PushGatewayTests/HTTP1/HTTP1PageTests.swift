@@ -12,9 +12,8 @@ import Testing
 @Suite(.timeLimit(.minutes(5))) struct HTTP1PageTests {
   static func page(_ gateway: TestGateway) -> HTTP1Page {
     HTTP1Page(
-      web: WebAPI(
-        setting: .loopback, session: WebSession(authority: TestGateway.authority), devices: DeviceAPI(gateway.parts)),
-      environment: .development, socket: gateway.folder.file("socket"))
+      web: TestGateway.web(gateway.parts, gateway.admin, .loopback), environment: .development,
+      socket: gateway.folder.file("socket"), admin: gateway.admin.router.routes)
   }
 
   static func routes(_ gateway: TestGateway) -> HTTP1Routes {

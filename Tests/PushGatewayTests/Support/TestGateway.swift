@@ -80,8 +80,7 @@ final class TestGateway: Sendable {
     loops = try await Loops(count: 1) { loop in
       GatewayHandler(
         loop: loop, parts: parts, tokens: tokens, faults: faults, admin: admin, limits: limits, logger: .silent,
-        web: WebAPI(
-          setting: .on, session: WebSession(authority: TestGateway.authority), devices: DeviceAPI(parts)))
+        web: TestGateway.web(parts, admin))
     }
     parts.log.beforeReading { [loops] in await loops.completeIterations() }
     var options = options
@@ -95,6 +94,13 @@ final class TestGateway: Sendable {
       ProviderKey(id: "ABC123DEFG", team: TestGateway.team, publicKey: key, environment: nil, topics: nil))
     _ = try await registrations.putApp(
       topic: SampleRequest.topic, name: "News", icon: "📰", policyMode: .enforce)
+  }
+
+  /// Returns the pages in a browser.
+  static func web(_ parts: GatewayParts, _ admin: AdminAPI, _ setting: WebSetting = .on) -> WebAPI {
+    WebAPI(
+      setting: setting, session: WebSession(authority: authority), devices: DeviceAPI(parts),
+      console: ConsoleAPI(session: .console(authority: authority), gate: admin.gate))
   }
 
   private static func sqlite(
