@@ -2,9 +2,9 @@
 
 import "./view-activity.js";
 import "./view-push.js";
-import { button, el, isTyping } from "/phone/dom.js";
-import { keyName } from "/phone/keys.js";
-import { plain } from "/phone/words.js";
+import { button, el, isTyping } from "../phone/dom.js";
+import { keyName } from "../phone/keys.js";
+import { plain } from "../phone/words.js";
 import { api, events, path } from "./api.js";
 import { failure } from "./page.js";
 

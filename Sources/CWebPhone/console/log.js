@@ -1,6 +1,6 @@
 // Rows of the delivery log: words, the steps of a push, and files. Pure.
 
-import { reasons } from "/phone/words.js";
+import { reasons } from "../phone/words.js";
 
 const words = {
   accepted: "Accepted", refused: "Refused", stored: "Stored", transmitted: "Sent", acknowledged: "On the device", presented: "Presented",

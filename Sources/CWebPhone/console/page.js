@@ -1,7 +1,7 @@
 // What all pages of the console share.
 
-import { button, el, said } from "/phone/dom.js";
-import { exact, plain } from "/phone/words.js";
+import { button, el, said } from "../phone/dom.js";
+import { exact, plain } from "../phone/words.js";
 
 /** A page. `open` is called for each address of the page, `leave` when another page is shown. */
 export class Page extends HTMLElement {

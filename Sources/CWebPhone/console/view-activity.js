@@ -1,6 +1,6 @@
 // The activity: the rows of the delivery log, live, with a filter that is the address.
 
-import { button, el } from "/phone/dom.js";
+import { button, el } from "../phone/dom.js";
 import { api, path } from "./api.js";
 import { events, format, matches, parse, query, terms } from "./filters.js";
 import { csv, csvHead, eventWords, kind, ndjson, summary } from "./log.js";

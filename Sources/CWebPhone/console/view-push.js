@@ -1,7 +1,7 @@
 // One push: its events as steps with times, and why a part of it was not shown.
 
-import { button, el } from "/phone/dom.js";
-import { exact } from "/phone/words.js";
+import { button, el } from "../phone/dom.js";
+import { exact } from "../phone/words.js";
 import { api, path } from "./api.js";
 import { steps, verdict } from "./log.js";
 import { copy, facts, failure, Page, text } from "./page.js";

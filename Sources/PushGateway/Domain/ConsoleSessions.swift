@@ -72,7 +72,7 @@ final class ConsoleSessions: Sendable {
     if table.count >= limit, let first = table.min(by: { $0.value.expires < $1.value.expires })?.key {
       table[first] = nil
     }
-    let text = Base64URL.encode(randomBytes(count: textSize))
+    let text = Digest.hex(randomBytes(count: textSize))
     table[hash(text)] = entry
     return text
   }

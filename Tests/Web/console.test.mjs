@@ -1,0 +1,150 @@
+// The logic of the console, without a browser: node --test Tests/Web
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+const folder = new URL("../../Sources/CWebPhone/console/", import.meta.url);
+const load = (name) => import(new URL(name, folder));
+
+const { events, format, matches, parse, query, rules, sinceTime, terms } = await load("filters.js");
+const { csv, csvHead, kind, ndjson, span, steps, summary, verdict, why } = await load("log.js");
+const { reveal, visible } = await load("window.js");
+const { path, sentence } = await load("api.js");
+
+const id = "CC35800E-D44B-47A8-B2BD-1AB4764FDBD5";
+
+/** A row of the log, as the gateway sends it. */
+const row = (event, milliseconds, more = {}) => ({
+  number: milliseconds, at: new Date(1_000_000_000_000 + milliseconds).toISOString(), event, id, device: "phone", topic: "com.example.news", ...more,
+});
+const removed = (...list) => ({
+  detail: list.map(([part, rule, setting]) => `${part} ${rule} ${setting}`).join("; "),
+  details: { removed: list.map(([part, rule, setting]) => ({ part, rule, setting })) },
+});
+
+test("a filter is read in any order, and written in one", () => {
+  const filter = parse('app:com.example.news rule:n7,N4 event:suppressed rule:S4 "two words" device:"my \\"phone\\"" since:2h');
+  assert.deepEqual(filter.rule, ["N7", "N4", "S4"]);
+  assert.deepEqual(filter.event, ["suppressed"]);
+  assert.deepEqual([filter.app, filter.device, filter.since, filter.text], ["com.example.news", 'my "phone"', "2h", "two words"]);
+  assert.deepEqual(filter.problems, []);
+  const text = 'event:suppressed rule:N7,N4,S4 app:com.example.news device:"my \\"phone\\"" since:2h text:"two words"';
+  assert.equal(format(filter), text);
+  assert.deepEqual(parse(text), filter);
+});
+
+test("words without a name are searched for, and a UUID is an id", () => {
+  assert.equal(parse("storm warning").text, "storm warning");
+  assert.equal(parse(id).id, id);
+  assert.equal(format(parse("")), "");
+});
+
+test("a filter that is wrong is said in words", () => {
+  assert.match(parse("color:red").problems[0], /no filter “color”/);
+  assert.match(parse("event:seen").problems[0], /no event “seen”/);
+  assert.match(parse("id:1").problems[0], /UUID/);
+  assert.match(parse("since:soon").problems[0], /since/);
+  assert.deepEqual(parse("event:refused since:2026-11-27 since:7d").problems, []);
+});
+
+test("each term can be removed", () => {
+  const filter = parse("event:refused,suppressed app:a");
+  assert.deepEqual(terms(filter), [
+    { name: "event", value: "refused", rest: "event:suppressed app:a" }, { name: "event", value: "suppressed", rest: "event:refused app:a" },
+    { name: "app", value: "a", rest: "event:refused,suppressed" },
+  ]);
+});
+
+test("a time is a span or a date", () => {
+  const now = Date.parse("2026-11-27T18:00:00Z");
+  assert.equal(sinceTime("30s", now), now - 30_000);
+  assert.equal(sinceTime("2h", now), now - 7_200_000);
+  assert.equal(sinceTime("7d", now), now - 7 * 86_400_000);
+  assert.equal(sinceTime("2026-11-27T17:00Z", now), now - 3_600_000);
+  assert.equal(sinceTime("2026-11-27", now), new Date(2026, 10, 27).getTime());
+  for (const text of ["", "1", "1y", "-1h", "99999999999s", "yesterday"]) assert.equal(sinceTime(text, now), null, text);
+});
+
+test("the gateway finds all but rules, whose events are asked for", () => {
+  assert.deepEqual(query(parse("app:a device:b since:1h"), 3_600_000), { app: "a", device: "b", since: "0" });
+  assert.deepEqual(query(parse("rule:N7"), 0), { event: "suppressed,refused,reported,ignored" });
+  assert.deepEqual(query(parse("rule:N7 event:suppressed"), 0), { event: "suppressed" });
+  assert.ok(query(parse("rule:N7"), 0).event.split(",").every((name) => events.includes(name)));
+});
+
+test("the rules of a row are those of removed parts and of a refusal, also without details", () => {
+  const quiet = row("suppressed", 1, removed(["sound", "N7", "quiet/0"], ["alert", "N7", "quiet/0"]));
+  assert.deepEqual(rules(quiet), ["N7"]);
+  assert.deepEqual(rules(row("refused", 1, { details: { rule: "B1", reason: "Forbidden" } })), ["B1"]);
+  assert.deepEqual(rules({ detail: "badge N4 badge; alert S4 silent" }), ["N4", "S4"]);
+  assert.deepEqual(rules({ detail: "B1 /aps/badge: a badge is a whole number" }), ["B1"]);
+  assert.deepEqual(rules({ detail: "403 InvalidProviderToken" }), []);
+  assert.ok(matches(parse("rule:N7"), quiet) && !matches(parse("rule:N4"), quiet) && matches(parse(""), quiet));
+});
+
+const shown = [row("accepted", 0, { status: "Received by APNs" }), row("stored", 10), row("transmitted", 11, { detail: "badge alert", details: { asked: ["badge", "alert"] } })];
+
+test("the steps of a push are in order, with their times after the first, and each once", () => {
+  const late = row("suppressed", 11.5, { ...removed(["alert", "N5", "apps/com.example.news/alert"]), number: 12 });
+  const list = steps([row("acknowledged", 1400), late, ...shown.toReversed(), shown[0]]);
+  assert.deepEqual(list.map(({ title }) => title), ["Accepted", "Stored", "Sent", "Not shown", "On the device"]);
+  assert.deepEqual(list.map(({ after }) => after), ["", "+10 ms", "+11 ms", "+11 ms", "+1.4 s"]);
+  assert.equal(list[0].status, "Received by APNs");
+  assert.deepEqual(list[3].why, [{ part: "alert", rule: "N5", path: "apps/com.example.news/alert", words: "it is off for the app" }]);
+  assert.equal(list[3].detail, "");
+  assert.deepEqual(steps([]), []);
+});
+
+test("why a push was not shown is said with its rule and setting, also without details", () => {
+  const quiet = row("suppressed", 1, removed(["sound", "N7", "quiet/0"]));
+  assert.deepEqual(why(quiet), [{ part: "sound", rule: "N7", path: "quiet/0", words: "quiet hours" }]);
+  assert.deepEqual(why({ event: "suppressed", detail: "sound N7 quiet/0" }), [{ part: "sound", rule: "N7", path: "", words: "quiet hours" }]);
+  assert.equal(summary(quiet), "no sound: quiet hours (N7)");
+  assert.equal(summary({ event: "suppressed", detail: "of a later version" }), "of a later version");
+  assert.deepEqual(why(row("transmitted", 1)), []);
+});
+
+test("the result of a push is a sentence", () => {
+  const words = (...rows) => verdict(rows).words;
+  const none = row("suppressed", 12, removed(["badge", "N4", "badge"], ["alert", "N4", "alert"]));
+  const silent = row("suppressed", 12, removed(["alert", "N4", "alert"]));
+  assert.equal(words(), "There are no rows about this push.");
+  assert.equal(words(shown[0], shown[1]), "This push is pending.");
+  assert.match(words(...shown), /has not acknowledged/);
+  assert.equal(words(...shown, row("acknowledged", 20)), "This push was delivered as its sender asked.");
+  assert.equal(words(...shown, silent), "This push was delivered without alert.");
+  assert.equal(words(...shown, none), "Nothing of this push was shown.");
+  assert.equal(words(row("refused", 1)), "The gateway refused this push.");
+  assert.equal(words(...shown, row("retracted", 30)), "This push was retracted.");
+  assert.equal(kind("refused"), "bad");
+  assert.equal(kind("of a later version"), "plain");
+});
+
+test("spans of time have the unit that fits", () => {
+  assert.deepEqual([0, 999, 1400, 61_000, 7_200_000].map(span), ["0 ms", "999 ms", "1.4 s", "1 min 1 s", "2.0 h"]);
+});
+
+test("files have each row once, and a spreadsheet reads no text as a formula", () => {
+  const list = [row("accepted", 0, { text: '=HYPERLINK("x")' }), row("refused", 1, { detail: "a, b\nc" })];
+  const lines = csv(list).split("\r\n");
+  assert.equal(csvHead, "at,event,id,unique_id,status,device,topic,detail,trace_id,text,gateway\r\n");
+  assert.equal(lines[0], `2001-09-09T01:46:40.000Z,accepted,${id},,,phone,com.example.news,,,"'=HYPERLINK(""x"")",`);
+  assert.match(lines[1], /"a, b\nc"/);
+  assert.deepEqual(ndjson(list).trim().split("\n").map((line) => JSON.parse(line)), JSON.parse(JSON.stringify(list)));
+});
+
+test("the rows on screen are drawn, with half a screen around them", () => {
+  assert.deepEqual(visible(10_000, 40, 0, 400), [0, 15]);
+  assert.deepEqual(visible(10_000, 40, 4000, 400), [95, 115]);
+  assert.deepEqual(visible(10_000, 40, 400_000, 400), [9995, 10_000]);
+  assert.deepEqual(visible(3, 40, 0, 400), [0, 3]);
+  assert.deepEqual(visible(0, 40, 0, 400), [0, 0]);
+  assert.deepEqual(visible(10, 0, 0, 400), [0, 0]);
+  assert.deepEqual(visible(10, 40, 0, 0), [0, 0]);
+  assert.deepEqual([reveal(0, 40, 100, 400), reveal(5, 40, 100, 400), reveal(20, 40, 100, 400)], [0, 100, 440]);
+});
+
+test("a name is one part of a path", () => {
+  assert.equal(path("devices", "a/../b?c#d", "registrations"), "/admin/v1/devices/a%2F..%2Fb%3Fc%23d/registrations");
+  assert.equal(sentence("there is no device x"), "There is no device x.");
+  assert.equal(sentence("Done."), "Done.");
+});
