@@ -34,7 +34,8 @@ import Testing
 
   @Test(
     arguments: [
-      ("/phone/session", nil), ("/v1/device/reports", nil), ("/v1/device", nil), ("/metrics", 403),
+      ("/phone/session", nil), ("/console/session", nil), ("/admin/v1/groups", nil),
+      ("/v1/device/reports", nil), ("/v1/device", nil), ("/metrics", 403),
       ("/v1/devices", 403),
       ("/phonebook", 403),
     ] as [(String, Int?)])
