@@ -86,6 +86,8 @@ extension AdminPath {
   package static let channelShares = AdminPath("channels/{id}/shares")
   package static let shares = AdminPath("shares")
   package static let share = AdminPath("shares/{id}")
+  package static let pushes = AdminPath("pushes")
+  package static let pushCheck = AdminPath("pushes/check")
   package static let scheduled = AdminPath("scheduled")
   package static let scheduledPush = AdminPath("scheduled/{id}")
   package static let log = AdminPath("log")

@@ -27,7 +27,7 @@ struct AdminAuthorizer: Sendable {
   }
 
   /// Returns the administrator of a session of the console; nil if the credential behind it is no longer valid. A session
-  /// from the admin socket is valid on this machine, and elsewhere while administration from other machines is enabled.
+  /// from the admin socket is valid on this machine, and on other machines while remote administration is enabled.
   func administrator(_ grant: ConsoleSessions.Grant, from peer: Connection.Peer) -> Administrator? {
     if grant.bearer != nil { return administrator(bearer: grant.bearer) }
     return peer == .loopback || isOpen ? grant.administrator : nil

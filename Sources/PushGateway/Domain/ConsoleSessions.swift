@@ -64,7 +64,7 @@ final class ConsoleSessions: Sendable {
 
   func end(_ secret: String) { state.withLock { $0.sessions[ConsoleSessions.hash(secret)] = nil } }
 
-  /// Adds an entry. In a full table, entries that have ended make room, else the one that ends first.
+  /// Adds an entry. From a full table, ended entries are removed, else the entry that ends first.
   ///
   /// - Returns: the new text of the entry.
   private static func add(_ entry: Entry, to table: inout Table, atMost limit: Int, now: Int64) -> String {

@@ -75,7 +75,8 @@ final class TestGateway: Sendable {
       service: ServiceAPI(
         settings: { SettingsRecord(file: nil, settings: []) }, reload: { ReloadRecord(changed: [], waiting: []) },
         prepareRestart: {}, restart: nil),
-      logLevel: LogLevelAPI(threshold: LogThreshold(.info), clock: clock.wallClock, logger: .silent))
+      logLevel: LogLevelAPI(threshold: LogThreshold(.info), clock: clock.wallClock, logger: .silent),
+      send: SendAPI(parts, StateFolder(folder.path), socket: folder.file("socket")))
     self.admin = admin
     loops = try await Loops(count: 1) { loop in
       GatewayHandler(
