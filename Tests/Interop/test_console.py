@@ -318,6 +318,57 @@ def test_texts_of_senders_stay_texts(gateway, console):
     assert "\u202e" not in console.page.inner_text("main .body")
 
 
+def test_a_push_is_checked_and_sent(gateway, console):
+    """The form and the JSON, the findings, the decision of a device, and the steps of the push after sending."""
+    device = gateway.device(name="receiver")
+    gateway.prefer("receiver", "sound=off")
+    stream = gateway.stream(device)
+    stream.caught_up()
+    page = console.page
+    console.show("send")
+    page.fill("#send-to", "receiver")
+    page.keyboard.press("Tab")
+    page.wait_for_selector(f"#send-topic option[value='{TOPIC}']", state="attached")
+    page.fill("#send-title", "hello world")
+    assert '"title": "hello world"' in page.input_value("#send-json")
+    page.wait_for_selector(".findings >> text=T5")
+    page.click(".findings button >> text=Use “Hello World”")
+    page.wait_for_selector(".findings >> text=No findings")
+    assert page.input_value("#send-title") == "Hello World"
+    page.wait_for_selector(".parts li:has(s) >> text=N4")
+    assert page.inner_text(".parts li:has(s) code") == "sound"
+    assert "Hello World" in page.inner_text(".preview .alert")
+    page.fill("#send-json", '{"aps":\n{"badge":')
+    page.wait_for_selector(".findings >> text=invalid JSON")
+    assert page.is_disabled("#send-title")
+    page.select_option("[aria-label=Template]", "Alert")
+    page.click("button.primary >> text=Send")
+    page.wait_for_selector(".result .steps >> text=Not shown")
+    sent = page.get_attribute(".result a", "href").rpartition("/")[2]
+    assert stream.next("push")["id"] == sent
+    # A push that breaks a rule is refused, with the rule.
+    page.fill("#send-badge", "-1")
+    page.wait_for_selector(".decision >> text=would refuse this push")
+    page.focus("#send-json")
+    page.keyboard.press("Control+Enter")
+    page.wait_for_selector(".result .error >> text=Rule B1 at /aps/badge")
+    # The draft stays.
+    page.reload()
+    page.wait_for_selector("#send-json")
+    assert '"badge": -1' in page.input_value("#send-json") and page.input_value("#send-to") == "receiver"
+
+
+def test_a_reader_has_no_page_that_sends(start, chromium, tmp_path):  # noqa: F811
+    gateway = start("--remote-admin", "on")
+    console = Console(gateway, chromium, tmp_path / "profile", link_of(gateway, token(gateway, "ada", "reader")))
+    console.live()
+    assert "Send" not in console.page.eval_on_selector_all("nav a", "(all) => all.map((one) => one.textContent)")
+    console.show("send")
+    console.live()
+    assert console.page.query_selector("console-send") is None
+    console.close()
+
+
 def test_a_fault_has_a_line_on_every_page(start, chromium, tmp_path):  # noqa: F811
     gateway = start()
     console = Console(gateway, chromium, tmp_path / "profile", link(gateway))
@@ -335,7 +386,7 @@ def test_a_fault_has_a_line_on_every_page(start, chromium, tmp_path):  # noqa: F
 
 
 #: The pages, each with an element that it shows when it is ready.
-PAGES = [("activity", ".list .row"), ("push/SENT", ".steps li")]
+PAGES = [("activity", ".list .row"), ("push/SENT", ".steps li"), ("send", ".findings li")]
 
 
 def test_every_page_is_accessible_in_all_sizes(gateway, chromium, tmp_path):  # noqa: F811

@@ -148,3 +148,63 @@ test("a name is one part of a path", () => {
   assert.equal(sentence("there is no device x"), "There is no device x.");
   assert.equal(sentence("Done."), "Done.");
 });
+
+const { asked, expiration, fields, formValues, lineAt, preview, read, templates, withField, write } = await load("payload.js");
+
+test("the form and the payload are the same values, and other members stay", () => {
+  const payload = { aps: { alert: "It rains.", badge: 2, sound: { name: "chime", volume: 0.5 } }, custom: [1] };
+  const values = formValues(payload);
+  assert.deepEqual([values.title, values.body, values.badge, values.sound, values.url], ["", "It rains.", "2", '{"name":"chime","volume":0.5}', ""]);
+  let changed = withField(payload, "title", "Weather");
+  assert.deepEqual(changed, { aps: { alert: { body: "It rains.", title: "Weather" }, badge: 2, sound: { name: "chime", volume: 0.5 } }, custom: [1] });
+  assert.deepEqual(payload.aps.alert, "It rains.");
+  changed = withField(withField(changed, "title", ""), "body", "");
+  assert.deepEqual(changed.aps, { badge: 2, sound: { name: "chime", volume: 0.5 } });
+  assert.deepEqual(withField(changed, "badge", "").aps, { sound: { name: "chime", volume: 0.5 } });
+  assert.deepEqual(withField({}, "url", "https://example.org"), { url: "https://example.org" });
+  assert.deepEqual(Object.keys(withField({ aps: { badge: 1, sound: "a" } }, "badge", "7").aps), ["badge", "sound"]);
+});
+
+test("a number is a number, and any other badge stays what was typed", () => {
+  assert.deepEqual(withField({}, "badge", "12"), { aps: { badge: 12 } });
+  assert.deepEqual(withField({}, "badge", "-1"), { aps: { badge: -1 } });
+  assert.deepEqual(withField({}, "badge", "many"), { aps: { badge: "many" } });
+});
+
+test("values of any kind are read without an error", () => {
+  for (const value of [null, {}, { aps: null }, { aps: [] }, { aps: "x" }, { aps: { alert: null } }, { aps: { alert: [1] } }, { aps: { alert: { title: 1 } } }]) {
+    assert.equal(Object.keys(formValues(value)).length, fields.length);
+    assert.equal(preview(value), null);
+    assert.ok(Array.isArray(asked(value)));
+    for (const { name } of fields) assert.equal(formValues(withField(value ?? {}, name, "x"))[name], "x");
+  }
+  assert.deepEqual([read("{"), read("[]"), read("null"), read('{"aps":{}}')], [null, null, null, { aps: {} }]);
+});
+
+test("the preview has the texts of the alert, and the parts are those that the payload asks for", () => {
+  assert.deepEqual(preview({ aps: { alert: "Text" } }), { title: "", subtitle: "", body: "Text" });
+  assert.deepEqual(preview(templates.Alert).title, "Train in 5 Minutes");
+  assert.deepEqual(asked(templates.Alert), ["sound", "alert"]);
+  assert.deepEqual(asked(templates["Badge Only"]), ["badge"]);
+  assert.deepEqual(asked(templates["Silent Update"]), []);
+});
+
+test("a finding is at the line of its value", () => {
+  const text = write({ aps: { alert: { title: 'a "quoted" {title}', body: "x" }, badge: -1 }, list: [1, { "a/b": 2 }], "": 3 });
+  const line = (pointer) => text.split("\n")[lineAt(text, pointer) - 1].trim();
+  assert.match(line("/aps/alert/title"), /^"title"/);
+  assert.match(line("/aps/badge"), /^"badge": -1/);
+  assert.match(line("/list/1/a~1b"), /^"a\/b"/);
+  assert.match(line("/aps/alert"), /^"alert"/);
+  assert.match(line("/"), /^"": 3/);
+  // A member that is missing is at the object that could have it.
+  assert.match(line("/aps/alert/subtitle"), /^"alert"/);
+  assert.equal(lineAt("{", "/aps"), 1);
+  assert.equal(lineAt('{"aps":', "/aps/x"), 1);
+  assert.equal(lineAt("[".repeat(100_000), "/0/0"), 1);
+});
+
+test("an expiration is a time, a span, or none", () => {
+  assert.deepEqual([expiration("", 0), expiration("0", 0), expiration("1h", 5000), expiration("1700000000", 0)], [undefined, 0, 3605, 1_700_000_000]);
+  for (const text of ["soon", "-1", "1y", "1.5h"]) assert.equal(expiration(text, 0), null, text);
+});

@@ -2,6 +2,7 @@
 
 import "./view-activity.js";
 import "./view-push.js";
+import "./view-send.js";
 import { button, el, isTyping } from "../phone/dom.js";
 import { keyName } from "../phone/keys.js";
 import { plain } from "../phone/words.js";
@@ -10,6 +11,7 @@ import { failure } from "./page.js";
 
 /** The pages with their least role, in the order of the navigation. A page without a title is reached from another one. */
 const pages = [
+  { name: "send", title: "Send", role: "operator" },
   { name: "activity", title: "Activity", role: "reader" },
   { name: "push", role: "reader", of: "activity" },
 ];
@@ -139,7 +141,7 @@ class Console extends HTMLElement {
   #route() {
     if (!this.session) return;
     const { place } = this;
-    const page = pages.find((one) => one.name === place.name && this.may(one.role)) ?? pages.find((one) => one.title && this.may(one.role));
+    const page = pages.find((one) => one.name === place.name && this.may(one.role)) ?? pages.find((one) => one.name === "activity");
     for (const link of this.links) {
       if (link.dataset.name === (page.of ?? page.name)) link.setAttribute("aria-current", "page"); else link.removeAttribute("aria-current");
     }

@@ -10,8 +10,11 @@ import { copy, facts, failure, Page, text } from "./page.js";
 const waitTime = 25;
 const mostWaits = 24;
 
-/** Follows the rows of a push, and calls `show` with all of them. Ends with the signal, when the page is hidden, or after ten minutes. */
-export async function follow(id, signal, show) {
+/**
+ * Follows the rows of a push, and calls `show` with all of them. Ends with the signal, when the page is hidden, or after ten minutes.
+ * The first rows of a new push may be written after the answer to its sender.
+ */
+export async function follow(id, signal, show, isNew = false) {
   const rows = new Map();
   const take = (list) => {
     for (const row of list) rows.set(`${row.gateway ?? ""} ${row.number}`, row);
@@ -22,7 +25,9 @@ export async function follow(id, signal, show) {
   take(first);
   // The id of the address may be the apns-unique-id, which the rows that follow do not have.
   const apnsID = first[0]?.id ?? id;
-  let after = answer.after ?? String(first.at(-1)?.number ?? 0);
+  // Without rows, those of the future are awaited from the present end of the log.
+  const end = first.length || !isNew ? null : await api.get(path("log", "start"), { limit: 1000 }, signal);
+  let after = end ? end.position ?? String(end.after) : answer.after ?? String(first.at(-1)?.number ?? 0);
   for (let count = 0; count < mostWaits && !signal.aborted && document.visibilityState === "visible"; count += 1) {
     const page = await api.get(path("log", "next"), { id: apnsID, after, seconds: waitTime, limit: 1000 }, signal);
     after = page.position ?? String(page.next);
