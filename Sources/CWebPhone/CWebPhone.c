@@ -17,6 +17,9 @@ static const unsigned char console_index_html[] = {
 static const unsigned char console_log_js[] = {
 #embed "console/log.js"
 };
+static const unsigned char console_metrics_js[] = {
+#embed "console/metrics.js"
+};
 static const unsigned char console_page_js[] = {
 #embed "console/page.js"
 };
@@ -34,6 +37,9 @@ static const unsigned char console_view_push_js[] = {
 };
 static const unsigned char console_view_send_js[] = {
 #embed "console/view-send.js"
+};
+static const unsigned char console_view_status_js[] = {
+#embed "console/view-status.js"
 };
 static const unsigned char console_window_js[] = {
 #embed "console/window.js"
@@ -136,12 +142,14 @@ static const struct {
     {"console/filters.js", console_filters_js, sizeof console_filters_js},
     {"console/index.html", console_index_html, sizeof console_index_html},
     {"console/log.js", console_log_js, sizeof console_log_js},
+    {"console/metrics.js", console_metrics_js, sizeof console_metrics_js},
     {"console/page.js", console_page_js, sizeof console_page_js},
     {"console/payload.js", console_payload_js, sizeof console_payload_js},
     {"console/style.css", console_style_css, sizeof console_style_css},
     {"console/view-activity.js", console_view_activity_js, sizeof console_view_activity_js},
     {"console/view-push.js", console_view_push_js, sizeof console_view_push_js},
     {"console/view-send.js", console_view_send_js, sizeof console_view_send_js},
+    {"console/view-status.js", console_view_status_js, sizeof console_view_status_js},
     {"console/window.js", console_window_js, sizeof console_window_js},
     {"phone/alerts.js", alerts_js, sizeof alerts_js},
     {"phone/app.js", app_js, sizeof app_js},

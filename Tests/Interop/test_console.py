@@ -358,6 +358,21 @@ def test_a_push_is_checked_and_sent(gateway, console):
     assert '"badge": -1' in page.input_value("#send-json") and page.input_value("#send-to") == "receiver"
 
 
+def test_the_status_has_charts_and_tables(gateway, console):
+    quiet_push(gateway, "counted")
+    page = console.page
+    console.show("status")
+    page.wait_for_selector("text=The gateway is ready")
+    assert "survives" in page.inner_text(".facts") and "ends in" in page.inner_text(".facts")
+    page.wait_for_selector(".counts tr:has-text('N4')")
+    assert len(page.query_selector_all(".chart svg[role=img]")) == 6
+    page.keyboard.press("v")
+    page.wait_for_selector(".chart table th >> text=Connections")
+    assert page.query_selector(".chart svg") is None
+    page.click(".counts a >> text=N4")
+    page.wait_for_selector(".list .row >> text=Not shown")
+
+
 def test_a_reader_has_no_page_that_sends(start, chromium, tmp_path):  # noqa: F811
     gateway = start("--remote-admin", "on")
     console = Console(gateway, chromium, tmp_path / "profile", link_of(gateway, token(gateway, "ada", "reader")))
@@ -386,7 +401,7 @@ def test_a_fault_has_a_line_on_every_page(start, chromium, tmp_path):  # noqa: F
 
 
 #: The pages, each with an element that it shows when it is ready.
-PAGES = [("activity", ".list .row"), ("push/SENT", ".steps li"), ("send", ".findings li")]
+PAGES = [("activity", ".list .row"), ("push/SENT", ".steps li"), ("send", ".findings li"), ("status", ".chart svg")]
 
 
 def test_every_page_is_accessible_in_all_sizes(gateway, chromium, tmp_path):  # noqa: F811

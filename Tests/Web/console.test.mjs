@@ -208,3 +208,64 @@ test("an expiration is a time, a span, or none", () => {
   assert.deepEqual([expiration("", 0), expiration("0", 0), expiration("1h", 5000), expiration("1700000000", 0)], [undefined, 0, 3605, 1_700_000_000]);
   for (const text of ["soon", "-1", "1y", "1.5h"]) assert.equal(expiration(text, 0), null, text);
 });
+
+const { charts, figure, figures, line, parse: parseMetrics, quantile, rate, remember, roundTop, shownTime } = await load("metrics.js");
+
+const metrics = (accepted, buckets) => `# HELP pushgateway_requests_accepted Pushes
+pushgateway_requests_accepted_total{as="stored"} ${accepted}
+pushgateway_requests_accepted_total{as="broadcast"} 1
+pushgateway_policy_refused_total{rule="B1"} 2
+pushgateway_policy_refused_total{rule="S1"} 0
+pushgateway_limits_reached_total{limit="rate"} 3
+pushgateway_connections{peer="remote"} 4
+pushgateway_connections{peer="loopback"} 5
+pushgateway_certificate_expiry_timestamp_seconds{certificate="server"} 1.8e9
+pushgateway_build_info{version="0.1"} 1
+${buckets.map(([le, value]) => `pushgateway_transmit_seconds_bucket{from="live",le="${le}"} ${value}`).join("\n")}
+# EOF
+`;
+const buckets = (...values) => [["0.001", values[0]], ["0.01", values[1]], ["+Inf", values[2]]];
+
+test("metrics are read, with labels of any text, and other lines are ignored", () => {
+  assert.deepEqual(parseMetrics('pushgateway_a{b="x\\"y\\\\z",c="1"} 2\nnot a line\n\npushgateway_d NaN\npushgateway_e +Inf\n'), [
+    { name: "a", labels: { b: 'x"y\\z', c: "1" }, value: 2 }, { name: "e", labels: {}, value: Infinity },
+  ]);
+  const found = figures(metrics(10, buckets(1, 2, 3)), 5);
+  assert.deepEqual([found.accepted, found.connections, found.refusedBy, found.limits, found.version], [11, 9, { B1: 2 }, { rate: 3 }, "0.1"]);
+  assert.deepEqual(found.latency, [[0.001, 1], [0.01, 2], [Infinity, 3]]);
+  assert.equal(figures("", 0).accepted, 0);
+});
+
+test("a rate is the change in a minute, also after the gateway began again", () => {
+  const of = (at, accepted) => ({ at, accepted });
+  assert.equal(rate(of(0, 10), of(30_000, 40), "accepted"), 60);
+  assert.equal(rate(of(0, 10), of(60_000, 4), "accepted"), 4);
+  assert.equal(rate(of(0, 10), of(0, 40), "accepted"), 0);
+});
+
+test("a quantile is that of the observations between two readings", () => {
+  const [before, after] = [figures(metrics(0, buckets(0, 10, 10)), 0), figures(metrics(0, buckets(10, 20, 20)), 1)].map((one) => one.latency);
+  assert.equal(quantile(before, after, 0.5), 0.0005);
+  assert.equal(quantile(before, before, 0.5), null);
+  assert.equal(quantile([], after, 0.99).toFixed(5), "0.00982");
+  assert.equal(quantile([], figures(metrics(0, buckets(0, 0, 4)), 0).latency, 0.5), 0.01);
+  assert.equal(quantile([], [], 0.5), null);
+});
+
+test("the history has an hour, and a chart for each figure", () => {
+  let history = [];
+  for (let at = 0; at <= 2 * shownTime; at += 600_000) history = remember(history, figures(metrics(at / 60_000, buckets(at, at, at)), at));
+  assert.deepEqual([history[0].at, history.length], [shownTime, 7]);
+  for (const chart of charts) for (const { points } of chart.series(history)) assert.ok(points.every((one) => Number.isFinite(one.value)), chart.title);
+  assert.equal(charts[0].series(history)[0].points.at(-1).value, 1);
+  assert.deepEqual(charts.flatMap((chart) => chart.series([]).flatMap(({ points }) => points)), []);
+});
+
+test("a line is in its box", () => {
+  const now = 10 * shownTime;
+  assert.equal(line([{ at: now - shownTime, value: 0 }, { at: now, value: 5 }], now, 10, 300, 80), "M0.0 80.0L300.0 40.0");
+  assert.equal(line([], now, 10, 300, 80), "");
+  assert.equal(line([{ at: 0, value: 0 }], now, 0, 300, 80), "M0.0 80.0");
+  assert.deepEqual([0, 1, 3, 70, 100, 101].map(roundTop), [1, 1, 5, 100, 100, 200]);
+  assert.deepEqual([0, 0.125, 12.34, 1234.5].map(figure), ["0", "0.13", "12.3", "1235"]);
+});

@@ -3,6 +3,7 @@
 import "./view-activity.js";
 import "./view-push.js";
 import "./view-send.js";
+import "./view-status.js";
 import { button, el, isTyping } from "../phone/dom.js";
 import { keyName } from "../phone/keys.js";
 import { plain } from "../phone/words.js";
@@ -13,6 +14,7 @@ import { failure } from "./page.js";
 const pages = [
   { name: "send", title: "Send", role: "operator" },
   { name: "activity", title: "Activity", role: "reader" },
+  { name: "status", title: "Status", role: "reader" },
   { name: "push", role: "reader", of: "activity" },
 ];
 const roles = ["reader", "operator", "admin"];
