@@ -17,6 +17,9 @@ static const unsigned char console_index_html[] = {
 static const unsigned char console_log_js[] = {
 #embed "console/log.js"
 };
+static const unsigned char console_manage_js[] = {
+#embed "console/manage.js"
+};
 static const unsigned char console_metrics_js[] = {
 #embed "console/metrics.js"
 };
@@ -31,6 +34,9 @@ static const unsigned char console_style_css[] = {
 };
 static const unsigned char console_view_activity_js[] = {
 #embed "console/view-activity.js"
+};
+static const unsigned char console_view_list_js[] = {
+#embed "console/view-list.js"
 };
 static const unsigned char console_view_push_js[] = {
 #embed "console/view-push.js"
@@ -142,11 +148,13 @@ static const struct {
     {"console/filters.js", console_filters_js, sizeof console_filters_js},
     {"console/index.html", console_index_html, sizeof console_index_html},
     {"console/log.js", console_log_js, sizeof console_log_js},
+    {"console/manage.js", console_manage_js, sizeof console_manage_js},
     {"console/metrics.js", console_metrics_js, sizeof console_metrics_js},
     {"console/page.js", console_page_js, sizeof console_page_js},
     {"console/payload.js", console_payload_js, sizeof console_payload_js},
     {"console/style.css", console_style_css, sizeof console_style_css},
     {"console/view-activity.js", console_view_activity_js, sizeof console_view_activity_js},
+    {"console/view-list.js", console_view_list_js, sizeof console_view_list_js},
     {"console/view-push.js", console_view_push_js, sizeof console_view_push_js},
     {"console/view-send.js", console_view_send_js, sizeof console_view_send_js},
     {"console/view-status.js", console_view_status_js, sizeof console_view_status_js},

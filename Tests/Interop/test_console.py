@@ -373,6 +373,87 @@ def test_the_status_has_charts_and_tables(gateway, console):
     page.wait_for_selector(".list .row >> text=Not shown")
 
 
+def test_objects_are_listed_made_and_removed(start, chromium, tmp_path):  # noqa: F811
+    gateway = start()
+    gateway.device(name="phone-1")
+    gateway.enroll("phone-2")
+    console = Console(gateway, chromium, tmp_path / "profile", link(gateway))
+    page = console.page
+    console.show("devices")
+    page.wait_for_selector(".list .row >> text=phone-2")
+    page.fill("#search", "phone-1")
+    page.wait_for_selector(".state >> text=1 of 2")
+    page.click(".list a >> text=phone-1")
+    page.click("text=Register …")
+    page.select_option("#field-topic", TOPIC)
+    page.click("dialog button.primary")
+    page.wait_for_selector(".toast >> text=Registered phone-1")
+    page.click("text=Remove …")
+    page.wait_for_selector("dialog >> text=can't be undone")
+    page.keyboard.press("Escape")
+    assert "phone-1" in [one["name"] for one in gateway.devices()]
+    page.click("text=Remove …")
+    page.click("dialog button.destructive")
+    page.wait_for_selector(".toast >> text=Done")
+    assert [one["name"] for one in gateway.devices()] == ["phone-2"]
+    # A new key is shown once.
+    console.show("keys")
+    page.wait_for_selector(".list .row")
+    page.keyboard.press("n")
+    page.click("dialog button.primary")
+    page.wait_for_selector("dialog >> text=BEGIN PRIVATE KEY")
+    with page.expect_download() as download:
+        page.click("dialog button >> text=Save AuthKey_")
+    assert "PRIVATE KEY" in Path(download.value.path()).read_text()
+    page.click("dialog button.primary")
+    # Undo instead of a question, where the API can do it.
+    console.show("faults")
+    page.wait_for_selector("h1 >> text=Faults")
+    page.keyboard.press("n")
+    page.fill("#field-name", "slow")
+    page.fill("#field-delay", "1")
+    page.click("dialog button.primary")
+    page.wait_for_selector(".faults >> text=slow")
+    page.click(".list a >> text=slow")
+    page.click("button >> text=Remove")
+    page.wait_for_selector(".faults", state="hidden")
+    page.click(".toast button >> text=Undo")
+    page.wait_for_selector(".faults >> text=slow")
+    console.close()
+
+
+def test_a_reader_has_no_button_that_changes(start, chromium, tmp_path):  # noqa: F811
+    gateway = start("--remote-admin", "on")
+    gateway.device(name="phone")
+    console = Console(gateway, chromium, tmp_path / "profile", link_of(gateway, token(gateway, "ada", "reader")))
+    for name in ("devices", "apps", "groups", "senders", "scheduled", "invitations", "teams", "keys", "tokens", "faults"):
+        console.show(name)
+        console.page.wait_for_selector("console-list .list")
+        assert console.page.query_selector("main button") is None, name
+    console.show("devices/phone")
+    console.page.wait_for_selector(".facts")
+    assert console.page.query_selector("main button") is None
+    console.close()
+
+
+def test_a_long_list_draws_the_rows_on_screen(gateway, console):
+    gateway.admin("POST", "batches", body={"name": "many", "first": 0, "count": 10_000, "topic": TOPIC})
+    page = console.page
+    console.show("devices?q=many")
+    page.wait_for_selector(".list .row")
+    page.wait_for_selector(".state >> text=10000")
+    count = page.evaluate("""async () => {
+      const list = document.querySelector(".list");
+      list.scrollTop = list.scrollHeight;
+      await new Promise(requestAnimationFrame);
+      await new Promise((resolve) => requestAnimationFrame(() => setTimeout(resolve)));
+      return document.querySelectorAll(".list .row").length;
+    }""")
+    assert 0 < count < 100
+    page.wait_for_selector(".list .row >> text=many-9999")
+    gateway.admin("DELETE", "batches", "many")
+
+
 def test_a_reader_has_no_page_that_sends(start, chromium, tmp_path):  # noqa: F811
     gateway = start("--remote-admin", "on")
     console = Console(gateway, chromium, tmp_path / "profile", link_of(gateway, token(gateway, "ada", "reader")))
@@ -401,7 +482,8 @@ def test_a_fault_has_a_line_on_every_page(start, chromium, tmp_path):  # noqa: F
 
 
 #: The pages, each with an element that it shows when it is ready.
-PAGES = [("activity", ".list .row"), ("push/SENT", ".steps li"), ("send", ".findings li"), ("status", ".chart svg")]
+PAGES = [("activity", ".list .row"), ("push/SENT", ".steps li"), ("send", ".findings li"), ("status", ".chart svg"), ("devices", ".list .row"), ("devices/accessible", ".actions"),
+         ("apps", ".list .row"), ("keys", ".list .row"), ("faults", ".list")]
 
 
 def test_every_page_is_accessible_in_all_sizes(gateway, chromium, tmp_path):  # noqa: F811

@@ -269,3 +269,62 @@ test("a line is in its box", () => {
   assert.deepEqual([0, 1, 3, 70, 100, 101].map(roundTop), [1, 1, 5, 100, 100, 200]);
   assert.deepEqual([0, 0.125, 12.34, 1234.5].map(figure), ["0", "0.13", "12.3", "1235"]);
 });
+
+const { given, lists, members, search } = await load("manage.js");
+
+/** A row of each list, as the gateway sends it. */
+const rowsOf = {
+  devices: { device: "B09BA7C2", name: "my phone", person: "ada", apps: ["com.example.news"], registrations: [{ topic: "com.example.news", environments: ["development"] }], waiting: 0, streams: 1 },
+  apps: { topic: "com.example.news", name: "News", icon: "N", policy_mode: "enforce", strict: false, ads: "off", marketing: false, team_id: "DEVTEAM001" },
+  groups: { name: "oncall", members: 2, topics: ["com.example.news"] },
+  senders: { name: "backup", app: "com.example.news", recipients: ["phone"], rate: 60, created: "2026-11-27T18:00:00.000Z" },
+  scheduled: { id: "CC35800E", at: "2026-11-27T18:00:00.000Z", device: "phone", topic: "com.example.news", accepted: "2026-11-27T17:00:00.000Z", place: "12/CC35800E" },
+  invitations: { id: "0123456789abcdef", role: "device", expires: "2026-11-27T18:00:00.000Z", uses: 1 },
+  teams: { team_id: "DEVTEAM001" }, keys: { key_id: "ABC123DEFG", team_id: "DEVTEAM001", environment: "both" },
+  tokens: { name: "ada", role: "reader", created: "2026-11-27T18:00:00.000Z", expires: "2026-12-27T18:00:00.000Z" },
+  faults: { rule: { name: "slow", delay: 2 }, does: "2s late", hits: 0, active: true },
+};
+/** The object whose path an action changes. */
+const named = { teams: "DEVTEAM001", faults: "slow", groups: "oncall", devices: "my%20phone" };
+
+test("each list has columns of its rows, a key, and actions with a role", () => {
+  assert.deepEqual(Object.keys(rowsOf), Object.keys(lists));
+  for (const [name, list] of Object.entries(lists)) {
+    const one = rowsOf[name];
+    assert.equal(typeof list.key(one), "string", name);
+    for (const [title, value] of list.columns) assert.notEqual(value(one), undefined, `${name}: ${title}`);
+    for (const action of [list.create, ...list.actions].filter(Boolean)) {
+      assert.ok(["operator", "admin"].includes(action.role), name);
+      const values = Object.fromEntries((action.fields ?? []).map((field) => [field.name, field.isNumber ? "1" : "x"]));
+      const [method, where] = action.request(one, values);
+      assert.ok(["POST", "DELETE"].includes(method) && where.startsWith("/admin/v1/"), name);
+      // What can't be undone is asked for first.
+      if (action.removes) assert.ok(action.confirm || action.undo, `${name}: ${action.title}`);
+      if (action.undo) assert.ok(["POST", "DELETE"].includes(action.undo(one, values)[0]));
+      if (action.removes && named[name]) assert.equal(where, `/admin/v1/${name}/${named[name]}`);
+    }
+  }
+});
+
+test("the requests of actions have the members of the API, and none without a value", () => {
+  const body = (action, row, values) => action.request(row, values)[2];
+  assert.deepEqual(body(lists.devices.create, {}, { person: "", role: "device", days: "2" }), { role: "device", valid_seconds: 172_800 });
+  assert.deepEqual(body(lists.keys.create, {}, { team: "T", environment: "", topics: "a, b" }), { team: "T", topics: ["a", "b"] });
+  assert.deepEqual(body(lists.senders.create, {}, { name: "n", app: "a", recipients: "phone,tablet", kind: "" }), { name: "n", app: "a", recipients: ["phone", "tablet"] });
+  assert.deepEqual(body(lists.faults.create, {}, { name: "slow", reason: "", delay: "2", rate: "", app: "", for: "300" }), [{ name: "slow", delay: 2, for: 300 }]);
+  assert.deepEqual(given({ a: "", b: [], c: 0, d: undefined, e: "x" }), { c: 0, e: "x" });
+});
+
+test("a search finds rows by all of its words", () => {
+  const rows = [rowsOf.devices, { ...rowsOf.devices, name: "tablet", person: "Bob" }];
+  const find = (words) => search(rows, lists.devices.columns, words).map((one) => one.name);
+  assert.deepEqual(find(""), ["my phone", "tablet"]);
+  assert.deepEqual(find("BOB news"), ["tablet"]);
+  assert.deepEqual(find("ada tablet"), []);
+});
+
+test("members of an object are words", () => {
+  assert.deepEqual(members({ last_seen: "x", apps: ["a", "b"], registrations: [{ topic: "t", environments: ["development"] }], rule: { a: 1 }, silent: false }), [
+    ["Last seen", "x"], ["Apps", "a, b"], ["Registrations", "t development"], ["Rule", '{"a":1}'], ["Silent", "false"],
+  ]);
+});

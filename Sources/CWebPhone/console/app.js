@@ -1,6 +1,7 @@
 // The console: its session, its places, and what every page shows.
 
 import "./view-activity.js";
+import "./view-list.js";
 import "./view-push.js";
 import "./view-send.js";
 import "./view-status.js";
@@ -8,6 +9,7 @@ import { button, el, isTyping } from "../phone/dom.js";
 import { keyName } from "../phone/keys.js";
 import { plain } from "../phone/words.js";
 import { api, events, path } from "./api.js";
+import { lists } from "./manage.js";
 import { failure } from "./page.js";
 
 /** The pages with their least role, in the order of the navigation. A page without a title is reached from another one. */
@@ -15,6 +17,7 @@ const pages = [
   { name: "send", title: "Send", role: "operator" },
   { name: "activity", title: "Activity", role: "reader" },
   { name: "status", title: "Status", role: "reader" },
+  ...Object.entries(lists).map(([name, { title }]) => ({ name, title, role: "reader", tag: "list" })),
   { name: "push", role: "reader", of: "activity" },
 ];
 const roles = ["reader", "operator", "admin"];
@@ -147,14 +150,16 @@ class Console extends HTMLElement {
     for (const link of this.links) {
       if (link.dataset.name === (page.of ?? page.name)) link.setAttribute("aria-current", "page"); else link.removeAttribute("aria-current");
     }
+    this.querySelector("nav [aria-current]")?.scrollIntoView({ block: "nearest", inline: "nearest" });
     document.title = `${page.title ?? "Push"} — ${location.host}`;
-    if (this.#page?.localName !== `console-${page.name}`) {
+    const tag = `console-${page.tag ?? page.name}`;
+    if (this.#page?.localName !== tag) {
       this.#page?.leave();
-      this.#page = el(`console-${page.name}`);
+      this.#page = el(tag);
       this.#page.app = this;
       this.main.replaceChildren(this.#page);
     }
-    this.#page.open(place);
+    this.#page.open({ ...place, name: page.name });
     if (Date.now() - this.#read > 5000) this.#look();
   }
 

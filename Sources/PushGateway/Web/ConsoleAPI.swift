@@ -1,7 +1,6 @@
 import GatewayProtocol
 import HTTP2Transport
 import PushCore
-import PushStorage
 
 /// The routes of the console: its files, and its session. All its other requests are those of ``AdminAPI``.
 struct ConsoleAPI: Sendable {
