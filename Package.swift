@@ -141,7 +141,7 @@ let package = Package(
     .target(name: "CSimdjson", linkerSettings: [.linkedLibrary("simdjson")]),
     .target(name: "CAdModel", exclude: ["ad-model.bin"]),
     // The files of the device in a browser, embedded.
-    .target(name: "CWebPhone", exclude: ["phone"]),
+    .target(name: "CWebPhone", exclude: ["console", "phone"]),
     library("PushPolicy", ["CAdModel", "CSimdjson"], inlined, lifetimes, linker: [oneOfEach]),
     .target(
       name: "CVersion", cSettings: version.map { [.define("PUSHGATEWAY_VERSION", to: "\"\($0)\"")] } ?? []),

@@ -2,6 +2,54 @@
 
 #pragma clang diagnostic ignored "-Wc23-extensions"
 
+static const unsigned char console_api_js[] = {
+#embed "console/api.js"
+};
+static const unsigned char console_app_js[] = {
+#embed "console/app.js"
+};
+static const unsigned char console_filters_js[] = {
+#embed "console/filters.js"
+};
+static const unsigned char console_index_html[] = {
+#embed "console/index.html"
+};
+static const unsigned char console_log_js[] = {
+#embed "console/log.js"
+};
+static const unsigned char console_manage_js[] = {
+#embed "console/manage.js"
+};
+static const unsigned char console_metrics_js[] = {
+#embed "console/metrics.js"
+};
+static const unsigned char console_page_js[] = {
+#embed "console/page.js"
+};
+static const unsigned char console_payload_js[] = {
+#embed "console/payload.js"
+};
+static const unsigned char console_style_css[] = {
+#embed "console/style.css"
+};
+static const unsigned char console_view_activity_js[] = {
+#embed "console/view-activity.js"
+};
+static const unsigned char console_view_list_js[] = {
+#embed "console/view-list.js"
+};
+static const unsigned char console_view_push_js[] = {
+#embed "console/view-push.js"
+};
+static const unsigned char console_view_send_js[] = {
+#embed "console/view-send.js"
+};
+static const unsigned char console_view_status_js[] = {
+#embed "console/view-status.js"
+};
+static const unsigned char console_window_js[] = {
+#embed "console/window.js"
+};
 static const unsigned char alerts_js[] = {
 #embed "phone/alerts.js"
 };
@@ -98,36 +146,52 @@ static const struct {
   const unsigned char *bytes;
   size_t size;
 } files[] = {
-    {"alerts.js", alerts_js, sizeof alerts_js},
-    {"app.js", app_js, sizeof app_js},
-    {"center.js", center_js, sizeof center_js},
-    {"closed.js", closed_js, sizeof closed_js},
-    {"commands.js", commands_js, sizeof commands_js},
-    {"dom.js", dom_js, sizeof dom_js},
-    {"drafts.js", drafts_js, sizeof drafts_js},
-    {"gateway.js", gateway_js, sizeof gateway_js},
-    {"icon.svg", icon_svg, sizeof icon_svg},
-    {"index.html", index_html, sizeof index_html},
-    {"journal.js", journal_js, sizeof journal_js},
-    {"keys.js", keys_js, sizeof keys_js},
-    {"lines.js", lines_js, sizeof lines_js},
-    {"link.js", link_js, sizeof link_js},
-    {"manifest.webmanifest", manifest_webmanifest, sizeof manifest_webmanifest},
-    {"notices.js", notices_js, sizeof notices_js},
-    {"preferences.js", preferences_js, sizeof preferences_js},
-    {"presenter.js", presenter_js, sizeof presenter_js},
-    {"sound.js", sound_js, sizeof sound_js},
-    {"state.js", state_js, sizeof state_js},
-    {"style.css", style_css, sizeof style_css},
-    {"undo.js", undo_js, sizeof undo_js},
-    {"view-alert.js", view_alert_js, sizeof view_alert_js},
-    {"view-center.js", view_center_js, sizeof view_center_js},
-    {"view-home.js", view_home_js, sizeof view_home_js},
-    {"view-join.js", view_join_js, sizeof view_join_js},
-    {"view-message.js", view_message_js, sizeof view_message_js},
-    {"view-settings.js", view_settings_js, sizeof view_settings_js},
-    {"words.js", words_js, sizeof words_js},
-    {"worker.js", worker_js, sizeof worker_js},
+    {"console/api.js", console_api_js, sizeof console_api_js},
+    {"console/app.js", console_app_js, sizeof console_app_js},
+    {"console/filters.js", console_filters_js, sizeof console_filters_js},
+    {"console/index.html", console_index_html, sizeof console_index_html},
+    {"console/log.js", console_log_js, sizeof console_log_js},
+    {"console/manage.js", console_manage_js, sizeof console_manage_js},
+    {"console/metrics.js", console_metrics_js, sizeof console_metrics_js},
+    {"console/page.js", console_page_js, sizeof console_page_js},
+    {"console/payload.js", console_payload_js, sizeof console_payload_js},
+    {"console/style.css", console_style_css, sizeof console_style_css},
+    {"console/view-activity.js", console_view_activity_js, sizeof console_view_activity_js},
+    {"console/view-list.js", console_view_list_js, sizeof console_view_list_js},
+    {"console/view-push.js", console_view_push_js, sizeof console_view_push_js},
+    {"console/view-send.js", console_view_send_js, sizeof console_view_send_js},
+    {"console/view-status.js", console_view_status_js, sizeof console_view_status_js},
+    {"console/window.js", console_window_js, sizeof console_window_js},
+    {"phone/alerts.js", alerts_js, sizeof alerts_js},
+    {"phone/app.js", app_js, sizeof app_js},
+    {"phone/center.js", center_js, sizeof center_js},
+    {"phone/closed.js", closed_js, sizeof closed_js},
+    {"phone/commands.js", commands_js, sizeof commands_js},
+    {"phone/dom.js", dom_js, sizeof dom_js},
+    {"phone/drafts.js", drafts_js, sizeof drafts_js},
+    {"phone/gateway.js", gateway_js, sizeof gateway_js},
+    {"phone/icon.svg", icon_svg, sizeof icon_svg},
+    {"phone/index.html", index_html, sizeof index_html},
+    {"phone/journal.js", journal_js, sizeof journal_js},
+    {"phone/keys.js", keys_js, sizeof keys_js},
+    {"phone/lines.js", lines_js, sizeof lines_js},
+    {"phone/link.js", link_js, sizeof link_js},
+    {"phone/manifest.webmanifest", manifest_webmanifest, sizeof manifest_webmanifest},
+    {"phone/notices.js", notices_js, sizeof notices_js},
+    {"phone/preferences.js", preferences_js, sizeof preferences_js},
+    {"phone/presenter.js", presenter_js, sizeof presenter_js},
+    {"phone/sound.js", sound_js, sizeof sound_js},
+    {"phone/state.js", state_js, sizeof state_js},
+    {"phone/style.css", style_css, sizeof style_css},
+    {"phone/undo.js", undo_js, sizeof undo_js},
+    {"phone/view-alert.js", view_alert_js, sizeof view_alert_js},
+    {"phone/view-center.js", view_center_js, sizeof view_center_js},
+    {"phone/view-home.js", view_home_js, sizeof view_home_js},
+    {"phone/view-join.js", view_join_js, sizeof view_join_js},
+    {"phone/view-message.js", view_message_js, sizeof view_message_js},
+    {"phone/view-settings.js", view_settings_js, sizeof view_settings_js},
+    {"phone/words.js", words_js, sizeof words_js},
+    {"phone/worker.js", worker_js, sizeof worker_js},
 };
 
 size_t web_phone_count(void) { return sizeof files / sizeof *files; }

@@ -162,6 +162,13 @@ package enum Limits {
   package static let maximumInvitations = 1_000
   /// The maximum number of uses of an invitation link for many devices.
   package static let maximumInvitationUses = 1_000_000
+  /// The lifetime of a link to the console in seconds: the time to open it in a browser.
+  package static let consoleLinkTime: Int64 = 60
+  /// The lifetime of a session of the console in seconds: a working day.
+  package static let consoleSessionTime: Int64 = 12 * 3600
+  /// The maximum numbers of links and of sessions of the console, which are in memory.
+  package static let maximumConsoleLinks = 100
+  package static let maximumConsoleSessions = 1_000
   /// The maximum size in bytes of the body of an enrollment, which unauthenticated clients can send.
   package static let maximumEnrollmentSize = 4096
   /// The maximum size in bytes of a request's body on the admin socket: a batch of ``maximumBatchSize`` devices.

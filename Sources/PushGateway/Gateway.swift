@@ -232,9 +232,11 @@ package final class Gateway: Sendable {
       service: ServiceAPI(
         settings: { await reload.settings }, reload: { try await reload() },
         prepareRestart: { try await reload.prepareRestart() }, restart: supervisor.restart),
-      logLevel: LogLevelAPI(threshold: threshold, clock: parts.clock, logger: logger))
+      logLevel: LogLevelAPI(threshold: threshold, clock: parts.clock, logger: logger),
+      send: SendAPI(parts, folder, socket: folder.adminSocket))
     let web = WebAPI(
-      setting: configuration.web, session: WebSession(authority: certificate.authority), devices: DeviceAPI(parts))
+      setting: configuration.web, session: WebSession(authority: certificate.authority), devices: DeviceAPI(parts),
+      console: ConsoleAPI(session: .console(authority: certificate.authority), gate: admin.gate))
     let testAPI = firstUse.flatMap { firstUse in
       test?.api(
         parts, firstUse: firstUse, faults: faults,
@@ -277,10 +279,12 @@ package final class Gateway: Sendable {
         limits: parts.meter.limits, logger: logger, others: testAPI?.routes ?? [],
         maximumBodySize: test?.maximumBodySize ?? 0,
         page: configuration.web == .off
-          ? nil : HTTP1Page(web: web, environment: configuration.environment, socket: folder.adminSocket),
+          ? nil
+          : HTTP1Page(
+            web: web, environment: configuration.environment, socket: folder.adminSocket, admin: admin.router.routes),
         messages: messages)
       try user?.becomeForGood()
-      self.admin = try await Gateway.listenAdmin(folder, loops, supervisor.inherited)
+      self.admin = try await Gateway.listenAdmin(configuration.environment, folder, loops, supervisor.inherited)
     } catch {
       await listeners.close()
       await opened?.close()
@@ -368,18 +372,18 @@ package final class Gateway: Sendable {
     test?.finish()
   }
 
+  /// - Parameter environment: that of the gateway, for pushes of administrators.
   private static func listenAdmin(
-    _ folder: StateFolder, _ loops: Loops, _ inherited: InheritedSockets
+    _ environment: Environment, _ folder: StateFolder, _ loops: Loops, _ inherited: InheritedSockets
   ) async throws -> Listener {
+    let options = ConnectionOptions(environmentRule: .fixed(environment), peer: .adminSocket)
     if let socket = inherited.socket(named: InheritedSockets.Name.admin) {
       return try await Listener.listen(
-        on: .unix(path: folder.adminSocket), socket: socket, tls: nil,
-        options: ConnectionOptions(peer: .adminSocket), loops: loops)
+        on: .unix(path: folder.adminSocket), socket: socket, tls: nil, options: options, loops: loops)
     }
     try? FileManager.default.removeItem(atPath: folder.adminSocket)
     let listener = try await ShortSocketPath.withShortPath(folder.adminSocket) { path in
-      try await Listener.listen(
-        on: .unix(path: path), tls: nil, options: ConnectionOptions(peer: .adminSocket), loops: loops)
+      try await Listener.listen(on: .unix(path: path), tls: nil, options: options, loops: loops)
     }
     try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: folder.adminSocket)
     return listener

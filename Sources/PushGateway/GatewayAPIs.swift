@@ -11,11 +11,12 @@ extension AdminAPI {
   ///   - faults: the fault routes; nil if there are no connections to inject faults into.
   ///   - service: the routes for the settings, reload and restart of the service; nil if they are not served.
   ///   - logLevel: the route for the log level; nil if it can't be changed.
+  ///   - send: the routes that check and send a push; nil without a provider API.
   init(
     _ parts: GatewayParts, status: @escaping @Sendable () -> GatewayStatus, backup: ScheduledBackups.Save? = nil,
     compact: (@Sendable () async throws -> (before: Int, after: Int))? = nil, certificates: CertificatesAPI? = nil,
     faults: FaultsAPI? = nil, authority: @escaping @Sendable () -> String? = { nil }, metrics: MetricsAPI? = nil,
-    service: ServiceAPI? = nil, logLevel: LogLevelAPI? = nil
+    service: ServiceAPI? = nil, logLevel: LogLevelAPI? = nil, send: SendAPI? = nil
   ) {
     let (registrations, clock) = (parts.registrations, parts.clock)
     let schedule = ScheduleAPI(registrations: registrations, groups: parts.groups, schedule: parts.schedule)
@@ -31,26 +32,39 @@ extension AdminAPI {
       presence: parts.clusterPresence, environment: parts.environment, clock: clock)
     let shares = SharesAPI(registrations: registrations, channels: channels, clock: clock, authority: authority)
     var others = schedule.routes + groups.routes + (certificates?.routes ?? []) + tokens.routes
+    others += ConsoleLinksAPI(remote: parts.remote, clock: clock).routes
     others += senders.routes + ExpectationsAPI(schedule: parts.schedule, clock: clock).routes
     others += EventTargetsAPI(registrations: registrations, senders: parts.events, clock: clock).routes
     others += (faults?.routes ?? []) + channels.routes + shares.routes
-    others += (service?.routes ?? []) + (logLevel?.routes ?? [])
+    others += (service?.routes ?? []) + (logLevel?.routes ?? []) + (send?.routes ?? [])
     self.init(
       registrations: registrations, groups: parts.groups, apps: parts.apps, devices: parts.devices,
       pushes: parts.pushes, logQueries: parts.logQueries, environment: parts.environment, clock: clock,
       gate: AdminAuthorizer(remote: parts.remote, registrations: registrations, audit: parts.audit, clock: clock),
       audit: AuditAPI(audit: parts.audit, clock: clock), lists: ListsAPI(parts), others: others,
-      publicRoutes: certificates?.publicRoutes ?? [], status: status,
+      unrecorded: send?.checks ?? [], publicRoutes: certificates?.publicRoutes ?? [], status: status,
       backup: backup ?? parts.housekeeping.save, compact: compact, authority: authority, metrics: metrics)
+  }
+}
+
+extension MessageRecipients {
+  init(_ parts: GatewayParts) {
+    self.init(registrations: parts.registrations, groups: parts.groups, conditions: parts.conditions)
   }
 }
 
 extension HookTest {
   init(_ parts: GatewayParts) {
+    self.init(recipients: MessageRecipients(parts), environment: parts.environment, clock: parts.clock)
+  }
+}
+
+extension SendAPI {
+  /// - Parameter socket: the path of the admin socket.
+  init(_ parts: GatewayParts, _ folder: StateFolder, socket: String) {
     self.init(
-      recipients: MessageRecipients(
-        registrations: parts.registrations, groups: parts.groups, conditions: parts.conditions),
-      environment: parts.environment, clock: parts.clock)
+      registrations: parts.registrations, recipients: MessageRecipients(parts), environment: parts.environment,
+      clock: parts.clock, folder: folder, socket: socket)
   }
 }
 

@@ -24,11 +24,11 @@ final class GatewayHandler: Handler {
   private let devices: DeviceAPI
   private let deviceRouter: Router
   private let healthRouter: Router
-  private let adminRouter: Router
-  /// The device in a browser; nil if it is not served.
-  private let web: WebAPI?
+  let adminRouter: Router
+  /// The pages in a browser; nil if they are not served.
+  let web: WebAPI?
   private let webRouter: Router
-  private let gate: AdminAuthorizer
+  let gate: AdminAuthorizer
   private let logger: Logger
   private let limits: LimitLog
 
@@ -36,7 +36,7 @@ final class GatewayHandler: Handler {
   ///   - tokens: the provider tokens, shared by all loops.
   ///   - faults: the injected faults, shared by all loops.
   ///   - limits: the log of limits that peers exceeded.
-  ///   - web: the device in a browser; nil if it is not served.
+  ///   - web: the pages in a browser; nil if they are not served.
   init(
     loop: LoopContext, parts: GatewayParts, tokens: ProviderTokenCache, faults: FaultTable, admin: AdminAPI,
     limits: LimitLog, logger: Logger, web: WebAPI? = nil
@@ -112,48 +112,7 @@ final class GatewayHandler: Handler {
     return isEnrollment ? Limits.maximumEnrollmentSize : Limits.maximumDeviceBodySize
   }
 
-  // MARK: Administration
-
-  /// Returns the maximum body size of an administrative request, in bytes; 0 unless it is from an administrator.
-  private func maximumAdminBodySize(_ exchange: Exchange) -> Int {
-    guard let administrator = administrator(of: exchange), Role.administrators.contains(administrator.role) else {
-      return 0
-    }
-    note(administrator, on: exchange.connection)
-    return Limits.maximumControlBodySize
-  }
-
-  /// Applies the limits of authenticated connections after an administrator presented a credential.
-  private func note(_ administrator: Administrator, on connection: Connection) {
-    switch administrator.credential {
-    case .socket: break
-    case .token: connection.authenticated(as: .admin)
-    case .device: connection.authenticated(as: .device)
-    }
-  }
-
-  /// Returns the administrator who sent a request; nil for any other client.
-  private func administrator(of exchange: Exchange) -> Administrator? {
-    let (connection, request) = (exchange.connection, exchange.request)
-    if connection.peer == .adminSocket {
-      return Administrator(role: .admin, credential: .socket(user: connection.user))
-    }
-    guard gate.isOpen, !connection.servesChannelsOnly, !request.hasDuplicateFields else { return nil }
-    return gate.administrator(bearer: ControlRequest(request, from: connection.peer).bearer)
-  }
-
-  /// Serves an administrative request of a client that does not use the admin socket.
-  private func serveRemoteRequest(_ exchange: Exchange) {
-    let connection = exchange.connection
-    guard gate.isOpen else { return exchange.respond(AdminAuthorizer.closed.response) }
-    guard !exchange.request.hasDuplicateFields else { return exchange.respond(AdminAuthorizer.ambiguous.response) }
-    guard let administrator = administrator(of: exchange) else {
-      return exchange.respond(gate.refusal(of: connection.source).response)
-    }
-    connection.allowAllStreams()
-    note(administrator, on: connection)
-    serve(exchange, adminRouter, for: administrator)
-  }
+  // MARK: Credentials
 
   /// Checks if a request on an unauthenticated connection contains the secret of a device.
   private func noteCredential(of exchange: Exchange) {

@@ -259,11 +259,15 @@ def wrong(page, axe):
     return [(one["id"], [node["html"][:120] for node in one["nodes"]]) for one in found]
 
 
-def test_every_screen_is_accessible_in_all_sizes(start, chromium, tmp_path):  # noqa: F811
+def axe_core():
     package = importlib.util.find_spec("axe_core_python")
     if package is None:
         pytest.skip("there is no axe-core-python")
-    axe = (Path(package.origin).parent / "axe.min.js").read_text()
+    return (Path(package.origin).parent / "axe.min.js").read_text()
+
+
+def test_every_screen_is_accessible_in_all_sizes(start, chromium, tmp_path):  # noqa: F811
+    axe = axe_core()
     browser = Browser(start(), chromium, tmp_path / "profile", "accessible").join()
     page = browser.page
     page.emulate_media(reduced_motion="reduce")

@@ -1,10 +1,10 @@
 #pragma once
 #include <stddef.h>
 
-/// The number of files of the page.
+/// The number of files of the pages.
 size_t web_phone_count(void);
 
-/// The name of a file, as in its URL.
+/// The path of a file in its URL, as `phone/app.js`.
 const char *web_phone_name(size_t index);
 
 /// The bytes of a file.

@@ -25,6 +25,8 @@ struct AdminAPI: Sendable {
   let lists: ListsAPI
   /// The routes of the other APIs for administrators.
   let others: [Router.Route]
+  /// The routes that change nothing, although they are not `GET`: the audit trail does not have them.
+  let unrecorded: [Router.Route]
   /// The routes without authentication.
   let publicRoutes: [Router.Route]
   let status: @Sendable () -> GatewayStatus
@@ -46,7 +48,7 @@ struct AdminAPI: Sendable {
 
   var router: Router {
     let recorded = (routes + lists.routes + others).map(audit.audited)
-    return Router((recorded + audit.routes + (metrics?.routes ?? [])).map(gate.guarded))
+    return Router((recorded + audit.routes + unrecorded + (metrics?.routes ?? [])).map(gate.guarded))
   }
 
   private var routes: [Router.Route] {

@@ -26,6 +26,13 @@ struct AdminAuthorizer: Sendable {
     }
   }
 
+  /// Returns the administrator of a session of the console; nil if the credential behind it is no longer valid. A session
+  /// from the admin socket is valid on this machine, and on other machines while remote administration is enabled.
+  func administrator(_ grant: ConsoleSessions.Grant, from peer: Connection.Peer) -> Administrator? {
+    if grant.bearer != nil { return administrator(bearer: grant.bearer) }
+    return peer == .loopback || isOpen ? grant.administrator : nil
+  }
+
   /// Returns the response to an invalid credential from a source, which it also counts.
   func refusal(of source: UnauthenticatedConnections.Source) -> Problem {
     guard remote.countFailure(from: source, at: clock.milliseconds()) else {

@@ -253,8 +253,8 @@ extension Configuration: SettingHolder {
     Setting(
       "web", \.web, .oneOf([.on, .off, .loopback]),
       """
-      The device in a browser, at /phone: for all clients over https (on), for this machine, also over http at http_listen \
-      (loopback), or off.
+      The pages in a browser, /phone and /console: for all clients over https (on), for this machine, also over http at \
+      http_listen (loopback), or off.
       """),
     Setting(
       "push_services", \.pushServices, .oneOf([.public, .all, .off]),

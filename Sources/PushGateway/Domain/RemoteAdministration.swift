@@ -3,10 +3,11 @@ import PushCore
 import PushStorage
 import Synchronization
 
-/// The remote administration of the gateway (`remote_admin`): its setting, its tokens, and limits on refused
-/// attempts.
+/// The remote administration of the gateway (`remote_admin`): its setting, its tokens, the sessions of the console, and limits
+/// on refused attempts.
 final class RemoteAdministration: Sendable {
   let tokens: AdministratorTokens
+  let console = ConsoleSessions()
   /// The budgets for failed authentications.
   private let failures = AddressRateLimiter(
     remote: Limits.failedAuthentications, local: Limits.localFailedAuthentications)

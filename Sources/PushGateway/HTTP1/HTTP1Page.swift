@@ -5,24 +5,27 @@ import HTTP2Transport
 import PushCore
 import Synchronization
 
-/// The device in a browser over HTTP/1.1, for browsers on this machine: the page, and the API of devices with its
-/// session.
+/// The pages over HTTP/1.1, for browsers on this machine: the device in a browser with the API of devices, and the console with
+/// the API of administrators. Both APIs take only the sessions of the pages.
 struct HTTP1Page: Sendable {
   let web: WebAPI
   /// The environment of apps for which the page registers.
   let environment: Environment
   /// The path of the admin socket, over which the streams of devices are read from the event loops.
   let socket: String
+  /// The routes of administrators.
+  let admin: [Router.Route]
   private let streams = HTTP1Streams()
 
-  init(web: WebAPI, environment: Environment, socket: String) {
-    (self.web, self.environment, self.socket) = (web, environment, socket)
+  init(web: WebAPI, environment: Environment, socket: String, admin: [Router.Route]) {
+    (self.web, self.environment, self.socket, self.admin) = (web, environment, socket, admin)
   }
 
   /// The routes, all limited to this machine: HTTP/1.1 has no TLS.
   var routes: [Router.Route] {
     let devices = web.devices.router.routes.filter { $0.pattern != ["v1", "devices"] }
-    return (web.router.routes + devices).map { route in
+    let admin = admin.filter { $0.pattern.first == "admin" }
+    return (web.router.routes + devices + admin).map { route in
       var route = route
       let serve = route.serve
       route.serve = { try await serve(admitted($0)) }
@@ -37,11 +40,17 @@ struct HTTP1Page: Sendable {
     guard request.peer == .loopback else {
       throw Problem(
         403, "Forbidden",
-        "the device in a browser is limited to this machine over HTTP/1.1: use https with `web: on`, or `ssh -L`")
+        "the pages are limited to this machine over HTTP/1.1: use https with `web: on`, or `ssh -L`")
     }
     var request = request
     request.environment = environment
     if request.path.hasPrefix("/v1/device") { try request.adopt(web.session) }
+    if request.path.hasPrefix("\(AdminAPI.prefix)") {
+      // A token is a credential over TLS only.
+      request.bearer = nil
+      guard let administrator = try web.console.administrator(of: request) else { throw ConsoleAPI.ended }
+      request.administrator = administrator
+    }
     return request
   }
 

@@ -3,11 +3,11 @@ import Logging
 import NIOHTTP1
 import PushCore
 
-/// The routes of HTTP/1.1, served outside of the loops: health, metrics, the device in a browser, and messages.
+/// The routes of HTTP/1.1, served outside of the loops: health, metrics, the pages in a browser, and messages.
 struct HTTP1Routes: Sendable {
   /// The maximum size of a request's body in bytes; 0 if no route takes a body.
   let maximumBodySize: Int
-  /// The device in a browser; nil if it is not served.
+  /// The pages in a browser; nil if they are not served.
   let page: HTTP1Page?
   /// The way of messages to the event loops; nil if they are not served.
   let messages: MessageRelay?

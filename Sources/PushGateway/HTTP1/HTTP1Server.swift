@@ -38,7 +38,7 @@ final class HTTP1Server: Sendable {
   ///   - inherited: the sockets that the previous gateway process had bound.
   ///   - sockets: gets the bound sockets.
   ///   - limits: counts refused connections.
-  ///   - page: the device in a browser; nil if it is not served.
+  ///   - page: the pages in a browser; nil if they are not served.
   ///   - messages: the way of messages to the event loops.
   /// - Returns: nil if the setting is `none`, or if no address is configured and no loopback address is available.
   /// - Throws: ``ListenError`` if a configured address can't be bound, ``ConfigurationError`` if the file with the

@@ -2,11 +2,12 @@ import GatewayProtocol
 import HTTP2Transport
 import PushStorage
 
-/// The routes of the device in a browser: its files, and the session of a page.
+/// The routes of the device in a browser: its files, and the session of a page. Those of the console are added.
 struct WebAPI: Sendable {
   let setting: WebSetting
   let session: WebSession
   let devices: DeviceAPI
+  let console: ConsoleAPI
 
   /// The path of invitations that are passed on as a link or a QR code. The code is after `#`, so that a browser sends
   /// it only with the enrollment.
@@ -14,37 +15,31 @@ struct WebAPI: Sendable {
   private static let sessionPath = "/phone/session"
 
   static func isFor(_ request: Message) -> Bool {
-    request.has(.path, beginningWith: "/phone") || request.has(.path, joinPath)
+    request.has(.path, beginningWith: "/phone") || request.has(.path, joinPath) || ConsoleAPI.isFor(request)
   }
 
-  /// Returns true if the path of a request over HTTP/1.1 belongs to the page, or to the API of devices that it uses.
+  /// Returns true if the path of a request over HTTP/1.1 belongs to a page, or to an API that it uses.
   static func isFor(path: Substring) -> Bool {
     path == "/phone" || path.hasPrefix("/phone/") || path == "/join" || path == "/v1/device"
-      || path.hasPrefix("/v1/device/")
+      || path.hasPrefix("/v1/device/") || ConsoleAPI.isFor(path: path)
   }
 
   var router: Router {
-    Router([
+    let phone: [Router.Route] = [
       .init("GET", "/phone", page),
       .init("GET", "/join", page),
       .init("POST", WebAPI.sessionPath, begin),
       .init("DELETE", WebAPI.sessionPath, end),
-      .init("GET", "/phone/{file}") { try file($0.parameters[0], $0) },
-    ])
+      .init("GET", "/phone/{file}") { try WebFiles.file("phone/" + $0.parameters[0], $0) },
+    ]
+    return Router(phone + console.routes)
   }
 
   /// Returns the page, and renews the cookie of its session: browsers delete a cookie after 400 days.
   private func page(_ request: ControlRequest) throws(Problem) -> Response {
-    var response = try file("index.html", request)
+    var response = try WebFiles.file("phone/index.html", request)
     if let secret = session.secret(request.browser), devices.registrations.device(secret: secret) != nil {
       response.fields.append(("set-cookie", session.cookie(secret, request.browser)))
-    }
-    return response
-  }
-
-  private func file(_ name: String, _ request: ControlRequest) throws(Problem) -> Response {
-    guard let response = WebFiles.response(name, to: request.browser) else {
-      throw .notFound("unknown file \(String(name.prefix(64))) of the page")
     }
     return response
   }
@@ -58,10 +53,10 @@ struct WebAPI: Sendable {
     if enrollment.peer == .adminSocket { enrollment.peer = .loopback }
     enrollment.administrator = nil
     var enrolled = try await devices.enrolled(enrollment)
-    let cookie = session.cookie(enrolled.secret, request.browser)
+    let fields = session.fields(enrolled.secret, request.browser)
     enrolled.secret = ""
     var response = Response(enrolled, status: 201)
-    response.fields = WebAPI.sessionFields(request, cookie)
+    response.fields = fields
     return response
   }
 
@@ -71,13 +66,6 @@ struct WebAPI: Sendable {
     if let secret = session.secret(request.browser), let device = devices.registrations.device(secret: secret) {
       _ = try await devices.registrations.rotateSecret(of: device.id)
     }
-    return Response(status: 204, fields: WebAPI.sessionFields(request, session.cookie(nil, request.browser)))
-  }
-
-  /// Returns the fields of a response that changes the session.
-  private static func sessionFields(
-    _ request: ControlRequest, _ cookie: String
-  ) -> [(name: StaticString, value: String)] {
-    [("set-cookie", cookie), ("cache-control", "no-store")] + WebSecurity.fields(request.browser)
+    return Response(status: 204, fields: session.fields(nil, request.browser))
   }
 }

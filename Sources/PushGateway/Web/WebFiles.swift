@@ -3,7 +3,9 @@ import Foundation
 import HTTP2Transport
 import PushCore
 
-/// The files of the page, which are part of the program's image. They are read once, at the first request.
+/// The files of the pages, which are part of the program's image. They are read once, at the first request.
+///
+/// The name of a file has its page, as `phone/app.js`, and is the path of its URL.
 enum WebFiles {
   private struct File {
     var body: [UInt8]
@@ -26,28 +28,50 @@ enum WebFiles {
     return files
   }()
 
-  private static let style = WebFiles.embedded["style.css"] ?? []
-  private static let styleLink = #"<link rel="stylesheet" href="/phone/style.css">"#
+  private static let pages = ["phone", "console"]
 
-  /// The hash by which the Content-Security-Policy permits the style sheet in the page.
-  static let styleHash = "sha256-" + Data(Digest.sha256(WebFiles.style)).base64EncodedString()
+  /// Returns the style sheet of a page.
+  private static func style(of page: String) -> [UInt8] { WebFiles.embedded[page + "/style.css"] ?? [] }
+
+  /// The hashes by which the Content-Security-Policy permits the style sheets in the pages.
+  static let styleHashes = WebFiles.pages.map { page in
+    "sha256-" + Data(Digest.sha256(WebFiles.style(of: page))).base64EncodedString()
+  }
 
   /// The files as they are sent.
   ///
-  /// The page contains its style sheet, which saves a request before the first paint. The worker keeps a copy of the
-  /// page, and its text begins with the version of all files: a browser installs the worker again when a byte of it has
-  /// changed, and then replaces the copy.
+  /// A page contains its style sheet, which saves a request before the first paint. The worker of the device in a browser
+  /// keeps a copy of its page, and its text begins with the version of all files of the page: a browser installs the worker
+  /// again when a byte of it has changed, and then replaces the copy.
   private static let files: [String: File] = {
     var files = WebFiles.embedded.mapValues { File($0) }
-    let page = String(decoding: WebFiles.embedded["index.html"] ?? [], as: UTF8.self)
-    let style = "<style>" + String(decoding: WebFiles.style, as: UTF8.self) + "</style>"
-    files["index.html"] = File(Array(page.replacing(WebFiles.styleLink, with: style).utf8))
-    let version = WebFiles.tag(of: files.values.map(\.tag).sorted().joined().utf8)
-    files["worker.js"] = File(Array("const version = \(version);\n".utf8) + (WebFiles.embedded["worker.js"] ?? []))
+    for page in WebFiles.pages {
+      let name = page + "/index.html"
+      let text = String(decoding: WebFiles.embedded[name] ?? [], as: UTF8.self)
+      let link = "<link rel=\"stylesheet\" href=\"/\(page)/style.css\">"
+      let style = "<style>" + String(decoding: WebFiles.style(of: page), as: UTF8.self) + "</style>"
+      files[name] = File(Array(text.replacing(link, with: style).utf8))
+    }
+    let phone = files.filter { $0.key.hasPrefix("phone/") }
+    let version = WebFiles.tag(of: phone.values.map(\.tag).sorted().joined().utf8)
+    let worker = WebFiles.worker
+    files[worker] = File(Array("const version = \(version);\n".utf8) + (WebFiles.embedded[worker] ?? []))
     return files
   }()
 
+  private static let worker = "phone/worker.js"
+
   static var names: [String] { files.keys.sorted() }
+
+  /// Returns the response to a request for a file.
+  ///
+  /// - Throws: 404 if there is no such file.
+  static func file(_ name: String, _ request: ControlRequest) throws(Problem) -> Response {
+    guard let response = response(name, to: request.browser) else {
+      throw .notFound("unknown file /\(String(name.prefix(64)))")
+    }
+    return response
+  }
 
   /// Returns the response to a request for a file.
   ///
@@ -57,7 +81,7 @@ enum WebFiles {
     var fields: [(name: StaticString, value: String)] = [("etag", file.tag), ("cache-control", "no-cache")]
     fields += WebSecurity.fields(browser)
     // The worker is in the folder below the page that it serves.
-    if name == "worker.js" { fields.append(("service-worker-allowed", "/phone")) }
+    if name == worker { fields.append(("service-worker-allowed", "/phone")) }
     if browser.known?.contains(file.tag) == true { return Response(status: 304, fields: fields) }
     return Response(status: 200, contentType: contentType(of: name), body: file.body, fields: fields)
   }

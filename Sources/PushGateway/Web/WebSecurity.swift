@@ -1,4 +1,4 @@
-/// The fields that restrict the page in a browser: no resource of another origin, no script in the HTML, no frame around
+/// The fields that restrict a page in a browser: no resource of another origin, no script in the HTML, no frame around
 /// it. Mozilla's HTTP Observatory expects these fields.
 enum WebSecurity {
   /// Returns the fields of a response to a browser.
@@ -20,16 +20,18 @@ enum WebSecurity {
     ("permissions-policy", unusedFeatures.map { "\($0)=()" }.joined(separator: ", ")),
   ]
 
-  /// The features of browsers that the page does not use. Chromium warns about names that it does not support.
+  /// The features of browsers that the pages do not use. Chromium warns about names that it does not support.
   private static let unusedFeatures = [
     "accelerometer", "camera", "display-capture", "geolocation", "gyroscope", "hid", "magnetometer", "microphone",
     "midi", "payment", "serial", "usb",
   ]
 
-  /// The Content-Security-Policy. It permits the style sheet in the page by its hash. The Trusted Types policy `phone`
+  private static let styles = WebFiles.styleHashes.map { "'" + $0 + "'" }.joined(separator: " ")
+
+  /// The Content-Security-Policy. It permits the style sheets in the pages by their hashes. The Trusted Types policy `phone`
   /// creates a single URL, the URL of the page's worker.
   private static let policy = [
-    "default-src 'none'", "script-src 'self'", "style-src 'self' '\(WebFiles.styleHash)'", "img-src 'self'",
+    "default-src 'none'", "script-src 'self'", "style-src 'self' \(styles)", "img-src 'self'",
     "connect-src 'self'", "manifest-src 'self'", "worker-src 'self'", "base-uri 'none'", "form-action 'none'",
     "frame-ancestors 'none'", "require-trusted-types-for 'script'", "trusted-types phone",
   ].joined(separator: "; ")

@@ -1,19 +1,34 @@
+import PushCore
 import PushPolicy
 
-/// The session of a page: a cookie with the secret of the browser's device.
+/// The session of a page: a cookie with a secret.
 ///
-/// The gateway stores no sessions. A session therefore ends with the secret: when the user signs out, and after
-/// `devices rotate` or `devices remove`.
+/// That of the device in a browser is the secret of the device. A session therefore ends when the user signs out, and after
+/// `devices rotate` or `devices remove`. That of the console is in ``ConsoleSessions``.
 struct WebSession: Sendable {
   /// The part of the cookie's name that distinguishes gateways, because cookies ignore ports.
   let gateway: String
+  /// The part of the cookie's name that distinguishes the pages of a gateway.
+  private let page: String
+  /// The lifetime of a cookie in seconds.
+  private let validity: Int64
 
   /// - Parameter authority: the fingerprint of the gateway's CA; nil without a CA.
-  init(authority: String?) { gateway = authority.map { String($0.prefix(8)).lowercased() } ?? "gateway" }
+  init(authority: String?) { self.init(authority, "pushgateway-", WebSession.longestValidity) }
+
+  private init(_ authority: String?, _ page: String, _ validity: Int64) {
+    gateway = authority.map { String($0.prefix(8)).lowercased() } ?? "gateway"
+    (self.page, self.validity) = (page, validity)
+  }
+
+  /// Returns the session of the console.
+  static func console(authority: String?) -> WebSession {
+    WebSession(authority, "pushgateway-console-", Limits.consoleSessionTime)
+  }
 
   /// Returns the name of the cookie. The prefix `__Host-` makes browsers refuse a cookie that another host has set.
   func name(_ fields: BrowserFields) -> String {
-    (fields.isSecure ? "__Host-" : "") + "pushgateway-" + gateway
+    (fields.isSecure ? "__Host-" : "") + page + gateway
   }
 
   /// Returns the secret in the session's cookie.
@@ -28,17 +43,24 @@ struct WebSession: Sendable {
     return nil
   }
 
-  /// Returns the value of `set-cookie` for a device.
+  /// Returns the fields of a response that changes the session.
   ///
-  /// - Parameter secret: the secret of the device; nil to end the session.
+  /// - Parameter secret: as in ``cookie(_:_:)``.
+  func fields(_ secret: String?, _ browser: BrowserFields) -> [(name: StaticString, value: String)] {
+    [("set-cookie", cookie(secret, browser)), ("cache-control", "no-store")] + WebSecurity.fields(browser)
+  }
+
+  /// Returns the value of `set-cookie`.
+  ///
+  /// - Parameter secret: the secret of the session; nil to end the session.
   func cookie(_ secret: String?, _ fields: BrowserFields) -> String {
-    let age = secret == nil ? 0 : WebSession.validity
+    let age = secret == nil ? 0 : validity
     let secure = fields.isSecure ? "; Secure" : ""
     return "\(name(fields))=\(secret ?? ""); Path=/\(secure); HttpOnly; SameSite=Strict; Max-Age=\(age)"
   }
 
-  /// The lifetime of a cookie in seconds: 400 days, the longest that browsers accept.
-  private static let validity = 400 * 86_400
+  /// The longest lifetime of a cookie that browsers accept, in seconds: 400 days.
+  private static let longestValidity: Int64 = 400 * 86_400
 
   /// Checks that the page of this gateway sent a request: not a page of another site, of another port of this host, or
   /// of a name that was changed to this machine's address.
@@ -52,7 +74,7 @@ struct WebSession: Sendable {
     if method == "GET" || method == "HEAD" { return }
     let own = fields.host.map { "http://" + $0 } ?? fields.authority.map { "https://" + $0 }
     guard own != nil, fields.origin == own else {
-      throw Problem(403, "Forbidden", "a change needs the origin of the gateway's own page: open /phone again")
+      throw Problem(403, "Forbidden", "a change needs the origin of the gateway's own page: open the page again")
     }
   }
 }

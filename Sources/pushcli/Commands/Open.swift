@@ -4,41 +4,74 @@ import GatewayClient
 import GatewayProtocol
 import PushCore
 
-/// `pushcli open`: makes a browser on this machine a device, with a link.
+/// `pushcli open`: opens a page of the gateway in a browser, with a link for one use.
 struct Open: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "open", abstract: "Open the device in a browser on this machine, with a link for one use.",
+    commandName: "open", abstract: "Open the device in a browser, or the console, with a link for one use.",
     discussion: """
-      Prints a link that ends after a minute, and opens it where a desktop runs. The browser that opens it becomes a \
-      device of the named user; without --person, of the user of this machine's only device, else of a new user. \
-      Browsers on other machines join by `pushcli devices invite`, with the setting web: on.
+      Prints a link that ends after a minute, and opens it where a desktop runs.
+
+      phone: the browser on this machine that opens it becomes a device of the named user; without --person, of the user \
+      of this machine's only device, else of a new user. Browsers on other machines join by `pushcli devices invite`, with \
+      the setting web: on.
+
+      console: the browser that opens it may do what these credentials may: those of the admin socket on this machine, or \
+      those of `pushcli login` for another gateway.
 
       Examples:
         pushcli open
         pushcli open --person ada
+        pushcli open console
+        pushcli open console --gateway push.example.org:2197
       """)
+
+  enum Page: String, ExpressibleByArgument, CaseIterable { case phone, console }
+
+  @Argument(help: "phone, to receive pushes, or console, to administer the gateway.") var page = Page.phone
   @Option(help: "The device's user. (the user of this machine's device)", completion: CompletionCandidates.persons)
   var person: String?
   @OptionGroup var options: AdminOptions
 
-  /// The lifetime of the link in seconds.
+  /// The lifetime of the link of the phone in seconds.
   private static let validity = 60
+
+  func validate() throws {
+    guard person == nil || page == .phone else { throw ValidationError("--person is for phone, not for console") }
+  }
 
   func run() async throws {
     let admin = try await options.admin
+    let origin = try await origin(admin)
+    let (link, expires): (String, String)
+    switch page {
+    case .phone:
+      let owner = try person ?? ownPerson
+      let made: CreatedInvitation = try await admin.post(
+        AdminPath.invitations(), InvitationRequest(validSeconds: Open.validity, person: owner))
+      (link, expires) = ("\(origin)/phone#\(made.code)", made.expires)
+    case .console:
+      let made: CreatedConsoleLink = try await admin.post(AdminPath.consoleLinks(), [String: String]())
+      (link, expires) = ("\(origin)/console#\(made.code)", made.expires)
+    }
+    if options.json { return Output.json(["link": link, "expires": expires]) }
+    Output.data(link)
+    let place = try isElsewhere ? "" : " on this machine"
+    Output.words("for one browser\(place), within a minute")
+    Open.openBrowser(link)
+  }
+
+  /// True for the console of another machine's gateway.
+  private var isElsewhere: Bool { get throws { try page == .console && options.state.context.isRemote } }
+
+  /// Returns the scheme, the host and the port of the link: over HTTP for the gateway of this machine.
+  private func origin(_ admin: Admin) async throws -> String {
+    if try isElsewhere, let address = try options.state.context.address { return "https://\(address)" }
     let status: GatewayStatus = try await admin.get(AdminPath.status())
     let ports = (status.http ?? []).compactMap { try? GatewayAddress($0) }.filter(\.isLoopback).map(\.port)
     guard let port = ports.first else {
       throw CommandFailure(.failed, "no HTTP/1.1 on this machine: set `http_listen: auto`, and `web` to loopback or on")
     }
-    let owner = try person ?? ownPerson
-    let made: CreatedInvitation = try await admin.post(
-      AdminPath.invitations(), InvitationRequest(validSeconds: Open.validity, person: owner))
-    let link = "http://pushgateway.localhost:\(port)/phone#\(made.code)"
-    if options.json { return Output.json(["link": link, "expires": made.expires]) }
-    Output.data(link)
-    Output.words("for one browser on this machine, within a minute")
-    Open.openBrowser(link)
+    return "http://pushgateway.localhost:\(port)"
   }
 
   /// The user of this machine's device at the gateway, if there is exactly one device.

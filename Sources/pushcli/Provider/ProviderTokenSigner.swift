@@ -1,15 +1,7 @@
 import Foundation
 import PushCore
 
-/// Signs provider tokens with a `.p8` key (reference §4.1), as every APNs sender does.
-struct ProviderTokenSigner {
-  private let key: ES256Key
-  private let keyID: String
-  private let teamID: String
-
-  /// Makes a signer with a key in memory.
-  init(key: ES256Key, keyID: String, teamID: String) { (self.key, self.keyID, self.teamID) = (key, keyID, teamID) }
-
+extension ProviderTokenSigner {
   /// Reads the key.
   ///
   /// - Throws: ``CommandFailure`` if the file is not an APNs key.
@@ -17,13 +9,13 @@ struct ProviderTokenSigner {
     guard let pem = contents(ofFile: path) else {
       throw ProviderTokenSigner.unreadable(path)
     }
+    let key: ES256Key
     do {
       key = try ES256Key(privatePEM: Array(pem))
     } catch {
       throw CommandFailure(.notAuthorized, "\(path) is not an APNs key (\(error)): name the .p8 file with --key")
     }
-    self.keyID = keyID
-    self.teamID = teamID
+    self.init(key: key, keyID: keyID, teamID: teamID)
   }
 
   /// Reads the key that the options of a command name, or the development key if `--key` is missing.
@@ -53,13 +45,5 @@ struct ProviderTokenSigner {
   private static func unreadable(_ path: String) -> CommandFailure {
     let reason = UnreadableFile.reason(of: path)
     return CommandFailure(.usage, "\(path) can't be read: \(reason); name the .p8 file with --key")
-  }
-
-  /// Returns a token issued at `now`, in seconds since 1970.
-  func token(now: Int) throws -> String {
-    let header = Base64URL.encode(Array(#"{"alg":"ES256","kid":"\#(keyID)"}"#.utf8))
-    let claims = Base64URL.encode(Array(#"{"iss":"\#(teamID)","iat":\#(now)}"#.utf8))
-    let signature = try key.signature(of: Array("\(header).\(claims)".utf8))
-    return "\(header).\(claims).\(Base64URL.encode(signature))"
   }
 }

@@ -38,6 +38,10 @@ import Testing
     case session = "page's session"
     /// The same cookie in a request of another page.
     case strangeSession = "session, other page"
+    /// The cookie of the console, from a link of the admin socket.
+    case console = "console's session"
+    /// The same cookie in a request of another page.
+    case strangeConsole = "console's session, other page"
     /// An admin's token on a gateway with `remote_admin` off.
     case off = "admin's token, remote_admin off"
   }
@@ -54,6 +58,8 @@ import Testing
     var role: Role?
     /// True if only the admin socket serves the route.
     var isForSocket = false
+    /// True if only the console's session is answered.
+    var isForConsole = false
 
     var name: String { "\(method) \(pattern)" }
   }
@@ -133,6 +139,16 @@ import Testing
     ]
   }
 
+  /// The routes of the console, except the end of its session.
+  static let consoleRoutes = [
+    Route(method: "GET", pattern: "/console", path: "/console"),
+    Route(method: "GET", pattern: "/console/{file}", path: "/console/app.js"),
+    // The code is that of no link, which only the gateway's own pages learn.
+    Route(
+      method: "POST", pattern: "/console/session", path: "/console/session", body: #"{"code":"none"}"#, role: .session),
+    Route(method: "GET", pattern: "/console/session", path: "/console/session", isForConsole: true),
+  ]
+
   /// Returns the routes of the admin API. A route needs the role `admin` if it concerns credentials or a path on the
   /// gateway's machine, as the settings do. Other changes need an operator, as do the texts of users' reports.
   static func adminRoutes(_ router: Router) -> [Route] {
@@ -151,6 +167,7 @@ import Testing
     ]
     let read: [String: Role] = [
       "GET /admin/v1/ads/reports": .operator, "GET /admin/v1/settings": .admin, "GET /admin/v1/event-targets": .admin,
+      "POST /admin/v1/console/links": .reader,
     ]
     return routes(router, .admin).map { route in
       var route = route
@@ -177,12 +194,13 @@ import Testing
 
   /// Returns true if a credential has the role of a route.
   static func holds(_ credential: Credential, _ route: Route) -> Bool {
-    switch route.role {
+    if route.isForConsole { return credential == .console }
+    return switch route.role {
     case nil: true
     case .provider: credential == .key
     case .sender: false
     case .device: credential == .device || credential == .operatorDevice || credential == .session
-    case .session: credential == .session
+    case .session: credential == .session || credential == .console
     default: credential == .admin || !route.isForSocket && administers(credential, route.role)
     }
   }
@@ -192,7 +210,7 @@ import Testing
     switch credential {
     case .readerToken: role == .reader
     case .operatorToken, .operatorDevice: role == .reader || role == .operator
-    case .adminToken: true
+    case .adminToken, .console: true
     default: false
     }
   }
@@ -225,11 +243,19 @@ import Testing
           AdministratorToken(name: name, role: role, created: 0, expires: Limits.maximumTime), text: text)
         return (.authorization, "bearer " + text)
       }
-      let invitation = try await registrations.invite(InvitationTerms(expires: .max)).secret
+      let invitation = try await registrations.invite(InvitationTerms(expires: .max, uses: 2)).secret
       let web = WebSession(authority: TestGateway.authority)
       func session(_ site: String) -> [(HeaderName, String)] {
         let cookie = "other=1; \(web.name(BrowserFields()))=\(page.secret)"
         return [(.cookie, cookie), (.origin, "https://admin"), (.fetchSite, site)]
+      }
+      let socket = Administrator(role: .admin, credential: .socket(user: nil))
+      let (remote, now) = (parts.remote.console, gateway.clock.seconds)
+      let link = remote.link(for: .init(administrator: socket, bearer: nil), now: now).code
+      let begun = try #require(remote.begin(link, now: now))
+      let consoleName = WebSession.console(authority: TestGateway.authority).name(BrowserFields())
+      func consoleSession(_ site: String) -> [(HeaderName, String)] {
+        [(.cookie, "\(consoleName)=\(begun.secret)"), (.origin, "https://admin"), (.fetchSite, site)]
       }
       let code = try await registrations.invite(InvitationTerms(role: .operator, expires: .max)).secret
       let console = try await registrations.enroll(name: "console", person: nil, by: .invitation(code, now: 1))
@@ -241,6 +267,7 @@ import Testing
         .operatorToken: [try await token("operator", .operator)], .adminToken: [try await token("admin", .admin)],
         .operatorDevice: [(.authorization, "bearer " + console.secret)],
         .session: session("same-origin"), .strangeSession: session("same-site"),
+        .console: consoleSession("same-origin"), .strangeConsole: consoleSession("same-site"),
         .off: [try await token("off", .admin)],
       ]
       try await registrations.removeKey("REVOKED001")
@@ -260,7 +287,8 @@ import Testing
         + AccessTests.routes(Router(HealthAPI(check: parts.healthCheck).routes), nil)
         + AccessTests.routes(Router(gateway.admin.publicRoutes), nil)
         + AccessTests.routes(DeviceAPI(parts).router, .device) + stream + AccessTests.webRoutes(invitation)
-        + AccessTests.adminRoutes(gateway.admin.router)
+        + AccessTests.consoleRoutes + AccessTests.adminRoutes(gateway.admin.router)
+        + [Route(method: "DELETE", pattern: "/console/session", path: "/console/session", role: .session)]
       var rows: [String] = []
       for route in routes {
         var cells: [String] = []

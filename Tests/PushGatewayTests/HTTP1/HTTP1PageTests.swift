@@ -12,9 +12,8 @@ import Testing
 @Suite(.timeLimit(.minutes(5))) struct HTTP1PageTests {
   static func page(_ gateway: TestGateway) -> HTTP1Page {
     HTTP1Page(
-      web: WebAPI(
-        setting: .loopback, session: WebSession(authority: TestGateway.authority), devices: DeviceAPI(gateway.parts)),
-      environment: .development, socket: gateway.folder.file("socket"))
+      web: TestGateway.web(gateway.parts, gateway.admin, .loopback), environment: .development,
+      socket: gateway.folder.file("socket"), admin: gateway.admin.router.routes)
   }
 
   static func routes(_ gateway: TestGateway) -> HTTP1Routes {
@@ -35,7 +34,8 @@ import Testing
 
   @Test(
     arguments: [
-      ("/phone/session", nil), ("/v1/device/reports", nil), ("/v1/device", nil), ("/metrics", 403),
+      ("/phone/session", nil), ("/console/session", nil), ("/admin/v1/groups", nil),
+      ("/v1/device/reports", nil), ("/v1/device", nil), ("/metrics", 403),
       ("/v1/devices", 403),
       ("/phonebook", 403),
     ] as [(String, Int?)])

@@ -75,13 +75,13 @@ final class TestGateway: Sendable {
       service: ServiceAPI(
         settings: { SettingsRecord(file: nil, settings: []) }, reload: { ReloadRecord(changed: [], waiting: []) },
         prepareRestart: {}, restart: nil),
-      logLevel: LogLevelAPI(threshold: LogThreshold(.info), clock: clock.wallClock, logger: .silent))
+      logLevel: LogLevelAPI(threshold: LogThreshold(.info), clock: clock.wallClock, logger: .silent),
+      send: SendAPI(parts, StateFolder(folder.path), socket: folder.file("socket")))
     self.admin = admin
     loops = try await Loops(count: 1) { loop in
       GatewayHandler(
         loop: loop, parts: parts, tokens: tokens, faults: faults, admin: admin, limits: limits, logger: .silent,
-        web: WebAPI(
-          setting: .on, session: WebSession(authority: TestGateway.authority), devices: DeviceAPI(parts)))
+        web: TestGateway.web(parts, admin))
     }
     parts.log.beforeReading { [loops] in await loops.completeIterations() }
     var options = options
@@ -95,6 +95,13 @@ final class TestGateway: Sendable {
       ProviderKey(id: "ABC123DEFG", team: TestGateway.team, publicKey: key, environment: nil, topics: nil))
     _ = try await registrations.putApp(
       topic: SampleRequest.topic, name: "News", icon: "📰", policyMode: .enforce)
+  }
+
+  /// Returns the pages in a browser.
+  static func web(_ parts: GatewayParts, _ admin: AdminAPI, _ setting: WebSetting = .on) -> WebAPI {
+    WebAPI(
+      setting: setting, session: WebSession(authority: authority), devices: DeviceAPI(parts),
+      console: ConsoleAPI(session: .console(authority: authority), gate: admin.gate))
   }
 
   private static func sqlite(

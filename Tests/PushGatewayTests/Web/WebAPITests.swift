@@ -16,11 +16,16 @@ import Testing
   @Test func `the page, its files and nothing else are served`() async throws {
     try await TestGateway.run { gateway in
       let client = try await gateway.client()
-      for path in ["/phone", "/phone/", "/join", "/phone/app.js", "/phone/style.css"] {
+      for path in [
+        "/phone", "/phone/", "/join", "/phone/app.js", "/phone/style.css", "/console", "/console/app.js",
+        "/console/style.css",
+      ] {
         let answer = try await client.request("GET", path)
         #expect(answer.status == 200 && !answer.body.isEmpty, "\(path)")
       }
-      for path in ["/phone/nothing", "/phone/..%2fapp.js", "/phone/a/b"] {
+      for path in [
+        "/phone/nothing", "/phone/..%2fapp.js", "/phone/a/b", "/console/worker.js", "/console/..%2fphone%2fapp.js",
+      ] {
         #expect(try await client.request("GET", path).status == 404, "\(path)")
       }
       #expect(try await client.request("POST", "/phone").status == 405)
@@ -28,7 +33,7 @@ import Testing
   }
 
   @Test func `each file has the fields that restrict it, a type and a validator`() throws {
-    #expect(WebFiles.names.contains("index.html"))
+    #expect(WebFiles.names.contains("phone/index.html") && WebFiles.names.contains("console/index.html"))
     for name in WebFiles.names {
       let response = try #require(WebFiles.response(name, to: BrowserFields()))
       let fields = Dictionary(uniqueKeysWithValues: response.fields.map { ("\($0.name)", $0.value) })
@@ -63,13 +68,14 @@ import Testing
   }
 
   @Test func `the worker begins with the version of the page`() throws {
-    let worker = try #require(WebFiles.response("worker.js", to: BrowserFields()))
+    let worker = try #require(WebFiles.response("phone/worker.js", to: BrowserFields()))
     #expect(String(decoding: worker.body, as: UTF8.self).hasPrefix("const version = \""))
   }
 
-  @Test func `the page contains its style sheet`() throws {
-    let page = try #require(WebFiles.response("index.html", to: BrowserFields()))
-    let style = try #require(WebFiles.response("style.css", to: BrowserFields()))
+  @Test(arguments: ["phone", "console"])
+  func `a page contains its style sheet`(_ name: String) throws {
+    let page = try #require(WebFiles.response(name + "/index.html", to: BrowserFields()))
+    let style = try #require(WebFiles.response(name + "/style.css", to: BrowserFields()))
     let text = String(decoding: page.body, as: UTF8.self)
     #expect(text.contains("<style>" + String(decoding: style.body, as: UTF8.self) + "</style>"))
     #expect(!text.contains("stylesheet"))
@@ -79,8 +85,7 @@ import Testing
     try await TestGateway.run(enrollment: .invitation) { gateway in
       let code = try await gateway.registrations.invite(InvitationTerms(expires: .max)).secret
       let body = Array(#"{"name":"browser","invitation":"\#(code)"}"#.utf8)
-      let api = WebAPI(
-        setting: .on, session: WebSession(authority: TestGateway.authority), devices: DeviceAPI(gateway.parts))
+      let api = TestGateway.web(gateway.parts, gateway.admin)
       guard case .found(let route, _) = api.router.match(method: "POST", path: "/phone/session") else {
         Issue.record("there is no route for sessions")
         return

@@ -25,6 +25,16 @@ import Testing
         == "pushgateway-01234567=; Path=/; HttpOnly; SameSite=Strict; Max-Age=0")
   }
 
+  @Test func `the console has a cookie of its own, for twelve hours`() {
+    let console = WebSession.console(authority: "0123456789ABCDEF")
+    let cookie = console.cookie("abc", fields())
+    #expect(
+      cookie == "__Host-pushgateway-console-01234567=abc; Path=/; Secure; HttpOnly; SameSite=Strict; Max-Age=43200")
+    #expect(session.secret(fields { $0.cookie = "__Host-pushgateway-console-01234567=abc" }) == nil)
+    #expect(console.secret(fields { $0.cookie = "__Host-pushgateway-01234567=abc" }) == nil)
+    #expect(console.secret(fields { $0.cookie = "__Host-pushgateway-console-01234567=abc" }) == "abc")
+  }
+
   @Test(
     arguments: [
       ("__Host-pushgateway-01234567=abc", "abc"), ("a=b; __Host-pushgateway-01234567=abc; c=d", "abc"),

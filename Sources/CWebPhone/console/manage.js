@@ -1,0 +1,155 @@
+// The lists of the console: their columns, the fields of their forms, and the requests of their actions. Pure.
+
+import { path } from "./api.js";
+
+const day = 86_400;
+const times = (list) => (list ?? []).join(", ");
+const since = (at) => (at ? at.replace("T", " ").slice(0, 16) : "never");
+const list = (words) => words.split(/[,\s]+/).filter(Boolean);
+
+/** A field for a text that may be empty. */
+const optional = (name, title, more = {}) => ({ name, title, ...more });
+const required = (name, title, more = {}) => ({ name, title, required: true, ...more });
+const lifetime = (title, value) => ({ name: "days", title, value, isNumber: true, required: true });
+const roles = { name: "role", title: "Role", options: ["reader", "operator", "admin"] };
+
+/** Leaves out members without a value. */
+export const given = (values) => Object.fromEntries(Object.entries(values).filter(([, value]) => value !== "" && value !== undefined && !(Array.isArray(value) && value.length === 0)));
+
+const remove = (title, where, words) => ({ title, role: "admin", isDestructive: true, removes: true, confirm: words, request: (row) => ["DELETE", where(row)] });
+
+const register = (where) => ({
+  title: "Register …", role: "operator", fields: [required("topic", "App", { source: "apps", of: "topic" })],
+  request: (row, { topic }) => ["POST", path(where, row.name, "registrations"), { topic }],
+  done: (row, { topic }) => `Registered ${row.name} for ${topic}`,
+  undo: (row, { topic }) => ["DELETE", path(where, row.name, "registrations", topic)],
+});
+
+const unregister = (where, topics) => ({
+  title: "Unregister …", role: "operator", isDestructive: true, fields: [required("topic", "App", { from: topics })],
+  request: (row, { topic }) => ["DELETE", path(where, row.name, "registrations", topic)], done: (row, { topic }) => `Unregistered ${row.name} from ${topic}`,
+});
+
+const invite = {
+  title: "Invite …", role: "admin", fields: [optional("person", "User", { help: "empty for a new user" }), { ...roles, options: ["device", ...roles.options] }, lifetime("Days", "1")],
+  request: (_, { person, role, days }) => ["POST", path("invitations"), given({ person, role, valid_seconds: Number(days) * day })],
+  secret: (made, origin) => [["Link for a browser", `${origin}/join#${made.invitation}`], ["Code for pushcli join", `${made.invitation}@HOST`]],
+};
+
+/** The lists by their names, in the order of the navigation. `key` identifies a row in its address. */
+export const lists = {
+  devices: {
+    title: "Devices", key: (row) => row.name, detail: (row) => path("devices", row.name), filter: (row) => `device:${JSON.stringify(row.name)}`,
+    columns: [["Name", (row) => row.name], ["User", (row) => row.person], ["Apps", (row) => times(row.apps)], ["Pending", (row) => row.waiting],
+      ["Last seen", (row) => (row.streams > 0 ? "connected" : since(row.last_seen))]],
+    create: invite,
+    actions: [register("devices"), unregister("devices", (row) => row.apps),
+      remove("Remove …", (row) => path("devices", row.name), "The device loses its secret, its registrations and its pending pushes. This can't be undone.")],
+  },
+  apps: {
+    title: "Apps", key: (row) => row.topic, filter: (row) => `app:${row.topic}`,
+    columns: [["Topic", (row) => row.topic], ["Name", (row) => row.name], ["Icon", (row) => row.icon], ["Team", (row) => row.team_id ?? "all teams"], ["Advertising", (row) => row.ads], ["Violations", (row) => row.policy_mode]],
+    create: {
+      title: "Add …", role: "operator", fields: [required("topic", "Topic", { help: "the bundle id, as com.example.news" }), required("name", "Name"), optional("icon", "Icon", { help: "an emoji or two letters" }), optional("team_id", "Team", { source: "teams", of: "team_id" })],
+      request: (_, values) => ["POST", path("apps"), given(values)],
+    },
+    actions: [{
+      title: "Change …", role: "operator",
+      fields: [required("name", "Name", { from: (row) => row.name }), optional("icon", "Icon", { from: (row) => row.icon }),
+        { name: "ads", title: "Advertising", options: ["off", "report", "hold", "refuse"], from: (row) => row.ads }, { name: "policy_mode", title: "Violations", options: ["enforce", "report"], from: (row) => row.policy_mode }],
+      request: (row, values) => ["POST", path("apps"), given({ topic: row.topic, ...values })],
+      done: (row) => `Changed ${row.name}`,
+      undo: (row) => ["POST", path("apps"), given({ topic: row.topic, name: row.name, icon: row.icon, ads: row.ads, policy_mode: row.policy_mode })],
+    }, remove("Remove …", (row) => path("apps", row.topic), "An app with registrations, channels or scheduled pushes stays. This can't be undone.")],
+  },
+  groups: {
+    title: "Groups", key: (row) => row.name, detail: (row) => path("groups", row.name), filter: (row) => `device:${JSON.stringify(row.name)}`,
+    columns: [["Name", (row) => row.name], ["Members", (row) => row.members], ["Apps", (row) => times(row.topics)]],
+    create: { title: "Add …", role: "operator", fields: [required("name", "Name"), optional("members", "Users", { help: "separated by commas" })], request: (_, { name, members }) => ["POST", path("groups"), { name, members: list(members) }] },
+    actions: [{
+      title: "Add Members …", role: "operator", fields: [required("members", "Users", { help: "separated by commas" })], request: (row, { members }) => ["POST", path("groups"), { name: row.name, members: list(members) }],
+    }, {
+      title: "Remove Member …", role: "operator", isDestructive: true, fields: [required("person", "User", { source: "persons", of: "name" })],
+      request: (row, { person }) => ["DELETE", path("groups", row.name, "members", person)], done: (row, { person }) => `Removed ${person} from ${row.name}`,
+      undo: (row, { person }) => ["POST", path("groups"), { name: row.name, members: [person] }],
+    }, register("groups"), unregister("groups", (row) => row.topics), remove("Remove …", (row) => path("groups", row.name), "The tokens of the group become invalid. This can't be undone.")],
+  },
+  senders: {
+    title: "Senders", key: (row) => row.name,
+    columns: [["Name", (row) => row.name], ["Kind", (row) => row.kind ?? "messages"], ["App", (row) => row.app], ["Recipients", (row) => times(row.recipients)], ["Last used", (row) => since(row.last_used)]],
+    create: {
+      title: "Add …", role: "admin", fields: [required("name", "Name"), required("app", "App", { source: "apps", of: "topic" }), required("recipients", "Devices or groups", { help: "separated by commas" }),
+        { name: "kind", title: "Webhook of", options: ["", "alertmanager", "grafana", "github", "gitlab", "healthchecks"] }],
+      request: (_, { name, app, recipients, kind }) => ["POST", path("senders"), given({ name, app, recipients: list(recipients), kind })],
+      secret: (made, origin) => [["Token", made.token], ["Address", `${origin}/${made.kind ? "hooks" : "send"}/${encodeURIComponent(made.name)}`]],
+    },
+    actions: [{
+      title: "New Token …", role: "admin", isDestructive: true, confirm: "The present token becomes invalid at once.", request: (row) => ["POST", path("senders", row.name, "token"), {}], secret: (made) => [["Token", made.token]],
+    }, remove("Remove …", (row) => path("senders", row.name), "The token of the sender becomes invalid. This can't be undone.")],
+  },
+  scheduled: {
+    title: "Scheduled", key: (row) => row.id, position: (row) => row.place,
+    columns: [["Time", (row) => since(row.at)], ["Device", (row) => row.device], ["App", (row) => row.topic], ["Accepted", (row) => since(row.accepted)], ["apns-id", (row) => row.id]],
+    actions: [{ title: "Cancel …", role: "operator", isDestructive: true, removes: true, confirm: "The push will not be delivered. This can't be undone.", request: (row) => ["DELETE", path("scheduled", row.id)] }],
+  },
+  invitations: {
+    title: "Invitations", key: (row) => row.id,
+    columns: [["Id", (row) => row.id], ["User", (row) => row.person ?? "a new user"], ["Role", (row) => row.role], ["Uses", (row) => row.uses], ["Expires", (row) => since(row.expires)]],
+    create: invite,
+    actions: [remove("Withdraw …", (row) => path("invitations", row.id), "The code becomes invalid. This can't be undone.")],
+  },
+  teams: {
+    title: "Teams", key: (row) => row.team_id, columns: [["Team", (row) => row.team_id]],
+    create: { title: "Add …", role: "operator", fields: [required("team_id", "Team", { help: "10 characters" })], request: (_, { team_id: team }) => ["POST", path("teams"), { team_id: team }] },
+    actions: [{
+      title: "Remove", role: "admin", isDestructive: true, removes: true, request: (row) => ["DELETE", path("teams", row.team_id)], done: (row) => `Removed ${row.team_id}`,
+      undo: (row) => ["POST", path("teams"), { team_id: row.team_id }],
+    }],
+  },
+  keys: {
+    title: "Keys", key: (row) => row.key_id,
+    columns: [["Key", (row) => row.key_id], ["Team", (row) => row.team_id], ["Environment", (row) => row.environment], ["Apps", (row) => (row.topics ? times(row.topics) : "all of the team")]],
+    create: {
+      title: "Create …", role: "admin", fields: [required("team", "Team", { source: "teams", of: "team_id" }), { name: "environment", title: "Environment", options: ["", "development", "production"] }, optional("topics", "Topics", { help: "separated by commas; empty for all" })],
+      request: (_, { team, environment, topics }) => ["POST", path("keys"), { team, topics: list(topics), ...given({ environment }) }],
+      secret: (made) => [["Private key", made.private_key, `AuthKey_${made.key_id}.p8`]],
+    },
+    actions: [remove("Remove …", (row) => path("keys", row.key_id), "Pushes that are signed with the key are refused from now on. This can't be undone.")],
+  },
+  tokens: {
+    title: "Administrators", key: (row) => row.name,
+    columns: [["Name", (row) => row.name], ["Role", (row) => row.role], ["Last used", (row) => since(row.last_used)], ["Created", (row) => since(row.created)], ["Expires", (row) => since(row.expires)]],
+    create: { title: "Create Token …", role: "admin", fields: [required("name", "Name"), roles, lifetime("Days", "90")], request: (_, { name, role, days }) => ["POST", path("tokens"), { name, role, days: Number(days) }], secret: (made) => [["Token", made.token]] },
+    actions: [remove("Remove …", (row) => path("tokens", row.name), "The token, and each session of the console that it began, end at once. This can't be undone.")],
+  },
+  faults: {
+    title: "Faults", key: (row) => row.rule.name, isWhole: true,
+    columns: [["Name", (row) => row.rule.name], ["Effect", (row) => row.does], ["Hits", (row) => row.hits], ["State", (row) => (row.active ? "active" : "over")]],
+    create: {
+      title: "Set …", role: "operator",
+      fields: [required("name", "Name"), optional("reason", "Reason", { help: "such as TooManyRequests" }), optional("delay", "Delay in seconds", { isNumber: true }), optional("rate", "Percent of requests", { isNumber: true }), optional("app", "App", { source: "apps", of: "topic" }),
+        optional("for", "Seconds until it ends", { isNumber: true, value: "300" })],
+      request: (_, values) => ["POST", path("faults"), [given({ ...values, ...Object.fromEntries(["delay", "rate", "for"].filter((name) => values[name]).map((name) => [name, Number(values[name])])) })]],
+    },
+    actions: [{
+      title: "Remove", role: "operator", isDestructive: true, removes: true, request: (row) => ["DELETE", path("faults", row.rule.name)], done: (row) => `Removed ${row.rule.name}`, undo: (row) => ["POST", path("faults"), [row.rule]],
+    }],
+  },
+};
+
+/** Returns the rows in which each word of a search occurs. */
+export function search(rows, columns, words) {
+  const wanted = words.toLowerCase().split(/\s+/).filter(Boolean);
+  if (!wanted.length) return rows;
+  return rows.filter((row) => {
+    const text = columns.map(([, value]) => value(row) ?? "").join("\n").toLowerCase();
+    return wanted.every((word) => text.includes(word));
+  });
+}
+
+/** Returns the members of an object as names and texts, for people. */
+export const members = (object) => Object.entries(object).map(([name, value]) => [
+  `${name[0].toUpperCase()}${name.slice(1).replaceAll("_", " ")}`,
+  Array.isArray(value) ? value.map((one) => (typeof one === "object" ? Object.values(one).flat().map((part) => (typeof part === "object" ? JSON.stringify(part) : part)).join(" ") : String(one))).join(", ")
+    : typeof value === "object" && value ? JSON.stringify(value) : String(value),
+]);

@@ -1,0 +1,87 @@
+import GatewayProtocol
+import HTTP2Transport
+import PushCore
+
+/// The routes of the console: its files, and its session. All its other requests are those of ``AdminAPI``.
+struct ConsoleAPI: Sendable {
+  let session: WebSession
+  /// Checks the credential of the session.
+  let gate: AdminAuthorizer
+
+  private static let sessionPath = "/console/session"
+
+  static func isFor(_ request: Message) -> Bool { request.has(.path, beginningWith: "/console") }
+
+  /// Returns true if the path of a request over HTTP/1.1 belongs to the console, or to the API that it uses.
+  static func isFor(path: Substring) -> Bool {
+    path == "/console" || path.hasPrefix("/console/") || path.hasPrefix("\(AdminAPI.prefix)")
+  }
+
+  var routes: [Router.Route] {
+    [
+      .init("GET", "/console") { try WebFiles.file("console/index.html", $0) },
+      .init("POST", ConsoleAPI.sessionPath, begin),
+      .init("GET", ConsoleAPI.sessionPath, show),
+      .init("DELETE", ConsoleAPI.sessionPath, end),
+      .init("GET", "/console/{file}") { try WebFiles.file("console/" + $0.parameters[0], $0) },
+    ]
+  }
+
+  /// Returns the administrator whose session a request has; nil if it has no session, or another credential.
+  ///
+  /// - Throws: 403 if another page sent the request, 401 if the session has ended.
+  func administrator(of request: ControlRequest) throws(Problem) -> Administrator? {
+    guard request.bearer == nil, session.secret(request.browser) != nil else { return nil }
+    return try current(request).administrator
+  }
+
+  private func current(_ request: ControlRequest) throws(Problem) -> (administrator: Administrator, expires: Int64) {
+    guard let secret = session.secret(request.browser) else { throw ConsoleAPI.ended }
+    try session.check(request.method, request.browser)
+    guard let entry = gate.remote.console.session(secret, now: gate.clock.seconds),
+      let administrator = gate.administrator(entry.grant, from: request.peer)
+    else { throw ConsoleAPI.ended }
+    return (administrator, entry.expires)
+  }
+
+  /// Begins a session with the code of a link.
+  private func begin(_ request: ControlRequest) throws(Problem) -> Response {
+    try session.check(request.method, request.browser)
+    let body: ConsoleSignIn = try request.decoded()
+    guard let begun = gate.remote.console.begin(body.code, now: gate.clock.seconds) else {
+      guard gate.remote.countFailure(from: request.source, at: gate.clock.milliseconds()) else {
+        throw .tooManyRequests("too many wrong links from this address: try again in a minute")
+      }
+      throw ConsoleAPI.used
+    }
+    guard let administrator = gate.administrator(begun.entry.grant, from: request.peer) else {
+      throw AdminAuthorizer.closed
+    }
+    var response = Response(ConsoleAPI.record(administrator, begun.entry.expires), status: 201)
+    response.fields = session.fields(begun.secret, request.browser)
+    return response
+  }
+
+  private func show(_ request: ControlRequest) throws(Problem) -> Response {
+    let (administrator, expires) = try current(request)
+    return Response(ConsoleAPI.record(administrator, expires))
+  }
+
+  /// Ends the session of this browser and each copy of it.
+  private func end(_ request: ControlRequest) throws(Problem) -> Response {
+    try session.check(request.method, request.browser)
+    if let secret = session.secret(request.browser) { gate.remote.console.end(secret) }
+    return Response(status: 204, fields: session.fields(nil, request.browser))
+  }
+
+  private static func record(_ administrator: Administrator, _ expires: Int64) -> ConsoleSession {
+    ConsoleSession(
+      who: administrator.shown, role: administrator.role.rawValue, expires: Timestamp.text(seconds: expires))
+  }
+
+  private static let used = Problem(
+    410, "Gone", "the link was used, or has ended: `pushcli open console` prints another one")
+
+  static let ended = Problem(
+    401, "Unauthorized", "there is no session, or it has ended: `pushcli open console` prints a link for another one")
+}
