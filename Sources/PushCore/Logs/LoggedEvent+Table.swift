@@ -158,9 +158,18 @@ extension LoggedEvent {
       Row(
         .warning, "A push that a later one replaces could not be removed and may be shown before the later one.",
         "Check the NATS cluster: the brokers did not answer.")
+    case .upstreamLost:
+      Row(
+        .warning, "The upstream can't be reached: pushes for its device tokens are answered 503.",
+        "Check `upstream`, `upstream_ca` and the network; the gateway connects again by itself.")
+    case .certificateNotForwarded:
+      Row(
+        .warning, "A sender with a certificate sent a push for the upstream, which needs a provider token.",
+        "Give the sender a key: its certificate can't be used on another connection.")
     case .stateFolderNarrowed:
       Row(.notice, "The state folder was accessible to other users: access is now limited to its user.")
     case .eventsLoggedAgain: Row(.notice, "The delivery log can be written again.")
+    case .upstreamBack: Row(.notice, "The upstream can be reached again.")
     case .gatewayBack:
       Row(.notice, "The gateway reaches a broker again, or no other gateway does: it accepts devices again.")
     case .diskEnough: Row(.notice, "The disk has enough free space again.")
