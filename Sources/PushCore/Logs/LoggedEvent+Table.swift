@@ -161,7 +161,7 @@ extension LoggedEvent {
     case .upstreamLost:
       Row(
         .warning, "The upstream can't be reached: pushes for its device tokens are answered 503.",
-        "Check `upstream`, `upstream_ca` and the network; the gateway connects again by itself.")
+        "Check `upstream`, `upstream_ca` and the network; the gateway tries again at intervals of at most 30 seconds.")
     case .certificateNotForwarded:
       Row(
         .warning, "A sender with a certificate sent a push for the upstream, which needs a provider token.",

@@ -7,7 +7,7 @@ final class UpstreamMeter: Sendable {
   /// The values of the label `status`: the statuses, the other ones, and no answer of the upstream.
   static let labels = statuses.map(String.init) + ["other", "none"]
 
-  /// The number of pushes that were sent to the upstream, or queued for it, and the number of those that have ended.
+  /// The number of pushes that were sent to the upstream, or queued for it, and the number of ended pushes.
   let begun = Counter()
   let ended = Counter()
   /// The numbers of connections that were opened, and of attempts that failed.
@@ -25,7 +25,7 @@ final class UpstreamMeter: Sendable {
 
   /// The number of pushes without an answer yet.
   var current: UInt64 {
-    // Each push that has ended has begun before: read in this order, the difference is never negative.
+    // Each ended push has begun before: read in this order, the difference is at least 0.
     let ended = ended.total
     return begun.total &- ended
   }

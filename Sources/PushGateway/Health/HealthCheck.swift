@@ -8,6 +8,7 @@ struct HealthCheck: Sendable {
   let schedule: Schedule
   let lifecycle: Lifecycle
   let housekeeping: Housekeeping
+  let upstream: Upstream?
   /// The permanent properties of the gateway that its clients should know.
   var notices: [HealthProblem] = []
 
@@ -31,7 +32,7 @@ struct HealthCheck: Sendable {
   var health: Health {
     Health(
       durability: backend.durability,
-      problems: backend.problems() + [log.problem, schedule.problem].compactMap(\.self),
+      problems: backend.problems() + [log.problem, schedule.problem, upstream?.problem].compactMap(\.self),
       warnings: housekeeping.warnings + notices)
   }
 }

@@ -1,3 +1,3 @@
 extension Metric {
-  static let all = pushes + stages + mailbox + connections + limits + loops + files + process
+  static let all = pushes + stages + upstream + mailbox + connections + limits + loops + files + process
 }

@@ -38,7 +38,8 @@ enum ForwardOutcome {
   case abandoned(wasSent: Bool)
 }
 
-/// A push between its sender and the upstream. It is the consumer of the sender's stream, whose end cancels it.
+/// A push between its sender and the upstream. It is the consumer of the sender's stream: the end of the stream cancels
+/// the push.
 ///
 /// Belongs to one event loop.
 final class ForwardedPush: StreamConsumer {
@@ -56,6 +57,8 @@ final class ForwardedPush: StreamConsumer {
   var began = NIODeadline.distantPast
   /// The number of times that it was sent; the upstream processed none of them but the last.
   var attempts = 0
+  /// The stream on which it was sent last.
+  var stream: Int32 = 0
   private(set) var isOver = false
   /// Called when the sender has ended its stream before the end of the push.
   var abandoned: (() -> Void)?

@@ -6,7 +6,7 @@ import PushCore
 protocol UpstreamConnectionOwner: AnyObject {
   /// Reports that the connection can carry requests, or more of them than before.
   func ready(_ connection: UpstreamConnection)
-  /// Reports the answer to a push; nil if it is no valid answer.
+  /// Reports the answer to a push; nil for an invalid answer.
   func answered(_ push: ForwardedPush, _ answer: UpstreamAnswer?, on connection: UpstreamConnection)
   /// Reports that a push gets no answer; `wasRefused` is true if the upstream has certainly not processed it.
   func lost(_ push: ForwardedPush, wasRefused: Bool, on connection: UpstreamConnection)
@@ -29,8 +29,11 @@ final class UpstreamConnection: HTTP2SessionDelegate {
   private(set) var isReady = false
   /// True if the connection takes no more pushes.
   private(set) var isRetired = false
-  /// True if the upstream has answered a push on this connection.
-  private(set) var hasAnswered = false
+  /// True if a push was sent, and if the upstream has answered one.
+  private var hasSent = false
+  private var hasAnswered = false
+  /// True if the upstream has answered none of the pushes on this connection.
+  var isFruitless: Bool { hasSent && !hasAnswered }
 
   /// Takes a connection of a client whose socket is open.
   init(_ connection: Connection, owner: any UpstreamConnectionOwner, opened: NIODeadline) {
@@ -53,7 +56,9 @@ final class UpstreamConnection: HTTP2SessionDelegate {
   func send(_ push: ForwardedPush) -> Bool {
     do {
       let stream = try connection.session.request(push.head, hasBody: true)
+      hasSent = true
       sent[stream.id] = push
+      push.stream = stream.id
       connection.session.write(push.body, ending: true, on: stream)
       connection.setNeedsFlush()
       return true
@@ -66,9 +71,9 @@ final class UpstreamConnection: HTTP2SessionDelegate {
 
   /// Ends the stream of a push whose answer is not needed any more; the upstream may have processed it.
   func cancel(_ push: ForwardedPush) {
-    guard let id = sent.first(where: { $0.value === push })?.key else { return }
-    sent[id] = nil
-    if let stream = connection.session.stream(id) {
+    guard sent[push.stream] === push else { return }
+    sent[push.stream] = nil
+    if let stream = connection.session.stream(push.stream) {
       connection.session.reset(stream, .cancel)
       connection.setNeedsFlush()
     }
@@ -100,7 +105,7 @@ final class UpstreamConnection: HTTP2SessionDelegate {
 
   func session(_ session: HTTP2Session, closed stream: HTTP2Stream, errorCode: UInt32) {
     guard let push = sent.removeValue(forKey: stream.id) else { return }
-    // A refused stream was not processed (RFC 9113 §8.7), nor one that GOAWAY excludes.
+    // The upstream has not processed a refused stream (RFC 9113 §8.7). Streams after a GOAWAY count as refused.
     owner?.lost(push, wasRefused: errorCode == HTTP2ErrorCode.refusedStream.rawValue, on: self)
     if isRetired { retire() }
   }

@@ -16,7 +16,7 @@ final class UpstreamLink {
   let key: Key
   /// True if the token was verified, here or by the upstream.
   var isVerified: Bool
-  /// The pushes that wait for a connection, or for a free stream of it; some may be over.
+  /// The pushes that are queued for a connection, or for a free stream of it; some may be over.
   var queue: Deque<ForwardedPush> = []
   /// The connection for further pushes; nil if there is none. A connection that takes no more pushes is not here.
   var connection: UpstreamConnection?
@@ -34,11 +34,24 @@ final class UpstreamLink {
   /// True if no push is on its way.
   var isIdle: Bool { !isDialing && queue.allSatisfy(\.isOver) && connection?.sent.isEmpty ?? true }
 
+  /// The number of pushes that ended in the queue since it was last cleared of them.
+  private var overCount = 0
+  private static let keptOvers = 64
+
+  /// Returns true if a push is queued that is not over.
+  func hasNext() -> Bool {
+    while let push = queue.first, push.isOver { queue.removeFirst() }
+    return !queue.isEmpty
+  }
+
   /// Removes and returns the first queued push that is not over.
-  func next() -> ForwardedPush? {
-    while let push = queue.popFirst() {
-      if !push.isOver { return push }
-    }
-    return nil
+  func next() -> ForwardedPush? { hasNext() ? queue.removeFirst() : nil }
+
+  /// Notes that a queued push is over. The queue keeps few of them, also while there is no connection.
+  func noteOver() {
+    overCount += 1
+    guard overCount > UpstreamLink.keptOvers, overCount * 2 > queue.count else { return }
+    queue.removeAll { $0.isOver }
+    overCount = 0
   }
 }

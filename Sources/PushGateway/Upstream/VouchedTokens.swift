@@ -28,7 +28,7 @@ final class VouchedTokens: Sendable {
     }
   }
 
-  /// Removes a token that the upstream no longer accepts.
+  /// Removes a token that the upstream has refused.
   func remove(_ authorization: [UInt8]) {
     let digest = Digest.sha256(authorization)
     ends.withLock { ends in
