@@ -140,6 +140,44 @@ extension Limits {
   /// libraries.
   package static let reservedDescriptors = 64
 
+  // MARK: Pushes to the upstream
+
+  /// The time in seconds until a push for the upstream is answered 503: longer than a slow answer of Apple's service,
+  /// and shorter than the timeouts of most libraries.
+  package static let forwardTime: Int64 = 20
+  /// The maximum number of pushes of an event loop that have no answer of the upstream yet, and their bytes: four
+  /// connections with the maximum number of streams, and more than their payloads usually take.
+  package static let maximumForwards = 4_096
+  package static let maximumForwardSize = 16 << 20
+  /// The fraction of both for senders with keys that are unknown here: one in this number.
+  package static let unverifiedForwardShare = 4
+  /// The maximum number of connections of an event loop to the upstream, each for one provider token; of these, for
+  /// tokens with keys that are unknown here.
+  package static let maximumUpstreamConnections = 128
+  package static let maximumUnverifiedConnections = 16
+  /// The rate of provider tokens of an event loop that get a connection: a sender keeps a token for 20 minutes, and
+  /// each connection costs a handshake.
+  package static let upstreamTokens = TokenBucket.Rate(burst: 128, perSecond: 2)
+  /// The time in seconds until a new connection to the upstream can carry requests.
+  package static let upstreamConnectTime: Int64 = 10
+  /// The time in seconds after which an unused connection to the upstream ends.
+  package static let upstreamIdleTime: Int64 = 600
+  /// The bounds of the pauses between attempts to reach the upstream: the first, and all later ones.
+  package static let firstUpstreamPause = Duration.milliseconds(500)
+  package static let longestUpstreamPause = Duration.seconds(30)
+  /// The number of times that a push is sent which the upstream has certainly not processed, and the number of
+  /// connections in a row that end without an answer before the upstream counts as unreachable.
+  package static let forwardAttempts = 3
+  /// The maximum size in bytes of an answer's body of the upstream; Apple's service and this gateway send less.
+  package static let maximumForwardedAnswer = 4_096
+  /// The rate of pushes for the upstream with keys that are unknown here and that the upstream has not accepted yet: of
+  /// one address, and of all addresses together; and of this machine.
+  package static let unverifiedForwards = TokenBucket.Rate(burst: 200, perSecond: 20)
+  package static let allUnverifiedForwards = TokenBucket.Rate(burst: 5_000, perSecond: 500)
+  /// The maximum number of provider tokens with unknown keys that are remembered because the upstream has accepted
+  /// them, at most for their validity of an hour.
+  package static let maximumVouchedTokens = 1_000
+
   // MARK: HTTP/1.1, for monitors
 
   /// The maximum number of connections: for some monitors and load balancers, each with one or two.

@@ -132,7 +132,7 @@ package final class Gateway: Sendable {
       let certificate = try ServerCertificate(folder, configuration)
       let parts = try GatewayParts(
         configuration, backend: backend, store: store, log: log, clock: clock, logger: logger, meter: meter,
-        notices: [test?.notice].compactMap(\.self))
+        notices: [test?.notice].compactMap(\.self), targets: try UpstreamTargets(configuration))
       try parts.connect()
       if let test {
         logger.log(.testGateway, "\(test.notice.problem)")
@@ -194,7 +194,8 @@ package final class Gateway: Sendable {
     let faults = FaultTable()
     let faultsAPI = FaultsAPI(faults, clock: parts.clock, logger: logger)
     let tokens = ProviderTokenCache(
-      registrations: parts.registrations, verification: test?.verification ?? TokenVerification())
+      registrations: parts.registrations, verification: test?.verification ?? TokenVerification(),
+      forwardsForeign: parts.upstream != nil)
     let firstUse = try test?.firstUse(parts, logger: logger)
     let limits = LimitLog(logger: logger)
     let meters = Meters(
@@ -362,7 +363,9 @@ package final class Gateway: Sendable {
 
   private func end(within times: DrainTimes) async {
     maintenance.cancel()
+    parts.upstream?.drain(within: times)
     await loops.drain(within: times)
+    parts.upstream?.close()
     watchdog.cancel()
     await parts.settle()
     parts.close()

@@ -47,4 +47,28 @@ extension DeliveryDetail {
       (self.keyID, self.team, self.finding) = (keyID, team, finding)
     }
   }
+
+  /// The answer to a push that was forwarded to the upstream, and the push's sender.
+  package struct Forwarding: Sendable, Equatable {
+    /// The host of the upstream.
+    package var upstream: String
+    /// The status of the answer to the sender.
+    package var status: Int
+    /// The reason in the answer; nil if it has none.
+    package var reason: String?
+    package var topic: String?
+    /// The key id and the team of the provider token; the upstream verifies them.
+    package var keyID: String?
+    package var team: String?
+    /// True if the upstream gave no answer, so that this gateway answered.
+    package var isUnanswered = false
+
+    package init(
+      upstream: String, status: Int, reason: String? = nil, topic: String? = nil, keyID: String? = nil,
+      team: String? = nil, isUnanswered: Bool = false
+    ) {
+      (self.upstream, self.status, self.reason, self.topic) = (upstream, status, reason, topic)
+      (self.keyID, self.team, self.isUnanswered) = (keyID, team, isUnanswered)
+    }
+  }
 }

@@ -8,6 +8,7 @@ extension DeliveryDetail {
     case .removed(let removals): removals.map(\.description).joined(separator: "; ")
     case .finding(let finding): finding.words
     case .refusal(let refusal): refusal.words
+    case .forwarding(let forwarding): forwarding.words
     case .channel(let channel): "channel \(channel)"
     case .held(let count): "\(count) held"
     case .scheduled(let time): "for \(time)"
@@ -57,6 +58,16 @@ extension DeliveryDetail.Refusal {
     if let team { parts.append("team \(team)") }
     let answer = parts.joined(separator: ", ")
     return finding.map { "\($0.words); \(answer)" } ?? answer
+  }
+}
+
+extension DeliveryDetail.Forwarding {
+  fileprivate var words: String {
+    let answer = ["\(status)", reason].compactMap(\.self).joined(separator: " ")
+    var parts = [isUnanswered ? "\(answer), no answer of \(upstream)" : "\(answer) of \(upstream)"]
+    if let keyID { parts.append("key \(keyID)") }
+    if let team { parts.append("team \(team)") }
+    return parts.joined(separator: ", ")
   }
 }
 

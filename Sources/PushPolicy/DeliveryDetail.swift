@@ -14,6 +14,8 @@ package enum DeliveryDetail: Sendable, Equatable {
   indirect case finding(Finding)
   /// The error response to a push (`refused`).
   indirect case refusal(Refusal)
+  /// The answer of the upstream to a push (`forwarded`).
+  indirect case forwarding(Forwarding)
   case channel(String)
   /// The number of deferred pushes in a summary.
   case held(Int)
@@ -123,7 +125,7 @@ extension DeliveryDetail: Codable {
   /// The members of all cases; a detail has those of its case.
   fileprivate enum Key: String, CodingKey {
     case fact, asked, level, silent, marketing, focus, category, removed, rule, pointer, message, evidence
-    case status, reason, topic
+    case status, reason, topic, upstream, unanswered
     case channel, held, scheduled, repeated, presented, action, fault, effect, traceparent, by, lost, since, words
     case isReportOnly = "report_only"
     case keyID = "key_id"
@@ -164,6 +166,14 @@ extension DeliveryDetail: Codable {
       if let keyID = refusal.keyID { object.write(.keyID, keyID) }
       if let team = refusal.team { object.write(.team, team) }
       refusal.finding?.write(to: &object)
+    case .forwarding(let forwarding):
+      object.write(.upstream, forwarding.upstream)
+      object.write(.status, forwarding.status)
+      if let reason = forwarding.reason { object.write(.reason, reason) }
+      if let topic = forwarding.topic { object.write(.topic, topic) }
+      if let keyID = forwarding.keyID { object.write(.keyID, keyID) }
+      if let team = forwarding.team { object.write(.team, team) }
+      if forwarding.isUnanswered { object.write(.unanswered, true) }
     case .channel(let channel): object.write(.channel, channel)
     case .held(let count): object.write(.held, count)
     case .scheduled(let time): object.write(.scheduled, time)
@@ -201,6 +211,11 @@ extension DeliveryDetail: Codable {
           isSilent: try read(.silent) ?? false, focus: try read(.focus), isMarketing: try read(.marketing) ?? false))
     } else if let removed: [Decision.Removal] = try read(.removed) {
       self = .removed(removed)
+    } else if let upstream: String = try read(.upstream) {
+      self = .forwarding(
+        Forwarding(
+          upstream: upstream, status: try read(.status) ?? 0, reason: try read(.reason), topic: try read(.topic),
+          keyID: try read(.keyID), team: try read(.team), isUnanswered: try read(.unanswered) ?? false))
     } else if let reason: String = try read(.reason) {
       self = .refusal(
         Refusal(

@@ -24,6 +24,11 @@ import Testing
         .init(
           status: 403, reason: "Forbidden", topic: "a.b",
           finding: .init(rule: "B1", pointer: "/aps/badge", message: "no", evidence: ["\"3\""]))),
+      .forwarding(.init(upstream: "api.push.apple.com", status: 200, topic: "a.b")),
+      .forwarding(
+        .init(
+          upstream: "a:2197", status: 503, reason: "ServiceUnavailable", topic: "a\u{1B}b", keyID: "ABC123DEFG",
+          team: "TEAM000001", isUnanswered: true)),
     ] + DeliveryDetail.Fact.allCases.map { .fact($0) } + asked
 
   static let asked: [DeliveryDetail] = [
@@ -54,6 +59,18 @@ import Testing
     #expect(
       DeliveryDetail.refusal(refusal).words
         == "B1 /aps/badge: no; 403 MissingProviderToken, key ABC123DEFG, team TEAM000001")
+  }
+
+  @Test func `the words of a forwarded push name the answer and the upstream, or that there was no answer`() {
+    var forwarding = DeliveryDetail.Forwarding(upstream: "push.example", status: 200)
+    #expect(DeliveryDetail.forwarding(forwarding).words == "200 of push.example")
+    (forwarding.status, forwarding.reason, forwarding.keyID) = (400, "BadDeviceToken", "ABC123DEFG")
+    forwarding.team = "TEAM000001"
+    #expect(
+      DeliveryDetail.forwarding(forwarding).words
+        == "400 BadDeviceToken of push.example, key ABC123DEFG, team TEAM000001")
+    forwarding = .init(upstream: "push.example", status: 503, reason: "ServiceUnavailable", isUnanswered: true)
+    #expect(DeliveryDetail.forwarding(forwarding).words == "503 ServiceUnavailable, no answer of push.example")
   }
 
   private struct Anything: Decodable { init(from decoder: any Decoder) {} }

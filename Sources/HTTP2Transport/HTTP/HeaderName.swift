@@ -6,7 +6,7 @@ import PushCore
 package enum HeaderName: UInt8, Sendable, CaseIterable {
   case method, path, scheme, authority, status
   case accept, authorization, contentLength, contentType, cookie, expect, fetchSite, host, ifNoneMatch, lastEventID
-  case origin, retryAfter, traceparent, userAgent
+  case origin, retryAfter, traceparent, userAgent, via
   case apnsChannelID, apnsCollapseID, apnsExpiration, apnsID, apnsPriority, apnsPushType, apnsRequestID, apnsTopic
   case apnsUniqueID
   /// The time at which a push is to be delivered: an extension of this gateway.
@@ -36,6 +36,7 @@ package enum HeaderName: UInt8, Sendable, CaseIterable {
     case .retryAfter: "retry-after"
     case .traceparent: "traceparent"
     case .userAgent: "user-agent"
+    case .via: "via"
     case .apnsChannelID: "apns-channel-id"
     case .apnsCollapseID: "apns-collapse-id"
     case .apnsExpiration: "apns-expiration"
@@ -75,6 +76,7 @@ package enum HeaderName: UInt8, Sendable, CaseIterable {
   @inline(__always)
   private static func candidate(length: Int, middle: UInt8) -> HeaderName? {
     switch (length, Unicode.Scalar(middle)) {
+    case (3, "i"): .via
     case (5, "a"): .path
     case (6, "e"): .expect
     case (6, "g"): .origin

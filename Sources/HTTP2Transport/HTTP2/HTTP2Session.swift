@@ -133,6 +133,11 @@ extension HTTP2SessionDelegate {
   /// The number of body bytes pending to be sent, on all streams; computed over every open stream.
   package var waitingSize: Int { open.reduce(0) { $0 + $1.outboundSize } }
 
+  /// The maximum number of streams that the peer lets this side open (RFC 9113 §6.5.2).
+  package var peerStreamLimit: Int {
+    Int(unsafe nghttp2_session_get_remote_settings(handle, NGHTTP2_SETTINGS_MAX_CONCURRENT_STREAMS))
+  }
+
   /// True if a request has begun on this session.
   package var hasBegun: Bool { unsafe nghttp2_session_get_last_proc_stream_id(handle) > 0 }
 

@@ -179,6 +179,14 @@ extension LoggedEvent {
         .warning, "A push service refused a message to a closed page; the device gets no more until it subscribes.",
         "Check the setting `push_contact` and the clock, then turn the switch in the page's settings off and on.",
         key: "device")
+    case .upstreamLost:
+      Row(
+        .warning, "The upstream can't be reached: pushes for its device tokens are answered 503.",
+        "Check `upstream`, `upstream_ca` and the network; the gateway tries again at intervals of at most 30 seconds.")
+    case .certificateNotForwarded:
+      Row(
+        .warning, "A sender with a certificate sent a push for the upstream, which needs a provider token.",
+        "Give the sender a key: its certificate can't be used on another connection.")
     case .stateFolderNarrowed:
       Row(.notice, "The state folder was accessible to other users: access is now limited to its user.")
     case .eventsLoggedAgain: Row(.notice, "The delivery log can be written again.")
@@ -187,6 +195,7 @@ extension LoggedEvent {
         .notice, "The subscription of a browser has ended at its push service; its open page subscribes again.",
         key: "device")
     case .eventTargetBack: Row(.notice, "An event target accepts events again.", key: "target")
+    case .upstreamBack: Row(.notice, "The upstream can be reached again.")
     case .gatewayBack:
       Row(.notice, "The gateway reaches a broker again, or no other gateway does: it accepts devices again.")
     case .diskEnough: Row(.notice, "The disk has enough free space again.")

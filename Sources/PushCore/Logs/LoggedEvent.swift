@@ -55,6 +55,8 @@ package enum LoggedEvent: String, Sendable, CaseIterable {
   case eventsSkipped = "events-skipped"
   case pushServiceFailing = "push-service-failing"
   case pushServiceRefuses = "push-service-refuses"
+  case upstreamLost = "upstream-lost"
+  case certificateNotForwarded = "certificate-not-forwarded"
   // Notices: actions of users and operators, and problems that have ended.
   case stateFolderNarrowed = "state-folder-narrowed"
   case eventsLoggedAgain = "events-logged-again"
@@ -62,6 +64,7 @@ package enum LoggedEvent: String, Sendable, CaseIterable {
   case pushSubscriptionEnded = "push-subscription-ended"
   case diskEnough = "disk-enough"
   case gatewayBack = "gateway-back"
+  case upstreamBack = "upstream-back"
   case backupMade = "backup-made"
   case upgradeSaved = "upgrade-saved"
   case certificateReplaced = "certificate-replaced"

@@ -51,7 +51,7 @@ package enum ReachedLimit: Int, CaseIterable, Sendable {
   case descriptors, handshakeTime, pingInterval, idleTimeout, bodySize, rate, uncommitted, mailboxCap, streamBacklog,
     lineSize, logBacklog, teamRate, appRate, scheduled, httpConnections,
     deviceReports, deviceAnswers, deviceChanges, personChanges, enrollments, wrongInvitations, failedAuthentications,
-    groupPushes, refusalRows
+    groupPushes, refusalRows, forwards, unverifiedForwards
 
   /// The name of the limit for users and in metrics.
   package var label: String { row.label }
@@ -94,6 +94,16 @@ package enum ReachedLimit: Int, CaseIterable, Sendable {
       (
         "refusal_rows",
         "more pushes without a valid credential were refused than are logged: a row of the delivery log was left out"
+      )
+    case .forwards:
+      (
+        "forwards",
+        "an event loop had the maximum of pushes for the upstream, or no connection for their sender: `ServiceUnavailable`"
+      )
+    case .unverifiedForwards:
+      (
+        "unverified_forwards",
+        "an address sent too many pushes for the upstream with keys that are unknown here: `TooManyRequests`"
       )
     case .httpConnections:
       (

@@ -53,6 +53,8 @@ final class GatewayParts: Sendable {
   let meter: GatewayMeter
   let lifecycle = Lifecycle()
   let housekeeping: Housekeeping
+  /// The service to which pushes for unknown device tokens are forwarded; nil if there is none.
+  let upstream: Upstream?
 
   let summaries: Summaries
   let logQueries: LogQueries
@@ -76,9 +78,10 @@ final class GatewayParts: Sendable {
   ///   - store: the gateway's own database.
   ///   - meter: the counters, which the storage backend may use before this call.
   ///   - notices: the permanent properties of the gateway that health reports.
+  ///   - targets: the upstreams for unknown device tokens; nil for none.
   init(
     _ configuration: Configuration, backend: GatewayBackend, store: SQLiteStore, log: DeliveryLog, clock: WallClock,
-    logger: Logger, meter: GatewayMeter = GatewayMeter(), notices: [HealthProblem] = []
+    logger: Logger, meter: GatewayMeter = GatewayMeter(), notices: [HealthProblem] = [], targets: UpstreamTargets? = nil
   ) throws {
     let (registrations, mailbox) = (backend.registrations, backend.mailbox)
     self.backend = backend
@@ -86,6 +89,7 @@ final class GatewayParts: Sendable {
     self.clock = clock
     self.logger = logger
     self.meter = meter
+    upstream = targets.map { Upstream($0, meter: meter.upstream, clock: clock, logger: logger) }
     environment = configuration.environment
     provider = configuration.provider
     senderRates = SenderRates(configuration.rateLimits)
@@ -147,7 +151,7 @@ final class GatewayParts: Sendable {
       router: router, conditions: conditions, liveChannels: liveChannels, mailbox: mailbox, cluster: backend.cluster)
     healthCheck = HealthCheck(
       backend: backend, log: log, schedule: schedule, events: events, pages: pages, lifecycle: lifecycle,
-      housekeeping: housekeeping, notices: notices)
+      housekeeping: housekeeping, upstream: upstream, notices: notices)
   }
 
   /// Connects the parts with each other, and with the other gateways of a cluster.

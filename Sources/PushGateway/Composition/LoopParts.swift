@@ -15,6 +15,8 @@ final class LoopParts {
   let ads = AdFilter()
   let marketing: MarketingApps
   let broadcastLines = BroadcastLines()
+  /// Forwards pushes for unknown device tokens; nil if there is no upstream.
+  let forwarder: Forwarder?
   let logger: Logger
 
   init(_ parts: GatewayParts, loop: LoopContext, logger: Logger) {
@@ -25,5 +27,6 @@ final class LoopParts {
     parser = JSONParser()
     marketing = MarketingApps(registrations: parts.registrations)
     payloads = PayloadReader(parser: parser)
+    forwarder = parts.upstream?.join(loop.eventLoop)
   }
 }

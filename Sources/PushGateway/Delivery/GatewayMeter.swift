@@ -7,6 +7,8 @@ import Synchronization
 final class GatewayMeter: Sendable {
   /// The counters of limits that belong to no event loop.
   let limits = LimitCounters()
+  /// The counters of pushes that are forwarded.
+  let upstream = UpstreamMeter()
   private let joined = Mutex<[RequestMeter]>([])
 
   /// The meters of the event loops, in the order in which they joined.

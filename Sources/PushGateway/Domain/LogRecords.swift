@@ -10,7 +10,7 @@ extension LogRecord {
       number: found.record.number, at: Timestamp.text(row.at), event: row.event.rawValue,
       id: row.event == .lost ? "" : row.id.description,
       uniqueID: row.uniqueID?.description, status: DeliveryStatus(row)?.rawValue, device: found.device,
-      topic: found.app?.topic ?? row.detail.refusedTopic, row.detail, text: found.record.text, gateway: found.gateway)
+      topic: found.app?.topic ?? row.detail.namedTopic, row.detail, text: found.record.text, gateway: found.gateway)
   }
 }
 
@@ -22,9 +22,13 @@ extension LogQueries {
 }
 
 extension DeliveryDetail {
-  /// The topic of a refused push; an app with that topic need not exist.
-  fileprivate var refusedTopic: String? {
-    if case .refusal(let refusal) = self { refusal.topic } else { nil }
+  /// The topic of a refused or forwarded push; an app with that topic need not exist.
+  fileprivate var namedTopic: String? {
+    switch self {
+    case .refusal(let refusal): refusal.topic
+    case .forwarding(let forwarding): forwarding.topic
+    default: nil
+    }
   }
 }
 

@@ -10,6 +10,7 @@ struct HealthCheck: Sendable {
   let pages: ClosedPages
   let lifecycle: Lifecycle
   let housekeeping: Housekeeping
+  let upstream: Upstream?
   /// The permanent properties of the gateway that its clients should know.
   var notices: [HealthProblem] = []
 
@@ -33,7 +34,7 @@ struct HealthCheck: Sendable {
   var health: Health {
     Health(
       durability: backend.durability,
-      problems: backend.problems() + [log.problem, schedule.problem].compactMap(\.self),
+      problems: backend.problems() + [log.problem, schedule.problem, upstream?.problem].compactMap(\.self),
       warnings: housekeeping.warnings + events.warnings + pages.warnings + notices)
   }
 }

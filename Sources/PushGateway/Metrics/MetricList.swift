@@ -1,4 +1,4 @@
 extension Metric {
   static let all =
-    pushes + eventTargets + closedPages + stages + mailbox + connections + limits + loops + files + process
+    pushes + eventTargets + closedPages + stages + upstream + mailbox + connections + limits + loops + files + process
 }

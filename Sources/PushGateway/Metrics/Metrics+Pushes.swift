@@ -94,4 +94,24 @@ extension Metric {
       "Time from a push on a device's stream until the device reported its presented parts.",
       read: { [MetricSample(label: nil, value: $0.stage(\.present))] }),
   ]
+  /// The metrics of pushes that are forwarded to the upstream.
+  static let upstream: [Metric] = [
+    Metric(
+      "pushgateway_forwarded_pushes", .counter, by: "status", UpstreamMeter.labels,
+      "Pushes sent to the upstream, by the status of its answer; none: no answer.",
+      totals: { $0.gateway.upstream.totals }),
+    Metric(
+      "pushgateway_forwards", .gauge, "Pushes sent to the upstream, or queued for it, that have no answer yet.",
+      total: { $0.gateway.upstream.current }),
+    Metric(
+      "pushgateway_forward_seconds", .histogram, unit: "seconds",
+      "Time from the request of a push until the answer of the upstream.",
+      read: { [MetricSample(label: nil, value: .histogram($0.gateway.upstream.times.snapshot))] }),
+    Metric(
+      "pushgateway_upstream_connections_opened", .counter, "Connections to the upstream that were opened.",
+      total: { $0.gateway.upstream.opened.total }),
+    Metric(
+      "pushgateway_upstream_connections_failed", .counter, "Attempts to reach the upstream that failed.",
+      total: { $0.gateway.upstream.failed.total }),
+  ]
 }

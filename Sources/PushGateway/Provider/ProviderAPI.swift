@@ -14,8 +14,8 @@ final class ProviderAPI {
   private let tokens: ProviderTokenCache
   private let dispatcher: Dispatcher
   let shared: LoopParts
-  private var fields = HeaderFields()
-  private var random = BufferedRandom()
+  var fields = HeaderFields()
+  var random = BufferedRandom()
   private var rates = TokenBuckets<DeviceToken>()
   /// The `retry-after` of a cluster that can't store: its brokers need that many seconds to elect a leader. Apple
   /// sends none.
@@ -57,6 +57,7 @@ final class ProviderAPI {
         accept(exchange, push, dispatcher.deliverNow(push) ? .unstored : .duplicate)
       }
     } catch {
+      if error.isForeign, let forwarder = shared.forwarder { return forward(exchange, error, by: forwarder) }
       refuse(exchange, error)
     }
   }
@@ -188,7 +189,7 @@ final class ProviderAPI {
   /// to check it.
   ///
   /// - Throws: `BadPriority`, `TopicDisallowed`.
-  private func check(_ type: PushType, _ suffixType: PushType?, _ request: Message) throws(Rejection) {
+  func check(_ type: PushType, _ suffixType: PushType?, _ request: Message) throws(Rejection) {
     if type == .background, request.has(.apnsPriority, "10") { throw Rejection(.badPriority) }
     let due = type.topicSuffix.isEmpty ? nil : type
     guard suffixType == due else { throw Rejection(.topicDisallowed) }
@@ -198,7 +199,7 @@ final class ProviderAPI {
   /// follows later.
   ///
   /// - Throws: `MissingDeviceToken`, `BadDeviceToken`.
-  private func deviceToken(in request: Message) throws(Rejection) -> DeviceToken? {
+  func deviceToken(in request: Message) throws(Rejection) -> DeviceToken? {
     guard let path = request[.path], path.count > Paths.devicePush.utf8CodeUnitCount else {
       throw Rejection(.missingDeviceToken)
     }
@@ -215,7 +216,7 @@ final class ProviderAPI {
   }
 
   /// - Throws: `PayloadEmpty` (also if it is not a JSON object, reference §6.1), `PayloadTooLarge`.
-  private func content(of request: Message, type: PushType) throws(Rejection) -> PushContent {
+  func content(of request: Message, type: PushType) throws(Rejection) -> PushContent {
     guard request.bodySize > 0 else { throw Rejection(.payloadEmpty) }
     guard request.bodySize <= type.maximumPayloadSize else { throw Rejection(.payloadTooLarge) }
     do {
@@ -232,9 +233,9 @@ final class ProviderAPI {
   func registration(
     _ token: DeviceToken?, bundleID: String, environment: Environment, now: Int64
   ) throws(Rejection) -> (Registration, App) {
-    guard let token, let (registration, app) = parts.registrations.registration(token) ?? groupRegistration(token),
-      registration.environment == environment
-    else { throw Rejection(.badDeviceToken) }
+    guard let token, let (registration, app) = parts.registrations.registration(token) ?? groupRegistration(token)
+    else { throw Rejection.foreign(.badDeviceToken) }
+    guard registration.environment == environment else { throw Rejection(.badDeviceToken) }
     if let time = registration.unregistered { throw Rejection(.unregistered, timestamp: time) }
     if let time = registration.expires, time <= now { throw Rejection(.expiredToken, timestamp: time) }
     guard app.topic == bundleID else {
@@ -245,7 +246,7 @@ final class ProviderAPI {
     return (registration, app)
   }
 
-  private func groupRegistration(_ token: DeviceToken) -> (Registration, App)? {
+  func groupRegistration(_ token: DeviceToken) -> (Registration, App)? {
     guard let registration = parts.groups.registration(token), let app = parts.registrations.app(registration.app)
     else { return nil }
     return (registration, app)
@@ -264,12 +265,14 @@ final class ProviderAPI {
   ///
   /// This method logs violations that do not refuse the push; ``refuse(_:_:isLogged:)`` logs refusals.
   ///
+  /// - Parameter isLogged: false for a sender that was not verified.
   /// - Throws: `Forbidden` with the rule, unless the app only reports violations.
   func admit(
-    _ content: PushContent, id: APNSID, _ device: DeviceID?, _ app: App, now: Int64
+    _ content: PushContent, id: APNSID, _ device: DeviceID?, _ app: App, now: Int64, isLogged: Bool = true
   ) throws(Rejection) {
     if content.parsed.violations.isEmpty, content.parsed.faults.isEmpty { return }
     func log(_ event: DeliveryEvent, _ finding: DeliveryDetail.Finding) {
+      guard isLogged else { return }
       parts.log.append([
         DeliveryLog.Row(at: now, event: event, id: id, device: device, app: app.id, detail: .finding(finding))
       ])
@@ -299,14 +302,27 @@ final class ProviderAPI {
       let violation = shared.ads.violation(
         content, of: app, for: parts.registrations.preferences(of: device))
     else { return }
-    let isRefused = app.ads == .refuse && app.policyMode == .enforce
-    shared.meter.policy.find(violation.rule, isRefused: isRefused)
-    if isRefused {
-      var rejection = Rejection(.forbidden, violation: violation, id: id)
+    do throws(Rejection) {
+      try admit(violation, id: id, device, app, now: now)
+    } catch {
+      var rejection = error
       rejection.isUnsubscribed =
         violation.rule == .n9 && parts.registrations.preferences(of: device).isUnsubscribed(from: app.topic)
       throw rejection
     }
+  }
+
+  /// Refuses or logs an alert that is advertising, as the mode of the app says.
+  ///
+  /// - Parameter isLogged: false for a sender that was not verified.
+  /// - Throws: `Forbidden`.
+  func admit(
+    _ violation: Violation, id: APNSID, _ device: DeviceID?, _ app: App, now: Int64, isLogged: Bool = true
+  ) throws(Rejection) {
+    let isRefused = app.ads == .refuse && app.policyMode == .enforce
+    shared.meter.policy.find(violation.rule, isRefused: isRefused)
+    if isRefused { throw Rejection(.forbidden, violation: violation, id: id) }
+    guard isLogged else { return }
     parts.log.append([
       DeliveryLog.Row(
         at: now, event: .reported, id: id, device: device, app: app.id,

@@ -46,6 +46,8 @@ final class ProviderTokenCache: Sendable {
   private let state = Mutex(State())
   private let registrations: any Registrations
   private let verification: TokenVerification
+  /// True if pushes with unknown keys are forwarded to an upstream, which has limits for them of its own.
+  private let forwardsForeign: Bool
   /// The limits on invalid tokens, by source: each costs a signature verification on an event loop.
   private let failures = AddressRateLimiter(
     remote: Limits.failedAuthentications, local: Limits.localFailedAuthentications)
@@ -53,8 +55,12 @@ final class ProviderTokenCache: Sendable {
   /// The number of cached tokens, and their size in bytes.
   var weight: (count: Int, size: Int) { state.withLock { ($0.tokens.count, $0.size) } }
 
-  init(registrations: any Registrations, verification: TokenVerification = TokenVerification()) {
+  init(
+    registrations: any Registrations, verification: TokenVerification = TokenVerification(),
+    forwardsForeign: Bool = false
+  ) {
     (self.registrations, self.verification) = (registrations, verification)
+    self.forwardsForeign = forwardsForeign
   }
 
   /// Returns the token of these bytes, verified now or before. The caller must check its age.
@@ -80,7 +86,7 @@ final class ProviderTokenCache: Sendable {
     do throws(Rejection) {
       token = try verify(bytes, parser: parser)
     } catch {
-      if let source { failures.take(source, at: now) }
+      if let source, !(error.isForeign && forwardsForeign) { failures.take(source, at: now) }
       throw error
     }
     state.withLock { state in
@@ -104,7 +110,13 @@ final class ProviderTokenCache: Sendable {
       (team: root["iss"]?.string, issued: seconds(root["iat"]?.double ?? root["iat"]?.string.flatMap(Double.init)))
     }
     guard let algorithm = signing?.algorithm, let keyID = signing?.keyID, let team = claim?.team,
-      let issued = claim?.issued, let key = key(keyID, of: team),
+      let issued = claim?.issued
+    else { throw Rejection(.invalidProviderToken) }
+    guard let key = key(keyID, of: team) else {
+      let isUnknown = registrations.key(keyID) == nil
+      throw isUnknown ? Rejection.foreign(.invalidProviderToken) : Rejection(.invalidProviderToken)
+    }
+    guard
       !verification.checksSignatures
         || key.publicKey.verifies(token.signature, of: token.signed, by: algorithm)
     else { throw Rejection(.invalidProviderToken) }

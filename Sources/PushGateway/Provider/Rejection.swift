@@ -14,11 +14,14 @@ struct Rejection: Error, Equatable {
   var fault: SchemaError?
   /// The HTTP status, if it differs from that of the reason.
   var status: Int
-  /// The seconds in the field `retry-after`; only of an injected fault.
+  /// The seconds in the field `retry-after`; only of an injected fault, and of a push for the upstream.
   var retryAfter: Int?
   /// True if the push is marketing from which the recipient has unsubscribed; only with `Forbidden`.
   var isUnsubscribed = false
-  /// The id of the push in the log, so that the response contains the same one; only with `Forbidden`.
+  /// True if the key or the device token is unknown, so that the push may be forwarded to an upstream.
+  var isForeign = false
+  /// The id of the push in the log, so that the response contains the same one; only with `Forbidden`, and of a push for
+  /// the upstream.
   var id: APNSID?
 
   init(
@@ -32,6 +35,13 @@ struct Rejection: Error, Equatable {
     self.violation = violation
     self.fault = fault
     self.id = id
+  }
+
+  /// Creates the refusal of a push whose key or device token is unknown.
+  static func foreign(_ reason: Reason) -> Rejection {
+    var rejection = Rejection(reason)
+    rejection.isForeign = true
+    return rejection
   }
 
   /// The body: compact JSON (reference §3.2), at most ``Limits/maximumErrorBodySize`` bytes.

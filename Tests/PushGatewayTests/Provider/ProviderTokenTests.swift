@@ -35,7 +35,7 @@ import Testing
 
   func isRefused(_ text: String) -> Bool {
     guard case .failure(let rejection) = verify(text) else { return false }
-    return rejection == Rejection(.invalidProviderToken)
+    return rejection.reason == .invalidProviderToken
   }
 
   func verify(_ change: (inout TokenRecipe) -> Void) throws -> Result<ProviderToken, Rejection> {

@@ -33,11 +33,13 @@ final class TestGateway: Sendable {
   var registrations: any Registrations { parts.registrations }
   var endpoint: Client.Endpoint { .admin(path: folder.file("socket")) }
 
-  /// Starts a gateway. `mailbox` replaces the mailbox of the database, and `backend` replaces all storage.
+  /// Starts a gateway. `mailbox` replaces the mailbox of the database, and `backend` replaces all storage. It forwards to
+  /// the gateway `upstream`.
   init(
     environment: Environment = .development, rateLimit: Int? = nil, cap: Int = 10_000, mailbox: (any Mailbox)? = nil,
     backend: GatewayBackend? = nil, provider: ProviderSettings = ProviderSettings(),
-    options: ConnectionOptions = ConnectionOptions(), enrollment: EnrollmentPolicy = .openOnLoopback
+    options: ConnectionOptions = ConnectionOptions(), enrollment: EnrollmentPolicy = .openOnLoopback,
+    upstream: TestGateway? = nil
   ) async throws {
     let (folder, clock) = (try TemporaryFolder(), TestClock())
     self.folder = folder
@@ -54,12 +56,14 @@ final class TestGateway: Sendable {
     configuration.provider = provider
     configuration.enrollment = enrollment
     let parts = try GatewayParts(
-      configuration, backend: backend, store: store, log: log, clock: clock.wallClock, logger: .silent)
+      configuration, backend: backend, store: store, log: log, clock: clock.wallClock, logger: .silent,
+      targets: upstream.map { UpstreamTargets(production: $0.target, development: $0.target) })
     self.parts = parts
     try parts.connect()
     await parts.restore()
     let status = GatewayStatus(listening: [], environment: "", started: "", pid: 0)
-    let (tokens, faults) = (ProviderTokenCache(registrations: registrations), FaultTable())
+    let faults = FaultTable()
+    let tokens = ProviderTokenCache(registrations: registrations, forwardsForeign: upstream != nil)
     let limits = limits
     let meters = Meters(
       parts, faults: faults, transportLimits: limits, folder: StateFolder(folder.path))
@@ -116,8 +120,16 @@ final class TestGateway: Sendable {
       mailboxMeter: database.meter, mailboxBacklog: { database.backlog }, close: { database.close() })
   }
 
+  /// The gateway as the upstream of another one.
+  private var target: UpstreamTarget {
+    UpstreamTarget(
+      address: .unix(path: folder.file("socket")), authority: TestGateway.upstreamName, isGateway: false)
+  }
+  static let upstreamName = "upstream.example"
+
   func stop() async {
     await listener.close()
+    parts.upstream?.close()
     await loops.drain()
     parts.close()
     await loops.shutdown()
@@ -129,11 +141,11 @@ final class TestGateway: Sendable {
     environment: Environment = .development, rateLimit: Int? = nil, cap: Int = 10_000, mailbox: (any Mailbox)? = nil,
     backend: GatewayBackend? = nil, provider: ProviderSettings = ProviderSettings(),
     options: ConnectionOptions = ConnectionOptions(), enrollment: EnrollmentPolicy = .openOnLoopback,
-    _ body: (TestGateway) async throws -> Void
+    upstream: TestGateway? = nil, _ body: (TestGateway) async throws -> Void
   ) async throws {
     let gateway = try await TestGateway(
       environment: environment, rateLimit: rateLimit, cap: cap, mailbox: mailbox, backend: backend, provider: provider,
-      options: options, enrollment: enrollment)
+      options: options, enrollment: enrollment, upstream: upstream)
     do {
       try await body(gateway)
     } catch {

@@ -47,6 +47,13 @@ import Testing
     #expect(LogBatch.rows(Array(batch.bytes.prefix(200))).count < rows.count)
   }
 
+  @Test func `each event has a code and a counter of its own`() {
+    #expect(Set(LogBatch.events) == Set(DeliveryEvent.allCases))
+    var batch = LogBatch()
+    for (number, event) in LogBatch.events.enumerated() { batch.append(row(number, event)) }
+    #expect(batch.counts.indices.map { batch.counts[$0] } == LogBatch.events.map { _ in 1 })
+  }
+
   @Test func `a text comes back with its row, cut between two characters, and can be taken out`() {
     var batch = LogBatch()
     let long = AlertPresentation(title: "é" + String(repeating: "é", count: 400), body: "gone")

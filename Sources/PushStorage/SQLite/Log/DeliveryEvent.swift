@@ -19,4 +19,6 @@ package enum DeliveryEvent: String, Sendable, Codable, CaseIterable {
   /// The user has unsubscribed from the marketing of the app. The id is that of the push on whose alert the user did it,
   /// or a new one.
   case unsubscribed
+  /// The push was sent to the upstream, because its device token is unknown here (setting `upstream`).
+  case forwarded
 }

@@ -18,7 +18,7 @@ package struct LogBatch: Sendable {
   package private(set) var first = Int64.max
   package private(set) var last = Int64.min
   /// The number of rows of each event, by its code.
-  package private(set) var counts = InlineArray<20, UInt32>(repeating: 0)
+  package private(set) var counts = InlineArray<22, UInt32>(repeating: 0)
 
   package init() {}
 
@@ -37,7 +37,7 @@ package struct LogBatch: Sendable {
   package static let events: [DeliveryEvent] = [
     .accepted, .refused, .stored, .collapsed, .transmitted, .acknowledged, .presented, .suppressed, .viewed, .closed,
     .action, .expired, .dropped, .ignored, .fault, .undeliverable, .traced,
-    .retracted, .reported, .lost, .unsubscribed,
+    .retracted, .reported, .lost, .unsubscribed, .forwarded,
   ]
 
   package mutating func append(_ row: borrowing LogRow) {

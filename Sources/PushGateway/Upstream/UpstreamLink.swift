@@ -1,0 +1,57 @@
+import DequeModule
+import NIOCore
+import PushCore
+
+/// The queue and the connection of one provider token: the upstream binds a connection to the team of its first token,
+/// and permits few changes of the token on it.
+///
+/// Belongs to one event loop.
+final class UpstreamLink {
+  struct Key: Hashable {
+    var environment: Environment
+    /// The value of `authorization`.
+    var authorization: [UInt8]
+  }
+
+  let key: Key
+  /// True if the token was verified, here or by the upstream.
+  var isVerified: Bool
+  /// The pushes that are queued for a connection, or for a free stream of it; some may be over.
+  var queue: Deque<ForwardedPush> = []
+  /// The connection for further pushes; nil if there is none. A connection that takes no more pushes is not here.
+  var connection: UpstreamConnection?
+  /// True while a connection is opened.
+  var isDialing = false
+  /// The number of connections in a row that ended without an answer.
+  var fruitless = 0
+  /// The time of the last push.
+  var used: NIODeadline
+
+  init(_ key: Key, isVerified: Bool, at now: NIODeadline) {
+    (self.key, self.isVerified, used) = (key, isVerified, now)
+  }
+
+  /// True if no push is on its way.
+  var isIdle: Bool { !isDialing && queue.allSatisfy(\.isOver) && connection?.sent.isEmpty ?? true }
+
+  /// The number of pushes that ended in the queue since it was last cleared of them.
+  private var overCount = 0
+  private static let keptOvers = 64
+
+  /// Returns true if a push is queued that is not over.
+  func hasNext() -> Bool {
+    while let push = queue.first, push.isOver { queue.removeFirst() }
+    return !queue.isEmpty
+  }
+
+  /// Removes and returns the first queued push that is not over.
+  func next() -> ForwardedPush? { hasNext() ? queue.removeFirst() : nil }
+
+  /// Notes that a queued push is over. The queue keeps few of them, also while there is no connection.
+  func noteOver() {
+    overCount += 1
+    guard overCount > UpstreamLink.keptOvers, overCount * 2 > queue.count else { return }
+    queue.removeAll { $0.isOver }
+    overCount = 0
+  }
+}
