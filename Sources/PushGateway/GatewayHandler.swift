@@ -63,6 +63,9 @@ final class GatewayHandler: Handler {
           mailbox: parts.mailbox, router: parts.router, log: parts.log, clock: parts.clock),
         log: shared.log, stages: shared.meter.stages))
     self.provider = provider
+    if let forwarder = shared.forwarder {
+      provider.forward = { [unowned provider] in provider.forward($0, $1, by: forwarder) }
+    }
     let broadcast = BroadcastAPI(shared, provider: provider, logger: logger)
     self.broadcast = broadcast
     faultInjector = FaultInjector(

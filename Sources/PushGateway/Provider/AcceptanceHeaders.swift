@@ -28,4 +28,10 @@ struct AcceptanceHeaders {
       exchange.respond(plain, body: EmptyCollection())
     }
   }
+
+  /// Returns true for short printable ASCII, which is returned unchanged: one client library finds the response by
+  /// the id that it sent, in any form.
+  static func isEchoable(_ id: [UInt8]) -> Bool {
+    (1...Limits.maximumEchoedIDSize).contains(id.count) && id.allSatisfy { (0x21...0x7E).contains($0) }
+  }
 }

@@ -22,6 +22,8 @@ final class ProviderAPI {
   private static let electionSeconds = "5"
 
   let topics: TopicCache
+  /// Forwards a push for an unknown device token that would be refused; nil without an upstream.
+  var forward: ((Exchange, Rejection) -> Void)?
   /// The receiver of refusals; nil but for a test gateway.
   weak var refusals: (any RefusalObserver)?
   private var acceptance = AcceptanceHeaders()
@@ -57,7 +59,7 @@ final class ProviderAPI {
         accept(exchange, push, dispatcher.deliverNow(push) ? .unstored : .duplicate)
       }
     } catch {
-      if error.isForeign, let forwarder = shared.forwarder { return forward(exchange, error, by: forwarder) }
+      if error.isForeign, let forward { return forward(exchange, error) }
       refuse(exchange, error)
     }
   }
@@ -298,18 +300,10 @@ final class ProviderAPI {
     advertising content: PushContent, id: APNSID, _ device: DeviceID, _ app: App, now: Int64
   ) throws(Rejection) {
     if content.parsed.isMarketing { shared.marketing.note(app) }
-    guard
-      let violation = shared.ads.violation(
-        content, of: app, for: parts.registrations.preferences(of: device))
-    else { return }
-    do throws(Rejection) {
-      try admit(violation, id: id, device, app, now: now)
-    } catch {
-      var rejection = error
-      rejection.isUnsubscribed =
-        violation.rule == .n9 && parts.registrations.preferences(of: device).isUnsubscribed(from: app.topic)
-      throw rejection
-    }
+    let preferences = parts.registrations.preferences(of: device)
+    guard let violation = shared.ads.violation(content, of: app, for: preferences) else { return }
+    let isUnsubscribed = violation.rule == .n9 && preferences.isUnsubscribed(from: app.topic)
+    try admit(violation, id: id, device, app, now: now, isUnsubscribed: isUnsubscribed)
   }
 
   /// Refuses or logs an alert that is advertising, as the mode of the app says.
@@ -317,11 +311,16 @@ final class ProviderAPI {
   /// - Parameter isLogged: false for a sender that was not verified.
   /// - Throws: `Forbidden`.
   func admit(
-    _ violation: Violation, id: APNSID, _ device: DeviceID?, _ app: App, now: Int64, isLogged: Bool = true
+    _ violation: Violation, id: APNSID, _ device: DeviceID?, _ app: App, now: Int64, isUnsubscribed: Bool = false,
+    isLogged: Bool = true
   ) throws(Rejection) {
     let isRefused = app.ads == .refuse && app.policyMode == .enforce
     shared.meter.policy.find(violation.rule, isRefused: isRefused)
-    if isRefused { throw Rejection(.forbidden, violation: violation, id: id) }
+    if isRefused {
+      var rejection = Rejection(.forbidden, violation: violation, id: id)
+      rejection.isUnsubscribed = isUnsubscribed
+      throw rejection
+    }
     guard isLogged else { return }
     parts.log.append([
       DeliveryLog.Row(
@@ -388,7 +387,7 @@ final class ProviderAPI {
     fields.removeAll()
     fields.append(.status, status.utf8)
     let name: HeaderName = exchange.request.isForBroadcasts ? .apnsRequestID : .apnsID
-    if let offered = exchange.request.bytes(name) ?? exchange.request.bytes(.apnsID), isEchoable(offered) {
+    if let offered = exchange.request.bytes(name) ?? exchange.request.bytes(.apnsID), AcceptanceHeaders.isEchoable(offered) {
       fields.append(name, offered, isUnindexed: true)
       return
     }
@@ -396,11 +395,5 @@ final class ProviderAPI {
     text.reserveCapacity(APNSID.textSize)
     (id ?? APNSID(using: &random)).append(to: &text)
     fields.append(name, text, isUnindexed: true)
-  }
-
-  /// Returns true for short printable ASCII, which is returned unchanged: one client library finds the response by
-  /// the id that it sent, in any form.
-  private func isEchoable(_ id: [UInt8]) -> Bool {
-    (1...Limits.maximumEchoedIDSize).contains(id.count) && id.allSatisfy { (0x21...0x7E).contains($0) }
   }
 }
