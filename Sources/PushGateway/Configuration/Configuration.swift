@@ -71,10 +71,6 @@ package struct Configuration: Sendable {
   /// A file with the secret for metrics; nil to serve metrics to this machine only.
   var metricsTokenFile: String?
   var provider = ProviderSettings()
-  /// The service that gets the pushes for unknown device tokens, and a file with the CAs of its certificate; nil for
-  /// those of the system.
-  var upstream = UpstreamSetting.off
-  var upstreamAuthority: String?
 
   /// The name, effective value and origin of every setting, for `serve --check`.
   package private(set) var effective: [Effective] = []
@@ -392,13 +388,14 @@ extension Configuration: SettingHolder {
       .oneOf([.broadcastFeatureNotEnabled, .featureNotEnabled]),
       "Reason in the response to a broadcast of an app that may not broadcast."),
     Setting(
-      "upstream", \.upstream, .upstream,
+      "upstream", \.provider.upstream, .upstream,
       """
       Service that gets the pushes for device tokens that this gateway does not know, with the provider token of their \
       sender: APNs of the environment (apns), another gateway (https://HOST:PORT), or none (off).
       """),
     Setting(
-      "upstream_ca", \.upstreamAuthority, .orNone(.file("a PEM file")), default: "none: the CAs of the system",
+      "upstream_ca", \.provider.upstreamAuthority, .orNone(.file("a PEM file")),
+      default: "none: the CAs of the system",
       "CA of the certificate of upstream, a PEM file."),
   ]
 }

@@ -16,4 +16,8 @@ struct ProviderSettings: Sendable {
   /// The reason in the response to an app without the broadcast feature: the spelling seen on the wire, or the
   /// documented one.
   var broadcastFeatureReason = Reason.broadcastFeatureNotEnabled
+  /// The service that gets the pushes for unknown device tokens.
+  var upstream = UpstreamSetting.off
+  /// A file with the CAs of the upstream's certificate; nil for those of the system.
+  var upstreamAuthority: String?
 }

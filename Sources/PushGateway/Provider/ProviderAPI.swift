@@ -387,7 +387,8 @@ final class ProviderAPI {
     fields.removeAll()
     fields.append(.status, status.utf8)
     let name: HeaderName = exchange.request.isForBroadcasts ? .apnsRequestID : .apnsID
-    if let offered = exchange.request.bytes(name) ?? exchange.request.bytes(.apnsID), AcceptanceHeaders.isEchoable(offered) {
+    let offered = exchange.request.bytes(name) ?? exchange.request.bytes(.apnsID)
+    if let offered, AcceptanceHeaders.isEchoable(offered) {
       fields.append(name, offered, isUnindexed: true)
       return
     }

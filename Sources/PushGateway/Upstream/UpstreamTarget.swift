@@ -40,7 +40,7 @@ struct UpstreamTargets: Sendable {
   init?(_ configuration: Configuration) throws(ConfigurationError) {
     let hosts: (production: GatewayAddress, development: GatewayAddress)
     let isGateway: Bool
-    switch configuration.upstream {
+    switch configuration.provider.upstream {
     case .off: return nil
     case .apns:
       hosts = (
@@ -54,7 +54,7 @@ struct UpstreamTargets: Sendable {
     }
     let trust: TLSContext
     do {
-      trust = try TLSContext.client(trustPath: configuration.upstreamAuthority ?? SystemTrust.path)
+      trust = try TLSContext.client(trustPath: configuration.provider.upstreamAuthority ?? SystemTrust.path)
     } catch {
       throw ConfigurationError(
         description: "the CAs of upstream can't be used: \(error); name a PEM file with upstream_ca, or install the "

@@ -29,8 +29,8 @@ import Testing
 
   @Test func `Apple's service has an address for each environment, and its answers need no loop check`() throws {
     var configuration = Configuration.defaults
-    configuration.upstream = .apns
-    configuration.upstreamAuthority = "/nonexistent/ca.pem"
+    configuration.provider.upstream = .apns
+    configuration.provider.upstreamAuthority = "/nonexistent/ca.pem"
     let error = #expect(throws: ConfigurationError.self) { try UpstreamTargets(configuration) }
     #expect(error?.description.contains("upstream_ca") == true)
   }
