@@ -395,7 +395,6 @@ extension Configuration: SettingHolder {
       """),
     Setting(
       "upstream_ca", \.provider.upstreamAuthority, .orNone(.file("a PEM file")),
-      default: "none: the CAs of the system",
-      "CA of the certificate of upstream, a PEM file."),
+      default: "none: the CAs of the system", "CA of the certificate of upstream, a PEM file."),
   ]
 }

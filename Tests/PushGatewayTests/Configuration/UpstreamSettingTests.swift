@@ -23,7 +23,7 @@ import Testing
   }
 
   @Test func `no upstream is the default, and it needs no certificates`() throws {
-    #expect(Configuration.defaults.upstream == .off)
+    #expect(Configuration.defaults.provider.upstream == .off)
     #expect(try UpstreamTargets(Configuration.defaults) == nil)
   }
 
