@@ -94,6 +94,7 @@ extension Metric {
       "Time from a push on a device's stream until the device reported its presented parts.",
       read: { [MetricSample(label: nil, value: $0.stage(\.present))] }),
   ]
+
   /// The metrics of pushes that are forwarded to the upstream.
   static let upstream: [Metric] = [
     Metric(
