@@ -32,8 +32,8 @@ struct HealthCheck: Sendable {
   var health: Health {
     Health(
       durability: backend.durability,
-      problems: backend.problems() + [log.problem, schedule.problem, upstream?.problem].compactMap(\.self),
-      warnings: housekeeping.warnings + notices)
+      problems: backend.problems() + [log.problem, schedule.problem].compactMap(\.self),
+      warnings: housekeeping.warnings + notices + [upstream?.warning].compactMap(\.self))
   }
 }
 
