@@ -1,3 +1,4 @@
 extension Metric {
-  static let all = pushes + stages + upstream + mailbox + connections + limits + loops + files + process
+  static let all: [Metric] =
+    pushes + stages + upstream + mailbox + connections + limits + loops + files + process
 }
