@@ -34,8 +34,9 @@ struct HealthCheck: Sendable {
   var health: Health {
     Health(
       durability: backend.durability,
-      problems: backend.problems() + [log.problem, schedule.problem, upstream?.problem].compactMap(\.self),
-      warnings: housekeeping.warnings + events.warnings + pages.warnings + notices)
+      problems: backend.problems() + [log.problem, schedule.problem].compactMap(\.self),
+      warnings: housekeeping.warnings + events.warnings + pages.warnings + notices
+        + [upstream?.warning].compactMap(\.self))
   }
 }
 

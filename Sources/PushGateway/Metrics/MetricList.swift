@@ -1,4 +1,4 @@
 extension Metric {
-  static let all =
+  static let all: [Metric] =
     pushes + eventTargets + closedPages + stages + upstream + mailbox + connections + limits + loops + files + process
 }

@@ -88,7 +88,7 @@ final class Forwarder: UpstreamConnectionOwner {
     pending[ObjectIdentifier(push)] = Pending(push: push, link: link)
     count(push, 1)
     upstream.meter.begun.add()
-    link.queue.append(push)
+    link.append(push)
     pump(link)
     if !isTicking { scheduleTick() }
   }
@@ -156,7 +156,7 @@ final class Forwarder: UpstreamConnectionOwner {
   private func pump(_ link: UpstreamLink) {
     while let connection = link.connection, connection.hasCapacity, let push = link.next() {
       guard connection.send(push) else {
-        link.queue.prepend(push)
+        link.prepend(push)
         link.connection = nil
         break
       }
@@ -212,7 +212,7 @@ final class Forwarder: UpstreamConnectionOwner {
       return finish(push, .failed(retryAfter: Forwarder.retryTime, wasSent: !wasRefused))
     }
     pending[ObjectIdentifier(push)]?.carrier = nil
-    link.queue.prepend(push)
+    link.prepend(push)
     pump(link)
   }
 

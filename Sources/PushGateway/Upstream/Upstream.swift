@@ -47,8 +47,9 @@ final class Upstream: Sendable {
 
   // MARK: Reports
 
-  /// The problem that health reports; nil if the upstream can be reached, as far as is known.
-  var problem: HealthProblem? {
+  /// The warning that health reports; nil if the upstream can be reached, as far as is known. Pushes for the devices of
+  /// this gateway are accepted.
+  var warning: HealthProblem? {
     let outages = state.withLock { $0.outages }
     guard let (environment, since) = outages.min(by: { $0.value < $1.value }) else { return nil }
     return HealthProblem(

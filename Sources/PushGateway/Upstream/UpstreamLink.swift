@@ -17,7 +17,7 @@ final class UpstreamLink {
   /// True if the token was verified, here or by the upstream.
   var isVerified: Bool
   /// The pushes that are queued for a connection, or for a free stream of it; some may be over.
-  var queue: Deque<ForwardedPush> = []
+  private var queue: Deque<ForwardedPush> = []
   /// The connection for further pushes; nil if there is none. A connection that takes no more pushes is not here.
   var connection: UpstreamConnection?
   /// True while a connection is opened.
@@ -37,6 +37,12 @@ final class UpstreamLink {
   /// The number of pushes that ended in the queue since it was last cleared of them.
   private var overCount = 0
   private static let keptOvers = 64
+
+  /// Adds a push to the end of the queue.
+  func append(_ push: ForwardedPush) { queue.append(push) }
+
+  /// Returns a push to the beginning of the queue.
+  func prepend(_ push: ForwardedPush) { queue.prepend(push) }
 
   /// Returns true if a push is queued that is not over.
   func hasNext() -> Bool {

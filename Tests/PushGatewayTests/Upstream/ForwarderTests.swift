@@ -89,14 +89,14 @@ import Testing
     try bench.send("early")
     bench.fail()
     #expect(bench.ends == ["early": "not sent, 1"])
-    #expect(bench.upstream.problem?.part == "upstream")
+    #expect(bench.upstream.warning?.part == "upstream")
     #expect(throws: Forwarder.Refusal.unreachable(seconds: 1)) { try bench.send("late") }
     #expect(bench.dialCount == 0)
     bench.loop.advanceTime(by: TimeAmount(Limits.firstUpstreamPause))
     #expect(bench.dialCount == 1, "the gateway tries without a push")
     try bench.send("later")
     let peer = try bench.accept()
-    #expect(bench.upstream.problem == nil)
+    #expect(bench.upstream.warning == nil)
     try peer.answer(0)
     #expect(bench.ends == ["early": "not sent, 1", "later": "200"])
   }
