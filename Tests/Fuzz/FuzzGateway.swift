@@ -22,6 +22,7 @@ final class FuzzGateway {
   let loop = EmbeddedEventLoop()
   let context: LoopContext
   let parts: GatewayParts
+  let admin: AdminAPI
   let handler: GatewayHandler
   let meters: Meters
   let faults = FaultTable()
@@ -50,7 +51,7 @@ final class FuzzGateway {
     try parts.connect()
     meters = Meters(
       parts, faults: faults, transportLimits: LimitLog(logger: .silent), folder: StateFolder(folder.path))
-    let admin = AdminAPI(
+    admin = AdminAPI(
       parts, status: { GatewayStatus(listening: [], environment: "", started: "", pid: 0) },
       backup: { _ in throw StoreError("none here") },
       certificates: CertificatesAPI(

@@ -206,9 +206,12 @@ extension FuzzGateway {
   fileprivate func serve(_ pieces: [ArraySlice<UInt8>], isLoopback: Bool) throws {
     let messages = MessageRelay(environment: .development)
     handler.attach(messages)
-    let web = WebAPI(setting: .loopback, session: WebSession(authority: nil), devices: DeviceAPI(parts))
+    let web = WebAPI(
+      setting: .loopback, session: WebSession(authority: nil), devices: DeviceAPI(parts),
+      console: ConsoleAPI(session: .console(authority: nil), gate: admin.gate))
     // There is no admin socket: a stream is answered with 503.
-    let page = HTTP1Page(web: web, environment: .development, socket: folder.file("none"))
+    let page = HTTP1Page(
+      web: web, environment: .development, socket: folder.file("none"), admin: admin.router.routes)
     let routes = HTTP1Routes(
       health: HealthAPI(check: parts.healthCheck), meters: meters, token: nil, logger: .trap, page: page,
       messages: messages)

@@ -1,5 +1,6 @@
 import HTTP2Transport
 import NIOCore
+import NIOEmbedded
 import PushCore
 import PushTesting
 import Testing
