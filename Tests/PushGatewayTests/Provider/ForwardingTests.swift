@@ -137,7 +137,7 @@ import Testing
       let forged = try gateway.authorization { $0.header = #"{"alg":"ES256","kid":"FFF123DEFG"}"# }
       let foreign: [(HeaderName, String)] = [forged, (.apnsTopic, SampleRequest.topic)]
       #expect(try await reply(client, device.token, foreign) == #"{"reason":"InvalidProviderToken"}"#)
-      let (link, now) = (try #require(gateway.parts.upstream), gateway.clock.milliseconds)
+      let (link, now) = (try #require(gateway.parts.upstream), gateway.clock.wallClock.milliseconds())
       let other = UnauthenticatedConnections.Source.network([10, 0, 0, 1])
       #expect((0..<1000).count { _ in link.allowsUnverified(from: other, at: now) } == Limits.unverifiedForwards.burst)
       // All senders on this machine share one limit.
