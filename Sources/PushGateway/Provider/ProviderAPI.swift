@@ -300,7 +300,6 @@ final class ProviderAPI {
     advertising content: PushContent, id: APNSID, _ device: DeviceID, _ app: App, now: Int64
   ) throws(Rejection) {
     if content.parsed.isMarketing { shared.marketing.note(app) }
-    // The preferences are read for few pushes.
     var preferences: Preferences { parts.registrations.preferences(of: device) }
     guard let violation = shared.ads.violation(content, of: app, for: preferences) else { return }
     let isUnsubscribed = violation.rule == .n9 && preferences.isUnsubscribed(from: app.topic)
