@@ -47,8 +47,8 @@ import PushCore
   package func receive(_ name: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) -> Bool {
     guard unsafe count(name, value) else { return false }
     // The user agent is needed only for the management of channels, but nearly every push sends it.
-    if let name = unsafe HeaderName(name), name != .userAgent || has(.path, beginningWith: "/1/") {
-      unsafe append(name, value)
+    if let name = unsafe HeaderName(name) {
+      if name != .userAgent || has(.path, beginningWith: "/1/") { unsafe append(name, value) }
     } else if unsafe name.equals(HeaderName.contentType.wireName), has(.path, beginningWith: "/send/") {
       // Only messages have several types, and nearly every push sends the field.
       unsafe append(.contentType, value)
