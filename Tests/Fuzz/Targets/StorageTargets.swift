@@ -113,8 +113,9 @@ final class DamagedDatabase {
       + "(2, 1700000000000, 'POST', '/', '{}', NULL, NULL)",
     "administrator VALUES (zeroblob(32), 'ada', 'admin', 1700000000000, 1800000000, NULL), "
       + "(randomblob(32), 'ci', 'reader', 1700000000000, 1800000000, 1700000000)",
-    "sender VALUES ('backup', zeroblob(32), 1, '[1,-1]', 60, 1700000000000, NULL, NULL), "
-      + "('ci', randomblob(32), 1, '[]', 6000, 1700000000000, 1700000000, 600)",
+    "sender VALUES ('backup', zeroblob(32), 1, '[1,-1]', 60, 1700000000000, NULL, NULL, NULL, NULL), "
+      + "('ci', randomblob(32), 1, '[]', 6000, 1700000000000, 1700000000, 600, '{\"kind\":\"github\"}', 'secret')",
+    "hook_push VALUES ('ci', 'main', zeroblob(20), 1700000000000), ('ci', 'next', randomblob(20), 1700000000000)",
     "expectation VALUES ('backup', 86400, 3600, 1700000000000, 1700090000000, NULL), "
       + "('ci', 60, 0, NULL, 1700000060000, 2)",
     "retraction VALUES (1, 1, 1, zeroblob(20), 1700000000000), (2, 2, NULL, randomblob(20), 1700000000000)",
