@@ -206,7 +206,7 @@ enum ReceivedMessage: Sendable {
   case ntfy(NtfyMessage)
   case gotify(GotifyMessage)
   /// The message of a webhook, and the identifier of its subject: the message replaces the last one about this subject.
-  /// Nil for no message.
+  /// The subject is nil for a message that replaces none.
   case hook(SentMessage, subject: String?)
 
   /// The message for the recipients.
