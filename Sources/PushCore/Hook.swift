@@ -1,4 +1,4 @@
-/// The services whose webhooks the gateway reads.
+/// The services with a webhook format that the gateway reads.
 package enum HookKind: String, Sendable, Codable, CaseIterable {
   case alertmanager, grafana, github, gitlab, healthchecks
   /// Any JSON, read by the JSON pointers of ``Hook/fields``.

@@ -289,7 +289,7 @@ package enum Limits {
   /// A client without a credential may have four of them incomplete (``maximumUnauthenticatedSize``), and each connection
   /// of HTTP/1.1 one (``maximumHTTP1Connections``).
   package static let maximumHookSize = 256 << 10
-  /// The maximum number of subjects of a webhook whose last push is remembered: more alerts than anyone looks at.
+  /// The maximum number of subjects of a webhook that are stored with the id of their last push.
   package static let maximumHookSubjects = 1_000
   /// The maximum number of alerts of a group that a message describes.
   package static let maximumHookLines = 10

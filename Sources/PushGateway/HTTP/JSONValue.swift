@@ -1,6 +1,6 @@
 import PushPolicy
 
-/// Any JSON value, for documents whose members are chosen by a peer.
+/// Any JSON value, for documents with arbitrary members.
 enum JSONValue: Sendable, Hashable {
   case null
   case bool(Bool)

@@ -227,7 +227,8 @@ enum ReceivedMessage: Sendable {
   case own(SentMessage)
   case ntfy(NtfyMessage)
   case gotify(GotifyMessage)
-  /// The message of a webhook with the identifier of its subject, whose last message it replaces; nil for none.
+  /// The message of a webhook, and the identifier of its subject: the message replaces the last one about this subject.
+  /// The subject is nil for a message that replaces none.
   case hook(SentMessage, subject: String?)
   case webPush(WebPushMessage)
 

@@ -90,7 +90,7 @@ extension ProviderAPI {
       429, "TooManyRequests", "too many rejected tokens from this address: try again in a minute", retryAfter: 60)
   }
 
-  /// Returns the sender whose credential a request has; nil if it may not use the form of the request.
+  /// Returns the sender that the credential of a request belongs to; nil if the sender may not use the form of the request.
   private func authenticatedSender(
     of exchange: MessageExchange, now: Int64
   ) throws(MessageRefusal) -> MessageSender? {

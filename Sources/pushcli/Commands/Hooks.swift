@@ -8,7 +8,7 @@ struct Hooks: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "hooks", abstract: "Webhooks: alerts and events of services become pushes.",
     discussion: """
-      A webhook is a sender of messages whose requests have the format of a service. It has a token, one app and its \
+      A webhook is a sender of messages in the format of a service. It has a token, one app and its \
       recipients, and `pushcli senders` shows it, too. The service posts to /hooks/NAME of the gateway: over HTTP/2, \
       or over HTTP/1.1 to an address of the setting http_listen. \
       docs/send/webhooks.md has the settings of each service.

@@ -71,7 +71,7 @@ package final class MessageSenders: Sendable {
     /// The senders by the SHA-256 hash of their token: with a lookup by hash, the response time reveals nothing about
     /// a token.
     var senders: [[UInt8]: MessageSender] = [:]
-    /// The tokens of the senders whose service signs its requests, by name.
+    /// The tokens of services that sign their requests, by the names of the senders.
     var secrets: [String: String] = [:]
     /// The names of the senders whose last use ``settle()`` has to write to disk.
     var used: Set<String> = []
