@@ -158,10 +158,7 @@ struct Hooks: AsyncParsableCommand {
     @OptionGroup var options: AdminOptions
 
     func run() async throws {
-      let admin = try await options.admin
-      let address = try await MessageAddress(options, admin)
-      let made: CreatedSender = try await admin.post(AdminPath.senderToken(name), [String: String]())
-      address.show(made, options)
+      try await MessageAddress.rotateToken(of: name, options)
     }
   }
 

@@ -92,10 +92,7 @@ struct Senders: AsyncParsableCommand {
     @OptionGroup var options: AdminOptions
 
     func run() async throws {
-      let admin = try await options.admin
-      let address = try await MessageAddress(options, admin)
-      let made: CreatedSender = try await admin.post(AdminPath.senderToken(name), [String: String]())
-      address.show(made, options)
+      try await MessageAddress.rotateToken(of: name, options)
     }
   }
 
@@ -129,6 +126,14 @@ struct MessageAddress {
     address = try await InvitationPlace(nil, at: context, admin).address
     let path = context.folder.trustPath
     trustPath = FileManager.default.fileExists(atPath: path) ? path : nil
+  }
+
+  /// Gives a sender or a webhook another token, and prints it.
+  static func rotateToken(of name: String, _ options: AdminOptions) async throws {
+    let admin = try await options.admin
+    let address = try await MessageAddress(options, admin)
+    let made: CreatedSender = try await admin.post(AdminPath.senderToken(name), [String: String]())
+    address.show(made, options)
   }
 
   /// Prints the token, and a command that sends a message, or the settings of the service of a webhook.
