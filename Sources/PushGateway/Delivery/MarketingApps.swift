@@ -18,8 +18,11 @@ final class MarketingApps {
 
   init(registrations: any Registrations) { self.registrations = registrations }
 
+  /// True if no app has sent marketing: no accepted push needs a look at the preferences.
+  var isEmpty: Bool { apps.isEmpty }
+
   /// Takes note of the app of a request.
-  func observe(_ app: App) {
+  @inline(__always) func observe(_ app: App) {
     if app.sendsMarketing { apps.insert(app.id) }
   }
 
@@ -34,7 +37,7 @@ final class MarketingApps {
 
   /// Returns true if the recipient of an accepted push has unsubscribed from the marketing of its app.
   func isUnsubscribed(_ push: StoredPush) -> Bool {
-    guard !apps.isEmpty, apps.contains(push.app), !push.device.isGroup, let app = registrations.app(push.app) else {
+    guard apps.contains(push.app), !push.device.isGroup, let app = registrations.app(push.app) else {
       return false
     }
     return registrations.preferences(of: push.device).isUnsubscribed(from: app.topic)

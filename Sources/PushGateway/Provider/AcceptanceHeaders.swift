@@ -18,7 +18,7 @@ struct AcceptanceHeaders {
   /// Responds with 200 and the ids of a push.
   ///
   /// An accepted id is a UUID. A sender's id keeps the case of its digits: the response returns it unchanged.
-  mutating func respond(to exchange: Exchange, with push: StoredPush) {
+  @inline(__always) mutating func respond(to exchange: Exchange, with push: StoredPush) {
     if exchange.connection.environment == .development {
       unsafe unique.overwriteValue(1) { unsafe push.id.write(to: $0) }
       unsafe unique.overwriteValue(2) { unsafe push.uniqueID.write(to: $0) }

@@ -296,7 +296,7 @@ final class ProviderAPI {
   ///
   /// - Throws: `Forbidden` with the evidence, if the alert is plainly advertising, or declared as marketing, and the
   ///   app's mode refuses it.
-  func admit(
+  @inline(__always) func admit(
     advertising content: PushContent, id: APNSID, _ device: DeviceID, _ app: App, now: Int64
   ) throws(Rejection) {
     if content.parsed.isMarketing { shared.marketing.note(app) }
@@ -340,7 +340,7 @@ final class ProviderAPI {
   ) {
     shared.meter.accept(outcome)
     exchange.connection.allowAllStreams()
-    let isUnsubscribed = shared.marketing.isUnsubscribed(push)
+    let isUnsubscribed = !shared.marketing.isEmpty && shared.marketing.isUnsubscribed(push)
     guard isUnsubscribed || time != nil else { return acceptance.respond(to: exchange, with: push) }
     begin(status: "200", exchange, push.id)
     if exchange.connection.environment == .development {
