@@ -36,6 +36,7 @@ import PushCore
 
   deinit { unsafe storage.deallocate() }
 
+  private var unread = UnreadFields.all
   /// The total size of all received fields, as defined in RFC 9113 §6.5.2.
   package private(set) var fieldListSize = 0
   /// True if the message exceeded the limit for header fields; the excess fields were dropped.
@@ -46,29 +47,51 @@ import PushCore
   /// - Returns: false if the fields exceed the limit.
   package func receive(_ name: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) -> Bool {
     guard unsafe count(name, value) else { return false }
-    // The user agent is needed only for the management of channels, but nearly every push sends it.
-    if let name = unsafe HeaderName(name) {
-      if name != .userAgent || has(.path, beginningWith: "/1/") { unsafe append(name, value) }
-    } else if unsafe name.equals(HeaderName.contentType.wireName), has(.path, beginningWith: "/send/") {
-      // Only messages have several types, and nearly every push sends the field.
-      unsafe append(.contentType, value)
-    } else if takesOtherFields {
-      unsafe otherFields.append(
-        (String(decoding: name, as: UTF8.self), String(decoding: value, as: UTF8.self)))
+    guard let name = unsafe HeaderName(name) else {
+      unsafe receiveOther(name, value)
+      return true
     }
+    if name == .userAgent, unread != .allButUserAgent { return true }
+    unsafe append(name, value)
+    if name == .path { unread = unsafe UnreadFields(path: value) }
     return true
   }
 
-  /// True if the fields of all names are kept: the messages of other APIs and webhooks have many names, and nearly all
-  /// other requests differ in the second byte of their paths.
-  private var takesOtherFields: Bool {
-    guard let path = self[.path], path.count > 1 else { return false }
-    return switch path[1] {
-    case UInt8(ascii: "n"): path.starts(with: "/ntfy")
-    case UInt8(ascii: "g"): path.starts(with: "/gotify/")
-    case UInt8(ascii: "h"): path.starts(with: "/hooks/")
-    case UInt8(ascii: "w"): path.starts(with: "/webpush/")
-    default: false
+  /// Stores a field without a ``HeaderName``, or with a name that only a few APIs read.
+  private func receiveOther(_ name: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) {
+    switch unread {
+    case .all, .allButUserAgent: break
+    case .allButContentType:
+      if unsafe name.equals(HeaderName.contentType.wireName) { unsafe append(.contentType, value) }
+    case .none:
+      unsafe otherFields.append((String(decoding: name, as: UTF8.self), String(decoding: value, as: UTF8.self)))
+    }
+  }
+
+  /// The fields of other names that are dropped, by the path of the request, which precedes all of them.
+  private enum UnreadFields {
+    /// Pushes: nearly each has a user agent and a content type.
+    case all
+    /// The management of channels needs the user agent.
+    case allButUserAgent
+    /// Messages have several content types.
+    case allButContentType
+    /// The messages of other APIs and webhooks have many names.
+    case none
+
+    /// - Parameter path: the value of `:path`; nearly all differ in the second byte.
+    init(path: UnsafeRawBufferPointer) {
+      self = .all
+      guard path.count > 1 else { return }
+      switch unsafe path[1] {
+      case UInt8(ascii: "1"): if unsafe path.starts(with: "/1/") { self = .allButUserAgent }
+      case UInt8(ascii: "s"): if unsafe path.starts(with: "/send/") { self = .allButContentType }
+      case UInt8(ascii: "n"): if unsafe path.starts(with: "/ntfy") { self = .none }
+      case UInt8(ascii: "g"): if unsafe path.starts(with: "/gotify/") { self = .none }
+      case UInt8(ascii: "h"): if unsafe path.starts(with: "/hooks/") { self = .none }
+      case UInt8(ascii: "w"): if unsafe path.starts(with: "/webpush/") { self = .none }
+      default: break
+      }
     }
   }
 
@@ -144,6 +167,9 @@ import PushCore
     }
   }
 
+  /// Returns true if the message has a field.
+  @inline(__always) package func has(_ name: HeaderName) -> Bool { present & name.bit != 0 }
+
   /// Returns a copy of a field's value that the caller may keep.
   package func bytes(_ name: HeaderName) -> [UInt8]? {
     guard let value = self[name] else { return nil }
@@ -181,6 +207,7 @@ import PushCore
     fieldListSize = 0
     hasExcessFields = false
     present = 0
+    unread = .all
     otherFields = []
     body.removeAll(keepingCapacity: body.capacity <= Message.keptCapacity)
     bodySize = 0
@@ -197,4 +224,12 @@ import PushCore
   }
 
   private static let keptCapacity = 8192
+}
+
+extension UnsafeRawBufferPointer {
+  /// Returns true if the bytes begin with those of a literal.
+  fileprivate func starts(with text: StaticString) -> Bool {
+    let size = text.utf8CodeUnitCount
+    return unsafe count >= size && UnsafeRawBufferPointer(rebasing: self[..<size]).equals(text)
+  }
 }

@@ -49,7 +49,7 @@ final class ProviderAPI {
     do {
       var later: (time: Int64, expiration: Int64?)?
       let push = try check(exchange, &later)
-      if let value = exchange.request[.traceparent], let trace = TraceParent(value) { note(trace, of: push) }
+      if exchange.request.has(.traceparent) { noteTrace(of: push, exchange.request) }
       if push.device.isGroup, later == nil { return sendToGroup(push, exchange) }
       if let later {
         schedule(push, at: later.time, later.expiration, exchange)
@@ -65,14 +65,13 @@ final class ProviderAPI {
   }
 
   /// Logs the trace to which a push belongs.
-  private func note(_ trace: TraceParent, of push: StoredPush) {
+  private func noteTrace(of push: StoredPush, _ request: Message) {
+    guard let value = request[.traceparent], let trace = TraceParent(value) else { return }
     shared.log.append(push.event(.traced, at: push.received, detail: .trace(trace.text)))
   }
 
   /// Refuses a request before its body is complete, or without reading it.
   func refuse(_ exchange: Exchange, _ reason: Reason) { refuse(exchange, Rejection(reason)) }
-
-  // MARK: Checks
 
   /// - Parameter later: set for a scheduled push: the delivery time in milliseconds since 1970, and the sender's
   ///   expiration.
@@ -112,6 +111,7 @@ final class ProviderAPI {
   /// Counts a request to a token of an app.
   ///
   /// - Throws: `TooManyRequests`.
+  @inline(__always)
   func allow(_ token: DeviceToken, _ app: App, of sender: ProviderSender?, now: Int64) throws(Rejection) {
     rates.set(parts.senderRates.perToken)
     guard rates.take(token, at: now) else {
