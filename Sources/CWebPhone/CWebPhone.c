@@ -29,6 +29,9 @@ static const unsigned char console_page_js[] = {
 static const unsigned char console_payload_js[] = {
 #embed "console/payload.js"
 };
+static const unsigned char console_qr_js[] = {
+#embed "console/qr.js"
+};
 static const unsigned char console_style_css[] = {
 #embed "console/style.css"
 };
@@ -155,6 +158,7 @@ static const struct {
     {"console/metrics.js", console_metrics_js, sizeof console_metrics_js},
     {"console/page.js", console_page_js, sizeof console_page_js},
     {"console/payload.js", console_payload_js, sizeof console_payload_js},
+    {"console/qr.js", console_qr_js, sizeof console_qr_js},
     {"console/style.css", console_style_css, sizeof console_style_css},
     {"console/view-activity.js", console_view_activity_js, sizeof console_view_activity_js},
     {"console/view-list.js", console_view_list_js, sizeof console_view_list_js},

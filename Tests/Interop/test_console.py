@@ -426,7 +426,7 @@ def test_a_reader_has_no_button_that_changes(start, chromium, tmp_path):  # noqa
     gateway = start("--remote-admin", "on")
     gateway.device(name="phone")
     console = Console(gateway, chromium, tmp_path / "profile", link_of(gateway, token(gateway, "ada", "reader")))
-    for name in ("devices", "apps", "groups", "senders", "scheduled", "invitations", "teams", "keys", "tokens", "faults"):
+    for name in ("devices", "apps", "groups", "channels", "senders", "scheduled", "invitations", "teams", "keys", "certificates", "tokens", "faults"):
         console.show(name)
         console.page.wait_for_selector("console-list .list")
         assert console.page.query_selector("main button") is None, name
