@@ -35,6 +35,9 @@ static const unsigned char console_qr_js[] = {
 static const unsigned char console_style_css[] = {
 #embed "console/style.css"
 };
+static const unsigned char console_tests_js[] = {
+#embed "console/tests.js"
+};
 static const unsigned char console_view_activity_js[] = {
 #embed "console/view-activity.js"
 };
@@ -49,6 +52,9 @@ static const unsigned char console_view_send_js[] = {
 };
 static const unsigned char console_view_status_js[] = {
 #embed "console/view-status.js"
+};
+static const unsigned char console_view_tests_js[] = {
+#embed "console/view-tests.js"
 };
 static const unsigned char console_window_js[] = {
 #embed "console/window.js"
@@ -160,11 +166,13 @@ static const struct {
     {"console/payload.js", console_payload_js, sizeof console_payload_js},
     {"console/qr.js", console_qr_js, sizeof console_qr_js},
     {"console/style.css", console_style_css, sizeof console_style_css},
+    {"console/tests.js", console_tests_js, sizeof console_tests_js},
     {"console/view-activity.js", console_view_activity_js, sizeof console_view_activity_js},
     {"console/view-list.js", console_view_list_js, sizeof console_view_list_js},
     {"console/view-push.js", console_view_push_js, sizeof console_view_push_js},
     {"console/view-send.js", console_view_send_js, sizeof console_view_send_js},
     {"console/view-status.js", console_view_status_js, sizeof console_view_status_js},
+    {"console/view-tests.js", console_view_tests_js, sizeof console_view_tests_js},
     {"console/window.js", console_window_js, sizeof console_window_js},
     {"phone/alerts.js", alerts_js, sizeof alerts_js},
     {"phone/app.js", app_js, sizeof app_js},

@@ -8,6 +8,7 @@ import pytest
 
 from gateway import TOPIC
 from test_http import curl, http_address
+from test_testmode import Sender, Server
 from test_web import ROOT, alert, chromium, needs_node, page_request  # noqa: F401
 from test_web_page import axe_core, wrong
 from waiting import HANG, eventually
@@ -479,6 +480,29 @@ def test_a_fault_has_a_line_on_every_page(start, chromium, tmp_path):  # noqa: F
     console.page.reload()
     console.page.wait_for_selector(".faults", state="hidden")
     console.close()
+
+
+def test_the_console_of_a_test_gateway_needs_no_sign_in(chromium, tmp_path):  # noqa: F811
+    server = Server(log=tmp_path / "log")
+    token = "ab" * 32
+    assert Sender(server.ready).push(token).status_code == 200
+    assert server.expect(token=token)[0] == 200
+    assert server.expect(token=token, match={"badge": 9}, within="1ms")[0] == 417
+    context = chromium(tmp_path / "profile")
+    page = context.pages[0]
+    page.set_default_timeout(HANG * 1000)
+    complaints = []
+    page.on("pageerror", lambda error: complaints.append(str(error)))
+    page.goto(f"{server.url}/console")
+    page.wait_for_selector("td.bad >> text=1 of 2 expectations failed")
+    page.click("main tbody a")
+    page.wait_for_selector(".card tr:has-text('badge') >> text=9")
+    page.wait_for_selector("#pushes + table >> text=Train in 5 Minutes")
+    page.click("#pushes + table a")
+    page.wait_for_selector(".steps li")
+    context.close()
+    assert complaints == []
+    assert server.end() == 0
 
 
 #: The pages, each with an element that it shows when it is ready.

@@ -393,3 +393,35 @@ test("a QR code is that of another encoder, for each size, or there is none", ()
   assert.equal(modules("ü".repeat(107)), null);
   assert.equal(outline([[true, false], [false, true]]), "M4 4h1v1h-1zM5 5h1v1h-1z");
 });
+
+const { differences, keyOf, nameOf, ordered, outcome, overview, result, titleOf } = await load("tests.js");
+
+test("tests have the name of their device or their token, and those that failed come first", () => {
+  const token = "ab".repeat(32);
+  const expected = (fulfilled) => ({ fulfilled });
+  const tests = [
+    { token, pushes: 2, failed: 0, expectations: [expected(true)] }, { token: "cd", device: "phone-1", pushes: 1, failed: 1, expectations: [expected(true), expected(false)] },
+    { pushes: 0, failed: 0, expectations: [] },
+  ];
+  assert.deepEqual(ordered(tests).map(nameOf), ["phone-1", "abababababababab…", "without a token"]);
+  assert.deepEqual(tests.map(keyOf), [token, "cd", "-"]);
+  assert.deepEqual(tests.map(result).map(({ kind: color, words }) => [color, words]), [
+    ["good", "1 expectation fulfilled"], ["bad", "1 of 2 expectations failed"], ["plain", "no expectation"],
+  ]);
+  assert.equal(overview(tests), "3 tests, 1 with failed expectations, 3 pushes");
+});
+
+test("the differences of the nearest push are words, also without a value", () => {
+  const list = [{ field: "title", expected: "Train", found: "Bus" }, { field: "badge", expected: 3 }, { field: "sound", expected: null, found: { name: "x" } }];
+  assert.deepEqual(differences({ differences: list }), [["title", "Train", "Bus"], ["badge", "3", "no value"], ["sound", "null", '{"name":"x"}']]);
+});
+
+test("a recorded push has a title and an outcome, of any payload", () => {
+  const push = (payload) => titleOf({ payload, method: "POST", path: "/3/device/x" });
+  assert.deepEqual([push({ aps: { alert: "A" } }), push({ aps: { alert: { body: "B" } } }), push({ aps: { badge: 1 } }), push(undefined), push([])],
+    ["A", "B", "without an alert", "POST /3/device/x", "POST /3/device/x"]);
+  const of = (values) => { const { kind: color, words } = outcome({ outcome: "accepted", presented: [], suppressed: [], ...values }); return [color, words]; };
+  assert.deepEqual(of({ outcome: "refused", status: 410, reason: "Unregistered" }), ["bad", "410 Unregistered"]);
+  assert.deepEqual(of({ presented: ["badge"], suppressed: [{ part: "alert", rule: "N5" }] }), ["late", "presented badge; no alert (N5)"]);
+  assert.deepEqual([of({}), of({ presented: ["alert"] }), of({ outcome: "reset" })], [["plain", "accepted"], ["good", "presented alert"], ["bad", "reset"]]);
+});

@@ -40,8 +40,8 @@ struct ConsoleAPI: Sendable {
 
   /// Returns the administrator for a request of a test gateway's own page without a session; nil for any other request.
   ///
-  /// A page of another site has another value of `sec-fetch-site`, and a name that was changed to this machine's address is
-  /// no loopback name.
+  /// A request of another site has another value of `sec-fetch-site`. A name that a name server maps to this machine's address
+  /// has another form than a loopback name.
   ///
   /// - Throws: 403 for a change with another origin.
   private func guest(_ request: ControlRequest) throws(Problem) -> Administrator? {
