@@ -32,6 +32,12 @@ static const unsigned char console_payload_js[] = {
 static const unsigned char console_qr_js[] = {
 #embed "console/qr.js"
 };
+static const unsigned char console_replay_js[] = {
+#embed "console/replay.js"
+};
+static const unsigned char console_reports_js[] = {
+#embed "console/reports.js"
+};
 static const unsigned char console_style_css[] = {
 #embed "console/style.css"
 };
@@ -46,6 +52,12 @@ static const unsigned char console_view_list_js[] = {
 };
 static const unsigned char console_view_push_js[] = {
 #embed "console/view-push.js"
+};
+static const unsigned char console_view_replay_js[] = {
+#embed "console/view-replay.js"
+};
+static const unsigned char console_view_reports_js[] = {
+#embed "console/view-reports.js"
 };
 static const unsigned char console_view_send_js[] = {
 #embed "console/view-send.js"
@@ -165,11 +177,15 @@ static const struct {
     {"console/page.js", console_page_js, sizeof console_page_js},
     {"console/payload.js", console_payload_js, sizeof console_payload_js},
     {"console/qr.js", console_qr_js, sizeof console_qr_js},
+    {"console/replay.js", console_replay_js, sizeof console_replay_js},
+    {"console/reports.js", console_reports_js, sizeof console_reports_js},
     {"console/style.css", console_style_css, sizeof console_style_css},
     {"console/tests.js", console_tests_js, sizeof console_tests_js},
     {"console/view-activity.js", console_view_activity_js, sizeof console_view_activity_js},
     {"console/view-list.js", console_view_list_js, sizeof console_view_list_js},
     {"console/view-push.js", console_view_push_js, sizeof console_view_push_js},
+    {"console/view-replay.js", console_view_replay_js, sizeof console_view_replay_js},
+    {"console/view-reports.js", console_view_reports_js, sizeof console_view_reports_js},
     {"console/view-send.js", console_view_send_js, sizeof console_view_send_js},
     {"console/view-status.js", console_view_status_js, sizeof console_view_status_js},
     {"console/view-tests.js", console_view_tests_js, sizeof console_view_tests_js},

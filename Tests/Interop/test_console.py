@@ -374,6 +374,42 @@ def test_the_status_has_charts_and_tables(gateway, console):
     page.wait_for_selector(".list .row >> text=Not shown")
 
 
+def test_reports_are_reviewed(gateway, console):
+    device = gateway.device(name="reporter")
+    sent = quiet_push(gateway, "reporter", device)
+    with gateway.connect() as connection:
+        fields = [("authorization", f"bearer {device.secret}")]
+        body = json.dumps({"id": sent, "topic": TOPIC, "text": "Buy now, 50 % off"}).encode()
+        assert connection.request("POST", "/v1/device/ads/reports", fields, body).status == 204
+    page = console.page
+    console.show("reports")
+    page.wait_for_selector(".reports li >> text=50 % off")
+    page.click("button >> text=Right: it is advertising")
+    page.wait_for_selector(".toast >> text=Marked as right")
+    page.wait_for_selector(".note >> text=No report is in this list")
+    [report] = gateway.admin("GET", "ads", "reports")
+    assert report["review"] == "right"
+    page.click(".toast button >> text=Undo")
+    page.wait_for_selector(".reports li >> text=50 % off")
+
+
+def test_other_preferences_are_replayed_as_a_picture(gateway, console):
+    quiet_push(gateway, "replayed")
+    page = console.page
+    console.show("devices/replayed")
+    page.click("text=Replay with Other Preferences")
+    page.fill("#replay-settings", "alert=off")
+    page.click("text=Show Before and After")
+    page.wait_for_selector(".verdict >> text=1 with less")
+    assert len(page.query_selector_all(".chart rect")) == 48
+    page.wait_for_selector("td >> text=alert is off")
+    page.reload()
+    page.wait_for_selector(".verdict >> text=1 with less")
+    page.fill("#replay-settings", "alert=perhaps")
+    page.click("text=Show Before and After")
+    page.wait_for_selector(".error")
+
+
 def test_objects_are_listed_made_and_removed(start, chromium, tmp_path):  # noqa: F811
     gateway = start()
     gateway.device(name="phone-1")
@@ -506,7 +542,8 @@ def test_the_console_of_a_test_gateway_needs_no_sign_in(chromium, tmp_path):  # 
 
 
 #: The pages, each with an element that it shows when it is ready.
-PAGES = [("activity", ".list .row"), ("push/SENT", ".steps li"), ("send", ".findings li"), ("status", ".chart svg"), ("devices", ".list .row"), ("devices/accessible", ".actions"),
+PAGES = [("activity", ".list .row"), ("push/SENT", ".steps li"), ("send", ".findings li"), ("status", ".chart svg"),
+         ("reports", ".state"), ("replay?device=accessible&since=7d&set=alert%3Doff", ".chart rect"), ("devices", ".list .row"), ("devices/accessible", ".actions"),
          ("apps", ".list .row"), ("keys", ".list .row"), ("faults", ".list")]
 
 

@@ -425,3 +425,40 @@ test("a recorded push has a title and an outcome, of any payload", () => {
   assert.deepEqual(of({ presented: ["badge"], suppressed: [{ part: "alert", rule: "N5" }] }), ["late", "presented badge; no alert (N5)"]);
   assert.deepEqual([of({}), of({ presented: ["alert"] }), of({ outcome: "reset" })], [["plain", "accepted"], ["good", "presented alert"], ["bad", "reset"]]);
 });
+
+const replay = await load("replay.js");
+
+test("a replay is in its address, and its request has the members of the API", () => {
+  const wanted = { device: "my phone", since: "7d", app: "com.example.news", settings: ["quiet=22:00-07:00", "badge=off"] };
+  const place = replay.address(wanted);
+  assert.deepEqual(replay.asked(new URLSearchParams(place.split("?")[1])), wanted);
+  assert.deepEqual(replay.body(wanted), { seconds: 604_800, settings: wanted.settings, app: "com.example.news" });
+  assert.deepEqual(replay.asked(new URLSearchParams("since=toString&set=%20%0A")), { device: "", since: "7d", app: "", settings: [] });
+  assert.deepEqual(replay.body({ ...wanted, app: "" }).app, undefined);
+});
+
+test("the bars of a replay are in their box, two for each period", () => {
+  const found = replay.bars([{ before: 10, after: 5 }, { before: 0, after: 0 }], 10, 100, 40);
+  assert.deepEqual(found.map(({ kind: name, y, height }) => [name, y, height]), [["before", 0, 40], ["after", 20, 20], ["before", 40, 0], ["after", 40, 0]]);
+  assert.ok(found.every(({ x, width }) => x >= 0 && x + width <= 100));
+  assert.deepEqual(replay.bars([], 0, 100, 40), []);
+});
+
+test("a replay is a sentence, also if the log has more", () => {
+  const times = [{ before: 2, after: 0 }, { before: 1, after: 1 }];
+  assert.equal(replay.summary({ pushes: 3, less: 2, more: 0, held: 1, cut: false, times }), "3 pushes: 3 alerts before, 1 after; 2 with less, 0 with more, 1 in a summary.");
+  assert.match(replay.summary({ pushes: 1, less: 0, more: 0, held: 0, cut: true, times }), /^1 push: .* The log has more pushes/);
+  assert.deepEqual([replay.parts([]), replay.parts(["badge", "alert"], true)], ["nothing", "badge, alert, in a summary"]);
+});
+
+const { chosen, counts, reviewed, verdict: adVerdict } = await load("reports.js");
+
+test("reports are those that nobody has reviewed, or of one review, the newest first", () => {
+  const reports = [{ number: 1, review: "right" }, { number: 2 }, { number: 3, review: "wrong" }, { number: 4 }];
+  const numbers = (filter) => chosen(reports, filter).map((one) => one.number);
+  assert.deepEqual([numbers("open"), numbers("right"), numbers("wrong"), numbers("all")], [[4, 2], [1], [3], [4, 3, 2, 1]]);
+  assert.equal(counts(reports), "4 reports: 1 right, 1 wrong, 2 not reviewed");
+  assert.equal(counts(reviewed(reports, 2, "right")), "4 reports: 2 right, 1 wrong, 1 not reviewed");
+  assert.equal(counts(reviewed(reports, 1, undefined)), "4 reports: 0 right, 1 wrong, 3 not reviewed");
+  assert.deepEqual([adVerdict("hold"), adVerdict(undefined)], ["The detector holds it now.", "The device reported no text."]);
+});

@@ -3,6 +3,8 @@
 import "./view-activity.js";
 import "./view-list.js";
 import "./view-push.js";
+import "./view-replay.js";
+import "./view-reports.js";
 import "./view-send.js";
 import "./view-status.js";
 import "./view-tests.js";
@@ -19,6 +21,8 @@ const pages = [
   { name: "send", title: "Send", role: "operator" },
   { name: "activity", title: "Activity", role: "reader" },
   { name: "status", title: "Status", role: "reader" },
+  { name: "reports", title: "Reports", role: "operator" },
+  { name: "replay", title: "Replay", role: "operator" },
   ...Object.entries(lists).map(([name, { title }]) => ({ name, title, role: "reader", tag: "list" })),
   { name: "push", role: "reader", of: "activity" },
 ];

@@ -72,6 +72,7 @@ function actionsOf(text) {
 export const lists = {
   devices: {
     title: "Devices", key: (row) => row.name, detail: (row) => path("devices", row.name), filter: (row) => `device:${JSON.stringify(row.name)}`,
+    link: (row) => ["Replay with Other Preferences", `#/replay?${new URLSearchParams({ device: row.name })}`, "operator"],
     columns: [["Name", (row) => row.name], ["User", (row) => row.person], ["Apps", (row) => times(row.apps)], ["Pending", (row) => row.waiting],
       ["Last seen", (row) => (row.streams > 0 ? "connected" : since(row.last_seen))]],
     create: invite,

@@ -151,13 +151,13 @@ class List extends Page {
   // One object
 
   async #detail() {
-    const { title, key, detail, detailed = (_, found) => found, actions = [], filter } = this.#list;
+    const { title, key, detail, detailed = (_, found) => found, actions = [], filter, link } = this.#list;
     const row = this.#rows.find((one) => key(one) === this.#selected);
     const back = el("p", {}, el("a", { href: `#/${this.#name}` }, `All ${title}`));
     if (!row) return this.show(el("h1", {}, title), el("p.note", {}, `There is no ${this.#selected} in this list.`), back);
     const own = el("div", {}, facts(members(row.rule ?? row)));
     this.show(el("header", {}, el("h1", { dir: "auto" }, text("span", key(row)))), own,
-      filter ? el("p", {}, el("a", { href: `#/activity?${new URLSearchParams({ q: filter(row) })}` }, "Activity")) : "",
+      filter ? el("p", {}, el("a", { href: `#/activity?${new URLSearchParams({ q: filter(row) })}` }, "Activity"), this.#other(link?.(row))) : "",
       el("p.actions", {}, actions.filter((one) => this.app.may(one.role)).map((one) => button(one.title, () => this.#act(one, row), { className: one.isDestructive ? "destructive" : "" }))), back);
     if (!detail) return undefined;
     try {
@@ -167,6 +167,11 @@ class List extends Page {
       own.append(failure(error));
     }
     return undefined;
+  }
+
+  #other(link) {
+    if (!link || !this.app.may(link[2])) return "";
+    return [" · ", el("a", { href: link[1] }, link[0])];
   }
 
   // Actions
