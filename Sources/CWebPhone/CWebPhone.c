@@ -92,6 +92,9 @@ static const unsigned char dom_js[] = {
 static const unsigned char drafts_js[] = {
 #embed "phone/drafts.js"
 };
+static const unsigned char endpoints_js[] = {
+#embed "phone/endpoints.js"
+};
 static const unsigned char gateway_js[] = {
 #embed "phone/gateway.js"
 };
@@ -155,6 +158,9 @@ static const unsigned char view_message_js[] = {
 static const unsigned char view_settings_js[] = {
 #embed "phone/view-settings.js"
 };
+static const unsigned char webpush_js[] = {
+#embed "phone/webpush.js"
+};
 static const unsigned char words_js[] = {
 #embed "phone/words.js"
 };
@@ -197,6 +203,7 @@ static const struct {
     {"phone/commands.js", commands_js, sizeof commands_js},
     {"phone/dom.js", dom_js, sizeof dom_js},
     {"phone/drafts.js", drafts_js, sizeof drafts_js},
+    {"phone/endpoints.js", endpoints_js, sizeof endpoints_js},
     {"phone/gateway.js", gateway_js, sizeof gateway_js},
     {"phone/icon.svg", icon_svg, sizeof icon_svg},
     {"phone/index.html", index_html, sizeof index_html},
@@ -218,6 +225,7 @@ static const struct {
     {"phone/view-join.js", view_join_js, sizeof view_join_js},
     {"phone/view-message.js", view_message_js, sizeof view_message_js},
     {"phone/view-settings.js", view_settings_js, sizeof view_settings_js},
+    {"phone/webpush.js", webpush_js, sizeof webpush_js},
     {"phone/words.js", words_js, sizeof words_js},
     {"phone/worker.js", worker_js, sizeof worker_js},
 };
