@@ -459,6 +459,54 @@ def test_objects_are_listed_made_and_removed(start, chromium, tmp_path):  # noqa
     console.close()
 
 
+def test_more_objects_are_listed_made_and_removed(start, chromium, tmp_path):  # noqa: F811
+    gateway = start()
+    gateway.device(name="phone-1")
+    console = Console(gateway, chromium, tmp_path / "profile", link(gateway))
+    page = console.page
+    console.show("apps")
+    page.click(".list a >> nth=0")
+    page.click("text=Set Category …")
+    page.fill("#field-category", "DEPLOY")
+    page.fill("#field-actions", "yes=Yes, no=No!")
+    page.click("dialog button.primary")
+    page.wait_for_selector(".facts >> text=DEPLOY (Yes, No)")
+    console.show("certificates")
+    page.click("button >> text=Issue")
+    page.click("dialog[open] button.primary")
+    page.wait_for_selector("dialog >> text=BEGIN PRIVATE KEY")
+    page.click("dialog button >> text=Done")
+    page.click(".list .row a")
+    page.click("text=Revoke …")
+    page.click("dialog button.destructive")
+    page.wait_for_selector(".toast >> text=Revoked")
+    channel = gateway.channel()
+    console.show("channels")
+    page.click(f".list .row a >> text={channel}")
+    page.click("text=Delete …")
+    page.click("dialog button.destructive")
+    page.wait_for_selector(".list .row", state="detached")
+    # A scenario sets several faults, and one button ends them.
+    console.show("faults")
+    page.click("text=Set Scenario …")
+    page.select_option("#field-scenario", "All of these")
+    page.click("dialog button.primary")
+    page.wait_for_selector(".faults >> text=outage")
+    page.click("text=Remove All …")
+    page.click("dialog button.destructive")
+    page.wait_for_selector(".faults", state="hidden")
+    # An invitation for another machine has its link as a QR code.
+    console.show("invitations")
+    page.wait_for_selector("h1 >> text=Invitations")
+    page.keyboard.press("n")
+    page.fill("#field-host", "push.example:2197")
+    page.click("dialog button.primary")
+    page.wait_for_selector("dialog svg[role=img]")
+    assert "https://push.example:2197/join#" in page.inner_text("dialog[open]")
+    page.click("dialog button >> text=Done")
+    console.close()
+
+
 def test_a_reader_has_no_button_that_changes(start, chromium, tmp_path):  # noqa: F811
     gateway = start("--remote-admin", "on")
     gateway.device(name="phone")
@@ -543,7 +591,7 @@ def test_the_console_of_a_test_gateway_needs_no_sign_in(chromium, tmp_path):  # 
 
 #: The pages, each with an element that it shows when it is ready.
 PAGES = [("activity", ".list .row"), ("push/SENT", ".steps li"), ("send", ".findings li"), ("status", ".chart svg"),
-         ("reports", ".state"), ("replay?device=accessible&since=7d&set=alert%3Doff", ".chart rect"), ("devices", ".list .row"), ("devices/accessible", ".actions"),
+         ("reports", ".state"), ("replay?device=accessible&since=7d&set=alert%3Doff", ".chart svg"), ("devices", ".list .row"), ("devices/accessible", ".actions"),
          ("apps", ".list .row"), ("keys", ".list .row"), ("faults", ".list")]
 
 

@@ -319,7 +319,7 @@ test("the requests of actions have the members of the API, and none without a va
   assert.deepEqual(body(lists.certificates.actions[0], rowsOf.certificates, {}), { id: "0123456789abcdef" });
   const category = lists.apps.actions.find((one) => one.title === "Set Category …");
   assert.deepEqual(body(category, rowsOf.apps, { category: "DEPLOY", actions: "yes=Yes, drop=Drop It!, later" }).actions, [
-    { id: "yes", title: "Yes" }, { id: "drop", title: "Drop It", destructive: true }, { id: "later", title: "later" },
+    { id: "yes", title: "Yes", destructive: false }, { id: "drop", title: "Drop It", destructive: true }, { id: "later", title: "later", destructive: false },
   ]);
   assert.deepEqual(given({ a: "", b: [], c: 0, d: undefined, e: "x" }), { c: 0, e: "x" });
 });

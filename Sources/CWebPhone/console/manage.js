@@ -64,7 +64,7 @@ function rulesOf(text) {
 function actionsOf(text) {
   return text.split(",").map((one) => one.trim()).filter(Boolean).map((one) => {
     const [id, title = id] = one.split("=").map((part) => part.trim());
-    return title.endsWith("!") ? { id, title: title.slice(0, -1), destructive: true } : { id, title };
+    return title.endsWith("!") ? { id, title: title.slice(0, -1), destructive: true } : { id, title, destructive: false };
   });
 }
 

@@ -87,7 +87,7 @@ class Tests extends Page {
   }
 
   #failure({ at, detail, nearest }) {
-    return el("section.card", { "aria-label": "Failed expectation" }, el("p.bad", {}, clockTime(at), " ", text("span", detail)),
+    return el("section.card", { "aria-label": "Failed expectation" }, el("h2", {}, "Failed Expectation"), el("p.bad", {}, clockTime(at), " ", text("span", detail)),
       nearest.length ? nearest.map((push, index) => [
         el("h3", {}, index ? `Push ${push.push}` : `The nearest push: ${push.push}`), push.cause ? text("p", push.cause, { className: "late" }) : "",
         el("table.wide", {}, el("thead", {}, el("tr", {}, ["Field", "Expected", "Found"].map((name) => el("th", { scope: "col" }, name)))),

@@ -13,7 +13,7 @@ export class Endpoints {
   #list = el("div");
   #made = el("div", { role: "status" });
   #error = el("p.error", { role: "alert" });
-  #topics = "";
+  #topics = [];
 
   constructor(phone) {
     this.#phone = phone;
@@ -25,14 +25,16 @@ export class Endpoints {
     const [name, nameRow] = field("endpoint-name", "Name", { required: true, maxLength: 64, dir: "auto" }, "Any name, such as blog.");
     const [origin, originRow] = field("endpoint-origin", "Address of the gateway for senders", { required: true, value: location.protocol === "https:" ? location.origin : "", placeholder: "https-address of the gateway" }, "Scheme, host and port at which senders reach the gateway.");
     const [vapid, vapidRow] = field("endpoint-vapid", "Only sender", {}, "Its public key (applicationServerKey). Empty: everybody who has the subscription.");
-    this.app = el("select", { id: "endpoint-app", required: true });
-    this.values = () => ({ name: name.value.trim(), app: this.app.value, origin: origin.value.trim(), vapid: vapid.value.trim() });
+    const [app, appRow] = field("endpoint-app", "App", { required: true, placeholder: "com.example.news" }, "Its topic. The device is registered for the app first, if it is not.");
+    app.setAttribute("list", "endpoint-apps");
+    this.apps = el("datalist", { id: "endpoint-apps" });
+    this.values = () => ({ name: name.value.trim(), app: app.value.trim(), origin: origin.value.trim(), vapid: vapid.value.trim() });
     this.form = el("form.card", {
       onsubmit: async (event) => {
         event.preventDefault();
         if (await this.#add()) [name.value, vapid.value] = ["", ""];
       },
-    }, nameRow, el("label", { for: "endpoint-app" }, "App"), this.app, originRow, vapidRow, el("button", {}, "Add"), this.#error);
+    }, nameRow, appRow, this.apps, originRow, vapidRow, el("button", {}, "Add"), this.#error);
     this.element = el("section", { "aria-label": "Web Push Endpoints" }, el("h2", {}, "Web Push Endpoints"), this.#list, this.#made, el("details", {}, el("summary", {}, "Add an endpoint"), this.form),
       el("p.help", {}, "An endpoint is an address of this device for any Web Push library. Its messages are encrypted for this browser, and the gateway can't read them. Signing out deletes the keys."));
   }
@@ -51,17 +53,18 @@ export class Endpoints {
   /** Lists the apps for which the device is registered. */
   update(apps) {
     const topics = apps.map(({ topic }) => topic);
-    if (topics.join() === this.#topics) return;
-    this.#topics = topics.join();
-    const present = this.app.value;
-    this.app.replaceChildren(...topics.map((value) => el("option", { value }, value)));
-    if (topics.includes(present)) this.app.value = present;
+    if (topics.join() === this.#topics.join()) return;
+    this.#topics = topics;
+    this.apps.replaceChildren(...topics.map((value) => el("option", { value })));
   }
 
   async #add() {
     this.#error.textContent = "";
+    const values = this.values();
     try {
-      const subscription = JSON.stringify(await addEndpoint(gateway, this.values()));
+      await gateway.register(values.app);
+      const subscription = JSON.stringify(await addEndpoint(gateway, values));
+      if (!this.#topics.includes(values.app)) this.#phone.link.reconnect();
       this.#made.replaceChildren(el("div.card", {}, el("p", {}, "The subscription for a Web Push library, which is shown only now:"), el("pre", { tabIndex: 0, dir: "ltr" }, subscription),
         button("Copy", async () => {
           await navigator.clipboard?.writeText(subscription).catch(() => {});
