@@ -81,8 +81,8 @@ struct ConsoleAPI: Sendable {
   }
 
   private func show(_ request: ControlRequest) throws(Problem) -> Response {
-    if session.secret(request.browser) == nil, let guest = try guest(request) {
-      return Response(record(guest, gate.clock.seconds + Limits.consoleSessionTime))
+    if session.secret(request.browser) == nil, let visitor = try guest(request) {
+      return Response(record(visitor, gate.clock.seconds + Limits.consoleSessionTime))
     }
     let (administrator, expires) = try current(request)
     return Response(record(administrator, expires))
