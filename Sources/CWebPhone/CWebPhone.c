@@ -29,8 +29,20 @@ static const unsigned char console_page_js[] = {
 static const unsigned char console_payload_js[] = {
 #embed "console/payload.js"
 };
+static const unsigned char console_qr_js[] = {
+#embed "console/qr.js"
+};
+static const unsigned char console_replay_js[] = {
+#embed "console/replay.js"
+};
+static const unsigned char console_reports_js[] = {
+#embed "console/reports.js"
+};
 static const unsigned char console_style_css[] = {
 #embed "console/style.css"
+};
+static const unsigned char console_tests_js[] = {
+#embed "console/tests.js"
 };
 static const unsigned char console_view_activity_js[] = {
 #embed "console/view-activity.js"
@@ -41,11 +53,20 @@ static const unsigned char console_view_list_js[] = {
 static const unsigned char console_view_push_js[] = {
 #embed "console/view-push.js"
 };
+static const unsigned char console_view_replay_js[] = {
+#embed "console/view-replay.js"
+};
+static const unsigned char console_view_reports_js[] = {
+#embed "console/view-reports.js"
+};
 static const unsigned char console_view_send_js[] = {
 #embed "console/view-send.js"
 };
 static const unsigned char console_view_status_js[] = {
 #embed "console/view-status.js"
+};
+static const unsigned char console_view_tests_js[] = {
+#embed "console/view-tests.js"
 };
 static const unsigned char console_window_js[] = {
 #embed "console/window.js"
@@ -70,6 +91,9 @@ static const unsigned char dom_js[] = {
 };
 static const unsigned char drafts_js[] = {
 #embed "phone/drafts.js"
+};
+static const unsigned char endpoints_js[] = {
+#embed "phone/endpoints.js"
 };
 static const unsigned char gateway_js[] = {
 #embed "phone/gateway.js"
@@ -134,6 +158,9 @@ static const unsigned char view_message_js[] = {
 static const unsigned char view_settings_js[] = {
 #embed "phone/view-settings.js"
 };
+static const unsigned char webpush_js[] = {
+#embed "phone/webpush.js"
+};
 static const unsigned char words_js[] = {
 #embed "phone/words.js"
 };
@@ -155,12 +182,19 @@ static const struct {
     {"console/metrics.js", console_metrics_js, sizeof console_metrics_js},
     {"console/page.js", console_page_js, sizeof console_page_js},
     {"console/payload.js", console_payload_js, sizeof console_payload_js},
+    {"console/qr.js", console_qr_js, sizeof console_qr_js},
+    {"console/replay.js", console_replay_js, sizeof console_replay_js},
+    {"console/reports.js", console_reports_js, sizeof console_reports_js},
     {"console/style.css", console_style_css, sizeof console_style_css},
+    {"console/tests.js", console_tests_js, sizeof console_tests_js},
     {"console/view-activity.js", console_view_activity_js, sizeof console_view_activity_js},
     {"console/view-list.js", console_view_list_js, sizeof console_view_list_js},
     {"console/view-push.js", console_view_push_js, sizeof console_view_push_js},
+    {"console/view-replay.js", console_view_replay_js, sizeof console_view_replay_js},
+    {"console/view-reports.js", console_view_reports_js, sizeof console_view_reports_js},
     {"console/view-send.js", console_view_send_js, sizeof console_view_send_js},
     {"console/view-status.js", console_view_status_js, sizeof console_view_status_js},
+    {"console/view-tests.js", console_view_tests_js, sizeof console_view_tests_js},
     {"console/window.js", console_window_js, sizeof console_window_js},
     {"phone/alerts.js", alerts_js, sizeof alerts_js},
     {"phone/app.js", app_js, sizeof app_js},
@@ -169,6 +203,7 @@ static const struct {
     {"phone/commands.js", commands_js, sizeof commands_js},
     {"phone/dom.js", dom_js, sizeof dom_js},
     {"phone/drafts.js", drafts_js, sizeof drafts_js},
+    {"phone/endpoints.js", endpoints_js, sizeof endpoints_js},
     {"phone/gateway.js", gateway_js, sizeof gateway_js},
     {"phone/icon.svg", icon_svg, sizeof icon_svg},
     {"phone/index.html", index_html, sizeof index_html},
@@ -190,6 +225,7 @@ static const struct {
     {"phone/view-join.js", view_join_js, sizeof view_join_js},
     {"phone/view-message.js", view_message_js, sizeof view_message_js},
     {"phone/view-settings.js", view_settings_js, sizeof view_settings_js},
+    {"phone/webpush.js", webpush_js, sizeof webpush_js},
     {"phone/words.js", words_js, sizeof words_js},
     {"phone/worker.js", worker_js, sizeof worker_js},
 };

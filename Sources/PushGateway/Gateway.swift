@@ -237,7 +237,8 @@ package final class Gateway: Sendable {
       send: SendAPI(parts, folder, socket: folder.adminSocket))
     let web = WebAPI(
       setting: configuration.web, session: WebSession(authority: certificate.authority), devices: DeviceAPI(parts),
-      console: ConsoleAPI(session: .console(authority: certificate.authority), gate: admin.gate))
+      console: ConsoleAPI(
+        session: .console(authority: certificate.authority), gate: admin.gate, isOpen: test != nil))
     let testAPI = firstUse.flatMap { firstUse in
       test?.api(
         parts, firstUse: firstUse, faults: faults,

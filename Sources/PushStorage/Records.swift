@@ -287,9 +287,21 @@ package struct AdReport: Sendable {
   package var id: APNSID
   /// The text that the device showed; empty when the device did not send it.
   package var text: String
+  /// The review by an administrator; nil for none.
+  package var review: Review?
 
-  package init(number: Int64 = 0, at: Int64, device: DeviceID, app: AppID, id: APNSID, text: String) {
+  /// The opinion of an administrator about a report.
+  package enum Review: String, Sendable, CaseIterable {
+    /// The push was advertising.
+    case right
+    /// The push was not advertising.
+    case wrong
+  }
+
+  package init(
+    number: Int64 = 0, at: Int64, device: DeviceID, app: AppID, id: APNSID, text: String, review: Review? = nil
+  ) {
     (self.number, self.at, self.device) = (number, at, device)
-    (self.app, self.id, self.text) = (app, id, text)
+    (self.app, self.id, self.text, self.review) = (app, id, text, review)
   }
 }

@@ -146,6 +146,10 @@ package protocol Registrations: AnyObject, Sendable {
   func putCertificate(_ certificate: ProviderCertificate) async throws
   /// Stores a report; a second report of the same push changes nothing.
   func add(_ report: AdReport) async throws
+  /// Stores the review of a report; nil removes it.
+  ///
+  /// - Throws: ``RegistrationRefusal`` for an unknown number.
+  func review(adReport number: Int64, as review: AdReport.Review?) async throws
   /// Creates an invitation. A wrong secret with the selector of a short one (``InvitationCode/selector(of:)``) counts
   /// as a failed attempt; after ``Limits/invitationTries`` attempts the invitation becomes invalid.
   ///

@@ -8,6 +8,7 @@ import pytest
 
 from gateway import TOPIC
 from test_http import curl, http_address
+from test_testmode import Sender, Server
 from test_web import ROOT, alert, chromium, needs_node, page_request  # noqa: F401
 from test_web_page import axe_core, wrong
 from waiting import HANG, eventually
@@ -373,6 +374,42 @@ def test_the_status_has_charts_and_tables(gateway, console):
     page.wait_for_selector(".list .row >> text=Not shown")
 
 
+def test_reports_are_reviewed(gateway, console):
+    device = gateway.device(name="reporter")
+    sent = quiet_push(gateway, "reporter", device)
+    with gateway.connect() as connection:
+        fields = [("authorization", f"bearer {device.secret}")]
+        body = json.dumps({"id": sent, "topic": TOPIC, "text": "Buy now, 50 % off"}).encode()
+        assert connection.request("POST", "/v1/device/ads/reports", fields, body).status == 204
+    page = console.page
+    console.show("reports")
+    page.wait_for_selector(".reports li >> text=50 % off")
+    page.click("button >> text=Right: it is advertising")
+    page.wait_for_selector(".toast >> text=Marked as right")
+    page.wait_for_selector(".note >> text=No report is in this list")
+    [report] = gateway.admin("GET", "ads", "reports")
+    assert report["review"] == "right"
+    page.click(".toast button >> text=Undo")
+    page.wait_for_selector(".reports li >> text=50 % off")
+
+
+def test_other_preferences_are_replayed_as_a_picture(gateway, console):
+    quiet_push(gateway, "replayed")
+    page = console.page
+    console.show("devices/replayed")
+    page.click("text=Replay with Other Preferences")
+    page.fill("#replay-settings", "alert=off")
+    page.click("text=Show Before and After")
+    page.wait_for_selector(".verdict >> text=1 with less")
+    assert len(page.query_selector_all(".chart rect")) == 48
+    page.wait_for_selector("td >> text=alert is off")
+    page.reload()
+    page.wait_for_selector(".verdict >> text=1 with less")
+    page.fill("#replay-settings", "alert=perhaps")
+    page.click("text=Show Before and After")
+    page.wait_for_selector(".error")
+
+
 def test_objects_are_listed_made_and_removed(start, chromium, tmp_path):  # noqa: F811
     gateway = start()
     gateway.device(name="phone-1")
@@ -422,11 +459,59 @@ def test_objects_are_listed_made_and_removed(start, chromium, tmp_path):  # noqa
     console.close()
 
 
+def test_more_objects_are_listed_made_and_removed(start, chromium, tmp_path):  # noqa: F811
+    gateway = start()
+    gateway.device(name="phone-1")
+    console = Console(gateway, chromium, tmp_path / "profile", link(gateway))
+    page = console.page
+    console.show("apps")
+    page.click(".list a >> nth=0")
+    page.click("text=Set Category …")
+    page.fill("#field-category", "DEPLOY")
+    page.fill("#field-actions", "yes=Yes, no=No!")
+    page.click("dialog button.primary")
+    page.wait_for_selector(".facts >> text=DEPLOY (Yes, No)")
+    console.show("certificates")
+    page.click("button >> text=Issue")
+    page.click("dialog[open] button.primary")
+    page.wait_for_selector("dialog >> text=BEGIN PRIVATE KEY")
+    page.click("dialog button >> text=Done")
+    page.click(".list .row a")
+    page.click("text=Revoke …")
+    page.click("dialog button.destructive")
+    page.wait_for_selector(".toast >> text=Revoked")
+    channel = gateway.channel()
+    console.show("channels")
+    page.click(f".list .row a >> text={channel}")
+    page.click("text=Delete …")
+    page.click("dialog button.destructive")
+    page.wait_for_selector(".list .row", state="detached")
+    # A scenario sets several faults, and one button ends them.
+    console.show("faults")
+    page.click("text=Set Scenario …")
+    page.select_option("#field-scenario", "All of these")
+    page.click("dialog button.primary")
+    page.wait_for_selector(".faults >> text=outage")
+    page.click("text=Remove All …")
+    page.click("dialog button.destructive")
+    page.wait_for_selector(".faults", state="hidden")
+    # An invitation for another machine has its link as a QR code.
+    console.show("invitations")
+    page.wait_for_selector("h1 >> text=Invitations")
+    page.keyboard.press("n")
+    page.fill("#field-host", "push.example:2197")
+    page.click("dialog button.primary")
+    page.wait_for_selector("dialog svg[role=img]")
+    assert "https://push.example:2197/join#" in page.inner_text("dialog[open]")
+    page.click("dialog button >> text=Done")
+    console.close()
+
+
 def test_a_reader_has_no_button_that_changes(start, chromium, tmp_path):  # noqa: F811
     gateway = start("--remote-admin", "on")
     gateway.device(name="phone")
     console = Console(gateway, chromium, tmp_path / "profile", link_of(gateway, token(gateway, "ada", "reader")))
-    for name in ("devices", "apps", "groups", "senders", "scheduled", "invitations", "teams", "keys", "tokens", "faults"):
+    for name in ("devices", "apps", "groups", "channels", "senders", "scheduled", "invitations", "teams", "keys", "certificates", "tokens", "faults"):
         console.show(name)
         console.page.wait_for_selector("console-list .list")
         assert console.page.query_selector("main button") is None, name
@@ -481,8 +566,32 @@ def test_a_fault_has_a_line_on_every_page(start, chromium, tmp_path):  # noqa: F
     console.close()
 
 
+def test_the_console_of_a_test_gateway_needs_no_sign_in(chromium, tmp_path):  # noqa: F811
+    server = Server(log=tmp_path / "log")
+    token = "ab" * 32
+    assert Sender(server.ready).push(token).status_code == 200
+    assert server.expect(token=token)[0] == 200
+    assert server.expect(token=token, match={"badge": 9}, within="1ms")[0] == 417
+    context = chromium(tmp_path / "profile")
+    page = context.pages[0]
+    page.set_default_timeout(HANG * 1000)
+    complaints = []
+    page.on("pageerror", lambda error: complaints.append(str(error)))
+    page.goto(f"{server.url}/console")
+    page.wait_for_selector("td.bad >> text=1 of 2 expectations failed")
+    page.click("main tbody a")
+    page.wait_for_selector(".card tr:has-text('badge') >> text=9")
+    page.wait_for_selector("#pushes + table >> text=Train in 5 Minutes")
+    page.click("#pushes + table a")
+    page.wait_for_selector(".steps li")
+    context.close()
+    assert complaints == []
+    assert server.end() == 0
+
+
 #: The pages, each with an element that it shows when it is ready.
-PAGES = [("activity", ".list .row"), ("push/SENT", ".steps li"), ("send", ".findings li"), ("status", ".chart svg"), ("devices", ".list .row"), ("devices/accessible", ".actions"),
+PAGES = [("activity", ".list .row"), ("push/SENT", ".steps li"), ("send", ".findings li"), ("status", ".chart svg"),
+         ("reports", ".state"), ("replay?device=accessible&since=7d&set=alert%3Doff", ".chart svg"), ("devices", ".list .row"), ("devices/accessible", ".actions"),
          ("apps", ".list .row"), ("keys", ".list .row"), ("faults", ".list")]
 
 

@@ -12,6 +12,7 @@ from pywebpush import WebPushException, webpush
 from webpush import WebPush, WebPushSubscription
 
 from gateway import TOPIC, run
+from test_web import Browser, chromium  # noqa: F401
 from waiting import HANG
 
 pytestmark = pytest.mark.alone("HTTP/1.1 is served by each machine itself")
@@ -81,6 +82,34 @@ def test_pywebpush_sends_to_a_terminal(gateway, device, subscription, data, titl
     assert push["payload"].get("url") == link and push["presentation"].get("badge") == badge
     assert push["id"] == answer.headers["location"].rsplit("/", 1)[1]
     assert "web_push" not in push["payload"]
+
+
+def test_pywebpush_sends_to_a_browser(gateway, chromium, tmp_path, address):  # noqa: F811
+    browser = Browser(gateway, chromium, tmp_path / "profile", "web-push-browser").join()
+    page = browser.page
+    browser.show("settings")
+    page.click("text=Add an endpoint")
+    for field, value in {"name": "blog", "app": TOPIC, "origin": f"http://{address}"}.items():
+        page.fill(f"#endpoint-{field}", value)
+    page.click("form:has(#endpoint-name) button >> text=Add")
+    subscription = json.loads(page.inner_text("pre"))
+    page.wait_for_selector("section[aria-label='Web Push Endpoints'] >> text=keys in this browser")
+    message = {"title": "Backup", "body": "Done ✓", "url": "https://example.com/1"}
+    assert send(subscription, json.dumps(message), sender_key()[0], ttl=60).status_code == 201
+    shown = browser.alert().inner_text()
+    assert "Backup" in shown and "Done ✓" in shown
+    # The private key is not readable, and another page of the browser has the same keys.
+    assert page.evaluate("""async () => {
+      const { allKeys } = await import("/phone/webpush.js");
+      return (await allKeys()).map(({ name, privateKey }) => [name, privateKey.extractable]);
+    }""") == [["blog", False]]
+    browser.close_alerts()
+    page.click("[aria-label='Remove the endpoint blog']")
+    page.click("text=Remove the Endpoint blog")
+    page.wait_for_selector("[aria-label='Remove the endpoint blog']", state="detached")
+    assert send(subscription, "x", sender_key()[0], ttl=60).status_code == 410
+    browser.context.close()
+    assert not browser.complaints
 
 
 def test_webpush_sends_over_http2(gateway, device):

@@ -620,11 +620,19 @@ struct RegistrationsConformance {
     for number in 1...3 { try await report(number, by: device.id, "buy \(number)") }
     try await report(2, by: device.id, "again")
     try await report(2, by: another.id, "I say so, too")
+    let numbers = try await registrations.adReports(of: nil, limit: 10, before: nil).map(\.number)
+    try await registrations.review(adReport: numbers[0], as: .right)
+    try await registrations.review(adReport: numbers[1], as: .right)
+    try await registrations.review(adReport: numbers[1], as: .wrong)
+    try await registrations.review(adReport: numbers[2], as: .right)
+    try await registrations.review(adReport: numbers[2], as: nil)
+    await refused(.unknown) { try await registrations.review(adReport: numbers[3] + 1, as: .right) }
     for home in [registrations, try await reopened()] {
       let reports = try await home.adReports(of: nil, limit: 10, before: nil)
       #expect(reports.map(\.text) == ["buy 1", "buy 2", "buy 3", "I say so, too"])
       #expect(reports.map(\.id) == [1, 2, 3, 2].map(APNSID.number))
       #expect(reports.map(\.at) == [1, 2, 3, 2])
+      #expect(reports.map(\.review) == [.right, .wrong, nil, nil])
       #expect(reports.map(\.device) == [device.id, device.id, device.id, another.id])
       #expect(reports.allSatisfy { $0.app == app.id })
       let newest = try await home.adReports(of: nil, limit: 2, before: nil)

@@ -270,22 +270,24 @@ test("a line is in its box", () => {
   assert.deepEqual([0, 0.125, 12.34, 1234.5].map(figure), ["0", "0.13", "12.3", "1235"]);
 });
 
-const { given, lists, members, search } = await load("manage.js");
+const { given, lists, members, scenarios, search } = await load("manage.js");
 
 /** A row of each list, as the gateway sends it. */
 const rowsOf = {
   devices: { device: "B09BA7C2", name: "my phone", person: "ada", apps: ["com.example.news"], registrations: [{ topic: "com.example.news", environments: ["development"] }], waiting: 0, streams: 1 },
   apps: { topic: "com.example.news", name: "News", icon: "N", policy_mode: "enforce", strict: false, ads: "off", marketing: false, team_id: "DEVTEAM001" },
   groups: { name: "oncall", members: 2, topics: ["com.example.news"] },
+  channels: { id: "3pCzY5mgVQJ1bQ8WAm0LQQ==", topic: "com.example.news", environment: "development", message_storage_policy: 1, subscriptions: 2, connected: 1, published: 7, stored: true },
   senders: { name: "backup", app: "com.example.news", recipients: ["phone"], rate: 60, created: "2026-11-27T18:00:00.000Z" },
   scheduled: { id: "CC35800E", at: "2026-11-27T18:00:00.000Z", device: "phone", topic: "com.example.news", accepted: "2026-11-27T17:00:00.000Z", place: "12/CC35800E" },
   invitations: { id: "0123456789abcdef", role: "device", expires: "2026-11-27T18:00:00.000Z", uses: 1 },
   teams: { team_id: "DEVTEAM001" }, keys: { key_id: "ABC123DEFG", team_id: "DEVTEAM001", environment: "both" },
+  certificates: { id: "0123456789abcdef", topic: "com.example.news", topics: ["com.example.news", "com.example.news.voip"], environments: ["development"], expires: "2027-11-27T18:00:00.000Z" },
   tokens: { name: "ada", role: "reader", created: "2026-11-27T18:00:00.000Z", expires: "2026-12-27T18:00:00.000Z" },
   faults: { rule: { name: "slow", delay: 2 }, does: "2s late", hits: 0, active: true },
 };
 /** The object whose path an action changes. */
-const named = { teams: "DEVTEAM001", faults: "slow", groups: "oncall", devices: "my%20phone" };
+const named = { teams: "DEVTEAM001", faults: "slow", groups: "oncall", devices: "my%20phone", channels: "3pCzY5mgVQJ1bQ8WAm0LQQ%3D%3D" };
 
 test("each list has columns of its rows, a key, and actions with a role", () => {
   assert.deepEqual(Object.keys(rowsOf), Object.keys(lists));
@@ -293,9 +295,9 @@ test("each list has columns of its rows, a key, and actions with a role", () => 
     const one = rowsOf[name];
     assert.equal(typeof list.key(one), "string", name);
     for (const [title, value] of list.columns) assert.notEqual(value(one), undefined, `${name}: ${title}`);
-    for (const action of [list.create, ...list.actions].filter(Boolean)) {
+    for (const action of [list.create, ...(list.others ?? []), ...list.actions].filter(Boolean)) {
       assert.ok(["operator", "admin"].includes(action.role), name);
-      const values = Object.fromEntries((action.fields ?? []).map((field) => [field.name, field.isNumber ? "1" : "x"]));
+      const values = Object.fromEntries((action.fields ?? []).map((field) => [field.name, field.isLong ? "" : field.options?.at(-1) ?? (field.isNumber ? "1" : "x")]));
       const [method, where] = action.request(one, values);
       assert.ok(["POST", "DELETE"].includes(method) && where.startsWith("/admin/v1/"), name);
       // What can't be undone is asked for first.
@@ -312,7 +314,31 @@ test("the requests of actions have the members of the API, and none without a va
   assert.deepEqual(body(lists.keys.create, {}, { team: "T", environment: "", topics: "a, b" }), { team: "T", topics: ["a", "b"] });
   assert.deepEqual(body(lists.senders.create, {}, { name: "n", app: "a", recipients: "phone,tablet", kind: "" }), { name: "n", app: "a", recipients: ["phone", "tablet"] });
   assert.deepEqual(body(lists.faults.create, {}, { name: "slow", reason: "", delay: "2", rate: "", app: "", for: "300" }), [{ name: "slow", delay: 2, for: 300 }]);
+  assert.deepEqual(body(lists.channels.create, {}, { topic: "a", stored: "nothing", environment: "" }), { topic: "a", message_storage_policy: 0, count: 1 });
+  assert.deepEqual(body(lists.certificates.create, {}, { topic: "a", kinds: "voip", environment: "", days: "365" }), { topic: "a", topics: [], kinds: ["voip"], days: 365 });
+  assert.deepEqual(body(lists.certificates.actions[0], rowsOf.certificates, {}), { id: "0123456789abcdef" });
+  const category = lists.apps.actions.find((one) => one.title === "Set Category …");
+  assert.deepEqual(body(category, rowsOf.apps, { category: "DEPLOY", actions: "yes=Yes, drop=Drop It!, later" }).actions, [
+    { id: "yes", title: "Yes", destructive: false }, { id: "drop", title: "Drop It", destructive: true }, { id: "later", title: "later", destructive: false },
+  ]);
   assert.deepEqual(given({ a: "", b: [], c: 0, d: undefined, e: "x" }), { c: 0, e: "x" });
+});
+
+test("a scenario sets its faults for an app and a time, and rules that are typed keep their own", () => {
+  const [set] = lists.faults.others;
+  const rules = (values) => set.request({}, { scenario: "", app: "", for: "", rules: "", ...values })[2];
+  assert.deepEqual(rules({ scenario: "An outage", app: "a", for: "60" }), [{ app: "a", for: 60, name: "outage", reason: "ServiceUnavailable" }]);
+  assert.deepEqual(rules({ rules: '{"faults":[{"name":"x","delay":2,"for":5}]}', app: "a", for: "60" }), [{ app: "a", for: 5, name: "x", delay: 2 }]);
+  for (const text of ["{", "1", "{}"]) assert.throws(() => rules({ rules: text }), /expected a JSON list/);
+  for (const list of Object.values(scenarios)) assert.equal(new Set(list.map(({ name }) => name)).size, list.length);
+});
+
+test("an invitation has a link for the other machine, which is drawn, and one for this machine, which is not", () => {
+  const [made, { secret }] = [{ invitation: "CODE" }, lists.invitations.create];
+  assert.deepEqual(secret(made, "http://localhost:2198", { host: "push.example:2197" }).map(({ value, isDrawn = false }) => [value, isDrawn]), [
+    ["https://push.example:2197/join#CODE", true], ["CODE@push.example:2197", false],
+  ]);
+  assert.deepEqual(secret(made, "http://localhost:2198", { host: "" })[0], { title: "Link for a browser", value: "http://localhost:2198/join#CODE", isDrawn: false });
 });
 
 test("a search finds rows by all of its words", () => {
@@ -327,4 +353,112 @@ test("members of an object are words", () => {
   assert.deepEqual(members({ last_seen: "x", apps: ["a", "b"], registrations: [{ topic: "t", environments: ["development"] }], rule: { a: 1 }, silent: false }), [
     ["Last seen", "x"], ["Apps", "a, b"], ["Registrations", "t development"], ["Rule", '{"a":1}'], ["Silent", "false"],
   ]);
+});
+
+const { modules, outline } = await load("qr.js");
+
+/** The code of "https://push.example", by another encoder (segno 1.6, with the padding of the standard). */
+const drawn = `#######....##..#..#######
+#.....#.#.#.##.##.#.....#
+#.###.#..##...#...#.###.#
+#.###.#..#.#..#...#.###.#
+#.###.#.#..#####..#.###.#
+#.....#..#.######.#.....#
+#######.#.#.#.#.#.#######
+..........##.#.#.........
+#.#.#.#...####..#...#..#.
+##.##..###...#..#.#.....#
+......#....#....###.#.###
+...#.#...###.###...#...#.
+#.#.#.#.##....##.###.#.##
+.###.#.#..##....#.#..#..#
+#.###.#..#...#....##..###
+.###.......#...##.#.#..#.
+#..#.##..##.#...######...
+........##.###.##...##.##
+#######..####.###.#.##.##
+#.....#..#..###.#...##.#.
+#.###.#.#.##..#.######.##
+#.###.#....#..###..####..
+#.###.#.##...#.#....#...#
+#.....#....#...####.##.#.
+#######.###.#...#.##...##`;
+
+test("a QR code is that of another encoder, for each size, or there is none", () => {
+  const text = (grid) => grid.map((row) => row.map((isDark) => (isDark ? "#" : ".")).join("")).join("\n");
+  assert.equal(text(modules("https://push.example")), drawn);
+  const sizes = [14, 26, 42, 62, 84, 106, 122, 152, 180, 213];
+  assert.deepEqual(sizes.map((size) => modules("x".repeat(size)).length), sizes.map((_, index) => 21 + 4 * index));
+  assert.equal(modules("x".repeat(214)), null);
+  assert.equal(modules("ü".repeat(107)), null);
+  assert.equal(outline([[true, false], [false, true]]), "M4 4h1v1h-1zM5 5h1v1h-1z");
+});
+
+const { differences, keyOf, nameOf, ordered, outcome, overview, result, titleOf } = await load("tests.js");
+
+test("tests have the name of their device or their token, and those that failed come first", () => {
+  const token = "ab".repeat(32);
+  const expected = (fulfilled) => ({ fulfilled });
+  const tests = [
+    { token, pushes: 2, failed: 0, expectations: [expected(true)] }, { token: "cd", device: "phone-1", pushes: 1, failed: 1, expectations: [expected(true), expected(false)] },
+    { pushes: 0, failed: 0, expectations: [] },
+  ];
+  assert.deepEqual(ordered(tests).map(nameOf), ["phone-1", "abababababababab…", "without a token"]);
+  assert.deepEqual(tests.map(keyOf), [token, "cd", "-"]);
+  assert.deepEqual(tests.map(result).map(({ kind: color, words }) => [color, words]), [
+    ["good", "1 expectation fulfilled"], ["bad", "1 of 2 expectations failed"], ["plain", "no expectation"],
+  ]);
+  assert.equal(overview(tests), "3 tests, 1 with failed expectations, 3 pushes");
+});
+
+test("the differences of the nearest push are words, also without a value", () => {
+  const list = [{ field: "title", expected: "Train", found: "Bus" }, { field: "badge", expected: 3 }, { field: "sound", expected: null, found: { name: "x" } }];
+  assert.deepEqual(differences({ differences: list }), [["title", "Train", "Bus"], ["badge", "3", "no value"], ["sound", "null", '{"name":"x"}']]);
+});
+
+test("a recorded push has a title and an outcome, of any payload", () => {
+  const push = (payload) => titleOf({ payload, method: "POST", path: "/3/device/x" });
+  assert.deepEqual([push({ aps: { alert: "A" } }), push({ aps: { alert: { body: "B" } } }), push({ aps: { badge: 1 } }), push(undefined), push([])],
+    ["A", "B", "without an alert", "POST /3/device/x", "POST /3/device/x"]);
+  const of = (values) => { const { kind: color, words } = outcome({ outcome: "accepted", presented: [], suppressed: [], ...values }); return [color, words]; };
+  assert.deepEqual(of({ outcome: "refused", status: 410, reason: "Unregistered" }), ["bad", "410 Unregistered"]);
+  assert.deepEqual(of({ presented: ["badge"], suppressed: [{ part: "alert", rule: "N5" }] }), ["late", "presented badge; no alert (N5)"]);
+  assert.deepEqual([of({}), of({ presented: ["alert"] }), of({ outcome: "reset" })], [["plain", "accepted"], ["good", "presented alert"], ["bad", "reset"]]);
+});
+
+const replay = await load("replay.js");
+
+test("a replay is in its address, and its request has the members of the API", () => {
+  const wanted = { device: "my phone", since: "7d", app: "com.example.news", settings: ["quiet=22:00-07:00", "badge=off"] };
+  const place = replay.address(wanted);
+  assert.deepEqual(replay.asked(new URLSearchParams(place.split("?")[1])), wanted);
+  assert.deepEqual(replay.body(wanted), { seconds: 604_800, settings: wanted.settings, app: "com.example.news" });
+  assert.deepEqual(replay.asked(new URLSearchParams("since=toString&set=%20%0A")), { device: "", since: "7d", app: "", settings: [] });
+  assert.deepEqual(replay.body({ ...wanted, app: "" }).app, undefined);
+});
+
+test("the bars of a replay are in their box, two for each period", () => {
+  const found = replay.bars([{ before: 10, after: 5 }, { before: 0, after: 0 }], 10, 100, 40);
+  assert.deepEqual(found.map(({ kind: name, y, height }) => [name, y, height]), [["before", 0, 40], ["after", 20, 20], ["before", 40, 0], ["after", 40, 0]]);
+  assert.ok(found.every(({ x, width }) => x >= 0 && x + width <= 100));
+  assert.deepEqual(replay.bars([], 0, 100, 40), []);
+});
+
+test("a replay is a sentence, also if the log has more", () => {
+  const times = [{ before: 2, after: 0 }, { before: 1, after: 1 }];
+  assert.equal(replay.summary({ pushes: 3, less: 2, more: 0, held: 1, cut: false, times }), "3 pushes: 3 alerts before, 1 after; 2 with less, 0 with more, 1 in a summary.");
+  assert.match(replay.summary({ pushes: 1, less: 0, more: 0, held: 0, cut: true, times }), /^1 push: .* The log has more pushes/);
+  assert.deepEqual([replay.parts([]), replay.parts(["badge", "alert"], true)], ["nothing", "badge, alert, in a summary"]);
+});
+
+const { chosen, counts, reviewed, verdict: adVerdict } = await load("reports.js");
+
+test("reports are those that nobody has reviewed, or of one review, the newest first", () => {
+  const reports = [{ number: 1, review: "right" }, { number: 2 }, { number: 3, review: "wrong" }, { number: 4 }];
+  const numbers = (filter) => chosen(reports, filter).map((one) => one.number);
+  assert.deepEqual([numbers("open"), numbers("right"), numbers("wrong"), numbers("all")], [[4, 2], [1], [3], [4, 3, 2, 1]]);
+  assert.equal(counts(reports), "4 reports: 1 right, 1 wrong, 2 not reviewed");
+  assert.equal(counts(reviewed(reports, 2, "right")), "4 reports: 2 right, 1 wrong, 1 not reviewed");
+  assert.equal(counts(reviewed(reports, 1, undefined)), "4 reports: 0 right, 1 wrong, 3 not reviewed");
+  assert.deepEqual([adVerdict("hold"), adVerdict(undefined)], ["The detector holds it now.", "The device reported no text."]);
 });

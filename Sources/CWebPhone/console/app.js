@@ -3,8 +3,11 @@
 import "./view-activity.js";
 import "./view-list.js";
 import "./view-push.js";
+import "./view-replay.js";
+import "./view-reports.js";
 import "./view-send.js";
 import "./view-status.js";
+import "./view-tests.js";
 import { button, el, isTyping } from "../phone/dom.js";
 import { keyName } from "../phone/keys.js";
 import { plain } from "../phone/words.js";
@@ -14,9 +17,12 @@ import { failure } from "./page.js";
 
 /** The pages with their least role, in the order of the navigation. A page without a title is reached from another one. */
 const pages = [
+  { name: "tests", title: "Tests", role: "reader", isForTests: true },
   { name: "send", title: "Send", role: "operator" },
   { name: "activity", title: "Activity", role: "reader" },
   { name: "status", title: "Status", role: "reader" },
+  { name: "reports", title: "Reports", role: "operator" },
+  { name: "replay", title: "Replay", role: "operator" },
   ...Object.entries(lists).map(([name, { title }]) => ({ name, title, role: "reader", tag: "list" })),
   { name: "push", role: "reader", of: "activity" },
 ];
@@ -46,6 +52,9 @@ class Console extends HTMLElement {
     }
     return this.#begin(() => api.session());
   }
+
+  /** Returns true if the session has a page: by its role, and a page about tests only at a test gateway. */
+  #has(page) { return this.may(page.role) && (!page.isForTests || this.session.test === true); }
 
   /** Returns true if the role of the session includes another one. */
   may(role) { return roles.indexOf(this.session?.role) >= roles.indexOf(role); }
@@ -97,14 +106,14 @@ class Console extends HTMLElement {
     const { who, role } = this.session;
     this.health = el("span.health", { role: "status" });
     this.faults = el("p.faults", { role: "status", hidden: true });
-    this.links = pages.filter((page) => page.title && this.may(page.role)).map((page) => el("a", { href: `#/${page.name}`, "data-name": page.name }, page.title));
+    this.links = pages.filter((page) => page.title && this.#has(page)).map((page) => el("a", { href: `#/${page.name}`, "data-name": page.name }, page.title));
     this.main = el("main", { id: "main", tabIndex: -1 });
     this.toasts = el("div.toasts", { role: "status" });
     this.help = el("dialog.help", { "aria-label": "Keys" });
     this.replaceChildren(
       el("a.skip", { href: "#main", onclick: (event) => { event.preventDefault(); this.main.focus(); } }, "To the content"),
       el("header.bar", {}, el("b.name", {}, location.host), this.health, el("span.who", { dir: "auto" }, `${plain(who)}${who.includes(role) ? "" : ` (${role})`}`),
-        button("?", () => this.#showKeys(), { className: "plain", "aria-label": "Keys" }), button("Sign Out", () => this.#signOut(), { className: "plain" })),
+        button("?", () => this.#showKeys(), { className: "plain", "aria-label": "Keys" }), this.session.test ? "" : button("Sign Out", () => this.#signOut(), { className: "plain" })),
       this.faults, el("nav", { "aria-label": "Pages" }, this.links), this.main, this.toasts, this.help);
   }
 
@@ -146,7 +155,7 @@ class Console extends HTMLElement {
   #route() {
     if (!this.session) return;
     const { place } = this;
-    const page = pages.find((one) => one.name === place.name && this.may(one.role)) ?? pages.find((one) => one.name === "activity");
+    const page = pages.find((one) => one.name === place.name && this.#has(one)) ?? pages.find((one) => one.name === (this.session.test ? "tests" : "activity"));
     for (const link of this.links) {
       if (link.dataset.name === (page.of ?? page.name)) link.setAttribute("aria-current", "page"); else link.removeAttribute("aria-current");
     }

@@ -31,15 +31,48 @@ const unregister = (where, topics) => ({
 });
 
 const invite = {
-  title: "Invite …", role: "admin", fields: [optional("person", "User", { help: "empty for a new user" }), { ...roles, options: ["device", ...roles.options] }, lifetime("Days", "1")],
+  title: "Invite …", role: "admin",
+  fields: [optional("person", "User", { help: "empty for a new user" }), { ...roles, options: ["device", ...roles.options] }, lifetime("Days", "1"),
+    optional("host", "Address of the gateway", { help: "HOST:PORT as the other machine reaches it; empty for a browser on this machine", value: globalThis.location?.protocol === "https:" ? location.host : "" })],
   request: (_, { person, role, days }) => ["POST", path("invitations"), given({ person, role, valid_seconds: Number(days) * day })],
-  secret: (made, origin) => [["Link for a browser", `${origin}/join#${made.invitation}`], ["Code for pushcli join", `${made.invitation}@HOST`]],
+  // The code is in the part of the address that no browser sends.
+  secret: (made, origin, { host }) => [
+    { title: "Link for a browser", value: `${host ? `https://${host}` : origin}/join#${made.invitation}`, isDrawn: Boolean(host) },
+    { title: "Code for pushcli join", value: `${made.invitation}@${host || "HOST"}` }],
 };
+
+/** Faults that are often needed together. Times are in seconds. */
+const busy = { name: "busy", reason: "TooManyRequests", "retry-after": 5, count: 3 };
+const slow = { name: "slow", delay: 2, rate: 10, seed: 7 };
+const restart = { name: "restart", goaway: "Shutdown", count: 1 };
+const outage = { name: "outage", reason: "ServiceUnavailable" };
+export const scenarios = {
+  "": [], "Too many requests, three times": [busy], "One answer in ten is slow": [slow], "A restart during a request": [restart], "An outage": [outage],
+  "Lost connections": [{ name: "lost", drop: true, rate: 5, seed: 7 }], "All of these": [busy, slow, restart, outage, { name: "lost", drop: true, rate: 5, seed: 7 }],
+};
+
+/** Reads rules that were typed: a JSON list, or an object with the list `faults`. */
+function rulesOf(text) {
+  let value;
+  try { value = JSON.parse(text); } catch { value = null; }
+  const found = Array.isArray(value) ? value : value?.faults;
+  if (!Array.isArray(found)) throw new Error("Rules: expected a JSON list of faults, as [{\"name\": \"slow\", \"delay\": 2}].");
+  return found;
+}
+
+/** Reads the actions of a category: `yes=Yes, no=No!`. An exclamation mark is for an action that loses something. */
+function actionsOf(text) {
+  return text.split(",").map((one) => one.trim()).filter(Boolean).map((one) => {
+    const [id, title = id] = one.split("=").map((part) => part.trim());
+    return title.endsWith("!") ? { id, title: title.slice(0, -1), destructive: true } : { id, title, destructive: false };
+  });
+}
 
 /** The lists by their names, in the order of the navigation. `key` identifies a row in its address. */
 export const lists = {
   devices: {
     title: "Devices", key: (row) => row.name, detail: (row) => path("devices", row.name), filter: (row) => `device:${JSON.stringify(row.name)}`,
+    link: (row) => ["Replay with Other Preferences", `#/replay?${new URLSearchParams({ device: row.name })}`, "operator"],
     columns: [["Name", (row) => row.name], ["User", (row) => row.person], ["Apps", (row) => times(row.apps)], ["Pending", (row) => row.waiting],
       ["Last seen", (row) => (row.streams > 0 ? "connected" : since(row.last_seen))]],
     create: invite,
@@ -47,7 +80,8 @@ export const lists = {
       remove("Remove …", (row) => path("devices", row.name), "The device loses its secret, its registrations and its pending pushes. This can't be undone.")],
   },
   apps: {
-    title: "Apps", key: (row) => row.topic, filter: (row) => `app:${row.topic}`,
+    title: "Apps", key: (row) => row.topic, detail: (row) => path("apps", row.topic, "categories"),
+    detailed: (row, found) => ({ ...row, categories: found.map(({ category, actions }) => `${category} (${actions.map((one) => one.title).join(", ")})`) }), filter: (row) => `app:${row.topic}`,
     columns: [["Topic", (row) => row.topic], ["Name", (row) => row.name], ["Icon", (row) => row.icon], ["Team", (row) => row.team_id ?? "all teams"], ["Advertising", (row) => row.ads], ["Violations", (row) => row.policy_mode]],
     create: {
       title: "Add …", role: "operator", fields: [required("topic", "Topic", { help: "the bundle id, as com.example.news" }), required("name", "Name"), optional("icon", "Icon", { help: "an emoji or two letters" }), optional("team_id", "Team", { source: "teams", of: "team_id" })],
@@ -60,6 +94,15 @@ export const lists = {
       request: (row, values) => ["POST", path("apps"), given({ topic: row.topic, ...values })],
       done: (row) => `Changed ${row.name}`,
       undo: (row) => ["POST", path("apps"), given({ topic: row.topic, name: row.name, icon: row.icon, ads: row.ads, policy_mode: row.policy_mode })],
+    }, {
+      title: "Set Category …", role: "operator", fields: [required("category", "Category"), required("actions", "Actions", { help: "up to four, as yes=Yes, no=No; an exclamation mark at the end of a title is for an action that loses something" })],
+      request: (row, { category, actions }) => ["POST", path("apps", row.topic, "categories"), { category, actions: actionsOf(actions) }], done: (_, { category }) => `Set ${category}`,
+    }, {
+      title: "Remove Category …", role: "operator", isDestructive: true, fields: [required("category", "Category")],
+      request: (row, { category }) => ["DELETE", path("apps", row.topic, "categories", category)], done: (_, { category }) => `Removed ${category}`,
+    }, {
+      title: "Broadcasts …", role: "operator", isDestructive: true, fields: [{ name: "on", title: "Broadcasts", options: ["on", "off"], help: "off deletes all channels of the app" }],
+      request: (row, { on }) => ["POST", path("channels", "features"), { topic: row.topic, on: on === "on" }], done: (row, { on }) => `Broadcasts of ${row.topic} are ${on}`,
     }, remove("Remove …", (row) => path("apps", row.topic), "An app with registrations, channels or scheduled pushes stays. This can't be undone.")],
   },
   groups: {
@@ -74,6 +117,17 @@ export const lists = {
       undo: (row, { person }) => ["POST", path("groups"), { name: row.name, members: [person] }],
     }, register("groups"), unregister("groups", (row) => row.topics), remove("Remove …", (row) => path("groups", row.name), "The tokens of the group become invalid. This can't be undone.")],
   },
+  channels: {
+    title: "Channels", key: (row) => row.id,
+    columns: [["Channel", (row) => row.id], ["App", (row) => row.topic], ["Environment", (row) => row.environment], ["Subscriptions", (row) => row.subscriptions], ["Messages", (row) => row.published]],
+    create: {
+      title: "Create …", role: "operator", fields: [required("topic", "App", { source: "apps", of: "topic" }), { name: "stored", title: "Stored for devices that connect later", options: ["the newest message", "nothing"] }, { name: "environment", title: "Environment", options: ["", "development", "production"] }],
+      request: (_, { topic, stored, environment }) => ["POST", path("channels"), given({ topic, environment, message_storage_policy: stored === "nothing" ? 0 : 1, count: 1 })],
+    },
+    actions: [{
+      title: "Delete …", role: "operator", isDestructive: true, removes: true, confirm: "All subscriptions of the channel end, and broadcasts to it are refused. This can't be undone.", request: (row) => ["DELETE", path("channels", row.id)],
+    }],
+  },
   senders: {
     title: "Senders", key: (row) => row.name,
     columns: [["Name", (row) => row.name], ["Kind", (row) => row.kind ?? "messages"], ["App", (row) => row.app], ["Recipients", (row) => times(row.recipients)], ["Last used", (row) => since(row.last_used)]],
@@ -81,10 +135,10 @@ export const lists = {
       title: "Add …", role: "admin", fields: [required("name", "Name"), required("app", "App", { source: "apps", of: "topic" }), required("recipients", "Devices or groups", { help: "separated by commas" }),
         { name: "kind", title: "Webhook of", options: ["", "alertmanager", "grafana", "github", "gitlab", "healthchecks"] }],
       request: (_, { name, app, recipients, kind }) => ["POST", path("senders"), given({ name, app, recipients: list(recipients), kind })],
-      secret: (made, origin) => [["Token", made.token], ["Address", `${origin}/${made.kind ? "hooks" : "send"}/${encodeURIComponent(made.name)}`]],
+      secret: (made, origin) => [{ title: "Token", value: made.token }, { title: "Address", value: `${origin}/${made.kind ? "hooks" : "send"}/${encodeURIComponent(made.name)}` }],
     },
     actions: [{
-      title: "New Token …", role: "admin", isDestructive: true, confirm: "The present token becomes invalid at once.", request: (row) => ["POST", path("senders", row.name, "token"), {}], secret: (made) => [["Token", made.token]],
+      title: "New Token …", role: "admin", isDestructive: true, confirm: "The present token becomes invalid at once.", request: (row) => ["POST", path("senders", row.name, "token"), {}], secret: (made) => [{ title: "Token", value: made.token }],
     }, remove("Remove …", (row) => path("senders", row.name), "The token of the sender becomes invalid. This can't be undone.")],
   },
   scheduled: {
@@ -112,14 +166,27 @@ export const lists = {
     create: {
       title: "Create …", role: "admin", fields: [required("team", "Team", { source: "teams", of: "team_id" }), { name: "environment", title: "Environment", options: ["", "development", "production"] }, optional("topics", "Topics", { help: "separated by commas; empty for all" })],
       request: (_, { team, environment, topics }) => ["POST", path("keys"), { team, topics: list(topics), ...given({ environment }) }],
-      secret: (made) => [["Private key", made.private_key, `AuthKey_${made.key_id}.p8`]],
+      secret: (made) => [{ title: "Private key", value: made.private_key, file: `AuthKey_${made.key_id}.p8` }],
     },
     actions: [remove("Remove …", (row) => path("keys", row.key_id), "Pushes that are signed with the key are refused from now on. This can't be undone.")],
+  },
+  certificates: {
+    title: "Certificates", key: (row) => row.id, isWhole: true,
+    columns: [["Certificate", (row) => row.id], ["Topics", (row) => times([row.topic, ...(row.topics ?? []).filter((one) => one !== row.topic)].filter(Boolean))], ["Environments", (row) => times(row.environments)], ["Expires", (row) => (row.expires ?? "").slice(0, 10)],
+      ["State", (row) => (row.revoked ? `revoked ${since(row.revoked)}` : "valid")]],
+    create: {
+      title: "Issue …", role: "admin", fields: [required("topic", "App", { source: "apps", of: "topic" }), optional("kinds", "Kinds", { help: "with a topic of their own, as voip, complication; separated by commas" }), { name: "environment", title: "Environment", options: ["", "development", "production"] }, lifetime("Days", "365")],
+      request: (_, { topic, kinds, environment, days }) => ["POST", path("certificates"), { topic, topics: [], kinds: list(kinds), days: Number(days), ...given({ environment }) }],
+      secret: (made, _, { topic }) => [{ title: "Certificate", value: made.certificate, file: `${topic}.pem` }, { title: "Private key", value: made.key, file: `${topic}.key` }],
+    },
+    actions: [{
+      title: "Revoke …", role: "admin", isDestructive: true, confirm: "Connections with the certificate end, and it is refused from now on. This can't be undone.", request: (row) => ["POST", path("certificates", "revocations"), { id: row.id }], done: (row) => `Revoked ${row.id}`,
+    }],
   },
   tokens: {
     title: "Administrators", key: (row) => row.name,
     columns: [["Name", (row) => row.name], ["Role", (row) => row.role], ["Last used", (row) => since(row.last_used)], ["Created", (row) => since(row.created)], ["Expires", (row) => since(row.expires)]],
-    create: { title: "Create Token …", role: "admin", fields: [required("name", "Name"), roles, lifetime("Days", "90")], request: (_, { name, role, days }) => ["POST", path("tokens"), { name, role, days: Number(days) }], secret: (made) => [["Token", made.token]] },
+    create: { title: "Create Token …", role: "admin", fields: [required("name", "Name"), roles, lifetime("Days", "90")], request: (_, { name, role, days }) => ["POST", path("tokens"), { name, role, days: Number(days) }], secret: (made) => [{ title: "Token", value: made.token }] },
     actions: [remove("Remove …", (row) => path("tokens", row.name), "The token, and each session of the console that it began, end at once. This can't be undone.")],
   },
   faults: {
@@ -131,6 +198,13 @@ export const lists = {
         optional("for", "Seconds until it ends", { isNumber: true, value: "300" })],
       request: (_, values) => ["POST", path("faults"), [given({ ...values, ...Object.fromEntries(["delay", "rate", "for"].filter((name) => values[name]).map((name) => [name, Number(values[name])])) })]],
     },
+    others: [{
+      title: "Set Scenario …", role: "operator",
+      fields: [{ name: "scenario", title: "Scenario", options: Object.keys(scenarios) }, optional("app", "App", { source: "apps", of: "topic" }), optional("for", "Seconds until it ends", { isNumber: true, value: "300" }),
+        optional("rules", "Rules", { isLong: true, help: "in place of a scenario: a JSON list with the keys of a scenario file, and times in seconds" })],
+      request: (_, { scenario, app, for: time, rules }) => ["POST", path("faults"), (rules ? rulesOf(rules) : scenarios[scenario]).map((rule) => ({ ...given({ app, for: time && Number(time) }), ...rule }))],
+      done: (_, { scenario }) => `Set ${scenario || "the faults"}`,
+    }, { title: "Remove All …", role: "operator", isDestructive: true, confirm: "All faults end at once.", request: () => ["DELETE", path("faults")], done: () => "Removed all faults" }],
     actions: [{
       title: "Remove", role: "operator", isDestructive: true, removes: true, request: (row) => ["DELETE", path("faults", row.rule.name)], done: (row) => `Removed ${row.rule.name}`, undo: (row) => ["POST", path("faults"), [row.rule]],
     }],

@@ -52,3 +52,11 @@ export function save(name, parts, type) {
   link.remove();
   setTimeout(() => URL.revokeObjectURL(address), 60_000);
 }
+
+/** Creates an element of a picture. */
+export function svg(name, attributes, ...children) {
+  const element = document.createElementNS("http://www.w3.org/2000/svg", name);
+  for (const [key, value] of Object.entries(attributes)) element.setAttribute(key, value);
+  element.append(...children);
+  return element;
+}

@@ -3,11 +3,20 @@
 import { button, el } from "../phone/dom.js";
 import { api, path, request } from "./api.js";
 import { lists, members, search } from "./manage.js";
-import { copy, facts, failure, Page, save, text } from "./page.js";
+import { copy, facts, failure, Page, save, svg, text } from "./page.js";
+import { modules, outline } from "./qr.js";
 import { visible } from "./window.js";
 
 const pageSize = 10_000;
 const mostRows = 200_000;
+
+/** Returns the QR code of a link; an empty text if the link is too long for one. */
+function code(value) {
+  const grid = modules(value);
+  if (!grid) return "";
+  const size = grid.length + 8;
+  return svg("svg", { viewBox: `0 0 ${size} ${size}`, role: "img", "aria-label": "QR code of the link", class: "code" }, svg("path", { d: outline(grid) }));
+}
 
 class List extends Page {
   #name = "";
@@ -17,6 +26,8 @@ class List extends Page {
   #height = 36;
   #elements = new Map();
   #read = 0;
+  /** The scroll position of the table, to which a visit of one object returns. */
+  #top = 0;
 
   get #list() { return lists[this.#name]; }
 
@@ -35,6 +46,7 @@ class List extends Page {
     this.query = values.get("q") ?? "";
     if (isOther || !this.#rows.length) {
       this.#rows = [];
+      this.#top = 0;
       this.show(el("h1", {}, this.#list.title), el("p.note", {}, "Reading …"));
       await this.#load();
     } else this.#draw();
@@ -53,11 +65,13 @@ class List extends Page {
       for (let after = null, isMore = true; isMore && rows.length < mostRows;) {
         const page = await api.get(path(this.#name), isWhole ? {} : after === null ? { limit: pageSize } : { limit: pageSize, after });
         if (number !== this.#read) return;
-        rows.push(...page);
+        for (const row of page) rows.push(row);
         isMore = !isWhole && page.length === pageSize;
+        const isFirst = after === null;
         after = page.length ? position(page.at(-1)) : null;
         this.#rows = rows;
-        this.#draw();
+        // Later pages are added below the rows on screen, which stay as they are.
+        if (isFirst || !this.list?.isConnected) this.#draw(); else this.#find(true);
       }
     } catch (error) {
       if (number === this.#read) this.show(el("h1", {}, this.#list.title), failure(error, () => this.#load()));
@@ -69,19 +83,23 @@ class List extends Page {
   // The table
 
   #table() {
-    const { title, columns, create } = this.#list;
+    const { title, columns, create, others = [] } = this.#list;
     const had = this.contains(document.activeElement) && document.activeElement === this.field;
     this.field = el("input", { type: "search", id: "search", value: this.query, placeholder: "Search", "aria-label": `Search ${title}`, dir: "auto", oninput: () => this.#search() });
     this.window = el("div.window", { role: "rowgroup" });
     this.status = el("span.state", { role: "status" });
-    this.list = el("div.list.plain", { tabIndex: 0, role: "table", "aria-label": title, onscroll: () => this.#rowsOnScreen() },
+    const scrolled = () => { this.#top = this.list.scrollTop; this.#rowsOnScreen(); };
+    const top = this.#top;
+    this.list = el("div.list.plain", { tabIndex: 0, role: "table", "aria-label": title, onscroll: scrolled },
       el("div.head", { role: "rowgroup" }, el("div.columns", { role: "row" }, columns.map(([name]) => el("span", { role: "columnheader" }, name)))), this.window);
     this.list.style.setProperty("--columns", columns.length);
-    this.show(el("header", {}, el("h1", {}, title), create && this.app.may(create.role) ? button(create.title, () => this.#act(create, {}), { className: "primary" }) : ""),
+    const made = [create, ...others].filter((one) => one && this.app.may(one.role));
+    this.show(el("header", {}, el("h1", {}, title), made.map((one) => button(one.title, () => this.#act(one, {}), { className: one === create ? "primary" : one.isDestructive ? "destructive" : "" }))),
       el("div.filters", {}, this.field, this.status), this.list);
     new ResizeObserver(() => { this.#elements.clear(); this.window.replaceChildren(); this.#rowsOnScreen(); }).observe(this.list);
     if (had) this.field.focus();
     this.#find();
+    this.list.scrollTop = top;
   }
 
   #search() {
@@ -90,11 +108,14 @@ class List extends Page {
     this.#find();
   }
 
-  #find() {
+  /** Finds the rows of the search. With `isMore` the rows that were found before are the first ones. */
+  #find(isMore = false) {
     this.#found = search(this.#rows, this.#list.columns, this.query);
     this.status.textContent = this.#found.length === this.#rows.length ? `${this.#rows.length}` : `${this.#found.length} of ${this.#rows.length}`;
-    this.#elements.clear();
-    this.window.replaceChildren();
+    if (!isMore) {
+      this.#elements.clear();
+      this.window.replaceChildren();
+    }
     this.#rowsOnScreen();
   }
 
@@ -130,22 +151,27 @@ class List extends Page {
   // One object
 
   async #detail() {
-    const { title, key, detail, actions = [], filter } = this.#list;
+    const { title, key, detail, detailed = (_, found) => found, actions = [], filter, link } = this.#list;
     const row = this.#rows.find((one) => key(one) === this.#selected);
     const back = el("p", {}, el("a", { href: `#/${this.#name}` }, `All ${title}`));
     if (!row) return this.show(el("h1", {}, title), el("p.note", {}, `There is no ${this.#selected} in this list.`), back);
     const own = el("div", {}, facts(members(row.rule ?? row)));
     this.show(el("header", {}, el("h1", { dir: "auto" }, text("span", key(row)))), own,
-      filter ? el("p", {}, el("a", { href: `#/activity?${new URLSearchParams({ q: filter(row) })}` }, "Activity")) : "",
+      filter ? el("p", {}, el("a", { href: `#/activity?${new URLSearchParams({ q: filter(row) })}` }, "Activity"), this.#other(link?.(row))) : "",
       el("p.actions", {}, actions.filter((one) => this.app.may(one.role)).map((one) => button(one.title, () => this.#act(one, row), { className: one.isDestructive ? "destructive" : "" }))), back);
     if (!detail) return undefined;
     try {
-      const more = await api.get(detail(row));
+      const more = detailed(row, await api.get(detail(row)));
       if (own.isConnected) own.replaceChildren(facts(members(more)));
     } catch (error) {
       own.append(failure(error));
     }
     return undefined;
+  }
+
+  #other(link) {
+    if (!link || !this.app.may(link[2])) return "";
+    return [" · ", el("a", { href: link[1] }, link[0])];
   }
 
   // Actions
@@ -157,7 +183,7 @@ class List extends Page {
     const problem = el("div");
     const inputs = {};
     const rows = await Promise.all((action.fields ?? []).map(async (field) => {
-      const { name, title, options, source, of, from, help, value, isNumber } = field;
+      const { name, title, options, source, of, from, help, value, isNumber, isLong } = field;
       const present = from?.(row);
       let choices = options ?? (Array.isArray(present) ? present : null);
       let suggestions = "";
@@ -166,7 +192,7 @@ class List extends Page {
         if (field.required && found.length) choices = found;
         else suggestions = el("datalist", { id: `${id(name)}-list` }, found.map((one) => el("option", { value: one })));
       }
-      const input = choices ? el("select", { id: id(name) }, choices.map((one) => el("option", { value: one }, one || "—"))) : el("input", { id: id(name), type: "text", autocomplete: "off", dir: "auto" });
+      const input = choices ? el("select", { id: id(name) }, choices.map((one) => el("option", { value: one }, one || "—"))) : el(isLong ? "textarea" : "input", { id: id(name), autocomplete: "off", dir: "auto", ...(isLong ? { rows: 5, spellcheck: false } : { type: "text" }) });
       input.required = field.required ?? false;
       if (isNumber) Object.assign(input, { inputMode: "numeric", pattern: "[0-9]{1,9}" });
       if (suggestions) input.setAttribute("list", `${id(name)}-list`);
@@ -194,7 +220,7 @@ class List extends Page {
       const response = await request(...action.request(row, values));
       const made = await response.json().catch(() => ({}));
       dialog?.close();
-      if (action.secret) this.#showSecret(action.secret(made, location.origin));
+      if (action.secret) this.#showSecret(action.secret(made, location.origin, values));
       const undo = action.undo && (async () => { await request(...action.undo(row, values)); await this.#changed(); });
       this.app.toast(action.done?.(row, values) ?? "Done", undo);
       // What was removed has no page any more.
@@ -213,8 +239,9 @@ class List extends Page {
   /** Shows what the gateway sends only once. */
   #showSecret(list) {
     const dialog = el("dialog", { "aria-labelledby": "dialog-title", onclose: () => dialog.remove() }, el("h2", { id: "dialog-title" }, "Shown Only Once"),
-      el("p", {}, "The gateway keeps no copy: save it now."), list.filter(([, value]) => value).map(([title, value, file]) => [
-        el("h3", {}, title), el("pre", { tabIndex: 0, dir: "ltr" }, value), el("p.row", {}, copy(this.app, value), file ? button(`Save ${file}`, () => save(file, [value], "application/x-pem-file"), { className: "small" }) : "")]),
+      el("p", {}, "The gateway keeps no copy: save it now."), list.filter(({ value }) => value).map(({ title, value, file, isDrawn }) => [
+        el("h3", {}, title), el("pre", { tabIndex: 0, dir: "ltr" }, value), isDrawn ? code(value) : "",
+        el("p.row", {}, copy(this.app, value), file ? button(`Save ${file}`, () => save(file, [value], "application/x-pem-file"), { className: "small" }) : "")]),
       el("p.row", {}, button("Done", () => dialog.close(), { className: "primary" })));
     this.app.append(dialog);
     dialog.showModal();

@@ -4,7 +4,7 @@ import { el } from "../phone/dom.js";
 import { exact, plain } from "../phone/words.js";
 import { api, path, sentence } from "./api.js";
 import { charts, figure, figures, line, remember, roundTop, sampleTime } from "./metrics.js";
-import { clockTime, facts, failure, Page, text } from "./page.js";
+import { clockTime, facts, failure, Page, svg, text } from "./page.js";
 
 const [width, height] = [300, 80];
 const day = 86_400;
@@ -12,13 +12,6 @@ const day = 86_400;
 const tableRows = 12;
 /** What the page has read, also while another page was shown. */
 let history = [];
-
-function svg(name, attributes, ...children) {
-  const element = document.createElementNS("http://www.w3.org/2000/svg", name);
-  for (const [key, value] of Object.entries(attributes)) element.setAttribute(key, value);
-  element.append(...children);
-  return element;
-}
 
 class Status extends Page {
   #timer = null;

@@ -15,6 +15,7 @@ import { Link } from "./link.js";
 import { Presenter } from "./presenter.js";
 import { unlock } from "./sound.js";
 import { badgeSum, dueSnoozed, unreadCount } from "./state.js";
+import { forgetKeys } from "./webpush.js";
 
 class Phone extends View {
   place = { screen: "home", q: "", scope: "all", by: "app", selected: null, row: "", showsPayload: false };
@@ -97,6 +98,7 @@ class Phone extends View {
   /** Deletes everything that this browser has of its device. */
   async forget() {
     await forget().catch(() => {});
+    forgetKeys();
     await this.journal.erase();
     for (const name of ["drafts", "lastConnected"]) localStorage.removeItem(name);
   }

@@ -36,6 +36,9 @@ export const gateway = {
   subscription: () => json(request("GET", "/v1/device/subscription")),
   subscribe: (body) => request("PUT", "/v1/device/subscription", body),
   unsubscribe: () => request("DELETE", "/v1/device/subscription"),
+  endpoints: () => json(request("GET", "/v1/device/endpoints")),
+  addEndpoint: (body) => json(request("POST", "/v1/device/endpoints", body)),
+  removeEndpoint: (name) => request("DELETE", `/v1/device/endpoints/${encodeURIComponent(name)}`),
   reportAd: (push, text) => request("POST", "/v1/device/ads/reports", { id: push.id, topic: push.topic, text }),
   /** Sends lines `presented` and `answer`; returns the lines of the response. */
   async report(lines) {

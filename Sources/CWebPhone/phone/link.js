@@ -3,6 +3,7 @@
 import { gateway, Refusal } from "./gateway.js";
 import { Backoff, EventParser, place, readLine } from "./lines.js";
 import { apply, changesBy, newState } from "./state.js";
+import { open } from "./webpush.js";
 
 const answerInterval = 15_000;
 const reportBatch = 100;
@@ -126,7 +127,14 @@ export class Link {
       const { done, value } = await reader.read();
       if (done) return;
       const lines = parser.push(value).map(({ data }) => ({ line: readLine(data), data })).filter(({ line }) => line);
-      await this.#take(lines);
+      // The preferences of a welcome line in the same batch count for the pushes after it.
+      let { preferences } = this.#journal.state;
+      const opened = [];
+      for (const one of lines) {
+        preferences = one.line.preferences ?? preferences;
+        opened.push(await open(one, preferences));
+      }
+      await this.#take(opened);
       const bye = lines.find(({ line }) => line.type === "bye")?.line;
       if (!bye) continue;
       if (bye.reason === "revoked") {

@@ -3,6 +3,7 @@
 import { subscribe, unsubscribe } from "./closed.js";
 import { button, el, icon, said, View } from "./dom.js";
 import { drafts } from "./drafts.js";
+import { Endpoints } from "./endpoints.js";
 import { gateway } from "./gateway.js";
 import { assignment, caption, deviceChange, groups, override } from "./preferences.js";
 import { limits } from "./state.js";
@@ -23,19 +24,25 @@ class Settings extends View {
   #sent = new Map();
   #isDrawing = false;
   #forms = null;
+  #endpoints = null;
   #size = el("span");
   #visit = 0;
 
   update() {
     const { state, place, visit } = this.phone;
-    if (visit !== this.#visit) this.#readSize();
+    this.#endpoints ??= new Endpoints(this.phone);
+    this.#endpoints.update(state.apps);
+    if (visit !== this.#visit) {
+      this.#readSize();
+      this.#endpoints.read();
+    }
     this.#visit = visit;
     const key = JSON.stringify([state.preferences, state.device, state.apps.map(({ topic, name }) => [topic, name])]);
     if (key === this.#known && place.row === this.row) return;
     [this.#known, this.row] = [key, place.row];
     const { id: focused, selectionStart: start, selectionEnd: end } = document.activeElement ?? {};
     this.#isDrawing = true;
-    this.show(el("h1", {}, "Settings"), groups(state).map((group) => this.#group(group)), this.#adding(), this.#session());
+    this.show(el("h1", {}, "Settings"), groups(state).map((group) => this.#group(group)), this.#adding(), this.#endpoints.element, this.#session());
     this.#isDrawing = false;
     const target = (place.row && document.getElementById(place.row)) || (this.contains(document.activeElement) || document.getElementById(focused));
     if (place.row && target.scrollIntoView) {

@@ -4,9 +4,9 @@
 // The gateway puts the version of all files before this text: it changes with each of them, and the browser compares the worker.
 const cache = `pushgateway-phone-${typeof version === "string" ? version : ""}`;
 const files = [
-  "/phone", "app.js", "alerts.js", "center.js", "closed.js", "commands.js", "dom.js", "drafts.js", "gateway.js", "icon.svg", "journal.js", "keys.js",
+  "/phone", "app.js", "alerts.js", "center.js", "closed.js", "commands.js", "dom.js", "drafts.js", "endpoints.js", "gateway.js", "icon.svg", "journal.js", "keys.js",
   "lines.js", "link.js", "manifest.webmanifest", "notices.js", "preferences.js", "presenter.js", "sound.js", "state.js", "style.css", "undo.js",
-  "view-alert.js", "view-center.js", "view-home.js", "view-join.js", "view-message.js", "view-settings.js", "words.js",
+  "view-alert.js", "view-center.js", "view-home.js", "view-join.js", "view-message.js", "view-settings.js", "webpush.js", "words.js",
 ].map((name) => (name.startsWith("/") ? name : `/phone/${name}`));
 
 addEventListener("install", (event) => {

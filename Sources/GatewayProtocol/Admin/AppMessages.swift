@@ -87,6 +87,8 @@ package struct AdReportRecord: Codable, Sendable {
   package var text: String?
   /// The detector's current verdict on the text: `pass`, `hold` or `refuse`.
   package var outcome: String?
+  /// The review by an administrator, only for administrators: `right` if the push was advertising, or `wrong`; nil for none.
+  package var review: String?
 
   package init(
     number: Int64? = nil, at: String, device: String? = nil, topic: String? = nil, id: String, text: String? = nil,
@@ -100,4 +102,12 @@ package struct AdReportRecord: Codable, Sendable {
     self.text = text
     self.outcome = outcome
   }
+}
+
+/// The review of a report of advertising.
+package struct AdReviewRequest: Codable, Sendable {
+  /// `right` if the push was advertising, or `wrong`; nil removes the review.
+  package var review: String?
+
+  package init(review: String?) { self.review = review }
 }

@@ -27,8 +27,10 @@ package struct ConsoleSession: Codable, Sendable {
   package var role: String
   /// The time at which the session ends, RFC 3339, UTC.
   package var expires: String
+  /// True at a test gateway; nil at any other.
+  package var test: Bool?
 
-  package init(who: String, role: String, expires: String) {
-    (self.who, self.role, self.expires) = (who, role, expires)
+  package init(who: String, role: String, expires: String, test: Bool? = nil) {
+    (self.who, self.role, self.expires, self.test) = (who, role, expires, test)
   }
 }

@@ -42,9 +42,33 @@ struct ListsAPI: Sendable {
           rows: try ListsAPI.page(request, invitations.map { InvitationRecord($0, channels, registrations) }, \.id))
       },
       .init("GET", .adReports, .operator) { request in
-        Response(try await pushes.adReports(request.query).map(AdReportRecord.init))
+        let reports = try await pushes.adReports(request.query)
+        return Response(
+          reports.map { found in
+            var record = AdReportRecord(found)
+            record.review = found.report.review?.rawValue
+            return record
+          })
       },
+      .init("POST", .adReport, .operator, review),
     ]
+  }
+
+  /// Stores the review of a report of advertising, or removes it.
+  private func review(_ request: ControlRequest) async throws -> Response {
+    guard let number = Int64(request.parameters[0]) else {
+      throw Problem.notFound("there is no report \(request.parameters[0].prefix(64)): expected a number of the list")
+    }
+    let body: AdReviewRequest = try request.decoded()
+    var review: AdReport.Review?
+    if let text = body.review {
+      review = AdReport.Review(rawValue: text)
+      guard review != nil else {
+        throw Problem.badRequest("unknown review \"\(text.prefix(64))\": expected right or wrong, or none")
+      }
+    }
+    try await registrations.review(adReport: number, as: review)
+    return .noContent
   }
 
   /// Returns the requested page of a list; nil for the whole list.

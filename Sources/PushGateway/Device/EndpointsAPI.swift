@@ -15,8 +15,10 @@ struct EndpointsAPI: Sendable {
       api.route("POST", "/v1/device/endpoints", addEndpoint),
       api.route("DELETE", "/v1/device/endpoints/{name}") { device, request in
         try api.countChange(of: device)
-        try await api.endpoints.remove(request.parameters[0], of: device.id, at: api.clock.milliseconds())
-        return .noContent
+        return try await audited(device, request, body: []) {
+          try await api.endpoints.remove(request.parameters[0], of: device.id, at: api.clock.milliseconds())
+          return .noContent
+        }
       },
     ]
   }
@@ -35,14 +37,35 @@ struct EndpointsAPI: Sendable {
       throw Problem.badRequest(
         "invalid origin \"\(body.origin.prefix(64))\": expected https://HOST:PORT, as senders reach the gateway")
     }
+    let vapid = try vapidKey(body.vapid)
     // 128 random bits, which a sender has to have.
     let id = Base64URL.encode(randomBytes(count: 16))
-    try await api.endpoints.add(
-      WebPushEndpoint(
-        name: body.name, device: device.id, app: app.id, origin: origin, vapid: try vapidKey(body.vapid),
-        created: api.clock.milliseconds()), id: id)
-    return Response(
-      CreatedEndpoint(name: body.name, id: id, url: "\(origin)\(Paths.webPush)\(id)"), status: 201)
+    return try await audited(device, request, body: controlJSON(body)) {
+      try await api.endpoints.add(
+        WebPushEndpoint(
+          name: body.name, device: device.id, app: app.id, origin: origin, vapid: vapid,
+          created: api.clock.milliseconds()), id: id)
+      return Response(
+        CreatedEndpoint(name: body.name, id: id, url: "\(origin)\(Paths.webPush)\(id)"), status: 201)
+    }
+  }
+
+  /// Records a change in the audit trail before it is carried out: an endpoint lets others send to the device.
+  private func audited(
+    _ device: Device, _ request: ControlRequest, body: [UInt8], _ change: () async throws -> Response
+  ) async throws -> Response {
+    let who = Administrator(role: device.role, credential: .device(device.name)).shown
+    let number = try await api.audit.record(
+      request.method, request.path, body: body, by: who, at: api.clock.milliseconds())
+    let response: Response
+    do {
+      response = try await change()
+    } catch {
+      try? await api.audit.note(status: (Problem(error) ?? .failure).status, of: number)
+      throw error
+    }
+    try? await api.audit.note(status: response.status, of: number)
+    return response
   }
 
   /// Reads the public key of a sender.

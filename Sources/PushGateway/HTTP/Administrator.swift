@@ -10,6 +10,8 @@ struct Administrator: Sendable, Equatable {
     case token(String)
     /// A device's secret, by the device's name.
     case device(String)
+    /// The page of a test gateway, which needs no credential on this machine.
+    case testPage
   }
 
   var role: Role
@@ -22,6 +24,7 @@ struct Administrator: Sendable, Equatable {
     case .socket(let user): user.map(ServiceUser.name) ?? "admin socket"
     case .token(let name): "\(name) (token, \(role.rawValue))"
     case .device(let name): "\(name) (device, \(role.rawValue))"
+    case .testPage: "test page"
     }
   }
 }

@@ -74,7 +74,8 @@ enum MessageDoor: Sendable, CaseIterable {
 
   /// Checks the method and the path.
   func check(_ request: ControlRequest) throws(MessageRefusal) {
-    guard methods.contains(request.method) else {
+    if isForAccount(request) { return }
+    guard methods.contains(request.method) || isForServer(request) else {
       throw MessageRefusal(
         405, "MethodNotAllowed",
         "send the \(self == .heartbeat ? "heartbeat" : "message") with the method \(methods.joined(separator: " or "))")
@@ -93,6 +94,16 @@ enum MessageDoor: Sendable, CaseIterable {
         : "/ntfy/TOPIC, /ntfy or /gotify/message"
       throw MessageRefusal(404, "NotFound", "unknown path \(request.path.prefix(64)): expected \(expected)")
     }
+  }
+
+  /// Returns true for a request of ntfy about the server or an account, which are unknown paths but one.
+  private func isForServer(_ request: ControlRequest) -> Bool {
+    self == .ntfy && request.path.hasPrefix("\(Paths.ntfy)/v1/")
+  }
+
+  /// Returns true for a request of ntfy for the account of a token, which Home Assistant sends before it is set up.
+  private func isForAccount(_ request: ControlRequest) -> Bool {
+    self == .ntfy && request.method == "GET" && request.path == "\(Paths.ntfy)/v1/account"
   }
 
   private func isForJSON(_ request: ControlRequest) -> Bool {
@@ -152,6 +163,7 @@ enum MessageDoor: Sendable, CaseIterable {
       return .message(
         .own(try SentMessage(request.body, contentType: request.fields["content-type"], parser: parser, now: now)))
     case .ntfy:
+      if isForAccount(request) { return .account }
       let message = try NtfyMessage(request, topic: topic(of: request), parser: parser, now: now)
       guard message.topic == sender.name else { throw .unauthorized }
       return .message(.ntfy(message))
@@ -196,6 +208,8 @@ enum MessageCredential: Sendable {
 enum MessageContent: Sendable {
   case message(ReceivedMessage)
   case heartbeat
+  /// A request of ntfy for the account of the sender.
+  case account
   /// An event of a service that makes no message, with its name.
   case ignored(String)
   /// The end of a subject of a webhook, with its identifier; nil if the service names none.

@@ -51,6 +51,7 @@ extension ProviderAPI {
       switch content {
       case .message(let message): try send(message, of: sender, exchange, now: now)
       case .heartbeat: recordHeartbeat(of: sender, exchange)
+      case .account: exchange.respond(Response(NtfyAccount(sender)))
       case .ignored(let event): ignore(event, exchange)
       case .ended(let subject): takeBack(subject, of: sender, exchange)
       case .withdrawn(let id): withdraw(id, of: sender, exchange)

@@ -82,15 +82,19 @@ struct ExpectationResult: Sendable {
     members["expected"] = .integer(expectation.count)
     members["matched"] = .integer(matched.count)
     members["recorded"] = .integer(view.pushes.count)
-    members["nearest"] = .array(
-      nearest.map { push, differences in
-        var members: [String: JSONValue] = [
-          "push": push.json, "differences": .array(differences.map(\.json)),
-        ]
-        members["cause"] = ExpectationResult.cause(of: push).map { .string($0) }
-        return .object(members)
-      })
+    members["nearest"] = .array(nearestJSON(\.json))
     return .object(members)
+  }
+
+  /// Returns the nearest pushes with their differences.
+  ///
+  /// - Parameter shown: returns a push as JSON.
+  func nearestJSON(_ shown: (RecordedPush) -> JSONValue) -> [JSONValue] {
+    nearest.map { push, differences in
+      var members: [String: JSONValue] = ["push": shown(push), "differences": .array(differences.map(\.json))]
+      members["cause"] = ExpectationResult.cause(of: push).map { .string($0) }
+      return .object(members)
+    }
   }
 }
 

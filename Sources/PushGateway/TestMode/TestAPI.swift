@@ -6,6 +6,7 @@ import PushStorage
 struct TestAPI: Sendable {
   let devices: TestDevicesAPI
   let pushes: TestPushesAPI
+  let tests: TestListAPI
   let control: TestControlAPI
   let options: TestOptions
 
@@ -39,7 +40,10 @@ struct TestAPI: Sendable {
   }
 
   /// The table of routes.
-  var table: [TestRoute] { [statusRoute] + devices.routes + pushes.routes + control.routes + [documentRoute] }
+  var table: [TestRoute] {
+    let parts = [[statusRoute], devices.routes, pushes.routes, tests.routes, control.routes, [documentRoute]]
+    return parts.flatMap(\.self)
+  }
 
   private var statusRoute: TestRoute {
     TestRoute(

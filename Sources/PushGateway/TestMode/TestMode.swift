@@ -12,6 +12,8 @@ final class TestMode: Sendable {
   let options: TestOptions
   let clock = AdvancingClock()
   let recorder: PushRecorder
+  /// The results of expectations.
+  let expectations = ExpectationLog()
   /// The maximum size of a request's body on HTTP/1.1 in bytes.
   let maximumBodySize = Limits.maximumTestBodySize
   private let devices: VirtualDevices
@@ -92,7 +94,9 @@ final class TestMode: Sendable {
     TestAPI(
       devices: TestDevicesAPI(
         parts: parts, recorder: recorder, firstUse: firstUse, devices: devices, faults: faults),
-      pushes: TestPushesAPI(recorder: recorder, registrations: parts.registrations),
+      pushes: TestPushesAPI(
+        recorder: recorder, expectations: expectations, registrations: parts.registrations, clock: parts.clock),
+      tests: TestListAPI(recorder: recorder, expectations: expectations, registrations: parts.registrations),
       control: TestControlAPI(parts: parts, recorder: recorder, clock: clock, tls: tls), options: options)
   }
 

@@ -6,7 +6,9 @@ import PushStorage
 /// The routes for recorded pushes and expectations.
 struct TestPushesAPI: Sendable {
   let recorder: PushRecorder
+  let expectations: ExpectationLog
   let registrations: any Registrations
+  let clock: WallClock
 
   var routes: [TestRoute] {
     let list = TestRoute.prefix + "/pushes"
@@ -23,6 +25,7 @@ struct TestPushesAPI: Sendable {
         ], isWaiting: true,
         serve: { request in
           let result = await recorder.result(of: try PushExpectation(request))
+          expectations.note(result, at: clock.milliseconds())
           return Response(result.json, status: result.isFulfilled ? 200 : 417)
         }),
       TestRoute(

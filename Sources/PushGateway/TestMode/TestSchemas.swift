@@ -36,6 +36,7 @@ enum TestSchemas {
       "Pushes": object(["pushes": list(of: "Push"), "last": integer, "dropped": integer]),
       "Failure": failure,
       "Report": report,
+      "Tests": tests,
     ]
   }
 
@@ -113,14 +114,27 @@ enum TestSchemas {
   }
 
   private static var failure: JSONValue {
-    let difference = list(of: ["field": text, "expected": [:], "found": [:]], required: ["field", "expected"])
-    let nearest = list(
-      of: ["push": OpenAPI.reference("Push"), "differences": difference, "cause": text],
-      required: ["push", "differences"])
     return object([
       "status": integer, "title": text, "detail": text, "expected": integer, "matched": integer, "recorded": integer,
-      "last": integer, "dropped": integer, "pushes": list(of: "Push"), "nearest": nearest,
+      "last": integer, "dropped": integer, "pushes": list(of: "Push"),
+      "nearest": nearest(OpenAPI.reference("Push")),
     ])
+  }
+
+  /// The nearest pushes of an expectation that failed, each in the form of a schema.
+  private static func nearest(_ push: JSONValue) -> JSONValue {
+    let difference = list(of: ["field": text, "expected": [:], "found": [:]], required: ["field", "expected"])
+    return list(of: ["push": push, "differences": difference, "cause": text], required: ["push", "differences"])
+  }
+
+  private static var tests: JSONValue {
+    let results = list(of: [
+      "number": integer, "at": time, "fulfilled": flag, "detail": text, "nearest": nearest(integer),
+    ])
+    let test: [String: JSONValue] = [
+      "token": text, "device": text, "pushes": integer, "last": time, "failed": integer, "expectations": results,
+    ]
+    return object(["tests": list(of: test, required: ["pushes", "last", "failed", "expectations"])])
   }
 
   private static var report: JSONValue {

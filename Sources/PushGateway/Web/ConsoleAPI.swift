@@ -7,6 +7,8 @@ struct ConsoleAPI: Sendable {
   let session: WebSession
   /// Checks the credential of the session.
   let gate: AdminAuthorizer
+  /// True for a test gateway, whose console needs no sign-in on this machine.
+  var isOpen = false
 
   private static let sessionPath = "/console/session"
 
@@ -31,8 +33,24 @@ struct ConsoleAPI: Sendable {
   ///
   /// - Throws: 403 if another page sent the request, 401 if the session has ended.
   func administrator(of request: ControlRequest) throws(Problem) -> Administrator? {
-    guard request.bearer == nil, session.secret(request.browser) != nil else { return nil }
+    guard request.bearer == nil else { return nil }
+    guard session.secret(request.browser) != nil else { return try guest(request) }
     return try current(request).administrator
+  }
+
+  /// Returns the administrator for a request of a test gateway's own page without a session; nil for any other request.
+  ///
+  /// A request of another site has another value of `sec-fetch-site`. A name that a name server maps to this machine's address
+  /// has another form than a loopback name.
+  ///
+  /// - Throws: 403 for a change with another origin.
+  private func guest(_ request: ControlRequest) throws(Problem) -> Administrator? {
+    let browser = request.browser
+    guard isOpen, request.peer == .loopback, browser.site == "same-origin",
+      let host = browser.host ?? browser.authority, BrowserFields.isLoopbackName(host)
+    else { return nil }
+    try session.check(request.method, browser)
+    return Administrator(role: .admin, credential: .testPage)
   }
 
   private func current(_ request: ControlRequest) throws(Problem) -> (administrator: Administrator, expires: Int64) {
@@ -57,14 +75,17 @@ struct ConsoleAPI: Sendable {
     guard let administrator = gate.administrator(begun.entry.grant, from: request.peer) else {
       throw AdminAuthorizer.closed
     }
-    var response = Response(ConsoleAPI.record(administrator, begun.entry.expires), status: 201)
+    var response = Response(record(administrator, begun.entry.expires), status: 201)
     response.fields = session.fields(begun.secret, request.browser)
     return response
   }
 
   private func show(_ request: ControlRequest) throws(Problem) -> Response {
+    if session.secret(request.browser) == nil, let visitor = try guest(request) {
+      return Response(record(visitor, gate.clock.seconds + Limits.consoleSessionTime))
+    }
     let (administrator, expires) = try current(request)
-    return Response(ConsoleAPI.record(administrator, expires))
+    return Response(record(administrator, expires))
   }
 
   /// Ends the session of this browser and each copy of it.
@@ -74,9 +95,10 @@ struct ConsoleAPI: Sendable {
     return Response(status: 204, fields: session.fields(nil, request.browser))
   }
 
-  private static func record(_ administrator: Administrator, _ expires: Int64) -> ConsoleSession {
+  private func record(_ administrator: Administrator, _ expires: Int64) -> ConsoleSession {
     ConsoleSession(
-      who: administrator.shown, role: administrator.role.rawValue, expires: Timestamp.text(seconds: expires))
+      who: administrator.shown, role: administrator.role.rawValue, expires: Timestamp.text(seconds: expires),
+      test: isOpen ? true : nil)
   }
 
   private static let used = Problem(

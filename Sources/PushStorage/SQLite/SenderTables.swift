@@ -117,5 +117,12 @@ enum SenderTables {
           CREATE TABLE push_service_key (number INTEGER PRIMARY KEY, key TEXT NOT NULL);
           """)
     }
+    migrator.registerMigration("reviews of reports") { db in
+      try db.execute(
+        sql: """
+          -- right: the push was advertising; wrong: it was not; NULL: no administrator has reviewed the report.
+          ALTER TABLE ad_report ADD COLUMN review TEXT;
+          """)
+    }
   }
 }

@@ -85,6 +85,7 @@ import Testing
       Route(method: "POST", pattern: "/ntfy/{topic}", path: "/ntfy/none", role: .sender),
       Route(method: "PUT", pattern: "/ntfy/{topic}", path: "/ntfy/none", role: .sender),
       Route(method: "POST", pattern: "/ntfy", path: "/ntfy", role: .sender),
+      Route(method: "GET", pattern: "/ntfy/v1/account", path: "/ntfy/v1/account", role: .sender),
       Route(method: "POST", pattern: "/gotify/message", path: "/gotify/message", role: .sender),
       Route(method: "POST", pattern: "/hooks/{name}", path: "/hooks/none", role: .sender),
       Route(method: "POST", pattern: "/webpush/{id}", path: "/webpush/none", role: .sender),

@@ -48,6 +48,27 @@ import Testing
     try #require(try JSONSerialization.jsonObject(with: Data(answer.body)) as? [String: Any])
   }
 
+  @Test func `the account of a token is that of its sender, for programs that ask ntfy for it`() async throws {
+    try await run { _, client, _, _ in
+      let own: [(HeaderName, String)] = [(.authorization, "bearer " + MessageTests.token)]
+      let answer = try await client.request("GET", "/ntfy/v1/account", own)
+      #expect(answer.status == 200)
+      let account = try json(answer)
+      #expect(account["username"] as? String == "backup")
+      let stats = try #require(account["stats"] as? [String: Int])
+      #expect(stats.count == 10)
+      #expect(stats["messages_remaining"] == 60)
+      let anonymous = try await client.request("GET", "/ntfy/v1/account")
+      #expect(anonymous.status == 401)
+      for (method, path) in [("GET", "/ntfy/v1/version"), ("POST", "/ntfy/v1/account"), ("GET", "/ntfy/v1/stats")] {
+        let unknown = try await client.request(method, path, own)
+        #expect(unknown.status == 404)
+      }
+      let read = try await client.request("GET", "/ntfy/backup", own)
+      #expect(read.status == 405)
+    }
+  }
+
   @Test func `a message goes to all recipients, and the answer has each device`() async throws {
     try await run { gateway, client, device, members in
       _ = try await gateway.parts.devices.changePreferences(

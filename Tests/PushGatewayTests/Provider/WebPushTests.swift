@@ -236,6 +236,23 @@ import Testing
     }
   }
 
+  @Test func `the audit trail has the endpoints that a device makes and removes`() async throws {
+    try await run { setup in
+      for status in [204, 404] {
+        let removed = try await setup.client.request(
+          "DELETE", "/v1/device/endpoints/blog", [setup.device.authorization])
+        #expect(removed.status == status)
+      }
+      let rows = try await setup.gateway.parts.audit.records(before: nil, limit: 10)
+      #expect(rows.map(\.method) == ["POST", "DELETE", "DELETE"])
+      #expect(
+        rows.map(\.path) == ["/v1/device/endpoints", "/v1/device/endpoints/blog", "/v1/device/endpoints/blog"])
+      #expect(rows.map(\.status) == [201, 204, 404])
+      #expect(rows.allSatisfy { $0.who == "phone (device, device)" })
+      #expect(rows.first?.body.contains(#""name":"blog""#) == true)
+    }
+  }
+
   @Test func `an endpoint ends with the registration, and with its device`() async throws {
     try await run { setup in
       try await setup.gateway.parts.devices.unregister(setup.device.id, topic: SampleRequest.topic)

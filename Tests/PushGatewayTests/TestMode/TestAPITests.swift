@@ -30,6 +30,39 @@ import Testing
     }
   }
 
+  @Test func `the list of tests has the results of expectations, with the nearest pushes`() async throws {
+    try await RecordingGateway.run { gateway in
+      let client = try await gateway.client()
+      _ = try await gateway.push(client)
+      _ = try await gateway.expect(#"{"token":"\#(token)"}"#)
+      _ = try await gateway.expect(#"{"token":"\#(token)","match":{"badge":9},"within":"1ms"}"#)
+      _ = try await gateway.expect(#"{"count":0,"match":{"badge":9},"within":"1ms"}"#)
+      let list = try await gateway.call("GET", "/tests").body
+      guard case .array(let tests)? = list["tests"] else { throw Problem.notFound("no tests") }
+      let own = try #require(tests.first { $0["token"]?.text == token })
+      #expect(own["pushes"] == 1)
+      #expect(own["failed"] == 1)
+      #expect(own["device"] != nil)
+      #expect(own.value(at: "/expectations/0/fulfilled") == true)
+      #expect(own.value(at: "/expectations/0/nearest") == [])
+      #expect(own.value(at: "/expectations/1/nearest/0/push") == 1)
+      #expect(own.value(at: "/expectations/1/nearest/0/differences/0/field") == "badge")
+      let others = try #require(tests.first { $0["token"] == nil })
+      #expect(others["pushes"] == 0)
+      #expect(others["failed"] == 0)
+    }
+  }
+
+  @Test func `the results of expectations are limited in number`() async throws {
+    let log = ExpectationLog()
+    let view = PushRecorder(keep: 1).view(of: nil)
+    for number in 0...ExpectationLog.maximumCount {
+      log.note(ExpectationResult(PushExpectation(), isFulfilled: true, view), at: Int64(number))
+    }
+    #expect(log.entries.count == ExpectationLog.maximumCount)
+    #expect(log.entries.first?.number == 2)
+  }
+
   @Test func `an expectation awaits a push that comes later`() async throws {
     try await RecordingGateway.run { gateway in
       let client = try await gateway.client()

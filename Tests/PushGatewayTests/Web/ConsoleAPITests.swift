@@ -97,6 +97,44 @@ import Testing
     }
   }
 
+  @Test func `the console of a test gateway needs no sign-in, for its own page on this machine alone`() async throws {
+    try await TestGateway.run { gateway in
+      let console = ConsoleAPI(
+        session: .console(authority: TestGateway.authority), gate: gateway.admin.gate, isOpen: true)
+      let web = WebAPI(
+        setting: .loopback, session: WebSession(authority: TestGateway.authority), devices: DeviceAPI(gateway.parts),
+        console: console)
+      let routes = HTTP1Routes(
+        health: HealthAPI(check: gateway.parts.healthCheck), meters: gateway.meters, token: nil, logger: .silent,
+        page: HTTP1Page(
+          web: web, environment: .development, socket: gateway.folder.file("socket"),
+          admin: gateway.admin.router.routes))
+      func status(_ request: ControlRequest) async -> Int { await routes.answer(request).response.status }
+      let own = ConsoleAPITests.request("GET", "/admin/v1/status")
+      #expect(await status(own) == 200)
+      var foreign = own
+      foreign.browser.site = "same-site"
+      #expect(await status(foreign) == 401)
+      foreign.browser.site = nil
+      #expect(await status(foreign) == 401)
+      var rebound = own
+      rebound.browser.host = "evil.example:2198"
+      #expect(await status(rebound) == 401)
+      var remote = own
+      remote.peer = .remote
+      #expect(await status(remote) == 403)
+      var change = ConsoleAPITests.request("POST", "/admin/v1/groups", body: #"{"name":"oncall","members":[]}"#)
+      change.browser.origin = "http://localhost:1"
+      #expect(await status(change) == 403)
+      change.browser.origin = "http://localhost:2198"
+      #expect(await status(change) == 201)
+      let who = await routes.answer(ConsoleAPITests.request("GET", "/console/session")).response
+      let session = try decodeJSON(ConsoleSession.self, from: who.body)
+      #expect(session.test == true)
+      #expect(session.role == "admin")
+    }
+  }
+
   @Test func `HTTP without TLS takes no token`() async throws {
     try await TestGateway.run { gateway in
       let routes = HTTP1PageTests.routes(gateway)

@@ -114,7 +114,7 @@ import Testing
     },
     Table(name: "retraction", first: "number = 1") { "(\($0), \($0), 1, \(blob($0, size: 20)), 1700000000000)" },
     Table(name: "ad_report", first: "id = 1") {
-      "(\($0), 1700000000000, \($0), 1, \(blob($0, size: 20)), 'Buy now')"
+      "(\($0), 1700000000000, \($0), 1, \(blob($0, size: 20)), 'Buy now', 'right')"
     },
   ]
 

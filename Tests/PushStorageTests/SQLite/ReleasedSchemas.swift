@@ -324,6 +324,12 @@ enum ReleasedSchemas {
           (1, 'https://push.example/1', zeroblob(65), zeroblob(16), 'https://a.example', 0, 0, NULL, 1700000000000, NULL);
         INSERT INTO push_service_key VALUES (1, 'PEM');
         """),
+    Step(
+      migration: "reviews of reports",
+      dump: """
+        ALTER TABLE ad_report ADD COLUMN review TEXT;
+        UPDATE ad_report SET review = 'right';
+        """),
   ]
 
   /// Version 0.1.0, with a row in every table.

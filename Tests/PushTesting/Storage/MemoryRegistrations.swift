@@ -595,6 +595,13 @@ package final class MemoryRegistrations: Registrations {
     }
   }
 
+  package func review(adReport number: Int64, as review: AdReport.Review?) async throws {
+    try state.withLock { state in
+      try Self.require(number >= 1 && number <= state.reports.count, .unknown)
+      state.reports[Int(number) - 1].review = review
+    }
+  }
+
   package func invite(_ terms: InvitationTerms) async throws -> (secret: String, invitation: Invitation) {
     try Self.require(Role.invitable.contains(terms.role) || fault == .acceptsAnything, .invalid)
     let isPlain = terms.person == nil && terms.role == .device

@@ -151,6 +151,9 @@ package final class TwoReplicas: Registrations {
     try await change { try await $0.putCertificate(certificate) }
   }
   package func add(_ report: AdReport) async throws { try await change { try await $0.add(report) } }
+  package func review(adReport number: Int64, as review: AdReport.Review?) async throws {
+    try await change { try await $0.review(adReport: number, as: review) }
+  }
   package func invite(_ terms: InvitationTerms) async throws -> (secret: String, invitation: Invitation) {
     try await change { try await $0.invite(terms) }
   }

@@ -26,6 +26,7 @@ ROUTES = {
     "push": ("GET", "/test/v1/pushes/{number}"),
     "picture": ("GET", "/test/v1/pushes/{number}.svg"),
     "report": ("GET", "/test/v1/report"),
+    "tests": ("GET", "/test/v1/tests"),
     "clock": ("GET", "/test/v1/clock"),
     "set_clock": ("POST", "/test/v1/clock"),
     "set_certificate": ("PUT", "/test/v1/tls"),
@@ -164,6 +165,10 @@ class GatewayAPI:
     def report(self) -> dict[str, Any]:
         """The reaction of the sender to each refusal, and its mistakes in accepted pushes."""
         return self._call("report")
+
+    def tests(self) -> dict[str, Any]:
+        """The tests by their tokens, the last one first, with the results of their expectations."""
+        return self._call("tests")
 
     def clock(self) -> dict[str, Any]:
         """The time `now` of the gateway, and the milliseconds `offset` by which it is ahead."""
