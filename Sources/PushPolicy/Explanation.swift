@@ -56,7 +56,9 @@ package struct Explanation: Sendable, Equatable {
     let set = "\(set) --app \(shellWord(topic))"
     let place = "for \(topic)"
     let choices = preferences.apps[topic] ?? AppPreferences()
-    if path[2] == "categories", path.count >= 5 {
+    if path[2] == "standing" {
+      self.init("recipients reported the app's alerts as advertising", place, "\(set) advertising=allow")
+    } else if path[2] == "categories", path.count >= 5 {
       // The name of a category may contain slashes.
       let (category, key) = (path[3..<path.count - 1].joined(separator: "/"), path[path.count - 1])
       self =
