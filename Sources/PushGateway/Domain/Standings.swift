@@ -29,8 +29,14 @@ final class Standings: Sendable {
     (self.registrations, self.days, self.clock, self.logger) = (registrations, days, clock, logger)
   }
 
-  /// Returns the standing of an app as of the last evaluation; nil without any fact.
-  func known(_ app: AppID) -> Standing? { state.withLock { $0.known[app] } }
+  /// Returns the standing of an app for its recipients, as of the last evaluation; nil without any fact.
+  func shown(of app: App) -> DeviceStanding? {
+    let now = clock.seconds
+    let isActive = app.measure?.isActive(at: now) == true
+    guard let standing = state.withLock({ $0.known[app.id] }) ?? (isActive ? Standing() : nil) else { return nil }
+    return DeviceStanding(
+      standing, summaryUntil: isActive ? app.measure.map { Timestamp.text(seconds: $0.countedFrom) } : nil)
+  }
 
   /// Stores the counts of this gateway and evaluates all apps, once in ``Limits/standingInterval``.
   func tend() async throws {
