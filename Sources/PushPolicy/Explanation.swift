@@ -87,7 +87,7 @@ extension Explanation {
 }
 
 /// Returns a word for a shell, quoted if necessary.
-private func shellWord(_ word: String) -> String {
+func shellWord(_ word: String) -> String {
   let isPlain = word.utf8.allSatisfy { byte in
     (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte | 0x20)
       || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) || "._-=:,/+".utf8.contains(byte)

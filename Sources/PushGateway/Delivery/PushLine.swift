@@ -57,7 +57,8 @@ package enum PushLine {
     appendGateways(gateways, to: &line)
     line += #","apps":"#.utf8
     let listed = apps.map {
-      DeviceApp(topic: $0.topic, name: $0.name, icon: $0.icon, sendsMarketing: $0.sendsMarketing, standing: standing($0))
+      DeviceApp(
+        topic: $0.topic, name: $0.name, icon: $0.icon, sendsMarketing: $0.sendsMarketing, standing: standing($0))
     }
     DeviceApp.appendJSON(listed, to: &line)
     line += #","preferences":"#.utf8

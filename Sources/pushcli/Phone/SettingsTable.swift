@@ -107,7 +107,8 @@ extension SettingsGroup {
   /// Returns the row with the standing of an app.
   private static func row(_ standing: DeviceStanding, of topic: String) -> SettingsRow {
     let facts = standing.facts
-    let value = standing.summaryUntil.map { "in the summary until \($0.prefix(10))" }
+    let value =
+      standing.summaryUntil.map { "in the summary until \($0.prefix(10))" }
       ?? "\(facts.presented) alerts, \(facts.reported) reported"
     let use = "\(facts.presented) alerts in \(Standing.Bound.days) days: \(facts.viewed) viewed, \(facts.closed) closed"
     return SettingsRow(
