@@ -88,7 +88,7 @@ extension DeviceApp {
     name = element["name"]?.string ?? topic
     icon = element["icon"]?.string ?? ""
     sendsMarketing = element["marketing"]?.boolean == true
-    standing = element["standing"].map { DeviceStanding($0) }
+    if let given = element["standing"] { standing = DeviceStanding(given) }
   }
 
   /// Appends apps as a JSON list, whose elements ``init(_:)`` reads.

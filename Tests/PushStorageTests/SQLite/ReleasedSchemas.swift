@@ -324,6 +324,19 @@ enum ReleasedSchemas {
           (1, 'https://push.example/1', zeroblob(65), zeroblob(16), 'https://a.example', 0, 0, NULL, 1700000000000, NULL);
         INSERT INTO push_service_key VALUES (1, 'PEM');
         """),
+    Step(
+      migration: "standing",
+      dump: """
+        ALTER TABLE app ADD COLUMN summary_from INTEGER;
+        ALTER TABLE app ADD COLUMN counted_from INTEGER NOT NULL DEFAULT 0;
+        UPDATE app SET summary_from = 1700000000, counted_from = 1702419200 WHERE topic = 'c.d';
+        CREATE TABLE app_day (
+          app INTEGER NOT NULL, day INTEGER NOT NULL, presented INTEGER NOT NULL, viewed INTEGER NOT NULL,
+          closed INTEGER NOT NULL, unsubscribed INTEGER NOT NULL, PRIMARY KEY (app, day)
+        );
+        INSERT INTO app_day VALUES (1, 19675, 100, 20, 70, 1);
+        CREATE INDEX ad_report_app ON ad_report (app, at);
+        """),
   ]
 
   /// Version 0.1.0, with a row in every table.
