@@ -12,19 +12,20 @@ struct StandingTests {
     return standing
   }
 
-  @Test(arguments: [
-    (1_000, 3, 3, true),
-    (1_001, 3, 3, false),
-    (100, 3, 3, true),
-    (99, 3, 3, false),
-    (1_000, 500, 2, false),
-    (10, 10, 1, false),
-    (0, 0, 0, false),
-    (1_000_000, 2_999, 900, false),
-    (1_000_000, 3_000, 900, true),
-    (100, .max, .max, true),
-    (.max, .max, .max, false),
-  ] as [(Int, Int, Int, Bool)])
+  @Test(
+    arguments: [
+      (1_000, 3, 3, true),
+      (1_001, 3, 3, false),
+      (100, 3, 3, true),
+      (99, 3, 3, false),
+      (1_000, 500, 2, false),
+      (10, 10, 1, false),
+      (0, 0, 0, false),
+      (1_000_000, 2_999, 900, false),
+      (1_000_000, 3_000, 900, true),
+      (100, .max, .max, true),
+      (.max, .max, .max, false),
+    ] as [(Int, Int, Int, Bool)])
   func `N11: the rule applies from so many alerts, reports and users on`(
     _ alerts: Int, _ reports: Int, _ reporters: Int, _ begins: Bool
   ) {

@@ -58,7 +58,8 @@ import Testing
       let until = Timestamp.text(seconds: end)
       #expect(
         welcome.text.contains(
-          #""standing":{"presented":100,"viewed":0,"closed":0,"reported":5,"unsubscribed":0,"summary_until":"\#(until)"}"#))
+          #""standing":{"presented":100,"viewed":0,"closed":0,"reported":5,"unsubscribed":0,"summary_until":"\#(until)"}"#
+        ))
       stream.finish()
     }
   }
