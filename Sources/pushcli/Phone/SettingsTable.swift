@@ -28,7 +28,7 @@ struct SettingsRow: Sendable, Equatable {
   var isText = false
   /// The indentation level below another row.
   var level = 0
-  /// The explanation of a row that is no setting.
+  /// The explanation of a row with a fact instead of a setting.
   var note = ""
 
   var isSwitch: Bool { Set(values) == ["on", "off"] }

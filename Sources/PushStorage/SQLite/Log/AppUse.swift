@@ -36,7 +36,7 @@ final class AppUse: Sendable {
       if let event = AppUse.events.first(where: { $0.code == code })?.event {
         let (at, app) = (AppUse.number(bytes, at: start), AppUse.number(bytes, at: start + 37))
         let isAlert = event != .presented || bytes[detail..<end].firstRange(of: AppUse.alertPart) != nil
-        // Summaries are no pushes of a sender.
+        // A summary comes from the gateway.
         if isAlert, app != App.summary.id.row, ColumnBounds.app.contains(app), at >= 0 {
           let key = Key(app: AppID(row: app), day: at / AppUse.millisecondsInDay)
           AppUse.count(event, in: &found[key, default: Standing()])
@@ -55,7 +55,7 @@ final class AppUse: Sendable {
     }
   }
 
-  /// Adds counts, also those that could not be stored.
+  /// Adds counts, for example after a failure to store them.
   func add(_ more: [Key: Standing]) {
     counts.withLock { counts in
       for (key, use) in more { counts[key, default: Standing()].addUse(use) }
