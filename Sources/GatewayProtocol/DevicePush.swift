@@ -9,9 +9,14 @@ package struct DeviceApp: Sendable, Equatable {
   package var icon: String
   /// True if the app sends marketing: its alerts offer to unsubscribe.
   package var sendsMarketing: Bool
+  /// The use of the app's alerts by its recipients; nil without any, and in pushes.
+  package var standing: DeviceStanding?
 
-  package init(topic: String, name: String, icon: String, sendsMarketing: Bool = false) {
-    (self.topic, self.name, self.icon, self.sendsMarketing) = (topic, name, icon, sendsMarketing)
+  package init(
+    topic: String, name: String, icon: String, sendsMarketing: Bool = false, standing: DeviceStanding? = nil
+  ) {
+    (self.topic, self.name, self.icon) = (topic, name, icon)
+    (self.sendsMarketing, self.standing) = (sendsMarketing, standing)
   }
 }
 
@@ -83,6 +88,7 @@ extension DeviceApp {
     name = element["name"]?.string ?? topic
     icon = element["icon"]?.string ?? ""
     sendsMarketing = element["marketing"]?.boolean == true
+    if let given = element["standing"] { standing = DeviceStanding(given) }
   }
 
   /// Appends apps as a JSON list, whose elements ``init(_:)`` reads.
@@ -95,7 +101,12 @@ extension DeviceApp {
       appendJSONString(app.name, to: &bytes)
       append(#","icon":"#, to: &bytes)
       appendJSONString(app.icon, to: &bytes)
-      append(app.sendsMarketing ? #","marketing":true}"# : "}", to: &bytes)
+      if app.sendsMarketing { append(#","marketing":true"#, to: &bytes) }
+      if let standing = app.standing {
+        append(#","standing":"#, to: &bytes)
+        standing.appendJSON(to: &bytes)
+      }
+      append("}", to: &bytes)
     }
     append("]", to: &bytes)
   }

@@ -367,6 +367,11 @@ package enum Limits {
   /// terminals of a user.
   package static let maximumDeviceStreams = 16
 
+  /// The interval in milliseconds at which a gateway stores the use of alerts and evaluates the standing of apps (N11).
+  package static let standingInterval: Int64 = 60_000
+  /// The longest exemption in seconds of an app from rule N11: a year.
+  package static let maximumExemption: Int64 = 366 * 86_400
+
   // MARK: Limits of stored data
 
   /// The highest number in a row of the databases (``ColumnBounds``). Numbers increase one by one, at most from

@@ -35,6 +35,7 @@ extension AdminAPI {
     var others = schedule.routes + groups.routes + (certificates?.routes ?? []) + tokens.routes
     others += ConsoleLinksAPI(remote: parts.remote, clock: clock).routes
     others += senders.routes + ExpectationsAPI(schedule: parts.schedule, clock: clock).routes
+    others += StandingsAPI(registrations: registrations, standings: parts.standings, clock: clock).routes
     others += EventTargetsAPI(registrations: registrations, senders: parts.events, clock: clock).routes
     others += (faults?.routes ?? []) + channels.routes + shares.routes
     others += (service?.routes ?? []) + (logLevel?.routes ?? []) + (send?.routes ?? [])
@@ -83,7 +84,8 @@ extension DeviceAPI {
       registrations: parts.registrations, mailbox: parts.mailbox, streams: parts.router, epoch: parts.backend.epoch,
       channels: parts.channels, groups: parts.groups, audit: parts.audit, budgets: parts.budgets,
       devices: parts.devices, pushes: parts.pushes, broadcasts: parts.broadcasts, endpoints: parts.endpoints,
-      pages: parts.pages, logQueries: parts.logQueries, lists: ListsAPI(parts), clock: parts.clock)
+      pages: parts.pages, logQueries: parts.logQueries, lists: ListsAPI(parts), standings: parts.standings,
+      clock: parts.clock)
   }
 }
 

@@ -56,7 +56,9 @@ package struct Explanation: Sendable, Equatable {
     let set = "\(set) --app \(shellWord(topic))"
     let place = "for \(topic)"
     let choices = preferences.apps[topic] ?? AppPreferences()
-    if path[2] == "categories", path.count >= 5 {
+    if path[2] == "standing" {
+      self.init("recipients reported the app's alerts as advertising", place, "\(set) advertising=allow")
+    } else if path[2] == "categories", path.count >= 5 {
       // The name of a category may contain slashes.
       let (category, key) = (path[3..<path.count - 1].joined(separator: "/"), path[path.count - 1])
       self =
@@ -85,7 +87,7 @@ extension Explanation {
 }
 
 /// Returns a word for a shell, quoted if necessary.
-private func shellWord(_ word: String) -> String {
+func shellWord(_ word: String) -> String {
   let isPlain = word.utf8.allSatisfy { byte in
     (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte | 0x20)
       || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) || "._-=:,/+".utf8.contains(byte)

@@ -24,7 +24,7 @@ package enum SuppressionCondition: String, Sendable, CaseIterable {
   case provisional
   /// The category is new and starts quiet, or the user keeps it quiet.
   case category
-  /// The app's pushes are deferred to the summary.
+  /// The app's pushes are deferred to the summary, by the user or because recipients reported them (N11).
   case summary
   case quietHours = "quiet hours"
   /// A Focus is active that does not let the app through.

@@ -26,6 +26,7 @@ package enum Policy {
   ///   - isCatchingUp: true if the device was away and receives pending pushes.
   ///   - isAdvertisement: true if the texts are advertising (``AdDetector``).
   ///   - isNewCategory: true if new categories of the app start quiet, and this one is new.
+  ///   - isReported: true if recipients reported the app's alerts as advertising (N11).
   ///   - isMarketing: true if the sender declares the push as marketing.
   ///   - isQuestion: true for a question whose sender waits for the answer (`pushcli ask`).
   package static func decide(
@@ -40,6 +41,7 @@ package enum Policy {
     isAdvertisement: Bool = false,
     isMarketing: Bool = false,
     isNewCategory: Bool = false,
+    isReported: Bool = false,
     isQuestion: Bool = false
   ) -> Decision {
     let app = preferences.apps[topic]
@@ -55,15 +57,17 @@ package enum Policy {
     }
     let isUndecided = isNewCategory && !isQuestion && category?.isNew != false
     let isQuietCategory = isUndecided || category?.permission == .quiet
+    let isReported = isReported && app?.advertising != true
     let isOverBudget = quota.map { recentAlerts() >= $0.count } ?? false
     // Usually no condition can apply, and none has to be checked.
     let mayHoldBack =
-      isOverBudget || isQuietCategory || level == .passive || device.isSilent || device.focus != nil
+      isOverBudget || isQuietCategory || isReported || level == .passive || device.isSilent || device.focus != nil
       || !preferences.quietHours.isEmpty || app?.delivery == .summary || app?.provisional == true
     let suppression =
       mayHoldBack
       ? Suppression(
-        level: level, topic: topic, app: app, quietCategory: isQuietCategory ? notification.category : nil,
+        level: level, topic: topic, app: app, isReported: isReported,
+        quietCategory: isQuietCategory ? notification.category : nil,
         preferences: preferences, device: device, moment: moment,
         exhausted: isOverBudget ? quota : nil, isCatchingUp: isCatchingUp) : nil
     /// Returns the removal of this part by a preference, as advertising or as marketing, independent of the conditions.
@@ -152,6 +156,8 @@ package enum Policy {
     let level: InterruptionLevel
     let topic: String
     let app: AppPreferences?
+    /// True if the app's alerts go to the summary because recipients reported them (N11).
+    let isReported: Bool
     /// The category of the push if it is quiet; else nil.
     let quietCategory: String?
     let preferences: Preferences
@@ -176,7 +182,9 @@ package enum Policy {
       case .always: return (.a8, "interruption-level")
       case .provisional: return app?.provisional == true ? (.n7, "apps/\(topic)/provisional") : nil
       case .category: return quietCategory.map { (.n10, "apps/\(topic)/categories/\($0)/permission") }
-      case .summary: return isSummarized ? (.n7, "apps/\(topic)/delivery") : nil
+      case .summary:
+        if app?.delivery == .summary { return (.n7, "apps/\(topic)/delivery") }
+        return isReported ? (.n11, "apps/\(topic)/standing") : nil
       case .quietHours:
         guard let index = preferences.quietHours.firstIndex(where: { $0.contains(moment) }) else { return nil }
         return (.n7, "quiet/\(index)")
@@ -189,7 +197,7 @@ package enum Policy {
       }
     }
 
-    private var isSummarized: Bool { app?.delivery == .summary }
+    private var isSummarized: Bool { isReported || app?.delivery == .summary }
 
     private func setting(of quota: AlertQuota) -> String {
       switch quota {

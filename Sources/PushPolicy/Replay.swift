@@ -32,6 +32,9 @@ package struct Replay {
     /// True if the push was treated as one of a new category.
     var isNewCategory: Bool { removed.contains { $0.rule == .n10 } }
 
+    /// True if the push was deferred because recipients reported the app's alerts.
+    var isReported: Bool { removed.contains { $0.rule == .n11 } }
+
     /// True if the sender declared the push as marketing.
     var isMarketing: Bool { asked.isMarketing || removed.contains { $0.rule == .n9 } }
   }
@@ -74,7 +77,7 @@ package struct Replay {
       push, topic: delivery.topic, preferences: preferences, device: delivery.asked.device,
       at: ZonedTime(seconds: delivery.at, offset: offset), received: delivery.received, recentAlerts: recent,
       isCatchingUp: isCatchingUp, isAdvertisement: delivery.isAdvertisement, isMarketing: delivery.isMarketing,
-      isNewCategory: delivery.isNewCategory, isQuestion: isQuestion)
+      isNewCategory: delivery.isNewCategory, isReported: delivery.isReported, isQuestion: isQuestion)
     let presented = delivery.asked.parts.filter { part in !decision.removed.contains { $0.part == part } }
     if decision.isAlertCounted {
       histories[delivery.topic, default: AlertHistory()].note(delivery.id, at: delivery.at)

@@ -26,6 +26,8 @@ package enum Rule: String, Sendable, Codable, CaseIterable {
   case n9 = "N9"
   /// A new category of an app starts quiet until the user has chosen; a category that the user keeps quiet stays so.
   case n10 = "N10"
+  /// Alerts of an app that recipients reported as advertising go to the summary for a time.
+  case n11 = "N11"
 }
 
 /// A sender's violation of a rule that the gateway enforces: the push is refused, and the sender gets the reason.

@@ -21,6 +21,8 @@ package final class App: Sendable, Codable {
   /// The categories that do not start quiet, sorted; nil: no category does (N10).
   package let knownCategories: [String]?
   private let known: Set<String>
+  /// The last period in which the app's alerts go to the summary, or its exemption from that (N11); nil: there was none.
+  package let measure: SummaryMeasure?
   /// The team whose keys may push to the app; nil: the keys of every team.
   package let team: String?
   /// The JSON members that name the app in lines to devices, `"topic":…,"app":{…}`: made once, and written
@@ -28,7 +30,7 @@ package final class App: Sendable, Codable {
   package let lineMembers: [UInt8]
 
   package enum CodingKeys: String, CodingKey {
-    case topic, name, icon, ads
+    case topic, name, icon, ads, measure
     case sendsMarketing = "marketing"
     case knownCategories = "known_categories"
     case policyMode = "policy_mode"
@@ -39,11 +41,12 @@ package final class App: Sendable, Codable {
   package init(
     id: AppID, topic: String, name: String, icon: String, policyMode: PolicyMode, isStrict: Bool = false,
     ads: AdMode = .standard, team: String? = nil, sendsMarketing: Bool = false,
-    knownCategories: Set<String>? = nil
+    knownCategories: Set<String>? = nil, measure: SummaryMeasure? = nil
   ) {
     (self.id, self.topic, self.name, self.icon) = (id, topic, name, icon)
     (self.policyMode, self.isStrict, self.ads, self.team) = (policyMode, isStrict, ads, team)
     self.sendsMarketing = sendsMarketing
+    self.measure = measure == SummaryMeasure.never ? nil : measure
     self.knownCategories = knownCategories?.sorted()
     known = knownCategories ?? []
     var members = Array(#""topic":"#.utf8)
@@ -67,7 +70,8 @@ package final class App: Sendable, Codable {
       ads: try values.decodeIfPresent(AdMode.self, forKey: .ads) ?? .standard,
       team: try values.decodeIfPresent(String.self, forKey: .team),
       sendsMarketing: try values.decodeIfPresent(Bool.self, forKey: .sendsMarketing) ?? false,
-      knownCategories: try values.decodeIfPresent(Set<String>.self, forKey: .knownCategories))
+      knownCategories: try values.decodeIfPresent(Set<String>.self, forKey: .knownCategories),
+      measure: try values.decodeIfPresent(SummaryMeasure.self, forKey: .measure))
   }
 
   /// Returns true if new categories of the app start quiet, and this one is new.
@@ -77,14 +81,21 @@ package final class App: Sendable, Codable {
   package var withMarketing: App {
     App(
       id: id, topic: topic, name: name, icon: icon, policyMode: policyMode, isStrict: isStrict, ads: ads, team: team,
-      sendsMarketing: true, knownCategories: knownCategories.map { Set($0) })
+      sendsMarketing: true, knownCategories: knownCategories.map { Set($0) }, measure: measure)
   }
 
   /// Returns the same app with other categories that do not start quiet; nil: no category does.
   package func with(knownCategories: Set<String>?) -> App {
     App(
       id: id, topic: topic, name: name, icon: icon, policyMode: policyMode, isStrict: isStrict, ads: ads, team: team,
-      sendsMarketing: sendsMarketing, knownCategories: knownCategories)
+      sendsMarketing: sendsMarketing, knownCategories: knownCategories, measure: measure)
+  }
+
+  /// Returns the same app with another measure or exemption.
+  package func with(measure: SummaryMeasure) -> App {
+    App(
+      id: id, topic: topic, name: name, icon: icon, policyMode: policyMode, isStrict: isStrict, ads: ads, team: team,
+      sendsMarketing: sendsMarketing, knownCategories: knownCategories.map { Set($0) }, measure: measure)
   }
 }
 

@@ -87,6 +87,11 @@ package protocol Registrations: AnyObject, Sendable {
   ///
   /// - Parameter known: the categories that do not start quiet; nil: no category does.
   func setKnownCategories(_ known: Set<String>?, of app: AppID) async throws
+  /// Stores the period in which an app's alerts go to the summary, or an exemption; an unknown app is ignored.
+  ///
+  /// - Parameter former: the present value. If another gateway has stored a different one, nothing changes.
+  /// - Returns: true if the value was stored.
+  func setMeasure(_ measure: SummaryMeasure, of app: AppID, replacing former: SummaryMeasure) async throws -> Bool
   /// Counts the registrations for an app that are in use at `now`, in milliseconds since 1970.
   func registrationCount(of app: AppID, now: Int64) async throws -> Int
   /// Ends all registrations for an app at `now`, in milliseconds since 1970.

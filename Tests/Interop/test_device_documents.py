@@ -67,6 +67,7 @@ def test_each_operation_answers_as_documented(gateway, device, connection):
     assert call("POST", "/v1/device/acknowledgements", {"seq": 1}).status in (204, 409)
     assert call("POST", "/v1/device/ads/reports", {"id": push, "topic": TOPIC, "text": "Buy now"}).status == 204
     assert call("GET", "/v1/device/ads/reports").json
+    assert [row["topic"] for row in call("GET", "/v1/device/ads/standing").json] == [TOPIC]
     assert call("GET", "/v1/device/log").status == 200
     start = call("GET", "/v1/device/log/start", query="?limit=1").json
     after = quote(str(start.get("position") or start["after"]))

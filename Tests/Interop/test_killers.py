@@ -158,6 +158,7 @@ def test_no_number_of_an_administrator_ends_the_gateway(gateway, device):
             ("POST", "/admin/v1/faults", '[{"name":"f","count":1,"for":1,"app":"no","%s":#}]' % name)
             for name in ("status", "delay", "streams", "throttle", "seed")
         ),
+        ("POST", f"/admin/v1/ads/standing/{TOPIC}", '{"until":#}'),
         ("POST", "/admin/v1/faults", '[{"name":"f","app":"no","status":500,"count":#}]'),
         ("POST", "/admin/v1/faults", '[{"name":"f","app":"no","status":500,"for":#}]'),
         ("POST", "/admin/v1/faults", '[{"name":"f","app":"no","status":500,"rate":#}]'),

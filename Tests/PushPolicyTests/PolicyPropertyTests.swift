@@ -13,6 +13,7 @@ import Testing
     var isCatchingUp: Bool
     var isMarketing: Bool
     var isNewCategory: Bool
+    var isReported: Bool
 
     func decision(_ change: (inout Preferences) -> Void = { _ in }) -> Decision {
       var preferences = preferences
@@ -20,7 +21,7 @@ import Testing
       return Policy.decide(
         push, topic: "a", preferences: preferences, device: device, at: moment, received: received,
         recentAlerts: recentAlerts, isCatchingUp: isCatchingUp, isMarketing: isMarketing,
-        isNewCategory: isNewCategory)
+        isNewCategory: isNewCategory, isReported: isReported)
     }
 
     /// The parts that the push requests. A critical push requests a sound through its level.
@@ -143,6 +144,7 @@ extension PolicyPropertyTests.World {
     return Self(
       push: push, preferences: preferences, device: device, moment: .utc(now),
       received: now - one([0, 60, 7200]), recentAlerts: one([0, 3, 50]), isCatchingUp: one([true, false]),
-      isMarketing: one([true, false, false]), isNewCategory: one([true, false, false]))
+      isMarketing: one([true, false, false]), isNewCategory: one([true, false, false]),
+      isReported: one([true, false, false]))
   }
 }

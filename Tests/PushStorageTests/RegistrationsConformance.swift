@@ -504,6 +504,11 @@ struct RegistrationsConformance {
     let token = try await registrations.register(device.id, topic: Self.topic, environment: .development).token
     try await registrations.noteMarketing(of: app.id)
     try await registrations.setKnownCategories(["B", "A"], of: app.id)
+    let measure = SummaryMeasure(summaryFrom: 100, countedFrom: 200)
+    let exemption = SummaryMeasure(summaryFrom: nil, countedFrom: 300)
+    let isSet = try await registrations.setMeasure(measure, of: app.id, replacing: .never)
+    let isSetAgain = try await registrations.setMeasure(exemption, of: app.id, replacing: .never)
+    #expect(isSet && !isSetAgain, "a value is replaced only if it is the known one")
     let changed = try await registrations.putApp(
       topic: Self.topic, name: "Newer", icon: "M", policyMode: .report, isStrict: true, ads: .off)
     #expect(changed.id == app.id)
@@ -516,13 +521,16 @@ struct RegistrationsConformance {
         #expect(app?.name == "Newer" && app?.icon == "M" && app?.policyMode == .report)
         #expect(app?.isStrict == true && app?.ads == .off)
         #expect(app?.sendsMarketing == true && app?.knownCategories == ["A", "B"])
+        #expect(app?.measure == measure)
       }
       #expect(home.app(other.id)?.name == "News")
       #expect(home.app(other.id)?.sendsMarketing == false)
       #expect(home.apps.count == 2)
     }
     try await registrations.setKnownCategories(nil, of: app.id)
-    #expect(try await reopened().app(app.id)?.knownCategories == nil)
+    let isExempt = try await registrations.setMeasure(exemption, of: app.id, replacing: measure)
+    let present = try await reopened().app(app.id)
+    #expect(present?.knownCategories == nil && isExempt && present?.measure == exemption)
   }
 
   private func owningApps() async throws {

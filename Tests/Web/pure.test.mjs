@@ -207,6 +207,14 @@ test("apps keep their badges, and unregistered ones leave the home screen", () =
   assert.deepEqual(state.apps, []);
 });
 
+test("the standing of an app is a row of its settings", () => {
+  const standing = { presented: 1000, viewed: 100, closed: 700, reported: 4, unsubscribed: 2, summary_until: "2026-12-25T08:00:00Z" };
+  const state = filled({ type: "welcome", apps: [{ topic: "t", name: "T", standing }, { topic: "u", standing: { presented: -1 } }, { topic: "v", standing: 5 }] });
+  const rows = groups(state).flatMap((group) => group.rows).filter(({ name }) => name === "standing");
+  assert.deepEqual(rows.map(({ app, value }) => [app, value]), [["t", "In the summary until 2026-12-25"], ["u", "0 alerts, 0 reported"]]);
+  assert.match(rows[0].help, /1000 alerts in 28 days: 100 viewed, 700 closed, 4 reported, 2 unsubscribed/);
+});
+
 test("values of wrong types do not reach the screen", () => {
   assert.equal(readPush({ type: "push", seq: -1, id: "a", topic: "b" }), null);
   assert.equal(readPush({ type: "push", seq: 1, id: 5, topic: "b" }), null);

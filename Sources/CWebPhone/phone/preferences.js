@@ -76,6 +76,16 @@ function row([name, key, title, type, help], values, app = null, category = null
   };
 }
 
+/** The row with the standing of an app, which can't be changed. */
+function standing({ topic, standing: { presented, viewed, closed, reported, unsubscribed, until } }) {
+  const value = until ? `In the summary until ${until}` : `${presented} alerts, ${reported} reported`;
+  const use = `${presented} alerts in 28 days: ${viewed} viewed, ${closed} closed, ${reported} reported, ${unsubscribed} unsubscribed.`;
+  return {
+    id: rowID("standing", topic), name: "standing", app: topic, category: null, title: "Standing", kind: "fact", value, values: [value], hint: "",
+    help: until ? `Recipients reported the app. ${use}` : use,
+  };
+}
+
 /** Returns all groups of rows: this device, everything, then each app with its categories. */
 export function groups(state) {
   const { preferences, device } = state;
@@ -106,6 +116,7 @@ export function groups(state) {
         ...ofApp.map((one) => row(one, values, app.topic)),
         ...categories.flatMap(([name, category]) =>
           ofCategory.map((one) => ({ ...row(one, category, app.topic, name), title: `${name}: ${one[2]}` }))),
+        ...(app.standing ? [standing(app)] : []),
       ],
     };
   });

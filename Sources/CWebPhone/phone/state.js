@@ -126,10 +126,22 @@ function welcome(line, state) {
   const epoch = text(line.epoch) || null;
   if (epoch !== state.epoch) changes.push({ type: "renumbered", epoch });
   const apps = (Array.isArray(line.apps) ? line.apps : []).filter((app) => typeof app?.topic === "string")
-    .map((app) => ({ topic: app.topic, name: words(app.name) || app.topic, icon: words(app.icon).slice(0, 8), marketing: app.marketing === true }));
+    .map((app) => ({ topic: app.topic, name: words(app.name) || app.topic, icon: words(app.icon).slice(0, 8), marketing: app.marketing === true, ...standing(app.standing) }));
   changes.push({ type: "apps", apps }, { type: "preferences", preferences: line.preferences ?? {} });
   if (text(line.device) !== state.device.name) changes.push({ type: "device", name: text(line.device) });
   return changes;
+}
+
+/** Returns the standing of an app as a member, or nothing. */
+function standing(given) {
+  if (typeof given !== "object" || !given) return {};
+  const count = (name) => number(given[name]) ?? 0;
+  return {
+    standing: {
+      presented: count("presented"), viewed: count("viewed"), closed: count("closed"), reported: count("reported"),
+      unsubscribed: count("unsubscribed"), until: text(given.summary_until).slice(0, 10),
+    },
+  };
 }
 
 function retract(line, state) {

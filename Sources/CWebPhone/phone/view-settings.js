@@ -37,7 +37,7 @@ class Settings extends View {
       this.#endpoints.read();
     }
     this.#visit = visit;
-    const key = JSON.stringify([state.preferences, state.device, state.apps.map(({ topic, name }) => [topic, name])]);
+    const key = JSON.stringify([state.preferences, state.device, state.apps.map(({ topic, name, standing }) => [topic, name, standing])]);
     if (key === this.#known && place.row === this.row) return;
     [this.#known, this.row] = [key, place.row];
     const { id: focused, selectionStart: start, selectionEnd: end } = document.activeElement ?? {};
@@ -89,6 +89,7 @@ class Settings extends View {
 
   #control(row, help) {
     const common = { id: row.id, "aria-describedby": help };
+    if (row.kind === "fact") return el("output", { ...common, dir: "auto" }, row.value);
     if (row.kind === "switch") {
       return el("input", {
         ...common, type: "checkbox", role: "switch", checked: row.value === "on",

@@ -116,6 +116,8 @@ function cause(path) {
   const last = path.at(-1);
   switch (first) {
     case "apps": {
+      // The recipient's own choice is above the reports of others.
+      if (last === "standing") return { words: "recipients reported the app as advertising", setting: setting("advertising", path[1]) };
       const category = path[2] === "categories" && path.length > 4 ? path.slice(3, -1).join("/") : null;
       const words = {
         notifications: "notifications of the app are off", provisional: "the app is delivered quietly",

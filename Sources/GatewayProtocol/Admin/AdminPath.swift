@@ -52,6 +52,8 @@ extension AdminPath {
   package static let category = AdminPath("apps/{topic}/categories/{category}")
   package static let adReports = AdminPath("ads/reports")
   package static let adReport = AdminPath("ads/reports/{number}")
+  package static let standings = AdminPath("ads/standing")
+  package static let standing = AdminPath("ads/standing/{topic}")
   package static let devices = AdminPath("devices")
   package static let device = AdminPath("devices/{name}")
   package static let deviceSecret = AdminPath("devices/{name}/secret")

@@ -194,6 +194,10 @@ extension LoggedEvent {
       Row(
         .notice, "The subscription of a browser has ended at its push service; its open page subscribes again.",
         key: "device")
+    case .appSummarized:
+      Row(
+        .notice, "Many recipients reported an app as advertising: its alerts go to the summary of each recipient.",
+        "Check `pushcli ads standing`; `pushcli ads appeal TOPIC` ends it.")
     case .eventTargetBack: Row(.notice, "An event target accepts events again.", key: "target")
     case .upstreamBack: Row(.notice, "The upstream can be reached again.")
     case .gatewayBack:

@@ -61,6 +61,7 @@ package enum LoggedEvent: String, Sendable, CaseIterable {
   case stateFolderNarrowed = "state-folder-narrowed"
   case eventsLoggedAgain = "events-logged-again"
   case eventTargetBack = "event-target-back"
+  case appSummarized = "app-summarized"
   case pushSubscriptionEnded = "push-subscription-ended"
   case diskEnough = "disk-enough"
   case gatewayBack = "gateway-back"

@@ -58,6 +58,7 @@ final class GatewayParts: Sendable {
 
   let summaries: Summaries
   let logQueries: LogQueries
+  let standings: Standings
   let pushes: Pushes
   let devices: Devices
   let broadcasts: Broadcasts
@@ -132,6 +133,8 @@ final class GatewayParts: Sendable {
     logQueries = LogQueries(log: log, registrations: registrations, groups: groups, cluster: backend.cluster)
     events = EventSenders(
       try EventTargets(store: store), log: log, queries: logQueries, clock: clock, logger: logger)
+    standings = Standings(
+      registrations: registrations, days: AppDays(store: store, log: log), clock: clock, logger: logger)
     pushes = Pushes(
       registrations: registrations, mailbox: mailbox, held: held, schedule: schedule, retractions: retractions,
       groups: groups, answers: answers, channels: channels, histories: histories, remotePushes: remotePushes,
@@ -208,6 +211,7 @@ final class GatewayParts: Sendable {
     try? await retractions.trim(now: clock.milliseconds()) { [registrations] in registrations.person($0) != nil }
     try? await endpoints.trim(now: clock.milliseconds())
     try? await registrations.expireCategories(now: clock.seconds)
+    try? await standings.tend()
     // The last use of a token is recorded per hour: a failed write is repeated without loss.
     try? await remote.tokens.settle()
     try? await messages.senders.settle()
@@ -251,6 +255,7 @@ final class GatewayParts: Sendable {
     await answers.settle()
     await groups.settle()
     await storePresence()
+    try? await standings.settle()
     try? await remote.tokens.settle()
     try? await messages.senders.settle()
   }

@@ -35,7 +35,8 @@ struct Decider {
       notification, topic: app.topic, preferences: preferences, device: device, at: .gateway(now / 1000),
       received: received, recentAlerts: recentAlerts(), isCatchingUp: isCatchingUp,
       isAdvertisement: ads.holds(content, of: app, for: preferences), isMarketing: content.parsed.isMarketing,
-      isNewCategory: notification.category.map(app.isNew) ?? false, isQuestion: isQuestion)
+      isNewCategory: notification.category.map(app.isNew) ?? false,
+      isReported: app.measure?.isActive(at: now / 1000) ?? false, isQuestion: isQuestion)
     // A summary is never deferred to another summary.
     if app.id == App.summary.id { decision.presentation.held = nil }
     if let category = notification.category {

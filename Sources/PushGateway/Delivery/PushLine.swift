@@ -47,7 +47,8 @@ package enum PushLine {
   /// Encodes `welcome`: the protocol version, the names of gateway and device, the numbering of pushes, the other
   /// gateways if there are any, the device's apps, and the user's preferences.
   package static func welcome(
-    device: Device, apps: [App], preferences: [UInt8], epoch: NumberingEpoch? = nil, gateways: [GatewayAddress] = []
+    device: Device, apps: [App], preferences: [UInt8], epoch: NumberingEpoch? = nil, gateways: [GatewayAddress] = [],
+    standing: (App) -> DeviceStanding? = { _ in nil }
   ) -> [UInt8] {
     var line = Array(
       #"{"type":"welcome","version":\#(DeviceProtocol.version),"gateway":"pushgateway","device":"#.utf8)
@@ -56,7 +57,8 @@ package enum PushLine {
     appendGateways(gateways, to: &line)
     line += #","apps":"#.utf8
     let listed = apps.map {
-      DeviceApp(topic: $0.topic, name: $0.name, icon: $0.icon, sendsMarketing: $0.sendsMarketing)
+      DeviceApp(
+        topic: $0.topic, name: $0.name, icon: $0.icon, sendsMarketing: $0.sendsMarketing, standing: standing($0))
     }
     DeviceApp.appendJSON(listed, to: &line)
     line += #","preferences":"#.utf8

@@ -59,8 +59,10 @@ struct Summaries: Sendable {
   private func due(_ push: DeferredPushes.Push, on device: DeviceID) -> Int64? {
     guard push.reason == .summary else { return nil }
     let preferences = registrations.preferences(of: device)
-    let app = registrations.app(push.app).flatMap { preferences.apps[$0.topic] }
-    guard app?.delivery == .summary else { return 0 }
+    let app = registrations.app(push.app)
+    let choices = app.flatMap { preferences.apps[$0.topic] }
+    let isReported = choices?.advertising != true && app?.measure?.isActive(at: clock.seconds) == true
+    guard isReported || choices?.delivery == .summary else { return 0 }
     return preferences.summary.due(after: .gateway(push.received / 1000))
   }
 

@@ -23,6 +23,7 @@ struct DeviceAPI: Sendable {
   let pages: ClosedPages
   let logQueries: LogQueries
   let lists: ListsAPI
+  let standings: Standings
   let clock: WallClock
 
   var routes: [Router.Route] {
@@ -80,6 +81,10 @@ struct DeviceAPI: Sendable {
       route("POST", "/v1/device/ads/reports", reportAd),
       route("GET", "/v1/device/ads/reports") { device, request in
         Response(try await pushes.adReports(request.query, of: device.id).map(AdReportRecord.init))
+      },
+      route("GET", "/v1/device/ads/standing") { device, _ in
+        let apps = registrations.registrations(of: device.id).map(\.1).sorted { $0.topic < $1.topic }
+        return Response(rows: try await standings.records(of: apps))
       },
       route("GET", "/v1/device/log", log),
       route("GET", "/v1/device/log/start") { device, request in
@@ -313,7 +318,9 @@ struct DeviceAPI: Sendable {
       throw Problem.badRequest("invalid apns-id \"\(report.id)\": expected a UUID")
     }
     try countChange(of: device)
-    try await pushes.reportAd(id, topic: report.topic, text: report.text ?? "", by: device.id)
+    let app = try await pushes.reportAd(id, topic: report.topic, text: report.text ?? "", by: device.id)
+    // The report is stored: the next evaluation repeats a failed one.
+    try? await standings.noteReport(of: app)
     return .noContent
   }
 

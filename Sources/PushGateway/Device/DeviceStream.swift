@@ -329,7 +329,7 @@ final class DeviceStream: StreamConsumer, LiveSubscription, BroadcastReceiver {
     write(
       PushLine.welcome(
         device: device, apps: apps, preferences: preferences, epoch: shared.parts.backend.epoch,
-        gateways: shared.parts.backend.gateways()))
+        gateways: shared.parts.backend.gateways(), standing: { shared.parts.standings.shown(of: $0) }))
   }
 
   /// Sends the retractions, including those from the time when the device was offline.

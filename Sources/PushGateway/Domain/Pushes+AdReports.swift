@@ -7,7 +7,8 @@ extension Pushes {
   /// Accepts a report about a push that the device was sent.
   ///
   /// - Parameter text: the text that the device showed; empty if it was not reported.
-  func reportAd(_ id: APNSID, topic: String, text: String, by device: DeviceID) async throws {
+  /// - Returns: the app of the push.
+  func reportAd(_ id: APNSID, topic: String, text: String, by device: DeviceID) async throws -> AppID {
     let app = try registrations.app(topic: topic)
     guard registrations.registrations(of: device).contains(where: { $0.1.id == app.id }) else {
       throw RegistrationRefusal(kind: .invalid, description: "this device is not registered for \(topic)")
@@ -22,6 +23,7 @@ extension Pushes {
     }
     try await registrations.add(
       AdReport(at: clock.milliseconds(), device: device, app: app.id, id: id, text: text))
+    return app.id
   }
 
   /// A report, with the device, the app and the detector's outcome.

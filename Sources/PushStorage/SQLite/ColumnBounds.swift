@@ -38,8 +38,10 @@ package enum ColumnBounds {
       number
     case ("app", "id"), ("former_app", "id"), ("mailbox", "app"), ("scheduled", "app"),
       ("retraction", "app"), ("group_push", "app"), ("group_token", "app"), ("sender", "app"),
-      ("web_push_endpoint", "app"):
+      ("web_push_endpoint", "app"), ("app_day", "app"):
       app
+    case ("app_day", _): progress
+    case ("app", "summary_from"), ("app", "counted_from"): seconds
     case (_, "seq"), (_, "acknowledged"), (_, "last_seq"), (_, "last_number"), (_, "seen"): progress
     case (_, "received"), (_, "created"), (_, "deleted"), (_, "unregistered"), (_, "revoked"), (_, "at"): milliseconds
     case (_, "removed"): milliseconds

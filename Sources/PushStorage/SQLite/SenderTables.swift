@@ -124,5 +124,25 @@ enum SenderTables {
           ALTER TABLE ad_report ADD COLUMN review TEXT;
           """)
     }
+    migrator.registerMigration("standing") { db in
+      try db.execute(
+        sql: """
+          -- The alerts of the app go to the summary from then until counted_from, in seconds since 1970; NULL: they do not.
+          ALTER TABLE app ADD COLUMN summary_from INTEGER;
+          -- Only later facts count for the next period, in seconds since 1970.
+          ALTER TABLE app ADD COLUMN counted_from INTEGER NOT NULL DEFAULT 0;
+          -- The use of the alerts of each app, by day.
+          CREATE TABLE app_day (
+            app INTEGER NOT NULL,
+            day INTEGER NOT NULL,          -- days since 1970, UTC
+            presented INTEGER NOT NULL,
+            viewed INTEGER NOT NULL,
+            closed INTEGER NOT NULL,
+            unsubscribed INTEGER NOT NULL,
+            PRIMARY KEY (app, day)
+          );
+          CREATE INDEX ad_report_app ON ad_report (app, at);
+          """)
+    }
   }
 }

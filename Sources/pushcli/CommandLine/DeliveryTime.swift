@@ -22,11 +22,11 @@ struct DeliveryTime: Equatable {
 
   /// Parses a time of day, which means its next occurrence, or a date with a time. Both can have a zone (`Z`, `+01:00`,
   /// `Europe/Berlin`).
-  init(at text: String, now: Date, zone: TimeZone = .current) throws(CommandFailure) {
+  init(at text: String, now: Date, zone: TimeZone = .current, option: String = "--at") throws(CommandFailure) {
     guard let time = DeliveryTime.read(text, now: now, zone: zone) else {
       throw CommandFailure(
         .usage,
-        "--at is \"\(text)\": expected a time as 18:00, 2026-11-23T18:00, 2026-11-23T18:00+01:00 or \"18:00 Europe/Berlin\""
+        "\(option) is \"\(text)\": expected a time as 18:00, 2026-11-23T18:00, 2026-11-23T18:00+01:00 or \"18:00 Europe/Berlin\""
       )
     }
     self = time

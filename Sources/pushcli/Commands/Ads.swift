@@ -3,7 +3,7 @@ import Foundation
 import GatewayProtocol
 import PushCore
 
-/// `pushcli ads`: users' reports of advertising.
+/// `pushcli ads`: users' reports of advertising, and the standing of apps.
 struct Ads: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "ads", abstract: "Advertising that recipients reported.",
@@ -11,7 +11,9 @@ struct Ads: AsyncParsableCommand {
       Examples:
         pushcli ads
         pushcli ads reports --json
-      """, subcommands: [Reports.self], defaultSubcommand: Reports.self)
+        pushcli ads standing
+        pushcli ads appeal com.example.shop
+      """, subcommands: [Reports.self, AppStanding.self, Appeal.self], defaultSubcommand: Reports.self)
 
   struct Reports: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

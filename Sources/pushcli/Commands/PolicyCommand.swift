@@ -77,7 +77,8 @@ struct PolicyExplain: AsyncParsableCommand {
       parsed.notification, topic: topic, preferences: preferences, device: condition,
       at: .gateway(seconds), recentAlerts: recent,
       isAdvertisement: verdict != .pass, isMarketing: parsed.isMarketing,
-      isNewCategory: parsed.notification.category.map { app.isNew($0) } ?? false)
+      isNewCategory: parsed.notification.category.map { app.isNew($0) } ?? false,
+      isReported: app.measure?.isActive(at: seconds) ?? false)
     if app.ads == "refuse", parsed.isMarketing,
       let violation = preferences.marketingViolation(by: parsed.notification, topic: topic)
     {
@@ -111,9 +112,11 @@ struct PolicyExplain: AsyncParsableCommand {
     var ads: String?
     /// The categories that do not start quiet; nil: no category does.
     var knownCategories: [String]?
+    /// The time in which alerts go to the summary because recipients reported them (N11); nil: there was none.
+    var measure: SummaryMeasure?
 
     enum CodingKeys: String, CodingKey {
-      case topic, ads
+      case topic, ads, measure
       case policyMode = "policy_mode"
       case knownCategories = "known_categories"
     }

@@ -11,8 +11,9 @@ struct Prefs: AsyncParsableCommand {
         pushcli prefs --device me
         pushcli prefs set --device me --app com.example.news alert=off sound=on
         pushcli prefs set --device me "quiet=22:00-07:00"
+        pushcli prefs advise --device me
       """,
-    subcommands: [Show.self, Set.self], defaultSubcommand: Show.self)
+    subcommands: [Show.self, Set.self, Advise.self], defaultSubcommand: Show.self)
 
   struct Show: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

@@ -188,7 +188,10 @@ extension PhoneState {
   private mutating func install(_ app: DeviceApp, badge: Int?) {
     let index = apps.firstIndex { $0.app.topic == app.topic } ?? apps.endIndex
     if index == apps.endIndex { apps.append(InstalledApp(app: app)) }
+    let standing = apps[index].app.standing
     apps[index].app = app
+    // A push does not have the standing of its app.
+    apps[index].app.standing = app.standing ?? standing
     if let badge { apps[index].badge = badge }
   }
 

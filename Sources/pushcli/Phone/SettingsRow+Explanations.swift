@@ -3,6 +3,7 @@ extension SettingsRow {
   var explanation: String {
     switch key {
     case .device(let field): SettingsRow.device[field] ?? ""
+    case .standing: note
     case .choice(let name, _, _): SettingsRow.choices[String(name.prefix { $0 != "." })] ?? ""
     }
   }

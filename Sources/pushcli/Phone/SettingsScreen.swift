@@ -96,6 +96,7 @@ struct SettingsScreen {
   /// Returns the value of a row. A switch also shows its position as a word, and a list shows that it has more
   /// values.
   private static func text(of row: SettingsRow, columns: Int) -> String {
+    if case .standing = row.key { return TextLayout.truncated(row.value, columns: columns) }
     if row.isSwitch { return row.value == "on" ? "on  ━●" : "off ●━" }
     return "‹ \(TextLayout.truncated(row.value, columns: columns)) ›"
   }

@@ -12,6 +12,8 @@ struct SettingsRow: Sendable, Equatable {
     case choice(String, app: String?, category: String?)
     /// A setting of this device.
     case device(DeviceField)
+    /// The standing of an app with its recipients, which can't be changed.
+    case standing(app: String)
   }
 
   enum DeviceField: String, Sendable, Hashable { case silent, focus, volume, notices, appearance, mouse }
@@ -26,6 +28,8 @@ struct SettingsRow: Sendable, Equatable {
   var isText = false
   /// The indentation level below another row.
   var level = 0
+  /// The explanation of a row with a fact instead of a setting.
+  var note = ""
 
   var isSwitch: Bool { Set(values) == ["on", "off"] }
 }
@@ -96,7 +100,20 @@ extension SettingsGroup {
     for (name, category) in choices.categories.sorted(by: { $0.key < $1.key }) {
       rows += category.choices.map { row($0, app: app.topic, category: name) }
     }
+    if let standing = app.standing { rows.append(row(standing, of: app.topic)) }
     return SettingsGroup(title: app.name, rows: rows)
+  }
+
+  /// Returns the row with the standing of an app.
+  private static func row(_ standing: DeviceStanding, of topic: String) -> SettingsRow {
+    let facts = standing.facts
+    let value =
+      standing.summaryUntil.map { "in the summary until \($0.prefix(10))" }
+      ?? "\(facts.presented) alerts, \(facts.reported) reported"
+    let use = "\(facts.presented) alerts in \(Standing.Bound.days) days: \(facts.viewed) viewed, \(facts.closed) closed"
+    return SettingsRow(
+      key: .standing(app: topic), title: "Standing", values: [value], value: value,
+      note: use + ", \(facts.reported) reported, \(facts.unsubscribed) left.")
   }
 }
 

@@ -61,6 +61,7 @@ extension PlainPhone {
   }
 
   private mutating func show(_ row: SettingsRow) {
+    if case .standing = row.key { return say("\(row.title): \(row.value). \(row.explanation)") }
     let others = row.isText ? ", or another value" : ""
     say(
       "\(row.title) is \(row.value); it can be \(row.values.joined(separator: ", "))\(others): set \(PlainPhone.name(row.key)) VALUE"
@@ -118,6 +119,7 @@ extension PlainPhone {
   private static func name(_ key: SettingsRow.Key) -> String {
     switch key {
     case .device(let field): field.rawValue
+    case .standing(let app): "\(app) standing"
     case .choice(let name, let app, let category): [app, category, name].compactMap(\.self).joined(separator: " ")
     }
   }

@@ -75,8 +75,9 @@ final class DamagedDatabase {
   private static let rows: [String] = [
     "team VALUES ('TEAM000001')",
     "key VALUES ('ABC123DEFG', 'TEAM000001', \(publicKey), 'development', '[\"a.b\"]', NULL)",
-    "app VALUES (1, 'a.1', 'News', 'N', 'report', 0, 'off', 'TEAM000001', 0, NULL), "
-      + "(2, 'a.2', 'Mail', 'M', 'enforce', 1, 'on', NULL, 1, '[\"SPORT\"]')",
+    "app VALUES (1, 'a.1', 'News', 'N', 'report', 0, 'off', 'TEAM000001', 0, NULL, NULL, 0), "
+      + "(2, 'a.2', 'Mail', 'M', 'enforce', 1, 'on', NULL, 1, '[\"SPORT\"]', 1700000000, 1702419200)",
+    "app_day VALUES (1, 19675, 100, 20, 70, 1), (2, 19675, 0, 0, 0, 0)",
     "person VALUES (1, 'p1', '{}'), (2, 'p2', '{\"badge\":false}')",
     "device VALUES (1, 'uuid1', 'd1', 1, zeroblob(32), 'device', 1700000000), "
       + "(2, 'uuid2', 'd2', 2, randomblob(32), 'device', 1700000000)",

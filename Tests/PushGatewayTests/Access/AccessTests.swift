@@ -164,7 +164,7 @@ import Testing
       "/admin/v1/certificates/server", "/admin/v1/certificates/revocations", "/admin/v1/certificates/rollover",
       "/admin/v1/backup", "/admin/v1/event-targets", "/admin/v1/event-targets/{name}",
       "/admin/v1/event-targets/{name}/secret", "/admin/v1/event-targets/{name}/test",
-      "/admin/v1/event-targets/{name}/resume",
+      "/admin/v1/event-targets/{name}/resume", "/admin/v1/ads/standing/{topic}",
     ]
     let read: [String: Role] = [
       "GET /admin/v1/ads/reports": .operator, "GET /admin/v1/settings": .admin, "GET /admin/v1/event-targets": .admin,

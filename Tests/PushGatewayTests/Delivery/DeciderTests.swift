@@ -190,6 +190,20 @@ import Testing
       $0.app = App(id: 1, topic: topic, name: "News", icon: "📰", policyMode: .enforce, knownCategories: ["CHAT"])
       ($0.parts, $0.asked) = ("a", "alert; category CHAT")
     },
+    Situation("an app that recipients reported, until the next summary") {
+      $0.app = App(
+        id: 1, topic: topic, name: "News", icon: "📰", policyMode: .enforce,
+        measure: SummaryMeasure(summaryFrom: now, countedFrom: now + 1))
+      $0.preferences.summary = SummaryTimes(minutes: [12 * 60], zone: "Etc/UTC")
+      let setting = "N11 apps/\(topic)/standing"
+      ($0.parts, $0.suppressed) = ("bc", "sound \(setting); alert \(setting)")
+      $0.hold = Deferral(by: .summary, until: now + 4 * 3600)
+    },
+    Situation("an app that recipients reported, after the time in the summary") {
+      $0.app = App(
+        id: 1, topic: topic, name: "News", icon: "📰", policyMode: .enforce,
+        measure: SummaryMeasure(summaryFrom: now - 10, countedFrom: now))
+    },
     Situation("marketing that the person wants") {
       $0.payload = #"{"marketing":true,"aps":{"alert":{"title":"Flash sale","body":"50% off, buy now"}}}"#
       $0.preferences.marketing = true

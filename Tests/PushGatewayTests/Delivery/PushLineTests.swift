@@ -43,6 +43,9 @@ import Testing
     preferences.apps["com.example.news"] = AppPreferences()
     let choices = controlJSON(preferences)
     let deviceApp = DeviceApp(topic: app.topic, name: app.name, icon: app.icon)
+    var facts = Standing()
+    (facts.presented, facts.viewed, facts.closed, facts.reported, facts.unsubscribed) = (900, 80, 700, 3, 1)
+    let standing = DeviceStanding(facts, summaryUntil: "2027-02-12T08:00:00.000Z")
     let push = samplePush(5, payload: #"{"aps":{"alert":"a"}}"#)
     let gateways = [GatewayAddress(host: "b.example", port: 2197), GatewayAddress(host: "2001:db8::1", port: 443)]
     let presentation = Presentation(badge: 3, alert: AlertPresentation(title: "a"))
@@ -52,6 +55,14 @@ import Testing
         .welcome(
           .init(
             version: DeviceProtocol.version, gateway: "pushgateway", device: "a\"b", apps: [deviceApp],
+            preferences: preferences)), .welcome
+      ),
+      (
+        PushLine.welcome(device: device, apps: [app], preferences: choices, standing: { _ in standing }),
+        .welcome(
+          .init(
+            version: DeviceProtocol.version, gateway: "pushgateway", device: "a\"b",
+            apps: [DeviceApp(topic: app.topic, name: app.name, icon: app.icon, standing: standing)],
             preferences: preferences)), .welcome
       ),
       (

@@ -24,8 +24,10 @@ import Testing
       "('\(identifier("KEYS", $0))', '\(identifier("TEAM", $0))', \(publicKey), 'development', '[\"a.b\"]', NULL)"
     },
     Table(name: "app", first: "id = 1") {
-      "(\($0), 'a.\($0)', 'News', 'N', 'report', 0, 'off', '\(identifier("TEAM", $0))', 1, '[\"SPORT\"]')"
+      "(\($0), 'a.\($0)', 'News', 'N', 'report', 0, 'off', '\(identifier("TEAM", $0))', 1, '[\"SPORT\"]', 1700000000, "
+        + "1702419200)"
     },
+    Table(name: "app_day", first: "app = 1") { "(\($0), 19675, 100, 20, 70, 1)" },
     Table(name: "former_app", first: "id = 1") { "(\($0))" },
     Table(name: "person", first: "id = 1") { "(\($0), 'p\($0)', '{}')" },
     Table(name: "device", first: "id = 1") {

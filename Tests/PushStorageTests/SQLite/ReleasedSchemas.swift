@@ -330,6 +330,19 @@ enum ReleasedSchemas {
         ALTER TABLE ad_report ADD COLUMN review TEXT;
         UPDATE ad_report SET review = 'right';
         """),
+    Step(
+      migration: "standing",
+      dump: """
+        ALTER TABLE app ADD COLUMN summary_from INTEGER;
+        ALTER TABLE app ADD COLUMN counted_from INTEGER NOT NULL DEFAULT 0;
+        UPDATE app SET summary_from = 1700000000, counted_from = 1702419200 WHERE topic = 'c.d';
+        CREATE TABLE app_day (
+          app INTEGER NOT NULL, day INTEGER NOT NULL, presented INTEGER NOT NULL, viewed INTEGER NOT NULL,
+          closed INTEGER NOT NULL, unsubscribed INTEGER NOT NULL, PRIMARY KEY (app, day)
+        );
+        INSERT INTO app_day VALUES (1, 19675, 100, 20, 70, 1);
+        CREATE INDEX ad_report_app ON ad_report (app, at);
+        """),
   ]
 
   /// Version 0.1.0, with a row in every table.

@@ -387,7 +387,8 @@ package final class MemoryRegistrations: Registrations {
         id: known ?? former ?? AppID(row: state.row()), topic: topic, name: name, icon: icon, policyMode: policyMode,
         isStrict: isStrict, ads: ads, team: fault == .forgetsTeams ? nil : team,
         sendsMarketing: known.flatMap { state.apps[$0]?.sendsMarketing } ?? false,
-        knownCategories: known.flatMap { state.apps[$0]?.knownCategories }.map { Set($0) })
+        knownCategories: known.flatMap { state.apps[$0]?.knownCategories }.map { Set($0) },
+        measure: known.flatMap { state.apps[$0]?.measure })
       state.apps[app.id] = app
       state.oldApps[app.id] = state.oldApps[app.id] ?? app
       return app
@@ -398,6 +399,17 @@ package final class MemoryRegistrations: Registrations {
     state.withLock { state in
       state.apps[app] = state.apps[app]?.withMarketing
       state.generation += 1
+    }
+  }
+
+  package func setMeasure(
+    _ measure: SummaryMeasure, of app: AppID, replacing former: SummaryMeasure
+  ) async throws -> Bool {
+    state.withLock { state in
+      guard let known = state.apps[app], (known.measure ?? .never) == former else { return false }
+      state.apps[app] = known.with(measure: measure)
+      state.generation += 1
+      return true
     }
   }
 

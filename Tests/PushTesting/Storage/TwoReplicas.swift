@@ -95,6 +95,11 @@ package final class TwoReplicas: Registrations {
   package func setKnownCategories(_ known: Set<String>?, of app: AppID) async throws {
     try await change { try await $0.setKnownCategories(known, of: app) }
   }
+  package func setMeasure(
+    _ measure: SummaryMeasure, of app: AppID, replacing former: SummaryMeasure
+  ) async throws -> Bool {
+    try await change { try await $0.setMeasure(measure, of: app, replacing: former) }
+  }
   package func registrationCount(of app: AppID, now: Int64) async throws -> Int {
     try await reader.registrationCount(of: app, now: now)
   }

@@ -33,6 +33,26 @@ import Testing
     }
   }
 
+  @Test func `the standing of an app is the last row of its group, and can't be changed`() throws {
+    var state = open.state
+    var facts = Standing()
+    (facts.presented, facts.viewed, facts.closed, facts.reported, facts.unsubscribed) = (1_200, 90, 800, 4, 2)
+    state.apps[0].app.standing = DeviceStanding(facts)
+    let rows = SettingsGroup.groups(state).flatMap(\.rows)
+    let index = try #require(rows.firstIndex { $0.key == .standing(app: state.apps[0].app.topic) })
+    #expect(SettingsGroup.groups(state)[2].rows.last == rows[index])
+    #expect(rows[index].value == "1200 alerts, 4 reported")
+    let words = "1200 alerts in 28 days: 90 viewed, 800 closed, 4 reported, 2 left."
+    #expect(rows[index].explanation == words && words.count <= SettingsRow.maximumExplanationLength)
+    var draft = SettingsDraft()
+    draft.selected = index
+    draft.turn(1, state)
+    draft.edit(state)
+    #expect(draft.changes.isEmpty && draft.typing == nil)
+    state.apps[0].app.standing = DeviceStanding(facts, summaryUntil: "2026-12-25T08:00:00.000Z")
+    #expect(SettingsGroup.groups(state)[2].rows.last?.value == "in the summary until 2026-12-25")
+  }
+
   @Test func `every setting has a line that says what it does, and the selected one's is shown`() {
     let rows = SettingsGroup.groups(open.state).flatMap(\.rows)
     for row in rows {

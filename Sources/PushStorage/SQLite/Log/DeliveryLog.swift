@@ -29,6 +29,8 @@ package final class DeliveryLog: Sendable {
   package static var countedEvents: [DeliveryEvent] { LogBatch.events }
   let file: LogFile
   let waits = LogWaits()
+  /// The use of alerts that ``AppDays`` has not stored yet.
+  let use = AppUse()
   /// See ``observe(_:)``.
   private let observer = Mutex<(@Sendable (_ rows: [UInt8]) -> Void)?>(nil)
   /// Called with rows that were written, on the writer's thread.
@@ -215,6 +217,7 @@ package final class DeliveryLog: Sendable {
       if taken.batch.count > 0 || taken.dropped > 0 {
         write(taken.batch, &group)
         waits.note(taken.batch.bytes)
+        use.note(taken.batch)
         listener.withLock { $0 }?(taken.batch.bytes)
       }
       var isTrimming = false

@@ -27,6 +27,7 @@ package enum StoredRows {
   static func checkShared(_ db: Database) throws {
     try SQLiteRegistrations.checkRows(db)
     try Categories.checkRows(db)
+    try AppDays.checkRows(db)
     try DeferredPushes.checkRows(db)
     try Channels.checkRows(db)
     try Answers.checkRows(db)

@@ -1,6 +1,7 @@
 import Foundation
 import GRDB
 package import PushCore
+package import PushPolicy
 import Synchronization
 
 /// The removal of apps and teams.
@@ -48,6 +49,25 @@ extension SQLiteRegistrations {
         state.withLock { $0.apps[app] = $0.apps[app]?.with(knownCategories: known) }
         changeGeneration()
       }
+    }
+  }
+
+  @inline(never)
+  package func setMeasure(
+    _ measure: SummaryMeasure, of app: AppID, replacing former: SummaryMeasure
+  ) async throws -> Bool {
+    try await store.write { [self] db in
+      try db.execute(
+        sql: """
+          UPDATE app SET summary_from = ?, counted_from = ? WHERE id = ? AND summary_from IS ? AND counted_from = ?
+          """,
+        arguments: [measure.summaryFrom, measure.countedFrom, app.row, former.summaryFrom, former.countedFrom])
+      guard db.changesCount > 0 else { return false }
+      db.afterNextTransaction { [self] _ in
+        state.withLock { $0.apps[app] = $0.apps[app]?.with(measure: measure) }
+        changeGeneration()
+      }
+      return true
     }
   }
 
@@ -101,7 +121,9 @@ extension SQLiteRegistrations {
         try Data.fetchAll(db, sql: "DELETE FROM \(table) WHERE app = ? RETURNING token", arguments: [app.row])
       }.compactMap { DeviceToken(bytes: $0) }
       try categories.remove(app, db)
-      try db.execute(sql: "DELETE FROM ad_report WHERE app = ?", arguments: [app.row])
+      for table in ["ad_report", "app_day"] {
+        try db.execute(sql: "DELETE FROM \(table) WHERE app = ?", arguments: [app.row])
+      }
       try db.execute(sql: "DELETE FROM app WHERE id = ?", arguments: [app.row])
       try db.execute(sql: "INSERT OR IGNORE INTO former_app (id) VALUES (?)", arguments: [app.row])
       try db.execute(sql: "DELETE FROM former_app WHERE id < (SELECT max(id) FROM former_app)")

@@ -112,7 +112,11 @@ extension SQLiteRegistrations {
       state.keys[key.id] = key
     }
     let apps = try PreparedStatement(
-      db, "SELECT id, topic, name, icon, policy_mode, strict, ads, team, marketing, known_categories FROM app")
+      db,
+      """
+      SELECT id, topic, name, icon, policy_mode, strict, ads, team, marketing, known_categories, summary_from,
+        counted_from FROM app
+      """)
     while try apps.next() {
       let app = App(
         id: AppID(row: try apps.integer(0, in: ColumnBounds.app)), topic: try apps.text(1), name: try apps.text(2),
@@ -120,7 +124,10 @@ extension SQLiteRegistrations {
         policyMode: PolicyMode(rawValue: try apps.text(4)) ?? .enforce, isStrict: try apps.integer(5) != 0,
         ads: AdMode(rawValue: try apps.text(6)) ?? .standard, team: try apps.optionalText(7),
         sendsMarketing: try apps.integer(8) != 0,
-        knownCategories: try apps.isNull(9) ? nil : apps.json(9, as: Set<String>.self))
+        knownCategories: try apps.isNull(9) ? nil : apps.json(9, as: Set<String>.self),
+        measure: SummaryMeasure(
+          summaryFrom: try apps.optionalInteger(10, in: ColumnBounds.seconds),
+          countedFrom: try apps.integer(11, in: ColumnBounds.seconds)))
       state.apps[app.id] = app
       state.appsByTopic[app.topic] = app.id
     }

@@ -1,6 +1,7 @@
 import Foundation
 import GRDB
 import PushCore
+import PushPolicy
 import Synchronization
 
 /// The teams, keys, apps and certificates of senders.
@@ -78,10 +79,13 @@ extension SQLiteRegistrations {
       let row = try Int64.fetchOne(db, sql: "SELECT id FROM app WHERE topic = ?", arguments: [topic]) ?? 0
       let sendsMarketing = try Bool.fetchOne(db, sql: "SELECT marketing FROM app WHERE id = ?", arguments: [row])
       let known = try String.fetchOne(db, sql: "SELECT known_categories FROM app WHERE id = ?", arguments: [row])
+      let measure = SummaryMeasure(
+        summaryFrom: try Int64.fetchOne(db, sql: "SELECT summary_from FROM app WHERE id = ?", arguments: [row]),
+        countedFrom: try Int64.fetchOne(db, sql: "SELECT counted_from FROM app WHERE id = ?", arguments: [row]) ?? 0)
       let app = App(
         id: AppID(row: row), topic: topic, name: name, icon: icon, policyMode: policyMode,
         isStrict: isStrict, ads: ads, team: team, sendsMarketing: sendsMarketing ?? false,
-        knownCategories: try known.map { try decodeJSON(Set<String>.self, from: Array($0.utf8)) })
+        knownCategories: try known.map { try decodeJSON(Set<String>.self, from: Array($0.utf8)) }, measure: measure)
       db.afterNextTransaction { [self] _ in
         state.withLock { state in
           state.apps[app.id] = app
