@@ -120,15 +120,11 @@ package final class RestoredBackup {
         SELECT device, gap_dropped FROM mailbox_state
         WHERE device > ? AND gap_to > acknowledged AND device IN (SELECT id FROM device) ORDER BY device LIMIT ?
         """)
-      defer { rows.reset() }
       rows.bind(device)
       rows.bind(Int64(limit))
-      var gaps: [(device: DeviceID, dropped: Int)] = []
-      while try rows.next() {
-        gaps.append(
-          (DeviceID(row: try rows.integer(0)), Int(try rows.integer(1, in: ColumnBounds.number))))
+      return try rows.map { row in
+        (device: DeviceID(row: try row.integer(0)), dropped: Int(try row.integer(1, in: ColumnBounds.number)))
       }
-      return gaps
     }
   }
 

@@ -103,11 +103,8 @@ extension SQLiteRegistrations {
     try await store.write { db in
       let rows = try PreparedStatement(
         db, "SELECT id FROM device WHERE person = ?1 UNION SELECT id FROM former_device WHERE person = ?1")
-      defer { rows.reset() }
       rows.bind(person.row)
-      var devices: Set<DeviceID> = []
-      while try rows.next() { devices.insert(DeviceID(row: try rows.integer(0))) }
-      return devices
+      return Set(try rows.map { DeviceID(row: try $0.integer(0)) })
     }
   }
 

@@ -98,10 +98,8 @@ package final class DeferredPushes: Sendable {
     let rows = try PreparedStatement(db, "SELECT \(DeferredPushes.columns) FROM held WHERE device = ?")
     var found: [DeviceID: (pushes: [Push], summarized: UInt64?)] = [:]
     for device in devices {
-      var pushes: [Push] = []
       rows.bind(device)
-      while try rows.next() { if let (_, one) = try DeferredPushes.row(rows) { pushes.append(one) } }
-      rows.reset()
+      let pushes = try rows.map(DeferredPushes.row).compactMap { $0?.1 }
       let summarized = try Int64.fetchOne(db, sql: "SELECT seq FROM digest WHERE device = ?", arguments: [device])
       found[DeviceID(row: device)] = (pushes, summarized.map { UInt64(clamping: $0) })
     }
