@@ -26,7 +26,6 @@ package enum StoredRows {
   /// Checks the tables that the gateways of a cluster share in the same way.
   static func checkShared(_ db: Database) throws {
     try SQLiteRegistrations.checkRows(db)
-    try Categories.checkRows(db)
     try DeferredPushes.checkRows(db)
     try Channels.checkRows(db)
     try Answers.checkRows(db)

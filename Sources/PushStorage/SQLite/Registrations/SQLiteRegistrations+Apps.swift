@@ -100,7 +100,7 @@ extension SQLiteRegistrations {
       let tokens = try ["token", "former_token"].flatMap { table in
         try Data.fetchAll(db, sql: "DELETE FROM \(table) WHERE app = ? RETURNING token", arguments: [app.row])
       }.compactMap { DeviceToken(bytes: $0) }
-      try categories.remove(app, db)
+      try removeCategories(of: app, db)
       try db.execute(sql: "DELETE FROM ad_report WHERE app = ?", arguments: [app.row])
       try db.execute(sql: "DELETE FROM app WHERE id = ?", arguments: [app.row])
       try db.execute(sql: "INSERT OR IGNORE INTO former_app (id) VALUES (?)", arguments: [app.row])

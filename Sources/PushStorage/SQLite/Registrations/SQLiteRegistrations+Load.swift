@@ -8,7 +8,7 @@ import Synchronization
 extension SQLiteRegistrations {
   /// Reads every row to check it, as a start does, and discards the result.
   static func checkRows(_ db: Database) throws {
-    _ = (try loadSmall(db), try loadDevices(db), try loadTokens(db))
+    _ = (try loadSmall(db), try loadDevices(db), try loadTokens(db), try loadCategories(db))
   }
 
   /// Reads devices and tokens at the same time, each in the order in which they are stored on disk.

@@ -17,7 +17,7 @@ package final class SQLiteRegistrations: Sendable {
     var certificates: [[UInt8]: ProviderCertificate] = [:]
   }
 
-  let categories: Categories
+  let categoriesByApp: Mutex<[AppID: [String: Category]]>
   package let store: SQLiteStore
   let state: Mutex<State>
   /// See ``keyGeneration``.
@@ -29,7 +29,7 @@ package final class SQLiteRegistrations: Sendable {
   /// - Throws: ``StoreError`` if a row can't be read.
   package init(store: SQLiteStore) throws(StoreError) {
     self.store = store
-    categories = try Categories(store: store)
+    categoriesByApp = Mutex(try store.load(SQLiteRegistrations.loadCategories))
     do {
       state = Mutex(try store.pool.read(SQLiteRegistrations.loadSmall))
       let tables = try SQLiteRegistrations.loadTables(store)
@@ -47,6 +47,10 @@ package final class SQLiteRegistrations: Sendable {
   // MARK: Changes by other gateways
 
   private func followReplica() {
+    store.replica.onChange(of: ["category"]) { [weak self] db, _ in
+      let fresh = try SQLiteRegistrations.loadCategories(db)
+      db.afterNextTransaction { [weak self] _ in self?.categoriesByApp.withLock { $0 = fresh } }
+    }
     store.replica.onChange(of: ["team", "key", "app", "certificate"]) { [weak self] db, _ in
       let fresh = try SQLiteRegistrations.loadSmall(db)
       db.afterNextTransaction { [weak self] _ in self?.adopt(fresh) }
@@ -207,26 +211,6 @@ package final class SQLiteRegistrations: Sendable {
     state.withLock { $0.tables.devices(of: person) }
   }
 
-  // MARK: Categories
-
-  package func actions(of app: AppID, _ category: String) -> [AlertAction] { categories.actions(of: app, category) }
-
-  package func categories(of app: AppID) -> [String: [AlertAction]] { categories.all(of: app) }
-
-  package func isQuestion(_ app: AppID, _ category: String) -> Bool { categories.isQuestion(app, category) }
-
-  package func putCategory(
-    _ app: AppID, _ category: String, _ actions: [AlertAction], expires: Int64?
-  ) async throws {
-    try await categories.put(app, category, actions, expires: expires)
-  }
-
-  package func removeCategory(_ app: AppID, _ category: String) async throws {
-    try await categories.remove(app, category)
-  }
-
-  package func expireCategories(now: Int64) async throws { try await categories.expire(now: now) }
-
   // MARK: Batches
 
   /// Adds devices that are on disk to memory, with the preferences that their owners share.
@@ -252,5 +236,4 @@ package final class SQLiteRegistrations: Sendable {
       }
     }
   }
-
 }

@@ -4,33 +4,18 @@ package import PushCore
 package import PushPolicy
 import Synchronization
 
-/// The event types of apps, each with the actions that its alerts offer: all in memory, each change on disk first.
+/// The event types of apps, each with the actions that its alerts offer.
 ///
 /// A category with an expiration time belongs to a question (``Question``). Its sender removes it; otherwise it
 /// expires.
-package final class Categories: Sendable {
-  private struct Category: Sendable {
+extension SQLiteRegistrations {
+  struct Category: Sendable {
     var actions: [AlertAction]
     /// The expiration time in seconds since 1970; nil if the category does not expire.
     var expires: Int64?
   }
 
-  private let store: SQLiteStore
-  private let state: Mutex<[AppID: [String: Category]]>
-
-  package init(store: SQLiteStore) throws(StoreError) {
-    self.store = store
-    state = Mutex(try store.load(Categories.load))
-    store.replica.onChange(of: ["category"]) { [weak self] db, _ in
-      let fresh = try Categories.load(db)
-      db.afterNextTransaction { [weak self] _ in self?.state.withLock { $0 = fresh } }
-    }
-  }
-
-  /// Reads every row to check it, as a start does, and discards the result.
-  static func checkRows(_ db: Database) throws { _ = try load(db) }
-
-  private static func load(_ db: Database) throws -> [AppID: [String: Category]] {
+  static func loadCategories(_ db: Database) throws -> [AppID: [String: Category]] {
     var categories: [AppID: [String: Category]] = [:]
     let rows = try PreparedStatement(db, "SELECT app, id, actions, expires FROM category")
     while try rows.next() {
@@ -42,26 +27,24 @@ package final class Categories: Sendable {
     return categories
   }
 
-  /// Returns the actions that the alerts of a category offer; empty for an unknown category.
   package func actions(of app: AppID, _ category: String) -> [AlertAction] {
-    state.withLock { $0[app]?[category]?.actions } ?? []
+    categoriesByApp.withLock { $0[app]?[category]?.actions } ?? []
   }
 
   package func isQuestion(_ app: AppID, _ category: String) -> Bool {
-    state.withLock { $0[app]?[category]?.expires } != nil
+    categoriesByApp.withLock { $0[app]?[category]?.expires } != nil
   }
 
-  /// Returns all categories of an app with their actions.
-  package func all(of app: AppID) -> [String: [AlertAction]] {
-    state.withLock { $0[app] }?.mapValues(\.actions) ?? [:]
+  package func categories(of app: AppID) -> [String: [AlertAction]] {
+    categoriesByApp.withLock { $0[app] }?.mapValues(\.actions) ?? [:]
   }
 
-  /// Adds or changes a category.
-  ///
-  /// - Parameter expires: the expiration time in seconds since 1970; nil if the category does not expire.
-  package func put(_ app: AppID, _ category: String, _ actions: [AlertAction], expires: Int64? = nil) async throws {
-    try Categories.check(category, actions)
-    let count = state.withLock { $0[app]?.count { $0.value.expires != nil } } ?? 0
+  @inline(never)
+  package func putCategory(
+    _ app: AppID, _ category: String, _ actions: [AlertAction], expires: Int64?
+  ) async throws {
+    try SQLiteRegistrations.checkCategory(category, actions)
+    let count = categoriesByApp.withLock { $0[app]?.count { $0.value.expires != nil } } ?? 0
     guard expires == nil || count < Limits.maximumQuestions else {
       throw RegistrationRefusal(
         kind: .conflict, description: "\(Limits.maximumQuestions) questions of this app are open: wait for an answer")
@@ -72,39 +55,40 @@ package final class Categories: Sendable {
         sql: "INSERT OR REPLACE INTO category (app, id, actions, expires) VALUES (?, ?, ?, ?)",
         arguments: [app.row, category, text, expires])
       db.afterNextTransaction { [self] _ in
-        state.withLock { $0[app, default: [:]][category] = Category(actions: actions, expires: expires) }
+        categoriesByApp.withLock { $0[app, default: [:]][category] = Category(actions: actions, expires: expires) }
       }
     }
   }
 
-  /// Removes a category. It is not an error if there is none.
-  package func remove(_ app: AppID, _ category: String) async throws {
-    try await remove([(app, category)])
+  @inline(never)
+  package func removeCategory(_ app: AppID, _ category: String) async throws {
+    try await removeCategories([(app, category)])
   }
 
   /// Removes all categories of an app, within the caller's transaction.
-  func remove(_ app: AppID, _ db: Database) throws {
+  func removeCategories(of app: AppID, _ db: Database) throws {
     try db.execute(sql: "DELETE FROM category WHERE app = ?", arguments: [app.row])
-    db.afterNextTransaction { [self] _ in state.withLock { $0[app] = nil } }
+    db.afterNextTransaction { [self] _ in categoriesByApp.withLock { $0[app] = nil } }
   }
 
-  /// Removes the categories that have expired at `now`, in seconds since 1970.
-  package func expire(now: Int64) async throws {
-    let ended = state.withLock { state in
-      state.flatMap { app, categories in
+  @inline(never)
+  package func expireCategories(now: Int64) async throws {
+    let ended = categoriesByApp.withLock { all in
+      all.flatMap { app, categories in
         categories.filter { $0.value.expires.map { $0 <= now } ?? false }.map { (app, $0.key) }
       }
     }
-    if !ended.isEmpty { try await remove(ended) }
+    if !ended.isEmpty { try await removeCategories(ended) }
   }
 
-  private func remove(_ ended: [(AppID, String)]) async throws {
+  @inline(never)
+  private func removeCategories(_ ended: [(AppID, String)]) async throws {
     try await store.change { [self] db in
       for (app, category) in ended {
         try db.execute(sql: "DELETE FROM category WHERE app = ? AND id = ?", arguments: [app.row, category])
       }
       db.afterNextTransaction { [self] _ in
-        state.withLock { state in for (app, category) in ended { state[app]?[category] = nil } }
+        categoriesByApp.withLock { all in for (app, category) in ended { all[app]?[category] = nil } }
       }
     }
   }
@@ -114,7 +98,7 @@ package final class Categories: Sendable {
   /// The number of actions that fit on an action sheet, which never scrolls (X4).
   private static let maximumActions = 4
 
-  private static func check(_ category: String, _ actions: [AlertAction]) throws(RegistrationRefusal) {
+  private static func checkCategory(_ category: String, _ actions: [AlertAction]) throws(RegistrationRefusal) {
     func refuse(_ words: String) -> RegistrationRefusal { .init(kind: .invalid, description: words) }
     guard (1...64).contains(category.utf8.count) else {
       throw refuse("invalid id of a category: expected 1 to 64 bytes")
