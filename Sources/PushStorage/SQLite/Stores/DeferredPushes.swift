@@ -36,7 +36,7 @@ package final class DeferredPushes: Sendable {
     case summarized(DeviceID, through: UInt64)
   }
 
-  fileprivate struct State {
+  struct State {
     var pushes: [DeviceID: [Push]] = [:]
     /// For each device, the number up to which its pushes have been in a summary.
     var summarized: [DeviceID: UInt64] = [:]
@@ -57,12 +57,9 @@ package final class DeferredPushes: Sendable {
     store.replica.onChange(of: ["held", "digest"]) { [weak self] db, changes in try self?.adopt(changes, db) }
   }
 
-  /// Reads every row to check it, as a start does, and discards the result.
-  static func checkRows(_ db: Database) throws { _ = try load(db) }
-
   /// Reads the deferred pushes. Their due times are not stored: they depend on the current preferences, which the
   /// gateway reads at its start (`Summaries`).
-  private static func load(_ db: Database) throws -> State {
+  static func load(_ db: Database) throws -> State {
     var state = State()
     let rows = try PreparedStatement(db, "SELECT \(columns) FROM held")
     while try rows.next() {
