@@ -9,24 +9,6 @@ import Synchronization
 /// A category with an expiration time belongs to a question (``Question``). Its sender removes it; otherwise it
 /// expires.
 extension SQLiteRegistrations {
-  struct Category: Sendable {
-    var actions: [AlertAction]
-    /// The expiration time in seconds since 1970; nil if the category does not expire.
-    var expires: Int64?
-  }
-
-  static func loadCategories(_ db: Database) throws -> [AppID: [String: Category]] {
-    var categories: [AppID: [String: Category]] = [:]
-    let rows = try PreparedStatement(db, "SELECT app, id, actions, expires FROM category")
-    while try rows.next() {
-      let (app, id) = (AppID(row: try rows.integer(0)), try rows.text(1))
-      categories[app, default: [:]][id] = Category(
-        actions: try rows.json(2, as: [AlertAction].self),
-        expires: try rows.optionalInteger(3, in: ColumnBounds.seconds))
-    }
-    return categories
-  }
-
   package func actions(of app: AppID, _ category: String) -> [AlertAction] {
     categoriesByApp.withLock { $0[app]?[category]?.actions } ?? []
   }

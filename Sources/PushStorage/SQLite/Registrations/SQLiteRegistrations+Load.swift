@@ -139,6 +139,18 @@ extension SQLiteRegistrations {
     }
     return state
   }
+
+  static func loadCategories(_ db: Database) throws -> [AppID: [String: Category]] {
+    var categories: [AppID: [String: Category]] = [:]
+    let rows = try PreparedStatement(db, "SELECT app, id, actions, expires FROM category")
+    while try rows.next() {
+      let (app, id) = (AppID(row: try rows.integer(0)), try rows.text(1))
+      categories[app, default: [:]][id] = Category(
+        actions: try rows.json(2, as: [AlertAction].self),
+        expires: try rows.optionalInteger(3, in: ColumnBounds.seconds))
+    }
+    return categories
+  }
 }
 
 /// The preferences of users. Equal ones are decoded once, because most users have the defaults.

@@ -17,6 +17,12 @@ package final class SQLiteRegistrations: Sendable {
     var certificates: [[UInt8]: ProviderCertificate] = [:]
   }
 
+  struct Category: Sendable {
+    var actions: [AlertAction]
+    /// The expiration time in seconds since 1970; nil if the category does not expire.
+    var expires: Int64?
+  }
+
   let categoriesByApp: Mutex<[AppID: [String: Category]]>
   package let store: SQLiteStore
   let state: Mutex<State>
