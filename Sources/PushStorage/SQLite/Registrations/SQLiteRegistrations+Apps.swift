@@ -20,7 +20,7 @@ extension SQLiteRegistrations {
           description: "team \(id) has \(named)\(more > 0 ? " and \(more) more" : ""): remove these first")
       }
       try db.execute(sql: "DELETE FROM team WHERE id = ?", arguments: [id])
-      db.afterNextTransaction { [self] _ in state.withLock { _ = $0.teams.remove(id) } }
+      afterCommit(db) { $0.teams.remove(id) }
     }
   }
 
@@ -70,11 +70,9 @@ extension SQLiteRegistrations {
         let update = try db.cachedStatement(
           sql: "UPDATE token SET unregistered = ? WHERE token = ? AND unregistered IS NULL")
         for token in tokens { try update.execute(arguments: [now, Data(token.bytes)]) }
-        db.afterNextTransaction { [self] _ in
-          state.withLock { state in
-            for token in tokens where state.tables.registration(token)?.unregistered == nil {
-              state.tables.set(unregistered: now, of: token)
-            }
+        afterCommit(db) { state in
+          for token in tokens where state.tables.registration(token)?.unregistered == nil {
+            state.tables.set(unregistered: now, of: token)
           }
         }
       }
@@ -89,9 +87,7 @@ extension SQLiteRegistrations {
         try await store.write { [self] db in
           let delete = try db.cachedStatement(sql: "DELETE FROM \(table) WHERE token = ?")
           for token in tokens { try delete.execute(arguments: [Data(token.bytes)]) }
-          db.afterNextTransaction { [self] _ in
-            state.withLock { state in for token in tokens { state.tables.remove(token) } }
-          }
+          afterCommit(db) { state in for token in tokens { state.tables.remove(token) } }
         }
       }
     }

@@ -30,13 +30,11 @@ extension SQLiteRegistrations {
         arguments: [uuid, name, owner, Data(hash), role.rawValue])
       let device = Device(
         id: DeviceID(row: db.lastInsertedRowID), uuid: uuid, name: name, person: PersonID(row: owner), role: role)
-      db.afterNextTransaction { [self] _ in
-        state.withLock { state in
-          if state.tables.person(device.person) == nil {
-            state.tables.add(device.person, name: personName, choices: nil)
-          }
-          state.tables.add(device, secretHash: hash)
+      afterCommit(db) { state in
+        if state.tables.person(device.person) == nil {
+          state.tables.add(device.person, name: personName, choices: nil)
         }
+        state.tables.add(device, secretHash: hash)
       }
       return device
     }

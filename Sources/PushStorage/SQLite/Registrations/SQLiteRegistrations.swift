@@ -177,6 +177,11 @@ package final class SQLiteRegistrations: Sendable {
     (SELECT 1 + max(ifnull((SELECT max(id) FROM device), 0), ifnull((SELECT max(id) FROM former_device), 0)))
     """
 
+  /// Changes the state in memory when the transaction is committed.
+  func afterCommit(_ db: Database, _ change: @escaping @Sendable (inout State) -> Void) {
+    db.afterNextTransaction { [self] _ in state.withLock { change(&$0) } }
+  }
+
   static func requirePersonName(_ name: String) throws(Refusal) {
     guard ShownName.isValid(name) else {
       throw Refusal(kind: .invalid, description: "invalid name of a user: expected \(ShownName.expected)")
