@@ -18,7 +18,6 @@ enum MailboxRows {
     return index
   }
 
-  /// Reads the state of each device.
   static func readStates(_ db: Database, into index: inout MailboxIndex) throws {
     let states = try PreparedStatement(
       db, "SELECT device, acknowledged, last_seq, gap_from, gap_to, gap_dropped FROM mailbox_state")

@@ -210,7 +210,6 @@ extension SQLiteRegistrations {
     }
   }
 
-  /// Uses an invitation once.
   private static func use(_ secret: String, now: Int64, _ db: Database) throws -> InvitationTerms {
     let hash = hash(ofInvitation: secret)
     guard let found = try find(hash, now: now, db) else {

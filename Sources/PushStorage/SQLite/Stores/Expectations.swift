@@ -40,7 +40,6 @@ package struct Expectations: Sendable {
     /// The expectation before the heartbeat.
     package var before: Expectation
     package var after: Expectation
-    /// The pushes that were scheduled.
     package var pushes: [ScheduledPush]
   }
 
