@@ -77,13 +77,6 @@ package final class MailboxEngine: Sendable {
     self.removed = removed
   }
 
-  /// Records that a device has received everything up to `seq`, before the acknowledgement itself is applied.
-  ///
-  /// - Returns: the numbers of `replaceable` that have left in another way.
-  package func claim(_ device: DeviceID, through seq: UInt64, _ replaceable: [UInt64]) -> [UInt64] {
-    index.withLock { $0.claim(device, through: seq, replaceable) }
-  }
-
   /// Runs one iteration of the writer: applies the operations and, if an operation appends or `isDue` is true, commits
   /// them with all `pendingWrites`.
   ///
