@@ -148,9 +148,7 @@ package struct ProviderCertificate: Sendable {
   }
 
   /// The identifier that users see: the first 16 hex digits of the fingerprint.
-  package var id: String {
-    String(decoding: fingerprint.prefix(8).flatMap { [hexDigit($0 >> 4), hexDigit($0 & 15)] }, as: UTF8.self)
-  }
+  package var id: String { Digest.hex(Array(fingerprint.prefix(8))) }
 }
 
 /// An installed client of a user.

@@ -168,9 +168,7 @@ extension SQLiteRegistrations {
       kind: .unknown, description: "there is no invitation \(id): `pushcli devices invitations` shows them")
   }
 
-  private static func name(of hash: [UInt8]) -> String {
-    String(decoding: hash.prefix(8).flatMap { [hexDigit($0 >> 4), hexDigit($0 & 15)] }, as: UTF8.self)
-  }
+  private static func name(of hash: [UInt8]) -> String { Digest.hex(Array(hash.prefix(8))) }
 
   /// Checks that no device has a name.
   ///

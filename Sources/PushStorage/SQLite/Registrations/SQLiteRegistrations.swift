@@ -188,9 +188,7 @@ package final class SQLiteRegistrations: Sendable {
     }
   }
 
-  static func newSecret() -> String {
-    String(decoding: randomBytes(count: 32).flatMap { [hexDigit($0 >> 4), hexDigit($0 & 15)] }, as: UTF8.self)
-  }
+  static func newSecret() -> String { Digest.hex(randomBytes(count: 32)) }
 
   static func hash(of secret: String) -> [UInt8] { Digest.sha256(Array(secret.utf8)) }
 
