@@ -62,8 +62,7 @@ package final class NATSConnection: NATSTransport {
 
   private init(_ options: NATSOptions) {
     self.options = options
-    let name = randomBytes(count: 12).flatMap { [hexDigit($0 >> 4), hexDigit($0 & 15)] }
-    inbox = "_INBOX.\(String(decoding: name, as: UTF8.self))"
+    inbox = "_INBOX.\(Digest.hex(randomBytes(count: 12)))"
     let prefix = inbox.utf8.count + 1
     inboxNumber = NATSLibrary.add(
       NATSLibrary.Callbacks(message: { [table] message in

@@ -296,8 +296,6 @@ private struct EncodedDetail: DetailObject {
   /// The first error; the members after it are not encoded.
   var error: (any Error)?
 
-  init(container: KeyedEncodingContainer<DeliveryDetail.Key>) { self.container = container }
-
   mutating func write(_ key: DeliveryDetail.Key, _ value: some DetailValue) {
     guard error == nil else { return }
     do { try container.encode(value, forKey: key) } catch { self.error = error }

@@ -180,7 +180,6 @@ extension Preferences: PreferenceHolder {
     choice.everything.map { (choice, $0) }
   }
 
-  /// The effective preferences for all apps.
   package var choices: [EffectivePreference] { effective() }
 }
 

@@ -195,15 +195,7 @@ extension PreferenceType<CategoryPermission?> {
     PreferenceType(
       values: ["new"] + CategoryPermission.allCases.map(\.rawValue), shape: .categoryPermission, letting: "show",
       expected: "show, quiet, off or new", text: { $0?.rawValue ?? "new" },
-      read: { _, text in
-        switch text {
-        case "new": .some(nil)
-        case "show": .some(.show)
-        case "quiet": .some(.quiet)
-        case "off": .some(.off)
-        default: nil
-        }
-      })
+      read: { _, text in text == "new" ? .some(nil) : CategoryPermission(rawValue: text).map(Optional.some) })
   }
 }
 

@@ -117,34 +117,28 @@ extension SummaryTimes: CustomStringConvertible {
 extension QuietWindow: Codable {
   /// Decodes the text form.
   package init(from decoder: any Decoder) throws {
-    let text = try decoder.singleValueContainer().decode(String.self)
-    guard let window = QuietWindow(text) else {
-      throw DecodingError.dataCorrupted(
-        .init(codingPath: decoder.codingPath, debugDescription: "invalid window of quiet hours \(text.evidence)"))
-    }
-    self = window
+    self = try decoder.read(QuietWindow.init(_:), "window of quiet hours")
   }
 
-  package func encode(to encoder: any Encoder) throws {
-    var container = encoder.singleValueContainer()
-    try container.encode(description)
-  }
+  package func encode(to encoder: any Encoder) throws { try description.encode(to: encoder) }
 }
 
 extension SummaryTimes: Codable {
   /// Decodes the text form.
   package init(from decoder: any Decoder) throws {
-    let text = try decoder.singleValueContainer().decode(String.self)
-    guard let times = SummaryTimes(text) else {
-      throw DecodingError.dataCorrupted(
-        .init(codingPath: decoder.codingPath, debugDescription: "invalid times of a summary \(text.evidence)"))
-    }
-    self = times
+    self = try decoder.read(SummaryTimes.init(_:), "times of a summary")
   }
 
-  package func encode(to encoder: any Encoder) throws {
-    var container = encoder.singleValueContainer()
-    try container.encode(description)
+  package func encode(to encoder: any Encoder) throws { try description.encode(to: encoder) }
+}
+
+extension Decoder {
+  /// Returns the value of a text, which errors call `name`.
+  fileprivate func read<Value>(_ parse: (String) -> Value?, _ name: String) throws -> Value {
+    let text = try String(from: self)
+    if let value = parse(text) { return value }
+    throw DecodingError.dataCorrupted(
+      .init(codingPath: codingPath, debugDescription: "invalid \(name) \(text.evidence)"))
   }
 }
 

@@ -14,8 +14,6 @@ package struct HashIndex: Sendable {
   fileprivate static let free = UInt64.max
   private var parts = [Part](repeating: Part(), count: partCount)
 
-  package init() {}
-
   /// Returns the hash of a number, such as a row number.
   package static func hash(of number: Int64) -> UInt64 { UInt64(bitPattern: number) &* 0x9E37_79B9_7F4A_7C15 }
 
@@ -107,8 +105,6 @@ package struct Slab<Record: Sendable>: Sendable {
   private var freed: [UInt32] = []
   /// The upper bound of all numbers so far (exclusive).
   package private(set) var end = 0
-
-  package init() {}
 
   package subscript(number: Int) -> Record? {
     _read { yield blocks[number >> 10][number & 1023] }

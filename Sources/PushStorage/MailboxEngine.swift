@@ -77,13 +77,6 @@ package final class MailboxEngine: Sendable {
     self.removed = removed
   }
 
-  /// Records that a device has received everything up to `seq`, before the acknowledgement itself is applied.
-  ///
-  /// - Returns: the numbers of `replaceable` that have left in another way.
-  package func claim(_ device: DeviceID, through seq: UInt64, _ replaceable: [UInt64]) -> [UInt64] {
-    index.withLock { $0.claim(device, through: seq, replaceable) }
-  }
-
   /// Runs one iteration of the writer: applies the operations and, if an operation appends or `isDue` is true, commits
   /// them with all `pendingWrites`.
   ///
@@ -228,17 +221,7 @@ extension MailboxEngine {
     with read: inout MailboxIndex, changes: [MailboxIndex.RowChange], removals: [MailboxRemoval],
     commit: (MailboxTransaction) throws -> Void
   ) throws {
-    let now = clock()
-    var transaction = MailboxTransaction(changes: changes)
-    var removals = removals
-    var devices: Set<DeviceID> = []
-    for (device, entry) in read.takeUnnumbered() {
-      let before = removals.count
-      read.number(entry, of: device, cap: cap, now: now, changes: &transaction.changes, removals: &removals)
-      if removals.count > before { devices.insert(device) }
-    }
-    transaction.changes += read.forgetRecent(now: now)
-    transaction.states = MailboxEngine.states(of: devices, read)
+    let transaction = MailboxTransaction(changes: changes + read.forgetRecent(now: clock()))
     // Reports removals before the commit: a crash may follow the commit, and reporting twice is better than not at all.
     if !removals.isEmpty { removed(removals) }
     if transaction.rowCount > 0 { try commit(transaction) }

@@ -24,10 +24,6 @@ extension MailboxIndex {
   ) -> Bool {
     guard entry.row >= nextRow else { return false }
     nextRow = entry.row + 1
-    guard entry.seq > 0 else {
-      if entry.isRemoved { changes.append(.delete(entry.row)) } else { unnumbered.append((device, entry)) }
-      return true
-    }
     return change(queuePosition(of: device), isChecked: false) { index, queue in
       queue.lastSeq = max(queue.lastSeq, entry.seq)
       queue.durableSeq = queue.lastSeq
@@ -48,30 +44,5 @@ extension MailboxIndex {
       index.enter(Waiting(entry), entry.collapseID, into: &queue)
       return true
     }
-  }
-
-  /// Returns and clears the rows without a number that a start has found, so that they are numbered.
-  package mutating func takeUnnumbered() -> [(device: DeviceID, entry: Entry)] {
-    defer { unnumbered = [] }
-    return unnumbered
-  }
-
-  /// Gives its number to a push that was stored without one, and makes the push visible with all consequences. Pushes
-  /// are passed in the order in which they were stored. A retry of a known id is deleted.
-  package mutating func number(
-    _ entry: Entry, of device: DeviceID, cap: Int, now: Int64, changes: inout [RowChange],
-    removals: inout [MailboxRemoval]
-  ) {
-    nextRow = max(nextRow, entry.row + 1)
-    if entry.isSenderID, !recent.insert(RecentIDs.Key(device: device, app: entry.app, id: entry.id)) {
-      return changes.append(.delete(entry.row))
-    }
-    var numbered = entry
-    numbered.seq = change(queuePosition(of: device)) { _, queue in
-      queue.lastSeq += 1
-      return queue.lastSeq
-    }
-    changes.append(.renumber(entry.row, seq: numbered.seq))
-    _ = confirm(numbered, of: device, cap: cap, now: now, changes: &changes, removals: &removals)
   }
 }

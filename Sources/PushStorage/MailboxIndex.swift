@@ -41,9 +41,6 @@ package struct MailboxIndex: Sendable {
   /// The number up to which each device has received its pushes, until that is applied (``claim(_:through:_:)``).
   private var claims: [DeviceID: UInt64] = [:]
   package var nextRow: Int64 = 1
-  /// The rows without a number, which earlier builds of 0.2.0 stored while they read the other rows: see
-  /// ``number(_:of:cap:now:changes:removals:)``.
-  package internal(set) var unnumbered: [(device: DeviceID, entry: Entry)] = []
   /// The count and the ages of all pending pushes.
   package private(set) var ages = WaitingAges()
   /// A lower bound of all expiration times, in seconds since 1970.

@@ -12,6 +12,4 @@ package final class MailboxMeter: Sendable {
   /// The number of commits that stored nothing.
   package let failures = Counter()
   package let limits = LimitCounters()
-
-  package init() {}
 }

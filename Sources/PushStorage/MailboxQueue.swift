@@ -95,8 +95,6 @@ extension MailboxIndex {
     private var gone = 0
     package private(set) var count = 0
 
-    package init() {}
-
     package var startIndex: Int { 0 }
     package var endIndex: Int { count }
 

@@ -2,7 +2,7 @@ package import PushCore
 package import PushPolicy
 
 /// An app that may receive pushes. Immutable and shared, because every push looks it up.
-package final class App: Sendable, Codable {
+package final class App: Sendable, Encodable {
   package let id: AppID
   /// The bundle id, which providers name as the topic.
   package let topic: String
@@ -57,21 +57,6 @@ package final class App: Sendable, Codable {
     appendJSONString(icon, to: &members)
     append(sendsMarketing ? #","marketing":true}"# : "}", to: &members)
     lineMembers = members
-  }
-
-  /// Reads an app from JSON, which does not contain its row; the row becomes 0.
-  package convenience init(from decoder: any Decoder) throws {
-    let values = try decoder.container(keyedBy: CodingKeys.self)
-    self.init(
-      id: AppID(row: 0), topic: try values.decode(String.self, forKey: .topic),
-      name: try values.decode(String.self, forKey: .name), icon: try values.decode(String.self, forKey: .icon),
-      policyMode: try values.decode(PolicyMode.self, forKey: .policyMode),
-      isStrict: try values.decodeIfPresent(Bool.self, forKey: .isStrict) ?? false,
-      ads: try values.decodeIfPresent(AdMode.self, forKey: .ads) ?? .standard,
-      team: try values.decodeIfPresent(String.self, forKey: .team),
-      sendsMarketing: try values.decodeIfPresent(Bool.self, forKey: .sendsMarketing) ?? false,
-      knownCategories: try values.decodeIfPresent(Set<String>.self, forKey: .knownCategories),
-      measure: try values.decodeIfPresent(SummaryMeasure.self, forKey: .measure))
   }
 
   /// Returns true if new categories of the app start quiet, and this one is new.
@@ -173,9 +158,7 @@ package struct ProviderCertificate: Sendable {
   }
 
   /// The identifier that users see: the first 16 hex digits of the fingerprint.
-  package var id: String {
-    String(decoding: fingerprint.prefix(8).flatMap { [hexDigit($0 >> 4), hexDigit($0 & 15)] }, as: UTF8.self)
-  }
+  package var id: String { Digest.hex(Array(fingerprint.prefix(8))) }
 }
 
 /// An installed client of a user.

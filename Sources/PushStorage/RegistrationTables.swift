@@ -79,8 +79,6 @@ package struct RegistrationTables: Sendable {
   private var tokens = Slab<TokenRecord>()
   private var tokensByBytes = HashIndex()
 
-  package init() {}
-
   // MARK: Users
 
   package func person(_ id: PersonID) -> Person? { index(of: id).flatMap { persons[$0].map(person) } }

@@ -17,8 +17,6 @@ package struct WaitingAges: Sendable {
   /// The number of the first slot.
   private var first: Int64 = 0
 
-  package init() {}
-
   /// The time at which the oldest pending push was received, in milliseconds since 1970, up to four seconds too late;
   /// nil if none is pending.
   package var oldest: Int64? { slots.isEmpty ? nil : (first + 1) << WaitingAges.slotBits }

@@ -32,20 +32,20 @@ import Testing
   }
 
   @Test func `an app has a thousand open questions at most, beside its own categories`() async throws {
-    let (registrations, app) = try await home()
+    let (_, app) = try await home()
     let actions = [AlertAction(id: "yes", title: "Yes")]
-    let open = try Categories(store: try SQLiteStore(path: folder.file("db.sqlite"), durability: .normal))
+    let store = try SQLiteStore(path: folder.file("db.sqlite"), durability: .normal)
+    let open = try SQLiteRegistrations(store: store)
     for number in 1...Limits.maximumQuestions {
-      try await open.put(app.id, "ASK-\(number)", actions, expires: Int64(number))
+      try await open.putCategory(app.id, "ASK-\(number)", actions, expires: Int64(number))
     }
     let refusal = await #expect(throws: RegistrationRefusal.self) {
-      try await open.put(app.id, "ASK-0", actions, expires: 1)
+      try await open.putCategory(app.id, "ASK-0", actions, expires: 1)
     }
     #expect(refusal?.kind == .conflict)
-    try await open.put(app.id, "DEPLOY", actions)
-    try await open.expire(now: 1)
-    try await open.put(app.id, "ASK-0", actions, expires: 1)
-    _ = registrations
+    try await open.putCategory(app.id, "DEPLOY", actions)
+    try await open.expireCategories(now: 1)
+    try await open.putCategory(app.id, "ASK-0", actions, expires: 1)
   }
 
   @Test(arguments: [

@@ -39,8 +39,6 @@ package final class LoopMeter: Sendable {
     .milliseconds(50), .milliseconds(100), .milliseconds(250), .seconds(1), .seconds(5),
   ]
 
-  package init() {}
-
   func open(_ peer: PeerOrigin, _ kind: PeerKind) {
     opened.add(at: peer.rawValue)
     kinds[kind.rawValue].add(1)
@@ -76,6 +74,4 @@ package final class HandshakeMeter: Sendable {
   package let resumed = Counter()
   /// The number of connections that ended before their handshake completed.
   package let failed = Counter()
-
-  package init() {}
 }

@@ -263,7 +263,6 @@ extension HTTP2SessionDelegate {
     return stream
   }
 
-  /// Appends bytes to a stream's body.
   package func write(_ bytes: some Collection<UInt8>, ending: Bool, on stream: HTTP2Stream) {
     stream.write(bytes, ending: ending)
     recount(stream)

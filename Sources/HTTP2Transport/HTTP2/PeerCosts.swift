@@ -34,10 +34,8 @@ struct PeerCosts {
     return refusedStreams == Limits.maximumRefusedStreams + 1
   }
 
-  /// Records that this side sent SETTINGS.
   mutating func sentSettings() { unacknowledgedSettings += 1 }
 
-  /// Records that the peer acknowledged SETTINGS.
   mutating func acknowledgedSettings() {
     unacknowledgedSettings -= 1
     settingsAge = 0

@@ -125,7 +125,5 @@ package struct ClusterSnapshots: Sendable {
     return try decodeJSON(Manifest.self, from: message.body)
   }
 
-  private static func digest(_ bytes: Data) -> String {
-    Digest.sha256(Array(bytes)).map { String(decoding: [hexDigit($0 >> 4), hexDigit($0 & 15)], as: UTF8.self) }.joined()
-  }
+  private static func digest(_ bytes: Data) -> String { Digest.hex(Digest.sha256(Array(bytes))) }
 }

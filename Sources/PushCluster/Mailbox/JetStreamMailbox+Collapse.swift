@@ -43,7 +43,7 @@ extension JetStreamMailbox {
         let last: Slot? = found.flatMap { try? decodeJSON(from: $0.body) }
         if let last, last.seq > seq {
           // A later push came first and replaces this one.
-          _ = await remove(seq, of: push, as: .collapsed)
+          _ = await remove(seq, of: push, id: push.id)
           return nil
         }
         if last?.seq != seq {
@@ -56,7 +56,7 @@ extension JetStreamMailbox {
           note(stored.sequence, in: partition(of: push.device))
         }
         guard let last, last.seq < seq, let id = APNSID(last.id) else { return nil }
-        return await remove(last.seq, of: push, id: id, as: .collapsed) ? id : nil
+        return await remove(last.seq, of: push, id: id) ? id : nil
       } catch {
         guard error.isConflict || error.mayPass else { break }
         if !error.isConflict { await environment.pause(.milliseconds(100)) }
@@ -67,13 +67,9 @@ extension JetStreamMailbox {
     return nil
   }
 
-  private func remove(_ seq: UInt64, of push: StoredPush, as cause: RemovalCause) async -> Bool {
-    await remove(seq, of: push, id: push.id, as: cause)
-  }
-
   /// - Parameter id: the id of the push with the number `seq`, of the same device and app as `push`.
-  private func remove(_ seq: UInt64, of push: StoredPush, id: APNSID, as cause: RemovalCause) async -> Bool {
-    await remove([MailboxRemoval(device: push.device, app: push.app, id: id, cause: cause)], [seq], of: push.device)
-      .left.count == 1
+  private func remove(_ seq: UInt64, of push: StoredPush, id: APNSID) async -> Bool {
+    let removal = MailboxRemoval(device: push.device, app: push.app, id: id, cause: .collapsed)
+    return await remove([removal], [seq], of: push.device).left.count == 1
   }
 }

@@ -59,8 +59,8 @@ struct MailboxStreams: Sendable {
 
   /// Returns the subject of the last push of a collapse id.
   func slot(of device: DeviceID, app: AppID, collapseID: String) -> String {
-    let name = Digest.sha256(Array(collapseID.utf8)).prefix(8).flatMap { [hexDigit($0 >> 4), hexDigit($0 & 15)] }
-    return subject("slot", device) + ".\(app.row)." + String(decoding: name, as: UTF8.self)
+    let name = Digest.hex(Array(Digest.sha256(Array(collapseID.utf8)).prefix(8)))
+    return subject("slot", device) + ".\(app.row).\(name)"
   }
 
   func slots(of device: DeviceID, app: AppID?) -> String {

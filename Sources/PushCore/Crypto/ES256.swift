@@ -16,7 +16,6 @@ import COpenSSL
 
   deinit { unsafe EVP_PKEY_free(handle) }
 
-  /// Generates a new key pair.
   package static func generate() throws(TLSError) -> ES256Key {
     guard let handle = unsafe COpenSSL_generate_p256() else { throw TLSError(openSSL: "no key can be made") }
     return try unsafe ES256Key(owning: handle)

@@ -225,7 +225,7 @@ struct AlertLint {
     }
     checkButtonsExplained(shape, at: pointer)
     let bytes = Array(lowercased.utf8)
-    if let needless = AlertLint.needless.first(where: { bytes.holds(run: $0.phrase) }) {
+    if let needless = AlertLint.needless.first(where: { bytes.contains($0.phrase) }) {
       add(
         .a10, pointer, "the alert \(needless.why)",
         "no alert: a badge, or an interruption-level of passive for the notification center")
@@ -267,19 +267,5 @@ struct AlertLint {
   ) {
     findings.append(
       LintFinding(rule, at: pointer, message, advice: advice ?? fix.map(\.evidence) ?? "", fix: fix))
-  }
-}
-
-extension [UInt8] {
-  /// Returns true if these bytes occur in the array, one after another.
-  fileprivate func holds(run: [UInt8]) -> Bool {
-    guard let first = run.first, count >= run.count else { return false }
-    var start = startIndex
-    while let place = self[start...(endIndex - run.count)].firstIndex(of: first) {
-      if self[place..<(place + run.count)].elementsEqual(run) { return true }
-      start = place + 1
-      if start > endIndex - run.count { return false }
-    }
-    return false
   }
 }

@@ -32,7 +32,8 @@ package enum ColumnBounds {
   /// Returns the range of a column of `pushgateway.sqlite` that its readers accept.
   package static func range(ofColumn column: String, in table: String) -> ClosedRange<Int64> {
     switch (table, column) {
-    case ("mailbox", "id"), ("mailbox", "payload"), ("mailbox_payload", _), ("channel_message", "number"),
+    case ("mailbox", "id"), ("mailbox", "seq"), ("mailbox", "payload"), ("mailbox_payload", _),
+      ("channel_message", "number"),
       ("scheduled", "number"), ("group_push", "number"), ("person_group", "id"), ("group_token", "person_group"),
       (_, "gap_from"), (_, "gap_to"), (_, "gap_dropped"):
       number

@@ -7,8 +7,6 @@
 package struct RowChecksum {
   private var state: UInt64 = 0x9E37_79B9_7F4A_7C15
 
-  package init() {}
-
   package mutating func add(_ number: Int64) { add(word: UInt64(bitPattern: number)) }
 
   package mutating func add(_ bytes: UnsafeRawBufferPointer) {

@@ -76,26 +76,6 @@ import Testing
     #expect(home.removals.all.count == 3)
   }
 
-  /// Earlier builds of 0.2.0 stored pushes without numbers while they read the other rows.
-  @Test func `rows without a number get the next ones in their order, and a retry among them goes`() async throws {
-    var home = try SQLiteHome()
-    _ = await home.mailbox.append((1...4).map { samplePush($0) })
-    home.mailbox.close()
-    try await home.store.pool.write { db in
-      try db.execute(sql: "UPDATE mailbox SET seq = 0 WHERE id > 2")
-      try db.execute(
-        sql: "UPDATE mailbox SET apns_id = (SELECT apns_id FROM mailbox WHERE id = 1) WHERE id = 4")
-    }
-    for _ in 0..<2 {
-      home = try home.reopened()
-      let found = try await home.mailbox.pending(for: 1, after: 0, limit: 9).entries
-      #expect(found.map(\.seq) == [1, 2, 3])
-      #expect(found.map(\.push.id) == [.number(1), .number(2), .number(3)])
-    }
-    defer { home.mailbox.close() }
-    #expect(await home.mailbox.append([samplePush(3), samplePush(4)]).map(\.seq) == [nil, 4])
-  }
-
   @Test func `everything is there after closing and opening, and numbers and retries go on`() async throws {
     var home = try SQLiteHome(cap: 4)
     _ = await home.mailbox.append([samplePush(1), samplePush(2, collapse: "a"), samplePush(3)])

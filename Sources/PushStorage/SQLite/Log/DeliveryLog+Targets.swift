@@ -100,6 +100,5 @@ package final class LogFollower: Sendable {
   @inline(never)
   package func next() async { await wait.next() }
 
-  /// Ends the wait.
   package func end() { wait.end() }
 }

@@ -18,7 +18,6 @@ enum MailboxRows {
     return index
   }
 
-  /// Reads the state of each device.
   static func readStates(_ db: Database, into index: inout MailboxIndex) throws {
     let states = try PreparedStatement(
       db, "SELECT device, acknowledged, last_seq, gap_from, gap_to, gap_dropped FROM mailbox_state")
@@ -56,7 +55,7 @@ enum MailboxRows {
       guard rows.id(10) != nil else { throw rows.damage(10, "expected 20 bytes") }
       _ = try rows.priority(11)
       let entry = MailboxIndex.Entry(
-        row: try rows.integer(0, in: ColumnBounds.number), seq: UInt64(try rows.integer(2, in: ColumnBounds.progress)),
+        row: try rows.integer(0, in: ColumnBounds.number), seq: UInt64(try rows.integer(2, in: ColumnBounds.number)),
         app: AppID(row: try rows.integer(3, in: ColumnBounds.app)), id: id, isSenderID: try rows.integer(5) != 0,
         received: try rows.integer(6, in: ColumnBounds.milliseconds),
         expires: try rows.integer(7, in: ColumnBounds.seconds), collapseID: try rows.text(8),

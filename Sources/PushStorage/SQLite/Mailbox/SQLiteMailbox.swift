@@ -130,7 +130,7 @@ package final class SQLiteMailbox: Mailbox {
   package func acknowledge(_ device: DeviceID, through seq: UInt64) { submit(.acknowledge(device, seq)) }
 
   package func acknowledge(_ device: DeviceID, through seq: UInt64, replaceable: [UInt64]) -> [UInt64] {
-    let left = engine.claim(device, through: seq, replaceable)
+    let left = engine.index.withLock { $0.claim(device, through: seq, replaceable) }
     submit(.acknowledge(device, seq))
     return left
   }

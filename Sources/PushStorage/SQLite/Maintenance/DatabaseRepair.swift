@@ -254,11 +254,7 @@ private struct RepairTable {
 
   /// Returns the tables of a database that was just created.
   static func all(in db: Database) throws -> [RepairTable] {
-    let names = try String.fetchAll(
-      db,
-      sql: "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%' AND name NOT LIKE 'grdb_%'"
-    )
-    return try names.map { name in
+    try Schema.tables(db).map { name in
       let columns = try Row.fetchAll(db, sql: "SELECT * FROM pragma_table_info(?)", arguments: [name])
       let hasOneKey = columns.count { ($0["pk"] as Int) > 0 } == 1
       return RepairTable(

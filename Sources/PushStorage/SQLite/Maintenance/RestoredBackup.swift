@@ -71,8 +71,8 @@ package final class RestoredBackup {
 
   private static let isWaiting =
     """
-    payload IS NOT NULL AND (seq = 0
-        OR seq > ifnull((SELECT acknowledged FROM mailbox_state AS s WHERE s.device = mailbox.device), 0))
+    payload IS NOT NULL
+      AND seq > ifnull((SELECT acknowledged FROM mailbox_state AS s WHERE s.device = mailbox.device), 0)
       AND device IN (SELECT id FROM device) AND app IN (SELECT id FROM app) AND expires > ?
     """
 
@@ -87,8 +87,7 @@ package final class RestoredBackup {
     }
   }
 
-  /// Returns the pending pushes after a row, in their order, with their rows and sequence numbers in the backup; a push
-  /// without a number has 0.
+  /// Returns the pending pushes after a row, in their order, with their rows and sequence numbers in the backup.
   package func pushes(
     after row: Int64, limit: Int, now: Int64
   ) throws -> [(row: Int64, number: UInt64, push: StoredPush)] {
@@ -104,7 +103,7 @@ package final class RestoredBackup {
       var pushes: [(row: Int64, number: UInt64, push: StoredPush)] = []
       while try rows.next() {
         let push = try SQLiteMailbox.push(rows, of: DeviceID(row: try rows.integer(12)))
-        let number = UInt64(try rows.integer(0, in: ColumnBounds.progress))
+        let number = UInt64(try rows.integer(0, in: ColumnBounds.number))
         pushes.append((try rows.integer(10, in: ColumnBounds.number), number, push))
       }
       return pushes
@@ -121,15 +120,11 @@ package final class RestoredBackup {
         SELECT device, gap_dropped FROM mailbox_state
         WHERE device > ? AND gap_to > acknowledged AND device IN (SELECT id FROM device) ORDER BY device LIMIT ?
         """)
-      defer { rows.reset() }
       rows.bind(device)
       rows.bind(Int64(limit))
-      var gaps: [(device: DeviceID, dropped: Int)] = []
-      while try rows.next() {
-        gaps.append(
-          (DeviceID(row: try rows.integer(0)), Int(try rows.integer(1, in: ColumnBounds.number))))
+      return try rows.map { row in
+        (device: DeviceID(row: try row.integer(0)), dropped: Int(try row.integer(1, in: ColumnBounds.number)))
       }
-      return gaps
     }
   }
 
@@ -137,7 +132,7 @@ package final class RestoredBackup {
   package func note(_ moved: [(device: DeviceID, from: UInt64, to: UInt64)]) throws {
     try write { db in
       let insert = try db.cachedStatement(sql: "INSERT OR REPLACE INTO moved VALUES (?, ?, ?)")
-      for one in moved where one.from > 0 {
+      for one in moved {
         try insert.execute(arguments: [one.device.row, Int64(clamping: one.from), Int64(clamping: one.to)])
       }
     }

@@ -33,15 +33,11 @@ extension SQLiteRegistrations {
         SELECT at, device, app, apns_id, text, id, review FROM ad_report
         WHERE id < ?\(device == nil ? "" : " AND device = ?") ORDER BY id DESC LIMIT ?
         """)
-      defer { rows.reset() }
       rows.bind(number ?? .max)
       if let device { rows.bind(device.row) }
       rows.bind(Int64(limit))
-      var newestFirst: [AdReport] = []
-      while try rows.next() {
-        // A damaged report is skipped: nothing else depends on it.
-        if let report = try? SQLiteRegistrations.report(rows) { newestFirst.append(report) }
-      }
+      // A damaged report is skipped: nothing else depends on it.
+      let newestFirst = try rows.map { try? SQLiteRegistrations.report($0) }.compactMap(\.self)
       return newestFirst.reversed()
     }
   }

@@ -21,7 +21,7 @@ extension SQLiteRegistrations {
           description: "team \(id) has \(named)\(more > 0 ? " and \(more) more" : ""): remove these first")
       }
       try db.execute(sql: "DELETE FROM team WHERE id = ?", arguments: [id])
-      db.afterNextTransaction { [self] _ in state.withLock { _ = $0.teams.remove(id) } }
+      afterCommit(db) { $0.teams.remove(id) }
     }
   }
 
@@ -90,11 +90,9 @@ extension SQLiteRegistrations {
         let update = try db.cachedStatement(
           sql: "UPDATE token SET unregistered = ? WHERE token = ? AND unregistered IS NULL")
         for token in tokens { try update.execute(arguments: [now, Data(token.bytes)]) }
-        db.afterNextTransaction { [self] _ in
-          state.withLock { state in
-            for token in tokens where state.tables.registration(token)?.unregistered == nil {
-              state.tables.set(unregistered: now, of: token)
-            }
+        afterCommit(db) { state in
+          for token in tokens where state.tables.registration(token)?.unregistered == nil {
+            state.tables.set(unregistered: now, of: token)
           }
         }
       }
@@ -109,9 +107,7 @@ extension SQLiteRegistrations {
         try await store.write { [self] db in
           let delete = try db.cachedStatement(sql: "DELETE FROM \(table) WHERE token = ?")
           for token in tokens { try delete.execute(arguments: [Data(token.bytes)]) }
-          db.afterNextTransaction { [self] _ in
-            state.withLock { state in for token in tokens { state.tables.remove(token) } }
-          }
+          afterCommit(db) { state in for token in tokens { state.tables.remove(token) } }
         }
       }
     }
@@ -120,7 +116,7 @@ extension SQLiteRegistrations {
       let tokens = try ["token", "former_token"].flatMap { table in
         try Data.fetchAll(db, sql: "DELETE FROM \(table) WHERE app = ? RETURNING token", arguments: [app.row])
       }.compactMap { DeviceToken(bytes: $0) }
-      try categories.remove(app, db)
+      try removeCategories(of: app, db)
       for table in ["ad_report", "app_day"] {
         try db.execute(sql: "DELETE FROM \(table) WHERE app = ?", arguments: [app.row])
       }

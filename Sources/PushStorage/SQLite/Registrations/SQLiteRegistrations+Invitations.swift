@@ -30,13 +30,11 @@ extension SQLiteRegistrations {
         arguments: [uuid, name, owner, Data(hash), role.rawValue])
       let device = Device(
         id: DeviceID(row: db.lastInsertedRowID), uuid: uuid, name: name, person: PersonID(row: owner), role: role)
-      db.afterNextTransaction { [self] _ in
-        state.withLock { state in
-          if state.tables.person(device.person) == nil {
-            state.tables.add(device.person, name: personName, choices: nil)
-          }
-          state.tables.add(device, secretHash: hash)
+      afterCommit(db) { state in
+        if state.tables.person(device.person) == nil {
+          state.tables.add(device.person, name: personName, choices: nil)
         }
+        state.tables.add(device, secretHash: hash)
       }
       return device
     }
@@ -110,11 +108,8 @@ extension SQLiteRegistrations {
     try await store.write { db in
       let rows = try PreparedStatement(
         db, "SELECT \(SQLiteRegistrations.invitationColumns) FROM invitation WHERE expires > ? ORDER BY expires")
-      defer { rows.reset() }
       rows.bind(now)
-      var invitations: [Invitation] = []
-      while try rows.next() { invitations.append(try SQLiteRegistrations.invitation(rows)) }
-      return invitations
+      return try rows.map { try SQLiteRegistrations.invitation($0) }
     }
   }
 
@@ -147,12 +142,8 @@ extension SQLiteRegistrations {
     // Most channels have no invitations: this avoids an empty write, since pushes wait for the writer.
     let hashes = try await store.read { db in
       let rows = try PreparedStatement(db, "SELECT code_hash, channel FROM invitation WHERE channel IS NOT NULL")
-      defer { rows.reset() }
-      var hashes: [[UInt8]] = []
-      while try rows.next() {
-        if let channel = ChannelID(bytes: rows.blob(1)), channels.contains(channel) { hashes.append(rows.blob(0)) }
-      }
-      return hashes
+      let links = try rows.map { (hash: $0.blob(0), channel: ChannelID(bytes: $0.blob(1))) }
+      return links.filter { $0.channel.map(channels.contains) ?? false }.map(\.hash)
     }
     guard !hashes.isEmpty else { return }
     try await store.write { db in
@@ -165,11 +156,8 @@ extension SQLiteRegistrations {
   package func withdraw(invitation id: String) async throws {
     let hashes = try await store.write { db in
       let rows = try PreparedStatement(db, "SELECT \(SQLiteRegistrations.invitationColumns) FROM invitation")
-      defer { rows.reset() }
-      var hashes: [[UInt8]] = []
-      while try rows.next() {
-        if try SQLiteRegistrations.invitation(rows).id == id.lowercased() { hashes.append(rows.blob(0)) }
-      }
+      let known = try rows.map { (id: try SQLiteRegistrations.invitation($0).id, hash: $0.blob(0)) }
+      let hashes = known.filter { $0.id == id.lowercased() }.map(\.hash)
       for hash in hashes {
         try db.execute(sql: "DELETE FROM invitation WHERE code_hash = ?", arguments: [Data(hash)])
       }
@@ -180,9 +168,7 @@ extension SQLiteRegistrations {
       kind: .unknown, description: "there is no invitation \(id): `pushcli devices invitations` shows them")
   }
 
-  private static func name(of hash: [UInt8]) -> String {
-    String(decoding: hash.prefix(8).flatMap { [hexDigit($0 >> 4), hexDigit($0 & 15)] }, as: UTF8.self)
-  }
+  private static func name(of hash: [UInt8]) -> String { Digest.hex(Array(hash.prefix(8))) }
 
   /// Checks that no device has a name.
   ///
@@ -222,7 +208,6 @@ extension SQLiteRegistrations {
     }
   }
 
-  /// Uses an invitation once.
   private static func use(_ secret: String, now: Int64, _ db: Database) throws -> InvitationTerms {
     let hash = hash(ofInvitation: secret)
     guard let found = try find(hash, now: now, db) else {

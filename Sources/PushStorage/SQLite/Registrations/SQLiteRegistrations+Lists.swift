@@ -34,9 +34,7 @@ extension SQLiteRegistrations {
       defer { rows.reset() }
       for text in [page.after ?? "", page.filter ?? "", page.filter ?? ""] { rows.bind(text: text) }
       rows.bind(Int64(page.limit))
-      var numbers: [Int64] = []
-      while try rows.next() { numbers.append(try rows.integer(0)) }
-      return numbers
+      return try rows.map { try $0.integer(0) }
     }
   }
 }

@@ -8,7 +8,7 @@ import Synchronization
 extension SQLiteRegistrations {
   /// Reads every row to check it, as a start does, and discards the result.
   static func checkRows(_ db: Database) throws {
-    _ = (try loadSmall(db), try loadDevices(db), try loadTokens(db))
+    _ = (try loadSmall(db), try loadDevices(db), try loadTokens(db), try loadCategories(db))
   }
 
   /// Reads devices and tokens at the same time, each in the order in which they are stored on disk.
@@ -145,6 +145,18 @@ extension SQLiteRegistrations {
       state.certificates[certificate.fingerprint] = certificate
     }
     return state
+  }
+
+  static func loadCategories(_ db: Database) throws -> [AppID: [String: Category]] {
+    var categories: [AppID: [String: Category]] = [:]
+    let rows = try PreparedStatement(db, "SELECT app, id, actions, expires FROM category")
+    while try rows.next() {
+      let (app, id) = (AppID(row: try rows.integer(0)), try rows.text(1))
+      categories[app, default: [:]][id] = Category(
+        actions: try rows.json(2, as: [AlertAction].self),
+        expires: try rows.optionalInteger(3, in: ColumnBounds.seconds))
+    }
+    return categories
   }
 }
 

@@ -53,10 +53,8 @@ extension SQLiteRegistrations {
     try await store.write { [self] db in
       let update = try db.cachedStatement(sql: "UPDATE device SET last_seen = ? WHERE id = ?")
       for (device, time) in seen { try update.execute(arguments: [time, device.row]) }
-      db.afterNextTransaction { [self] _ in
-        state.withLock { state in
-          for (device, time) in seen { state.tables.set(lastSeen: time, of: device) }
-        }
+      afterCommit(db) { state in
+        for (device, time) in seen { state.tables.set(lastSeen: time, of: device) }
       }
     }
   }
@@ -95,7 +93,7 @@ extension SQLiteRegistrations {
         sql: "UPDATE invitation SET person = ? WHERE person = (SELECT name FROM person WHERE id = ?)",
         arguments: [name, person.row])
       try db.execute(sql: "UPDATE person SET name = ? WHERE id = ?", arguments: [name, person.row])
-      db.afterNextTransaction { [self] _ in state.withLock { $0.tables.rename(person, to: name) } }
+      afterCommit(db) { $0.tables.rename(person, to: name) }
     }
   }
 
@@ -103,11 +101,8 @@ extension SQLiteRegistrations {
     try await store.write { db in
       let rows = try PreparedStatement(
         db, "SELECT id FROM device WHERE person = ?1 UNION SELECT id FROM former_device WHERE person = ?1")
-      defer { rows.reset() }
       rows.bind(person.row)
-      var devices: Set<DeviceID> = []
-      while try rows.next() { devices.insert(DeviceID(row: try rows.integer(0))) }
-      return devices
+      return Set(try rows.map { DeviceID(row: try $0.integer(0)) })
     }
   }
 
@@ -130,7 +125,7 @@ extension SQLiteRegistrations {
         arguments: [person.row])
       try db.execute(sql: "UPDATE former_device SET person = 0 WHERE person = ?", arguments: [person.row])
       try db.execute(sql: "DELETE FROM person WHERE id = ?", arguments: [person.row])
-      db.afterNextTransaction { [self] _ in state.withLock { $0.tables.remove(person) } }
+      afterCommit(db) { $0.tables.remove(person) }
     }
     // The rows are deleted even if this fails. If a backup reads the log during the call, later writes overwrite it.
     _ = try? await store.emptyLog()

@@ -10,7 +10,7 @@ extension SQLiteRegistrations {
     try SQLiteRegistrations.requireIdentifier(id, "team id")
     try await store.write { [self] db in
       try db.execute(sql: "INSERT OR IGNORE INTO team (id) VALUES (?)", arguments: [id])
-      db.afterNextTransaction { [self] _ in state.withLock { _ = $0.teams.insert(id) } }
+      afterCommit(db) { $0.teams.insert(id) }
     }
   }
 
@@ -123,9 +123,7 @@ extension SQLiteRegistrations {
           Data(certificate.fingerprint), certificate.topic, topics, environments, certificate.expires,
           certificate.revoked,
         ])
-      db.afterNextTransaction { [self] _ in
-        state.withLock { $0.certificates[certificate.fingerprint] = certificate }
-      }
+      afterCommit(db) { $0.certificates[certificate.fingerprint] = certificate }
     }
     guard certificate.revoked != nil else { return }
     for listener in listeners.withLock({ $0 }) { listener(.revokedCertificate(certificate.fingerprint)) }

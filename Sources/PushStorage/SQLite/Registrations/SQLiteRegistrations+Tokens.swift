@@ -27,11 +27,9 @@ extension SQLiteRegistrations {
         arguments: [
           Data(registration.token.bytes), device.row, app.id.row, environment.rawValue, registration.expires,
         ])
-      db.afterNextTransaction { [self] _ in
-        state.withLock { state in
-          if let ended { state.tables.remove(ended) }
-          state.tables.add(registration)
-        }
+      afterCommit(db) { state in
+        if let ended { state.tables.remove(ended) }
+        state.tables.add(registration)
       }
       return registration
     }
@@ -66,10 +64,8 @@ extension SQLiteRegistrations {
       try db.execute(
         sql: "UPDATE token SET unregistered = ? WHERE device = ? AND app = ? AND unregistered IS NULL",
         arguments: [now, device.row, app.id.row])
-      db.afterNextTransaction { [self] _ in
-        state.withLock { state in
-          for token in tokens { state.tables.set(unregistered: now, of: token) }
-        }
+      afterCommit(db) { state in
+        for token in tokens { state.tables.set(unregistered: now, of: token) }
       }
     }
   }

@@ -17,7 +17,13 @@ package final class SQLiteRegistrations: Sendable {
     var certificates: [[UInt8]: ProviderCertificate] = [:]
   }
 
-  let categories: Categories
+  struct Category: Sendable {
+    var actions: [AlertAction]
+    /// The expiration time in seconds since 1970; nil if the category does not expire.
+    var expires: Int64?
+  }
+
+  let categoriesByApp: Mutex<[AppID: [String: Category]]>
   package let store: SQLiteStore
   let state: Mutex<State>
   /// See ``keyGeneration``.
@@ -29,7 +35,7 @@ package final class SQLiteRegistrations: Sendable {
   /// - Throws: ``StoreError`` if a row can't be read.
   package init(store: SQLiteStore) throws(StoreError) {
     self.store = store
-    categories = try Categories(store: store)
+    categoriesByApp = Mutex(try store.load(SQLiteRegistrations.loadCategories))
     do {
       state = Mutex(try store.pool.read(SQLiteRegistrations.loadSmall))
       let tables = try SQLiteRegistrations.loadTables(store)
@@ -47,6 +53,10 @@ package final class SQLiteRegistrations: Sendable {
   // MARK: Changes by other gateways
 
   private func followReplica() {
+    store.replica.onChange(of: ["category"]) { [weak self] db, _ in
+      let fresh = try SQLiteRegistrations.loadCategories(db)
+      db.afterNextTransaction { [weak self] _ in self?.categoriesByApp.withLock { $0 = fresh } }
+    }
     store.replica.onChange(of: ["team", "key", "app", "certificate"]) { [weak self] db, _ in
       let fresh = try SQLiteRegistrations.loadSmall(db)
       db.afterNextTransaction { [weak self] _ in self?.adopt(fresh) }
@@ -167,15 +177,18 @@ package final class SQLiteRegistrations: Sendable {
     (SELECT 1 + max(ifnull((SELECT max(id) FROM device), 0), ifnull((SELECT max(id) FROM former_device), 0)))
     """
 
+  /// Changes the state in memory when the transaction is committed.
+  func afterCommit(_ db: Database, _ change: @escaping @Sendable (inout State) -> Void) {
+    db.afterNextTransaction { [self] _ in state.withLock { change(&$0) } }
+  }
+
   static func requirePersonName(_ name: String) throws(Refusal) {
     guard ShownName.isValid(name) else {
       throw Refusal(kind: .invalid, description: "invalid name of a user: expected \(ShownName.expected)")
     }
   }
 
-  static func newSecret() -> String {
-    String(decoding: randomBytes(count: 32).flatMap { [hexDigit($0 >> 4), hexDigit($0 & 15)] }, as: UTF8.self)
-  }
+  static func newSecret() -> String { Digest.hex(randomBytes(count: 32)) }
 
   static func hash(of secret: String) -> [UInt8] { Digest.sha256(Array(secret.utf8)) }
 
@@ -207,26 +220,6 @@ package final class SQLiteRegistrations: Sendable {
     state.withLock { $0.tables.devices(of: person) }
   }
 
-  // MARK: Categories
-
-  package func actions(of app: AppID, _ category: String) -> [AlertAction] { categories.actions(of: app, category) }
-
-  package func categories(of app: AppID) -> [String: [AlertAction]] { categories.all(of: app) }
-
-  package func isQuestion(_ app: AppID, _ category: String) -> Bool { categories.isQuestion(app, category) }
-
-  package func putCategory(
-    _ app: AppID, _ category: String, _ actions: [AlertAction], expires: Int64?
-  ) async throws {
-    try await categories.put(app, category, actions, expires: expires)
-  }
-
-  package func removeCategory(_ app: AppID, _ category: String) async throws {
-    try await categories.remove(app, category)
-  }
-
-  package func expireCategories(now: Int64) async throws { try await categories.expire(now: now) }
-
   // MARK: Batches
 
   /// Adds devices that are on disk to memory, with the preferences that their owners share.
@@ -252,5 +245,4 @@ package final class SQLiteRegistrations: Sendable {
       }
     }
   }
-
 }

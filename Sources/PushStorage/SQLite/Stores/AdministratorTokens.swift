@@ -141,10 +141,7 @@ package final class AdministratorTokens: Sendable {
     }
   }
 
-  /// Reads every row to check it, and discards the result.
-  static func checkRows(_ db: Database) throws { _ = try load(db) }
-
-  private static func load(_ db: Database) throws -> [[UInt8]: AdministratorToken] {
+  static func load(_ db: Database) throws -> [[UInt8]: AdministratorToken] {
     let rows = try PreparedStatement(
       db, "SELECT token_hash, name, role, created, expires, last_used FROM administrator")
     var tokens: [[UInt8]: AdministratorToken] = [:]

@@ -20,9 +20,6 @@ extension Channels {
 
   // MARK: Rows
 
-  /// Reads every row to check it, as a start does, and discards the result.
-  static func checkRows(_ db: Database) throws { _ = try load(db) }
-
   static func load(_ db: Database) throws -> ChannelTable {
     var state = ChannelTable()
     let off = try PreparedStatement(db, "SELECT app FROM broadcast_off")

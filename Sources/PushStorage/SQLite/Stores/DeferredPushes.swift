@@ -36,7 +36,7 @@ package final class DeferredPushes: Sendable {
     case summarized(DeviceID, through: UInt64)
   }
 
-  fileprivate struct State {
+  struct State {
     var pushes: [DeviceID: [Push]] = [:]
     /// For each device, the number up to which its pushes have been in a summary.
     var summarized: [DeviceID: UInt64] = [:]
@@ -57,12 +57,9 @@ package final class DeferredPushes: Sendable {
     store.replica.onChange(of: ["held", "digest"]) { [weak self] db, changes in try self?.adopt(changes, db) }
   }
 
-  /// Reads every row to check it, as a start does, and discards the result.
-  static func checkRows(_ db: Database) throws { _ = try load(db) }
-
   /// Reads the deferred pushes. Their due times are not stored: they depend on the current preferences, which the
   /// gateway reads at its start (`Summaries`).
-  private static func load(_ db: Database) throws -> State {
+  static func load(_ db: Database) throws -> State {
     var state = State()
     let rows = try PreparedStatement(db, "SELECT \(columns) FROM held")
     while try rows.next() {
@@ -98,10 +95,8 @@ package final class DeferredPushes: Sendable {
     let rows = try PreparedStatement(db, "SELECT \(DeferredPushes.columns) FROM held WHERE device = ?")
     var found: [DeviceID: (pushes: [Push], summarized: UInt64?)] = [:]
     for device in devices {
-      var pushes: [Push] = []
       rows.bind(device)
-      while try rows.next() { if let (_, one) = try DeferredPushes.row(rows) { pushes.append(one) } }
-      rows.reset()
+      let pushes = try rows.map(DeferredPushes.row).compactMap { $0?.1 }
       let summarized = try Int64.fetchOne(db, sql: "SELECT seq FROM digest WHERE device = ?", arguments: [device])
       found[DeviceID(row: device)] = (pushes, summarized.map { UInt64(clamping: $0) })
     }

@@ -155,9 +155,6 @@ package final class EventTargets: Sendable {
 
   // MARK: Rows
 
-  /// Reads every row to check it, and discards the result.
-  static func checkRows(_ db: Database) throws { _ = try load(db) }
-
   private func put(_ target: EventTarget, _ db: Database) throws {
     try db.execute(
       sql: """
@@ -176,7 +173,7 @@ package final class EventTargets: Sendable {
     String(decoding: try JSONEncoder().encode(events.map(\.rawValue).sorted()), as: UTF8.self)
   }
 
-  private static func load(_ db: Database) throws -> [String: EventTarget] {
+  static func load(_ db: Database) throws -> [String: EventTarget] {
     let rows = try PreparedStatement(
       db,
       """

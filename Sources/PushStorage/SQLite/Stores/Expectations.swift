@@ -40,7 +40,6 @@ package struct Expectations: Sendable {
     /// The expectation before the heartbeat.
     package var before: Expectation
     package var after: Expectation
-    /// The pushes that were scheduled.
     package var pushes: [ScheduledPush]
   }
 
@@ -173,9 +172,6 @@ package struct Expectations: Sendable {
     return try row.next() ? row.optionalInteger(0, in: ColumnBounds.milliseconds) : nil
   }
 
-  /// Reads every row to check it, and discards the result.
-  static func checkRows(_ db: Database) throws { _ = try rows(db) }
-
   private static func put(_ expectation: Expectation, _ db: Database) throws {
     try db.execute(
       sql: """
@@ -189,7 +185,7 @@ package struct Expectations: Sendable {
   }
 
   /// Reads the rows of a condition. `bind` sets its parameters.
-  private static func rows(
+  static func rows(
     _ db: Database, _ condition: String = "", _ bind: (PreparedStatement) -> Void = { _ in }
   ) throws -> [Expectation] {
     let rows = try PreparedStatement(

@@ -126,6 +126,11 @@ package final class Groups: Sendable {
 
   // MARK: Changes
 
+  /// Changes the state in memory when the transaction is committed.
+  private func afterCommit(_ db: Database, _ change: @escaping @Sendable (inout State) -> Void) {
+    db.afterNextTransaction { [self] _ in state.withLock { change(&$0) } }
+  }
+
   /// Creates a group, or adds members to an existing one.
   package func add(_ name: String, _ persons: [PersonID]) async throws -> Group {
     guard ShownName.isValid(name), !name.contains("/") else {
@@ -152,11 +157,9 @@ package final class Groups: Sendable {
       let insert = try db.cachedStatement(sql: "INSERT INTO group_member (person_group, person) VALUES (?, ?)")
       for person in new { try insert.execute(arguments: [group.id, person.row]) }
       let made = group
-      db.afterNextTransaction { [self] _ in
-        state.withLock { state in
-          state.groups[made.id] = made
-          state.byName[name] = made.id
-        }
+      afterCommit(db) { state in
+        state.groups[made.id] = made
+        state.byName[name] = made.id
       }
       return made
     }
@@ -181,9 +184,7 @@ package final class Groups: Sendable {
     try await store.write { [self] db in
       try db.execute(
         sql: "DELETE FROM group_member WHERE person_group = ? AND person = ?", arguments: [group.id, person.row])
-      db.afterNextTransaction { [self] _ in
-        state.withLock { $0.groups[group.id]?.members.removeAll { $0 == person } }
-      }
+      afterCommit(db) { $0.groups[group.id]?.members.removeAll { $0 == person } }
     }
   }
 
@@ -196,10 +197,8 @@ package final class Groups: Sendable {
       for person in gone {
         try db.execute(sql: "DELETE FROM group_member WHERE person = ?", arguments: [person.row])
       }
-      db.afterNextTransaction { [self] _ in
-        state.withLock { state in
-          for id in state.groups.keys { state.groups[id]?.members.removeAll { gone.contains($0) } }
-        }
+      afterCommit(db) { state in
+        for id in state.groups.keys { state.groups[id]?.members.removeAll { gone.contains($0) } }
       }
     }
   }
@@ -212,12 +211,10 @@ package final class Groups: Sendable {
         arguments: [now, group.id])
       try db.execute(sql: "DELETE FROM group_member WHERE person_group = ?", arguments: [group.id])
       try db.execute(sql: "DELETE FROM person_group WHERE id = ?", arguments: [group.id])
-      db.afterNextTransaction { [self] _ in
-        state.withLock { state in
-          for one in state.registrations(of: group.id) { state.tokens[one.token]?.unregistered = now }
-          state.groups[group.id] = nil
-          state.byName[group.name] = nil
-        }
+      afterCommit(db) { state in
+        for one in state.registrations(of: group.id) { state.tokens[one.token]?.unregistered = now }
+        state.groups[group.id] = nil
+        state.byName[group.name] = nil
       }
     }
   }
@@ -243,7 +240,7 @@ package final class Groups: Sendable {
       try db.execute(
         sql: "INSERT INTO group_token (token, person_group, app, environment) VALUES (?, ?, ?, ?)",
         arguments: [Data(made.token.bytes), group.id, app.row, environment.rawValue])
-      db.afterNextTransaction { [self] _ in state.withLock { $0.tokens[made.token] = made } }
+      afterCommit(db) { $0.tokens[made.token] = made }
       return made
     }
   }
@@ -259,9 +256,7 @@ package final class Groups: Sendable {
         try db.execute(
           sql: "UPDATE group_token SET unregistered = ? WHERE token = ?", arguments: [now, Data(token.bytes)])
       }
-      db.afterNextTransaction { [self] _ in
-        state.withLock { state in for token in tokens { state.tokens[token]?.unregistered = now } }
-      }
+      afterCommit(db) { state in for token in tokens { state.tokens[token]?.unregistered = now } }
     }
   }
 
@@ -276,9 +271,7 @@ package final class Groups: Sendable {
     try await store.write { [self] db in
       try db.execute(sql: "DELETE FROM group_token WHERE app = ?", arguments: [app.row])
       try db.execute(sql: "DELETE FROM group_push WHERE app = ?", arguments: [app.row])
-      db.afterNextTransaction { [self] _ in
-        state.withLock { state in state.tokens = state.tokens.filter { $0.value.app != app } }
-      }
+      afterCommit(db) { state in state.tokens = state.tokens.filter { $0.value.app != app } }
     }
   }
 

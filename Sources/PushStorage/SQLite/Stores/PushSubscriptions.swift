@@ -43,7 +43,7 @@ package struct PushSubscription: Sendable, Equatable {
 /// The subscriptions of all devices, at most one for each: all in memory, each change on disk first. The gateways of a
 /// cluster share them, and the key that identifies the gateway to push services.
 package final class PushSubscriptions: Sendable {
-  private struct State {
+  struct State {
     var subscriptions: [DeviceID: PushSubscription] = [:]
     /// The private key; nil until the first subscription needs it.
     var key: ES256Key?
@@ -179,10 +179,7 @@ package final class PushSubscriptions: Sendable {
 
   // MARK: Rows
 
-  /// Reads every row to check it, and discards the result.
-  static func checkRows(_ db: Database) throws { _ = try load(db) }
-
-  private static func load(_ db: Database) throws -> State {
+  static func load(_ db: Database) throws -> State {
     var state = State()
     let keys = try PreparedStatement(db, "SELECT number, key FROM push_service_key ORDER BY number DESC")
     while try keys.next() {

@@ -219,10 +219,7 @@ package final class Retractions: Sendable {
     }
   }
 
-  /// Reads every row to check it, and discards the result.
-  static func checkRows(_ db: Database) throws { _ = try rows(db) }
-
-  private static func rows(_ db: Database, _ condition: String = "") throws -> [Retraction] {
+  static func rows(_ db: Database, _ condition: String = "") throws -> [Retraction] {
     let rows = try PreparedStatement(
       db, "SELECT person, app, apns_id, at FROM retraction \(condition) ORDER BY number")
     return try rows.map(Retractions.row)

@@ -30,7 +30,7 @@ package struct WebPushEndpoint: Sendable, Equatable {
 /// The Web Push endpoints of all devices: all of them in memory, each change on disk first. The gateway keeps only the
 /// hashes of their ids. A removed endpoint stays for ``Limits/endpointRetention``, so that its senders get 410.
 package final class WebPushEndpoints: Sendable {
-  private struct State {
+  struct State {
     /// The endpoints by the SHA-256 hash of their id: with a lookup by hash, the response time reveals nothing about an id.
     var endpoints: [[UInt8]: WebPushEndpoint] = [:]
     /// The hashes of a device's endpoints.
@@ -207,10 +207,7 @@ package final class WebPushEndpoints: Sendable {
     }
   }
 
-  /// Reads every row to check it, and discards the result.
-  static func checkRows(_ db: Database) throws { _ = try load(db) }
-
-  private static func load(_ db: Database) throws -> State {
+  static func load(_ db: Database) throws -> State {
     let rows = try PreparedStatement(
       db, "SELECT id_hash, name, device, app, origin, vapid, created, removed FROM web_push_endpoint")
     var state = State()
