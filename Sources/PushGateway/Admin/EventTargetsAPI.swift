@@ -25,14 +25,8 @@ struct EventTargetsAPI: Sendable {
       .init("POST", .eventTargetTest, .admin) { request in
         Response(await test(try targets.target(named: request.parameters[0])))
       },
-      .init("POST", .eventTargetResume, .admin) { request in
-        try await targets.resume(request.parameters[0])
-        return .noContent
-      },
-      .init("DELETE", .eventTarget, .admin) { request in
-        try await targets.remove(request.parameters[0])
-        return .noContent
-      },
+      .empty("POST", .eventTargetResume, .admin) { try await targets.resume($0.parameters[0]) },
+      .empty("DELETE", .eventTarget, .admin) { try await targets.remove($0.parameters[0]) },
     ]
   }
 

@@ -38,10 +38,7 @@ struct SendersAPI: Sendable {
           throw Problem(error.status, error.reason, error.message)
         }
       },
-      .init("DELETE", .sender, .admin) { request in
-        try await senders.remove(request.parameters[0])
-        return .noContent
-      },
+      .empty("DELETE", .sender, .admin) { try await senders.remove($0.parameters[0]) },
     ]
   }
 

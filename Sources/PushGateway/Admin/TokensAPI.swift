@@ -17,10 +17,7 @@ struct TokensAPI: Sendable {
         return Response(rows: try ListsAPI.page(request, tokens, \.name))
       },
       .init("POST", .tokens, .admin, create),
-      .init("DELETE", .token, .admin) { request in
-        try await remote.tokens.remove(request.parameters[0])
-        return .noContent
-      },
+      .empty("DELETE", .token, .admin) { try await remote.tokens.remove($0.parameters[0]) },
     ]
   }
 

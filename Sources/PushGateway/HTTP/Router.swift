@@ -88,6 +88,17 @@ struct Router: Sendable {
       self.init(method, path.pattern, role: role, isWaiting: isWaiting, serve)
     }
 
+    /// Creates an administrative route whose response has no body.
+    static func empty(
+      _ method: String, _ path: AdminPath, _ role: Role,
+      _ act: @escaping @Sendable (ControlRequest) async throws -> Void
+    ) -> Route {
+      Route(method, path, role) { request in
+        try await act(request)
+        return .noContent
+      }
+    }
+
     /// Creates a route; without a role, it checks permissions itself.
     init(
       _ method: String, _ pattern: String, role: Role? = nil, isWaiting: Bool = false, _ serve: @escaping Serve
