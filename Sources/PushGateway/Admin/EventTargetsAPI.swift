@@ -98,3 +98,31 @@ struct EventTargetsAPI: Sendable {
     return record
   }
 }
+
+/// An event target as lists show it, with its state at the gateway that answers.
+struct EventTargetRecord: Codable, Sendable {
+  var name: String
+  /// The address of the server.
+  var url: String
+  /// The topics of the apps whose events are sent, without removed ones; nil: all apps.
+  var apps: [String]?
+  /// The events to send; nil: all events.
+  var events: [String]?
+  /// The time at which it was created, RFC 3339, UTC.
+  var created: String
+  /// The time at which it answered 410, RFC 3339, UTC; nil while it is in use.
+  var disabled: String?
+  /// The time of the last accepted request since the start of the gateway, RFC 3339, UTC; nil: none yet.
+  var lastSent: String?
+  /// The time of the oldest event that it has not accepted, RFC 3339, UTC; nil if no request fails.
+  var late: String?
+  /// The last error; nil if no request fails.
+  var error: String?
+  /// The number of events that were removed before it accepted them; nil if it is unknown.
+  var skipped: Int64?
+
+  enum CodingKeys: String, CodingKey {
+    case name, url, apps, events, created, disabled, late, error, skipped
+    case lastSent = "last_sent"
+  }
+}

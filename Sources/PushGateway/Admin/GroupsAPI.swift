@@ -108,3 +108,12 @@ struct GroupsAPI: Sendable {
       environment: registration.environment.rawValue)
   }
 }
+
+/// A group as lists show it.
+struct GroupSummary: Codable, Sendable {
+  var name: String
+  /// The number of members.
+  var members: Int
+  /// The apps for which the group is registered.
+  var topics: [String]
+}

@@ -51,3 +51,20 @@ extension AdministratorTokenRecord {
       lastUsed: token.lastUsed.map { Timestamp.text(seconds: $0) })
   }
 }
+
+/// An administrator's token as lists show it.
+struct AdministratorTokenRecord: Codable, Sendable {
+  var name: String
+  var role: String
+  /// The time at which it was created, RFC 3339, UTC.
+  var created: String
+  /// The time at which it expires, RFC 3339, UTC.
+  var expires: String
+  /// The hour of its last use, RFC 3339, UTC; nil: never.
+  var lastUsed: String?
+
+  enum CodingKeys: String, CodingKey {
+    case name, role, created, expires
+    case lastUsed = "last_used"
+  }
+}
