@@ -90,7 +90,7 @@ package struct Configuration: Sendable {
     package var origin: String
     package var change: SettingChange
 
-    fileprivate init(_ setting: Setting<Configuration>, _ value: String, from origin: String) {
+    fileprivate init(_ setting: Setting, _ value: String, from origin: String) {
       (name, self.value, self.origin, change) = (setting.name, value, origin, setting.change)
     }
   }
@@ -148,7 +148,7 @@ package struct Configuration: Sendable {
   }
 
   /// Copies the values of some settings from another configuration, with their origins.
-  mutating func take(_ settings: [Setting<Configuration>], from other: Configuration) {
+  mutating func take(_ settings: [Setting], from other: Configuration) {
     for setting in settings { setting.copy(&self, other) }
     let names = Set(settings.map(\.name))
     let taken = other.effective.filter { names.contains($0.name) }
@@ -182,7 +182,7 @@ package struct Configuration: Sendable {
   ///   - location: the location of the value in words, if it is more specific than the origin.
   ///   - credentials: the folder of systemd's `LoadCredential` files.
   private mutating func set(
-    _ setting: Setting<Configuration>, _ value: String, from origin: String, location: String? = nil,
+    _ setting: Setting, _ value: String, from origin: String, location: String? = nil,
     _ credentials: String?
   ) throws(ConfigurationError) {
     let meant = setting.form == .file ? try Configuration.path(value, of: setting.name, credentials) : value
@@ -234,9 +234,9 @@ package struct Configuration: Sendable {
   var namesListeners: Bool { effective.contains { $0.name == "listen" && $0.origin != "default" } }
 }
 
-extension Configuration: SettingHolder {
+extension Configuration {
   /// The table of settings: one row each, in the order of listings.
-  package static let settings: [Setting<Configuration>] = [
+  package static let settings: [Setting] = [
     Setting(
       "listen", \.listen, .listeners, change: .reload,
       """
