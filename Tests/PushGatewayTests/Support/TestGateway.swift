@@ -114,10 +114,12 @@ final class TestGateway: Sendable {
     let database = try SQLiteMailbox(
       store: store, cap: cap, logger: .silent, now: { clock.seconds },
       removed: { removals in log.append(removals.map { $0.event(at: clock.seconds * 1000) }) })
+    let mailbox: any Mailbox = mailbox ?? database
     return GatewayBackend(
-      registrations: try SQLiteRegistrations(store: store), mailbox: mailbox ?? database,
+      registrations: try SQLiteRegistrations(store: store), mailbox: mailbox,
       router: DeviceStreamRegistry(), durability: .localDisk(.full),
-      mailboxMeter: database.meter, mailboxBacklog: { database.backlog }, close: { database.close() })
+      mailboxMeter: database.meter, mailboxBacklog: { database.backlog },
+      problems: { [mailbox.problem].compactMap(\.self) }, close: { database.close() })
   }
 
   /// The gateway as the upstream of another one.
