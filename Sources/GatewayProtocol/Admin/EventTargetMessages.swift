@@ -1,4 +1,3 @@
-/// A request for an event target.
 package struct EventTargetRequest: Codable, Sendable {
   package var name: String
   /// The address of the server.

@@ -26,7 +26,6 @@ struct GatewayBackend: Sendable {
   /// Returns the numbers of pending and of uncommitted pushes; nil if they are unknown. `oldest` is the time at which the
   /// oldest pending push was received, in milliseconds since 1970, rounded by some seconds; nil if none is pending.
   var mailboxBacklog: @Sendable () -> (waiting: Int, oldest: Int64?, uncommitted: Int)? = { nil }
-  /// Returns the current problems.
   var problems: @Sendable () -> [HealthProblem] = { [] }
   /// The time that a stream stays open while its mailbox can't be read.
   var readTimeout = TimeAmount.zero

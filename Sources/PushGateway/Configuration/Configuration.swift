@@ -98,7 +98,6 @@ package struct Configuration: Sendable {
   private static let maximumLoops = 256
   private static let names = SettingNames(names: settings.map(\.name), variables: settings.map(\.variable))
 
-  /// The default values.
   package static let defaults = Configuration()
 
   private init() { state = "" }

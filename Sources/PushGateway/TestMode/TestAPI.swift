@@ -38,7 +38,6 @@ struct TestAPI: Sendable {
     }
   }
 
-  /// The table of routes.
   var table: [TestRoute] { [statusRoute] + devices.routes + pushes.routes + control.routes + [documentRoute] }
 
   private var statusRoute: TestRoute {
@@ -65,6 +64,5 @@ struct TestAPI: Sendable {
       serve: { _ in Response(document) })
   }
 
-  /// The OpenAPI document.
   var document: JSONValue { OpenAPI.document(table, schemas: TestSchemas.all) }
 }

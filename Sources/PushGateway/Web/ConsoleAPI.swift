@@ -92,7 +92,6 @@ struct ConsoleSignIn: Codable, Sendable {
   var code: String
 }
 
-/// The session of the console.
 struct ConsoleSession: Codable, Sendable {
   /// The administrator, as the audit trail shows requests of the session.
   var who: String
