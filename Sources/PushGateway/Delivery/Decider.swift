@@ -101,16 +101,3 @@ extension MailboxEntry {
   /// expire: it is sent at once or not at all.
   func isExpired(at now: Int64) -> Bool { seq > 0 && push.expires <= now / 1000 }
 }
-
-extension Presentation {
-  /// The parts that a device shows, plays and counts.
-  var presentedParts: [Part] {
-    Part.allCases.filter { part in
-      switch part {
-      case .badge: badge != nil
-      case .sound: sound != nil
-      case .alert: alert != nil
-      }
-    }
-  }
-}
