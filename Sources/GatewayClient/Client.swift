@@ -372,8 +372,6 @@ package final class ClientCore: HTTP2SessionDelegate {
     ready = nil
   }
 
-  package func sessionReceivedPong(_ session: HTTP2Session) {}
-
   package func session(_ session: HTTP2Session, goingAwayAfter lastStreamID: Int32, debugData: [UInt8]) {
     failure = ClientError(goingAway: debugData)
   }

@@ -150,8 +150,6 @@ package final class LoadProvider: HTTP2SessionDelegate {
     worker.providerReady(self)
   }
 
-  package func sessionReceivedPong(_ session: HTTP2Session) {}
-
   package func session(_ session: HTTP2Session, goingAwayAfter lastStreamID: Int32, debugData: [UInt8]) {
     isReady = false
   }

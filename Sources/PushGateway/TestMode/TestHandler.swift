@@ -237,9 +237,4 @@ private final class AnswerWatch: StreamConsumer {
       (push.outcome, push.status) = (push.device == nil ? .accepted : .duplicate, 200)
     }
   }
-
-  func received(_ bytes: UnsafeRawBufferPointer) {}
-  func receivedEnd() {}
-  func drained() {}
-  func drain() {}
 }

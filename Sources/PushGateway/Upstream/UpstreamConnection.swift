@@ -101,8 +101,6 @@ final class UpstreamConnection: HTTP2SessionDelegate {
     owner?.ready(self)
   }
 
-  func sessionReceivedPong(_ session: HTTP2Session) {}
-
   func session(_ session: HTTP2Session, goingAwayAfter lastStreamID: Int32, debugData: [UInt8]) {
     isRetired = true
     owner?.goingAway(self)
