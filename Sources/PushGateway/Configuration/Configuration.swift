@@ -1,5 +1,5 @@
 import Foundation
-import GatewayProtocol
+package import GatewayProtocol
 import HTTP2Transport
 import PushCluster
 import PushCore
@@ -73,7 +73,7 @@ package struct Configuration: Sendable {
   var provider = ProviderSettings()
 
   /// The name, effective value and origin of every setting, for `serve --check`.
-  package private(set) var effective: [Effective] = []
+  package private(set) var effective: [SettingRecord] = []
 
   /// The absolute path of the configuration file; nil if there is none.
   package private(set) var file: String?
@@ -81,19 +81,6 @@ package struct Configuration: Sendable {
   /// Warnings about possible mistakes that are not errors, one line each: for `serve --check`, and the log of a
   /// start.
   package private(set) var warnings: [String] = []
-
-  /// A setting with its value in effect.
-  package struct Effective: Sendable, Codable {
-    package var name: String
-    package var value: String
-    /// The origin of the value: `flag`, `environment`, `file` or `default`.
-    package var origin: String
-    package var change: SettingChange
-
-    fileprivate init(_ setting: Setting, _ value: String, from origin: String) {
-      (name, self.value, self.origin, change) = (setting.name, value, origin, setting.change)
-    }
-  }
 
   private static let maximumLoops = 256
   private static let names = SettingNames(names: settings.map(\.name), variables: settings.map(\.variable))
@@ -131,7 +118,7 @@ package struct Configuration: Sendable {
         try set(setting, entry.value, from: "file", location: "\(file.path), line \(entry.line)", credentials)
       } else {
         if setting.name == Configuration.enrollmentName, !listensOnLoopbackOnly { enrollment = .invitation }
-        effective.append(Effective(setting, setting.text(self), from: "default"))
+        note(setting, setting.text(self), from: "default")
       }
     }
     guard (certificate == nil) == (certificateKey == nil) else {
@@ -189,7 +176,11 @@ package struct Configuration: Sendable {
       throw ConfigurationError(
         description: "\(setting.name) is \"\(value)\" (\(location ?? origin)): expected \(setting.expected)")
     }
-    effective.append(Effective(setting, value, from: origin))
+    note(setting, value, from: origin)
+  }
+
+  private mutating func note(_ setting: Setting, _ value: String, from origin: String) {
+    effective.append(SettingRecord(name: setting.name, value: value, origin: origin, change: setting.change.rawValue))
   }
 
   /// Returns the path of a file in a setting: `credential:NAME` names a file that systemd provides only to the

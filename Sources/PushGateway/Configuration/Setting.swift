@@ -64,7 +64,7 @@ package struct ConfigurationError: Error, CustomStringConvertible {
 }
 
 /// The time at which a changed setting takes effect.
-package enum SettingChange: String, Sendable, Codable {
+package enum SettingChange: String, Sendable {
   /// On a reload of the settings by a running gateway.
   case reload
   /// On the next start of the gateway.
