@@ -252,6 +252,15 @@ final class TestStream {
     return stream
   }
 
+  /// Opens a stream and reads the lines up to `caught-up`.
+  static func caughtUp(
+    _ client: Client, _ device: TestDevice, cursor: Int = 0, silent: Bool = false
+  ) async throws -> TestStream {
+    let stream = try await open(client, device, cursor: cursor, silent: silent)
+    _ = try await stream.lines(upTo: "caught-up")
+    return stream
+  }
+
   /// Returns the next line, or nil at the end of the stream.
   func next(isolation: isolated (any Actor)? = #isolation) async throws -> TestLine? {
     try await lines.next(isolation: isolation).map(TestLine.init)
