@@ -2,7 +2,6 @@ import GatewayClient
 import GatewayProtocol
 import Glibc
 package import HTTP2Transport
-import NIOCore
 import PushCore
 
 /// One device of a load test: an open stream whose lines are counted and acknowledged at the same pace as by any other
