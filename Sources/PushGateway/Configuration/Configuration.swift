@@ -222,9 +222,7 @@ package struct Configuration: Sendable {
 
   /// True if the listeners are configured explicitly.
   var namesListeners: Bool { effective.contains { $0.name == "listen" && $0.origin != "default" } }
-}
 
-extension Configuration {
   /// The table of settings: one row each, in the order of listings.
   package static let settings: [Setting] = [
     Setting(

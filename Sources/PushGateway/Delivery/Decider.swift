@@ -81,9 +81,7 @@ struct DeliveryDecision {
   var suppressed: DeliveryLog.Row? {
     removed.isEmpty ? nil : push.event(.suppressed, at: at, detail: .removed(removed))
   }
-}
 
-extension DeliveryDecision {
   /// Returns a description of the violated invariant; nil if all invariants hold.
   func brokenInvariant() -> String? {
     var decision = Decision()
