@@ -171,7 +171,8 @@ let package = Package(
     // The other end: a connection to a gateway, and a device's stream on it.
     library(
       "GatewayClient",
-      ["GatewayProtocol", "HTTP2Transport", "PushCore", "PushPolicy", "Queues", "NIOCore", "NIOPosix"], lifetimes),
+      ["GatewayProtocol", "HTTP2Transport", "PushCore", "PushPolicy", "Queues", "NIOCore", "NIOHTTP1", "NIOPosix"],
+      lifetimes),
     // What `pushcli bench` does to a gateway.
     library(
       "LoadTest",

@@ -85,7 +85,7 @@ package final class Client: Sendable {
     } catch {
       promise.fail(error)
       _ = try? await promise.futureResult.get()
-      throw ClientError(.unreachable, Client.reason(of: error, endpoint))
+      throw ClientError(.unreachable, Client.reason(of: error, at: endpoint.description))
     }
     do {
       return Client(try await promise.futureResult.get())
@@ -103,13 +103,13 @@ package final class Client: Sendable {
   private static let usualRemedy = "name its ca.pem with --ca FILE, or run `pushcli join` or `contexts add`"
 
   /// Returns the reason for which there is no connection: the name of the host has no address, or nothing answers.
-  private static func reason(of error: any Error, _ endpoint: Endpoint) -> String {
+  static func reason(of error: any Error, at address: String) -> String {
     if let error = error as? NIOConnectionError, error.connectionErrors.isEmpty,
       error.dnsAError != nil || error.dnsAAAAError != nil
     {
       return "\(error.host) has no address: check the name"
     }
-    return "nothing answers at \(endpoint.description): is the gateway running?"
+    return "nothing answers at \(address): is the gateway running?"
   }
 
   private static func context(_ pin: AuthorityPin) throws(ClientError) -> TLSContext {
@@ -371,8 +371,6 @@ package final class ClientCore: HTTP2SessionDelegate {
     ready?.succeed(NIOLoopBound(self, eventLoop: connection.loop.eventLoop))
     ready = nil
   }
-
-  package func sessionReceivedPong(_ session: HTTP2Session) {}
 
   package func session(_ session: HTTP2Session, goingAwayAfter lastStreamID: Int32, debugData: [UInt8]) {
     failure = ClientError(goingAway: debugData)

@@ -39,9 +39,7 @@ package enum DeviceEvent: Sendable {
   case undeliverable(topic: String)
   /// The user typed a line at a prompt.
   case typed(String)
-}
 
-extension DeviceEvent {
   /// A line for the user about a push that can't be shown; nil for other events.
   package var wordsOfLoss: String? {
     switch self {
@@ -51,6 +49,12 @@ extension DeviceEvent {
       "the gateway can't read a stored push for \(topic) and does not send it: the delivery log has it"
     default: nil
     }
+  }
+
+  /// The weight of the event in a queue, in bytes.
+  fileprivate var size: Int {
+    if case .pushes(let batch) = self { return batch.bytes.count }
+    return 0
   }
 }
 
@@ -62,12 +66,4 @@ extension DeviceEvents {
   package static var maximumSize: Int { 4 << 20 }
 
   package convenience init() { self.init(capacity: Self.maximumSize) { $0.size } }
-}
-
-extension DeviceEvent {
-  /// The weight of the event in a queue, in bytes.
-  fileprivate var size: Int {
-    if case .pushes(let batch) = self { return batch.bytes.count }
-    return 0
-  }
 }

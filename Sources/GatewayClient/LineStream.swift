@@ -163,8 +163,4 @@ final class LineReader: StreamConsumer {
 
   /// Ends the client's side: otherwise the stream stays open at the gateway, and delays its drain.
   private func endOwnSide() { reference.value.exchange?.write([], ending: true) }
-
-  func drained() {}
-  func drain() {}
-  func closed() {}
 }

@@ -87,9 +87,7 @@ package enum DeviceLine: Equatable {
     }
     return number
   }
-}
 
-extension DeviceLine {
   /// The line as a device writes it, without its end.
   package var text: String {
     switch self {

@@ -149,6 +149,17 @@ extension DevicePush {
 }
 
 extension Presentation {
+  /// The parts that a device shows, plays and counts.
+  package var parts: [Part] {
+    Part.allCases.filter { part in
+      switch part {
+      case .badge: badge != nil
+      case .sound: sound != nil
+      case .alert: alert != nil
+      }
+    }
+  }
+
   /// Reads the `presentation` of a push.
   fileprivate init(_ element: JSONElement?) {
     self.init(

@@ -27,9 +27,7 @@ package struct GatewayAddress: Hashable, Sendable, CustomStringConvertible {
   }
 
   package var description: String { host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)" }
-}
 
-extension GatewayAddress {
   /// Returns the addresses in an array of a line, each once. Invalid elements are ignored, as are addresses beyond
   /// ``Limits/maximumGateways``.
   package static func addresses(_ element: JSONElement?) -> [GatewayAddress] {

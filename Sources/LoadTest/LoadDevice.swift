@@ -2,7 +2,6 @@ import GatewayClient
 import GatewayProtocol
 import Glibc
 package import HTTP2Transport
-import NIOCore
 import PushCore
 
 /// One device of a load test: an open stream whose lines are counted and acknowledged at the same pace as by any other
@@ -118,9 +117,6 @@ package final class LoadDevice: HTTP2SessionDelegate, StreamConsumer {
     self.stream = nil
     connection?.closeAfterFlush()
   }
-  package func sessionReceivedSettings(_ session: HTTP2Session) {}
-  package func sessionReceivedPong(_ session: HTTP2Session) {}
-  package func session(_ session: HTTP2Session, goingAwayAfter lastStreamID: Int32, debugData: [UInt8]) {}
 
   // MARK: StreamConsumer
 
@@ -147,11 +143,6 @@ package final class LoadDevice: HTTP2SessionDelegate, StreamConsumer {
         ClientError(.unreachable, "the gateway sends a line of more than \(Limits.maximumGatewayLineSize >> 20) MiB"))
     }
   }
-
-  package func receivedEnd() {}
-  package func drained() {}
-  package func drain() {}
-  package func closed() {}
 
   private static let newline = Int32(UInt8(ascii: "\n"))
 

@@ -145,6 +145,4 @@ package struct LoadResult: Sendable, Codable, Equatable {
     case drainSeconds = "drain_seconds"
     case elapsedSeconds = "elapsed_seconds"
   }
-
-  package init(loadProcess: Process) { self.loadProcess = loadProcess }
 }

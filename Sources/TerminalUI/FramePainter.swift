@@ -8,10 +8,6 @@ package struct FramePainter: Sendable {
   /// The frame that the terminal shows; `nil` if it is unknown and the next frame must be drawn completely.
   package private(set) var shown: Frame?
 
-  package init(usesColor: Bool) {
-    self.usesColor = usesColor
-  }
-
   /// Discards the shown frame, so that the next frame is drawn completely.
   package mutating func invalidate() {
     shown = nil

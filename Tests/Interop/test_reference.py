@@ -154,7 +154,8 @@ def shown_members(cell):
 
 
 def test_the_objects_of_the_admin_api_have_the_members_of_the_sources():
-    files = [*(ROOT / "Sources/GatewayProtocol").rglob("*.swift"), ROOT / "Sources/PushPolicy/Decision.swift",
+    files = [*(ROOT / "Sources/GatewayProtocol").rglob("*.swift"), *(ROOT / "Sources/PushGateway/Admin").rglob("*.swift"),
+             ROOT / "Sources/PushPolicy/Decision.swift",
              ROOT / "Sources/PushStorage/Records.swift", ROOT / "Sources/PushStorage/SQLite/Maintenance/Backup.swift"]
     source = "\n".join(file.read_text() for file in files)
     objects = {name.strip("`"): cell for name, cell in rows("admin-api.md", "| object | members |")}

@@ -20,9 +20,7 @@ package struct AdminPath: Sendable {
     assert(arguments.isEmpty, "\(pattern) has an argument for each placeholder")
     return parts.joined(separator: "/")
   }
-}
 
-extension AdminPath {
   package static let status = AdminPath("status")
   package static let settings = AdminPath("settings")
   package static let reload = AdminPath("reload")

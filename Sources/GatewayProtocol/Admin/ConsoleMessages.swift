@@ -11,26 +11,3 @@ package struct CreatedConsoleLink: Codable, Sendable {
     (self.code, self.role, self.expires) = (code, role, expires)
   }
 }
-
-/// The beginning of a session of the console.
-package struct ConsoleSignIn: Codable, Sendable {
-  /// The code of a link.
-  package var code: String
-
-  package init(code: String) { self.code = code }
-}
-
-/// The session of the console.
-package struct ConsoleSession: Codable, Sendable {
-  /// The administrator, as the audit trail shows requests of the session.
-  package var who: String
-  package var role: String
-  /// The time at which the session ends, RFC 3339, UTC.
-  package var expires: String
-  /// True at a test gateway; nil at any other.
-  package var test: Bool?
-
-  package init(who: String, role: String, expires: String, test: Bool? = nil) {
-    (self.who, self.role, self.expires, self.test) = (who, role, expires, test)
-  }
-}

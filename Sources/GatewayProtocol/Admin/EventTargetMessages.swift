@@ -1,4 +1,3 @@
-/// A request for an event target.
 package struct EventTargetRequest: Codable, Sendable {
   package var name: String
   /// The address of the server.
@@ -12,38 +11,6 @@ package struct EventTargetRequest: Codable, Sendable {
 
   package init(name: String, url: String, apps: [String]? = nil, events: [String]? = nil, ca: String? = nil) {
     (self.name, self.url, self.apps, self.events, self.ca) = (name, url, apps, events, ca)
-  }
-}
-
-/// An event target as lists show it, with its state at the gateway that answers.
-package struct EventTargetRecord: Codable, Sendable {
-  package var name: String
-  /// The address of the server.
-  package var url: String
-  /// The topics of the apps whose events are sent, without removed ones; nil: all apps.
-  package var apps: [String]?
-  /// The events to send; nil: all events.
-  package var events: [String]?
-  /// The time at which it was created, RFC 3339, UTC.
-  package var created: String
-  /// The time at which it answered 410, RFC 3339, UTC; nil while it is in use.
-  package var disabled: String?
-  /// The time of the last accepted request since the start of the gateway, RFC 3339, UTC; nil: none yet.
-  package var lastSent: String?
-  /// The time of the oldest event that it has not accepted, RFC 3339, UTC; nil if no request fails.
-  package var late: String?
-  /// The last error; nil if no request fails.
-  package var error: String?
-  /// The number of events that were removed before it accepted them; nil if it is unknown.
-  package var skipped: Int64?
-
-  package init(name: String, url: String, apps: [String]?, events: [String]?, created: String) {
-    (self.name, self.url, self.apps, self.events, self.created) = (name, url, apps, events, created)
-  }
-
-  package enum CodingKeys: String, CodingKey {
-    case name, url, apps, events, created, disabled, late, error, skipped
-    case lastSent = "last_sent"
   }
 }
 

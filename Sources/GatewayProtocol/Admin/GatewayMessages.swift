@@ -79,7 +79,6 @@ package struct SettingsRecord: Codable, Sendable {
   package init(file: String?, settings: [SettingRecord]) { (self.file, self.settings) = (file, settings) }
 }
 
-/// One setting with its value.
 package struct SettingRecord: Codable, Sendable, Equatable {
   package var name: String
   package var value: String

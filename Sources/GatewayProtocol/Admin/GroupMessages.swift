@@ -7,19 +7,6 @@ package struct GroupRequest: Codable, Sendable {
   package init(name: String, members: [String]) { (self.name, self.members) = (name, members) }
 }
 
-/// A group as lists show it.
-package struct GroupSummary: Codable, Sendable {
-  package var name: String
-  /// The number of members.
-  package var members: Int
-  /// The apps for which the group is registered.
-  package var topics: [String]
-
-  package init(name: String, members: Int, topics: [String]) {
-    (self.name, self.members, self.topics) = (name, members, topics)
-  }
-}
-
 /// A group with its members and registrations.
 package struct GroupRecord: Codable, Sendable {
   /// A user in the group.

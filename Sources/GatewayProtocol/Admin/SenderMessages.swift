@@ -23,40 +23,6 @@ package struct SenderRequest: Codable, Sendable {
   }
 }
 
-/// A sender of messages as lists show it.
-package struct SenderRecord: Codable, Sendable {
-  package var name: String
-  /// The topic of its app.
-  package var app: String
-  /// The names of devices and groups, without removed ones.
-  package var recipients: [String]
-  /// The maximum number of messages in a minute.
-  package var rate: Int
-  /// The time at which it was created, RFC 3339, UTC.
-  package var created: String
-  /// The hour of its last message, RFC 3339, UTC; nil: never.
-  package var lastUsed: String?
-  /// The time in seconds in which equal messages become one; nil: each is a push of its own.
-  package var combine: Int?
-  /// The service of a webhook; nil for a sender of messages.
-  package var kind: String?
-  /// The JSON pointers to the fields of a message, by their names; nil except for the kind `json`.
-  package var fields: [String: String]?
-
-  package init(
-    name: String, app: String, recipients: [String], rate: Int, created: String, lastUsed: String?, combine: Int?,
-    kind: String? = nil, fields: [String: String]? = nil
-  ) {
-    (self.name, self.app, self.recipients, self.rate) = (name, app, recipients, rate)
-    (self.created, self.lastUsed, self.combine, self.kind, self.fields) = (created, lastUsed, combine, kind, fields)
-  }
-
-  package enum CodingKeys: String, CodingKey {
-    case name, app, recipients, rate, created, combine, kind, fields
-    case lastUsed = "last_used"
-  }
-}
-
 /// The token of a sender of messages. It is sent only here; the gateway stores its hash.
 package struct CreatedSender: Codable, Sendable {
   package var name: String

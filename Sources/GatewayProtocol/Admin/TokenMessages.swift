@@ -11,28 +11,6 @@ package struct AdministratorTokenRequest: Codable, Sendable {
   }
 }
 
-/// An administrator's token as lists show it.
-package struct AdministratorTokenRecord: Codable, Sendable {
-  package var name: String
-  package var role: String
-  /// The time at which it was created, RFC 3339, UTC.
-  package var created: String
-  /// The time at which it expires, RFC 3339, UTC.
-  package var expires: String
-  /// The hour of its last use, RFC 3339, UTC; nil: never.
-  package var lastUsed: String?
-
-  package init(name: String, role: String, created: String, expires: String, lastUsed: String?) {
-    (self.name, self.role, self.created, self.expires) = (name, role, created, expires)
-    self.lastUsed = lastUsed
-  }
-
-  package enum CodingKeys: String, CodingKey {
-    case name, role, created, expires
-    case lastUsed = "last_used"
-  }
-}
-
 /// An administrator's token that was created. It is sent only here; the gateway stores its hash.
 package struct CreatedAdministratorToken: Codable, Sendable {
   package var token: String

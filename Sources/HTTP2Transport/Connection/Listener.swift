@@ -352,10 +352,6 @@ package final class ServerSide: HTTP2SessionDelegate, ConnectionOwner {
   package func session(_ session: HTTP2Session, answersExcessFieldsOn stream: HTTP2Stream) -> Bool {
     handler.answersExcessFields(of: Exchange(connection: connection, stream: stream))
   }
-
-  package func sessionReceivedSettings(_ session: HTTP2Session) {}
-  package func sessionReceivedPong(_ session: HTTP2Session) {}
-  package func session(_ session: HTTP2Session, goingAwayAfter lastStreamID: Int32, debugData: [UInt8]) {}
 }
 
 extension ProxyHeader.Origin {

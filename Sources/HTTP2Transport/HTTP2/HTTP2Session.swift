@@ -27,7 +27,10 @@ package protocol HTTP2SessionDelegate: AnyObject {
 }
 
 extension HTTP2SessionDelegate {
-  // Defaults for a client, which selects its one server.
+  // Defaults for an end that needs only some events; a client selects its one server.
+  package func sessionReceivedSettings(_ session: HTTP2Session) {}
+  package func sessionReceivedPong(_ session: HTTP2Session) {}
+  package func session(_ session: HTTP2Session, goingAwayAfter lastStreamID: Int32, debugData: [UInt8]) {}
   package func session(_ session: HTTP2Session, exceeded limit: TransportLimit) {}
   package func session(_ session: HTTP2Session, answersExcessFieldsOn stream: HTTP2Stream) -> Bool { false }
 }

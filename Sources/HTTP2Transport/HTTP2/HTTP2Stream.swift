@@ -15,6 +15,15 @@ package protocol StreamConsumer: AnyObject {
   func closed()
 }
 
+extension StreamConsumer {
+  // Defaults for a consumer of some events.
+  package func received(_ bytes: UnsafeRawBufferPointer) {}
+  package func receivedEnd() {}
+  package func drained() {}
+  package func drain() {}
+  package func closed() {}
+}
+
 /// One HTTP/2 stream: the received message and the bytes pending to be sent.
 ///
 /// Owned by its ``HTTP2Session`` while it is open, then by the pool of its loop.

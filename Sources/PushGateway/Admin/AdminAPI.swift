@@ -55,21 +55,14 @@ struct AdminAPI: Sendable {
     [
       .init("GET", .status, .reader) { _ in Response(status()) },
       .init("POST", .teams, .operator, addTeam),
-      .init("DELETE", .team, .admin) { request in
-        try await registrations.removeTeam(request.parameters[0])
-        return .noContent
-      },
+      .empty("DELETE", .team, .admin) { try await registrations.removeTeam($0.parameters[0]) },
       .init("POST", .keys, .admin, createKey),
-      .init("DELETE", .key, .admin) { request in
-        try await registrations.removeKey(request.parameters[0])
-        return .noContent
-      },
+      .empty("DELETE", .key, .admin) { try await registrations.removeKey($0.parameters[0]) },
       .init("POST", .apps, .operator, putApp),
-      .init("DELETE", .app, .admin) { request in
+      .empty("DELETE", .app, .admin) { request in
         let app = try registrations.app(topic: request.parameters[0])
         if request.query["force"] != "true" { try await apps.requireUnused(app) }
         try await apps.remove(app)
-        return .noContent
       },
       .init("GET", .categories, .reader) { request in
         let app = try registrations.app(topic: request.parameters[0])
@@ -77,15 +70,11 @@ struct AdminAPI: Sendable {
         return Response(categories.map { CategoryRecord(category: $0.key, actions: $0.value) })
       },
       .init("POST", .categories, .operator, putCategory),
-      .init("DELETE", .category, .operator) { request in
+      .empty("DELETE", .category, .operator) { request in
         let app = try registrations.app(topic: request.parameters[0])
         try await registrations.removeCategory(app.id, request.parameters[1])
-        return .noContent
       },
-      .init("DELETE", .device, .admin) { request in
-        try await devices.remove(try device(request).id)
-        return .noContent
-      },
+      .empty("DELETE", .device, .admin) { try await devices.remove(try device($0).id) },
       .init("POST", .deviceSecret, .admin) { request in
         let device = try device(request)
         let secret = try await registrations.rotateSecret(of: device.id)
@@ -97,31 +86,23 @@ struct AdminAPI: Sendable {
         try await registrations.rename(person.id, to: body.name)
         return Response(lists.record(try registrations.person(named: body.name)))
       },
-      .init("DELETE", .person, .admin) { request in
+      .empty("DELETE", .person, .admin) { request in
         try await devices.remove(try registrations.person(named: request.parameters[0]).id)
-        return .noContent
       },
       .init("POST", .batches, .admin, enrollBatch),
-      .init("DELETE", .batch, .admin) { request in
-        try await devices.remove(batch: request.parameters[0])
-        return .noContent
-      },
+      .empty("DELETE", .batch, .admin) { try await devices.remove(batch: $0.parameters[0]) },
       .init("POST", .invitations, .admin, invite),
-      .init("DELETE", .invitation, .admin) { request in
-        try await registrations.withdraw(invitation: request.parameters[0])
-        return .noContent
-      },
+      .empty("DELETE", .invitation, .admin) { try await registrations.withdraw(invitation: $0.parameters[0]) },
       .init("GET", .registrations, .reader, listRegistrations),
       .init("POST", .registrations, .operator, register),
-      .init("DELETE", .registration, .operator) { request in
+      .empty("DELETE", .registration, .operator) { request in
         try await devices.unregister(try device(request).id, topic: request.parameters[1])
-        return .noContent
       },
       .init("GET", .preferences, .reader) { request in
         Response(registrations.preferences(of: try device(request).id))
       },
       .init("POST", .preferences, .operator, changePreferences),
-      .init("DELETE", .deviceAlert, .operator, retract),
+      .empty("DELETE", .deviceAlert, .operator, retract),
       .init("POST", .backup, .admin) { request in
         let body: BackupRequest = try request.decoded()
         guard body.path.hasPrefix("/") else {
@@ -234,13 +215,12 @@ struct AdminAPI: Sendable {
 
   /// Retracts an alert of a device's user. The query item `topic` names its app; without it, the alert of any app
   /// matches.
-  private func retract(_ request: ControlRequest) async throws -> Response {
+  private func retract(_ request: ControlRequest) async throws {
     let text = request.parameters[1]
     guard let id = APNSID(text) else { throw Problem.badRequest("invalid apns-id \"\(text)\": expected a UUID") }
     let app = try request.query["topic"].map { try registrations.app(topic: $0).id }
     _ = try await pushes.retract(
       id, of: app, from: [try device(request).person], by: request.administrator?.shown ?? "an administrator")
-    return .noContent
   }
 
   private func enrollBatch(_ request: ControlRequest) async throws -> Response {

@@ -17,15 +17,11 @@ struct ChannelsAPI: Sendable {
       .init("GET", .channels, .reader, list),
       .init("POST", .channels, .operator, create),
       .init("POST", .channelFeatures, .operator, setFeature),
-      .init("DELETE", .channel, .operator) { request in
-        try await broadcasts.delete(try channel(request).id)
-        return .noContent
-      },
+      .empty("DELETE", .channel, .operator) { try await broadcasts.delete(try channel($0).id) },
       .init("POST", .channelSubscriptions, .operator, subscribe),
-      .init("DELETE", .channelSubscription, .operator) { request in
+      .empty("DELETE", .channelSubscription, .operator) { request in
         let device = try registrations.device(named: request.parameters[1])
         try await broadcasts.unsubscribe(device.id, from: try channel(request).id)
-        return .noContent
       },
       .init("GET", .deviceChannels, .reader) { request in
         let device = try registrations.device(named: request.parameters[0])

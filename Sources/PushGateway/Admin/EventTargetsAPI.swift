@@ -25,14 +25,8 @@ struct EventTargetsAPI: Sendable {
       .init("POST", .eventTargetTest, .admin) { request in
         Response(await test(try targets.target(named: request.parameters[0])))
       },
-      .init("POST", .eventTargetResume, .admin) { request in
-        try await targets.resume(request.parameters[0])
-        return .noContent
-      },
-      .init("DELETE", .eventTarget, .admin) { request in
-        try await targets.remove(request.parameters[0])
-        return .noContent
-      },
+      .empty("POST", .eventTargetResume, .admin) { try await targets.resume($0.parameters[0]) },
+      .empty("DELETE", .eventTarget, .admin) { try await targets.remove($0.parameters[0]) },
     ]
   }
 
@@ -102,5 +96,33 @@ struct EventTargetsAPI: Sendable {
     record.late = state?.oldest.map { Timestamp.text($0) }
     (record.error, record.skipped) = (state?.error, state?.skipped)
     return record
+  }
+}
+
+/// An event target as lists show it, with its state at the gateway that answers.
+struct EventTargetRecord: Codable, Sendable {
+  var name: String
+  /// The address of the server.
+  var url: String
+  /// The topics of the apps whose events are sent, without removed ones; nil: all apps.
+  var apps: [String]?
+  /// The events to send; nil: all events.
+  var events: [String]?
+  /// The time at which it was created, RFC 3339, UTC.
+  var created: String
+  /// The time at which it answered 410, RFC 3339, UTC; nil while it is in use.
+  var disabled: String?
+  /// The time of the last accepted request since the start of the gateway, RFC 3339, UTC; nil: none yet.
+  var lastSent: String?
+  /// The time of the oldest event that it has not accepted, RFC 3339, UTC; nil if no request fails.
+  var late: String?
+  /// The last error; nil if no request fails.
+  var error: String?
+  /// The number of events that were removed before it accepted them; nil if it is unknown.
+  var skipped: Int64?
+
+  enum CodingKeys: String, CodingKey {
+    case name, url, apps, events, created, disabled, late, error, skipped
+    case lastSent = "last_sent"
   }
 }

@@ -17,10 +17,7 @@ struct ExpectationsAPI: Sendable {
         return Response(rows: page.map { ExpectationRecord($0, now: now) })
       },
       .init("POST", .expectations, .operator, add),
-      .init("DELETE", .expectation, .operator) { request in
-        try await expectations.remove(request.parameters[0])
-        return .noContent
-      },
+      .empty("DELETE", .expectation, .operator) { try await expectations.remove($0.parameters[0]) },
     ]
   }
 

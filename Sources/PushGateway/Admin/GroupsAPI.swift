@@ -21,15 +21,14 @@ struct GroupsAPI: Sendable {
       .init("GET", .group, .reader) { request in
         Response(record(try group(request), topic: request.query["topic"]))
       },
-      .init("DELETE", .group, .admin, remove),
-      .init("DELETE", .groupMember, .operator) { request in
+      .empty("DELETE", .group, .admin, remove),
+      .empty("DELETE", .groupMember, .operator) { request in
         let person = try registrations.person(named: request.parameters[1])
         try await groups.remove(person.id, from: try group(request))
-        return .noContent
       },
       .init("POST", .groupRegistrations, .operator, register),
-      .init("DELETE", .groupRegistration, .operator, unregister),
-      .init("DELETE", .groupAlert, .operator, retract),
+      .empty("DELETE", .groupRegistration, .operator, unregister),
+      .empty("DELETE", .groupAlert, .operator, retract),
     ]
   }
 
@@ -47,11 +46,10 @@ struct GroupsAPI: Sendable {
     return Response(record(try await groups.add(body.name, persons)), status: 201)
   }
 
-  private func remove(_ request: ControlRequest) async throws -> Response {
+  private func remove(_ request: ControlRequest) async throws {
     let group = try group(request)
     try await groups.remove(group, now: clock.milliseconds())
     try await schedule.purge(Environment.allCases.map(group.address))
-    return .noContent
   }
 
   private func register(_ request: ControlRequest) async throws -> Response {
@@ -62,15 +60,14 @@ struct GroupsAPI: Sendable {
       record(try await groups.register(try group(request), app: app.id, environment: environment)))
   }
 
-  private func unregister(_ request: ControlRequest) async throws -> Response {
+  private func unregister(_ request: ControlRequest) async throws {
     let (group, app) = (try group(request), try registrations.app(topic: request.parameters[1]))
     try await groups.unregister(group, app: app.id, now: clock.milliseconds())
     try await schedule.purge(Environment.allCases.map(group.address), app: app.id)
-    return .noContent
   }
 
   /// Retracts an alert of a group. The query item `topic` names its app.
-  private func retract(_ request: ControlRequest) async throws -> Response {
+  private func retract(_ request: ControlRequest) async throws {
     let text = request.parameters[1]
     guard let id = APNSID(text) else { throw Problem.badRequest("invalid apns-id \"\(text)\": expected a UUID") }
     guard let topic = request.query["topic"] else { throw Problem.badRequest("missing app: add ?topic=TOPIC") }
@@ -79,7 +76,6 @@ struct GroupsAPI: Sendable {
       _ = try await pushes.retract(
         id, of: app.id, fromGroup: address, by: request.administrator?.shown ?? "an administrator")
     }
-    return .noContent
   }
 
   // MARK: Records
@@ -111,4 +107,13 @@ struct GroupsAPI: Sendable {
       token: registration.token.hex, topic: registrations.app(registration.app)?.topic ?? "",
       environment: registration.environment.rawValue)
   }
+}
+
+/// A group as lists show it.
+struct GroupSummary: Codable, Sendable {
+  var name: String
+  /// The number of members.
+  var members: Int
+  /// The apps for which the group is registered.
+  var topics: [String]
 }

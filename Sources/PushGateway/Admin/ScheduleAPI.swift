@@ -13,13 +13,12 @@ struct ScheduleAPI: Sendable {
   var routes: [Router.Route] {
     [
       .init("GET", .scheduled, .reader, list),
-      .init("DELETE", .scheduledPush, .operator) { request in
+      .empty("DELETE", .scheduledPush, .operator) { request in
         let text = request.parameters[0]
         guard let id = APNSID(text) else { throw Problem.badRequest("invalid apns-id \"\(text)\": expected a UUID") }
         guard try await schedule.cancel(id) > 0 else {
           throw Problem.notFound("no push \(text) is scheduled: `pushcli log \(text)` shows its delivery status")
         }
-        return .noContent
       },
     ]
   }

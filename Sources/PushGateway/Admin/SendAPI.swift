@@ -94,17 +94,8 @@ struct SendAPI: Sendable {
   }
 
   private static func record(_ answer: Client.Answer) -> PushSendRecord {
-    struct Refusal: Decodable {
-      struct Policy: Decodable {
-        var rule: String
-        var at: String
-        var message: String
-      }
-      var reason: String
-      var policy: Policy?
-    }
     var record = PushSendRecord(status: answer.status, id: answer.apnsID, uniqueID: answer.apnsUniqueID)
-    guard let refusal = try? decodeJSON(Refusal.self, from: answer.body) else { return record }
+    guard let refusal = ProviderRefusal(answer) else { return record }
     record.reason = refusal.reason
     record.message = refusal.policy?.message ?? Reason(rawValue: refusal.reason)?.advice
     (record.rule, record.at) = (refusal.policy?.rule, refusal.policy?.at)

@@ -38,10 +38,7 @@ struct SendersAPI: Sendable {
           throw Problem(error.status, error.reason, error.message)
         }
       },
-      .init("DELETE", .sender, .admin) { request in
-        try await senders.remove(request.parameters[0])
-        return .noContent
-      },
+      .empty("DELETE", .sender, .admin) { try await senders.remove($0.parameters[0]) },
     ]
   }
 
@@ -137,5 +134,31 @@ struct SendersAPI: Sendable {
       name: sender.name, app: registrations.app(sender.app)?.topic ?? "", recipients: names, rate: sender.rate,
       created: Timestamp.text(sender.created), lastUsed: sender.lastUsed.map { Timestamp.text(seconds: $0) },
       combine: sender.combine.map { Int($0) }, kind: sender.hook?.kind.rawValue, fields: sender.hook?.fields)
+  }
+}
+
+/// A sender of messages as lists show it.
+struct SenderRecord: Codable, Sendable {
+  var name: String
+  /// The topic of its app.
+  var app: String
+  /// The names of devices and groups, without removed ones.
+  var recipients: [String]
+  /// The maximum number of messages in a minute.
+  var rate: Int
+  /// The time at which it was created, RFC 3339, UTC.
+  var created: String
+  /// The hour of its last message, RFC 3339, UTC; nil: never.
+  var lastUsed: String?
+  /// The time in seconds in which equal messages become one; nil: each is a push of its own.
+  var combine: Int?
+  /// The service of a webhook; nil for a sender of messages.
+  var kind: String?
+  /// The JSON pointers to the fields of a message, by their names; nil except for the kind `json`.
+  var fields: [String: String]?
+
+  enum CodingKeys: String, CodingKey {
+    case name, app, recipients, rate, created, combine, kind, fields
+    case lastUsed = "last_used"
   }
 }

@@ -19,13 +19,12 @@ struct SharesAPI: Sendable {
         let rows = try await shares().map { InvitationRecord($0, channels.channels, registrations) }
         return Response(rows: try ListsAPI.page(request, rows, \.id))
       },
-      .init("DELETE", .share, .admin) { request in
+      .empty("DELETE", .share, .admin) { request in
         let id = request.parameters[0].lowercased()
         guard try await shares().contains(where: { $0.id == id }) else {
           throw Problem.notFound("there is no link \(request.parameters[0]): `pushcli channels shares` shows them")
         }
         try await registrations.withdraw(invitation: id)
-        return .noContent
       },
     ]
   }

@@ -17,10 +17,7 @@ struct TokensAPI: Sendable {
         return Response(rows: try ListsAPI.page(request, tokens, \.name))
       },
       .init("POST", .tokens, .admin, create),
-      .init("DELETE", .token, .admin) { request in
-        try await remote.tokens.remove(request.parameters[0])
-        return .noContent
-      },
+      .empty("DELETE", .token, .admin) { try await remote.tokens.remove($0.parameters[0]) },
     ]
   }
 
@@ -52,5 +49,22 @@ extension AdministratorTokenRecord {
       name: token.name, role: token.role.rawValue, created: Timestamp.text(seconds: token.created / 1000),
       expires: Timestamp.text(seconds: token.expires),
       lastUsed: token.lastUsed.map { Timestamp.text(seconds: $0) })
+  }
+}
+
+/// An administrator's token as lists show it.
+struct AdministratorTokenRecord: Codable, Sendable {
+  var name: String
+  var role: String
+  /// The time at which it was created, RFC 3339, UTC.
+  var created: String
+  /// The time at which it expires, RFC 3339, UTC.
+  var expires: String
+  /// The hour of its last use, RFC 3339, UTC; nil: never.
+  var lastUsed: String?
+
+  enum CodingKeys: String, CodingKey {
+    case name, role, created, expires
+    case lastUsed = "last_used"
   }
 }

@@ -17,62 +17,30 @@ struct GatewayBackend: Sendable {
   let router: any PushRouter
   let durability: DurabilityLevel
   /// The epoch of the mailbox's numbering, which devices store with their cursors; nil for a standalone gateway.
-  let epoch: NumberingEpoch?
+  var epoch: NumberingEpoch?
   /// Returns the device addresses of the other gateways of this backend, including gateways that do not answer now.
   /// Called when a device connects and when this gateway stops, on any thread.
-  let gateways: @Sendable () -> [GatewayAddress]
-  /// The gateway's membership in a cluster; nil for a standalone gateway.
-  let cluster: (any Cluster)?
+  var gateways: @Sendable () -> [GatewayAddress] = { [] }
   /// The counters of the mailbox's commits; nil if it has none.
-  let mailboxMeter: MailboxMeter?
+  var mailboxMeter: MailboxMeter?
   /// Returns the numbers of pending and of uncommitted pushes; nil if they are unknown. `oldest` is the time at which the
   /// oldest pending push was received, in milliseconds since 1970, rounded by some seconds; nil if none is pending.
-  let mailboxBacklog: @Sendable () -> (waiting: Int, oldest: Int64?, uncommitted: Int)?
+  var mailboxBacklog: @Sendable () -> (waiting: Int, oldest: Int64?, uncommitted: Int)? = { nil }
+  var problems: @Sendable () -> [HealthProblem] = { [] }
   /// The time that a stream stays open while its mailbox can't be read.
-  let readTimeout: TimeAmount
+  var readTimeout = TimeAmount.zero
   /// Returns true while only this gateway can't read mailboxes: devices are redirected to another.
-  let isCutOff: @Sendable () -> Bool
+  var isCutOff: @Sendable () -> Bool = { false }
   /// Returns true if this gateway has the data that it shares with others, so that stored pushes may be delivered.
-  let isCurrent: @Sendable () -> Bool
+  var isCurrent: @Sendable () -> Bool = { true }
   /// Returns when this gateway has the data that it shares with others.
-  let becomeCurrent: @Sendable () async throws -> Void
-  /// Returns the current problems.
-  let problems: @Sendable () -> [HealthProblem]
+  var becomeCurrent: @Sendable () async throws -> Void = {}
+  /// The gateway's membership in a cluster; nil for a standalone gateway.
+  var cluster: (any Cluster)?
   /// Runs the periodic maintenance.
-  let tend: @Sendable () async -> Void
+  var tend: @Sendable () async -> Void = {}
   /// Commits queued work and releases all resources. Called once, after the last append; may block.
   let close: @Sendable () -> Void
-
-  /// - Parameter problems: by default the mailbox's problem.
-  init(
-    registrations: any Registrations, mailbox: any Mailbox, router: any PushRouter, durability: DurabilityLevel,
-    epoch: NumberingEpoch? = nil, gateways: @escaping @Sendable () -> [GatewayAddress] = { [] },
-    mailboxMeter: MailboxMeter? = nil,
-    mailboxBacklog: @escaping @Sendable () -> (waiting: Int, oldest: Int64?, uncommitted: Int)? = { nil },
-    problems: (@Sendable () -> [HealthProblem])? = nil,
-    readTimeout: TimeAmount = .zero, isCutOff: @escaping @Sendable () -> Bool = { false },
-    isCurrent: @escaping @Sendable () -> Bool = { true },
-    becomeCurrent: @escaping @Sendable () async throws -> Void = {},
-    cluster: (any Cluster)? = nil, tend: @escaping @Sendable () async -> Void = {},
-    close: @escaping @Sendable () -> Void
-  ) {
-    self.registrations = registrations
-    self.mailbox = mailbox
-    self.router = router
-    self.durability = durability
-    self.epoch = epoch
-    self.gateways = gateways
-    self.readTimeout = readTimeout
-    self.isCutOff = isCutOff
-    self.isCurrent = isCurrent
-    self.becomeCurrent = becomeCurrent
-    self.cluster = cluster
-    self.mailboxMeter = mailboxMeter
-    self.mailboxBacklog = mailboxBacklog
-    self.problems = problems ?? { mailbox.problem.map { [$0] } ?? [] }
-    self.tend = tend
-    self.close = close
-  }
 
   /// The parameters of a new backend.
   struct Context: Sendable {

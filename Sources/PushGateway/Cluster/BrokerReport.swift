@@ -1,7 +1,6 @@
+import GatewayClient
+import GatewayProtocol
 import HTTP2Transport
-import NIOCore
-import NIOHTTP1
-import NIOPosix
 import PushCore
 import PushStorage
 
@@ -38,11 +37,6 @@ struct BrokerReport: Decodable, Equatable {
     return config.interval.map { .every(seconds: $0 / 1_000_000_000) } ?? .unknown
   }
 
-  /// The maximum size of a response in bytes.
-  private static let maximumSize = 1 << 20
-  /// The time for the connection, and for the response.
-  private static let time = TimeAmount.seconds(5)
-
   /// Reads the report of a broker.
   ///
   /// - Parameter address: the broker's monitoring port, `HOST:PORT`.
@@ -63,35 +57,9 @@ struct BrokerReport: Decodable, Equatable {
 
   private static func fetch(_ address: String) async throws -> [UInt8] {
     guard case .tcp(let host, let port) = try SettingAddress.address(address) else { return [] }
-    let channel = try await ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)
-      .connectTimeout(time)
-      .connect(host: host, port: port) { channel in
-        channel.eventLoop.makeCompletedFuture {
-          try channel.pipeline.syncOperations.addHTTPClientHandlers()
-          return try NIOAsyncChannel<HTTPClientResponsePart, HTTPClientRequestPart>(
-            wrappingChannelSynchronously: channel)
-        }
-      }
-    let deadline = channel.channel.eventLoop.scheduleTask(in: time) { channel.channel.close(promise: nil) }
-    defer { deadline.cancel() }
-    return try await channel.executeThenClose { inbound, outbound in
-      let head = HTTPRequestHead(
-        version: .http1_1, method: .GET, uri: "/varz", headers: ["host": address, "connection": "close"])
-      try await outbound.write(.head(head))
-      try await outbound.write(.end(nil))
-      var body: [UInt8] = []
-      for try await part in inbound {
-        switch part {
-        case .head(let head):
-          guard head.status == .ok else { throw StoreError("status \(head.status.code)") }
-        case .body(let bytes):
-          guard body.count + bytes.readableBytes <= maximumSize else { throw StoreError("a response over 1 MB") }
-          body += bytes.readableBytesView
-        case .end: return body
-        }
-      }
-      throw StoreError("the response is incomplete")
-    }
+    let (status, body) = try await GatewayAddress(host: host, port: port).getHTTP1("/varz")
+    guard status == 200 else { throw StoreError("status \(status)") }
+    return body
   }
 }
 

@@ -1,6 +1,5 @@
 import GatewayClient
 import GatewayProtocol
-import Logging
 import Synchronization
 
 /// Detects that this gateway reaches no broker while another gateway of the cluster is ready, so that devices are

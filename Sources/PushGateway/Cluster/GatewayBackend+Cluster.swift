@@ -2,7 +2,6 @@ import Foundation
 import GatewayProtocol
 import Logging
 import NATSClient
-import NIOCore
 import PushCluster
 import PushCore
 import PushStorage

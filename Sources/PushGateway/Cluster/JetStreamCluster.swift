@@ -1,6 +1,5 @@
 import Foundation
 import GatewayProtocol
-import Logging
 import NATSClient
 import PushCluster
 import PushCore

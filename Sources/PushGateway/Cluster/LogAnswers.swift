@@ -52,7 +52,6 @@ final class LogAnswers: Sendable {
     return found.encoded(question.kind == .newest ? .oldest : .newest, maximumSize: LogAnswers.maximumSize)
   }
 
-  /// Returns the answer of a log to a question.
   static func answer(
     _ kind: LogQuestion.Kind, _ query: DeliveryLog.Query, of log: DeliveryLog
   ) async throws -> LogPassage {

@@ -1,5 +1,5 @@
 import Foundation
-import GatewayProtocol
+package import GatewayProtocol
 import HTTP2Transport
 import PushCluster
 import PushCore
@@ -73,7 +73,7 @@ package struct Configuration: Sendable {
   var provider = ProviderSettings()
 
   /// The name, effective value and origin of every setting, for `serve --check`.
-  package private(set) var effective: [Effective] = []
+  package private(set) var effective: [SettingRecord] = []
 
   /// The absolute path of the configuration file; nil if there is none.
   package private(set) var file: String?
@@ -82,23 +82,9 @@ package struct Configuration: Sendable {
   /// start.
   package private(set) var warnings: [String] = []
 
-  /// A setting with its value in effect.
-  package struct Effective: Sendable, Codable {
-    package var name: String
-    package var value: String
-    /// The origin of the value: `flag`, `environment`, `file` or `default`.
-    package var origin: String
-    package var change: SettingChange
-
-    fileprivate init(_ setting: Setting<Configuration>, _ value: String, from origin: String) {
-      (name, self.value, self.origin, change) = (setting.name, value, origin, setting.change)
-    }
-  }
-
   private static let maximumLoops = 256
   private static let names = SettingNames(names: settings.map(\.name), variables: settings.map(\.variable))
 
-  /// The default values.
   package static let defaults = Configuration()
 
   private init() { state = "" }
@@ -132,7 +118,7 @@ package struct Configuration: Sendable {
         try set(setting, entry.value, from: "file", location: "\(file.path), line \(entry.line)", credentials)
       } else {
         if setting.name == Configuration.enrollmentName, !listensOnLoopbackOnly { enrollment = .invitation }
-        effective.append(Effective(setting, setting.text(self), from: "default"))
+        note(setting, setting.text(self), from: "default")
       }
     }
     guard (certificate == nil) == (certificateKey == nil) else {
@@ -148,7 +134,7 @@ package struct Configuration: Sendable {
   }
 
   /// Copies the values of some settings from another configuration, with their origins.
-  mutating func take(_ settings: [Setting<Configuration>], from other: Configuration) {
+  mutating func take(_ settings: [Setting], from other: Configuration) {
     for setting in settings { setting.copy(&self, other) }
     let names = Set(settings.map(\.name))
     let taken = other.effective.filter { names.contains($0.name) }
@@ -182,7 +168,7 @@ package struct Configuration: Sendable {
   ///   - location: the location of the value in words, if it is more specific than the origin.
   ///   - credentials: the folder of systemd's `LoadCredential` files.
   private mutating func set(
-    _ setting: Setting<Configuration>, _ value: String, from origin: String, location: String? = nil,
+    _ setting: Setting, _ value: String, from origin: String, location: String? = nil,
     _ credentials: String?
   ) throws(ConfigurationError) {
     let meant = setting.form == .file ? try Configuration.path(value, of: setting.name, credentials) : value
@@ -190,7 +176,11 @@ package struct Configuration: Sendable {
       throw ConfigurationError(
         description: "\(setting.name) is \"\(value)\" (\(location ?? origin)): expected \(setting.expected)")
     }
-    effective.append(Effective(setting, value, from: origin))
+    note(setting, value, from: origin)
+  }
+
+  private mutating func note(_ setting: Setting, _ value: String, from origin: String) {
+    effective.append(SettingRecord(name: setting.name, value: value, origin: origin, change: setting.change.rawValue))
   }
 
   /// Returns the path of a file in a setting: `credential:NAME` names a file that systemd provides only to the
@@ -232,11 +222,9 @@ package struct Configuration: Sendable {
 
   /// True if the listeners are configured explicitly.
   var namesListeners: Bool { effective.contains { $0.name == "listen" && $0.origin != "default" } }
-}
 
-extension Configuration: SettingHolder {
   /// The table of settings: one row each, in the order of listings.
-  package static let settings: [Setting<Configuration>] = [
+  package static let settings: [Setting] = [
     Setting(
       "listen", \.listen, .listeners, change: .reload,
       """

@@ -36,7 +36,7 @@ extension Configuration {
     var additionalProperties = false
     var properties: [String: Property]
 
-    init(_ settings: [Setting<Configuration>]) {
+    init(_ settings: [Setting]) {
       properties = Dictionary(uniqueKeysWithValues: settings.map { ($0.name, Property(setting: $0)) })
     }
 
@@ -47,7 +47,7 @@ extension Configuration {
   }
 
   private struct Property: Encodable {
-    var setting: Setting<Configuration>
+    var setting: Setting
 
     private enum CodingKeys: String, CodingKey { case description }
 

@@ -82,9 +82,7 @@ struct DeliveryDecision {
   var suppressed: DeliveryLog.Row? {
     removed.isEmpty ? nil : push.event(.suppressed, at: at, detail: .removed(removed))
   }
-}
 
-extension DeliveryDecision {
   /// Returns a description of the violated invariant; nil if all invariants hold.
   func brokenInvariant() -> String? {
     var decision = Decision()
@@ -101,17 +99,4 @@ extension MailboxEntry {
   /// Returns true if the push has expired at `now`, in milliseconds since 1970. A push that is never stored does not
   /// expire: it is sent at once or not at all.
   func isExpired(at now: Int64) -> Bool { seq > 0 && push.expires <= now / 1000 }
-}
-
-extension Presentation {
-  /// The parts that a device shows, plays and counts.
-  var presentedParts: [Part] {
-    Part.allCases.filter { part in
-      switch part {
-      case .badge: badge != nil
-      case .sound: sound != nil
-      case .alert: alert != nil
-      }
-    }
-  }
 }

@@ -37,7 +37,6 @@ final class Dispatcher {
   private let stages: LatencyHistograms
   private var collecting = Batch()
   private var storing = NumberedBatches<Batch>()
-  /// The number of pushes in ``storing``.
   private var storingCount = 0
   /// Answers a provider after the outcome is known.
   var answer: ((Exchange, StoredPush, AppendOutcome) -> Void)?

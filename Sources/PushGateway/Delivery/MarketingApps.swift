@@ -8,7 +8,6 @@ import PushStorage
 /// look at the recipient's preferences when they are answered. Not `Sendable`.
 final class MarketingApps {
   private let registrations: any Registrations
-  /// The apps that send marketing.
   private var apps: Set<AppID> = []
   /// The apps that are being stored.
   private var pending: Set<AppID> = []

@@ -1,5 +1,3 @@
-import HTTP2Transport
-
 extension DeviceAPI {
   /// All requests of devices.
   var router: Router { Router(routes + EndpointsAPI(api: self).routes + SubscriptionAPI(api: self).routes) }

@@ -1,6 +1,5 @@
 import GatewayProtocol
 import HTTP2Transport
-import Logging
 import NIOCore
 import PushCore
 import PushPolicy

@@ -23,7 +23,6 @@ struct PostponedNotices {
     }
   }
 
-  /// Removes and returns all notices.
   mutating func take() -> [DeviceNotice] {
     defer { self = PostponedNotices() }
     return (preferences.map { [.preferences($0)] } ?? []) + retracted

@@ -110,9 +110,7 @@ extension ControlRequest {
     }
     return nil
   }
-}
 
-extension ControlRequest {
   /// Decodes the body as preferences, in the exact form.
   func choices<Value: Decodable>(_ form: Preference.Scope) throws(Problem) -> Value {
     let formError: String?

@@ -88,6 +88,17 @@ struct Router: Sendable {
       self.init(method, path.pattern, role: role, isWaiting: isWaiting, serve)
     }
 
+    /// Creates an administrative route whose response has no body.
+    static func empty(
+      _ method: String, _ path: AdminPath, _ role: Role,
+      _ act: @escaping @Sendable (ControlRequest) async throws -> Void
+    ) -> Route {
+      Route(method, path, role) { request in
+        try await act(request)
+        return .noContent
+      }
+    }
+
     /// Creates a route; without a role, it checks permissions itself.
     init(
       _ method: String, _ pattern: String, role: Role? = nil, isWaiting: Bool = false, _ serve: @escaping Serve
@@ -136,17 +147,24 @@ struct Router: Sendable {
 /// Decodes `%xx` (RFC 3986 §2.1), leaving all other characters unchanged.
 private func percentDecoded(_ text: Substring) -> String {
   ReadingSteps.add(text.utf8.count)
+  return String(decoding: decodedEscapes(Array(text.utf8)[...], mark: UInt8(ascii: "%")), as: UTF8.self)
+}
+
+/// Returns bytes with each mark and its two hex digits decoded; an incomplete one is itself.
+///
+/// - Parameter space: the byte that stands for a space; nil: none.
+func decodedEscapes(_ text: ArraySlice<UInt8>, mark: UInt8, space: UInt8? = nil) -> [UInt8] {
   var bytes: [UInt8] = []
-  var rest = text.utf8[...]
+  var rest = text
   while let byte = rest.popFirst() {
-    if byte == UInt8(ascii: "%"), rest.count >= 2, let high = hexValue(rest[rest.startIndex]),
-      let low = hexValue(rest[rest.index(after: rest.startIndex)])
+    if byte == mark, rest.count >= 2, let high = hexValue(rest[rest.startIndex]),
+      let low = hexValue(rest[rest.startIndex + 1])
     {
       bytes.append(high << 4 | low)
       rest = rest.dropFirst(2)
     } else {
-      bytes.append(byte)
+      bytes.append(byte == space ? UInt8(ascii: " ") : byte)
     }
   }
-  return String(decoding: bytes, as: UTF8.self)
+  return bytes
 }

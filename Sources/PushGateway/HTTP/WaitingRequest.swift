@@ -7,9 +7,6 @@ final class WaitingRequest: StreamConsumer {
 
   init(_ task: Task<Void, Never>) { self.task = task }
 
-  func received(_ bytes: UnsafeRawBufferPointer) {}
-  func receivedEnd() {}
-  func drained() {}
   func drain() { task.cancel() }
   func closed() { task.cancel() }
 }

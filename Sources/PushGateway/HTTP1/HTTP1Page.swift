@@ -17,10 +17,6 @@ struct HTTP1Page: Sendable {
   let admin: [Router.Route]
   private let streams = HTTP1Streams()
 
-  init(web: WebAPI, environment: Environment, socket: String, admin: [Router.Route]) {
-    (self.web, self.environment, self.socket, self.admin) = (web, environment, socket, admin)
-  }
-
   /// The routes, all limited to this machine: HTTP/1.1 has no TLS.
   var routes: [Router.Route] {
     let devices = web.devices.router.routes.filter { $0.pattern != ["v1", "devices"] }

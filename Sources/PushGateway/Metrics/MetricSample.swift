@@ -1,6 +1,5 @@
 import PushCore
 
-/// One value of a metric.
 struct MetricSample: Sendable, Equatable {
   enum Value: Sendable, Equatable {
     case number(UInt64)

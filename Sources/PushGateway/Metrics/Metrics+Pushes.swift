@@ -31,7 +31,6 @@ extension Metric {
       totals: { Meters.sum($0.gateway.loops.map(\.policy.totals.removed)) }),
   ]
 
-  /// The metrics of event targets.
   static let eventTargets: [Metric] = [
     Metric(
       "pushgateway_event_target_requests", .counter, by: "result", ["delivered", "failed"],

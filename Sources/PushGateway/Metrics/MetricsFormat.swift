@@ -80,6 +80,5 @@ enum MetricsFormat: Sendable {
 }
 
 extension Meters {
-  /// Returns the current metrics as text.
   func text(as format: MetricsFormat) -> String { format.text(of: Metric.all.map { ($0, $0.read(self)) }) }
 }

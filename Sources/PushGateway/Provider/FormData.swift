@@ -20,19 +20,7 @@ enum FormData {
 
   /// Returns the bytes of a name or a value: `+` is a space, and an incomplete `%` is itself.
   static func percentDecoded(_ part: ArraySlice<UInt8>) -> [UInt8] {
-    var bytes: [UInt8] = []
-    var rest = part
-    while let byte = rest.popFirst() {
-      if byte == UInt8(ascii: "%"), rest.count >= 2, let high = hexValue(rest[rest.startIndex]),
-        let low = hexValue(rest[rest.startIndex + 1])
-      {
-        bytes.append(high << 4 | low)
-        rest = rest.dropFirst(2)
-      } else {
-        bytes.append(byte == UInt8(ascii: "+") ? UInt8(ascii: " ") : byte)
-      }
-    }
-    return bytes
+    decodedEscapes(part, mark: UInt8(ascii: "%"), space: UInt8(ascii: "+"))
   }
 
   // MARK: multipart/form-data (RFC 7578)

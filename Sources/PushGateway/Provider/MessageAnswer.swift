@@ -1,3 +1,4 @@
+import GatewayProtocol
 import PushCore
 import PushPolicy
 
@@ -28,7 +29,7 @@ struct MessageAnswer: Sendable, Encodable {
 
     init(_ decision: DeliveryDecision, _ preferences: Preferences, device: String) {
       self.device = device
-      presented = decision.presentation.presentedParts.map(\.rawValue)
+      presented = decision.presentation.parts.map(\.rawValue)
       center = decision.presentation.center == nil ? nil : true
       removed = decision.removed.isEmpty ? nil : decision.removed.map { Removed($0, preferences, device: device) }
     }

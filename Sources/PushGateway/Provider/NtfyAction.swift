@@ -29,7 +29,6 @@ struct NtfyAction: Sendable, Equatable {
     return actions
   }
 
-  /// Returns the actions of an array in JSON.
   static func list(_ array: JSONElement) -> [NtfyAction] {
     var actions: [NtfyAction] = []
     array.forEachElement { element in

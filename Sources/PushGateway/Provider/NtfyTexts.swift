@@ -80,24 +80,9 @@ enum EncodedWords {
     guard end + 1 < body.endIndex, body[end + 1] == UInt8(ascii: "=") else { return nil }
     switch head[8] {
     case UInt8(ascii: "b"): return Base64URL.decode(body[..<end]).map { ($0, end + 2) }
-    case UInt8(ascii: "q"): return (quoted(body[..<end]), end + 2)
+    case UInt8(ascii: "q"):
+      return (decodedEscapes(body[..<end], mark: UInt8(ascii: "="), space: UInt8(ascii: "_")), end + 2)
     default: return nil
     }
-  }
-
-  private static func quoted(_ text: ArraySlice<UInt8>) -> [UInt8] {
-    var bytes: [UInt8] = []
-    var rest = text
-    while let byte = rest.popFirst() {
-      if byte == UInt8(ascii: "="), rest.count >= 2, let high = hexValue(rest[rest.startIndex]),
-        let low = hexValue(rest[rest.startIndex + 1])
-      {
-        bytes.append(high << 4 | low)
-        rest = rest.dropFirst(2)
-      } else {
-        bytes.append(byte == UInt8(ascii: "_") ? 0x20 : byte)
-      }
-    }
-    return bytes
   }
 }

@@ -27,7 +27,7 @@ actor Reload {
 
   /// The settings in effect, with the changes of earlier calls.
   var settings: SettingsRecord {
-    SettingsRecord(file: configuration.file, settings: configuration.effective.map(SettingRecord.init))
+    SettingsRecord(file: configuration.file, settings: configuration.effective)
   }
 
   /// Reloads the settings.

@@ -21,7 +21,6 @@ package struct ServiceManager: Sendable {
     watchdogMicroseconds = isMeant && address != nil && microseconds > 0 ? microseconds : nil
   }
 
-  /// No service manager.
   package static let none = ServiceManager([:])
 
   /// Notifies that the gateway serves requests, with its settings in effect.

@@ -17,7 +17,6 @@ enum OpenAPI {
     ]
   }
 
-  /// A reference to a schema.
   static func reference(_ name: String) -> JSONValue { ["$ref": .string("#/components/schemas/\(name)")] }
 
   private static func operation(_ route: TestRoute) -> JSONValue {

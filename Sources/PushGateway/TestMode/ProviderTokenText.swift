@@ -7,7 +7,6 @@ struct ProviderTokenText: Sendable, Equatable {
   var team: String?
   /// Seconds since 1970.
   var issued: Int64?
-  /// The bytes of the token.
   var bytes: [UInt8]
 
   /// Reads the value of `authorization`; nil if it is not a token of three parts with JSON.

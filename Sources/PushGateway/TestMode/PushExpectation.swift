@@ -21,7 +21,6 @@ struct PushExpectation: Sendable {
   static let maximumTime = 60.0
   static let maximumCount = 10_000
 
-  /// Reads a request.
   init(_ request: ControlRequest) throws(Problem) {
     var body = try TestRequestBody(request)
     token = try body.text("token").map(RecordedToken.text)

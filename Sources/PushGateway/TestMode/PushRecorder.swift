@@ -238,7 +238,6 @@ final class PushRecorder: Sendable {
     }
   }
 
-  /// Returns the push with a number.
   func push(_ number: Int) -> RecordedPush? {
     state.withLock { state in state.index(of: number).map { state.pushes[$0] } }
   }

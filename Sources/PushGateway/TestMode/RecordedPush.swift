@@ -89,7 +89,6 @@ struct RecordedPush: Sendable {
   /// The maximum number of events and findings of one push.
   private static let maximumEvents = 100
 
-  /// Adds a row of the delivery log.
   mutating func add(_ row: DeliveryLog.Row) {
     guard events.count < RecordedPush.maximumEvents else { return }
     events.append(Event(at: row.at, event: row.event, detail: row.detail.words))
@@ -108,7 +107,6 @@ struct RecordedPush: Sendable {
       Finding(rule: finding.rule, pointer: finding.pointer, message: finding.message, isRefused: isRefused))
   }
 
-  /// Returns true if the push is in a state.
   func isIn(_ state: PushState) -> Bool {
     switch state {
     case .accepted: outcome.isAcceptance

@@ -69,6 +69,5 @@ struct TestAPI: Sendable {
       serve: { _ in Response(document) })
   }
 
-  /// The OpenAPI document.
   var document: JSONValue { OpenAPI.document(table, schemas: TestSchemas.all) }
 }

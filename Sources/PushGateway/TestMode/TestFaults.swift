@@ -8,7 +8,6 @@ enum TestFaults {
   /// The longest delay and lifetime of a fault, in seconds.
   private static let longest = 86_400.0
 
-  /// Reads the faults of a token.
   static func list(_ body: inout TestRequestBody, token: String) throws(Problem) -> [Fault] {
     guard let entries = try body.objects("faults", atMost: maximumCount) else {
       throw TestRequestBody.problem("faults", "is missing: expected an array, which is empty for no fault")

@@ -114,7 +114,6 @@ final class TestHandler: Handler, RefusalObserver {
     PushRecorder.RequestKey(connection: exchange.connection.number, stream: exchange.stream.id)
   }
 
-  /// The recorded fields of a request.
   private static let recordedFields: [HeaderName] = [
     .apnsTopic, .apnsPushType, .apnsPriority, .apnsExpiration, .apnsCollapseID, .apnsID, .apnsDeliverAt,
     .apnsChannelID, .apnsRequestID, .apnsMarketing,
@@ -238,9 +237,4 @@ private final class AnswerWatch: StreamConsumer {
       (push.outcome, push.status) = (push.device == nil ? .accepted : .duplicate, 200)
     }
   }
-
-  func received(_ bytes: UnsafeRawBufferPointer) {}
-  func receivedEnd() {}
-  func drained() {}
-  func drain() {}
 }

@@ -89,7 +89,6 @@ final class TestMode: Sendable {
       tap: options.deviceTap, serveAPI: serveAPI)
   }
 
-  /// Returns the test API.
   func api(_ parts: GatewayParts, firstUse: FirstUse, faults: FaultTable, tls: TestTLS) -> TestAPI {
     TestAPI(
       devices: TestDevicesAPI(

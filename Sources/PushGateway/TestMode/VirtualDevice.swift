@@ -1,3 +1,4 @@
+import GatewayProtocol
 import NIOCore
 import PushCore
 import PushPolicy
@@ -44,7 +45,7 @@ final class VirtualDevice: LiveSubscription, BroadcastReceiver {
     }
     shared.log.append(decision.transmitted, keeping: decision.keptText, isForSenders: decision.textReaders == .senders)
     if let suppressed = decision.suppressed { shared.log.append(suppressed) }
-    let parts = decision.presentation.presentedParts
+    let parts = decision.presentation.parts
     if !parts.isEmpty {
       shared.log.append(push.event(.presented, at: now, detail: .presented(parts.map(\.rawValue))))
     }

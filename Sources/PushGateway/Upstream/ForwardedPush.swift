@@ -89,9 +89,5 @@ final class ForwardedPush: StreamConsumer {
 
   // MARK: StreamConsumer: the stream of the sender
 
-  func received(_ bytes: UnsafeRawBufferPointer) {}
-  func receivedEnd() {}
-  func drained() {}
-  func drain() {}
   func closed() { if !isOver { abandoned?() } }
 }

@@ -9,7 +9,6 @@ import PushCore
 final class UpstreamLink {
   struct Key: Hashable {
     var environment: Environment
-    /// The value of `authorization`.
     var authorization: [UInt8]
   }
 

@@ -107,3 +107,20 @@ struct ConsoleAPI: Sendable {
   static let ended = Problem(
     401, "Unauthorized", "there is no session, or it has ended: `pushcli open console` prints a link for another one")
 }
+
+/// The beginning of a session of the console.
+struct ConsoleSignIn: Codable, Sendable {
+  /// The code of a link.
+  var code: String
+}
+
+/// The session of the console.
+struct ConsoleSession: Codable, Sendable {
+  /// The administrator, as the audit trail shows requests of the session.
+  var who: String
+  var role: String
+  /// The time at which the session ends, RFC 3339, UTC.
+  var expires: String
+  /// True at a test gateway; nil at any other.
+  var test: Bool?
+}

@@ -21,7 +21,6 @@ struct WebSession: Sendable {
     (self.page, self.validity) = (page, validity)
   }
 
-  /// Returns the session of the console.
   static func console(authority: String?) -> WebSession {
     WebSession(authority, "pushgateway-console-", Limits.consoleSessionTime)
   }

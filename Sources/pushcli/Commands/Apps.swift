@@ -128,9 +128,7 @@ struct Apps: AsyncParsableCommand {
 
     func run() async throws {
       let admin = try await options.admin
-      guard let known = try await AppRow.known(topic, admin) else {
-        throw CommandFailure(.suppressed, "there is no app \(topic): `pushcli apps` shows them")
-      }
+      let known = try await AppRow.named(topic, admin)
       let app: AppRow = try await admin.post(
         AdminPath.apps(), properties.request(topic: topic, name: name ?? known.name))
       options.print(
@@ -157,9 +155,7 @@ struct Apps: AsyncParsableCommand {
 
     func run() async throws {
       let admin = try await options.admin
-      guard try await AppRow.known(topic, admin) != nil else {
-        throw CommandFailure(.suppressed, "there is no app \(topic): `pushcli apps` shows them")
-      }
+      _ = try await AppRow.named(topic, admin)
       try await admin.delete(AdminPath.app(topic) + (yes ? "?force=true" : ""))
       options.print(["removed": topic], words: "removed \(topic)")
     }

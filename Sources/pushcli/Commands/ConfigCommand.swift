@@ -112,7 +112,7 @@ extension Configuration {
   /// Prints each setting with its origin, and warnings about possible mistakes.
   static func show(_ configuration: Configuration, _ format: FormatOptions) {
     for warning in configuration.warnings { Output.words("pushcli: \(warning)") }
-    show(configuration.effective.map(SettingRecord.init), format)
+    show(configuration.effective, format)
     if format.json { return }
     Output.words("state folder: \(configuration.state)")
     Output.words("settings file: \(configuration.file ?? "none")")

@@ -14,10 +14,6 @@ struct Scheduled: AsyncParsableCommand {
       """,
     subcommands: [List.self, Cancel.self], defaultSubcommand: List.self)
 
-  private struct ListedApp: Decodable {
-    var topic: String
-  }
-
   struct List: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
       commandName: "list", abstract: "List scheduled pushes, the earliest first.",
@@ -36,12 +32,7 @@ struct Scheduled: AsyncParsableCommand {
     func run() async throws {
       let admin = try await options.admin
       if let device { let _: DeviceRecord = try await admin.get(AdminPath.device(device)) }
-      if let app {
-        let apps: [ListedApp] = try await admin.get(AdminPath.apps())
-        guard apps.contains(where: { $0.topic == app }) else {
-          throw CommandFailure(.suppressed, "there is no app \(app): `pushcli apps` shows them")
-        }
-      }
+      if let app { _ = try await AppRow.named(app, admin) }
       var (after, rows): (String, [[String]]) = ("", [])
       while true {
         let page: [ScheduledRecord] = try await admin.get(

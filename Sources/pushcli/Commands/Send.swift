@@ -257,9 +257,7 @@ struct Send: AsyncParsableCommand {
     if let failure = events.failure { throw failure }
     throw CommandFailure(.timedOut, "not \(awaited.rawValue) within \(timeout.seconds) seconds")
   }
-}
 
-extension Send {
   /// Follows a push to a group until it has reached the awaited event on one device, or can't reach it on any.
   private func follow(
     _ events: inout PushEvents, of group: String, until awaited: Awaited, end: ContinuousClock.Instant

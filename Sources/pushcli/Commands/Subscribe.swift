@@ -150,7 +150,7 @@ struct Subscribe: AsyncParsableCommand {
 
   private func receive(_ session: DeviceSession) async throws {
     let receiver = LineReceiver(
-      session, form: format.json ? .json : .plain, maximumCount: once ? 1 : count, waits: !once,
+      session: session, form: format.json ? .json : .plain, maximumCount: once ? 1 : count, waits: !once,
       runner: commands.isEmpty ? nil : PushRunner(commands: commands, jobs: jobs, repeatsUntilSuccess: ackOnSuccess))
     try await receiver.run()
   }

@@ -34,9 +34,12 @@ struct RemoteCheck {
 
   func findings() async -> [Finding] {
     switch target {
-    case .tls(let host, let port): await examine(host, port)
+    case .tls(let host, let port): return await examine(host, port)
     case .plain(let host, let port):
-      await health { path in try GatewayAddress(host: host, port: port).getHTTP1(path) }
+      let address = GatewayAddress(host: host, port: port)
+      return await health { path in
+        do { return try await address.getHTTP1(path) } catch { throw ClientError(http1: error, at: address) }
+      }
     }
   }
 

@@ -155,48 +155,37 @@ struct Admin {
       + "token that `pushcli admin tokens create` makes there"
   }
 
-  func get<Value: Decodable>(_ path: String) async throws -> Value { try await call("GET", path, body: []) }
-
-  /// Gets a resource as the device with this secret.
-  func get<Value: Decodable>(_ path: String, secret: String) async throws -> Value {
-    let answer = try await answer("GET", path, [(.authorization, "Bearer " + secret)], body: [])
-    return try decodeJSON(Value.self, from: answer.body)
+  /// Gets a resource.
+  ///
+  /// - Parameter secret: the secret of the device that asks; nil: the credentials of the connection.
+  func get<Value: Decodable>(_ path: String, secret: String? = nil) async throws -> Value {
+    try decodeJSON(Value.self, from: try await answer("GET", path, secret: secret).body)
   }
 
-  func post<Value: Decodable>(_ path: String, _ body: some Encodable) async throws -> Value {
-    try await call("POST", path, body: Array(try JSONEncoder().encode(body)))
-  }
-
-  /// Posts a request as the device with this secret.
-  func post<Value: Decodable>(_ path: String, _ body: some Encodable, secret: String) async throws -> Value {
+  func post<Value: Decodable>(_ path: String, _ body: some Encodable, secret: String? = nil) async throws -> Value {
     let body = Array(try JSONEncoder().encode(body))
-    let answer = try await answer("POST", path, [(.authorization, "Bearer " + secret)], body: body)
-    return try decodeJSON(Value.self, from: answer.body)
+    return try decodeJSON(Value.self, from: try await answer("POST", path, body: body, secret: secret).body)
   }
 
   /// Posts a request whose answer has no value.
-  func post(_ path: String) async throws { _ = try await answer("POST", path, body: []) }
+  func post(_ path: String) async throws { _ = try await answer("POST", path) }
 
   /// Puts the resource of the path, without a body.
-  func put(_ path: String) async throws { _ = try await answer("PUT", path, body: []) }
+  func put(_ path: String) async throws { _ = try await answer("PUT", path) }
 
-  func bytes(_ path: String) async throws -> [UInt8] { try await answer("GET", path, body: []).body }
+  func delete(_ path: String, secret: String? = nil) async throws {
+    _ = try await answer("DELETE", path, secret: secret)
+  }
+
+  func bytes(_ path: String) async throws -> [UInt8] { try await answer("GET", path).body }
 
   /// - Parameter accept: the requested media type.
   func text(_ path: String, accept: String) async throws -> String {
-    let own = authorization.map { [(HeaderName.authorization, $0)] } ?? []
-    return String(decoding: try await answer("GET", path, own + [(.accept, accept)], body: []).body, as: UTF8.self)
+    String(decoding: try await answer("GET", path, accept: accept).body, as: UTF8.self)
   }
 
   /// Closes the connection; requests without an answer fail.
   func close() { client.close() }
-
-  func delete(_ path: String) async throws { _ = try await answer("DELETE", path, body: []) }
-
-  /// Deletes a resource as the device with this secret.
-  func delete(_ path: String, secret: String) async throws {
-    _ = try await answer("DELETE", path, [(.authorization, "Bearer " + secret)], body: [])
-  }
 
   /// Registers a device or a group for an app.
   ///
@@ -225,11 +214,6 @@ struct Admin {
     return served.contains { $0 == "by-name" || $0 == status.environment } ? nil : served.first
   }
 
-  private func call<Value: Decodable>(_ method: String, _ path: String, body: [UInt8]) async throws -> Value {
-    let answer = try await answer(method, path, body: body)
-    return try decodeJSON(Value.self, from: answer.body)
-  }
-
   /// Repeats a request once on another connection: a gateway that restarts ends the first connection, and the next
   /// program accepts the second.
   private func askAgain(_ path: String, _ fields: [(HeaderName, String)]) async throws -> Client.Answer {
@@ -239,14 +223,16 @@ struct Admin {
   }
 
   private func answer(
-    _ method: String, _ path: String, _ fields: [(HeaderName, String)] = [], body: [UInt8]
+    _ method: String, _ path: String, body: [UInt8] = [], secret: String? = nil, accept: String? = nil
   ) async throws -> Client.Answer {
-    let own = fields.isEmpty ? authorization.map { [(HeaderName.authorization, $0)] } ?? [] : fields
+    let credential = secret.map { "Bearer " + $0 } ?? authorization
+    let given: [(HeaderName, String?)] = [(.authorization, credential), (.accept, accept)]
+    let fields = given.compactMap { name, value in value.map { (name, $0) } }
     let answer: Client.Answer
     do {
-      answer = try await client.request(method, path, own, body: body)
+      answer = try await client.request(method, path, fields, body: body)
     } catch let error as ClientError {
-      guard method == "GET", isRepeating, let again = try? await askAgain(path, own) else {
+      guard method == "GET", isRepeating, let again = try? await askAgain(path, fields) else {
         throw CommandFailure(error)
       }
       answer = again

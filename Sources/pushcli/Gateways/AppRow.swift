@@ -17,4 +17,12 @@ struct AppRow: Codable {
     let apps: [AppRow] = try await admin.get(AdminPath.apps() + "?filter=\(pathPart(topic))")
     return apps.first { $0.topic == topic }
   }
+
+  /// Returns the app with a topic.
+  ///
+  /// - Throws: ``CommandFailure`` if the gateway does not have it.
+  static func named(_ topic: String, _ admin: Admin) async throws -> AppRow {
+    if let app = try await known(topic, admin) { return app }
+    throw CommandFailure(.suppressed, "there is no app \(topic): `pushcli apps` shows them")
+  }
 }

@@ -47,7 +47,6 @@ struct DeviceAccess {
     return known[0]
   }
 
-  /// The path of the device for ``path(_:)``.
   private var base: String { isOwn ? "/v1/device" : AdminPath.device(name) }
 
   func record() async throws -> DeviceRecord { try await admin.get(base) }

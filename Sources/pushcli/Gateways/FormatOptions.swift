@@ -2,7 +2,6 @@ import ArgumentParser
 
 /// The option for JSON output.
 struct FormatOptions: ParsableArguments, OutputForm {
-  /// The help of `--json`.
   static let help: ArgumentHelp = "Print JSON: one object, or one object a line."
 
   @Flag(name: .long, help: help)

@@ -7,7 +7,6 @@ import PushCore
 
 /// The gateway that a command uses: a local one by its folder, or a remote one that was joined or logged in to.
 struct StateOptions: ParsableArguments {
-  /// The help of `--gateway`.
   static let help: ArgumentHelp = """
     The gateway: HOST:PORT, an https URL, or a name of `pushcli contexts`; comma-separated addresses of one cluster. \
     (the default one)

@@ -18,22 +18,19 @@ extension Admin {
   ///   - path: the path of the list, without a query.
   ///   - name: the member that determines the order of the list.
   ///   - cells: returns the texts of a table row.
-  /// - Returns: true if the list has at least one row.
-  @discardableResult
   func printList(
     _ path: String, _ part: ListOptions, _ format: some OutputForm, name: StaticString = "name", header: [String],
     cells: (JSONElement) -> [String]
-  ) async throws -> Bool {
+  ) async throws {
     let parser = JSONParser()
     var table = TableWriter(header)
-    var (left, count) = (part.limit ?? Int.max, 0)
+    var left = part.limit ?? Int.max
     var page: [UInt8]? = try await bytes(part.path(path, left, after: part.after))
     while let body = page {
       // The next page is requested while this page is read and printed.
       let (size, last) = try ListOptions.end(of: body, name, parser)
       let isLast = size < min(left, ListOptions.pageSize) || size == left
       left -= size
-      count += size
       let next = isLast ? nil : Task { [left] in try await bytes(part.path(path, left, after: last)) }
       if format.json {
         Output.json(rows: body)
@@ -44,7 +41,6 @@ extension Admin {
       }
       page = try await next?.value
     }
-    return count > 0
   }
 }
 

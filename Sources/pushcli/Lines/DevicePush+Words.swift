@@ -19,16 +19,6 @@ extension DevicePush {
 }
 
 extension Presentation {
-  var parts: [Part] {
-    Part.allCases.filter { part in
-      switch part {
-      case .badge: badge != nil
-      case .sound: sound != nil
-      case .alert: alert != nil
-      }
-    }
-  }
-
   /// The texts for lists: those of the alert, or of an alert that may not interrupt and is only listed.
   var listed: AlertPresentation? { alert ?? center }
 }

@@ -10,23 +10,15 @@ import Synchronization
 struct LineReceiver {
   enum Form { case json, plain }
 
-  private let session: DeviceSession
-  private let form: Form
+  let session: DeviceSession
+  let form: Form
   /// The number of pushes to receive; nil for all.
-  private let maximumCount: Int?
+  let maximumCount: Int?
   /// True if the device tries again when the gateway can't be reached at the beginning.
-  private let waits: Bool
-  private let runner: PushRunner?
+  let waits: Bool
+  let runner: PushRunner?
   private let output = LineOutput()
   private let parser = JSONParser(maximumDepth: JSONParser.maximumLineDepth)
-
-  init(_ session: DeviceSession, form: Form, maximumCount: Int?, waits: Bool, runner: PushRunner?) {
-    self.session = session
-    self.form = form
-    self.maximumCount = maximumCount
-    self.waits = waits
-    self.runner = runner
-  }
 
   func run() async throws {
     let turn = ShowingTurn()

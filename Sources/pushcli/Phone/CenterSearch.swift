@@ -50,9 +50,7 @@ struct CenterSearch: Sendable, Equatable {
     }
     return false
   }
-}
 
-extension CenterSearch {
   fileprivate static func lowercased(_ byte: UInt8) -> UInt8 {
     byte >= UInt8(ascii: "A") && byte <= UInt8(ascii: "Z") ? byte | 0x20 : byte
   }

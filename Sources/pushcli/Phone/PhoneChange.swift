@@ -35,9 +35,7 @@ enum PhoneChange: Sendable, Equatable {
   case place(PhoneState.Place)
   case gap(dropped: Int)
   case gapNoted
-}
 
-extension PhoneChange {
   /// True if the change may affect the rows of the center.
   var concernsCenter: Bool {
     switch self {

@@ -37,7 +37,6 @@ extension PhoneModel {
   /// True if the alert on screen has just appeared.
   var isTooSoon: Bool { isAlertShown && !isElsewhere && attention?.isReady != true }
 
-  /// The bindings of the current screen.
   private var screenBindings: [KeyBinding] {
     let noted =
       state.droppedCount > 0 ? [KeyBinding("n", "noted", .dismissNotice, keys: [.character("n")])] : []

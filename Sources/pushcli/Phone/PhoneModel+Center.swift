@@ -27,9 +27,7 @@ extension PhoneModel {
       return state.entries[index]
     }
   }
-}
 
-extension PhoneModel {
   /// The parts that can be searched now, including the app that was selected when the search began.
   var centerScopes: [CenterScope] {
     let app = center.searchedApp.map { [CenterScope.app($0)] } ?? []

@@ -5,7 +5,6 @@ import Glibc
 import PushCore
 import PushPolicy
 import Queues
-import Synchronization
 import TerminalUI
 
 /// Connects the phone to its gateway: converts events into messages, and performs the phone's effects.

@@ -40,7 +40,6 @@ struct PhoneState: Sendable, Equatable {
   var droppedCount = 0
   /// The user's preferences, as last received from the gateway.
   var preferences = Preferences()
-  /// The settings of this device.
   var settings = DeviceSettings()
   var place = Place()
 
@@ -100,7 +99,6 @@ struct PhoneState: Sendable, Equatable {
     case app(topic: String, selected: Int?)
   }
 
-  /// Returns the app with this topic.
   func app(_ topic: String) -> InstalledApp? { apps.first { $0.app.topic == topic } }
 
   /// Returns the index of an entry in ``entries``.

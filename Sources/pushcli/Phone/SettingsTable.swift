@@ -55,7 +55,6 @@ extension SettingsGroup {
     return SettingsRow(key: key, title: title, values: values, value: value, isText: isText, level: level)
   }
 
-  /// Returns the row of a preference.
   private static func row(
     _ choice: EffectivePreference, app: String? = nil, category: String? = nil
   ) -> SettingsRow {

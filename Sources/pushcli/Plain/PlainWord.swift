@@ -33,9 +33,7 @@ struct PlainWord: Sendable {
 
   /// The word with the form of its text.
   var usage: String { shape.isEmpty ? name : "\(name) \(shape)" }
-}
 
-extension PlainWord {
   /// The table: one row per word, in the order of the help.
   static let all: [PlainWord] = [
     PlainWord(verb: .status, name: "status", others: ["home"], help: "how things stand: gateway, alerts, unread"),

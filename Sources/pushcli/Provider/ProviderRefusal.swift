@@ -3,22 +3,7 @@ import GatewayProtocol
 import PushCore
 import PushPolicy
 
-/// The body of the provider API's answer to a refused push.
-struct ProviderRefusal: Decodable {
-  struct Policy: Decodable {
-    var rule: String
-    var at: String
-    var message: String
-  }
-  var reason: String
-  var policy: Policy?
-
-  /// Decodes the body of an answer; nil if it has another form.
-  init?(_ answer: Client.Answer) {
-    guard let refusal = try? decodeJSON(ProviderRefusal.self, from: answer.body) else { return nil }
-    self = refusal
-  }
-
+extension ProviderRefusal {
   /// Returns a refusal as one clause: its status, its reason, and the remedy.
   static func words(_ status: Int, _ refusal: ProviderRefusal?, _ advice: String?) -> String {
     let why = refusal?.policy.map { "rule \($0.rule) at \($0.at): \($0.message)" } ?? advice
@@ -40,9 +25,7 @@ struct ProviderRefusal: Decodable {
     default: .unreachable
     }
   }
-}
 
-extension ProviderRefusal {
   /// Returns the advice to the user for a reason, in one clause; nil if the reason needs none.
   static func advice(for reason: String, payload: [UInt8]) -> String? {
     let reason = Reason(rawValue: reason)

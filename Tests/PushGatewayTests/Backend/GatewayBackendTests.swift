@@ -63,8 +63,7 @@ import Testing
       })
     try await TestGateway.run(backend: stopped) { gateway in
       let (client, device) = (try await gateway.client(), try await gateway.enroll())
-      let stream = try await TestStream.open(client, device)
-      _ = try await stream.lines(upTo: "caught-up")
+      let stream = try await TestStream.caughtUp(client, device)
       let (id, retractions) = (try #require(APNSID(SampleRequest.id)), gateway.parts.retractions)
       let app = try #require(gateway.registrations.registrations(of: device.id).first?.1.id)
       let person = try #require(gateway.registrations.device(device.id)?.person)
@@ -157,8 +156,7 @@ import Testing
     let router = FaultyRouter(.losesDeliveries)
     try await TestGateway.run(backend: backend(router)) { gateway in
       let (client, device) = (try await gateway.client(), try await gateway.enroll())
-      let stream = try await TestStream.open(client, device)
-      _ = try await stream.lines(upTo: "caught-up")
+      let stream = try await TestStream.caughtUp(client, device)
       for _ in 0..<3 { _ = try await gateway.push(client, to: device.token) }
       router.resync()
       for seq in UInt64(1)...3 { #expect(try await stream.next()?.seq == seq) }
@@ -168,8 +166,7 @@ import Testing
   @Test func `a push that was not told goes out before the next one`() async throws {
     try await TestGateway.run(backend: backend(FaultyRouter(.losesEveryOther))) { gateway in
       let (client, device) = (try await gateway.client(), try await gateway.enroll())
-      let stream = try await TestStream.open(client, device)
-      _ = try await stream.lines(upTo: "caught-up")
+      let stream = try await TestStream.caughtUp(client, device)
       for _ in 0..<6 { _ = try await gateway.push(client, to: device.token) }
       for seq in UInt64(1)...6 { #expect(try await stream.next()?.seq == seq) }
     }

@@ -1,4 +1,5 @@
 import Foundation
+import GatewayProtocol
 import PushTesting
 import Testing
 

@@ -22,8 +22,7 @@ import Testing
   }
 
   func open(_ gateway: TestGateway, _ device: TestDevice, cursor: Int = 0) async throws -> TestStream {
-    let stream = try await TestStream.open(try await gateway.client(), device, cursor: cursor)
-    _ = try await stream.lines(upTo: "caught-up")
+    let stream = try await TestStream.caughtUp(try await gateway.client(), device, cursor: cursor)
     return stream
   }
 
@@ -161,8 +160,7 @@ import Testing
         gateway.parts.held.add(entry, budget, PushNotification(), AlertPresentation(title: "11"))
       }
       gateway.parts.summaries.deliverDue()
-      let stream = try await TestStream.open(try await gateway.client(), device)
-      _ = try await stream.lines(upTo: "caught-up")
+      let stream = try await TestStream.caughtUp(try await gateway.client(), device)
       #expect(titles(try await push(stream)) == ["12", "11"])
     }
   }

@@ -13,8 +13,7 @@ import Testing
 /// Scheduled pushes, from the request to the device.
 @Suite(.timeLimit(.minutes(5))) struct ScheduleTests {
   private func open(_ gateway: TestGateway, _ device: TestDevice) async throws -> TestStream {
-    let stream = try await TestStream.open(try await gateway.client(), device)
-    _ = try await stream.lines(upTo: "caught-up")
+    let stream = try await TestStream.caughtUp(try await gateway.client(), device)
     return stream
   }
 

@@ -52,8 +52,7 @@ import Testing
     try await TestGateway.run { gateway in
       let (client, device) = (try await gateway.client(), try await gateway.enroll())
       for _ in 0..<6 { _ = try await gateway.push(client, to: device.token) }
-      let first = try await TestStream.open(client, device)
-      _ = try await first.lines(upTo: "caught-up")
+      let first = try await TestStream.caughtUp(client, device)
       first.acknowledge(2)
       first.finish()
       #expect(try await first.lines(upTo: "never").map(\.text) == [#"{"type":"bye","reason":"goodbye"}"#])
@@ -98,8 +97,7 @@ import Testing
   @Test func `what a device says it can't read leaves the mailbox and is not acknowledged`() async throws {
     try await TestGateway.run { gateway in
       let (client, device) = (try await gateway.client(), try await gateway.enroll())
-      let stream = try await TestStream.open(client, device)
-      _ = try await stream.lines(upTo: "caught-up")
+      let stream = try await TestStream.caughtUp(client, device)
       stream.send(#"{"type":"undeliverable","seq":1}"#)
       var ids: [APNSID] = []
       for number in 1...3 {
@@ -122,8 +120,7 @@ import Testing
   @Test func `nothing can be acknowledged that was not sent`() async throws {
     try await TestGateway.run { gateway in
       let (client, device) = (try await gateway.client(), try await gateway.enroll())
-      let stream = try await TestStream.open(client, device)
-      _ = try await stream.lines(upTo: "caught-up")
+      let stream = try await TestStream.caughtUp(client, device)
       stream.acknowledge(1_000_000)
       _ = try await gateway.push(client, to: device.token)
       #expect(try await stream.next()?.seq == 1)
@@ -208,8 +205,7 @@ import Testing
   @Test func `a push that is replaced has one end, whoever comes first`() async throws {
     try await TestGateway.run { gateway in
       let (client, device) = (try await gateway.client(), try await gateway.enroll())
-      let stream = try await TestStream.open(client, device)
-      _ = try await stream.lines(upTo: "caught-up")
+      let stream = try await TestStream.caughtUp(client, device)
       var ids: [APNSID] = []
       // Each push is acknowledged while the next one replaces it.
       for number in 1...100 {
@@ -230,8 +226,7 @@ import Testing
   @Test func `a push that is replaced is retracted`() async throws {
     try await TestGateway.run { gateway in
       let (client, device) = (try await gateway.client(), try await gateway.enroll())
-      let stream = try await TestStream.open(client, device)
-      _ = try await stream.lines(upTo: "caught-up")
+      let stream = try await TestStream.caughtUp(client, device)
       _ = try await gateway.push(client, to: device.token, [(.apnsID, SampleRequest.id), (.apnsCollapseID, "a")])
       _ = try await gateway.push(client, to: device.token, [(.apnsCollapseID, "a")])
       #expect(try await stream.next()?.seq == 1)
@@ -257,8 +252,7 @@ import Testing
   @Test func `a retry of what was stored is not delivered again when its time is over`() async throws {
     try await TestGateway.run { gateway in
       let (client, device) = (try await gateway.client(), try await gateway.enroll())
-      let stream = try await TestStream.open(client, device)
-      _ = try await stream.lines(upTo: "caught-up")
+      let stream = try await TestStream.caughtUp(client, device)
       let fields: [(HeaderName, String)] = [
         (.apnsID, SampleRequest.id), (.apnsExpiration, "\(TestClock.start + 10)"),
       ]
@@ -300,8 +294,7 @@ import Testing
       let (laptop, phone) = (
         try await gateway.enroll("laptop", person: "ada"), try await gateway.enroll("phone", person: "ada")
       )
-      let stream = try await TestStream.open(client, phone)
-      _ = try await stream.lines(upTo: "caught-up")
+      let stream = try await TestStream.caughtUp(client, phone)
       let answer = try await client.request(
         "PUT", "/v1/device/preferences/apps/" + SampleRequest.topic, [laptop.authorization],
         body: Array(#"{"sound":false}"#.utf8))
@@ -316,8 +309,7 @@ import Testing
   @Test func `a silent device is not sent a sound`() async throws {
     try await TestGateway.run { gateway in
       let (client, device) = (try await gateway.client(), try await gateway.enroll())
-      let stream = try await TestStream.open(client, device, silent: true)
-      _ = try await stream.lines(upTo: "caught-up")
+      let stream = try await TestStream.caughtUp(client, device, silent: true)
       let payload = #"{"aps":{"badge":1,"sound":"default"}}"#
       _ = try await gateway.push(client, to: device.token, payload: payload)
       #expect(try await stream.next()?.text.contains(#""presentation":{"badge":1},"#) == true)
@@ -349,8 +341,7 @@ import Testing
   func `a line that is too long ends the stream`(_ size: Int) async throws {
     try await TestGateway.run { gateway in
       let (client, device) = (try await gateway.client(), try await gateway.enroll())
-      let stream = try await TestStream.open(client, device)
-      _ = try await stream.lines(upTo: "caught-up")
+      let stream = try await TestStream.caughtUp(client, device)
       stream.send(String(repeating: "x", count: size))
       if size < Limits.maximumLineSize { stream.finish() }
       let bye = try #require(try await stream.next())
@@ -432,8 +423,7 @@ import Testing
       let (client, device) = (try await gateway.client(), try await gateway.enroll())
       let app = try gateway.registrations.app(topic: SampleRequest.topic)
       try await gateway.registrations.putCategory(app.id, "CHAT", [AlertAction(id: "REPLY", title: "Reply")])
-      let stream = try await TestStream.open(client, device, silent: true)
-      _ = try await stream.lines(upTo: "caught-up")
+      let stream = try await TestStream.caughtUp(client, device, silent: true)
       _ = try await gateway.push(
         client, to: device.token, [(.apnsID, SampleRequest.id)],
         payload: #"{"aps":{"alert":"a","sound":"b","category":"CHAT"}}"#)
@@ -467,8 +457,7 @@ import Testing
   @Test func `a drain says bye, then GOAWAY, and ends`() async throws {
     let gateway = try await TestGateway()
     let (client, device) = (try await gateway.client(), try await gateway.enroll())
-    let stream = try await TestStream.open(client, device)
-    _ = try await stream.lines(upTo: "caught-up")
+    let stream = try await TestStream.caughtUp(client, device)
     async let stopping: Void = gateway.stop()
     #expect(try await stream.next()?.text == #"{"type":"bye","reason":"shutdown"}"#)
     #expect(try await stream.next() == nil)

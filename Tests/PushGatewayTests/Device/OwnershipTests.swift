@@ -73,12 +73,10 @@ import Testing
         stream.finish()
         _ = try await stream.lines(upTo: "bye")
         if place == .log { gateway.parts.histories.forget(me.id) }
-        stream = try await TestStream.open(client, me, cursor: 1)
-        _ = try await stream.lines(upTo: "caught-up")
+        stream = try await TestStream.caughtUp(client, me, cursor: 1)
       }
       if claim.device != "me" {
-        stream = try await TestStream.open(client, try #require(devices[claim.device]))
-        _ = try await stream.lines(upTo: "caught-up")
+        stream = try await TestStream.caughtUp(client, try #require(devices[claim.device]))
       }
       stream.send(claim.text(SampleRequest.id))
       // Lookups keep their order: when this claim is in the log, so is the one before.
@@ -93,8 +91,7 @@ import Testing
   @Test func `the first answer counts, and an action that is not offered is none`() async throws {
     try await TestGateway.run { gateway in
       let (client, device) = (try await gateway.client(), try await gateway.enroll())
-      let stream = try await TestStream.open(client, device)
-      _ = try await stream.lines(upTo: "caught-up")
+      let stream = try await TestStream.caughtUp(client, device)
       _ = try await gateway.push(client, to: device.token, [(.apnsID, SampleRequest.id)])
       _ = try await stream.next()
       for action in ["approve", "close", "view"] {
@@ -113,8 +110,7 @@ import Testing
       for device in [me, mine] { _ = try await gateway.push(client, to: device.token, [(.apnsID, SampleRequest.id)]) }
       let told = #"{"type":"answered","id":"\#(SampleRequest.id)","action":"view"}"#
       for (device, action) in [(me, "view"), (me, "view"), (mine, "close")] {
-        let stream = try await TestStream.open(client, device)
-        _ = try await stream.lines(upTo: "caught-up")
+        let stream = try await TestStream.caughtUp(client, device)
         stream.send(OwnershipTests.answer(action).replacing("ID", with: SampleRequest.id))
         #expect(try await stream.lines(upTo: "answered").last?.text == told)
         let strange = "00000000-0000-4000-8000-0000000000aa"
@@ -189,8 +185,7 @@ import Testing
         gateway.parts.liveChannels.publish(message)
       }
       for (device, isBelieved) in [(mallory, false), (me, true)] {
-        let stream = try await TestStream.open(client, device)
-        _ = try await stream.lines(upTo: "caught-up")
+        let stream = try await TestStream.caughtUp(client, device)
         for id in ids { stream.send(OwnershipTests.presented.replacing("ID", with: id.description)) }
         try await gateway.say(stream, as: device, client)
         for id in ids { #expect(try await gateway.events(of: id).contains(.presented) == isBelieved) }

@@ -44,8 +44,7 @@ import Testing
       guard parts[0] == "POST" else { return }
       let secret = try JSONDecoder().decode(Enrolled.self, from: Data(answer.body)).secret
       let renewed = TestDevice(id: device.id, name: device.name, secret: secret, token: device.token)
-      let again = try await TestStream.open(client, renewed)
-      _ = try await again.lines(upTo: "caught-up")
+      let again = try await TestStream.caughtUp(client, renewed)
       #expect(try await gateway.push(client, to: device.token).status == 200)
       #expect(try await again.next()?.seq == 1)
     }
@@ -71,8 +70,7 @@ import Testing
       let batch = try await gateway.registrations.enroll(
         batch: "load", numbers: 0..<1, topic: SampleRequest.topic, environment: .development)
       let device = TestDevice(id: 1, name: "load-0", secret: batch[0].secret, token: batch[0].token.hex)
-      let stream = try await TestStream.open(client, device)
-      _ = try await stream.lines(upTo: "caught-up")
+      let stream = try await TestStream.caughtUp(client, device)
       let app = try gateway.registrations.app(topic: SampleRequest.topic).id
       gateway.parts.held.add(
         MailboxEntry(seq: 1, push: samplePush(1, to: device.id, app: app)), Deferral(by: .summary, until: .max),
@@ -146,8 +144,7 @@ import Testing
         #expect(answer.status == 200)
         marks[device.id] = ["choice": Array(choice.utf8), "report": Array("said-by-\(name)".utf8)]
       }
-      let stream = try await TestStream.open(client, ada)
-      _ = try await stream.lines(upTo: "caught-up")
+      let stream = try await TestStream.caughtUp(client, ada)
       // The devices alternate, so that their rows share pages. Half of Ada's pushes are acknowledged, as is usual.
       for number in 0..<60 {
         for device in [ada, bob] {
@@ -222,8 +219,7 @@ import Testing
         return try JSONDecoder().decode([DeviceRecord].self, from: Data(answer.body)).map(\.lastSeen)
       }
       #expect(try await seen() == [nil, nil])
-      let stream = try await TestStream.open(client, phone)
-      _ = try await stream.lines(upTo: "caught-up")
+      let stream = try await TestStream.caughtUp(client, phone)
       gateway.clock.advance(seconds: 60)
       #expect(try await seen() == [nil, "2027-01-15T08:01:00.000Z"])
       stream.finish()

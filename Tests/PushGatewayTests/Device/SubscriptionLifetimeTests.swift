@@ -43,8 +43,7 @@ import Testing
       durability: .localDisk(.full), close: {})
     try await TestGateway.run(backend: backend) { gateway in
       let (client, device) = (try await gateway.client(), try await gateway.enroll())
-      let stream = try await TestStream.open(client, device)
-      _ = try await stream.lines(upTo: "caught-up")
+      let stream = try await TestStream.caughtUp(client, device)
       #expect(router.isAlive)
       stream.send(OwnershipTests.answer("view").replacing("ID", with: SampleRequest.id))
       _ = try await stream.lines(upTo: "answered")

@@ -90,8 +90,7 @@ import Testing
     try await TestGateway.run { gateway in
       let device = try await gateway.enroll()
       let client = try await gateway.client()
-      let stream = try await TestStream.open(client, device)
-      _ = try await stream.lines(upTo: "caught-up")
+      let stream = try await TestStream.caughtUp(client, device)
       #expect(try await gateway.push(client, to: device.token).status == 200)
       let push = try #require(try await stream.next())
       stream.acknowledge(push.seq)
@@ -146,8 +145,7 @@ import Testing
       let device = try await gateway.enroll()
       let client = try await gateway.client()
       #expect(try await gateway.push(client, to: device.token, payload: #"{"aps":{"badge":-1}}"#).status == 403)
-      let stream = try await TestStream.open(client, device, silent: true)
-      _ = try await stream.lines(upTo: "caught-up")
+      let stream = try await TestStream.caughtUp(client, device, silent: true)
       let loud = #"{"aps":{"alert":"Platform 4","sound":"default"}}"#
       #expect(try await gateway.push(client, to: device.token, payload: loud).status == 200)
       _ = try await stream.lines(upTo: "push")

@@ -23,8 +23,7 @@ import Testing
         MessageSender(name: "backup", app: app, recipients: [.device(device.id)], rate: 60, created: 1),
         token: HeartbeatTests.token)
       let client = try await gateway.client()
-      let stream = try await TestStream.open(client, device)
-      _ = try await stream.lines(upTo: "caught-up")
+      let stream = try await TestStream.caughtUp(client, device)
       let answer = try await client.request(
         "POST", AdminPath.expectations(), body: Array(#"{"sender":"backup","every":3600,"grace":60}"#.utf8))
       #expect(answer.status == 201)

@@ -52,8 +52,7 @@ import Testing
   @Test func `what is on a screen leaves it, and what comes late is withheld`() async throws {
     try await TestGateway.run { gateway in
       let (client, device) = (try await gateway.client(), try await gateway.enroll())
-      let stream = try await TestStream.open(client, device)
-      _ = try await stream.lines(upTo: "caught-up")
+      let stream = try await TestStream.caughtUp(client, device)
       _ = try await gateway.push(client, to: device.token, [(.apnsID, SampleRequest.id)])
       _ = try await stream.next()
       _ = try await gateway.takeBack(client, device.token)

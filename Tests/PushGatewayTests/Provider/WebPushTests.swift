@@ -153,8 +153,7 @@ import Testing
     try await run { setup in
       let status1 = try await setup.send("1", [("TTL", "0")]).status
       #expect(status1 == 201 && setup.gateway.parts.mailbox.waitingCount(for: setup.device.id) == 0)
-      let stream = try await TestStream.open(setup.client, setup.device)
-      _ = try await stream.lines(upTo: "caught-up")
+      let stream = try await TestStream.caughtUp(setup.client, setup.device)
       let answer = try await setup.send("2", [("TTL", "0")])
       #expect(answer.status == 201 && field("ttl", of: answer) == "0")
       let line = try #require(try await stream.next())

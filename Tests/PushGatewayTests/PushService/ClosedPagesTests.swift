@@ -134,8 +134,7 @@ import Testing
 
   @Test func `a page with an open stream has more time, and is reached if it does not acknowledge`() async throws {
     try await run { setup in
-      let stream = try await TestStream.open(setup.client, setup.device)
-      _ = try await stream.lines(upTo: "caught-up")
+      let stream = try await TestStream.caughtUp(setup.client, setup.device)
       let item = try await setup.send()
       guard case .again(let late) = await setup.pages.attempt(item) else {
         Issue.record("a page with a stream has more time")

@@ -32,8 +32,7 @@ import Testing
   @Test func `a device that reports for ever fills its share of the log and no more`() async throws {
     try await TestGateway.run { gateway in
       let (client, device) = (try await gateway.client(), try await gateway.enroll())
-      let stream = try await TestStream.open(client, device)
-      _ = try await stream.lines(upTo: "caught-up")
+      let stream = try await TestStream.caughtUp(client, device)
       let id = try await push(1, gateway, client, device, stream)[0]
       let rate = Limits.deviceReports
       // A line of about the maximum length, with each part ten times.
@@ -62,8 +61,7 @@ import Testing
   @Test func `a person closes all alerts of a screen at once`() async throws {
     try await TestGateway.run { gateway in
       let (client, device) = (try await gateway.client(), try await gateway.enroll())
-      let stream = try await TestStream.open(client, device)
-      _ = try await stream.lines(upTo: "caught-up")
+      let stream = try await TestStream.caughtUp(client, device)
       let ids = try await push(200, gateway, client, device, stream)
       for id in ids { stream.send(#"{"type":"answer","id":"\#(id)","action":"close"}"#) }
       try await settle(stream)
@@ -75,8 +73,7 @@ import Testing
   @Test func `a device answers as fast as a person, not as a machine`() async throws {
     try await TestGateway.run { gateway in
       let (client, device) = (try await gateway.client(), try await gateway.enroll())
-      let stream = try await TestStream.open(client, device)
-      _ = try await stream.lines(upTo: "caught-up")
+      let stream = try await TestStream.caughtUp(client, device)
       let rate = Limits.deviceAnswers
       let left = 5
       for _ in left..<rate.burst {
@@ -88,8 +85,7 @@ import Testing
       #expect(try await rows(gateway, [.closed]).map(\.id) == Array(ids.prefix(left)))
       gateway.clock.advance(seconds: 1)
       // Nothing was acknowledged, so the device receives all pushes again.
-      let again = try await TestStream.open(client, device)
-      _ = try await again.lines(upTo: "caught-up")
+      let again = try await TestStream.caughtUp(client, device)
       for id in ids.dropFirst(left) { again.send(#"{"type":"answer","id":"\#(id)","action":"view"}"#) }
       try await settle(again)
       #expect(try await rows(gateway, [.viewed]).map(\.id) == Array(ids.dropFirst(left).prefix(rate.perSecond)))

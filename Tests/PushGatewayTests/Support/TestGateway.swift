@@ -114,10 +114,12 @@ final class TestGateway: Sendable {
     let database = try SQLiteMailbox(
       store: store, cap: cap, logger: .silent, now: { clock.seconds },
       removed: { removals in log.append(removals.map { $0.event(at: clock.seconds * 1000) }) })
+    let mailbox: any Mailbox = mailbox ?? database
     return GatewayBackend(
-      registrations: try SQLiteRegistrations(store: store), mailbox: mailbox ?? database,
+      registrations: try SQLiteRegistrations(store: store), mailbox: mailbox,
       router: DeviceStreamRegistry(), durability: .localDisk(.full),
-      mailboxMeter: database.meter, mailboxBacklog: { database.backlog }, close: { database.close() })
+      mailboxMeter: database.meter, mailboxBacklog: { database.backlog },
+      problems: { [mailbox.problem].compactMap(\.self) }, close: { database.close() })
   }
 
   /// The gateway as the upstream of another one.
@@ -247,6 +249,15 @@ final class TestStream {
   ) async throws -> TestStream {
     let stream = TestStream(try await client.stream("POST", "/v1/device/stream", [device.authorization]))
     stream.send(hello ?? #"{"type":"hello","cursor":\#(cursor),"silent":\#(silent)}"#)
+    return stream
+  }
+
+  /// Opens a stream and reads the lines up to `caught-up`.
+  static func caughtUp(
+    _ client: Client, _ device: TestDevice, cursor: Int = 0, silent: Bool = false
+  ) async throws -> TestStream {
+    let stream = try await open(client, device, cursor: cursor, silent: silent)
+    _ = try await stream.lines(upTo: "caught-up")
     return stream
   }
 

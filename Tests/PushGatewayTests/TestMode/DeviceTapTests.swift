@@ -64,8 +64,7 @@ import Testing
     let events = Events()
     let tap = DeviceTap { events.note($0) }
     try await run(tap) { _, client, device in
-      let stream = try await TestStream.open(client, device)
-      _ = try await stream.lines(upTo: "caught-up")
+      let stream = try await TestStream.caughtUp(client, device)
       tap.send([#"{"type":"weather","place":"Zürich"}"#, #"{"type":"later"}"#], inPiecesOf: 7)
       let added = try await stream.lines(upTo: "later").map(\.text)
       #expect(added == [#"{"type":"weather","place":"Zürich"}"#, #"{"type":"later"}"#])

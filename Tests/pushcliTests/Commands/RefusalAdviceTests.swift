@@ -1,3 +1,4 @@
+import GatewayClient
 import GatewayProtocol
 import Testing
 
