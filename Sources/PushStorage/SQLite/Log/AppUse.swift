@@ -1,3 +1,4 @@
+import Glibc
 import PushCore
 import PushPolicy
 import Synchronization
@@ -26,25 +27,46 @@ final class AppUse: Sendable {
   /// Counts the rows of a batch. A batch without such rows costs a comparison for each kind.
   func note(_ batch: LogBatch) {
     guard AppUse.events.contains(where: { batch.counts[$0.code] > 0 }) else { return }
-    let bytes = batch.bytes
+    add(unsafe batch.bytes.withUnsafeBytes { bytes in unsafe AppUse.use(in: bytes) })
+  }
+
+  /// Returns the use of alerts in rows. Neighboring rows often have the same key, which is looked up once for all of them.
+  private static func use(in bytes: UnsafeRawBufferPointer) -> [Key: Standing] {
     var found: [Key: Standing] = [:]
+    var key: Key?
+    var use = Standing()
     var start = 0
-    while start + LogLayout.fixedSize <= bytes.count {
+    while unsafe start + LogLayout.fixedSize <= bytes.count {
       let detail = start + LogLayout.fixedSize
-      let end = min(detail + (Int(bytes[start + 45]) | Int(bytes[start + 46]) << 8), bytes.count)
-      let code = Int(bytes[start + 8] & AppUse.codeMask)
-      if let event = AppUse.events.first(where: { $0.code == code })?.event {
-        let (at, app) = (AppUse.number(bytes, at: start), AppUse.number(bytes, at: start + 37))
-        let isAlert = event != .presented || bytes[detail..<end].firstRange(of: AppUse.alertPart) != nil
-        // A summary comes from the gateway.
-        if isAlert, app != App.summary.id.row, ColumnBounds.app.contains(app), at >= 0 {
-          let key = Key(app: AppID(row: app), day: at / AppUse.millisecondsInDay)
-          AppUse.count(event, in: &found[key, default: Standing()])
-        }
+      let size = Int(unsafe bytes.loadUnaligned(fromByteOffset: start + 45, as: UInt16.self))
+      let end = unsafe min(detail + size, bytes.count)
+      defer { start = end }
+      let code = Int(unsafe bytes[start + 8] & codeMask)
+      guard let event = events.first(where: { $0.code == code })?.event else { continue }
+      let at = unsafe bytes.loadUnaligned(fromByteOffset: start, as: Int64.self)
+      let app = unsafe bytes.loadUnaligned(fromByteOffset: start + 37, as: Int64.self)
+      // A summary comes from the gateway.
+      guard app != App.summary.id.row, ColumnBounds.app.contains(app), at >= 0 else { continue }
+      if event == .presented, unsafe !isAlert(UnsafeRawBufferPointer(rebasing: bytes[detail..<end])) { continue }
+      let next = Key(app: AppID(row: app), day: at / millisecondsInDay)
+      if let former = key, former != next {
+        found[former, default: Standing()].addUse(use)
+        use = Standing()
       }
-      start = end
+      key = next
+      count(event, in: &use)
     }
-    add(found)
+    if let key { found[key, default: Standing()].addUse(use) }
+    return found
+  }
+
+  /// Returns true if the detail of `presented` lists an alert.
+  private static func isAlert(_ detail: UnsafeRawBufferPointer) -> Bool {
+    guard let start = detail.baseAddress else { return false }
+    return alertPart.withUnsafeBytes { part in
+      guard let text = part.baseAddress else { return false }
+      return unsafe memmem(start, detail.count, text, part.count) != nil
+    }
   }
 
   /// Returns the counts and begins again.
@@ -70,10 +92,5 @@ final class AppUse: Sendable {
     case .unsubscribed: standing.unsubscribed += 1
     default: break
     }
-  }
-
-  /// Returns a little-endian number of 8 bytes.
-  private static func number(_ bytes: [UInt8], at offset: Int) -> Int64 {
-    (0..<8).reduce(0) { $0 | Int64(bytes[offset + $1]) << Int64(8 * $1) }
   }
 }
