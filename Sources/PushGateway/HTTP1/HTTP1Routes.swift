@@ -82,7 +82,8 @@ struct HTTP1Routes: Sendable {
         if problem.status == 401 { answer.fields.append(("www-authenticate", "Bearer")) }
         return answer
       }
-      logger.log(.requestFailed, "\(request.method) \(request.path) failed: \(error)")
+      // The end of a connection cancels its request, whose answer is not sent.
+      if !Task.isCancelled { logger.log(.requestFailed, "\(request.method) \(request.path) failed: \(error)") }
       return HTTP1Response(Problem.failure.response)
     }
   }

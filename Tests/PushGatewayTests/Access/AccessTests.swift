@@ -309,7 +309,9 @@ import Testing
             let client = try await Client.connect(to: credential == .admin ? gateway.endpoint : .admin(path: path))
             var body = route.method == "GET" ? "" : route.body
             if body.contains("CODE") {
+              // Each credential enrolls a device of its own.
               body = body.replacing("CODE", with: try await registrations.invite(InvitationTerms(expires: .max)).secret)
+                .replacing("browser", with: "browser-\(cells.count)")
             }
             let answer = try await client.request(
               route.method, route.path, (shown[credential] ?? []) + route.fields, body: Array(body.utf8))

@@ -67,6 +67,29 @@ import Testing
     }
   }
 
+  @Test(arguments: [true, false])
+  func `a failed request is logged, unless its client has gone`(_ hasGone: Bool) async throws {
+    try await TestGateway.run { gateway in
+      let lines = LimitLogTests.Lines()
+      let (begun, begin) = AsyncStream.makeStream(of: Void.self)
+      let route = Router.Route("GET", "/slow") { _ in
+        begin.yield()
+        if hasGone { try await Task.sleep(for: .seconds(86_400)) }
+        throw CancellationError()
+      }
+      let routes = HTTP1Routes(
+        health: HealthAPI(check: gateway.parts.healthCheck), meters: gateway.meters, token: nil, logger: lines.logger,
+        others: [route])
+      let answer = Task {
+        await routes.answer(ControlRequest(method: "GET", target: "/slow", authorization: nil, from: .loopback))
+      }
+      for await _ in begun { break }
+      if hasGone { answer.cancel() }
+      #expect(await answer.value.response.status == 500)
+      #expect(lines.all == (hasGone ? [] : ["event=request-failed"]))
+    }
+  }
+
   @Test func `a connection without a request in time is ended`() async throws {
     try await TestGateway.run { gateway in
       let peer = try await HTTP1Peer(gateway)
