@@ -26,6 +26,10 @@ package final class AdReader {
   let letterUnits: UnsafeMutablePointer<Int32>
   private(set) var letterCount = 0
 
+  /// The number of ideographs of all texts, and of those that only Japanese has.
+  private var ideographCount = 0
+  private var kanaCount = 0
+
   #if DEBUG
     /// See ``AdUnits/steps``.
     var steps: Int { units.steps }
@@ -57,7 +61,13 @@ package final class AdReader {
     units.reset()
     tokenCount = 0
     letterCount = 0
+    ideographCount = 0
+    kanaCount = 0
   }
+
+  /// True if the texts are Japanese: a Chinese phrase would have another meaning in them. Single kana between ideographs
+  /// are a disguise.
+  var isJapanese: Bool { kanaCount >= 2 && kanaCount * 8 >= ideographCount }
 
   /// The number of units of all texts.
   var unitCount: Int { units.count }
@@ -165,6 +175,9 @@ package final class AdReader {
   /// Reads an ideograph, or the second part of one that was split.
   private func readIdeograph(_ index: Int) {
     let code = code(index) & 0x1FFFFF
+    ideographCount &+= 1
+    // Without the dot and the long vowel, which other languages borrow.
+    if 0x3041...0x30FA ~= code { kanaCount &+= 1 }
     if tokenCount > 0, unsafe tokens[tokenCount - 1].kind == .ideograph {
       let start = Int(unsafe tokens[tokenCount - 1].start)
       if units.isSplit(start), let whole = splits[UInt64(self.code(start)) << 32 | UInt64(code)] {
