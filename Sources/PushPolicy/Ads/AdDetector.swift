@@ -18,8 +18,9 @@ package final class AdDetector {
     lexicon = Self.lexicon
   }
 
-  private static let allPhrases = AdLexicon.phrases + AdLexicon.otherPhrases + AdLexicon.foreignPhrases
-  private static let vocabulary = AdLexicon.vocabulary(allPhrases + AdLexicon.chinesePhrases)
+  private static let allPhrases =
+    AdLexicon.phrases + AdLexicon.otherPhrases + AdLexicon.foreignPhrases + AdLexicon.foreignOtherPhrases
+  private static let vocabulary = AdLexicon.vocabulary(AdLexicon.phrases + AdLexicon.chinesePhrases)
   private static let lexicon = AdLexicon(
     allPhrases, chinese: AdLexicon.chinesePhrases, reader: AdReader(vocabulary: vocabulary))
 

@@ -182,6 +182,9 @@ extension AdDetector {
   private func passage(_ units: Range<Int32>, _ texts: [[UInt8]], _ feature: String, _ weight: Double) -> Passage? {
     var start = reader.offset(ofUnit: units.lowerBound)
     var end = reader.offset(ofUnit: units.upperBound)
+    // Units that are shown from right to left have decreasing positions.
+    let last = reader.offset(ofUnit: units.upperBound - 1)
+    if last < start { (start, end) = (last, start + 1) }
     for (index, text) in texts.enumerated() {
       if start < text.count {
         end = min(end, text.count)
