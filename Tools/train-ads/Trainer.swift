@@ -33,8 +33,7 @@ struct Trainer {
   private static let gramDecay: Float = 4e-4
   private static let conceptDecay: Float = 2e-5
   private static let rounds = (first: 6, second: 6)
-  /// The size of the second model, its training, and its weight in the score.
-  private static let characterCount = 1 << 16
+  /// The training of the second model, and its weight in the score.
   private static let characterRounds = 8
   private static let characterDecay: Float = 1e-4
   private static let characterWeight: Float = 0.4
@@ -55,7 +54,7 @@ struct Trainer {
       zip(examples, features).map { example, feature in
         Row(
           grams: feature.grams.compactMap { places[$0] }, scale: 1 / AdDetector.spread(feature.grams.count),
-          characters: feature.characters.map { Int32(AdModel.place($0, characterCount)) },
+          characters: feature.characters.map(Int32.init),
           characterScale: 1 / AdDetector.spread(feature.characters.count, atLeast: AdModel.minimumCharacterCount),
           concepts: conceptPlaces(feature.concepts), target: example.label == .ok ? 0 : 1, weight: example.weight)
       }
@@ -137,7 +136,7 @@ struct Trainer {
   private static func addCharacters(
     _ rows: [Row], to model: inout AdModel, _ random: inout Random, _ log: (String) -> Void
   ) {
-    var weights = Weights(count: characterCount)
+    var weights = Weights(count: AdModel.characterCount)
     var bias: Float = -1
     var order = Array(rows.indices)
     for round in 1...characterRounds {
@@ -189,7 +188,7 @@ struct Trainer {
       bias: bias,
       concepts: concepts[..<64].map { Int16(max(-32_767, min(32_767, ($0 / conceptScale).rounded()))) },
       pairs: concepts[64...].map { Int8(max(-127, min(127, ($0 / conceptScale).rounded()))) }, buckets: buckets,
-      characters: [0])
+      characters: Array(repeating: 0, count: AdModel.characterCount))
   }
 
   /// Returns the logistic function, computed with arithmetic only: the C library's `exp` may differ in its last bit
@@ -214,5 +213,6 @@ extension AdModel {
   static let blank = AdModel(
     signature: 0, gramScale: 0, characterScale: 0, conceptScale: 0, bias: 0,
     concepts: Array(repeating: 0, count: conceptCapacity),
-    pairs: Array(repeating: 0, count: pairCount), buckets: [0], characters: [0])
+    pairs: Array(repeating: 0, count: pairCount), buckets: [0],
+    characters: Array(repeating: 0, count: AdModel.characterCount))
 }

@@ -8,7 +8,7 @@ enum AdCharacters {
   private static let space: UInt64 = 0x20
   private static let end: UInt64 = 0x10
 
-  /// Calls `body` with the hash of each n-gram, its first unit, and the unit after its last.
+  /// Calls `body` with the place of each n-gram in ``AdModel/characters``, its first unit, and the unit after its last.
   @inline(__always)
   static func forEach(_ reader: borrowing AdReader, _ body: (UInt32, Int32, Int32) -> Void) {
     let tokens = unsafe reader.tokens
@@ -63,9 +63,7 @@ enum AdCharacters {
 
     @inline(__always)
     private func hash(_ characters: UInt64, _ size: UInt64) -> UInt32 {
-      var mixed = (characters ^ size << 13) &* 0xFF51_AFD7_ED55_8CCD
-      mixed ^= mixed >> 29
-      return UInt32(truncatingIfNeeded: (mixed &* 0xC4CE_B9FE_1A85_EC53) >> 32)
+      UInt32(truncatingIfNeeded: ((characters ^ size << 13) &* 0xFF51_AFD7_ED55_8CCD) >> 48)
     }
   }
 }

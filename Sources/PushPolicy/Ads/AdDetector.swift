@@ -82,7 +82,7 @@ package final class AdDetector {
     unsafe model.characters.withUnsafeBufferPointer { weights in
       AdCharacters.forEach(reader) { gram, _, _ in
         guard seen.insert(gram) else { return }
-        sum &+= unsafe Int(weights[AdModel.place(gram, weights.count)])
+        sum &+= unsafe Int(weights[Int(gram)])
         count &+= 1
       }
     }

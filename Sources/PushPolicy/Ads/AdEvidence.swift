@@ -142,7 +142,7 @@ extension AdDetector {
     AdCharacters.forEach(reader) { gram, _, _ in if seen.insert(gram) { count += 1 } }
     let characterScale = model.characterScale / Self.spread(count, atLeast: AdModel.minimumCharacterCount)
     AdCharacters.forEach(reader) { gram, start, end in
-      let weight = model.characters[AdModel.place(gram, model.characters.count)]
+      let weight = model.characters[Int(gram)]
       if weight != 0, start < end { body(characterScale * Float(weight), start..<end) }
     }
   }

@@ -12,6 +12,8 @@ package struct AdModel: Sendable {
   package static let version: UInt16 = 2
   package static let conceptCapacity = 64
   package static let pairCount = conceptCapacity * (conceptCapacity - 1) / 2
+  /// The number of weights of n-grams of characters: one for each value of their 16-bit hash.
+  package static let characterCount = 1 << 16
   package static let headerSize = 44
   /// The maximum size of a model in bytes.
   package static let maximumSize = 160 * 1024
@@ -40,6 +42,7 @@ package struct AdModel: Sendable {
     pairs: [Int8], buckets: [UInt64], characters: [Int8]
   ) {
     precondition(concepts.count == Self.conceptCapacity && pairs.count == Self.pairCount)
+    precondition(characters.count == Self.characterCount)
     self.signature = signature
     self.gramScale = gramScale
     self.characterScale = characterScale
@@ -70,9 +73,9 @@ package struct AdModel: Sendable {
     }
     func float(_ offset: Int) -> Float { Float(bitPattern: word(offset, UInt32.self)) }
     let count = Int(word(12, UInt32.self))
-    let characterCount = Int(word(16, UInt32.self))
     guard word(4, UInt16.self) == Self.version, word(6, UInt16.self) == AdConcept.allCases.count,
-      bytes.count == fixed + count * 8 + characterCount, count > 0, characterCount > 0
+      word(16, UInt32.self) == UInt32(Self.characterCount),
+      bytes.count == fixed + count * 8 + Self.characterCount, count > 0
     else { return nil }
     self.init(
       signature: word(8, UInt32.self), gramScale: float(20), characterScale: float(24), conceptScale: float(28),
@@ -80,7 +83,7 @@ package struct AdModel: Sendable {
       concepts: (0..<Self.conceptCapacity).map { word(Self.headerSize + $0 * 2, Int16.self) },
       pairs: (0..<Self.pairCount).map { word(Self.headerSize + Self.conceptCapacity * 2 + $0, Int8.self) },
       buckets: (0..<count).map { word(fixed + $0 * 8, UInt64.self) },
-      characters: (0..<characterCount).map { word(fixed + count * 8 + $0, Int8.self) })
+      characters: (0..<Self.characterCount).map { word(fixed + count * 8 + $0, Int8.self) })
     holdThreshold = float(36)
     refuseThreshold = float(40)
   }
@@ -114,10 +117,6 @@ package struct AdModel: Sendable {
   package static func bucket(_ gram: UInt32, _ count: Int) -> Int {
     Int(truncatingIfNeeded: (UInt64(gram) &* UInt64(truncatingIfNeeded: count)) >> 32)
   }
-
-  /// Returns the place of an n-gram of characters among `count` weights.
-  @inline(__always)
-  package static func place(_ gram: UInt32, _ count: Int) -> Int { bucket(gram, count) }
 
   /// Returns the weight of an n-gram in its bucket, 0 if it has no entry.
   @inline(__always)

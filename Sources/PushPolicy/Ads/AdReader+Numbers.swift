@@ -24,6 +24,12 @@ extension AdReader {
     return end
   }
 
+  /// Returns true for a full-width comma before the last three digits of thousands.
+  private func isWideComma(_ index: Int) -> Bool {
+    code(index) == 0xFF0C && kind(index + 1) == .digit && kind(index + 2) == .digit && kind(index + 3) == .digit
+      && kind(index + 4) != .digit
+  }
+
   /// Returns the index after a digit 1 that stands for l, as in "sa1e", if ads use the word with it.
   func readOneAsL(_ index: Int, _ hash: UInt64) -> Int? {
     guard code(index) == 0x31, kind(index + 1) != .digit else { return nil }
@@ -46,7 +52,9 @@ extension AdReader {
       }
       let sign = code(index)
       let isInner = sign == 0x2E || sign == 0x2C || sign == 0x3A || sign == 0x2D || sign == 0x2F
-      guard isInner || kind(index) == .space && digits == 1, kind(index + 1) == .digit else { break }
+      guard isInner || isWideComma(index) || kind(index) == .space && digits == 1, kind(index + 1) == .digit else {
+        break
+      }
       if sign == 0x3A { isTime = true }
       index += 1
     }
