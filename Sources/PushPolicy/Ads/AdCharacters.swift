@@ -8,7 +8,7 @@ enum AdCharacters {
   private static let space: UInt64 = 0x20
   private static let end: UInt64 = 0x10
 
-  /// Calls `body` with the place of each n-gram in ``AdModel/characters``, its first unit, and the unit after its last.
+  /// Calls `body` with the index of each n-gram in ``AdModel/characters``, its first unit, and the unit after its last.
   @inline(__always)
   static func forEach(_ reader: borrowing AdReader, _ body: (UInt32, Int32, Int32) -> Void) {
     let tokens = unsafe reader.tokens

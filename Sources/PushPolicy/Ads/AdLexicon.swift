@@ -6,7 +6,7 @@ struct AdLexicon {
     var key: UInt64 = 0
     /// The concepts of the phrase that ends here, as bits.
     var concepts: UInt64 = 0
-    /// Those of them that the phrase has in Japanese texts too.
+    /// The concepts of the phrase in Japanese texts, as bits.
     var japaneseConcepts: UInt64 = 0
     /// True if a longer phrase continues from this node.
     var hasMore = false
@@ -21,7 +21,7 @@ struct AdLexicon {
 
   /// - Parameters:
   ///   - phrases: the phrases of each concept in any spelling, separated by `|`.
-  ///   - chinese: those that count only in texts that are not Japanese.
+  ///   - chinese: phrases that count only in texts that are not Japanese.
   init(_ phrases: [(AdConcept, String)], chinese: [(AdConcept, String)], reader: AdReader) {
     var paths: [(keys: [UInt64], concept: AdConcept, isChinese: Bool)] = []
     let lists = phrases.map { ($0.0, $0.1, false) } + chinese.map { ($0.0, $0.1, true) }

@@ -7,7 +7,7 @@ internal import CAdModel
 /// the character and the concept weights, the bias, and the two thresholds (32-bit floats). Then a 16-bit weight for
 /// each of ``conceptCapacity`` concepts, an 8-bit weight for each pair of them, the buckets, and the 8-bit character
 /// weights. A bucket has four n-grams, each with the low 8 bits of its hash, and a weight. An n-gram without an entry
-/// has the weight 0. All n-grams of characters with the same place share its weight.
+/// has the weight 0. All n-grams of characters with the same hash share a weight.
 package struct AdModel: Sendable {
   package static let version: UInt16 = 2
   package static let conceptCapacity = 64

@@ -26,7 +26,7 @@ package final class AdReader {
   let letterUnits: UnsafeMutablePointer<Int32>
   var letterCount = 0
 
-  /// The number of ideographs of all texts, and of those that only Japanese has.
+  /// The number of ideographs of all texts, and the number of kana among them.
   private var ideographCount = 0
   private var kanaCount = 0
 

@@ -102,7 +102,7 @@ final class AdUnits {
   private static let override: UInt32 = 0x202E
   private static let overrideEnd: UInt32 = 0x202C
 
-  /// Puts the units from `first` up to `end` into the order in which a person sees them.
+  /// Puts the units from `first` up to `end` into the order in which they are shown.
   private func reverse(_ first: Int, _ end: Int) {
     var first = first
     var last = end - 1
