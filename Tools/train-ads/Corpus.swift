@@ -21,6 +21,8 @@ struct Corpus {
   private(set) var training: [Example] = []
   /// Rows of the data folder's dev.tsv, of all sources, for evaluation.
   private(set) var development: [Example] = []
+  /// Rows of the data folder's train.tsv whose source has no permissive license: never for training, for measurement.
+  private(set) var foreign: [Example] = []
   /// Texts from the project's templates that are not used for training.
   private(set) var unseen: [Example] = []
 
@@ -33,7 +35,9 @@ struct Corpus {
 
   /// Reads `train.tsv`, `dev.tsv` and their sources in `data`, and creates texts from the templates in `texts`.
   init(data: URL, texts: URL) throws {
-    training = try Self.rows(data, "train").filter { $0.source?.isPermissive == true }
+    let rows = try Self.rows(data, "train")
+    training = rows.filter { $0.source?.isPermissive == true }
+    foreign = rows.filter { $0.source?.isPermissive != true }
     development = try Self.rows(data, "dev")
     let grammar = try Grammar(folder: texts)
     if !grammar.unknownSlots.isEmpty {

@@ -8,6 +8,8 @@ struct Trainer {
   private struct Row {
     var grams: [Int32]
     var scale: Float
+    var characters: [Int32]
+    var characterScale: Float
     var concepts: [Int32]
     var target: Float
     var weight: Float
@@ -31,6 +33,10 @@ struct Trainer {
   private static let gramDecay: Float = 4e-4
   private static let conceptDecay: Float = 2e-5
   private static let rounds = (first: 6, second: 6)
+  /// The training of the second model, and its weight in the score.
+  private static let characterRounds = 8
+  private static let characterDecay: Float = 1e-4
+  private static let characterWeight: Float = 0.4
 
   static func train(_ examples: [Example], log: (String) -> Void) -> AdModel {
     let detector = AdDetector(model: .blank)
@@ -48,6 +54,8 @@ struct Trainer {
       zip(examples, features).map { example, feature in
         Row(
           grams: feature.grams.compactMap { places[$0] }, scale: 1 / AdDetector.spread(feature.grams.count),
+          characters: feature.characters.map(Int32.init),
+          characterScale: 1 / AdDetector.spread(feature.characters.count, atLeast: AdModel.minimumCharacterCount),
           concepts: conceptPlaces(feature.concepts), target: example.label == .ok ? 0 : 1, weight: example.weight)
       }
     }
@@ -72,9 +80,12 @@ struct Trainer {
     }
     log("\(places.count) n-grams have a place")
     for index in known.indices where places[known[index]] == nil { grams.values[index] = 0 }
-    learn(rows(), &grams, &concepts, &bias, rounds.second, &random, log)
+    let selected = rows()
+    learn(selected, &grams, &concepts, &bias, rounds.second, &random, log)
 
-    return quantized(filled, places, grams.values, concepts.values, bias)
+    var model = quantized(filled, places, grams.values, concepts.values, bias)
+    addCharacters(selected, to: &model, &random, log)
+    return model
   }
 
   private static func conceptPlaces(_ bits: UInt64) -> [Int32] {
@@ -121,6 +132,41 @@ struct Trainer {
     }
   }
 
+  /// Trains the second model, of n-grams of characters alone, and adds it to `model` with its fixed weight.
+  private static func addCharacters(
+    _ rows: [Row], to model: inout AdModel, _ random: inout Random, _ log: (String) -> Void
+  ) {
+    var weights = Weights(count: AdModel.characterCount)
+    var bias: Float = -1
+    var order = Array(rows.indices)
+    for round in 1...characterRounds {
+      order.shuffle(using: &random)
+      let rate = Self.rate / Float(round).squareRoot()
+      var loss: Float = 0
+      for index in order {
+        let row = rows[index]
+        var sum: Float = 0
+        for place in row.characters { sum += weights.values[Int(place)] }
+        let error = (probability(bias + sum * row.characterScale) - row.target) * row.weight
+        loss += error.magnitude
+        let step = error * row.characterScale
+        for place in row.characters {
+          let place = Int(place)
+          let gradient = step + characterDecay * weights.values[place]
+          weights.squares[place] += gradient * gradient
+          weights.values[place] -= rate * gradient / weights.squares[place].squareRoot()
+        }
+        bias -= 0.002 * error
+      }
+      log("characters, round \(round): mean error \(loss / Float(rows.count))")
+    }
+    let sizes = weights.values.map(\.magnitude).sorted()
+    let scale = max(sizes[sizes.count * 999 / 1000], .leastNormalMagnitude) / 127
+    model.characters = weights.values.map { Int8(max(-127, min(127, ($0 / scale).rounded()))) }
+    model.characterScale = scale * characterWeight
+    model.bias += bias * characterWeight
+  }
+
   private static func quantized(
     _ filled: [[UInt32]], _ places: [UInt32: Int32], _ grams: [Float], _ concepts: [Float], _ bias: Float
   ) -> AdModel {
@@ -138,9 +184,11 @@ struct Trainer {
       return bucket
     }
     return AdModel(
-      signature: AdDetector.signature, gramScale: gramScale, conceptScale: conceptScale, bias: bias,
+      signature: AdDetector.signature, gramScale: gramScale, characterScale: 0, conceptScale: conceptScale,
+      bias: bias,
       concepts: concepts[..<64].map { Int16(max(-32_767, min(32_767, ($0 / conceptScale).rounded()))) },
-      pairs: concepts[64...].map { Int8(max(-127, min(127, ($0 / conceptScale).rounded()))) }, buckets: buckets)
+      pairs: concepts[64...].map { Int8(max(-127, min(127, ($0 / conceptScale).rounded()))) }, buckets: buckets,
+      characters: Array(repeating: 0, count: AdModel.characterCount))
   }
 
   /// Returns the logistic function, computed with arithmetic only: the C library's `exp` may differ in its last bit
@@ -163,6 +211,8 @@ struct Trainer {
 extension AdModel {
   /// A model without any weights.
   static let blank = AdModel(
-    signature: 0, gramScale: 0, conceptScale: 0, bias: 0, concepts: Array(repeating: 0, count: conceptCapacity),
-    pairs: Array(repeating: 0, count: pairCount), buckets: [0])
+    signature: 0, gramScale: 0, characterScale: 0, conceptScale: 0, bias: 0,
+    concepts: Array(repeating: 0, count: conceptCapacity),
+    pairs: Array(repeating: 0, count: pairCount), buckets: [0],
+    characters: Array(repeating: 0, count: AdModel.characterCount))
 }

@@ -7,6 +7,7 @@ package final class AdDetector {
   let reader: AdReader
   let lexicon: AdLexicon
   let model: AdModel
+  let seen = AdSeen()
 
   /// Makes a detector with the model that is embedded in the program.
   package convenience init() { self.init(model: .embedded) }
@@ -17,9 +18,11 @@ package final class AdDetector {
     lexicon = Self.lexicon
   }
 
-  private static let allPhrases = AdLexicon.phrases + AdLexicon.otherPhrases + AdLexicon.chinesePhrases
-  private static let vocabulary = AdLexicon.vocabulary(allPhrases)
-  private static let lexicon = AdLexicon(allPhrases, reader: AdReader(vocabulary: vocabulary))
+  private static let allPhrases =
+    AdLexicon.phrases + AdLexicon.otherPhrases + AdLexicon.foreignPhrases + AdLexicon.foreignOtherPhrases
+  private static let vocabulary = AdLexicon.vocabulary(AdLexicon.phrases + AdLexicon.chinesePhrases)
+  private static let lexicon = AdLexicon(
+    allPhrases, chinese: AdLexicon.chinesePhrases, reader: AdReader(vocabulary: vocabulary))
 
   /// A checksum that changes when the features change; see ``AdModel/signature``.
   package static var signature: UInt32 { lexicon.signature }
@@ -53,31 +56,64 @@ package final class AdDetector {
   }
 
   private func score() -> Float {
+    model.bias + gramScore() + characterScore() + model.conceptScale
+      * Float(model.sum(ofConcepts: lexicon.concepts(reader)))
+  }
+
+  private func gramScore() -> Float {
     var sum = 0
     var count = 0
     let bucketCount = model.buckets.count
+    seen.removeAll()
     unsafe model.buckets.withUnsafeBufferPointer { buckets in
       AdFeatures.forEach(reader) { gram, _, _ in
+        guard seen.insert(gram) else { return }
         sum &+= unsafe AdModel.weight(gram, in: buckets[AdModel.bucket(gram, bucketCount)])
         count &+= 1
       }
     }
-    let concepts = unsafe lexicon.concepts(reader.tokens, reader.tokenCount)
-    return model.bias + model.gramScale * Float(sum) / Self.spread(count)
-      + model.conceptScale * Float(model.sum(ofConcepts: concepts))
+    return model.gramScale * Float(sum) / Self.spread(count)
+  }
+
+  private func characterScore() -> Float {
+    var sum = 0
+    var count = 0
+    seen.removeAll()
+    unsafe model.characters.withUnsafeBufferPointer { weights in
+      AdCharacters.forEach(reader) { gram, _, _ in
+        guard seen.insert(gram) else { return }
+        sum &+= unsafe Int(weights[Int(gram)])
+        count &+= 1
+      }
+    }
+    return model.characterScale * Float(sum) / Self.spread(count, atLeast: AdModel.minimumCharacterCount)
   }
 
   /// Returns the divisor for the sum of `count` n-grams, so that a long text does not become an ad by its length.
-  package static func spread(_ count: Int) -> Float { Float(max(count, AdModel.minimumCount)).squareRoot() }
+  package static func spread(_ count: Int, atLeast minimum: Int = AdModel.minimumCount) -> Float {
+    Float(max(count, minimum)).squareRoot()
+  }
 
-  /// Returns the features for the training program: the n-grams of the texts, and the concepts as bits.
-  package func features(_ texts: [String]) -> (grams: [UInt32], concepts: UInt64) {
+  /// The features of texts for the training program.
+  package struct Features {
+    /// The distinct n-grams of tokens and letters.
+    package var grams: [UInt32] = []
+    /// The distinct n-grams of characters.
+    package var characters: [UInt32] = []
+    /// The concepts as bits.
+    package var concepts: UInt64 = 0
+  }
+
+  package func features(_ texts: [String]) -> Features {
     begin()
     for text in texts { add(text) }
     reader.tokenize()
-    var grams: [UInt32] = []
-    AdFeatures.forEach(reader) { gram, _, _ in grams.append(gram) }
-    return (grams, unsafe lexicon.concepts(reader.tokens, reader.tokenCount))
+    var features = Features(concepts: lexicon.concepts(reader))
+    seen.removeAll()
+    AdFeatures.forEach(reader) { gram, _, _ in if seen.insert(gram) { features.grams.append(gram) } }
+    seen.removeAll()
+    AdCharacters.forEach(reader) { gram, _, _ in if seen.insert(gram) { features.characters.append(gram) } }
+    return features
   }
 }
 

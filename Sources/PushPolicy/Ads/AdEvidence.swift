@@ -85,13 +85,7 @@ extension AdDetector {
       reader.countSteps(units.count)
       for unit in units { weights[Int(unit)] += weight / Float(units.count) }
     }
-    var grams = 0
-    AdFeatures.forEach(reader) { _, _, _ in grams += 1 }
-    let scale = model.gramScale / Self.spread(grams)
-    AdFeatures.forEach(reader) { gram, start, end in
-      let weight = AdModel.weight(gram, in: model.buckets[AdModel.bucket(gram, model.buckets.count)])
-      if weight != 0 { spread(scale * Float(weight), start..<end) }
-    }
+    forEachWeight { spread($0, $1) }
     let matches = matches()
     let concepts = conceptWeights(matches)
     for match in matches { spread(concepts[match.concept.rawValue], match.units) }
@@ -132,6 +126,27 @@ extension AdDetector {
     return passages.isEmpty ? rest(texts) : Self.apart(passages)
   }
 
+  /// Calls `body` with the contribution of each n-gram to the score, and its units. Each occurrence gets the whole
+  /// contribution, because all of them have to be removed.
+  private func forEachWeight(_ body: (Float, Range<Int32>) -> Void) {
+    var count = 0
+    seen.removeAll()
+    AdFeatures.forEach(reader) { gram, _, _ in if seen.insert(gram) { count += 1 } }
+    let scale = model.gramScale / Self.spread(count)
+    AdFeatures.forEach(reader) { gram, start, end in
+      let weight = AdModel.weight(gram, in: model.buckets[AdModel.bucket(gram, model.buckets.count)])
+      if weight != 0 { body(scale * Float(weight), start..<end) }
+    }
+    count = 0
+    seen.removeAll()
+    AdCharacters.forEach(reader) { gram, _, _ in if seen.insert(gram) { count += 1 } }
+    let characterScale = model.characterScale / Self.spread(count, atLeast: AdModel.minimumCharacterCount)
+    AdCharacters.forEach(reader) { gram, start, end in
+      let weight = model.characters[Int(gram)]
+      if weight != 0, start < end { body(characterScale * Float(weight), start..<end) }
+    }
+  }
+
   /// A phrase in the text, and the range of its units.
   private struct Match {
     var concept: AdConcept
@@ -140,7 +155,7 @@ extension AdDetector {
 
   private func matches() -> [Match] {
     var matches: [Match] = []
-    unsafe lexicon.forEach(reader.tokens, reader.tokenCount) { bits, start, end in
+    lexicon.forEach(reader) { bits, start, end in
       let units = unsafe reader.tokens[start].start..<reader.tokens[end - 1].end
       for concept in AdConcept.allCases where bits >> UInt64(concept.rawValue) & 1 == 1 {
         matches.append(Match(concept: concept, units: units))
@@ -167,6 +182,9 @@ extension AdDetector {
   private func passage(_ units: Range<Int32>, _ texts: [[UInt8]], _ feature: String, _ weight: Double) -> Passage? {
     var start = reader.offset(ofUnit: units.lowerBound)
     var end = reader.offset(ofUnit: units.upperBound)
+    // Units that are shown from right to left have decreasing positions.
+    let last = reader.offset(ofUnit: units.upperBound - 1)
+    if last < start { (start, end) = (last, start + 1) }
     for (index, text) in texts.enumerated() {
       if start < text.count {
         end = min(end, text.count)

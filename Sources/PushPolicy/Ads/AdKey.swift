@@ -16,5 +16,9 @@ enum AdKey {
 
   static func word(_ word: String) -> UInt64 { word.unicodeScalars.reduce(seed) { step($0, $1.value) } }
 
+  /// Returns the 16 bits that stand for an ideograph with this key in n-grams of characters.
+  @inline(__always)
+  static func character(ofIdeograph key: UInt64) -> UInt64 { key >> 48 }
+
   static func ideograph(_ code: UInt32) -> UInt64 { UInt64(code) &* 0x9E37_79B9_7F4A_7C15 }
 }

@@ -4,7 +4,7 @@ extension AdLexicon {
     (
       .priceCut,
       """
-      sale|sales event|flash sale|clearance|5% off|off everything|off sitewide|off your|half price|half off|price drop|price cut|\
+      sale|sales event|dizcount|diskount|discountz|salez|ha1f price|haf price|flash sale|clearance|5% off|off everything|off sitewide|off your|half price|half off|price drop|price cut|\
       prices slashed|discount|discounts|discounted|markdown|markdowns|reduced to|reduced price|$5 off|2 for 1|two for one|buy one get one|bogo|\
       buy 2 get 1|buy two get one|up to 50%|lower prices|low prices|knockdown|rollback|now only|was $5 now $3|5% cheaper|\
       on sale|sale ends|price slash|cut price|price dropped|prices drop|50 percent off|extra 10%|final sale|outlet|half the price
@@ -13,7 +13,7 @@ extension AdLexicon {
     (
       .offer,
       """
-      offer|offers|deal|deals|special offer|special offers|promo|promotion|promotions|promotional|bargain|bargains|steal|\
+      dealz|offerz|offaz|offer|offers|deal|deals|special offer|special offers|promo|promotion|promotions|promotional|bargain|bargains|steal|\
       bundle|bundles|best offer|hot deal|hot deals|super saver|weekend special|special price|introductory offer|limited offer|\
       deal of the day|daily deals|top deals|great deals|our best deals|happy hour|perks|perk|specials
       """
@@ -21,7 +21,7 @@ extension AdLexicon {
     (
       .coupon,
       """
-      coupon|coupons|voucher|vouchers|promo code|discount code|coupon code|use code|with code|apply code|enter code|gift card|\
+      koupon|koupons|cupon|vowcher|vouchaz|coupon|coupons|voucher|vouchers|promo code|discount code|coupon code|use code|with code|apply code|enter code|gift card|\
       gift cards|code save|at checkout|redeem|redeem now|redeem your|gift voucher|code inside|your code
       """
     ),

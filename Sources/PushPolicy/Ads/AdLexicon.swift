@@ -6,6 +6,8 @@ struct AdLexicon {
     var key: UInt64 = 0
     /// The concepts of the phrase that ends here, as bits.
     var concepts: UInt64 = 0
+    /// The concepts of the phrase in Japanese texts, as bits.
+    var japaneseConcepts: UInt64 = 0
     /// True if a longer phrase continues from this node.
     var hasMore = false
   }
@@ -17,16 +19,19 @@ struct AdLexicon {
   /// A checksum that changes when the phrases or the tokenization change; the model contains the one of its training.
   private(set) var signature: UInt32 = 0
 
-  /// - Parameter phrases: the phrases of each concept in any spelling, separated by `|`.
-  init(_ phrases: [(AdConcept, String)], reader: AdReader) {
-    var paths: [(keys: [UInt64], concept: AdConcept)] = []
-    for (concept, list) in phrases {
+  /// - Parameters:
+  ///   - phrases: the phrases of each concept in any spelling, separated by `|`.
+  ///   - chinese: phrases that count only in texts that are not Japanese.
+  init(_ phrases: [(AdConcept, String)], chinese: [(AdConcept, String)], reader: AdReader) {
+    var paths: [(keys: [UInt64], concept: AdConcept, isChinese: Bool)] = []
+    let lists = phrases.map { ($0.0, $0.1, false) } + chinese.map { ($0.0, $0.1, true) }
+    for (concept, list, isChinese) in lists {
       for phrase in list.split(separator: "|") {
         reader.reset()
         reader.append(String(phrase))
         reader.tokenize()
         let keys = (0..<reader.tokenCount).map { unsafe reader.tokens[$0] }.filter { $0.kind != .boundary }.map(\.key)
-        if !keys.isEmpty { paths.append((keys, concept)) }
+        if !keys.isEmpty { paths.append((keys, concept, isChinese)) }
       }
     }
     var size = 1024
@@ -44,26 +49,30 @@ struct AdLexicon {
         nodes[slot].key = key
         if index == path.keys.count - 1 {
           nodes[slot].concepts |= 1 << UInt64(path.concept.rawValue)
+          if !path.isChinese { nodes[slot].japaneseConcepts |= 1 << UInt64(path.concept.rawValue) }
         } else {
           nodes[slot].hasMore = true
         }
       }
-      signature = Self.mix(signature, key &+ UInt64(path.concept.rawValue))
+      signature = Self.mix(signature, key &+ UInt64(path.concept.rawValue) &+ (path.isChinese ? 64 : 0))
     }
     self.signature = UInt32(truncatingIfNeeded: signature >> 32)
   }
 
   /// Returns the concepts of a text, as bits.
   @inline(__always)
-  func concepts(_ tokens: UnsafePointer<AdToken>, _ count: Int) -> UInt64 {
+  func concepts(_ reader: borrowing AdReader) -> UInt64 {
     var concepts: UInt64 = 0
-    unsafe forEach(tokens, count) { found, _, _ in concepts |= found }
+    forEach(reader) { found, _, _ in concepts |= found }
     return concepts
   }
 
   /// Calls `body` for each phrase of a text: its concepts as bits, its first token, and the index after its last.
   @inline(__always)
-  func forEach(_ tokens: UnsafePointer<AdToken>, _ count: Int, _ body: (UInt64, Int, Int) -> Void) {
+  func forEach(_ reader: borrowing AdReader, _ body: (UInt64, Int, Int) -> Void) {
+    let tokens = unsafe reader.tokens
+    let count = reader.tokenCount
+    let isJapanese = reader.isJapanese
     unsafe firsts.withUnsafeBufferPointer { firsts in
       unsafe nodes.withUnsafeBufferPointer { nodes in
         for start in 0..<count {
@@ -77,7 +86,8 @@ struct AdLexicon {
             var slot = Int(truncatingIfNeeded: key >> 20) & mask
             while unsafe nodes[slot].key != key && nodes[slot].key != 0 { slot = (slot &+ 1) & mask }
             guard unsafe nodes[slot].key == key else { break }
-            if unsafe nodes[slot].concepts != 0 { unsafe body(nodes[slot].concepts, start, index) }
+            let concepts = unsafe isJapanese ? nodes[slot].japaneseConcepts : nodes[slot].concepts
+            if concepts != 0 { body(concepts, start, index) }
             guard unsafe nodes[slot].hasMore else { break }
           }
         }

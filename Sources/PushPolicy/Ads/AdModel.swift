@@ -3,23 +3,29 @@ internal import CAdModel
 /// The weights of the detector, which the training program writes.
 ///
 /// The format is little-endian: `"PGAD"`; the format version and the number of concepts (16 bits each); the signature
-/// of the lexicon and the number of buckets (32 bits each); the scales of the n-gram and the concept weights, the
-/// bias, and the two thresholds (32-bit floats). Then a 16-bit weight for each of ``conceptCapacity`` concepts, an
-/// 8-bit weight for each pair of them, and the buckets. A bucket has four n-grams, each with the low 8 bits of its
-/// hash, and a weight. An n-gram without an entry has the weight 0.
+/// of the lexicon, the number of buckets and the number of character weights (32 bits each); the scales of the n-gram,
+/// the character and the concept weights, the bias, and the two thresholds (32-bit floats). Then a 16-bit weight for
+/// each of ``conceptCapacity`` concepts, an 8-bit weight for each pair of them, the buckets, and the 8-bit character
+/// weights. A bucket has four n-grams, each with the low 8 bits of its hash, and a weight. An n-gram without an entry
+/// has the weight 0. All n-grams of characters with the same hash share a weight.
 package struct AdModel: Sendable {
-  package static let version: UInt16 = 1
+  package static let version: UInt16 = 2
   package static let conceptCapacity = 64
   package static let pairCount = conceptCapacity * (conceptCapacity - 1) / 2
-  package static let headerSize = 36
+  /// The number of weights of n-grams of characters: one for each value of their 16-bit hash.
+  package static let characterCount = 1 << 16
+  package static let headerSize = 44
   /// The maximum size of a model in bytes.
-  package static let maximumSize = 64 * 1024
+  package static let maximumSize = 160 * 1024
   /// The minimum number of n-grams for the weighting: a text with fewer is weighted as if it had this many, so that
   /// one word has little influence.
   package static let minimumCount = 16
+  /// The same for the n-grams of characters.
+  package static let minimumCharacterCount = 64
 
   package var signature: UInt32
   package var gramScale: Float
+  package var characterScale: Float
   package var conceptScale: Float
   package var bias: Float
   /// The lowest score that needs the user's consent.
@@ -29,14 +35,17 @@ package struct AdModel: Sendable {
   package var concepts: [Int16]
   package var pairs: [Int8]
   package var buckets: [UInt64]
+  package var characters: [Int8]
 
   package init(
-    signature: UInt32, gramScale: Float, conceptScale: Float, bias: Float, concepts: [Int16], pairs: [Int8],
-    buckets: [UInt64]
+    signature: UInt32, gramScale: Float, characterScale: Float, conceptScale: Float, bias: Float, concepts: [Int16],
+    pairs: [Int8], buckets: [UInt64], characters: [Int8]
   ) {
     precondition(concepts.count == Self.conceptCapacity && pairs.count == Self.pairCount)
+    precondition(characters.count == Self.characterCount)
     self.signature = signature
     self.gramScale = gramScale
+    self.characterScale = characterScale
     self.conceptScale = conceptScale
     self.bias = bias
     holdThreshold = 0
@@ -44,6 +53,7 @@ package struct AdModel: Sendable {
     self.concepts = concepts
     self.pairs = pairs
     self.buckets = buckets
+    self.characters = characters
   }
 
   package static let embedded: AdModel = {
@@ -64,15 +74,18 @@ package struct AdModel: Sendable {
     func float(_ offset: Int) -> Float { Float(bitPattern: word(offset, UInt32.self)) }
     let count = Int(word(12, UInt32.self))
     guard word(4, UInt16.self) == Self.version, word(6, UInt16.self) == AdConcept.allCases.count,
-      bytes.count == fixed + count * 8, count > 0
+      word(16, UInt32.self) == UInt32(Self.characterCount),
+      bytes.count == fixed + count * 8 + Self.characterCount, count > 0
     else { return nil }
     self.init(
-      signature: word(8, UInt32.self), gramScale: float(16), conceptScale: float(20), bias: float(24),
+      signature: word(8, UInt32.self), gramScale: float(20), characterScale: float(24), conceptScale: float(28),
+      bias: float(32),
       concepts: (0..<Self.conceptCapacity).map { word(Self.headerSize + $0 * 2, Int16.self) },
       pairs: (0..<Self.pairCount).map { word(Self.headerSize + Self.conceptCapacity * 2 + $0, Int8.self) },
-      buckets: (0..<count).map { word(fixed + $0 * 8, UInt64.self) })
-    holdThreshold = float(28)
-    refuseThreshold = float(32)
+      buckets: (0..<count).map { word(fixed + $0 * 8, UInt64.self) },
+      characters: (0..<Self.characterCount).map { word(fixed + count * 8 + $0, Int8.self) })
+    holdThreshold = float(36)
+    refuseThreshold = float(40)
   }
 
   /// The model in its binary format.
@@ -85,10 +98,14 @@ package struct AdModel: Sendable {
     append(UInt16(AdConcept.allCases.count))
     append(signature)
     append(UInt32(buckets.count))
-    for float in [gramScale, conceptScale, bias, holdThreshold, refuseThreshold] { append(float.bitPattern) }
+    append(UInt32(characters.count))
+    for float in [gramScale, characterScale, conceptScale, bias, holdThreshold, refuseThreshold] {
+      append(float.bitPattern)
+    }
     concepts.forEach(append)
     pairs.forEach(append)
     buckets.forEach(append)
+    characters.forEach(append)
     return bytes
   }
 

@@ -6,25 +6,29 @@
 @safe
 package final class AdReader {
   /// The letter for which each digit stands in a word, by digit; 0 for none.
-  private static let leet: [UInt8] = Array("oi\0eas\0tbg".utf8)
+  static let leet: [UInt8] = Array("oi\0eas\0tbg".utf8)
 
   /// The ``AdToken/key`` of each word of ads that is also recognized if it is written in pieces.
-  private let vocabulary: KeySet
+  let vocabulary: KeySet
   private let splits: [UInt64: UInt32]
 
-  private let units: AdUnits
+  let units: AdUnits
   /// The memory of ``units``: reading it through the object would take a load more for each unit.
   private let memory: UnsafeMutablePointer<UInt32>
   private var addresses: AdAddresses
 
   let tokens: UnsafeMutablePointer<AdToken>
-  private(set) var tokenCount = 0
+  var tokenCount = 0
 
   /// The letters of all words in reading order without the characters between them, and the unit of each. 0 ends a
   /// text.
   let letters: UnsafeMutablePointer<UInt16>
   let letterUnits: UnsafeMutablePointer<Int32>
-  private(set) var letterCount = 0
+  var letterCount = 0
+
+  /// The number of ideographs of all texts, and the number of kana among them.
+  private var ideographCount = 0
+  private var kanaCount = 0
 
   #if DEBUG
     /// See ``AdUnits/steps``.
@@ -57,7 +61,13 @@ package final class AdReader {
     units.reset()
     tokenCount = 0
     letterCount = 0
+    ideographCount = 0
+    kanaCount = 0
   }
+
+  /// True if the texts are Japanese: a Chinese phrase would have another meaning in them. Single kana between ideographs
+  /// are a disguise.
+  var isJapanese: Bool { kanaCount >= 2 && kanaCount * 8 >= ideographCount }
 
   /// The number of units of all texts.
   var unitCount: Int { units.count }
@@ -76,15 +86,15 @@ package final class AdReader {
   func countSteps(_ count: Int = 1) { units.countSteps(count) }
 
   @inline(__always)
-  private func kind(_ index: Int) -> LetterFolding.Class {
+  func kind(_ index: Int) -> LetterFolding.Class {
     countSteps()
     return AdUnits.kind(of: unsafe memory[index])
   }
 
   @inline(__always)
-  private func code(_ index: Int) -> UInt32 { AdUnits.code(of: unsafe memory[index]) }
+  func code(_ index: Int) -> UInt32 { AdUnits.code(of: unsafe memory[index]) }
 
-  private func emit(_ key: UInt64, _ start: Int, _ end: Int, _ kind: AdToken.Kind) {
+  func emit(_ key: UInt64, _ start: Int, _ end: Int, _ kind: AdToken.Kind) {
     unsafe tokens[tokenCount] = AdToken(
       key: key, start: Int32(truncatingIfNeeded: start), end: Int32(truncatingIfNeeded: end), kind: kind)
     tokenCount &+= 1
@@ -165,6 +175,9 @@ package final class AdReader {
   /// Reads an ideograph, or the second part of one that was split.
   private func readIdeograph(_ index: Int) {
     let code = code(index) & 0x1FFFFF
+    ideographCount &+= 1
+    // Without the dot and the long vowel, which other languages borrow.
+    if 0x3041...0x30FA ~= code { kanaCount &+= 1 }
     if tokenCount > 0, unsafe tokens[tokenCount - 1].kind == .ideograph {
       let start = Int(unsafe tokens[tokenCount - 1].start)
       if units.isSplit(start), let whole = splits[UInt64(self.code(start)) << 32 | UInt64(code)] {
@@ -186,6 +199,7 @@ package final class AdReader {
     var hash = AdKey.seed
     var count = 0
     var index = index
+    var hasRun = false
     // The number of adjacent letters before the current unit, and true after single letters were joined.
     var chunk = 0
     var isSpelled = false
@@ -203,7 +217,9 @@ package final class AdReader {
         let isRepeated =
           unsafe count >= 2 && letters[letterCount - 1] == UInt16(truncatingIfNeeded: letter)
           && letters[letterCount - 2] == UInt16(truncatingIfNeeded: letter)
-        if !isRepeated {
+        if isRepeated {
+          hasRun = true
+        } else {
           add(letter, index, &hash)
           count += 1
         }
@@ -258,8 +274,28 @@ package final class AdReader {
       default: break scan
       }
     }
+    if hasRun, !vocabulary.contains(hash) { hash = shortened(hash, firstLetter) }
     emit(hash, first, index, .word)
     return index
+  }
+
+  /// Returns the key of the last word with one letter in place of two, as "sale" for "saaale"; `hash`, if ads do not use
+  /// that word. The letters begin at `first`.
+  private func shortened(_ hash: UInt64, _ first: Int) -> UInt64 {
+    var short = AdKey.seed
+    countSteps(letterCount - first)
+    for index in first..<letterCount where unsafe index == first || letters[index] != letters[index - 1] {
+      short = unsafe AdKey.step(short, UInt32(letters[index]))
+    }
+    guard vocabulary.contains(short) else { return hash }
+    var end = first
+    for index in first..<letterCount where unsafe index == first || letters[index] != letters[end - 1] {
+      unsafe letters[end] = letters[index]
+      unsafe letterUnits[end] = letterUnits[index]
+      end += 1
+    }
+    letterCount = end
+    return short
   }
 
   /// Returns the index at which the word continues after the one sign at `index`; nil if the next letters belong to
@@ -277,107 +313,7 @@ package final class AdReader {
     return vocabulary.contains(units.hash(hash, next, end)) ? next : nil
   }
 
-  /// Reads digits that stand for letters inside or at the end of a word; nil if they are a number.
-  private func readDigits(_ index: Int, _ hash: inout UInt64, _ count: inout Int) -> Int? {
-    var end = index
-    while kind(end) == .digit { end += 1 }
-    guard end - index <= 2 else { return nil }
-    var whole = hash
-    for digit in index..<end {
-      let letter = Self.leet[Int(code(digit) - 0x30)]
-      if letter == 0 { return nil }
-      whole = AdKey.step(whole, UInt32(letter))
-    }
-    guard kind(end) == .letter || vocabulary.contains(whole) else { return nil }
-    for digit in index..<end {
-      add(UInt32(Self.leet[Int(code(digit) - 0x30)]), digit, &hash)
-      count += 1
-    }
-    return end
-  }
-
-  /// Reads a number, an amount, a percentage or a time, or a word whose first letter is written as a digit.
-  private func readNumber(_ first: Int) -> Int {
-    var index = first
-    var digits = 0
-    var isZero = true
-    var isTime = false
-    while true {
-      while kind(index) == .digit {
-        if code(index) != 0x30 { isZero = false }
-        digits += 1
-        index += 1
-      }
-      let sign = code(index)
-      let isInner = sign == 0x2E || sign == 0x2C || sign == 0x3A || sign == 0x2D || sign == 0x2F
-      guard isInner || kind(index) == .space && digits == 1, kind(index + 1) == .digit else { break }
-      if sign == 0x3A { isTime = true }
-      index += 1
-    }
-    if digits <= 2, index == first + digits, kind(index) == .letter, let end = readLeetWord(first, index) { return end }
-    var key = isTime ? AdKey.time : digits >= 7 ? AdKey.long : isZero ? AdKey.zero : AdKey.number
-    let after = kind(index) == .space ? index + 1 : index
-    if kind(after) == .percent {
-      key = AdKey.percent
-      index = after + 1
-    } else if first > 0 && kind(first - 1) == .currency
-      || first > 1 && kind(first - 1) == .space && kind(first - 2) == .currency
-    {
-      key = isZero ? AdKey.zero : AdKey.money
-    } else if kind(after) == .currency {
-      key = isZero ? AdKey.zero : AdKey.money
-      index = after + 1
-    }
-    // A number in several pieces is one token.
-    if tokenCount > 0, unsafe tokens[tokenCount - 1].key == key, key == AdKey.number {
-      unsafe tokens[tokenCount - 1].end = Int32(index)
-    } else {
-      emit(key, first, index, .placeholder)
-    }
-    return index
-  }
-
-  /// Reads a UUID, whose digits do not stand for letters (RFC 9562 §4).
-  private func readUUID(_ first: Int) -> Int? {
-    guard let end = units.uuidEnd(first) else { return nil }
-    emit(AdKey.long, first, end, .placeholder)
-    return end
-  }
-
-  /// Reads a word of the vocabulary whose first letters are written as digits, such as "0ff".
-  private func readLeetWord(_ first: Int, _ firstLetter: Int) -> Int? {
-    var hash = AdKey.seed
-    for digit in first..<firstLetter {
-      let letter = Self.leet[Int(code(digit) - 0x30)]
-      if letter == 0 { return nil }
-      hash = AdKey.step(hash, UInt32(letter))
-    }
-    let start = hash
-    var index = firstLetter
-    while true {
-      if kind(index) == .letter {
-        hash = AdKey.step(hash, code(index))
-      } else if kind(index) == .digit, Self.leet[Int(code(index) - 0x30)] != 0 {
-        hash = AdKey.step(hash, UInt32(Self.leet[Int(code(index) - 0x30)]))
-      } else {
-        break
-      }
-      index += 1
-    }
-    guard vocabulary.contains(hash) else { return nil }
-    hash = start
-    for unit in first..<index {
-      let letter = kind(unit) == .letter ? code(unit) : UInt32(Self.leet[Int(code(unit) - 0x30)])
-      unsafe letters[letterCount] = UInt16(truncatingIfNeeded: letter)
-      unsafe letterUnits[letterCount] = Int32(unit)
-      letterCount += 1
-      if unit >= firstLetter { hash = AdKey.step(hash, letter) }
-    }
-    emit(hash, first, index, .word)
-    return index
-  }
-
-  private func add(_ letter: UInt32, _ index: Int, _ hash: inout UInt64) {
+  func add(_ letter: UInt32, _ index: Int, _ hash: inout UInt64) {
     hash = AdKey.step(hash, letter)
     unsafe letters[letterCount] = UInt16(truncatingIfNeeded: letter)
     unsafe letterUnits[letterCount] = Int32(truncatingIfNeeded: index)

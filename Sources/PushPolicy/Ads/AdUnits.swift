@@ -58,6 +58,8 @@ final class AdUnits {
     var position = 0
     var unit = self.count
     let start = size
+    // The first unit that is shown from right to left.
+    var reversed: Int?
     while position < count {
       let byte = unsafe base[position]
       if byte < 0x80 {
@@ -72,7 +74,13 @@ final class AdUnits {
       let offset = start &+ Int32(truncatingIfNeeded: position)
       position &+= width
       switch entry >> 24 {
-      case UInt32(LetterFolding.Class.dropped.rawValue): break
+      case UInt32(LetterFolding.Class.dropped.rawValue):
+        if scalar == Self.override {
+          if reversed == nil { reversed = unit }
+        } else if scalar == Self.overrideEnd, let first = reversed {
+          reverse(first, unit)
+          reversed = nil
+        }
       case UInt32(LetterFolding.Class.expanded.rawValue):
         for part in expansions[scalar] ?? [] {
           unsafe units[unit] = folding[part]
@@ -85,8 +93,29 @@ final class AdUnits {
         unit &+= 1
       }
     }
+    if let reversed { reverse(reversed, unit) }
     self.count = unit
     end(Int32(text.count))
+  }
+
+  /// The control that shows all that follows from right to left, and the one that ends this (UAX #9).
+  private static let override: UInt32 = 0x202E
+  private static let overrideEnd: UInt32 = 0x202C
+
+  /// Puts the units from `first` up to `end` into the order in which they are shown.
+  private func reverse(_ first: Int, _ end: Int) {
+    var first = first
+    var last = end - 1
+    while first < last {
+      let unit = unsafe units[first]
+      let offset = unsafe offsets[first]
+      unsafe units[first] = units[last]
+      unsafe offsets[first] = offsets[last]
+      unsafe units[last] = unit
+      unsafe offsets[last] = offset
+      first += 1
+      last -= 1
+    }
   }
 
   /// Ends a text of `count` bytes.

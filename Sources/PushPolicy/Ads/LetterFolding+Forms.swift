@@ -54,6 +54,15 @@ extension LetterFolding {
     ("փ", "Փ"), ("ք", "Ք"), ("ֆ", "Ֆ"),
   ]
 
+  /// The ideographs of the compatibility forms from U+F900 to U+FA0D, in simplified characters.
+  static let compatibilityIdeographs = """
+    岂更车贾滑串句龟龟契金喇奈懒癞罗萝螺裸逻乐洛烙珞落酪骆乱卵栏烂兰鸾岚滥蓝褴拉腊蜡廊朗浪狼郎来冷劳掳橹炉卢老芦\
+    虏路露鲁鹭碌禄绿菉录鹿论垄弄笼聋牢磊赂雷垒屡楼泪漏累缕陋勒肋凛凌棱绫菱陵读拏乐诺丹宁怒率异北磻便复不泌数索参\
+    塞省叶说杀辰沈拾若掠略亮两凉梁粮良谅量励吕女庐旅滤砺闾骊丽黎力历历轹年怜恋捻涟炼琏秊练联辇莲连炼列劣咽烈裂说\
+    廉念捻殓帘猎令囹宁岭怜玲莹羚聆铃零灵领例礼醴隶恶了僚寮尿料乐燎疗蓼辽龙晕阮刘杻柳流溜琉留硫纽类六戮陆伦仑沦轮\
+    律栗栗率隆利吏履易李梨泥理痢罹裏里里离匿溺吝磷璘蔺隣鳞麟林淋临立笠粒状炙识什茶刺切度拓糖宅洞暴辐行降见廓兀嗀
+    """
+
   /// The ideographs of the 214 Kangxi radicals from U+2F00 on.
   static let radicals = """
     一丨丶丿乙亅二亠人儿入八冂冖冫几凵刀力勹匕匚匸十卜卩厂厶又口囗土士夂夊夕大女子宀寸小尢尸屮山巛工己巾干幺广廴廾弋\

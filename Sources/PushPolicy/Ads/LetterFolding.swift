@@ -115,6 +115,9 @@ final class LetterFolding: @unchecked Sendable {  // Only `init` writes the tabl
     for (index, scalar) in Self.radicals.unicodeScalars.enumerated() {
       set(0x2F00 + UInt32(index), .ideograph, scalar.value)
     }
+    for (index, scalar) in Self.compatibilityIdeographs.unicodeScalars.enumerated() {
+      set(0xF900 + UInt32(index), .ideograph, scalar.value)
+    }
     var traditional: UInt32?
     for scalar in Self.simplified.unicodeScalars {
       if let form = traditional {

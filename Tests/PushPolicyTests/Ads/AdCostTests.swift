@@ -27,7 +27,8 @@ import Testing
       ("www", "www."), ("almost identifiers", "12345678-"), ("offers", "Flash sale 50% off. "),
       ("offers side by side", "sale "),
       ("offers between others", "sale x1 "), ("Chinese offers", "限时特惠，全场五折起"), ("quotes", "\""),
-      ("slashes", "a/b.com/"),
+      ("slashes", "a/b.com/"), ("overrides", "\u{202E}ab"), ("ends of overrides", "\u{202E}ab\u{202C}"),
+      ("ones for l", "sa1e"), ("kana", "の优惠"),
     ]
 
     private static func text(_ pattern: String, size: Int) -> String {

@@ -85,6 +85,54 @@ struct AdDetectorTests {
     #expect(evidence.map(\.weight) == evidence.map(\.weight).sorted(by: >))
   }
 
+  /// Everyday phrases without an offer.
+  static let neutral = [
+    "ok", "thanks", "see you tomorrow", "on my way", "good night", "happy birthday", "call me back", "are you home",
+    "where are you", "Your order has shipped", "Build 318 failed", "Meeting in room 4", "dinner is ready", "I miss you",
+    "the train is late", "rain tomorrow", "new message", "battery low", "door open", "well done", "no problem",
+    "let me check", "what time", "so tired", "sounds good", "get well soon", "safe travels", "new comment on your post",
+    "backup completed", "payment received", "code 448120", "flight delayed", "gate changed", "class cancelled",
+    "homework is due", "lab results are ready", "please reply", "I will be late", "can you help", "look at this",
+    "好的", "收到", "晚上回来吃饭吗", "明天见", "谢谢", "在路上", "生日快乐", "早安", "晚安", "辛苦了", "会议改到三点", "快递已到", "验证码448120",
+    "构建失败", "服务器恢复", "门已打开", "下雨了", "孩子放学了", "你在哪", "我到了", "没问题", "余额不足", "航班延误", "作业交了吗", "等你",
+    "danke dir", "bis später", "gute nacht", "bin gleich da", "alles gute", "wo bist du", "das Paket ist da",
+    "ruf mich an",
+    "hasta luego", "buenas noches", "ya llego", "gracias", "dónde estás", "feliz cumpleaños",
+    "la reunión es a las tres",
+    "à demain", "bonne nuit", "j'arrive", "merci", "où es-tu", "joyeux anniversaire", "le train est en retard",
+    "bisous",
+    "a domani", "buonanotte", "arrivo", "grazie", "dove sei", "buon compleanno", "il treno è in ritardo",
+    "ciao a tutti",
+    "até amanhã", "boa noite", "estou chegando", "obrigado", "cadê você", "feliz aniversário", "bom dia", "tudo bem",
+    "また明日", "おやすみ", "今行くよ", "ありがとう", "どこにいるの", "誕生日おめでとう", "電車が遅れています", "おはよう",
+    "내일 봐", "잘 자", "가는 중", "고마워", "어디야", "생일 축하해", "회의 시작", "до завтра", "спокойной ночи", "уже еду", "спасибо",
+    "ты где", "с днём рождения", "поезд опаздывает", "sampai nanti", "lagi di jalan", "yoldayım", "iyi geceler",
+    "đang về", "ngủ ngon", "ราตรีสวัสดิ์", "صباح الخير",
+  ]
+
+  @Test func `A9: an everyday phrase is not refused, however often it is repeated`() {
+    #expect(Self.neutral.count >= 129)
+    for phrase in Self.neutral {
+      let text = Array(repeating: phrase, count: 40).joined(separator: " ")
+      #expect(detector.assess([text]).outcome != .refuse, "\(phrase): \(detector.assess([text]).score)")
+      #expect(detector.assess([phrase]).outcome == .pass, "\(phrase): \(detector.assess([phrase]).score)")
+    }
+  }
+
+  @Test func `a Chinese phrase has no meaning in a Japanese text, and a few kana hide none`() {
+    let reader = detector.reader
+    func concepts(_ text: String) -> UInt64 {
+      reader.reset()
+      reader.append(text)
+      reader.tokenize()
+      return detector.lexicon.concepts(reader)
+    }
+    let fold = 1 << UInt64(AdConcept.priceCut.rawValue) as UInt64
+    #expect(concepts("直降") & fold != 0)
+    #expect(concepts("ここは直降です") & fold == 0)
+    #expect(concepts("の直降，全场爆款限量抢购先到先得") & fold != 0)
+  }
+
   @Test func `no bytes crash it, and every refusal is explained`() {
     var random = SeededGenerator(state: 5)
     let words = Self.ads.flatMap { $0.split(separator: " ").map(String.init) }

@@ -57,13 +57,39 @@ struct AdDisguiseTests {
     "Fl🔥ash s🔥ale! Up to 70% off everything. Sh🔥op now before midnight",
     "限 时 特 惠，全 场 五 折 起，满300减100，快 来 抢 购！", "限.时.特.惠，全.场.五.折.起，快.来.抢.购！",
     "限🔥时🔥特🔥惠，全🔥场五折起，满300减100，快来抢🔥购！",
+    "FREEEE gift! Saaaale up to 70% off, shop now, limited time only",
+    "fLaSh sAlE! uP tO 70% oFf eVeRyThInG. sHoP nOw bEfOrE mIdNiGhT",
+    "Flash sa1e! Up to 70% off everything. Shop now before midnight",
+    "\u{202E}thgindim erofeb won pohS .gnihtyreve ffo %07 ot pU !elas hsalF\u{202C}",
+    "限时特恵，全場五折起，満300減100，快来抢購！",
   ])
   func `letters taken apart or replaced are read all the same`(_ text: String) {
     #expect(detector.assess([text]).outcome == .refuse, "\(detector.assess([text]).score)")
   }
 
+  /// Returns the keys of the words that a reader with "sale" and "free" in its vocabulary finds.
+  private func keys(_ text: String) -> [UInt64] {
+    let reader = AdReader(vocabulary: ["sale", "free"].map(AdKey.word))
+    reader.append(text)
+    reader.tokenize()
+    return (0..<reader.tokenCount).map { unsafe reader.tokens[$0].key }.filter { $0 != AdKey.boundary }
+  }
+
+  @Test func `a run of repeated letters reads as one letter or two, whichever ads use`() {
+    #expect(keys("saaaale freeee") == ["sale", "free"].map(AdKey.word))
+    #expect(keys("sooo saal") == ["soo", "saal"].map(AdKey.word))
+  }
+
+  @Test func `text that is shown from right to left is read as it is shown, up to the end of the override`() {
+    #expect(keys("a \u{202E}elas\u{202C} ton") == ["a", "sale", "ton"].map(AdKey.word))
+    #expect(keys("\u{202E}elas") == [AdKey.word("sale")])
+    #expect(keys("a\u{202C} sale") == ["a", "sale"].map(AdKey.word))
+  }
+
   @Test(arguments: [
-    "Y.o.u.r order has shipped", "Ｙｏｕｒ ｃａｒｄ ｗａｓ ｃｈａｒｇｅｄ ＄８４", "Bu1ld fa1led on ma1n", "您 的 快 递 已 到 驿 站",
+    "Sooooo tired, goooood night", "yes|no a|b|c", "let x1 = a[1] | b[2]", "\u{202E}שלום\u{202C} see you",
+    "Renée O’Brien-Łukasz paid ₹500", "Y.o.u.r order has shipped", "Ｙｏｕｒ ｃａｒｄ ｗａｓ ｃｈａｒｇｅｄ ＄８４", "Bu1ld fa1led on ma1n",
+    "您 的 快 递 已 到 驿 站",
   ])
   func `a disguise alone proves nothing`(_ text: String) {
     #expect(detector.assess([text]).outcome == .pass, "\(detector.assess([text]).score)")
