@@ -248,7 +248,13 @@ def test_the_upstream_is_killed_under_load_and_no_answer_is_invented(pair):
         first = {name: connection.wait(number).status for name, number in sent.items()}
         assert set(first.values()) <= {200, 503}
         upstream.restart()
-        eventually(lambda: push(gateway, upstream, device.token).status == 200, "the upstream is reached again")
+
+        def is_reached():
+            fields = gateway.fields(key=upstream.key, apns_id=str(uuid.uuid4()))
+            return connection.wait(connection.send("POST", f"/3/device/{device.token}", fields, ALERT)).status == 200
+
+        # By the same connection: each event loop of the gateway has a connection to the upstream.
+        eventually(is_reached, "the upstream is reached again")
         before = set(sent)
         send(300)
         answers = {name: connection.wait(number) for name, number in sent.items()}

@@ -14,13 +14,16 @@ from waiting import HANG
 
 pytestmark = pytest.mark.alone("the page is of one gateway")
 
-STYLE = base64.b64encode(hashlib.sha256((FILES / "style.css").read_bytes()).digest()).decode()
+#: The hashes of the style sheets of both pages.
+STYLES = " ".join(
+    f"'sha256-{base64.b64encode(hashlib.sha256((folder / 'style.css').read_bytes()).digest()).decode()}'"
+    for folder in (FILES, FILES.parent / "console"))
 
 #: The fields of each response of the page. A script or a style sheet in the HTML, a script from a text, another origin, a form,
 #: a base address and a frame are impossible.
 RESTRICTIONS = {
     "content-security-policy": "; ".join([
-        "default-src 'none'", "script-src 'self'", f"style-src 'self' 'sha256-{STYLE}'", "img-src 'self'", "connect-src 'self'",
+        "default-src 'none'", "script-src 'self'", f"style-src 'self' {STYLES}", "img-src 'self'", "connect-src 'self'",
         "manifest-src 'self'", "worker-src 'self'", "base-uri 'none'", "form-action 'none'", "frame-ancestors 'none'",
         "require-trusted-types-for 'script'", "trusted-types phone"]),
     "x-content-type-options": "nosniff",

@@ -2,6 +2,7 @@ import Foundation
 import GatewayProtocol
 import Logging
 import NATSClient
+import NIOCore
 import PushCluster
 import PushCore
 import PushStorage

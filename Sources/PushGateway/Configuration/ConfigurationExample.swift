@@ -71,7 +71,7 @@ extension SettingChange {
   }
 }
 
-extension Setting where Holder == Configuration {
+extension Setting {
   /// The lines of the setting in the example: its description as comments, and the setting itself, commented out.
   fileprivate var example: String {
     let about = [help, "Expected: \(expected).", change.sentence].flatMap { wrapped($0, to: 98) }

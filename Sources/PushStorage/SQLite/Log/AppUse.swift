@@ -1,4 +1,3 @@
-import Glibc
 import PushCore
 import PushPolicy
 import Synchronization
@@ -16,7 +15,7 @@ final class AppUse: Sendable {
   private static let millisecondsInDay: Int64 = 86_400_000
   /// The bits of the byte of an event that are its code (``LogBatch``).
   private static let codeMask: UInt8 = 0x1F
-  private static let alertPart = Array(#""alert""#.utf8)
+  private static let alertPart: StaticString = #""alert""#
 
   /// The events that are use of an alert, with their codes.
   private static let events: [(code: Int, event: DeliveryEvent)] =
@@ -36,10 +35,10 @@ final class AppUse: Sendable {
     var key: Key?
     var use = Standing()
     var start = 0
-    while unsafe start + LogLayout.fixedSize <= bytes.count {
+    while start + LogLayout.fixedSize <= bytes.count {
       let detail = start + LogLayout.fixedSize
       let size = Int(unsafe bytes.loadUnaligned(fromByteOffset: start + 45, as: UInt16.self))
-      let end = unsafe min(detail + size, bytes.count)
+      let end = min(detail + size, bytes.count)
       defer { start = end }
       let code = Int(unsafe bytes[start + 8] & codeMask)
       guard let event = events.first(where: { $0.code == code })?.event else { continue }
@@ -62,10 +61,9 @@ final class AppUse: Sendable {
 
   /// Returns true if the detail of `presented` lists an alert.
   private static func isAlert(_ detail: UnsafeRawBufferPointer) -> Bool {
-    guard let start = detail.baseAddress else { return false }
-    return alertPart.withUnsafeBytes { part in
-      guard let text = part.baseAddress else { return false }
-      return unsafe memmem(start, detail.count, text, part.count) != nil
+    let size = alertPart.utf8CodeUnitCount
+    return stride(from: 0, through: detail.count - size, by: 1).contains { start in
+      unsafe UnsafeRawBufferPointer(rebasing: detail[start..<start + size]).equals(alertPart)
     }
   }
 
