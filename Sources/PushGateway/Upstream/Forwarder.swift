@@ -10,7 +10,7 @@ struct UpstreamTimeout: Error {}
 ///
 /// A push ends once: with the answer of the upstream, or without one. A push that the upstream may have processed is
 /// not sent again. Not `Sendable`: it belongs to its event loop.
-final class Forwarder {
+final class Forwarder: UpstreamConnectionOwner {
   typealias Dial = (UpstreamTarget, LoopContext, @escaping (Result<Connection, any Error>) -> Void) -> Void
 
   /// The reason why a push is not taken.
@@ -191,14 +191,12 @@ final class Forwarder {
 
   // MARK: Connections
 
-  /// Notes that the connection can carry requests, or more of them than before.
   func ready(_ connection: UpstreamConnection) {
     guard let link = carriers[ObjectIdentifier(connection)]?.link else { return }
     if link.fruitless == 0 { reached(link.key.environment) }
     pump(link)
   }
 
-  /// Takes the answer to a push; nil for an invalid answer.
   func answered(_ push: ForwardedPush, _ answer: UpstreamAnswer?, on connection: UpstreamConnection) {
     let link = pending[ObjectIdentifier(push)]?.link
     finish(push, answer.map { ForwardOutcome.answered($0) } ?? .failed(retryAfter: Forwarder.retryTime, wasSent: true))
@@ -208,7 +206,6 @@ final class Forwarder {
     pump(link)
   }
 
-  /// Notes that a push gets no answer; `wasRefused` is true if the upstream has certainly not processed it.
   func lost(_ push: ForwardedPush, wasRefused: Bool, on connection: UpstreamConnection) {
     guard let link = pending[ObjectIdentifier(push)]?.link else { return }
     guard wasRefused, push.attempts < Limits.forwardAttempts else {
@@ -219,14 +216,12 @@ final class Forwarder {
     pump(link)
   }
 
-  /// Notes that the upstream accepts no more requests on the connection.
   func goingAway(_ connection: UpstreamConnection) {
     guard let link = carriers[ObjectIdentifier(connection)]?.link, link.connection === connection else { return }
     link.connection = nil
     noteEnd(of: connection, link, nil)
   }
 
-  /// Notes that the connection has ended; its pushes were reported before.
   func ended(_ connection: UpstreamConnection, _ error: (any Error)?) {
     guard let link = carriers.removeValue(forKey: ObjectIdentifier(connection))?.link, link.connection === connection
     else { return }

@@ -2,12 +2,26 @@ import HTTP2Transport
 import NIOCore
 import PushCore
 
+/// The owner of a connection to the upstream, called on its event loop.
+protocol UpstreamConnectionOwner: AnyObject {
+  /// Reports that the connection can carry requests, or more of them than before.
+  func ready(_ connection: UpstreamConnection)
+  /// Reports the answer to a push; nil for an invalid answer.
+  func answered(_ push: ForwardedPush, _ answer: UpstreamAnswer?, on connection: UpstreamConnection)
+  /// Reports that a push gets no answer; `wasRefused` is true if the upstream has certainly not processed it.
+  func lost(_ push: ForwardedPush, wasRefused: Bool, on connection: UpstreamConnection)
+  /// Reports that the upstream accepts no more requests on the connection.
+  func goingAway(_ connection: UpstreamConnection)
+  /// Reports that the connection has ended; its pushes were reported before.
+  func ended(_ connection: UpstreamConnection, _ error: (any Error)?)
+}
+
 /// One connection to the upstream, with the pushes that it carries.
 ///
 /// Belongs to one event loop.
 final class UpstreamConnection: HTTP2SessionDelegate {
   private let connection: Connection
-  private weak var owner: Forwarder?
+  private weak var owner: (any UpstreamConnectionOwner)?
   let opened: NIODeadline
   /// The pushes without an answer, by their streams.
   private(set) var sent: [Int32: ForwardedPush] = [:]
@@ -22,7 +36,7 @@ final class UpstreamConnection: HTTP2SessionDelegate {
   var isFruitless: Bool { hasSent && !hasAnswered }
 
   /// Takes a connection of a client whose socket is open.
-  init(_ connection: Connection, owner: Forwarder, opened: NIODeadline) {
+  init(_ connection: Connection, owner: any UpstreamConnectionOwner, opened: NIODeadline) {
     (self.connection, self.owner, self.opened) = (connection, owner, opened)
     connection.session.maximumIncompleteSize = Limits.maximumIncompleteSize
     connection.session.delegate = self
