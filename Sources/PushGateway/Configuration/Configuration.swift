@@ -10,7 +10,7 @@ import PushStorage
 /// A value comes from the flag, else from the environment (`PUSHGATEWAY_…`), else from the file, else it is the
 /// default: the initial value of the property. A setting is a property here and a row of ``settings``; everything
 /// else is derived.
-package struct Configuration: Sendable {
+package struct Configuration: Sendable, SettingHolder {
   /// The state folder.
   package var state: String
 
@@ -134,7 +134,7 @@ package struct Configuration: Sendable {
   }
 
   /// Copies the values of some settings from another configuration, with their origins.
-  mutating func take(_ settings: [Setting], from other: Configuration) {
+  mutating func take(_ settings: [Setting<Configuration>], from other: Configuration) {
     for setting in settings { setting.copy(&self, other) }
     let names = Set(settings.map(\.name))
     let taken = other.effective.filter { names.contains($0.name) }
@@ -168,7 +168,7 @@ package struct Configuration: Sendable {
   ///   - location: the location of the value in words, if it is more specific than the origin.
   ///   - credentials: the folder of systemd's `LoadCredential` files.
   private mutating func set(
-    _ setting: Setting, _ value: String, from origin: String, location: String? = nil,
+    _ setting: Setting<Configuration>, _ value: String, from origin: String, location: String? = nil,
     _ credentials: String?
   ) throws(ConfigurationError) {
     let meant = setting.form == .file ? try Configuration.path(value, of: setting.name, credentials) : value
@@ -179,7 +179,7 @@ package struct Configuration: Sendable {
     note(setting, value, from: origin)
   }
 
-  private mutating func note(_ setting: Setting, _ value: String, from origin: String) {
+  private mutating func note(_ setting: Setting<Configuration>, _ value: String, from origin: String) {
     effective.append(SettingRecord(name: setting.name, value: value, origin: origin, change: setting.change.rawValue))
   }
 
@@ -224,7 +224,7 @@ package struct Configuration: Sendable {
   var namesListeners: Bool { effective.contains { $0.name == "listen" && $0.origin != "default" } }
 
   /// The table of settings: one row each, in the order of listings.
-  package static let settings: [Setting] = [
+  package static let settings: [Setting<Configuration>] = [
     Setting(
       "listen", \.listen, .listeners, change: .reload,
       """

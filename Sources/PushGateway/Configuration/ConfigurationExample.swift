@@ -36,7 +36,7 @@ extension Configuration {
     var additionalProperties = false
     var properties: [String: Property]
 
-    init(_ settings: [Setting]) {
+    init(_ settings: [Setting<Configuration>]) {
       properties = Dictionary(uniqueKeysWithValues: settings.map { ($0.name, Property(setting: $0)) })
     }
 
@@ -47,7 +47,7 @@ extension Configuration {
   }
 
   private struct Property: Encodable {
-    var setting: Setting
+    var setting: Setting<Configuration>
 
     private enum CodingKeys: String, CodingKey { case description }
 

@@ -5,7 +5,7 @@ import PushCore
 ///
 /// Its flag, its variable, its line of `config.yaml` and of the example, its row of `serve --check`, its row of
 /// docs/reference/configuration.md and its part of the schema for editors are derived from it.
-package struct Setting: Sendable {
+package struct Setting<Holder: SettingHolder>: Sendable {
   /// The name in `config.yaml`, in snake case.
   package let name: String
   /// A description of valid values, to follow the word "expected".
@@ -26,36 +26,42 @@ package struct Setting: Sendable {
   package var flag: String { name.replacing("_", with: "-") }
   package var variable: String { "PUSHGATEWAY_" + name.uppercased() }
 
-  /// Parses a value and assigns it; returns false if it is invalid.
-  let assign: @Sendable (inout Configuration, String) throws(ConfigurationError) -> Bool
-  /// Copies the value from another configuration.
-  let copy: @Sendable (inout Configuration, Configuration) -> Void
+  /// Parses a value and assigns it to a holder; returns false if it is invalid.
+  let assign: @Sendable (inout Holder, String) throws(ConfigurationError) -> Bool
+  /// Copies the value from another holder.
+  let copy: @Sendable (inout Holder, Holder) -> Void
   /// Returns the value in effect, in the format of the setting.
-  let text: @Sendable (Configuration) -> String
+  let text: @Sendable (Holder) -> String
 
   /// Creates a row.
   ///
   /// - Parameters:
-  ///   - path: the property that stores the value. Its value in ``Configuration/defaults`` is the default.
+  ///   - path: the property that stores the value. Its value in ``SettingHolder/defaults`` is the default.
   ///   - words: the default in words, if it depends on the machine.
   ///   - change: the time at which a change takes effect.
   init<Value>(
-    _ name: String, _ path: any WritableKeyPath<Configuration, Value> & Sendable, _ type: SettingType<Value>,
+    _ name: String, _ path: any WritableKeyPath<Holder, Value> & Sendable, _ type: SettingType<Value>,
     default words: String? = nil, change: SettingChange = .restart, _ help: String
   ) {
     self.name = name
     self.help = help
     self.change = change
     (expected, choices, form, shape) = (type.expected, type.choices, type.form, type.shape)
-    normal = words ?? type.text(Configuration.defaults[keyPath: path])
+    normal = words ?? type.text(Holder.defaults[keyPath: path])
     text = { type.text($0[keyPath: path]) }
     copy = { $0[keyPath: path] = $1[keyPath: path] }
-    assign = { (configuration, text) throws(ConfigurationError) in
+    assign = { (holder, text) throws(ConfigurationError) in
       guard let value = try type.read(text) else { return false }
-      configuration[keyPath: path] = value
+      holder[keyPath: path] = value
       return true
     }
   }
+}
+
+/// A type that stores the values of settings.
+package protocol SettingHolder: Sendable {
+  /// The default values.
+  static var defaults: Self { get }
 }
 
 /// An error: a setting is invalid, described in one line.

@@ -34,7 +34,7 @@ struct SettingOptions: ParsableArguments, CustomReflectable {
     let stringValue: String
     var intValue: Int? { nil }
 
-    init(setting: Setting) { stringValue = setting.name }
+    init(setting: Setting<Configuration>) { stringValue = setting.name }
     init?(stringValue: String) { self.stringValue = stringValue }
     init?(intValue: Int) { nil }
   }

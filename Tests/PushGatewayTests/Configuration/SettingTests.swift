@@ -7,7 +7,7 @@ import Testing
 @Suite struct SettingTests {
   static let settings = Configuration.settings.map(\.name)
 
-  func setting(_ name: String) throws -> Setting {
+  func setting(_ name: String) throws -> Setting<Configuration> {
     try #require(Configuration.settings.first { $0.name == name })
   }
 
