@@ -18,7 +18,7 @@ package final class LoadProvider: HTTP2SessionDelegate {
   }
 
   package let index: Int
-  private unowned let worker: LoadWorker
+  private unowned let worker: any ProviderWorker
   private var connection: Connection?
   private var isReady = false
   /// The requests in flight; the index is the tag of the stream minus one.
@@ -31,7 +31,7 @@ package final class LoadProvider: HTTP2SessionDelegate {
   /// True while the worker lists this provider among those with free capacity.
   package var isListed = false
 
-  package init(index: Int, worker: LoadWorker) {
+  package init(index: Int, worker: any ProviderWorker) {
     self.index = index
     self.worker = worker
     windowSize = worker.plan.streams
@@ -153,4 +153,22 @@ package final class LoadProvider: HTTP2SessionDelegate {
   package func session(_ session: HTTP2Session, goingAwayAfter lastStreamID: Int32, debugData: [UInt8]) {
     isReady = false
   }
+}
+
+/// The worker that a provider sends for: a ``LoadWorker``.
+package protocol ProviderWorker: AnyObject {
+  var plan: LoadPlan { get }
+  var target: LoadTarget { get }
+  var run: UInt16 { get }
+  var wallStart: Int { get }
+  var idPrefix: String { get }
+  /// Calls `body` with the device token of a device, in hex; the bytes are valid only during the call.
+  func withToken(of device: Int, _ body: (UnsafeRawBufferPointer) -> Void)
+  /// Reports that the provider has received its stream limit and can send.
+  func providerReady(_ provider: LoadProvider)
+  func providerLost(_ provider: LoadProvider, _ error: (any Error)?)
+  func accepted(_ request: LoadProvider.Request, by provider: LoadProvider)
+  func refused(_ request: LoadProvider.Request, by provider: LoadProvider, _ message: Message)
+  /// Reports that there is no answer: the request is sent again if `isRetriable`, else it counts as lost.
+  func giveUp(_ request: LoadProvider.Request, of provider: LoadProvider, isRetriable: Bool)
 }

@@ -63,8 +63,7 @@ package struct LoadTest: Sendable {
         description: "\(plan.devices) devices need \(needed) open files, and this system allows a process \(limit): "
           + "at most \(limit - plan.providers - LoadTest.otherDescriptors) devices, or raise the limit (ulimit -Hn)")
     }
-    var admin: Client?
-    if let path = target.adminSocket { admin = try await Client.connect(to: .admin(path: path)) }
+    let admin = try await target.adminSocket.asyncMap { try await Client.connect(to: .admin(path: $0)) }
     defer { admin?.close() }
     do {
       let report = try await run(admin)
@@ -378,4 +377,11 @@ extension LoadResult.Process {
 extension Duration {
   /// The duration in seconds.
   fileprivate var seconds: Double { self / .seconds(1) }
+}
+
+extension Optional {
+  fileprivate func asyncMap<Value>(_ transform: (Wrapped) async throws -> Value) async rethrows -> Value? {
+    guard let self else { return nil }
+    return try await transform(self)
+  }
 }

@@ -8,7 +8,7 @@ import PushCore
 ///
 /// Use it only on its event loop. At the end of an event-loop iteration it acknowledges the received pushes and sends
 /// new requests, in one flush per connection.
-package final class LoadWorker {
+package final class LoadWorker: ProviderWorker {
   package let plan: LoadPlan
   package let target: LoadTarget
   package let run: UInt16
@@ -278,6 +278,7 @@ package final class LoadWorker {
     while let (provider, request) = retries.first, provider.hasCapacity {
       retries.removeFirst()
       provider.send(request)
+      _ = request
     }
     while tally.pushes.sent < due, let provider = available.next() {
       let device = tally.pushes.sent % plan.devices
