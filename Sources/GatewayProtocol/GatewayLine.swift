@@ -142,8 +142,3 @@ package enum GatewayLine: Equatable, Sendable {
     return number <= Limits.maximumCursor ? number : 0
   }
 }
-
-extension JSONElement {
-  /// An integer clamped between 0 and 2⁵³, so that sums of such counts can't overflow and no number traps.
-  package var count: Int? { integer.map { min(max($0, 0), 1 << 53) } }
-}

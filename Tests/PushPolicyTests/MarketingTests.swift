@@ -142,7 +142,10 @@ struct MixedMessageTests {
 
   @Test func `A9: one sentence with an offer decides, and the refusal names it`() {
     let offer = "Get 20% off your next order with code SAVE20."
-    let alert = alert("Order Shipped", "Your order 4711 has shipped and arrives Friday. \(offer)")
+    let news =
+      "Your order 4711 has shipped and arrives Friday between 9 and 12. The driver needs your signature, and the invoice "
+      + "is in your account."
+    let alert = alert("Order Shipped", "\(news) \(offer)")
     #expect(detector.assess([alert.title, alert.body]).outcome != .refuse, "the whole is mostly ordinary")
     #expect(detector.assess(alert).outcome == .refuse)
     let violation = detector.violation(of: alert)

@@ -53,8 +53,7 @@ import Testing
   ])
   func `fields of other names are kept for webhooks and messages of other APIs`(_ path: String, _ isKept: Bool) {
     let message = Message()
-    message.keep(.path, path)
-    for (name, value) in [("title", "Backup"), ("x-tags", "cd"), ("title", "other")] {
+    for (name, value) in [(":path", path), ("title", "Backup"), ("x-tags", "cd"), ("title", "other")] {
       let (name, value) = (Array(name.utf8), Array(value.utf8))
       let isWithin = unsafe name.withUnsafeBytes { name in
         unsafe value.withUnsafeBytes { unsafe message.receive(name, $0) }
