@@ -3,6 +3,8 @@
 import { path } from "./api.js";
 
 const day = 86_400;
+/** The scheme of the gateway's address for other machines. */
+const secure = "https:";
 const times = (list) => (list ?? []).join(", ");
 const since = (at) => (at ? at.replace("T", " ").slice(0, 16) : "never");
 const list = (words) => words.split(/[,\s]+/).filter(Boolean);
@@ -37,7 +39,7 @@ const invite = {
   request: (_, { person, role, days }) => ["POST", path("invitations"), given({ person, role, valid_seconds: Number(days) * day })],
   // The code is in the part of the address that no browser sends.
   secret: (made, origin, { host }) => [
-    { title: "Link for a browser", value: `${host ? `https://${host}` : origin}/join#${made.invitation}`, isDrawn: Boolean(host) },
+    { title: "Link for a browser", value: `${host ? `${secure}//${host}` : origin}/join#${made.invitation}`, isDrawn: Boolean(host) },
     { title: "Code for pushcli join", value: `${made.invitation}@${host || "HOST"}` }],
 };
 
