@@ -9,7 +9,7 @@ extension GatewayAddress {
   private static let maximumHTTP1Size = 1 << 20
 
   /// Gets the resource at a path by one request over HTTP/1.1 without TLS, on a connection of its own.
-  package func getHTTP1(_ path: String) async throws -> (status: Int, body: [UInt8]) {
+  @inline(never) package func getHTTP1(_ path: String) async throws -> (status: Int, body: [UInt8]) {
     let channel = try await ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)
       .connectTimeout(GatewayAddress.http1Time)
       .connect(host: host, port: port) { channel in
