@@ -72,9 +72,11 @@ import Testing
     try await TestGateway.run { gateway in
       let lines = LimitLogTests.Lines()
       let (begun, begin) = AsyncStream.makeStream(of: Void.self)
+      // It ends with the task that reads it.
+      let (endless, source) = AsyncStream.makeStream(of: Void.self)
       let route = Router.Route("GET", "/slow") { _ in
         begin.yield()
-        if hasGone { try await Task.sleep(for: .seconds(86_400)) }
+        if hasGone { for await _ in endless {} }
         throw CancellationError()
       }
       let routes = HTTP1Routes(
@@ -87,6 +89,7 @@ import Testing
       if hasGone { answer.cancel() }
       #expect(await answer.value.response.status == 500)
       #expect(lines.all == (hasGone ? [] : ["event=request-failed"]))
+      source.finish()
     }
   }
 
