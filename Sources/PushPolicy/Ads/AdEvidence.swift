@@ -24,7 +24,7 @@ extension AdDetector {
     var origins = remains.map { Array(0..<$0.count) }
     var evidence: [AdEvidence] = []
     var score = judge(remains)
-    for count in Self.rounds + [.max] where score.outcome != .pass {
+    for count in Self.rounds(texts.reduce(0) { $0 + $1.count }) + [.max] where score.outcome != .pass {
       let passages =
         count == .max
         ? rest(remains) : heaviestPassages(remains, count, excess: score.score - Double(model.holdThreshold))
@@ -54,12 +54,14 @@ extension AdDetector {
     return Self.joined(evidence, texts)
   }
 
-  /// The maximum number of parts that each round removes. One part at a time, four parts explain 19 of 20 refused
-  /// texts.
+  /// Returns the maximum number of parts that each round removes from texts of `size` bytes. One part at a time, four
+  /// parts explain 19 of 20 refused texts. Each round assesses all of the texts, so that long ones have fewer rounds.
   ///
   /// After the last round all of the rest is removed at once. So a text full of offers is assessed a limited number
   /// of times.
-  private static let rounds = [1, 1, 1, 1, 4, 16]
+  private static func rounds(_ size: Int) -> [Int] { size > longSize ? [4, 16] : [1, 1, 1, 1, 4, 16] }
+
+  private static let longSize = 1_024
 
   private func judge(_ texts: [[UInt8]]) -> AdAssessment {
     begin()

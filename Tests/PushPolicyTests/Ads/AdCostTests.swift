@@ -59,12 +59,12 @@ import Testing
       let text = Self.text(pattern, size: 2 << 10)
       // The offers at both ends make an ad of most of the texts.
       let texts = [AdDetectorTests.ads[0] + " " + text, text + " " + AdDetectorTests.ads[4]]
-      #expect(cost { _ = detector.explain(texts) } <= 400 * texts.reduce(0) { $0 + $1.utf8.count })
+      #expect(cost { _ = detector.explain(texts) } <= 150 * texts.reduce(0) { $0 + $1.utf8.count })
     }
 
     @Test func `a thousand texts that are ads are explained in a bounded number of verdicts`() {
       let texts = Array(repeating: "sale", count: 1000) + AdDetectorTests.ads
-      #expect(cost { _ = detector.explain(texts) } <= 400 * texts.reduce(0) { $0 + $1.utf8.count })
+      #expect(cost { _ = detector.explain(texts) } <= 150 * texts.reduce(0) { $0 + $1.utf8.count })
     }
   }
 #endif
