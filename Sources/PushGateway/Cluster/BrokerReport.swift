@@ -57,7 +57,7 @@ struct BrokerReport: Decodable, Equatable {
 
   private static func fetch(_ address: String) async throws -> [UInt8] {
     guard case .tcp(let host, let port) = try SettingAddress.address(address) else { return [] }
-    let (status, body) = try await GatewayAddress(host: host, port: port).getHTTP1("/varz")
+    let (status, body) = try await Client.getHTTP1("/varz", of: GatewayAddress(host: host, port: port))
     guard status == 200 else { throw StoreError("status \(status)") }
     return body
   }

@@ -38,7 +38,11 @@ struct RemoteCheck {
     case .plain(let host, let port):
       let address = GatewayAddress(host: host, port: port)
       return await health { path in
-        do { return try await address.getHTTP1(path) } catch { throw ClientError(http1: error, at: address) }
+        do {
+          return try await Client.getHTTP1(path, of: address)
+        } catch {
+          throw ClientError(http1: error, at: address)
+        }
       }
     }
   }

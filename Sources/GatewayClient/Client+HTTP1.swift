@@ -3,29 +3,31 @@ import NIOCore
 import NIOHTTP1
 import NIOPosix
 
-extension GatewayAddress {
+extension Client {
   /// The time for the connection, and for the answer.
   private static let http1Time = TimeAmount.seconds(5)
   private static let maximumHTTP1Size = 1 << 20
 
-  /// Gets the resource at a path by one request over HTTP/1.1 without TLS, on a connection of its own.
-  @inline(never) package func getHTTP1(_ path: String) async throws -> (status: Int, body: [UInt8]) {
+  /// Gets the resource at a path of a gateway by one request over HTTP/1.1 without TLS, on a connection of its own.
+  package static func getHTTP1(
+    _ path: String, of address: GatewayAddress
+  ) async throws -> (status: Int, body: [UInt8]) {
     let channel = try await ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)
-      .connectTimeout(GatewayAddress.http1Time)
-      .connect(host: host, port: port) { channel in
+      .connectTimeout(Client.http1Time)
+      .connect(host: address.host, port: address.port) { channel in
         channel.eventLoop.makeCompletedFuture {
           try channel.pipeline.syncOperations.addHTTPClientHandlers()
           return try NIOAsyncChannel<HTTPClientResponsePart, HTTPClientRequestPart>(
             wrappingChannelSynchronously: channel)
         }
       }
-    let deadline = channel.channel.eventLoop.scheduleTask(in: GatewayAddress.http1Time) {
+    let deadline = channel.channel.eventLoop.scheduleTask(in: Client.http1Time) {
       channel.channel.close(promise: nil)
     }
     defer { deadline.cancel() }
     return try await channel.executeThenClose { inbound, outbound in
       let head = HTTPRequestHead(
-        version: .http1_1, method: .GET, uri: path, headers: ["host": description, "connection": "close"])
+        version: .http1_1, method: .GET, uri: path, headers: ["host": address.description, "connection": "close"])
       try await outbound.write(.head(head))
       try await outbound.write(.end(nil))
       var status = 0
@@ -34,7 +36,7 @@ extension GatewayAddress {
         switch part {
         case .head(let head): status = Int(head.status.code)
         case .body(let bytes):
-          guard body.count + bytes.readableBytes <= GatewayAddress.maximumHTTP1Size else {
+          guard body.count + bytes.readableBytes <= Client.maximumHTTP1Size else {
             throw ClientError(.unreachable, "a response over 1 MB")
           }
           body += bytes.readableBytesView
