@@ -264,7 +264,7 @@ def test_the_activity_is_live_and_its_filter_is_the_address(gateway, console):
     console.page.go_back()
     console.page.wait_for_selector(".state >> text=No event matches")
     console.page.fill("#filter", "color:red")
-    console.page.wait_for_selector("p.error >> text=There is no filter “color”")
+    console.page.wait_for_selector("p.error >> text=Unknown filter “color”")
 
 
 def test_a_push_has_its_steps_and_the_rule_that_removed_a_part(gateway, console):

@@ -39,8 +39,8 @@ test("words without a name are searched for, and a UUID is an id", () => {
 });
 
 test("a filter that is wrong is said in words", () => {
-  assert.match(parse("color:red").problems[0], /no filter “color”/);
-  assert.match(parse("event:seen").problems[0], /no event “seen”/);
+  assert.match(parse("color:red").problems[0], /Unknown filter “color”/);
+  assert.match(parse("event:seen").problems[0], /Unknown event “seen”/);
   assert.match(parse("id:1").problems[0], /UUID/);
   assert.match(parse("since:soon").problems[0], /since/);
   assert.deepEqual(parse("event:refused since:2026-11-27 since:7d").problems, []);

@@ -4,7 +4,7 @@ export const events = [
   "accepted", "stored", "transmitted", "acknowledged", "presented", "suppressed", "viewed", "closed", "action", "refused", "collapsed",
   "expired", "dropped", "ignored", "undeliverable", "retracted", "reported", "traced", "fault", "unsubscribed", "lost",
 ];
-/** The events whose rows can have a rule. */
+/** The events with a rule in some of their rows. */
 const ruled = ["suppressed", "refused", "reported", "ignored"];
 const single = ["app", "device", "id", "since", "text"];
 const several = ["event", "rule"];
@@ -28,10 +28,10 @@ export function parse(text) {
     } else if (single.includes(key)) {
       filter[key] = value;
     } else {
-      filter.problems.push(`There is no filter “${name}”: expected ${names.slice(0, -1).join(", ")} or ${names.at(-1)}.`);
+      filter.problems.push(`Unknown filter “${name}”: expected ${names.slice(0, -1).join(", ")} or ${names.at(-1)}.`);
     }
   }
-  for (const word of filter.event) if (!events.includes(word)) filter.problems.push(`There is no event “${word}”: expected one of ${events.join(", ")}.`);
+  for (const word of filter.event) if (!events.includes(word)) filter.problems.push(`Unknown event “${word}”: expected one of ${events.join(", ")}.`);
   if (filter.id && !uuid.test(filter.id)) filter.problems.push("An id is the apns-id or the apns-unique-id of a push, a UUID.");
   if (filter.since && sinceTime(filter.since, 0) === null) filter.problems.push("since: expected 30s, 10m, 2h, 7d, or a date such as 2026-11-27T18:00.");
   return filter;

@@ -4,7 +4,7 @@
 export const shownTime = 3_600_000;
 export const sampleTime = 20_000;
 
-/** Reads the text format of Prometheus: a list of {name, labels, value}. Lines that are none are left out. */
+/** Reads the text format of Prometheus: a list of {name, labels, value}. Other lines are ignored. */
 export function parse(text) {
   const samples = [];
   for (const line of text.split("\n")) {
@@ -35,7 +35,7 @@ export function figures(text, at) {
   };
 }
 
-/** Adds figures to a history, without those that are too old. */
+/** Adds figures to a history, and removes its old figures. */
 export const remember = (history, one) => [...history, one].filter((old) => one.at - old.at <= shownTime);
 
 /** Returns the change of a counter in a minute. A counter that is smaller than before began again at 0. */
@@ -55,7 +55,7 @@ export function quantile(before, after, part) {
   const index = counts.findIndex(([, value]) => value >= wanted);
   const [bound, count] = counts[index];
   const [low, below] = index > 0 ? counts[index - 1] : [0, 0];
-  // Beyond the last bound there is no better figure than it.
+  // A value above the last bound is reported as this bound.
   return bound === Infinity ? low : low + (bound - low) * ((wanted - below) / (count - below || 1));
 }
 

@@ -280,7 +280,7 @@ class Activity extends Page {
     if (focused && !this.window.contains(document.activeElement)) this.#focus();
   }
 
-  /** Returns the row at a place of the list, whose first one is the newest. */
+  /** Returns the row at an index of the list, which begins with the newest row. */
   #at(index) { return this.rows[this.rows.length - 1 - index]; }
 
   #draw() {

@@ -280,7 +280,7 @@ class Send extends Page {
 
   #deleteTemplate() {
     const { [this.name.value.trim()]: found, ...rest } = stored(templatesPlace);
-    if (found === undefined) return this.app.toast("There is no template of this name in this browser");
+    if (found === undefined) return this.app.toast("Unknown template: this browser has no template with this name");
     keep(templatesPlace, rest);
     this.#listTemplates();
     return this.app.toast("Deleted");

@@ -1,4 +1,4 @@
-// The tests of a test gateway, and one test: its expectations, the nearest pushes of those that failed, and its pushes.
+// The tests of a test gateway, and the page of a test: its expectations, the nearest pushes of each failed one, and its pushes.
 
 import { el } from "../phone/dom.js";
 import { api } from "./api.js";

@@ -87,7 +87,7 @@ async function change(name, body) {
   }
 }
 
-/** Claims pushes for this page. Returns the ids of those that the worker has shown. */
+/** Claims pushes for this page. Returns the ids of the pushes that the worker has shown. */
 export const claim = (ids) => change("pushes", async (store) => {
   const known = new Map((await done(store.getAll())).map((one) => [one.id, one]));
   const at = Date.now();
