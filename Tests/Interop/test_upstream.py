@@ -266,10 +266,13 @@ def test_the_upstream_is_killed_under_load_and_no_answer_is_invented(pair):
     stream.connection.close()
     assert accepted <= stored
     # Each push has one row, of its answer. A push that is stored without a 200 was sent, and had no answer.
-    rows = gateway.rows(event="forwarded,refused", limit=10_000)
-    by_id = {}
-    for line in rows:
-        by_id.setdefault(line["id"], []).append(line)
+    def rows_of_all():
+        by_id = {}
+        for line in gateway.rows(event="forwarded,refused", limit=10_000):
+            by_id.setdefault(line["id"], []).append(line)
+        return by_id if set(answers) <= set(by_id) else None
+
+    by_id = gateway.when(rows_of_all, "the rows of all pushes")
     for name, response in answers.items():
         [line] = by_id[name]
         assert line["details"]["status"] == response.status

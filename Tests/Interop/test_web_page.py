@@ -142,11 +142,14 @@ class Notices:
 
     def push(self, gateway, payload):
         sent = gateway.accepted(self.browser.token, payload)
-        eventually(lambda: self.titles[-1:] == [payload["aps"]["alert"]["title"]], "the notification is shown")
+        # Chromium removes a notification if they are listed while it is shown.
+        gateway.events(sent, "presented")
+        assert payload["aps"]["alert"]["title"] in self.titles
         return sent
 
     @property
     def titles(self):
+        """The titles of the notifications, which have no order."""
         return [title for title, *_ in self.page.evaluate(NOTICES)]
 
     def click(self, title, action):

@@ -13,6 +13,8 @@ const visibleLock = "pushgateway-phone-visible";
 
 export class Presenter {
   #phone;
+  /** Ends with the last use of the browser's notifications: a list that is read while one is shown can remove it (Chromium). */
+  #turn = Promise.resolve();
 
   constructor(phone) {
     this.#phone = phone;
@@ -44,8 +46,14 @@ export class Presenter {
       id: push.id, parts: [...(push.badge !== null ? ["badge"] : []), ...(push.sound !== null && isPlayed ? ["sound"] : [])],
     })).filter(({ parts }) => parts.length);
     if (reports.length) link.presented(reports);
-    await this.#notify(new Set(pushes.map(({ id }) => id)));
+    await this.#next(() => this.#notify(new Set(pushes.map(({ id }) => id))));
   }
+
+  /** Closes the notifications of alerts that are no longer queued. */
+  tidy() { return this.#next(() => this.#tidy()); }
+
+  /** Runs one use of the notifications after the other. */
+  #next(use) { return (this.#turn = this.#turn.then(use, use)); }
 
   /** True if notifications of a hidden page are turned on here and permitted by the browser. */
   get #isPermitted() { return this.#phone.state.device.notices && globalThis.Notification?.permission === "granted"; }
@@ -66,14 +74,14 @@ export class Presenter {
       this.#phone.notePresented([alert]);
     }
     // Alerts may have been answered in the meantime.
-    await this.tidy();
+    await this.#tidy();
   }
 
   /**
    * Closes the notifications of alerts that are no longer queued. Another tab than the one that shows them may lag behind. A push
    * that the worker has shown may still be pending until the stream has caught up.
    */
-  async tidy() {
+  async #tidy() {
     const { state, link } = this.#phone;
     if (!link.isLeader || !(this.#isPermitted || state.device.closed)) return;
     const registration = await navigator.serviceWorker?.getRegistration("/phone");
