@@ -179,8 +179,16 @@ class Console:
         # Also violations of the policy. Refusals that the page shows are none.
         self.page.on("console", lambda message: message.type == "error" and "Failed to load resource" not in message.text
                      and self.complaints.append(message.text))
+        open_requests, failed = set(), []
+        self.page.on("request", lambda request: open_requests.add(request.url))
+        self.page.on("requestfinished", lambda request: open_requests.discard(request.url))
+        self.page.on("requestfailed", lambda request: failed.append((request.url, request.failure)))
         self.page.goto(f"{self.address}#{code}")
-        self.page.wait_for_selector("push-console nav")
+        try:
+            self.page.wait_for_selector("push-console nav")
+        except Exception as error:
+            words = f"{self.page.inner_text('body')!r}, requests without an answer: {open_requests}, failed: {failed}"
+            raise AssertionError(f"the page shows {words}") from error
 
     def show(self, path):
         self.page.goto(f"{self.address}#/{path}")
