@@ -128,6 +128,9 @@ static const unsigned char preferences_js[] = {
 static const unsigned char presenter_js[] = {
 #embed "phone/presenter.js"
 };
+static const unsigned char reload_js[] = {
+#embed "phone/reload.js"
+};
 static const unsigned char sound_js[] = {
 #embed "phone/sound.js"
 };
@@ -215,6 +218,7 @@ static const struct {
     {"phone/notices.js", notices_js, sizeof notices_js},
     {"phone/preferences.js", preferences_js, sizeof preferences_js},
     {"phone/presenter.js", presenter_js, sizeof presenter_js},
+    {"phone/reload.js", reload_js, sizeof reload_js},
     {"phone/sound.js", sound_js, sizeof sound_js},
     {"phone/state.js", state_js, sizeof state_js},
     {"phone/style.css", style_css, sizeof style_css},

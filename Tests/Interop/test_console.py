@@ -239,6 +239,30 @@ def test_a_page_without_a_session_says_how_to_sign_in(gateway, chromium, tmp_pat
     console.close()
 
 
+@pytest.mark.parametrize("part", ["console/view-list.js", "console/session", "admin/v1/faults"])
+def test_a_change_of_the_network_while_the_page_loads_is_no_failure(gateway, chromium, tmp_path, part):  # noqa: F811
+    gateway.run("faults", "add", "slow", "--delay", "10ms", "--token", "ab" * 32)
+    aborted = []
+
+    def abort(route):
+        # As Chromium does it with all requests of the moment.
+        if aborted:
+            return route.continue_()
+        aborted.append(route.request.url)
+        return route.abort("failed")
+
+    def launch(folder):
+        context = chromium(folder)
+        context.route(f"**/{part}", abort)
+        return context
+
+    console = Console(gateway, launch, tmp_path / "profile", link(gateway))
+    console.page.wait_for_selector(".faults >> text=slow")
+    assert len(aborted) == 1
+    gateway.run("faults", "remove", "--all")
+    console.close()
+
+
 def test_a_session_that_ended_asks_for_another_one(start, chromium, tmp_path):  # noqa: F811
     gateway = start("--remote-admin", "on")
     console = Console(gateway, chromium, tmp_path / "profile", link_of(gateway, token(gateway, "ada", "reader")))

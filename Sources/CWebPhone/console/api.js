@@ -11,17 +11,27 @@ export class Refusal extends Error {
 /** Called when the session has ended. */
 export const events = { onend: () => {} };
 
-export async function request(method, path, body, signal) {
-  let response;
+/** The number of attempts at a request without an answer, and the milliseconds between two. */
+const maxAttempts = 3;
+const pause = 1000;
+
+/** Sends a request. Without an answer it is sent again if that has no second effect: a change of the network aborts requests. */
+async function attempt(path, options, isRepeatable, number = 1) {
   try {
-    response = await fetch(path, {
-      method, signal, cache: "no-store", body: body === undefined ? undefined : JSON.stringify(body),
-      headers: body === undefined ? {} : { "content-type": "application/json" },
-    });
+    return await fetch(path, options);
   } catch (error) {
-    if (signal?.aborted) throw error;
-    throw new Refusal(0, "The gateway does not answer. The page tries again.");
+    if (options.signal?.aborted) throw error;
+    if (!isRepeatable || number === maxAttempts) throw new Refusal(0, "The gateway does not answer.");
   }
+  await new Promise((resolve) => { setTimeout(resolve, pause); });
+  return attempt(path, options, isRepeatable, number + 1);
+}
+
+export async function request(method, path, body, signal, isRepeatable = method === "GET") {
+  const response = await attempt(path, {
+    method, signal, cache: "no-store", body: body === undefined ? undefined : JSON.stringify(body),
+    headers: body === undefined ? {} : { "content-type": "application/json" },
+  }, isRepeatable);
   if (response.ok) return response;
   const problem = await response.json().catch(() => ({}));
   const refusal = new Refusal(response.status, sentence(problem.detail ?? `the gateway refused with ${response.status}`));
@@ -42,7 +52,7 @@ const withQuery = (where, query) => {
 
 export const api = {
   session: () => request("GET", "/console/session").then((one) => one.json()),
-  signIn: (code) => request("POST", "/console/session", { code }).then((one) => one.json()),
+  signIn: (code) => request("POST", "/console/session", { code }, undefined, true).then((one) => one.json()),
   signOut: () => request("DELETE", "/console/session"),
   health: async () => {
     // A gateway with problems answers with 503 and the same object.

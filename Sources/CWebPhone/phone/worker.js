@@ -5,7 +5,7 @@
 const cache = `pushgateway-phone-${typeof version === "string" ? version : ""}`;
 const files = [
   "/phone", "app.js", "alerts.js", "center.js", "closed.js", "commands.js", "dom.js", "drafts.js", "endpoints.js", "gateway.js", "icon.svg", "journal.js", "keys.js",
-  "lines.js", "link.js", "manifest.webmanifest", "notices.js", "preferences.js", "presenter.js", "sound.js", "state.js", "style.css", "undo.js",
+  "lines.js", "link.js", "manifest.webmanifest", "notices.js", "preferences.js", "presenter.js", "reload.js", "sound.js", "state.js", "style.css", "undo.js",
   "view-alert.js", "view-center.js", "view-home.js", "view-join.js", "view-message.js", "view-settings.js", "webpush.js", "words.js",
 ].map((name) => (name.startsWith("/") ? name : `/phone/${name}`));
 
