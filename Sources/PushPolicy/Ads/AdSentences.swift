@@ -65,7 +65,7 @@ extension AdDetector {
     guard sentence.count >= Self.minimumSentenceSize else { return false }
     begin()
     add(sentence)
-    return verdict().outcome == .refuse
+    return isRefused()
   }
 }
 

@@ -66,6 +66,16 @@ struct AdDetectorTests {
     #expect(texts.reversed().map { detector.assess([$0]) } == first.reversed())
   }
 
+  @Test func `a sentence is refused as by its verdict, also where its characters are not read`() {
+    let texts = Self.ads + Self.ordinary.values.joined()
+    for text in texts + texts.flatMap({ text in Disguises.all.map { $0.1(text) } }) {
+      let verdict = detector.assess([text]).outcome
+      detector.begin()
+      detector.add(text)
+      #expect(detector.isRefused() == (verdict == .refuse), "\(text)")
+    }
+  }
+
   @Test(arguments: ads) func `without the places that are named the rest passes`(_ text: String) {
     expectFlip([text])
     expectFlip(["Hello", text])
