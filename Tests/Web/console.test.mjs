@@ -1,5 +1,6 @@
 // The logic of the console, without a browser: node --test Tests/Web
 import assert from "node:assert/strict";
+import { readFile } from "node:fs/promises";
 import { test } from "node:test";
 
 const folder = new URL("../../Sources/CWebPhone/console/", import.meta.url);
@@ -30,6 +31,12 @@ test("a filter is read in any order, and written in one", () => {
   const text = 'event:suppressed rule:N7,N4,S4 app:com.example.news device:"my \\"phone\\"" since:2h text:"two words"';
   assert.equal(format(filter), text);
   assert.deepEqual(parse(text), filter);
+});
+
+test("the filter has each event of the delivery log", async () => {
+  const source = await readFile(new URL("../../Sources/PushStorage/SQLite/Log/DeliveryEvent.swift", import.meta.url), "utf8");
+  const named = [...source.matchAll(/^ {2}case (.*)/gm)].flatMap(([, names]) => names.split(", "));
+  assert.deepEqual([...events].sort(), named.sort());
 });
 
 test("words without a name are searched for, and a UUID is an id", () => {

@@ -2,7 +2,7 @@
 
 export const events = [
   "accepted", "stored", "transmitted", "acknowledged", "presented", "suppressed", "viewed", "closed", "action", "refused", "collapsed",
-  "expired", "dropped", "ignored", "undeliverable", "retracted", "reported", "traced", "fault", "unsubscribed", "lost",
+  "expired", "dropped", "ignored", "undeliverable", "retracted", "reported", "traced", "fault", "unsubscribed", "lost", "forwarded",
 ];
 /** The events with a rule in some of their rows. */
 const ruled = ["suppressed", "refused", "reported", "ignored"];

@@ -6,7 +6,7 @@ const words = {
   accepted: "Accepted", refused: "Refused", stored: "Stored", transmitted: "Sent", acknowledged: "On the device", presented: "Presented",
   suppressed: "Not shown", viewed: "Viewed", closed: "Closed", action: "Answered", collapsed: "Replaced", expired: "Expired", dropped: "Dropped",
   ignored: "Ignored a value", undeliverable: "Undeliverable", retracted: "Retracted", reported: "Reported", traced: "Traced",
-  fault: "Fault injected", unsubscribed: "Unsubscribed", lost: "Rows lost",
+  fault: "Fault injected", unsubscribed: "Unsubscribed", lost: "Rows lost", forwarded: "Forwarded",
 };
 
 export const eventWords = (event) => words[event] ?? event;

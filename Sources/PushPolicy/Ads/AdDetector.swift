@@ -60,7 +60,7 @@ package final class AdDetector {
     return outcome(score + characterScore()) == .refuse
   }
 
-  /// The assumed bound of ``characterScore()``: the largest of 42,009 sentences of the labeled texts is 3.47.
+  /// The assumed bound of ``characterScore()``: sentences of the labeled texts stay below 4.
   private static let maximumCharacterScore: Float = 4
 
   private func outcome(_ score: Float) -> AdAssessment.Outcome {
