@@ -242,7 +242,7 @@ let package = Package(
       "GatewayClientTests",
       [
         "GatewayClient", "GatewayProtocol", "HTTP2Transport", "PushCore", "PushPolicy", "PushTesting", "Queues",
-        "TaskTesting", "NIOCore", "NIOEmbedded",
+        "TaskTesting", "NIOCore", "NIOEmbedded", "NIOPosix",
       ]),
     // Tasks that run when a test says so.
     library("TaskTesting", path: "Tests/TaskTesting"),

@@ -28,8 +28,8 @@ extension Client {
     return try await channel.executeThenClose { inbound, outbound in
       let head = HTTPRequestHead(
         version: .http1_1, method: .GET, uri: path, headers: ["host": address.description, "connection": "close"])
-      try await outbound.write(.head(head))
-      try await outbound.write(.end(nil))
+      // One write: a server may answer the head and close the connection before a second write.
+      try await outbound.write(contentsOf: [.head(head), .end(nil)])
       var status = 0
       var body: [UInt8] = []
       for try await part in inbound {

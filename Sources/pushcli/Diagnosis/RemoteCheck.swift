@@ -86,7 +86,7 @@ struct RemoteCheck {
   // MARK: Status and health
 
   /// - Parameter ask: returns the answer to a request for one path.
-  private func health(_ ask: (String) async throws -> (status: Int, body: [UInt8])) async -> [Finding] {
+  func health(_ ask: (String) async throws -> (status: Int, body: [UInt8])) async -> [Finding] {
     let health: Health
     do {
       let (status, body) = try await ask("/v1/health")
@@ -105,7 +105,12 @@ struct RemoteCheck {
       Finding.ok("gateway", "answers; a push that it answers with 200 is stored (\(health.durability))\(promise)")
     ]
     findings += health.problems.map { Finding.failed($0.part, $0.problem) }
-    if let ready = try? await ask("/readyz") { findings.append(RemoteCheck.readiness(ready.status, ready.body)) }
+    do {
+      let ready = try await ask("/readyz")
+      findings.append(RemoteCheck.readiness(ready.status, ready.body))
+    } catch {
+      findings.append(.failed("ready", "\(error)"))
+    }
     return findings
   }
 

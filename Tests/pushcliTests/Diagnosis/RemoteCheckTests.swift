@@ -1,4 +1,5 @@
 import ArgumentParser
+import GatewayClient
 import Testing
 
 @testable import pushcli
@@ -21,6 +22,16 @@ import Testing
 
   @Test(arguments: ["", "push.example.com", ":2197", "x:0", "x:65536", "x:port", "ftp://x", "http://", "https://:443"])
   func `what is no address is refused`(_ text: String) { #expect(Target(text) == nil) }
+
+  @Test func `a gateway without an answer about readiness has failed that check`() async {
+    let check = RemoteCheck(target: .plain(host: "g", port: 1), trustPath: "")
+    let findings = await check.health { path in
+      guard path == "/v1/health" else { throw ClientError(.unreachable, "g:1 closed the connection") }
+      return (200, Array(#"{"status":"ready","durability":"full","problems":[]}"#.utf8))
+    }
+    #expect(findings.map(\.check) == ["gateway", "ready"])
+    #expect(findings.last?.state == .failed && findings.last?.words == "g:1 closed the connection")
+  }
 
   @Test(arguments: [["--gateway", "x:1", "--repair"], ["--gateway", "x:1", "--thorough"], ["--ca", "ca.pem"]])
   func `what does not go together is refused`(_ arguments: [String]) {
