@@ -18,7 +18,7 @@ package enum PortHolder {
   private static let attempts = 5
 
   private static func read(host: String, port: Int) -> String? {
-    let tables = ["/proc/net/tcp", "/proc/net/tcp6"].compactMap(text(of:))
+    let tables = ["/proc/net/tcp", "/proc/net/tcp6"].compactMap(ProcFile.text)
     let sockets = Set(tables.flatMap { inodes(listeningOn: port, host: host, in: $0) }.map { "socket:[\($0)]" })
     guard !sockets.isEmpty else { return nil }
     let files = FileManager.default
@@ -28,7 +28,7 @@ package enum PortHolder {
       let hasSocket = descriptors.contains { descriptor in
         (try? files.destinationOfSymbolicLink(atPath: folder + "/" + descriptor)).map { sockets.contains($0) } ?? false
       }
-      guard hasSocket, let name = text(of: "/proc/\(pid)/comm") else { continue }
+      guard hasSocket, let name = ProcFile.text("/proc/\(pid)/comm") else { continue }
       return "\(name.trimmingCharacters(in: .newlines)) (process \(pid))"
     }
     return nil
@@ -63,9 +63,5 @@ package enum PortHolder {
       let text = String(word, radix: 16, uppercase: true)
       return String(repeating: "0", count: 8 - text.count) + text
     }.joined()
-  }
-
-  private static func text(of path: String) -> String? {
-    FileManager.default.contents(atPath: path).map { String(decoding: $0, as: UTF8.self) }
   }
 }

@@ -514,7 +514,7 @@ def test_more_objects_are_listed_made_and_removed(start, chromium, tmp_path):  #
     page.wait_for_selector(".toast >> text=Revoked")
     channel = gateway.channel()
     console.show("channels")
-    page.click(f".list .row a >> text={channel}")
+    page.click(f".list .row a >> text=\"{channel}\"")
     page.click("text=Delete …")
     page.click("dialog button.destructive")
     page.wait_for_selector(".list .row", state="detached")

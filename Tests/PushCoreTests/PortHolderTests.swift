@@ -1,3 +1,4 @@
+import Glibc
 import Testing
 
 @testable import PushCore
@@ -34,5 +35,29 @@ import Testing
     #expect(PortHolder.inodes(listeningOn: 2197, host: "::1", in: table) == ["555"])
     #expect(PortHolder.inodes(listeningOn: 2197, host: "::2", in: table) == [])
     #expect(PortHolder.inodes(listeningOn: 80, host: "127.0.0.1", in: table) == ["666"])
+  }
+
+  @Test func `the holder of each port is found in a table of more than one page`() throws {
+    var sockets: [Int32] = []
+    defer { for socket in sockets { close(socket) } }
+    var ports: [Int] = []
+    for _ in 0..<100 {
+      let socket = Glibc.socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+      sockets.append(socket)
+      try #require(listen(socket, 1) == 0)
+      var address = sockaddr_in()
+      var size = socklen_t(MemoryLayout<sockaddr_in>.size)
+      let result = unsafe withUnsafeMutablePointer(to: &address) { pointer in
+        unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { unsafe getsockname(socket, $0, &size) }
+      }
+      try #require(result == 0)
+      ports.append(Int(UInt16(bigEndian: address.sin_port)))
+    }
+    for port in [ports[0], ports[50], ports[99]] {
+      let holder = PortHolder.find(host: "127.0.0.1", port: port)
+      #expect(holder?.hasSuffix(" (process \(getpid()))") == true)
+    }
+    let table = try #require(ProcFile.text("/proc/net/tcp"))
+    #expect(ports.allSatisfy { PortHolder.inodes(listeningOn: $0, host: "127.0.0.1", in: table).count == 1 })
   }
 }

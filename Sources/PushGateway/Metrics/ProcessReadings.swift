@@ -1,5 +1,6 @@
 import Foundation
 import Glibc
+import PushCore
 
 /// The resource usage of this process, with the standard metrics of Prometheus.
 struct ProcessReadings: Sendable {
@@ -13,7 +14,7 @@ struct ProcessReadings: Sendable {
 
   /// Reads `/proc/self/stat` (proc(5)); nil if it can't be read.
   static var now: ProcessReadings? {
-    guard let text = text(of: "/proc/self/stat") else { return nil }
+    guard let text = ProcFile.text("/proc/self/stat") else { return nil }
     return ProcessReadings(
       stat: text, ticks: Double(sysconf(Int32(_SC_CLK_TCK))), pageSize: UInt64(sysconf(Int32(_SC_PAGESIZE))),
       booted: seconds(of: CLOCK_REALTIME) - seconds(of: CLOCK_BOOTTIME))
@@ -52,10 +53,6 @@ struct ProcessReadings: Sendable {
   static var maximumDescriptors: UInt64? {
     var limit = rlimit()
     return unsafe getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 ? UInt64(limit.rlim_cur) : nil
-  }
-
-  private static func text(of path: String) -> String? {
-    FileManager.default.contents(atPath: path).map { String(decoding: $0, as: UTF8.self) }
   }
 
   private static func seconds(of clock: clockid_t) -> Double {

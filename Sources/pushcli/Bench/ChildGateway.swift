@@ -70,7 +70,7 @@ final class ChildGateway {
 
   /// Returns the type of the file system of a path, as named by the kernel's list of mounts (proc(5)).
   private static func storage(of path: String) -> String {
-    let mounts = (try? String(contentsOfFile: "/proc/self/mounts", encoding: .utf8)) ?? ""
+    let mounts = ProcFile.text("/proc/self/mounts") ?? ""
     let real = URL(fileURLWithPath: path).resolvingSymlinksInPath().path
     var best: (point: Substring, kind: Substring) = ("", "an unknown file system")
     for line in mounts.split(separator: "\n") {
