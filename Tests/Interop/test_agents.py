@@ -254,6 +254,8 @@ def test_questions_go_with_the_session(gateway, device, session, end):
     ids = {stream.next_of("push")["id"] for _ in range(2)}
     if end == "terminate":
         session.process.send_signal(signal.SIGTERM)
+        # The input stays open until then: its end would also end the session.
+        session.process.wait(HANG)
     assert session.end() == (130 if end == "terminate" else 0)
     # The stream may still get a retraction of an earlier question.
     retracted = set()
