@@ -201,27 +201,24 @@ class Activity extends Page {
   }
 
   async #loadOlder() {
+    const list = this.rows;
     this.more.disabled = true;
     try {
-      let found = 0;
-      for (let count = 0; count < searchedPages && this.#older !== null && found < pageSize; count += 1) {
-        const rows = await this.#before();
-        found += rows.length;
-        this.rows.unshift(...rows);
+      for (let [count, found] = [0, 0]; count < searchedPages && this.#older !== null && found < pageSize; count += 1) {
+        const answer = await api.get(path("log"), { ...query(this.#filter, Date.now()), before: this.#older, limit: pageSize });
+        // Another filter, or the removal of the oldest rows, began another list: the answer does not continue it.
+        if (this.rows !== list) break;
+        const rows = answer.rows ?? answer;
+        this.#older = rows.length < pageSize ? null : answer.before ?? String(rows[0].number);
+        const matching = rows.filter((row) => matches(this.#filter, row));
+        found += matching.length;
+        list.unshift(...matching);
       }
       this.#redraw();
     } catch (error) {
-      this.#fail(error);
+      if (this.rows === list) this.#fail(error);
     }
     this.more.disabled = false;
-  }
-
-  /** Returns the matching rows before the oldest known one. */
-  async #before() {
-    const answer = await api.get(path("log"), { ...query(this.#filter, Date.now()), before: this.#older, limit: pageSize });
-    const rows = answer.rows ?? answer;
-    this.#older = rows.length < pageSize ? null : answer.before ?? String(rows[0].number);
-    return rows.filter((row) => matches(this.#filter, row));
   }
 
   // Files
