@@ -7,6 +7,7 @@ const create = standInDocument();
 const folder = new URL("../../Sources/CWebPhone/console/", import.meta.url);
 const load = (name) => import(new URL(name, folder));
 await Promise.all(["view-activity.js", "view-reports.js"].map(load));
+const { api, condition } = await load("api.js");
 
 let requests;
 beforeEach(() => { requests = standInNetwork(); });
@@ -89,4 +90,22 @@ test("a second click on Load Older reads no page twice", async () => {
   assert.match(view.textContent, /1000 reports/);
   more().click();
   assert.equal(last().path, "/admin/v1/ads/reports?limit=500&before=501");
+});
+
+test("the health is its problems, and unknown in an answer without a list of them", async () => {
+  const words = async (content, status) => {
+    const health = api.health();
+    if (content === null) last().fail(); else last().answer(content, status);
+    const { isGood, words: said } = condition(await health);
+    return [isGood, said];
+  };
+  assert.deepEqual(await words({ status: "ready", problems: [] }), [true, "Ready"]);
+  const problem = { part: "mailbox", problem: "the disk is full", since: 1_000_000_000 };
+  assert.deepEqual(await words({ problems: [problem] }, 503), [false, "1 problem: mailbox: the disk is full"]);
+  assert.deepEqual(await words({ problems: [problem, { ...problem, part: "database" }] }, 503), [false, "2 problems: mailbox: the disk is full; database: the disk is full"]);
+  assert.deepEqual(await words({ detail: "the gateway is overloaded" }, 503), [false, "Unknown: The gateway is overloaded."]);
+  assert.deepEqual(await words("<html>", 502), [false, "Unknown: The gateway answered with 502 and without its health."]);
+  assert.deepEqual(await words("null"), [false, "Unknown: The gateway answered with 200 and without its health."]);
+  assert.deepEqual(await words({ problems: "none", detail: 7 }), [false, "Unknown: The gateway answered with 200 and without its health."]);
+  assert.deepEqual(await words(null), [false, "Unknown: The gateway does not answer."]);
 });

@@ -11,7 +11,7 @@ import "./view-tests.js";
 import { button, el, isTyping } from "../phone/dom.js";
 import { keyName } from "../phone/keys.js";
 import { plain } from "../phone/words.js";
-import { api, events, path } from "./api.js";
+import { api, condition, events, path } from "./api.js";
 import { lists } from "./manage.js";
 import { failure } from "./page.js";
 
@@ -123,9 +123,9 @@ class Console extends HTMLElement {
     this.#read = Date.now();
     const [health, faults] = await Promise.all([api.health(), api.get(path("faults")).catch(() => null)]);
     if (!this.session) return;
-    const count = health?.problems?.length ?? 0;
-    this.health.className = `health ${!health || count ? "bad" : "good"}`;
-    this.health.textContent = !health ? "No answer" : count ? `${count} ${count === 1 ? "problem" : "problems"}: ${health.problems.join("; ")}` : "Ready";
+    const { isGood, words } = condition(health);
+    this.health.className = `health ${isGood ? "good" : "bad"}`;
+    this.health.textContent = plain(words);
     if (faults) this.noteFaults(faults);
   }
 

@@ -65,9 +65,9 @@ class Status extends Page {
     const table = el("input", { type: "checkbox", id: "as-tables", checked: this.#isTable, onchange: () => this.#turn() });
     this.show(
       el("header", {}, el("h1", {}, "Status"), el("label", {}, table, " Tables")), this.#problem ? failure(this.#problem) : "",
-      el("ul", {}, health?.problems?.length ? health.problems.map((one) => el("li.bad", {}, sentence(plain(one)))) : el("li.good", {}, "The gateway is ready.")),
+      el("ul", {}, health.error ? el("li.bad", {}, `The health is unknown. ${plain(health.error)}`) : health.problems.length ? health.problems.map((one) => el("li.bad", {}, sentence(plain(one)))) : el("li.good", {}, "The gateway is ready.")),
       facts([
-        ["Accepted pushes are", plain(health?.promise ?? "")], ["Version", now.version], ["Running since", status.started && exact(Date.parse(status.started))],
+        ["Accepted pushes are", plain(health.promise ?? "")], ["Version", now.version], ["Running since", status.started && exact(Date.parse(status.started))],
         ["Environment", status.environment], ["Addresses", status.listening?.join(", ")], ["Open streams of devices", String(now.devices)],
         ...Object.entries(now.certificates).map(([name, time]) => [`Certificate ${name}`, this.#certificate(time)]),
         ["Other gateways", status.gateways?.join(", ")],
