@@ -109,3 +109,39 @@ test("the health is its problems, and unknown in an answer without a list of the
   assert.deepEqual(await words({ problems: "none", detail: 7 }), [false, "Unknown: The gateway answered with 200 and without its health."]);
   assert.deepEqual(await words(null), [false, "Unknown: The gateway does not answer."]);
 });
+
+/** Signs in with a code whose first answer is lost. Returns the end of it; the second attempt is the last request. */
+async function signInAgain(t) {
+  // The pause before the second attempt ends at once.
+  t.mock.method(globalThis, "setTimeout", (body) => setImmediate(body));
+  const end = api.signIn("CODE").catch((error) => error);
+  await last().fail();
+  await settled();
+  assert.deepEqual(requests.map(({ method, body }) => [method, body]), [["POST", '{"code":"CODE"}'], ["POST", '{"code":"CODE"}']]);
+  return () => end;
+}
+
+const used = { detail: "the link was used" };
+
+test("a repeated sign-in whose code is used asks for the session that the lost answer began", async (t) => {
+  const end = await signInAgain(t);
+  await last().answer(used, 410);
+  assert.deepEqual([last().method, last().path], ["GET", "/console/session"]);
+  last().answer({ who: "ada", role: "reader" });
+  assert.deepEqual(await end(), { who: "ada", role: "reader" });
+});
+
+test("a repeated sign-in without a session has the refusal of the code", async (t) => {
+  const end = await signInAgain(t);
+  await last().answer(used, 410);
+  last().answer({ detail: "there is no session" }, 401);
+  const error = await end();
+  assert.deepEqual([error.status, error.message], [410, "The link was used."]);
+});
+
+test("a code that is used at the first attempt asks for no session", async () => {
+  const end = api.signIn("CODE");
+  last().answer(used, 410);
+  await assert.rejects(end, /The link was used/);
+  assert.equal(requests.length, 1);
+});

@@ -2,9 +2,11 @@
 
 /** A refusal of the gateway, in its words. The status 0 is for a gateway without an answer. */
 export class Refusal extends Error {
-  constructor(status, detail) {
+  constructor(status, detail, isRepeated = false) {
     super(detail);
     this.status = status;
+    /** True if the gateway may have served an earlier attempt, whose answer was lost. */
+    this.isRepeated = isRepeated;
   }
 }
 
@@ -15,10 +17,13 @@ export const events = { onend: () => {} };
 const maxAttempts = 3;
 const pause = 1000;
 
-/** Sends a request. Without an answer it is sent again if that has no second effect: a change of the network aborts requests. */
+/**
+ * Sends a request. Without an answer it is sent again if that has no second effect: a change of the network aborts requests.
+ * Returns the answer, and the number of its attempt.
+ */
 async function attempt(path, options, isRepeatable, number = 1) {
   try {
-    return await fetch(path, options);
+    return [await fetch(path, options), number];
   } catch (error) {
     if (options.signal?.aborted) throw error;
     if (!isRepeatable || number === maxAttempts) throw new Refusal(0, "The gateway does not answer.");
@@ -34,14 +39,27 @@ const json = (response) => response.json().catch(() => null);
 const reason = (content, otherwise) => sentence(typeof content?.detail === "string" ? content.detail : otherwise);
 
 export async function request(method, path, body, signal, isRepeatable = method === "GET") {
-  const response = await attempt(path, {
+  const [response, number] = await attempt(path, {
     method, signal, cache: "no-store", body: body === undefined ? undefined : JSON.stringify(body),
     headers: body === undefined ? {} : { "content-type": "application/json" },
   }, isRepeatable);
   if (response.ok) return response;
-  const refusal = new Refusal(response.status, reason(await json(response), `the gateway refused with ${response.status}`));
+  const refusal = new Refusal(response.status, reason(await json(response), `the gateway refused with ${response.status}`), number > 1);
   if (response.status === 401 && path !== "/console/session") events.onend();
   throw refusal;
+}
+
+/** Returns the session of the browser. */
+const session = () => request("GET", "/console/session").then((one) => one.json());
+
+/** Begins a session with the code of a link. The first of two attempts may have begun it, and its answer was lost. */
+async function signIn(code) {
+  try {
+    return await request("POST", "/console/session", { code }, undefined, true).then((one) => one.json());
+  } catch (error) {
+    if (error.status !== 410 || !error.isRepeated) throw error;
+    return session().catch((other) => { throw other.status === 401 ? error : other; });
+  }
 }
 
 /** Reads the health: its `problems` in words, or the `error` that leaves them unknown. A gateway with problems answers with 503. */
@@ -72,9 +90,7 @@ const withQuery = (where, query) => {
 };
 
 export const api = {
-  health,
-  session: () => request("GET", "/console/session").then((one) => one.json()),
-  signIn: (code) => request("POST", "/console/session", { code }, undefined, true).then((one) => one.json()),
+  session, signIn, health,
   signOut: () => request("DELETE", "/console/session"),
   get: (where, query = {}, signal = undefined) => request("GET", withQuery(where, query), undefined, signal).then((one) => one.json()),
   text: (where, query = {}) => request("GET", withQuery(where, query)).then((one) => one.text()),
