@@ -54,23 +54,33 @@ async function show(place) {
   return page.focus();
 }
 
+/** Runs a transaction of a database that is being opened, and closes the database, so that it can be deleted. */
+async function transact(request, name, options, body) {
+  const database = await new Promise((resolve, reject) => {
+    request.onsuccess = () => resolve(request.result);
+    request.onerror = () => reject(request.error);
+  });
+  try {
+    return await new Promise((resolve, reject) => {
+      const transaction = database.transaction(name, "readwrite", options);
+      let result;
+      transaction.oncomplete = () => resolve(result);
+      transaction.onabort = () => reject(transaction.error);
+      body(transaction.objectStore(name), (value) => { result = value; });
+    });
+  } finally {
+    database.close();
+  }
+}
+
 /** Appends a change to the journal, as a page does. */
-const record = (change) => new Promise((resolve, reject) => {
+async function record(change) {
   const request = indexedDB.open("phone");
-  // Without a history there is no alert that could be answered.
+  // A browser without a history has no alert that could be answered.
   request.onupgradeneeded = () => request.transaction.abort();
-  request.onerror = () => reject(request.error);
-  request.onsuccess = () => {
-    const transaction = request.result.transaction("changes", "readwrite", { durability: "strict" });
-    transaction.objectStore("changes").add(change);
-    transaction.onabort = () => reject(transaction.error);
-    transaction.oncomplete = () => {
-      request.result.close();
-      new BroadcastChannel("pushgateway-phone").postMessage("");
-      resolve();
-    };
-  };
-});
+  await transact(request, "changes", { durability: "strict" }, (store) => { store.add(change); });
+  new BroadcastChannel("pushgateway-phone").postMessage("");
+}
 
 const send = (lines) => fetch("/v1/device/reports", {
   method: "POST", headers: { "content-type": "application/json" }, body: lines.map((line) => JSON.stringify(line)).join("\n"),
@@ -96,7 +106,12 @@ async function arrived(data) {
   if (Number.isSafeInteger(badge) && badge >= 0 && await setBadge(message.topic, badge).catch(() => false)) parts.push("badge");
   if (alert) {
     const { title, options } = notice(message, Notification.maxActions ?? 0);
-    await self.registration.showNotification(title, options);
+    try {
+      await self.registration.showNotification(title, options);
+    } catch (error) {
+      await release(message.id).catch(() => {});
+      throw error;
+    }
     parts.push("alert");
   }
   if (parts.length) await send([{ type: "presented", id: message.id, parts }]).catch(() => {});
@@ -154,32 +169,33 @@ async function closeNotice(id) {
 }
 
 /** Runs a transaction of the database that the page has, too (closed.js). */
-const change = (name, body) => new Promise((resolve, reject) => {
+function change(name, body) {
   const request = indexedDB.open("phone-shown", 1);
   request.onupgradeneeded = () => {
     request.result.createObjectStore("pushes", { keyPath: "id" });
     request.result.createObjectStore("state");
   };
-  request.onerror = () => reject(request.error);
-  request.onsuccess = () => {
-    const transaction = request.result.transaction(name, "readwrite");
-    let result;
-    body(transaction.objectStore(name), (value) => { result = value; });
-    transaction.onabort = () => reject(transaction.error);
-    transaction.oncomplete = () => {
-      request.result.close();
-      resolve(result);
-    };
-  };
-});
+  return transact(request, name, {}, body);
+}
+
+/** The number of pushes in the database, as in closed.js. */
+const kept = 500;
 
 /** Claims a push for the worker. Returns false if the worker or a page has it already. */
 const claim = (id) => change("pushes", (store, end) => {
-  store.get(id).onsuccess = ({ target }) => {
-    end(!target.result);
-    if (!target.result) store.put({ id, at: Date.now(), by: "worker" });
+  store.getAll().onsuccess = ({ target }) => {
+    const known = target.result;
+    const isFirst = known.every((one) => one.id !== id);
+    end(isFirst);
+    if (!isFirst) return;
+    store.put({ id, at: Date.now(), by: "worker" });
+    const old = known.sort((one, other) => one.at - other.at).slice(0, Math.max(known.length + 1 - kept, 0));
+    for (const one of old) store.delete(one.id);
   };
 });
+
+/** Releases the claim of a push that could not be shown: its next copy or the page shows it. */
+const release = (id) => change("pushes", (store) => { store.delete(id); });
 
 /** Shows the sum of the badges on the icon, with a new one of an app. */
 async function setBadge(topic, badge) {
