@@ -130,6 +130,13 @@ test("spans of time have the unit that fits", () => {
   assert.deepEqual([0, 999, 1400, 61_000, 7_200_000].map(span), ["0 ms", "999 ms", "1.4 s", "1 min 1 s", "2.0 h"]);
 });
 
+test("a span of time has fewer than 60 seconds, and fewer than 60 minutes", () => {
+  const spans = [0, 999, 999.6, 1000, 59_949, 59_960, 60_000, 119_499, 119_600, 3_599_499, 3_599_600, 3_600_000, 5_400_000];
+  assert.deepEqual(spans.map(span), [
+    "0 ms", "999 ms", "1.0 s", "1.0 s", "59.9 s", "1 min 0 s", "1 min 0 s", "1 min 59 s", "2 min 0 s", "59 min 59 s", "1.0 h", "1.0 h", "1.5 h",
+  ]);
+});
+
 test("files have each row once, and a spreadsheet reads no text as a formula", () => {
   const list = [row("accepted", 0, { text: '=HYPERLINK("x")' }), row("refused", 1, { detail: "a, b\nc" })];
   const lines = csv(list).split("\r\n");

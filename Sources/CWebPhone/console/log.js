@@ -33,9 +33,11 @@ export const summary = (row) => (row.event === "suppressed"
 
 /** Returns a span of time in the unit that fits. */
 export function span(milliseconds) {
-  if (milliseconds < 1000) return `${Math.round(milliseconds)} ms`;
-  if (milliseconds < 60_000) return `${(milliseconds / 1000).toFixed(1)} s`;
-  if (milliseconds < 3_600_000) return `${Math.floor(milliseconds / 60_000)} min ${Math.round((milliseconds % 60_000) / 1000)} s`;
+  // The limits are those of the rounded values: 60.0 s is 1 min 0 s.
+  if (milliseconds < 999.5) return `${Math.round(milliseconds)} ms`;
+  if (milliseconds < 59_950) return `${(milliseconds / 1000).toFixed(1)} s`;
+  const seconds = Math.round(milliseconds / 1000);
+  if (seconds < 3600) return `${Math.floor(seconds / 60)} min ${seconds % 60} s`;
   return `${(milliseconds / 3_600_000).toFixed(1)} h`;
 }
 

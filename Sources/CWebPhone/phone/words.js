@@ -92,8 +92,8 @@ export function history(rows) {
 
 function duration(milliseconds) {
   if (milliseconds < 1000) return `${Math.round(milliseconds)} ms`;
-  if (milliseconds < 60_000) return `${(milliseconds / 1000).toFixed(1)} s`;
-  if (milliseconds < 3_600_000) return `${Math.round(milliseconds / 60_000)} min`;
+  if (milliseconds < 59_950) return `${(milliseconds / 1000).toFixed(1)} s`;
+  if (milliseconds < 3_570_000) return `${Math.round(milliseconds / 60_000)} min`;
   return `${Math.round(milliseconds / 3_600_000)} h`;
 }
 
