@@ -15,7 +15,7 @@ beforeEach(() => { requests = standInNetwork(); });
 const last = () => requests.at(-1);
 const row = (number) => ({ number, at: "2026-11-27T18:00:00.000Z", event: "accepted", id: "ID", topic: "com.example.news" });
 
-/** An activity whose list has one row of a filter, and older rows at the gateway. */
+/** An activity with one row of a filter in its list, and older rows at the gateway. */
 async function activity(filter) {
   const view = create("console-activity");
   view.app = {};
@@ -43,7 +43,7 @@ test("older rows are put before the others", async () => {
   assert.deepEqual([numbers(view), view.more.disabled, view.more.hidden], [[7, 8, 101], false, true]);
 });
 
-test("older rows are not put before a list whose oldest rows were removed", async () => {
+test("older rows are not put before a list that has lost its oldest rows", async () => {
   const view = await activity("app:a");
   const end = view.more.click();
   const [following, older] = requests.slice(-2);
@@ -110,7 +110,7 @@ test("the health is its problems, and unknown in an answer without a list of the
   assert.deepEqual(await words(null), [false, "Unknown: The gateway does not answer."]);
 });
 
-/** Signs in with a code whose first answer is lost. Returns the end of it; the second attempt is the last request. */
+/** Signs in with a code, and loses the first answer. Returns the end of it; the second attempt is the last request. */
 async function signInAgain(t) {
   // The pause before the second attempt ends at once.
   t.mock.method(globalThis, "setTimeout", (body) => setImmediate(body));
@@ -123,7 +123,7 @@ async function signInAgain(t) {
 
 const used = { detail: "the link was used" };
 
-test("a repeated sign-in whose code is used asks for the session that the lost answer began", async (t) => {
+test("a repeated sign-in with a used code returns the session that the first attempt began", async (t) => {
   const end = await signInAgain(t);
   await last().answer(used, 410);
   assert.deepEqual([last().method, last().path], ["GET", "/console/session"]);
@@ -139,7 +139,7 @@ test("a repeated sign-in without a session has the refusal of the code", async (
   assert.deepEqual([error.status, error.message], [410, "The link was used."]);
 });
 
-test("a code that is used at the first attempt asks for no session", async () => {
+test("a refusal of the first attempt does not read the session", async () => {
   const end = api.signIn("CODE");
   last().answer(used, 410);
   await assert.rejects(end, /The link was used/);

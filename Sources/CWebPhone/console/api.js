@@ -5,7 +5,7 @@ export class Refusal extends Error {
   constructor(status, detail, isRepeated = false) {
     super(detail);
     this.status = status;
-    /** True if the gateway may have served an earlier attempt, whose answer was lost. */
+    /** True if an earlier attempt had no answer: the gateway may have served it. */
     this.isRepeated = isRepeated;
   }
 }
@@ -52,7 +52,7 @@ export async function request(method, path, body, signal, isRepeatable = method 
 /** Returns the session of the browser. */
 const session = () => request("GET", "/console/session").then((one) => one.json());
 
-/** Begins a session with the code of a link. The first of two attempts may have begun it, and its answer was lost. */
+/** Begins a session with the code of a link. An attempt without an answer may have begun it already. */
 async function signIn(code) {
   try {
     return await request("POST", "/console/session", { code }, undefined, true).then((one) => one.json());

@@ -1,4 +1,4 @@
-// The console: its session, its places, and what every page shows.
+// The console: its session, its addresses, and the frame of every page.
 
 import "./view-activity.js";
 import "./view-list.js";
@@ -44,7 +44,7 @@ class Console extends HTMLElement {
     document.addEventListener("visibilitychange", () => this.#look());
     setInterval(() => this.#look(), minute);
     events.onend = () => this.#signIn("The session has ended, or its token was removed.");
-    // The code of a link leaves the address at once, so that it is in no history.
+    // The code of a link is removed from the address at once, so that no history has it.
     const code = location.hash.length > 1 && !location.hash.startsWith("#/") ? location.hash.slice(1) : "";
     if (code) {
       history.replaceState(null, "", "/console");
@@ -133,10 +133,10 @@ class Console extends HTMLElement {
   noteFaults(list) {
     const active = list.filter((one) => one.active);
     this.faults.hidden = active.length === 0;
-    this.faults.textContent = active.length ? `Faults are set: ${active.map(({ rule, does }) => `${plain(rule.name)} (${plain(does)})`).join(", ")}. Some requests fail on purpose.` : "";
+    this.faults.textContent = active.length ? `Faults are set: ${active.map(({ rule, does }) => `${plain(rule.name)} (${plain(does)})`).join(", ")}. They delay requests or make them fail.` : "";
   }
 
-  // Places
+  // Addresses
 
   /** The parts of the address after `#/`, decoded, and its values. */
   get place() {
@@ -174,7 +174,7 @@ class Console extends HTMLElement {
 
   // Keys
 
-  /** The keys with their words: those of the page, then those of all pages. */
+  /** The keys with their words: the keys of the page, then the keys of all pages. */
   get #keys() {
     return [
       ...(this.#page?.keys ?? []),
@@ -204,7 +204,7 @@ class Console extends HTMLElement {
 
   // Notes
 
-  /** Shows a note for some seconds, with a button that undoes what it says. */
+  /** Shows a note for some seconds, with a button that undoes the change. */
   toast(words, undo) {
     clearTimeout(this.#timer);
     const close = () => this.toasts.replaceChildren();

@@ -39,13 +39,13 @@ async function answerNotice(notification, action) {
   if (change) await record(change).catch(() => {});
   // Without a network, and if no page is open, the next visit reports the answer.
   const reported = change ? report(change).catch(() => {}) : undefined;
-  // A push that the worker has shown gets its place when the page has it.
+  // A push that the worker has shown gets its address when the page has it.
   const place = ordinal ? `#/push/${ordinal}` : `#/id/${encodeURIComponent(id)}`;
   if (!action || action === "view") await show(change ? place : "");
   await reported;
 }
 
-/** Shows the push of a place in the page that is there, or in a new one. */
+/** Shows the push of an address in the open page, or in a new one. */
 async function show(place) {
   const pages = await clients.matchAll({ type: "window", includeUncontrolled: true });
   const page = pages.find((one) => new URL(one.url).pathname === "/phone");
@@ -97,7 +97,7 @@ addEventListener("push", (event) => event.waitUntil(arrived(event.data)));
 async function arrived(data) {
   const message = read(data);
   if (!message) return;
-  // The database decides for the worker and the pages; without it a push is shown rather than lost.
+  // The database is shared with the pages, so that a push is shown once. Without the database, a push is shown again rather than lost.
   const isFirst = await claim(message.id).catch(() => true);
   if (message.type === "retract") return closeNotice(message.id);
   if (message.type !== "push" || !isFirst) return undefined;
@@ -118,7 +118,7 @@ async function arrived(data) {
   return undefined;
 }
 
-/** Returns a message with the members that are used; null for anything else. */
+/** Returns a message with the members that are used; null for any other content. */
 function read(data) {
   try {
     const { type, id, topic, app, received, collapse, presentation } = data.json();
@@ -151,7 +151,7 @@ function notice({ id, topic, name, received, collapse, presentation: { alert, so
   const offered = (actions.length ? actions : buttons).slice(0, most);
   const settled = (action) => ({ type: "settled", id, action, isRead: true });
   const answers = Object.fromEntries(offered.map((one) => [one.id, settled(one.id)]));
-  // A click answers no question.
+  // A click does not answer a question.
   if (!actions.length) answers[""] = settled(buttons.at(-1).id);
   return {
     title: plain(alert.title) || plain(name) || plain(topic),
@@ -197,7 +197,7 @@ const claim = (id) => change("pushes", (store, end) => {
 /** Releases the claim of a push that could not be shown: its next copy or the page shows it. */
 const release = (id) => change("pushes", (store) => { store.delete(id); });
 
-/** Shows the sum of the badges on the icon, with a new one of an app. */
+/** Stores the badge of an app, and shows the sum of all badges on the icon. */
 async function setBadge(topic, badge) {
   if (!navigator.setAppBadge) return false;
   const sum = await change("state", (store, end) => {
