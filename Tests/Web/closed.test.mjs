@@ -23,6 +23,7 @@ const shownStore = () => databases.databases.get("phone-shown")?.get("pushes").r
 /** Starts the worker. Returns its log, the notifications, and a function that dispatches an event and waits for its end. */
 function start({ canShowBadge = true, isOffline = false } = {}) {
   const [listeners, log, notifications] = [new Map(), [], new Map()];
+  const state = { isRefusing: false };
   const scope = {
     URL, Request, TypeError, setImmediate, indexedDB: databases, location: { origin: "https://gateway" },
     Notification: { maxActions: 2 }, navigator: canShowBadge ? { setAppBadge: async (sum) => log.push(["badge", sum]) } : {},
@@ -35,6 +36,7 @@ function start({ canShowBadge = true, isOffline = false } = {}) {
     },
     registration: {
       showNotification: async (title, options) => {
+        if (state.isRefusing) throw new TypeError("there is no permission");
         const one = { title, ...options, close: () => notifications.delete(options.tag) };
         notifications.set(options.tag, one);
         log.push(["shown", options.tag]);
@@ -51,7 +53,7 @@ function start({ canShowBadge = true, isOffline = false } = {}) {
     await Promise.all(ends);
   };
   const push = (message) => dispatch("push", { data: { json: () => structuredClone(message) } });
-  return { log, notifications, dispatch, push };
+  return { log, notifications, state, dispatch, push };
 }
 
 const subscription = (endpoint, key) => ({
@@ -93,6 +95,31 @@ test("a message that comes twice is shown once", async () => {
   assert.equal(worker.log.filter(([name]) => name === "shown").length, 1);
 });
 
+test("a push that could not be shown is shown when it comes again, and by the page", async () => {
+  const worker = start();
+  worker.state.isRefusing = true;
+  for (const id of ["A", "B"]) await assert.rejects(worker.push(message(id)), /no permission/);
+  assert.deepEqual(worker.log, []);
+  assert.deepEqual([...await closed.claim(["A"])], []);
+  worker.state.isRefusing = false;
+  for (const id of ["A", "B"]) await worker.push(message(id));
+  assert.deepEqual([...worker.notifications.keys()], ["B"]);
+});
+
+test("an aborted transaction closes its database", async () => {
+  const worker = start();
+  databases.open("phone", 1).onupgradeneeded = ({ target }) => target.result.createObjectStore("changes");
+  await new Promise((resolve) => { setImmediate(() => setImmediate(resolve)); });
+  assert.equal(databases.connections, 1);
+  databases.isFull = true;
+  await worker.push(message("A", { badge: 1 }));
+  assert.equal(databases.connections, 1);
+  const notification = worker.notifications.get("A");
+  await worker.dispatch("notificationclick", { notification, action: "" });
+  assert.equal(databases.connections, 1);
+  assert.deepEqual(worker.log.at(-1), ["opened", "/phone#/id/A"]);
+});
+
 test("a push that the page has is not shown by the worker", async () => {
   const worker = start();
   assert.deepEqual([...await closed.claim(["A", "B"])], []);
@@ -115,6 +142,16 @@ test("the number of known pushes is limited, and the oldest are forgotten", asyn
   await closed.claim(Array.from({ length: 300 }, (_, index) => `new-${index}`));
   assert.equal(shownStore().size, 500);
   assert.ok(shownStore().has("new-0") && shownStore().has("new-299"));
+});
+
+test("the worker keeps no more known pushes than the page", async () => {
+  await closed.claim(Array.from({ length: 500 }, (_, index) => `old-${index}`));
+  for (const one of shownStore().values()) one.at = 1;
+  shownStore().get("old-7").at = 0;
+  const worker = start();
+  for (const id of ["A", "B"]) await worker.push(message(id));
+  assert.equal(shownStore().size, 500);
+  assert.deepEqual(["old-7", "old-0", "old-1", "A", "B"].map((id) => shownStore().has(id)), [false, false, true, true, true]);
 });
 
 test("without a database a push is shown rather than lost", async () => {

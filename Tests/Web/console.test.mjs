@@ -114,12 +114,12 @@ test("the result of a push is a sentence", () => {
   const words = (...rows) => verdict(rows).words;
   const none = row("suppressed", 12, removed(["badge", "N4", "badge"], ["alert", "N4", "alert"]));
   const silent = row("suppressed", 12, removed(["alert", "N4", "alert"]));
-  assert.equal(words(), "There are no rows about this push.");
+  assert.equal(words(), "The log has no rows about this push.");
   assert.equal(words(shown[0], shown[1]), "This push is pending.");
   assert.match(words(...shown), /has not acknowledged/);
   assert.equal(words(...shown, row("acknowledged", 20)), "This push was delivered as its sender asked.");
   assert.equal(words(...shown, silent), "This push was delivered without alert.");
-  assert.equal(words(...shown, none), "Nothing of this push was shown.");
+  assert.equal(words(...shown, none), "No part of this push was shown.");
   assert.equal(words(row("refused", 1)), "The gateway refused this push.");
   assert.equal(words(...shown, row("retracted", 30)), "This push was retracted.");
   assert.equal(kind("refused"), "bad");
@@ -128,6 +128,13 @@ test("the result of a push is a sentence", () => {
 
 test("spans of time have the unit that fits", () => {
   assert.deepEqual([0, 999, 1400, 61_000, 7_200_000].map(span), ["0 ms", "999 ms", "1.4 s", "1 min 1 s", "2.0 h"]);
+});
+
+test("a span of time has fewer than 60 seconds, and fewer than 60 minutes", () => {
+  const spans = [0, 999, 999.6, 1000, 59_949, 59_960, 60_000, 119_499, 119_600, 3_599_499, 3_599_600, 3_600_000, 5_400_000];
+  assert.deepEqual(spans.map(span), [
+    "0 ms", "999 ms", "1.0 s", "1.0 s", "59.9 s", "1 min 0 s", "1 min 0 s", "1 min 59 s", "2 min 0 s", "59 min 59 s", "1.0 h", "1.0 h", "1.5 h",
+  ]);
 });
 
 test("files have each row once, and a spreadsheet reads no text as a formula", () => {
@@ -455,12 +462,12 @@ test("a replay is a sentence, also if the log has more", () => {
   const times = [{ before: 2, after: 0 }, { before: 1, after: 1 }];
   assert.equal(replay.summary({ pushes: 3, less: 2, more: 0, held: 1, cut: false, times }), "3 pushes: 3 alerts before, 1 after; 2 with less, 0 with more, 1 in a summary.");
   assert.match(replay.summary({ pushes: 1, less: 0, more: 0, held: 0, cut: true, times }), /^1 push: .* The log has more pushes/);
-  assert.deepEqual([replay.parts([]), replay.parts(["badge", "alert"], true)], ["nothing", "badge, alert, in a summary"]);
+  assert.deepEqual([replay.parts([]), replay.parts(["badge", "alert"], true)], ["no part", "badge, alert, in a summary"]);
 });
 
 const { chosen, counts, reviewed, verdict: adVerdict } = await load("reports.js");
 
-test("reports are those that nobody has reviewed, or of one review, the newest first", () => {
+test("a filter selects the reports without a review, or with one review, the newest first", () => {
   const reports = [{ number: 1, review: "right" }, { number: 2 }, { number: 3, review: "wrong" }, { number: 4 }];
   const numbers = (filter) => chosen(reports, filter).map((one) => one.number);
   assert.deepEqual([numbers("open"), numbers("right"), numbers("wrong"), numbers("all")], [[4, 2], [1], [3], [4, 3, 2, 1]]);

@@ -1,33 +1,44 @@
 // A stand-in for IndexedDB in memory: the part of it that the page and its worker use.
 
-/** Returns an object like `indexedDB`, with the contents of its databases as `databases`: name → store → Map. */
+/**
+ * Returns an object like `indexedDB`, with the contents of its databases as `databases`: name → store → Map, and the number of
+ * connections that are open. While it is full, each transaction that writes is aborted.
+ */
 export function memoryDatabases() {
   const databases = new Map();
+  const all = { databases, connections: 0, isFull: false };
   const later = (body) => setImmediate(body);
   const settle = (request, value) => later(() => {
     request.result = value;
     request.onsuccess?.({ target: request });
   });
-  const objectStore = (records, keyPath, note) => {
+  const objectStore = (records, keyPath, note, abort) => {
     const request = (value) => {
       const one = {};
       note();
       settle(one, value);
       return one;
     };
+    const written = (write) => (all.isFull ? abort() : request(write()));
     return {
       get: (key) => request(structuredClone(records.get(key))),
       getAll: () => request([...records.values()].map((value) => structuredClone(value))),
-      put: (value, key = value[keyPath]) => request(records.set(key, structuredClone(value)) && key),
-      add: (value) => request(records.set(records.size + 1, structuredClone(value)) && records.size),
-      delete: (key) => request(records.delete(key) && undefined),
+      put: (value, key = value[keyPath]) => written(() => records.set(key, structuredClone(value)) && key),
+      add: (value) => written(() => records.set(records.size + 1, structuredClone(value)) && records.size),
+      delete: (key) => written(() => records.delete(key) && undefined),
     };
   };
   const transaction = (stores, name) => {
     const one = { error: null };
-    // A transaction ends when all of its requests have ended and no new one was made.
-    let open = 0;
-    const check = () => later(() => (open === 0 ? one.oncomplete?.() : undefined));
+    // A transaction ends when all of its requests have ended and no new one was made, or when it is aborted.
+    let [open, isAborted] = [0, false];
+    const check = () => later(() => (open === 0 && !isAborted ? one.oncomplete?.() : undefined));
+    const abort = () => {
+      isAborted = true;
+      one.error = new Error("the disk is full");
+      later(() => one.onabort?.());
+      return {};
+    };
     const note = () => {
       open += 1;
       later(() => later(() => {
@@ -37,12 +48,11 @@ export function memoryDatabases() {
     };
     const { records, keyPath } = stores.get(name);
     let isUsed = false;
-    one.objectStore = () => objectStore(records, keyPath, () => { isUsed = true; note(); });
+    one.objectStore = () => objectStore(records, keyPath, () => { isUsed = true; note(); }, abort);
     later(() => later(() => (isUsed ? undefined : check())));
     return one;
   };
-  return {
-    databases,
+  return Object.assign(all, {
     open(name) {
       const request = {};
       later(() => {
@@ -52,7 +62,7 @@ export function memoryDatabases() {
         request.result = {
           createObjectStore: (store, { keyPath } = {}) => stores.set(store, { records: new Map(), keyPath }),
           transaction: (store) => transaction(stores, [store].flat()[0]),
-          close() {},
+          close: () => { all.connections -= 1; },
         };
         let isAborted = false;
         request.transaction = { abort: () => { isAborted = true; } };
@@ -60,11 +70,13 @@ export function memoryDatabases() {
         if (isAborted) {
           databases.delete(name);
           request.error = new Error("the upgrade was aborted");
+        } else {
+          all.connections += 1;
         }
         later(() => (isAborted ? request.onerror : request.onsuccess)?.({ target: request }));
       });
       return request;
     },
     deleteDatabase(name) { databases.delete(name); },
-  };
+  });
 }

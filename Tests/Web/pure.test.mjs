@@ -414,6 +414,8 @@ test("the steps of a push have times after the first", () => {
   assert.deepEqual(steps.map(({ title }) => title), ["Accepted", "Stored", "Not shown"]);
   assert.deepEqual(steps.slice(1).map(({ time }) => time), ["+2 ms", "+2 min"]);
   assert.equal(steps[2].reasons[0].words, "quiet hours");
+  const after = (milliseconds) => history([0, milliseconds].map((time, number) => ({ number, at: new Date(time).toISOString(), event: "stored" })))[1].time;
+  assert.deepEqual([59_949, 59_960, 3_569_999, 3_599_000].map(after), ["+59.9 s", "+1 min", "+59 min", "+1 h"]);
   assert.deepEqual(history([]), []);
 });
 

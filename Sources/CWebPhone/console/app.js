@@ -1,4 +1,4 @@
-// The console: its session, its places, and what every page shows.
+// The console: its session, its addresses, and the frame of every page.
 
 import "./view-activity.js";
 import "./view-list.js";
@@ -11,7 +11,7 @@ import "./view-tests.js";
 import { button, el, isTyping } from "../phone/dom.js";
 import { keyName } from "../phone/keys.js";
 import { plain } from "../phone/words.js";
-import { api, events, path } from "./api.js";
+import { api, condition, events, path } from "./api.js";
 import { lists } from "./manage.js";
 import { failure } from "./page.js";
 
@@ -44,7 +44,7 @@ class Console extends HTMLElement {
     document.addEventListener("visibilitychange", () => this.#look());
     setInterval(() => this.#look(), minute);
     events.onend = () => this.#signIn("The session has ended, or its token was removed.");
-    // The code of a link leaves the address at once, so that it is in no history.
+    // The code of a link is removed from the address at once, so that no history has it.
     const code = location.hash.length > 1 && !location.hash.startsWith("#/") ? location.hash.slice(1) : "";
     if (code) {
       history.replaceState(null, "", "/console");
@@ -123,9 +123,9 @@ class Console extends HTMLElement {
     this.#read = Date.now();
     const [health, faults] = await Promise.all([api.health(), api.get(path("faults")).catch(() => null)]);
     if (!this.session) return;
-    const count = health?.problems?.length ?? 0;
-    this.health.className = `health ${!health || count ? "bad" : "good"}`;
-    this.health.textContent = !health ? "No answer" : count ? `${count} ${count === 1 ? "problem" : "problems"}: ${health.problems.join("; ")}` : "Ready";
+    const { isGood, words } = condition(health);
+    this.health.className = `health ${isGood ? "good" : "bad"}`;
+    this.health.textContent = plain(words);
     if (faults) this.noteFaults(faults);
   }
 
@@ -133,10 +133,10 @@ class Console extends HTMLElement {
   noteFaults(list) {
     const active = list.filter((one) => one.active);
     this.faults.hidden = active.length === 0;
-    this.faults.textContent = active.length ? `Faults are set: ${active.map(({ rule, does }) => `${plain(rule.name)} (${plain(does)})`).join(", ")}. Some requests fail on purpose.` : "";
+    this.faults.textContent = active.length ? `Faults are set: ${active.map(({ rule, does }) => `${plain(rule.name)} (${plain(does)})`).join(", ")}. They delay requests or make them fail.` : "";
   }
 
-  // Places
+  // Addresses
 
   /** The parts of the address after `#/`, decoded, and its values. */
   get place() {
@@ -174,7 +174,7 @@ class Console extends HTMLElement {
 
   // Keys
 
-  /** The keys with their words: those of the page, then those of all pages. */
+  /** The keys with their words: the keys of the page, then the keys of all pages. */
   get #keys() {
     return [
       ...(this.#page?.keys ?? []),
@@ -204,7 +204,7 @@ class Console extends HTMLElement {
 
   // Notes
 
-  /** Shows a note for some seconds, with a button that undoes what it says. */
+  /** Shows a note for some seconds, with a button that undoes the change. */
   toast(words, undo) {
     clearTimeout(this.#timer);
     const close = () => this.toasts.replaceChildren();

@@ -37,7 +37,7 @@ export function parse(text) {
   return filter;
 }
 
-/** Writes a filter. Values with spaces, quotation marks or a colon at their place are quoted. */
+/** Writes a filter. A value with spaces, quotation marks or backslashes is quoted. */
 export function format(filter) {
   const quote = (value) => (/[\s"\\]/.test(value) || value === "" ? `"${value.replace(/["\\]/g, "\\$&")}"` : value);
   return [
@@ -46,7 +46,7 @@ export function format(filter) {
   ].join(" ");
 }
 
-/** Returns the terms of a filter, each with the filter without it. */
+/** Returns the terms of a filter, each with the rest of the filter. */
 export function terms(filter) {
   return names.flatMap((name) => {
     const values = Array.isArray(filter[name]) ? filter[name] : [filter[name]].filter(Boolean);
@@ -65,7 +65,7 @@ export function sinceTime(text, now) {
   return Number.isNaN(time) ? null : time;
 }
 
-/** Returns the parameters of the log's routes. The gateway knows no rules: `matches` finds their rows. */
+/** Returns the parameters of the log's routes. The routes have no parameter for rules: `matches` selects the rows with a rule. */
 export function query(filter, now) {
   const values = {};
   for (const name of ["app", "device", "id", "text"]) if (filter[name]) values[name] = filter[name];

@@ -33,9 +33,11 @@ export const summary = (row) => (row.event === "suppressed"
 
 /** Returns a span of time in the unit that fits. */
 export function span(milliseconds) {
-  if (milliseconds < 1000) return `${Math.round(milliseconds)} ms`;
-  if (milliseconds < 60_000) return `${(milliseconds / 1000).toFixed(1)} s`;
-  if (milliseconds < 3_600_000) return `${Math.floor(milliseconds / 60_000)} min ${Math.round((milliseconds % 60_000) / 1000)} s`;
+  // The limits apply to the rounded values: 60.0 s is 1 min 0 s.
+  if (milliseconds < 999.5) return `${Math.round(milliseconds)} ms`;
+  if (milliseconds < 59_950) return `${(milliseconds / 1000).toFixed(1)} s`;
+  const seconds = Math.round(milliseconds / 1000);
+  if (seconds < 3600) return `${Math.floor(seconds / 60)} min ${seconds % 60} s`;
   return `${(milliseconds / 3_600_000).toFixed(1)} h`;
 }
 
@@ -64,11 +66,11 @@ export function verdict(rows) {
   if (has("expired")) return { kind: "bad", words: "This push expired before its device received it." };
   if (has("dropped") || has("undeliverable")) return { kind: "bad", words: "This push was dropped." };
   const asked = rows.filter((row) => row.event === "transmitted").flatMap((row) => row.details?.asked ?? (row.detail ?? "").split(" ").filter(Boolean));
-  if (parts.length && asked.length && asked.every((part) => parts.includes(part))) return { kind: "late", words: "Nothing of this push was shown." };
+  if (parts.length && asked.length && asked.every((part) => parts.includes(part))) return { kind: "late", words: "No part of this push was shown." };
   if (parts.length) return { kind: "late", words: `This push was delivered without ${parts.join(" and ")}.` };
   if (has("acknowledged")) return { kind: "good", words: "This push was delivered as its sender asked." };
   if (has("transmitted")) return { kind: "plain", words: "This push was sent to its device, which has not acknowledged it." };
-  return { kind: "plain", words: has("stored") || has("accepted") ? "This push is pending." : "There are no rows about this push." };
+  return { kind: "plain", words: has("stored") || has("accepted") ? "This push is pending." : "The log has no rows about this push." };
 }
 
 const columns = ["at", "event", "id", "unique_id", "status", "device", "topic", "detail", "trace_id", "text", "gateway"];

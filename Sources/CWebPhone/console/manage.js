@@ -15,7 +15,7 @@ const required = (name, title, more = {}) => ({ name, title, required: true, ...
 const lifetime = (title, value) => ({ name: "days", title, value, isNumber: true, required: true });
 const roles = { name: "role", title: "Role", options: ["reader", "operator", "admin"] };
 
-/** Leaves out members without a value. */
+/** Returns an object without its members that have no value. */
 export const given = (values) => Object.fromEntries(Object.entries(values).filter(([, value]) => value !== "" && value !== undefined && !(Array.isArray(value) && value.length === 0)));
 
 const remove = (title, where, words) => ({ title, role: "admin", isDestructive: true, removes: true, confirm: words, request: (row) => ["DELETE", where(row)] });
@@ -37,7 +37,7 @@ const invite = {
   fields: [optional("person", "User", { help: "empty for a new user" }), { ...roles, options: ["device", ...roles.options] }, lifetime("Days", "1"),
     optional("host", "Address of the gateway", { help: "HOST:PORT as the other machine reaches it; empty for a browser on this machine", value: globalThis.location?.protocol === "https:" ? location.host : "" })],
   request: (_, { person, role, days }) => ["POST", path("invitations"), given({ person, role, valid_seconds: Number(days) * day })],
-  // The code is in the part of the address that no browser sends.
+  // The code is in the fragment of the address, which browsers do not send.
   secret: (made, origin, { host }) => [
     { title: "Link for a browser", value: `${host ? `${secure}//${host}` : origin}/join#${made.invitation}`, isDrawn: Boolean(host) },
     { title: "Code for pushcli join", value: `${made.invitation}@${host || "HOST"}` }],
@@ -62,7 +62,7 @@ function rulesOf(text) {
   return found;
 }
 
-/** Reads the actions of a category: `yes=Yes, no=No!`. An exclamation mark is for an action that loses something. */
+/** Reads the actions of a category: `yes=Yes, no=No!`. An exclamation mark marks a destructive action. */
 function actionsOf(text) {
   return text.split(",").map((one) => one.trim()).filter(Boolean).map((one) => {
     const [id, title = id] = one.split("=").map((part) => part.trim());
@@ -97,7 +97,7 @@ export const lists = {
       done: (row) => `Changed ${row.name}`,
       undo: (row) => ["POST", path("apps"), given({ topic: row.topic, name: row.name, icon: row.icon, ads: row.ads, policy_mode: row.policy_mode })],
     }, {
-      title: "Set Category …", role: "operator", fields: [required("category", "Category"), required("actions", "Actions", { help: "up to four, as yes=Yes, no=No; an exclamation mark at the end of a title is for an action that loses something" })],
+      title: "Set Category …", role: "operator", fields: [required("category", "Category"), required("actions", "Actions", { help: "up to four, as yes=Yes, no=No; an exclamation mark at the end of a title marks a destructive action" })],
       request: (row, { category, actions }) => ["POST", path("apps", row.topic, "categories"), { category, actions: actionsOf(actions) }], done: (_, { category }) => `Set ${category}`,
     }, {
       title: "Remove Category …", role: "operator", isDestructive: true, fields: [required("category", "Category")],
@@ -223,7 +223,7 @@ export function search(rows, columns, words) {
   });
 }
 
-/** Returns the members of an object as names and texts, for people. */
+/** Returns the members of an object as names and texts for the page. */
 export const members = (object) => Object.entries(object).map(([name, value]) => [
   `${name[0].toUpperCase()}${name.slice(1).replaceAll("_", " ")}`,
   Array.isArray(value) ? value.map((one) => (typeof one === "object" ? Object.values(one).flat().map((part) => (typeof part === "object" ? JSON.stringify(part) : part)).join(" ") : String(one))).join(", ")

@@ -1,9 +1,9 @@
-// What all pages of the console share.
+// The elements and functions that all pages of the console share.
 
 import { button, el, said } from "../phone/dom.js";
 import { exact, plain } from "../phone/words.js";
 
-/** A page. `open` is called for each address of the page, `leave` when another page is shown. */
+/** A page. `open` is called for each address of the page, `leave` before another page is shown. */
 export class Page extends HTMLElement {
   app = null;
 

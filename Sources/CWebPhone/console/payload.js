@@ -1,6 +1,6 @@
-// The payload of a push: its fields in a form, the places of its values in the text, and the alert as a device shows it. Pure.
+// The payload of a push: its fields in a form, the lines of its values in the text, and the alert as a device shows it. Pure.
 
-/** The fields of the form: their places in the payload, and their kinds. */
+/** The fields of the form: their paths in the payload, and their kinds. */
 export const fields = [
   { name: "title", title: "Title", at: ["aps", "alert", "title"] },
   { name: "subtitle", title: "Subtitle", at: ["aps", "alert", "subtitle"] },
@@ -10,7 +10,7 @@ export const fields = [
   { name: "level", title: "Level", at: ["aps", "interruption-level"], options: ["", "passive", "active", "time-sensitive", "critical"] },
   { name: "category", title: "Category", at: ["aps", "category"] },
   { name: "thread", title: "Thread", at: ["aps", "thread-id"] },
-  { name: "url", title: "Link", at: ["url"], help: "what View opens" },
+  { name: "url", title: "Link", at: ["url"], help: "the address that View opens" },
 ];
 
 export const templates = {
@@ -22,7 +22,7 @@ export const templates = {
 
 export const write = (payload) => JSON.stringify(payload, null, 2);
 
-/** Returns the object of a text; null if it is none. */
+/** Returns the object of a text; null if the text is not a JSON object. */
 export function read(text) {
   try {
     const value = JSON.parse(text);
@@ -55,7 +55,7 @@ function set(object, [key, ...rest], value) {
   const present = isObject(object) ? object : typeof object === "string" ? { body: object } : {};
   const inner = rest.length ? set(present[key], rest, value) : value;
   const isEmpty = inner === undefined || (isObject(inner) && rest.length > 0 && Object.keys(inner).length === 0 && key !== "aps");
-  // A member that is there already keeps its place.
+  // An existing member keeps its position.
   return isEmpty ? Object.fromEntries(Object.entries(present).filter(([one]) => one !== key)) : { ...present, [key]: inner };
 }
 
@@ -69,7 +69,7 @@ export function preview(payload) {
   return shown.title || shown.subtitle || shown.body ? shown : null;
 }
 
-/** The parts that a payload asks for. */
+/** The parts that a payload requests. */
 export function asked(payload) {
   const aps = isObject(payload?.aps) ? payload.aps : {};
   return [aps.badge !== undefined && "badge", aps.sound !== undefined && "sound", preview(payload) && "alert"].filter(Boolean);
@@ -108,7 +108,10 @@ export function lineAt(text, pointer) {
   return found;
 }
 
-/** Returns an `apns-expiration` from a text: seconds since 1970, or a span such as 1h from now, or 0. Undefined for none, null if it is invalid. */
+/**
+ * Returns an `apns-expiration` from a text: seconds since 1970, or a span such as 1h from now, or 0. Returns undefined for an empty
+ * text, null for an invalid one.
+ */
 export function expiration(text, now) {
   if (text === "") return undefined;
   const span = /^(\d{1,9})([smhd])$/.exec(text);

@@ -5,7 +5,7 @@ const blocks = [
   [10, 16], [16, 28], [26, 44], [18, 32, 32], [24, 43, 43], [16, 27, 27, 27, 27], [18, 31, 31, 31, 31], [22, 38, 38, 39, 39],
   [22, 36, 36, 36, 37, 37], [26, 43, 43, 43, 43, 44],
 ];
-/** The places of the alignment patterns of each version. */
+/** The positions of the alignment patterns of each version. */
 const alignments = [[], [6, 18], [6, 22], [6, 26], [6, 30], [6, 34], [6, 22, 38], [6, 24, 42], [6, 26, 46], [6, 28, 50]];
 
 const masks = [

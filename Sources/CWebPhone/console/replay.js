@@ -3,7 +3,7 @@
 /** The times that the page offers, with their seconds. */
 export const times = { "1d": 86_400, "7d": 604_800, "30d": 2_592_000 };
 
-/** Returns what the address asks for: a device, a time, assignments, and an app. */
+/** Reads the request in an address: a device, a time, assignments, and an app. */
 export function asked(values) {
   return {
     device: values.get("device") ?? "", since: Object.hasOwn(times, values.get("since")) ? values.get("since") : "7d", app: values.get("app") ?? "",
@@ -41,4 +41,4 @@ export function summary({ pushes, less, more, held, cut, times: periods }) {
 }
 
 /** Returns parts as words. */
-export const parts = (list, isHeld = false) => `${list.length ? list.join(", ") : "nothing"}${isHeld ? ", in a summary" : ""}`;
+export const parts = (list, isHeld = false) => `${list.length ? list.join(", ") : "no part"}${isHeld ? ", in a summary" : ""}`;

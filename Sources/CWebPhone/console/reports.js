@@ -12,7 +12,7 @@ export function counts(reports) {
 }
 
 /** Returns the present verdict of the detector in words. */
-export const verdict = (outcome) => ({ pass: "The detector lets it pass now.", hold: "The detector holds it now.", refuse: "The detector refuses it now." })[outcome] ?? "The device reported no text.";
+export const verdict = (outcome) => ({ pass: "The detector passes it now.", hold: "The detector holds it now.", refuse: "The detector refuses it now." })[outcome] ?? "The device reported no text.";
 
 /** Returns reports with another review of one. */
 export const reviewed = (reports, number, review) => reports.map((one) => (one.number === number ? { ...one, review } : one));

@@ -9,12 +9,12 @@ import { reveal, visible } from "./window.js";
 
 const firstRows = 500;
 const pageSize = 1000;
-/** The most rows in memory; then the oldest leave. */
+/** The most rows in memory, and the number that stays after the oldest ones are removed. */
 const mostRows = 20_000;
 const keptRows = 15_000;
 /** The time in seconds for which a request waits for rows. */
 const waitTime = 25;
-/** The most pages that are read for rows with a rule, before the person is asked. */
+/** The most pages that one click on Load Older reads while it searches for rows with a rule. */
 const searchedPages = 10;
 const mostExported = 100_000;
 const restTime = 300;
@@ -98,7 +98,7 @@ class Activity extends Page {
 
   #address(q) { return q ? `#/activity?${new URLSearchParams({ q })}` : "#/activity"; }
 
-  /** Uses another filter. Typing changes the address in place; a choice is a step of the history. */
+  /** Uses another filter. Typing replaces the address; a selection adds a step to the history. */
   #find(q, isStep) {
     clearTimeout(this.#timer);
     const address = this.#address(q.trim());
@@ -165,7 +165,7 @@ class Activity extends Page {
         const page = await api.get(path("log", "next"), { ...values, after: this.after, limit: pageSize, seconds: wait }, signal);
         this.after = page.position ?? String(page.next);
         this.#take(page.rows, page.unanswered);
-        // After a full page the next rows are there already.
+        // After a full page the gateway has further rows.
         wait = page.rows.length === pageSize ? 0 : waitTime;
       }
     } catch (error) {
@@ -185,7 +185,7 @@ class Activity extends Page {
     }
   }
 
-  /** Adds rows at the end. A reader who has scrolled keeps their place. */
+  /** Adds rows at the end. A list that was scrolled shows the same rows as before. */
   #take(rows, unanswered = []) {
     const found = rows.filter((row) => matches(this.#filter, row));
     const isAtTop = this.list.scrollTop < this.#height;
@@ -201,27 +201,24 @@ class Activity extends Page {
   }
 
   async #loadOlder() {
+    const list = this.rows;
     this.more.disabled = true;
     try {
-      let found = 0;
-      for (let count = 0; count < searchedPages && this.#older !== null && found < pageSize; count += 1) {
-        const rows = await this.#before();
-        found += rows.length;
-        this.rows.unshift(...rows);
+      for (let [count, found] = [0, 0]; count < searchedPages && this.#older !== null && found < pageSize; count += 1) {
+        const answer = await api.get(path("log"), { ...query(this.#filter, Date.now()), before: this.#older, limit: pageSize });
+        // Another filter, or the removal of the oldest rows, began another list: the answer does not continue it.
+        if (this.rows !== list) break;
+        const rows = answer.rows ?? answer;
+        this.#older = rows.length < pageSize ? null : answer.before ?? String(rows[0].number);
+        const matching = rows.filter((row) => matches(this.#filter, row));
+        found += matching.length;
+        list.unshift(...matching);
       }
       this.#redraw();
     } catch (error) {
-      this.#fail(error);
+      if (this.rows === list) this.#fail(error);
     }
     this.more.disabled = false;
-  }
-
-  /** Returns the matching rows before the oldest known one. */
-  async #before() {
-    const answer = await api.get(path("log"), { ...query(this.#filter, Date.now()), before: this.#older, limit: pageSize });
-    const rows = answer.rows ?? answer;
-    this.#older = rows.length < pageSize ? null : answer.before ?? String(rows[0].number);
-    return rows.filter((row) => matches(this.#filter, row));
   }
 
   // Files

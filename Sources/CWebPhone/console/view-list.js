@@ -70,7 +70,7 @@ class List extends Page {
         const isFirst = after === null;
         after = page.length ? position(page.at(-1)) : null;
         this.#rows = rows;
-        // Later pages are added below the rows on screen, which stay as they are.
+        // Later pages are added below the rows on screen, which do not change.
         if (isFirst || !this.list?.isConnected) this.#draw(); else this.#find(true);
       }
     } catch (error) {
@@ -154,7 +154,7 @@ class List extends Page {
     const { title, key, detail, detailed = (_, found) => found, actions = [], filter, link } = this.#list;
     const row = this.#rows.find((one) => key(one) === this.#selected);
     const back = el("p", {}, el("a", { href: `#/${this.#name}` }, `All ${title}`));
-    if (!row) return this.show(el("h1", {}, title), el("p.note", {}, `There is no ${this.#selected} in this list.`), back);
+    if (!row) return this.show(el("h1", {}, title), el("p.note", {}, `This list has no ${this.#selected}.`), back);
     const own = el("div", {}, facts(members(row.rule ?? row)));
     this.show(el("header", {}, el("h1", { dir: "auto" }, text("span", key(row)))), own,
       filter ? el("p", {}, el("a", { href: `#/activity?${new URLSearchParams({ q: filter(row) })}` }, "Activity"), this.#other(link?.(row))) : "",
@@ -223,7 +223,7 @@ class List extends Page {
       if (action.secret) this.#showSecret(action.secret(made, location.origin, values));
       const undo = action.undo && (async () => { await request(...action.undo(row, values)); await this.#changed(); });
       this.app.toast(action.done?.(row, values) ?? "Done", undo);
-      // What was removed has no page any more.
+      // A removed object has no page.
       if (action.removes) this.app.go(`#/${this.#name}`);
       await this.#changed();
     } catch (error) {
@@ -236,7 +236,7 @@ class List extends Page {
     await this.#load();
   }
 
-  /** Shows what the gateway sends only once. */
+  /** Shows a secret that the gateway sends only once. */
   #showSecret(list) {
     const dialog = el("dialog", { "aria-labelledby": "dialog-title", onclose: () => dialog.remove() }, el("h2", { id: "dialog-title" }, "Shown Only Once"),
       el("p", {}, "The gateway keeps no copy: save it now."), list.filter(({ value }) => value).map(({ title, value, file, isDrawn }) => [

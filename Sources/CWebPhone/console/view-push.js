@@ -25,7 +25,7 @@ export async function follow(id, signal, show, isNew = false) {
   take(first);
   // The id of the address may be the apns-unique-id, which the rows that follow do not have.
   const apnsID = first[0]?.id ?? id;
-  // Without rows, those of the future are awaited from the present end of the log.
+  // If the push has no rows yet, the requests begin at the present end of the log.
   const end = first.length || !isNew ? null : await api.get(path("log", "start"), { limit: 1000 }, signal);
   let after = end ? end.position ?? String(end.after) : answer.after ?? String(first.at(-1)?.number ?? 0);
   for (let count = 0; count < mostWaits && !signal.aborted && document.visibilityState === "visible"; count += 1) {

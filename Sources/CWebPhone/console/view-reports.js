@@ -11,6 +11,7 @@ class Reports extends Page {
   #reports = [];
   #filter = "open";
   #isMore = false;
+  #isReading = false;
 
   open({ values }) {
     this.#filter = Object.hasOwn(filters, values.get("show")) ? values.get("show") : "open";
@@ -19,7 +20,10 @@ class Reports extends Page {
     return this.#load();
   }
 
+  /** Reads the reports before the known ones, once at a time. */
   async #load() {
+    if (this.#isReading) return;
+    this.#isReading = true;
     try {
       const before = this.#reports[0]?.number;
       const page = await api.get(path("ads", "reports"), before === undefined ? { limit: pageSize } : { limit: pageSize, before });
@@ -28,6 +32,8 @@ class Reports extends Page {
       this.#draw();
     } catch (error) {
       this.show(el("h1", {}, "Reports"), failure(error, () => this.#load()));
+    } finally {
+      this.#isReading = false;
     }
   }
 

@@ -1,4 +1,4 @@
-// Sending: the payload in a form and as JSON, what it would look like, what a device would do with it, and its way after sending.
+// Sending: the payload in a form and as JSON, a preview, the decision of a device, and the events after sending.
 
 import { button, el, icon } from "../phone/dom.js";
 import { api, path } from "./api.js";
@@ -11,7 +11,7 @@ const draftPlace = "console.draft";
 const templatesPlace = "console.templates";
 const sizes = [["20rem", "Small"], ["24.4rem", "Medium"], ["26.9rem", "Large"]];
 
-/** Reads a stored object; an empty one if there is none. */
+/** Reads a stored object; an empty one by default. */
 function stored(place) {
   try {
     return JSON.parse(localStorage.getItem(place)) ?? {};
@@ -180,7 +180,7 @@ class Send extends Page {
     const app = { topic: this.topic.value || "com.example", name: this.topic.value || "App", icon: "" };
     this.card.replaceChildren(alert ? el("div.alert", {}, el("p.of", {}, icon({ ...app, name: app.name.split(".").at(-1) }, "small"), text("span", app.name)),
       text("b", alert.title || alert.body), alert.subtitle ? text("p", alert.subtitle) : "", alert.title ? text("p", alert.body, { className: "said" }) : "",
-      el("div.buttons", {}, el("span", {}, "Close"), el("b", {}, "View"))) : el("p.note", {}, payload ? "This push shows no alert." : "The payload is no JSON object."),
+      el("div.buttons", {}, el("span", {}, "Close"), el("b", {}, "View"))) : el("p.note", {}, payload ? "This push shows no alert." : "The payload is not a JSON object."),
     badge === undefined ? "" : el("p", {}, el("span.badge", {}, text("span", typeof badge === "object" ? JSON.stringify(badge) : String(badge)))));
   }
 

@@ -10,7 +10,7 @@ const [width, height] = [300, 80];
 const day = 86_400;
 /** The rows of a table; a chart has more points. */
 const tableRows = 12;
-/** What the page has read, also while another page was shown. */
+/** The figures of the last hour, also while another page is shown. */
 let history = [];
 
 class Status extends Page {
@@ -46,7 +46,7 @@ class Status extends Page {
     }
     if (!this.isConnected) return;
     this.#draw();
-    // A hidden page reads nothing.
+    // A hidden page sends no requests.
     if (document.visibilityState === "visible") this.#timer = setTimeout(() => this.#read(), sampleTime);
   }
 
@@ -60,14 +60,14 @@ class Status extends Page {
     if (!this.#facts) return this.show(el("h1", {}, "Status"), failure(this.#problem, () => this.#read()));
     const { status, health } = this.#facts;
     const now = history.at(-1);
-    // The page is drawn again while it is read: what has the focus keeps it.
+    // Each reading draws the page again: the focused element keeps the focus.
     const focused = this.contains(document.activeElement) ? document.activeElement.getAttribute("href") ?? "" : null;
     const table = el("input", { type: "checkbox", id: "as-tables", checked: this.#isTable, onchange: () => this.#turn() });
     this.show(
       el("header", {}, el("h1", {}, "Status"), el("label", {}, table, " Tables")), this.#problem ? failure(this.#problem) : "",
-      el("ul", {}, health?.problems?.length ? health.problems.map((one) => el("li.bad", {}, sentence(plain(one)))) : el("li.good", {}, "The gateway is ready.")),
+      el("ul", {}, health.error ? el("li.bad", {}, `The health is unknown. ${plain(health.error)}`) : health.problems.length ? health.problems.map((one) => el("li.bad", {}, sentence(plain(one)))) : el("li.good", {}, "The gateway is ready.")),
       facts([
-        ["Accepted pushes are", plain(health?.promise ?? "")], ["Version", now.version], ["Running since", status.started && exact(Date.parse(status.started))],
+        ["Accepted pushes are", plain(health.promise ?? "")], ["Version", now.version], ["Running since", status.started && exact(Date.parse(status.started))],
         ["Environment", status.environment], ["Addresses", status.listening?.join(", ")], ["Open streams of devices", String(now.devices)],
         ...Object.entries(now.certificates).map(([name, time]) => [`Certificate ${name}`, this.#certificate(time)]),
         ["Other gateways", status.gateways?.join(", ")],

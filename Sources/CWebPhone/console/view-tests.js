@@ -44,7 +44,7 @@ class Tests extends Page {
       const test = this.#selected && tests.find((one) => keyOf(one) === this.#selected);
       const pushes = test?.token ? (await api.get("/test/v1/pushes", { token: test.token, limit: mostPushes })).pushes : [];
       if (number !== this.#read) return;
-      // The page is drawn again only after a change: a reader keeps the place and the selection.
+      // The page is drawn again only after a change, so that the scroll position and the selection stay.
       const now = JSON.stringify([tests, pushes]);
       if (now !== this.#known) this.#draw(tests, test, pushes);
       this.#known = now;
@@ -92,7 +92,7 @@ class Tests extends Page {
         el("h3", {}, index ? `Push ${push.push}` : `The nearest push: ${push.push}`), push.cause ? text("p", push.cause, { className: "late" }) : "",
         el("table.wide", {}, el("thead", {}, el("tr", {}, ["Field", "Expected", "Found"].map((name) => el("th", { scope: "col" }, name)))),
           el("tbody", {}, differences(push).map(([field, expected, value]) => el("tr", {}, el("th", { scope: "row" }, el("code", {}, field)), el("td", {}, text("span", expected)), el("td", {}, text("span", value)))))),
-      ]) : el("p", {}, "There was no other push."));
+      ]) : el("p", {}, "The test has no other push."));
   }
 
   #pushes(pushes) {

@@ -1,6 +1,6 @@
 // The rows of a long list that are on screen. Pure.
 
-/** Returns the range of rows of equal height to draw: those on screen, and half a screen before and after them. */
+/** Returns the range of rows of equal height to draw: the rows on screen, and half a screen before and after them. */
 export function visible(count, height, top, size) {
   if (!(height > 0) || !(size > 0)) return [0, 0];
   const first = Math.max(0, Math.floor((top - size / 2) / height));

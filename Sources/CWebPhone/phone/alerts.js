@@ -33,7 +33,7 @@ export function choices(members) {
 /** The answer that closing an alert gives. */
 export const cancellation = (alert) => (buttons(alert)[0].id === "ok" ? "ok" : "close");
 
-/** The answer that View of a group gives to one of its alerts. */
+/** The answer to each alert of a group after View. */
 const viewing = (alert) => (buttons(alert).length === 1 ? "ok" : "view");
 
 /** Returns the change of a button, only for alerts that were on screen when it was pressed. */

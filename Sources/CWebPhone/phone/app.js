@@ -1,4 +1,4 @@
-// The device in a browser: its parts, its places, and what is drawn when.
+// The device in a browser: its parts, its addresses, and the redrawing of views.
 
 import "./view-alert.js";
 import "./view-center.js";
@@ -35,19 +35,19 @@ class Phone extends View {
   get state() { return this.journal.state; }
 
   async connectedCallback() {
-    // The code of an invitation leaves the address at once, so that it is in no history.
+    // The code of an invitation is removed from the address at once, so that no history has it.
     if (location.hash.length > 1 && !location.hash.startsWith("#/")) {
       this.invitation = location.hash.slice(1);
       history.replaceState(null, "", "/phone");
     }
     this.journal = await Journal.open();
-    // A known device shows what it has at once; the stream finds out whether it is still a device.
+    // An enrolled device shows its history at once. The stream ends if the gateway has removed the device.
     if (this.state.device.name && !this.invitation) return this.begin();
     if (this.invitation && !this.state.device.name) return this.#join(false);
     try {
       await gateway.device();
     } catch (error) {
-      // Without a network a device shows what it has.
+      // Without a network, an enrolled device shows its history.
       const isKnown = this.state.device.name !== "";
       this.isUnreachable = !isKnown && error.status === 0;
       if (error.status === 401 || this.isUnreachable) return this.#join(isKnown);
@@ -68,7 +68,7 @@ class Phone extends View {
 
   /** Shows the phone and connects it. */
   async begin() {
-    // The history is that of the earlier device.
+    // The history belongs to the earlier device.
     if (this.isRefused) await this.forget();
     if (this.views) return location.reload();
     this.isRefused = false;
@@ -113,7 +113,7 @@ class Phone extends View {
     const policy = globalThis.trustedTypes?.createPolicy("phone", { createScriptURL: (path) => (path === "/phone/worker.js" ? path : "") });
     const path = "/phone/worker.js";
     navigator.serviceWorker.register(policy ? policy.createScriptURL(path) : path, { scope: "/phone" }).catch(() => {});
-    // A click on a notification opens its push in a page that is there.
+    // A click on a notification opens its push in an open page.
     navigator.serviceWorker.addEventListener("message", ({ data }) => this.go(data));
   }
 
@@ -139,7 +139,7 @@ class Phone extends View {
     setInterval(() => document.visibilityState === "visible" && (this.revision += 1, this.update()), 60_000);
   }
 
-  // Places
+  // Addresses
 
   #route() {
     const [path, query = ""] = location.hash.slice(2).split("?");

@@ -11,7 +11,7 @@ const unsupported = "This browser can't show notifications of a closed page. Ins
 /** Returns the bytes of a text in base64url. */
 export const bytes = (text) => Uint8Array.from(atob(text.replaceAll("-", "+").replaceAll("_", "/")), (one) => one.charCodeAt(0));
 
-/** True if the browser permits messages that show nothing: only Chromium keeps the subscription then. */
+/** True if the browser permits messages without a notification: only Chromium keeps the subscription then. */
 export const allowsQuiet = (agent) => /Chrome\//.test(agent);
 
 const isSame = (one, other) => one?.byteLength === other.byteLength && new Uint8Array(one).every((byte, index) => byte === other[index]);

@@ -135,13 +135,13 @@ export class Commands {
     if (await this.#phone.sheet([{ id: "clear", title, isDestructive: true }])) this.clear("All", ordinals);
   }
 
-  /** The command and the title of the step that can be undone, or of the one that can be done again; undefined without a step. */
+  /** The command and the title of the next step to undo or to repeat; undefined without a step. */
   get step() {
     const { undoTitle, redoTitle } = this.#steps;
     return undoTitle ? ["undo", `Undo ${undoTitle}`] : redoTitle ? ["redo", `Redo ${redoTitle}`] : undefined;
   }
 
-  /** Remembers how a change is undone, and says so. */
+  /** Keeps the reverse of a change for Undo, and shows the title of the change. */
   undoable(title, undo, redo, words) {
     this.#steps.add({ title, undo, redo });
     this.#phone.update();

@@ -1,4 +1,4 @@
-// Building and updating elements. Everything from a sender is set as text, never as HTML.
+// Building and updating elements. Texts of senders are set as text only, not as HTML.
 
 import { hue } from "./words.js";
 
@@ -19,7 +19,7 @@ export function el(name, properties = {}, ...children) {
 
 export const button = (title, onclick, properties = {}) => el("button", { type: "button", onclick, ...properties }, title);
 
-/** The icon of an app: its emoji or letters on a gradient whose hue comes from the topic. */
+/** The icon of an app: its emoji or letters on a gradient with the hue of the topic. */
 export function icon(app, className = "") {
   const letters = app.icon || [...app.name].slice(0, 2).join("");
   const element = el(`span.icon${className && `.${className}`}`, { "aria-hidden": "true" }, letters);
@@ -30,15 +30,15 @@ export function icon(app, className = "") {
 /** A link of a sender, which opens in another tab without access to this page. */
 export const link = (address) => el("a", { href: address, target: "_blank", rel: "noopener noreferrer", dir: "ltr" }, address);
 
-/** Text of a sender, whose direction is its own. */
+/** The text of a sender. The browser takes its direction from its letters. */
 export const said = (name, text) => el(name, { dir: "auto" }, text);
 
-/** Returns true if keys go to a field in which the person is typing. */
+/** Returns true if a field for text has the focus. */
 export function isTyping(element = document.activeElement) {
   return element?.matches?.("textarea, select, input:not([type=checkbox])") ?? false;
 }
 
-/** A view of the phone. `update` is called when the state or the place has changed. */
+/** A view of the phone. `update` is called when the state or the address has changed. */
 export class View extends HTMLElement {
   phone = null;
 

@@ -5,7 +5,7 @@ import { gateway } from "./gateway.js";
 import { addEndpoint, allKeys, removeEndpoint } from "./webpush.js";
 import { plain } from "./words.js";
 
-/** Returns the words about an endpoint: its app, its senders, and the place of its keys. */
+/** Returns the words about an endpoint: its app, its senders, and the machine with its keys. */
 export const describe = ({ name, app, vapid }, keys) => `${app}, ${vapid ? "one sender" : "any sender"}, ${keys.some((one) => one.name === name) ? "keys in this browser" : "keys on another machine: its messages can't be read here"}`;
 
 export class Endpoints {
@@ -24,7 +24,7 @@ export class Endpoints {
     };
     const [name, nameRow] = field("endpoint-name", "Name", { required: true, maxLength: 64, dir: "auto" }, "Any name, such as blog.");
     const [origin, originRow] = field("endpoint-origin", "Address of the gateway for senders", { required: true, value: location.protocol === "https:" ? location.origin : "", placeholder: "https-address of the gateway" }, "Scheme, host and port at which senders reach the gateway.");
-    const [vapid, vapidRow] = field("endpoint-vapid", "Only sender", {}, "Its public key (applicationServerKey). Empty: everybody who has the subscription.");
+    const [vapid, vapidRow] = field("endpoint-vapid", "Only sender", {}, "Its public key (applicationServerKey). Empty: every sender with the subscription.");
     const [app, appRow] = field("endpoint-app", "App", { required: true, placeholder: "com.example.news" }, "Its topic. The device is registered for the app first, if it is not.");
     app.setAttribute("list", "endpoint-apps");
     this.apps = el("datalist", { id: "endpoint-apps" });

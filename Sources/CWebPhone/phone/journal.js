@@ -1,10 +1,10 @@
-// The history of the device in IndexedDB: a snapshot of the state, and the changes after it. The order of the changes is
-// that of the database, so that all tabs have the same state. The store `snapshots` has the state without its entries, the
+// The history of the device in IndexedDB: a snapshot of the state, and the changes after it. The database
+// orders the changes, so that all tabs have the same state. The store `snapshots` has the state without its entries, the
 // key of the last change in it, and each entry at its ordinal; entries are written and read in pages.
 
 import { apply, newState } from "./state.js";
 
-/** The number of changes after which the snapshot is renewed. It bounds the changes on disk and those that a start applies. */
+/** The number of changes after which the snapshot is renewed. It bounds the changes on disk, all of which a start applies. */
 const compactAfter = 1000;
 /** The number of entries or changes that one task reads or writes. */
 const pageSize = 250;
@@ -69,7 +69,7 @@ export class Journal {
     for (const change of changes) store.add(change).onsuccess = ({ target }) => { last = target.result; };
     await committed(transaction);
     this.#channel.postMessage("");
-    // Keys are consecutive: without a change of another tab in between, nothing has to be read.
+    // Keys are consecutive: without a change of another tab in between, no change has to be read.
     this.#reading = this.#reading.catch(() => {}).then(() => (
       last - changes.length === this.position ? this.#apply(changes, last) : this.#read()));
     await this.#reading;
@@ -104,7 +104,7 @@ export class Journal {
     this.onchange(changes);
   }
 
-  /** Writes the changes into the snapshot, if there are many. Only the tab with the stream does this. */
+  /** Writes the changes into the snapshot, if it lacks many. Only the tab with the stream does this. */
   async compact() {
     if (this.#isCompacting || this.position - this.#snapshot < compactAfter) return;
     this.#isCompacting = true;
@@ -115,7 +115,7 @@ export class Journal {
     }
   }
 
-  /** Writes the entries that the snapshot lacks or has in an earlier form: an entry is never changed in place. */
+  /** Writes the entries that the snapshot lacks or has in an earlier form: a change replaces its entry. */
   async #compact(position, { entries, ...state }) {
     const wanted = new Map(entries.map((entry) => [entry.ordinal, entry]));
     const transaction = this.#database.transaction(["changes", "snapshots"], "readwrite", { durability: "strict" });

@@ -1,6 +1,6 @@
-// The keys: the only table for matching and for the help. They are those of the terminal where they mean the same.
+// The keys: the only table for matching and for the help. The terminal client has the same keys for the same commands.
 
-/** Returns the bindings of a place: keys, words, and the command that they give. */
+/** Returns the bindings of a screen: keys, words, and the command of the keys. */
 export function bindings({ screen, hasEntry, isUnread, hasLink, hasMarketing, hasNewCategory, undo, redo, isConnected, dropped }) {
   const list = [];
   const add = (keys, words, command) => list.push({ keys, words, command });

@@ -30,7 +30,7 @@ export class EventParser {
   }
 }
 
-/** Reads a line of the gateway. Returns null for anything that is not an object with a type. */
+/** Reads a line of the gateway. Returns null for any other value than an object with a type. */
 export function readLine(text) {
   try {
     const line = JSON.parse(text);

@@ -8,7 +8,7 @@ import { open } from "./webpush.js";
 const answerInterval = 15_000;
 const reportBatch = 100;
 
-/** Keeps one stream in the tab that holds the lock, and reports what all tabs recorded. */
+/** Keeps one stream in the tab that holds the lock, and reports the records of all tabs. */
 export class Link {
   #journal;
   #channel = new BroadcastChannel("pushgateway-phone-link");
@@ -148,7 +148,7 @@ export class Link {
   /** Stores the changes of lines that arrived together, and acknowledges the pushes among them. */
   async #take(lines) {
     const changes = [];
-    // Later lines of a batch depend on earlier ones, so that changes are computed from a copy of what decides.
+    // Later lines of a batch depend on earlier ones, so that changes are computed from a copy of this state.
     const { cursor, epoch, isRenumbered, entries, alerts, pending, device } = this.#journal.state;
     const ahead = { ...newState(), cursor, epoch, isRenumbered, entries: [...entries], alerts: [...alerts], pending, device };
     for (const { line, data } of lines) {
@@ -199,7 +199,7 @@ export class Link {
     }
   }
 
-  /** Sends what tabs have recorded; called with each change of the journal. */
+  /** Sends the records of all tabs; called with each change of the journal. */
   noteChanges(changes) {
     if (!this.isLeader) return;
     this.#compact();

@@ -1,4 +1,4 @@
-// The settings as a table of rows: one for each preference of the gateway, and those of this device. Pure.
+// The settings as a table of rows: one for each preference of the gateway and each setting of this device. Pure.
 
 const onOff = { kind: "switch", read: (value) => (value ?? true ? "on" : "off") };
 const offOn = { kind: "switch", read: (value) => (value ? "on" : "off") };
@@ -12,12 +12,12 @@ const everything = [
   ["sound", "sound", "Sounds", onOff, "Whether a push may play a sound."],
   ["alert", "alert", "Alerts", onOff, "Whether a push may open an alert with its text."],
   ["quiet", "quiet", "Quiet Hours", words((value) => (value?.length ? value.join("; ") : "off"), "22:00-07:00 mon-fri"),
-    "Times in which nothing is shown or played, such as 22:00-07:00 mon-fri; off for none."],
+    "Times in which no alert is shown and no sound is played, such as 22:00-07:00 mon-fri; off for none."],
   ["summary", "summary", "Summary at", words((value) => value ?? "default", "08:00,18:00"),
     "Times at which deferred pushes come as a summary, up to 12 a day."],
   ["marketing", "marketing", "Marketing", offOn, "Whether pushes that their sender declares as marketing may alert."],
   ["log-text", "log_text", "Texts in the Log", choice(["off", "devices", "senders"], (value) => value ?? "devices"),
-    "Who can find pushes by text in the log: nobody, your devices, senders too."],
+    "Clients that can find pushes by text in the log: none, your devices, or also senders."],
 ];
 
 /** The preferences for an app. */
@@ -92,7 +92,7 @@ export function groups(state) {
   const focuses = Object.keys(preferences.focus ?? {}).sort();
   const named = focuses.map((name) => row([
     `focus.${name}`, name, `Focus “${name}” Lets Through`, words((topics) => (topics?.length ? topics.join(",") : "none"), "topics"),
-    "Topics of the apps that may interrupt in this Focus; none lets none through, off deletes it.",
+    "Topics of the apps that may interrupt in this Focus; none permits no app, off deletes the Focus.",
   ], preferences.focus));
   const active = device.focus && !focuses.includes(device.focus) ? [device.focus] : [];
   const own = [
@@ -163,7 +163,7 @@ export function override(row, state, now = new Date()) {
 
 const days = ["sun", "mon", "tue", "wed", "thu", "fri", "sat"];
 
-/** Returns the end of the quiet hours at a time, `7:00`; an empty text outside of them. Zones other than the local are left out. */
+/** Returns the end of the quiet hours at a time, `7:00`; an empty text outside of them. Quiet hours of another time zone are left out. */
 export function quietUntil(windows, now) {
   const minute = now.getHours() * 60 + now.getMinutes();
   for (const window of windows) {

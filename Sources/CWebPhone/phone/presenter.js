@@ -29,8 +29,8 @@ export class Presenter {
   }
 
   /**
-   * Presents new pushes, in the tab that received them, and reports it. Those that the worker has shown while the page was
-   * closed are presented already; with `isAgain` they are shown again.
+   * Presents new pushes, in the tab that received them, and reports it. Pushes that the worker has shown while the page
+   * was closed are presented already; with `isAgain` they are shown again.
    */
   async arrived(all, isAgain = false) {
     const { state, link, live } = this.#phone;
@@ -49,7 +49,7 @@ export class Presenter {
     await this.#next(() => this.#notify(new Set(pushes.map(({ id }) => id))));
   }
 
-  /** Closes the notifications of alerts that are no longer queued. */
+  /** Closes the notifications of alerts that have left the queue. */
   tidy() { return this.#next(() => this.#tidy()); }
 
   /** Runs one use of the notifications after the other. */
@@ -78,7 +78,7 @@ export class Presenter {
   }
 
   /**
-   * Closes the notifications of alerts that are no longer queued. Another tab than the one that shows them may lag behind. A push
+   * Closes the notifications of alerts that have left the queue. The queue of a tab that does not show them may be older. A push
    * that the worker has shown may still be pending until the stream has caught up.
    */
   async #tidy() {

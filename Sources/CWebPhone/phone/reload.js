@@ -1,5 +1,5 @@
-// Loads a page again if one of its scripts could not be loaded, without which the page stays empty: a change of the network aborts
-// requests.
+// Loads a page again if a script could not be loaded: a change of the network aborts requests, and the page stays empty without each
+// of its scripts.
 
 const pause = 1000;
 

@@ -1,11 +1,11 @@
-// The built-in sounds: struck tones, each a sum of harmonics that decays, as `scripts/sounds` makes them for the terminal.
+// The built-in sounds: tones, each a sum of harmonics that decays, as `scripts/sounds` makes them for the terminal.
 
 const sine = [[1, 1]];
 const glass = [[1, 1], [2.01, 0.35], [3.9, 0.12]];
 const bell = [[1, 1], [2, 0.6], [2.4, 0.4], [3, 0.25], [4.5, 0.2]];
 const wood = [[1, 1], [3.93, 0.3]];
 
-/** Hertz, seconds from the beginning, seconds until it is hardly heard, harmonics. */
+/** Hertz, seconds from the beginning, seconds until it has decayed, harmonics. */
 const sounds = {
   default: [[880, 0, 0.5, glass], [1174.7, 0.12, 0.6, glass]],
   chime: [[1046.5, 0, 0.5, glass], [1318.5, 0.12, 0.5, glass], [1568, 0.24, 0.7, glass]],
@@ -27,7 +27,7 @@ export function unlock() {
   context.resume();
 }
 
-/** Plays a sound by name; one that the device lacks is the default sound (S1). Returns false if sound is not permitted. */
+/** Plays a sound by name. The default sound replaces a sound that the device lacks (S1). Returns false if sound is not permitted. */
 export function play(name, volume) {
   if (!context || context.state !== "running" || volume <= 0) return false;
   const base = name.replace(/\.(wav|caf|aiff?)$/i, "");

@@ -3,7 +3,7 @@
 
 import { plain } from "./words.js";
 
-/** The limits of the history. Those of entries, alerts, answers and dropped pushes are the terminal's (`PhoneState.swift`). */
+/** The limits of the history. The limits of entries, alerts, answers and dropped pushes are the same in `PhoneState.swift`. */
 export const limits = { entries: 10_000, alerts: 200, snoozed: 200, pending: 1000, dropped: 1e9, text: 20_000 };
 
 /** The topic of summaries, which the gateway itself sends: not an app of the home screen. */
@@ -26,7 +26,7 @@ export function newState() {
 // Reading pushes
 
 const text = (value) => (typeof value === "string" ? value.slice(0, limits.text) : "");
-/** A text that is shown; empty if nothing of it would be visible. */
+/** A text that is shown; empty if it has no visible character. */
 const words = (value) => {
   const shown = plain(text(value));
   return /[^\s\u200c\u200d\ufe0e\ufe0f]/.test(shown) ? shown : "";
@@ -49,7 +49,7 @@ function readAlert(alert) {
   return { title: words(alert.title), subtitle: words(alert.subtitle), body: words(alert.body), buttons, actions };
 }
 
-/** Reads a `push` line. Returns null if it lacks what identifies a push. */
+/** Reads a `push` line. Returns null if it lacks a member that identifies a push. */
 export function readPush(line, source = "") {
   const seq = number(line.seq);
   if (seq === null || typeof line.id !== "string" || typeof line.topic !== "string") return null;
@@ -80,7 +80,7 @@ export function readPush(line, source = "") {
   };
 }
 
-/** The texts of a push in the center; null if it has none. */
+/** The texts of a push in the center; null for a push without texts. */
 export const listed = (push) => push.alert ?? push.center;
 
 /** The line that names a push in lists. */
@@ -92,7 +92,7 @@ export function headline(push) {
   return push.sound ? `Sound ${push.sound}` : "Notification";
 }
 
-/** Returns true if a push shows or plays anything. */
+/** Returns true if a push shows or plays a part. */
 const isShown = (push) => push.badge !== null || push.sound !== null || push.alert !== null || push.center !== null;
 
 const isSame = (one, other) => one.id === other.id && one.topic === other.topic && one.received === other.received;
@@ -132,7 +132,7 @@ function welcome(line, state) {
   return changes;
 }
 
-/** Returns the standing of an app as a member, or nothing. */
+/** Returns the standing of an app as a member; an empty object without a standing. */
 function standing(given) {
   if (typeof given !== "object" || !given) return {};
   const count = (name) => number(given[name]) ?? 0;
@@ -238,8 +238,8 @@ const appliers = {
 };
 
 /**
- * Applies a change to a state. A change of something that no longer exists has no effect. Entries and alerts are replaced,
- * never changed in place: a change and an entry may be kept without a copy.
+ * Applies a change to a state. A change of a removed entry or alert has no effect. Entries and alerts are replaced as a
+ * whole, so that a change and an entry may be kept without a copy.
  */
 export function apply(state, change) {
   if (Object.hasOwn(appliers, change.type)) appliers[change.type](state, change);
@@ -251,7 +251,7 @@ function forget(state, list, isGone) {
   if (state[list].some(isGone)) state[list] = state[list].filter((one) => !isGone(one));
 }
 
-/** Returns the snoozed alerts that are due. */
+/** Returns the snoozed alerts that have reached their time. */
 export const dueSnoozed = (state, now) => state.snoozed.filter(({ until }) => until <= now);
 
 function markRead(state, ordinals) {
@@ -299,7 +299,7 @@ function install(state, app, badge) {
   if (badge !== null) known.badge = badge;
 }
 
-/** Returns true for an alert that is never shown together with others: a question, or an urgent one. */
+/** Returns true for an alert that is always shown alone: a question, or an urgent alert. */
 export function standsAlone({ push }) {
   return (push.alert?.actions.length ?? 0) > 0 || push.level === "time-sensitive" || push.level === "critical";
 }

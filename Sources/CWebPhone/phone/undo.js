@@ -6,10 +6,10 @@ export class Steps {
   #done = [];
   #undone = [];
 
-  /** The title of the step that is undone next; undefined if there is none. */
+  /** The title of the step that is undone next; undefined without a step. */
   get undoTitle() { return this.#done.at(-1)?.title; }
 
-  /** The title of the step that is done again next; undefined if there is none. */
+  /** The title of the step that is done again next; undefined without a step. */
   get redoTitle() { return this.#undone.at(-1)?.title; }
 
   /** Adds a step that was done: {title, undo, redo}. The oldest of too many is removed. */

@@ -6,7 +6,7 @@ import { keyName } from "./keys.js";
 import { offersUnsubscribing } from "./state.js";
 import { plain } from "./words.js";
 
-/** The alert: it goes only when the person picks a button (A1). */
+/** The alert: it stays until the user presses a button (A1). */
 class AlertView extends View {
   #members = [];
   #key = "";
@@ -43,7 +43,7 @@ class AlertView extends View {
     this.phone.notePresented(members);
   }
 
-  /** Ignores keys and clicks until the person has had time to see the alert: they may be meant for what was there before. */
+  /** Ignores keys and clicks until the user has had time to see the alert: they may be meant for the earlier content. */
   #awaitAttention() {
     clearTimeout(this.#timer);
     delete this.dialog.dataset.ready;
@@ -52,7 +52,7 @@ class AlertView extends View {
 
   get #isReady() { return this.dialog.dataset.ready !== undefined; }
 
-  /** Opens the dialog. While the person types in a field, keys go to that field until Esc or Tab. */
+  /** Opens the dialog. While the user types in a field, the field gets the keys until Esc or Tab. */
   #open() {
     if (this.dialog.open || !this.#members.length) return;
     if (!isTyping()) {
@@ -151,13 +151,13 @@ class AlertView extends View {
   }
 }
 
-/** The action sheet: its choices, destructive ones first and red, and Cancel apart (X1 to X5). */
+/** The action sheet: its buttons, destructive ones first and red, and Cancel apart (X1 to X5). */
 class Sheet extends View {
   connectedCallback() {
     this.dialog ??= this.appendChild(el("dialog.sheet", { "aria-label": "Actions", onclose: () => this.#end(null) }));
   }
 
-  /** Returns the picked choice; null for Cancel. */
+  /** Returns the value of the pressed button; null for Cancel. */
   pick(list) {
     this.#end(null);
     const cancel = button("Cancel", () => this.#end(null), { className: "cancel" });

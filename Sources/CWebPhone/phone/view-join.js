@@ -48,7 +48,7 @@ class Join extends View {
 /** Returns a message of the gateway as a sentence. */
 const sentence = (words) => `${words[0]?.toUpperCase() ?? ""}${words.slice(1)}${/[.!?]$/.test(words) ? "" : "."}`;
 
-/** A name for the device: that of the browser and of the system. */
+/** A name for the device: the names of the browser and of the system. */
 function suggestion() {
   const agent = navigator.userAgent;
   const browser = /Firefox|Edg|Chrome|Safari/.exec(agent)?.[0].replace("Edg", "Edge") ?? "Browser";

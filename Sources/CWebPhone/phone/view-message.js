@@ -1,4 +1,4 @@
-// One push with its texts and its way, and the pushes that were not shown with the switch that would show them.
+// One push with its texts and its events, and the suppressed pushes, each with the switch that would show it.
 
 import { button, el, icon, link, said, View } from "./dom.js";
 import { gateway } from "./gateway.js";
@@ -53,7 +53,7 @@ class Message extends View {
         button("Copy", () => this.phone.command("copy")), alert ? button("Later …", () => this.phone.command("snooze")) : "", alert ? button("Report as Advertising", () => this.phone.command("reportAd")) : "",
         undecidedCategory(state, push) ? button("New Category …", () => this.phone.command("permitCategory"), { className: "primary" }) : "",
         offersUnsubscribing(state, push) ? button("Unsubscribe …", () => this.phone.command("unsubscribe")) : ""),
-      el("details", { ontoggle: (event) => event.target.open && this.#load(push) }, el("summary", {}, "The way of this push"), this.#steps.list),
+      el("details", { ontoggle: (event) => event.target.open && this.#load(push) }, el("summary", {}, "Events of this push"), this.#steps.list),
       el("details", { open: this.phone.place.showsPayload }, el("summary", {}, "Payload"), el("pre", { dir: "ltr", tabIndex: 0 }, plain(push.payload))));
   }
 

@@ -9,7 +9,7 @@ import { assignment, caption, deviceChange, groups, override } from "./preferenc
 import { limits } from "./state.js";
 import { plain } from "./words.js";
 
-/** The settings for which the browser asks for its permission. */
+/** The settings that need a permission of the browser. */
 const notifying = ["device.notices", "device.closed"];
 
 const refused = "The browser does not permit notifications of this page";
@@ -120,7 +120,7 @@ class Settings extends View {
     return this.#redraw();
   }
 
-  /** Changes a setting; the change can be undone. What was typed stays if the gateway refuses it. */
+  /** Changes a setting; the change can be undone. A typed text stays if the gateway refuses it. */
   async #set(row, value) {
     const wasRefused = this.#sent.get(row.id)?.error !== undefined;
     this.#sent.set(row.id, { value });
@@ -148,7 +148,7 @@ class Settings extends View {
     }
   }
 
-  /** The forms for another app and another Focus are made once, so that they keep what was typed. */
+  /** The forms for another app and another Focus are made once, so that they keep a typed text. */
   #adding() {
     this.#forms ??= [
       this.#form("topic", "Add an app by its topic", "com.example.news", async (topic) => {

@@ -99,7 +99,7 @@ function allowsBadge(preferences, topic) {
 
 /**
  * Returns the line of a push with a decrypted message in place of the encrypted one. The gateway has decided without the text: parts
- * that it removed stay removed, and the preferences decide about the badge.
+ * that it removed stay removed, and the badge follows the preferences.
  */
 export function opened(line, message, preferences) {
   const { presentation: asked = {}, payload, ...rest } = line;
@@ -123,8 +123,8 @@ export function opened(line, message, preferences) {
 }
 
 /**
- * Opens the message of a line. Returns {line, data}, unchanged if it is no encrypted message, or if this browser does not have its
- * keys: the alert then has the text of the gateway.
+ * Opens the message of a line. Returns {line, data}, unchanged if it is not an encrypted message, or if this browser does not have
+ * its keys: the alert then has the text of the gateway.
  */
 export async function open(entry, preferences, find = keysOf) {
   const { line } = entry;
@@ -185,7 +185,7 @@ export async function addEndpoint(gateway, { name, app, origin, vapid }) {
   try {
     await saveKeys({ tag: await tagOf(made.id), name, app, privateKey: pair.privateKey, publicKey, auth });
   } catch (error) {
-    // Without its keys, nobody could read the messages of the endpoint.
+    // The messages of an endpoint can't be decrypted without its keys.
     await gateway.removeEndpoint(name).catch(() => {});
     throw error;
   }

@@ -6,7 +6,7 @@ const hidden = new RegExp([
   /(?![\u200c\u200d\ufe0e\ufe0f])\p{DI}/u,
 ].map(({ source }) => source).join("|"), "gu");
 
-/** Marks above or below one letter, of which the terminal shows as many. */
+/** Marks above or below one letter, with as many as the terminal shows. */
 const stacked = /(\p{M}{15})\p{M}+/gu;
 
 /** Returns the text of a sender without characters that hide, reorder or cover other text. */
@@ -21,7 +21,7 @@ export function hue(topic) {
 
 const formats = new Map();
 
-/** Returns a time in words; nothing for one that is invalid. A format is kept, because its creation takes much longer than its use. */
+/** Returns a time in words; an empty text for an invalid one. A format is kept, because its creation takes much longer than its use. */
 function written(time, locale, options) {
   const key = JSON.stringify([locale, options]);
   if (!formats.has(key)) formats.set(key, new Intl.DateTimeFormat(locale, options));
@@ -92,8 +92,8 @@ export function history(rows) {
 
 function duration(milliseconds) {
   if (milliseconds < 1000) return `${Math.round(milliseconds)} ms`;
-  if (milliseconds < 60_000) return `${(milliseconds / 1000).toFixed(1)} s`;
-  if (milliseconds < 3_600_000) return `${Math.round(milliseconds / 60_000)} min`;
+  if (milliseconds < 59_950) return `${(milliseconds / 1000).toFixed(1)} s`;
+  if (milliseconds < 3_570_000) return `${Math.round(milliseconds / 60_000)} min`;
   return `${Math.round(milliseconds / 3_600_000)} h`;
 }
 
@@ -107,7 +107,7 @@ export function reasons(detail) {
   }).filter(Boolean);
 }
 
-/** Returns the cause of a removal in words, and the setting that would show the part; null if there is none. */
+/** Returns the cause of a removal in words, and the setting that would show the part; null without such a setting. */
 function cause(path) {
   const setting = (name, app = null, category = null) => ({
     name: name === "alert_budget" ? "budget" : name.replaceAll("_", "-"), app, category,
@@ -116,7 +116,7 @@ function cause(path) {
   const last = path.at(-1);
   switch (first) {
     case "apps": {
-      // The recipient's own choice is above the reports of others.
+      // The recipient's own preference is above the reports of others.
       if (last === "standing") return { words: "recipients reported the app as advertising", setting: setting("advertising", path[1]) };
       const category = path[2] === "categories" && path.length > 4 ? path.slice(3, -1).join("/") : null;
       const words = {
@@ -131,7 +131,7 @@ function cause(path) {
     case "silent": return { words: "this device is silent", setting: setting("device.silent") };
     case "budget": return { words: "the app has shown its 20 alerts of this hour", setting: null };
     case "absence": return { words: "too many alerts came while the device was away", setting: null };
-    case "interruption-level": return { words: "its sender did not want to interrupt", setting: null };
+    case "interruption-level": return { words: "its sender marked it as passive", setting: null };
     case "notifications": return { words: "notifications are off", setting: setting("notifications") };
     default: return { words: `${last} is off`, setting: setting(last) };
   }

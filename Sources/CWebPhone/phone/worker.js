@@ -39,13 +39,13 @@ async function answerNotice(notification, action) {
   if (change) await record(change).catch(() => {});
   // Without a network, and if no page is open, the next visit reports the answer.
   const reported = change ? report(change).catch(() => {}) : undefined;
-  // A push that the worker has shown gets its place when the page has it.
+  // A push that the worker has shown gets its address when the page has it.
   const place = ordinal ? `#/push/${ordinal}` : `#/id/${encodeURIComponent(id)}`;
   if (!action || action === "view") await show(change ? place : "");
   await reported;
 }
 
-/** Shows the push of a place in the page that is there, or in a new one. */
+/** Shows the push of an address in the open page, or in a new one. */
 async function show(place) {
   const pages = await clients.matchAll({ type: "window", includeUncontrolled: true });
   const page = pages.find((one) => new URL(one.url).pathname === "/phone");
@@ -54,23 +54,33 @@ async function show(place) {
   return page.focus();
 }
 
+/** Runs a transaction of a database that is being opened, and closes the database, so that it can be deleted. */
+async function transact(request, name, options, body) {
+  const database = await new Promise((resolve, reject) => {
+    request.onsuccess = () => resolve(request.result);
+    request.onerror = () => reject(request.error);
+  });
+  try {
+    return await new Promise((resolve, reject) => {
+      const transaction = database.transaction(name, "readwrite", options);
+      let result;
+      transaction.oncomplete = () => resolve(result);
+      transaction.onabort = () => reject(transaction.error);
+      body(transaction.objectStore(name), (value) => { result = value; });
+    });
+  } finally {
+    database.close();
+  }
+}
+
 /** Appends a change to the journal, as a page does. */
-const record = (change) => new Promise((resolve, reject) => {
+async function record(change) {
   const request = indexedDB.open("phone");
-  // Without a history there is no alert that could be answered.
+  // A browser without a history has no alert that could be answered.
   request.onupgradeneeded = () => request.transaction.abort();
-  request.onerror = () => reject(request.error);
-  request.onsuccess = () => {
-    const transaction = request.result.transaction("changes", "readwrite", { durability: "strict" });
-    transaction.objectStore("changes").add(change);
-    transaction.onabort = () => reject(transaction.error);
-    transaction.oncomplete = () => {
-      request.result.close();
-      new BroadcastChannel("pushgateway-phone").postMessage("");
-      resolve();
-    };
-  };
-});
+  await transact(request, "changes", { durability: "strict" }, (store) => { store.add(change); });
+  new BroadcastChannel("pushgateway-phone").postMessage("");
+}
 
 const send = (lines) => fetch("/v1/device/reports", {
   method: "POST", headers: { "content-type": "application/json" }, body: lines.map((line) => JSON.stringify(line)).join("\n"),
@@ -87,7 +97,7 @@ addEventListener("push", (event) => event.waitUntil(arrived(event.data)));
 async function arrived(data) {
   const message = read(data);
   if (!message) return;
-  // The database decides for the worker and the pages; without it a push is shown rather than lost.
+  // The database is shared with the pages, so that a push is shown once. Without the database, a push is shown again rather than lost.
   const isFirst = await claim(message.id).catch(() => true);
   if (message.type === "retract") return closeNotice(message.id);
   if (message.type !== "push" || !isFirst) return undefined;
@@ -96,14 +106,19 @@ async function arrived(data) {
   if (Number.isSafeInteger(badge) && badge >= 0 && await setBadge(message.topic, badge).catch(() => false)) parts.push("badge");
   if (alert) {
     const { title, options } = notice(message, Notification.maxActions ?? 0);
-    await self.registration.showNotification(title, options);
+    try {
+      await self.registration.showNotification(title, options);
+    } catch (error) {
+      await release(message.id).catch(() => {});
+      throw error;
+    }
     parts.push("alert");
   }
   if (parts.length) await send([{ type: "presented", id: message.id, parts }]).catch(() => {});
   return undefined;
 }
 
-/** Returns a message with the members that are used; null for anything else. */
+/** Returns a message with the members that are used; null for any other content. */
 function read(data) {
   try {
     const { type, id, topic, app, received, collapse, presentation } = data.json();
@@ -136,7 +151,7 @@ function notice({ id, topic, name, received, collapse, presentation: { alert, so
   const offered = (actions.length ? actions : buttons).slice(0, most);
   const settled = (action) => ({ type: "settled", id, action, isRead: true });
   const answers = Object.fromEntries(offered.map((one) => [one.id, settled(one.id)]));
-  // A click answers no question.
+  // A click does not answer a question.
   if (!actions.length) answers[""] = settled(buttons.at(-1).id);
   return {
     title: plain(alert.title) || plain(name) || plain(topic),
@@ -154,34 +169,35 @@ async function closeNotice(id) {
 }
 
 /** Runs a transaction of the database that the page has, too (closed.js). */
-const change = (name, body) => new Promise((resolve, reject) => {
+function change(name, body) {
   const request = indexedDB.open("phone-shown", 1);
   request.onupgradeneeded = () => {
     request.result.createObjectStore("pushes", { keyPath: "id" });
     request.result.createObjectStore("state");
   };
-  request.onerror = () => reject(request.error);
-  request.onsuccess = () => {
-    const transaction = request.result.transaction(name, "readwrite");
-    let result;
-    body(transaction.objectStore(name), (value) => { result = value; });
-    transaction.onabort = () => reject(transaction.error);
-    transaction.oncomplete = () => {
-      request.result.close();
-      resolve(result);
-    };
-  };
-});
+  return transact(request, name, {}, body);
+}
+
+/** The number of pushes in the database, as in closed.js. */
+const kept = 500;
 
 /** Claims a push for the worker. Returns false if the worker or a page has it already. */
 const claim = (id) => change("pushes", (store, end) => {
-  store.get(id).onsuccess = ({ target }) => {
-    end(!target.result);
-    if (!target.result) store.put({ id, at: Date.now(), by: "worker" });
+  store.getAll().onsuccess = ({ target }) => {
+    const known = target.result;
+    const isFirst = known.every((one) => one.id !== id);
+    end(isFirst);
+    if (!isFirst) return;
+    store.put({ id, at: Date.now(), by: "worker" });
+    const old = known.sort((one, other) => one.at - other.at).slice(0, Math.max(known.length + 1 - kept, 0));
+    for (const one of old) store.delete(one.id);
   };
 });
 
-/** Shows the sum of the badges on the icon, with a new one of an app. */
+/** Releases the claim of a push that could not be shown: its next copy or the page shows it. */
+const release = (id) => change("pushes", (store) => { store.delete(id); });
+
+/** Stores the badge of an app, and shows the sum of all badges on the icon. */
 async function setBadge(topic, badge) {
   if (!navigator.setAppBadge) return false;
   const sum = await change("state", (store, end) => {
