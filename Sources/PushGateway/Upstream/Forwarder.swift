@@ -124,26 +124,33 @@ final class Forwarder: UpstreamConnectionOwner {
       if isVerified { link.isVerified = true }
       return link
     }
-    if !isVerified, links.values.count(where: { !$0.isVerified }) >= Limits.maximumUnverifiedConnections {
-      try removeIdle { !$0.isVerified }
-    }
-    if links.count >= Limits.maximumUpstreamConnections { try removeIdle { _ in true } }
+    let replaced = try replacedLink(isVerified: isVerified)
     let time = Forwarder.milliseconds(now)
     if isVerified {
       guard tokens.verified.take(at: time) else { throw .tooManyTokens }
     } else {
       guard tokens.unverified.take(at: time) else { throw .full }
     }
+    if let replaced { remove(replaced) }
     let link = UpstreamLink(key, isVerified: isVerified, at: now)
     links[key] = link
     return link
   }
 
-  /// Removes the unused link whose last push is the oldest.
-  private func removeIdle(_ isCandidate: (UpstreamLink) -> Bool) throws(Refusal) {
+  /// Returns the unused link that a new link replaces; nil if there is space for another one.
+  private func replacedLink(isVerified: Bool) throws(Refusal) -> UpstreamLink? {
+    if !isVerified, links.values.count(where: { !$0.isVerified }) >= Limits.maximumUnverifiedConnections {
+      return try oldestIdle { !$0.isVerified }
+    }
+    guard links.count >= Limits.maximumUpstreamConnections else { return nil }
+    return try oldestIdle { _ in true }
+  }
+
+  /// Returns the unused link whose last push is the oldest.
+  private func oldestIdle(_ isCandidate: (UpstreamLink) -> Bool) throws(Refusal) -> UpstreamLink {
     let candidates = links.values.filter { isCandidate($0) && $0.isIdle }
     guard let oldest = candidates.min(by: { $0.used < $1.used }) else { throw .full }
-    remove(oldest)
+    return oldest
   }
 
   private func remove(_ link: UpstreamLink) {

@@ -179,6 +179,19 @@ import Testing
     try bench.send("verified", token: "bearer verified")
   }
 
+  @Test func `a provider token beyond the limit costs no sender its connection`() throws {
+    var peers: [ForwarderBench.Peer] = []
+    for number in 0..<Limits.upstreamTokens.burst {
+      try bench.send("\(number)", token: "bearer \(number)", isVerified: false)
+      let peer = try bench.accept()
+      try peer.answer(0)
+      peers.append(peer)
+    }
+    #expect(throws: Forwarder.Refusal.full) { try bench.send("more", token: "bearer more", isVerified: false) }
+    for peer in peers { try peer.run() }
+    #expect(peers.count { $0.channel.isActive } == Limits.maximumUnverifiedConnections)
+  }
+
   @Test func `an unused connection ends`() throws {
     try bench.send("x")
     let peer = try bench.accept()
