@@ -301,7 +301,10 @@ final class Forwarder: UpstreamConnectionOwner {
     guard let entry = pending[ObjectIdentifier(push)] else { return }
     entry.carrier?.cancel(push)
     finish(push, .abandoned(wasSent: entry.carrier != nil))
-    if entry.carrier == nil { entry.link.noteOver() }
+    guard entry.carrier != nil else { return entry.link.noteOver() }
+    // A sender's connection ends with all its pushes: its queued ones must not get the streams of the others.
+    let this = NIOLoopBound((self, entry.link), eventLoop: loop)
+    loop.execute { this.value.0.pump(this.value.1) }
   }
 
   /// Ends a push without an answer of the upstream.

@@ -140,6 +140,27 @@ import Testing
     #expect(bench.outcomes.count == 2)
   }
 
+  @Test func `the stream of a canceled push is free for a queued one`() throws {
+    let first = try bench.send("first")
+    try bench.send("second")
+    let peer = try bench.accept(maximumStreams: 1)
+    first.closed()
+    try peer.run()
+    #expect(peer.session.messages.map { $0.fields[.apnsID] } == ["first", "second"])
+    try peer.answer(1)
+    #expect(bench.ends == ["first": "abandoned, sent", "second": "200"])
+  }
+
+  @Test func `the streams of a sender that goes away are not for its queued pushes`() throws {
+    let (sent, queued) = (try bench.send("sent"), try bench.send("queued"))
+    let peer = try bench.accept(maximumStreams: 1)
+    sent.closed()
+    queued.closed()
+    try peer.run()
+    #expect(peer.session.messages.map { $0.fields[.apnsID] } == ["sent"])
+    #expect(bench.ends == ["sent": "abandoned, sent", "queued": "abandoned"])
+  }
+
   @Test func `an answer that is too large counts as none`() throws {
     try bench.send("x")
     let body = [UInt8](repeating: 0x20, count: Limits.maximumForwardedAnswer + 1)
