@@ -192,6 +192,7 @@ final class Forwarder: UpstreamConnectionOwner {
       link.connection = carrier
       carriers[ObjectIdentifier(carrier)] = (carrier, link)
       upstream.meter.opened.add()
+      if !isTicking { scheduleTick() }
     case .failure(let error): failed(link, error)
     }
   }
@@ -202,6 +203,7 @@ final class Forwarder: UpstreamConnectionOwner {
     guard let link = carriers[ObjectIdentifier(connection)]?.link else { return }
     if link.fruitless == 0 { reached(link.key.environment) }
     pump(link)
+    if links[link.key] == nil { remove(link) }
   }
 
   func answered(_ push: ForwardedPush, _ answer: UpstreamAnswer?, on connection: UpstreamConnection) {
@@ -266,11 +268,13 @@ final class Forwarder: UpstreamConnectionOwner {
     while let push = link.next() { finish(push, .failed(retryAfter: seconds, wasSent: false)) }
   }
 
-  /// Opens a connection after the pause of an outage, also without a push, so that its end is noticed.
+  /// Opens a connection after the pause of an outage, also without a push, so that its end is noticed. If no link lacks
+  /// a connection, the new one belongs to no provider token, and ends when it is ready.
   private func retry(_ environment: Environment) {
     guard !isClosed, outages[environment] != nil else { return }
     let link = links.values.first { $0.key.environment == environment && $0.connection == nil }
-    if let link { open(link) } else { reached(environment) }
+    let trial = UpstreamLink.Key(environment: environment, authorization: [])
+    open(link ?? UpstreamLink(trial, isVerified: true, at: loop.now))
   }
 
   private func reached(_ environment: Environment) {
@@ -342,7 +346,7 @@ final class Forwarder: UpstreamConnectionOwner {
     }
     for link in links.values { pump(link) }
     isTicking = false
-    if !pending.isEmpty || !links.isEmpty, !isClosed { scheduleTick() }
+    if !pending.isEmpty || !links.isEmpty || !carriers.isEmpty, !isClosed { scheduleTick() }
   }
 
   /// Answers the pushes on their way within the times of a drain.

@@ -102,6 +102,38 @@ import Testing
     #expect(bench.ends == ["early": "not sent, 1", "later": "200"])
   }
 
+  /// Makes an outage of an environment without a link: the provider tokens of the other one have replaced its link.
+  private func makeOutageWithoutLink() throws {
+    try bench.send("early", isVerified: false, environment: .production)
+    bench.fail()
+    bench.loop.advanceTime(by: .milliseconds(1))
+    for number in 0..<Limits.maximumUnverifiedConnections {
+      try bench.send("\(number)", token: "bearer \(number)", isVerified: false)
+      try bench.accept().answer(0)
+    }
+    #expect(bench.upstream.warning?.part == "upstream")
+  }
+
+  @Test func `an outage without a link ends only when the upstream can be reached`() throws {
+    try makeOutageWithoutLink()
+    bench.loop.advanceTime(by: TimeAmount(Limits.firstUpstreamPause))
+    #expect(bench.upstream.warning?.part == "upstream")
+    #expect(bench.dialCount == 1)
+    let peer = try bench.accept()
+    #expect(bench.upstream.warning == nil)
+    #expect(!peer.channel.isActive, "the connection has no provider token")
+    #expect(peer.session.heads.isEmpty)
+  }
+
+  @Test func `an outage without a link continues while the upstream can't be reached`() throws {
+    try makeOutageWithoutLink()
+    bench.loop.advanceTime(by: TimeAmount(Limits.firstUpstreamPause))
+    bench.fail()
+    #expect(bench.upstream.warning?.part == "upstream")
+    bench.loop.advanceTime(by: TimeAmount(Limits.firstUpstreamPause * 2))
+    #expect(bench.dialCount == 1, "the gateway tries again")
+  }
+
   @Test func `a push without an answer ends in time, its late answer is dropped, and others get a new connection`()
     throws
   {
