@@ -55,7 +55,7 @@ final class HTTP1Connection: ChannelInboundHandler {
     context.fireChannelInactive()
   }
 
-  /// A channel that could not be registered was never active, and does not become inactive.
+  /// Ends a connection whose channel could not be registered: it was never active, and does not become inactive.
   func handlerRemoved(context: ChannelHandlerContext) { end() }
 
   private func end() {

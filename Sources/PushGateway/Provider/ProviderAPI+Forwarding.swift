@@ -176,8 +176,8 @@ extension ProviderAPI {
       foreign, reference, id: foreign.id, upstream, status: reason.status, reason: reason.rawValue, isUnanswered: true)
   }
 
-  /// Remembers a token with an unknown key that the upstream accepts, or forgets a refused token. An answer with another
-  /// reason, as `Forbidden` by the policy of an app, is about the push and not about its token.
+  /// Remembers a token with an unknown key that the upstream accepts, or forgets a refused token. Any other refusal,
+  /// as `Forbidden` by the policy of an app, is about the push.
   private func note(_ status: Int, _ reason: String?, to foreign: ForeignPush, _ upstream: Upstream) {
     guard foreign.hasForeignKey else { return }
     if ProviderAPI.isVouched(status) {

@@ -203,6 +203,7 @@ final class Forwarder: UpstreamConnectionOwner {
     guard let link = carriers[ObjectIdentifier(connection)]?.link else { return }
     if link.fruitless == 0 { reached(link.key.environment) }
     pump(link)
+    // A connection without a provider token has no further use.
     if links[link.key] == nil { remove(link) }
   }
 
