@@ -247,7 +247,7 @@ final class GatewayParts: Sendable {
 
   /// Writes the pending changes of all parts to disk.
   func settle() async {
-    events.stop()
+    await events.stop()
     await pages.stop()
     await schedule.stop()
     await held.settle()

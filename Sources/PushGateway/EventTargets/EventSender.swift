@@ -21,6 +21,8 @@ final class EventTargetMeter: Sendable {
 /// It keeps no events: each attempt reads them from the delivery log again, after the position that is stored there
 /// (``EventCursor``). So a target that is unreachable costs one read and one connection for each attempt.
 final class EventSender: Sendable {
+  typealias Post = @Sendable (HTTPPost, EventTarget) async throws -> EventAnswer
+
   /// The parts of the gateway that it uses.
   struct Parts: Sendable {
     let log: DeliveryLog
@@ -29,7 +31,7 @@ final class EventSender: Sendable {
     let logger: Logger
     let meter: EventTargetMeter
     /// Sends a request.
-    let post: @Sendable (HTTPPost, EventTarget) async throws -> EventAnswer
+    let post: Post
     /// Waits, unless the task is canceled.
     let pause: @Sendable (Duration) async -> Void
     /// Stops the requests to a target, after the answer 410.

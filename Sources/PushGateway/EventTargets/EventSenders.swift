@@ -21,14 +21,13 @@ final class EventSenders: Sendable {
   private let parts: EventSender.Parts
   private let state = Mutex(State())
 
-  init(_ targets: EventTargets, log: DeliveryLog, queries: LogQueries, clock: WallClock, logger: Logger) {
+  init(
+    _ targets: EventTargets, log: DeliveryLog, queries: LogQueries, clock: WallClock, logger: Logger,
+    post: @escaping EventSender.Post = EventTrust().post(_:to:)
+  ) {
     (self.targets, self.log, self.clock) = (targets, log, clock)
     parts = EventSender.Parts(
-      log: log, queries: queries, clock: clock, logger: logger, meter: meter,
-      post: { [trust = EventTrust()] post, target in
-        guard post.url.isSecure else { return try await post.answer(nil) }
-        return try await post.answer(try await trust.context(target.authority ?? ""))
-      },
+      log: log, queries: queries, clock: clock, logger: logger, meter: meter, post: post,
       pause: { time in _ = try? await Task.sleep(for: time, clock: .continuous) },
       disable: { target in
         // The change cancels the sender's own task.
@@ -49,21 +48,23 @@ final class EventSenders: Sendable {
     update()
   }
 
-  /// Stops all senders. A request that is under way is sent again after the next start.
-  func stop() {
+  /// Stops all senders, and returns after their end. A request that is under way is sent again after the next start.
+  func stop() async {
     targets.onChange {}
     let running = state.withLock { state in
       defer { state = State() }
       return state.running
     }
     for (_, work) in running.values { work.cancel() }
+    for (_, work) in running.values { await work.value }
   }
 
   /// Starts the senders of new and changed targets, and stops all others.
   private func update() {
-    let wanted = targets.list.filter { $0.disabled == nil }
     state.withLock { state in
       guard state.isStarted else { return }
+      // Read under the lock: of two updates at the same time, the later one has the newer list.
+      let wanted = targets.list.filter { $0.disabled == nil }
       var former: [String: Task<Void, Never>] = [:]
       for (name, (sender, work)) in state.running where !wanted.contains(sender.target) {
         work.cancel()
@@ -125,6 +126,12 @@ final class EventTrust: Sendable {
   private let known = Mutex<[String: (context: TLSContext, until: ContinuousClock.Instant)]>([:])
 
   private static let time = Duration.seconds(600)
+
+  /// Sends a request to a target.
+  func post(_ request: HTTPPost, to target: EventTarget) async throws -> EventAnswer {
+    guard request.url.isSecure else { return try await request.answer(nil) }
+    return try await request.answer(try await context(target.authority ?? ""))
+  }
 
   /// - Parameter authority: the certificates of the target, as PEM; empty: none.
   func context(_ authority: String) async throws -> TLSContext {

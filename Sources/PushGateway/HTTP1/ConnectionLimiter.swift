@@ -21,11 +21,14 @@ final class ConnectionLimiter {
 
   var count: Int { members.count }
 
-  /// Admits a connection, unless the maximum is reached and all connections are busy.
+  /// Admits a connection, unless the maximum is reached and all connections are busy. A connection for which `make`
+  /// throws is not counted.
   ///
   /// - Returns: the connection that `make` creates with its number, for ``leave(_:)``; nil if the new one is to be
   ///   refused.
-  func admit(_ source: UnauthenticatedConnections.Source, _ make: (Int) -> HTTP1Connection) -> HTTP1Connection? {
+  func admit(
+    _ source: UnauthenticatedConnections.Source, _ make: (Int) throws -> HTTP1Connection
+  ) rethrows -> HTTP1Connection? {
     guard
       source == .loopback || members.values.count(where: { $0.source == source }) < Limits.maximumAddressConnections,
       members.count < Limits.maximumHTTP1Connections || evict()
@@ -34,7 +37,7 @@ final class ConnectionLimiter {
       return nil
     }
     last += 1
-    let connection = make(last)
+    let connection = try make(last)
     members[last] = Member(source: source, connection: connection)
     return connection
   }

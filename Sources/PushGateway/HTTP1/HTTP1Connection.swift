@@ -51,12 +51,20 @@ final class HTTP1Connection: ChannelInboundHandler {
   }
 
   func channelInactive(context: ChannelHandlerContext) {
+    end()
+    context.fireChannelInactive()
+  }
+
+  /// Ends a connection whose channel could not be registered: it was never active, and does not become inactive.
+  func handlerRemoved(context: ChannelHandlerContext) { end() }
+
+  private func end() {
+    guard context != nil else { return }
     deadline?.cancel()
     if case .answering(let task) = state { task.cancel() }
     state = .ending
-    self.context = nil
+    context = nil
     closed()
-    context.fireChannelInactive()
   }
 
   /// Answers input that is not HTTP/1.1, or whose head exceeds a limit, once; any other error ends the connection.

@@ -160,18 +160,27 @@ final class HTTP1Server: Sendable {
   private struct TooManyConnections: Error {}
 
   /// - Parameter origin: the client that a load balancer names; `balancer` for the peer of the socket itself.
-  private static func begin(
+  static func begin(
     _ channel: any Channel, from origin: ProxyHeader.Origin, _ limiter: ConnectionLimiter, _ routes: HTTP1Routes
   ) throws {
     let (client, peerOrigin) = origin.client(of: channel.remoteAddress)
     let source = UnauthenticatedConnections.Source(text: client?.description ?? channel.remoteAddress?.ipAddress)
-    let connection = limiter.admit(source) { number in
-      HTTP1Connection(routes: routes, isLoopback: peerOrigin == .loopback, source: source) { limiter.leave(number) }
-    }
     let pipeline = channel.pipeline.syncOperations
-    if let connection { return try HTTP1Server.addHandlers(to: pipeline, connection) }
+    let connection = try limiter.admit(source) { number in
+      let connection = HTTP1Connection(routes: routes, isLoopback: peerOrigin == .loopback, source: source) {
+        limiter.leave(number)
+      }
+      try HTTP1Server.addHandlers(to: pipeline, connection)
+      return connection
+    }
+    if connection != nil { return }
     guard limiter.beginRefusal() else { throw TooManyConnections() }
-    try pipeline.addHandler(RefusedConnection { limiter.endRefusal() })
+    do {
+      try pipeline.addHandler(RefusedConnection { limiter.endRefusal() })
+    } catch {
+      limiter.endRefusal()
+      throw error
+    }
   }
 
   /// Adds the HTTP parser, with its limits, and the connection behind it.

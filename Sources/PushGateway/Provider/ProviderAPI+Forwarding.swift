@@ -155,8 +155,8 @@ extension ProviderAPI {
     let exchange: Exchange? = if case .abandoned = outcome { nil } else { reference.exchange }
     switch outcome {
     case .answered(let answer):
-      note(answer, to: foreign, upstream)
       let reason = reason(in: answer.body)
+      note(answer.status, reason, to: foreign, upstream)
       log(foreign, reference, id: foreign.id ?? answer.id, upstream, status: answer.status, reason: reason)
       if let exchange { respond(exchange, answer) }
     case .failed(let seconds, wasSent: false):
@@ -176,15 +176,21 @@ extension ProviderAPI {
       foreign, reference, id: foreign.id, upstream, status: reason.status, reason: reason.rawValue, isUnanswered: true)
   }
 
-  /// Remembers a token with an unknown key that the upstream accepts, or forgets a refused token.
-  private func note(_ answer: UpstreamAnswer, to foreign: ForeignPush, _ upstream: Upstream) {
+  /// Remembers a token with an unknown key that the upstream accepts, or forgets a refused token. Any other refusal,
+  /// as `Forbidden` by the policy of an app, is about the push.
+  private func note(_ status: Int, _ reason: String?, to foreign: ForeignPush, _ upstream: Upstream) {
     guard foreign.hasForeignKey else { return }
-    if ProviderAPI.isVouched(answer.status) {
+    if ProviderAPI.isVouched(status) {
       upstream.vouched.insert(foreign.authorization, at: parts.clock.seconds)
-    } else if answer.status == Reason.invalidProviderToken.status {
+    } else if let reason, ProviderAPI.tokenRefusals.contains(reason) {
       upstream.vouched.remove(foreign.authorization)
     }
   }
+
+  /// The reasons of an upstream that does not accept the provider token.
+  private static let tokenRefusals: Set<String> = [
+    Reason.invalidProviderToken.rawValue, Reason.expiredProviderToken.rawValue,
+  ]
 
   /// Returns true for the status of an answer to a sender whose token the upstream has verified.
   private static func isVouched(_ status: Int) -> Bool { status == 200 || status == Reason.unregistered.status }

@@ -124,26 +124,33 @@ final class Forwarder: UpstreamConnectionOwner {
       if isVerified { link.isVerified = true }
       return link
     }
-    if !isVerified, links.values.count(where: { !$0.isVerified }) >= Limits.maximumUnverifiedConnections {
-      try removeIdle { !$0.isVerified }
-    }
-    if links.count >= Limits.maximumUpstreamConnections { try removeIdle { _ in true } }
+    let replaced = try replacedLink(isVerified: isVerified)
     let time = Forwarder.milliseconds(now)
     if isVerified {
       guard tokens.verified.take(at: time) else { throw .tooManyTokens }
     } else {
       guard tokens.unverified.take(at: time) else { throw .full }
     }
+    if let replaced { remove(replaced) }
     let link = UpstreamLink(key, isVerified: isVerified, at: now)
     links[key] = link
     return link
   }
 
-  /// Removes the unused link whose last push is the oldest.
-  private func removeIdle(_ isCandidate: (UpstreamLink) -> Bool) throws(Refusal) {
+  /// Returns the unused link that a new link replaces; nil if there is space for another one.
+  private func replacedLink(isVerified: Bool) throws(Refusal) -> UpstreamLink? {
+    if !isVerified, links.values.count(where: { !$0.isVerified }) >= Limits.maximumUnverifiedConnections {
+      return try oldestIdle { !$0.isVerified }
+    }
+    guard links.count >= Limits.maximumUpstreamConnections else { return nil }
+    return try oldestIdle { _ in true }
+  }
+
+  /// Returns the unused link whose last push is the oldest.
+  private func oldestIdle(_ isCandidate: (UpstreamLink) -> Bool) throws(Refusal) -> UpstreamLink {
     let candidates = links.values.filter { isCandidate($0) && $0.isIdle }
     guard let oldest = candidates.min(by: { $0.used < $1.used }) else { throw .full }
-    remove(oldest)
+    return oldest
   }
 
   private func remove(_ link: UpstreamLink) {
@@ -185,6 +192,7 @@ final class Forwarder: UpstreamConnectionOwner {
       link.connection = carrier
       carriers[ObjectIdentifier(carrier)] = (carrier, link)
       upstream.meter.opened.add()
+      if !isTicking { scheduleTick() }
     case .failure(let error): failed(link, error)
     }
   }
@@ -195,6 +203,8 @@ final class Forwarder: UpstreamConnectionOwner {
     guard let link = carriers[ObjectIdentifier(connection)]?.link else { return }
     if link.fruitless == 0 { reached(link.key.environment) }
     pump(link)
+    // A connection without a provider token has no further use.
+    if links[link.key] == nil { remove(link) }
   }
 
   func answered(_ push: ForwardedPush, _ answer: UpstreamAnswer?, on connection: UpstreamConnection) {
@@ -259,11 +269,13 @@ final class Forwarder: UpstreamConnectionOwner {
     while let push = link.next() { finish(push, .failed(retryAfter: seconds, wasSent: false)) }
   }
 
-  /// Opens a connection after the pause of an outage, also without a push, so that its end is noticed.
+  /// Opens a connection after the pause of an outage, also without a push, so that its end is noticed. If no link lacks
+  /// a connection, the new one belongs to no provider token, and ends when it is ready.
   private func retry(_ environment: Environment) {
     guard !isClosed, outages[environment] != nil else { return }
     let link = links.values.first { $0.key.environment == environment && $0.connection == nil }
-    if let link { open(link) } else { reached(environment) }
+    let trial = UpstreamLink.Key(environment: environment, authorization: [])
+    open(link ?? UpstreamLink(trial, isVerified: true, at: loop.now))
   }
 
   private func reached(_ environment: Environment) {
@@ -294,7 +306,10 @@ final class Forwarder: UpstreamConnectionOwner {
     guard let entry = pending[ObjectIdentifier(push)] else { return }
     entry.carrier?.cancel(push)
     finish(push, .abandoned(wasSent: entry.carrier != nil))
-    if entry.carrier == nil { entry.link.noteOver() }
+    guard entry.carrier != nil else { return entry.link.noteOver() }
+    // A sender's connection ends with all its pushes: its queued ones must not get the streams of the others.
+    let this = NIOLoopBound((self, entry.link), eventLoop: loop)
+    loop.execute { this.value.0.pump(this.value.1) }
   }
 
   /// Ends a push without an answer of the upstream.
@@ -332,7 +347,7 @@ final class Forwarder: UpstreamConnectionOwner {
     }
     for link in links.values { pump(link) }
     isTicking = false
-    if !pending.isEmpty || !links.isEmpty, !isClosed { scheduleTick() }
+    if !pending.isEmpty || !links.isEmpty || !carriers.isEmpty, !isClosed { scheduleTick() }
   }
 
   /// Answers the pushes on their way within the times of a drain.

@@ -184,6 +184,34 @@ import Testing
     }
   }
 
+  @Test func `a stop returns after the end of each request`() async throws {
+    try await TestGateway.run { gateway in
+      let (begun, begin) = AsyncStream.makeStream(of: Void.self)
+      // It ends with the task that reads it.
+      let (endless, source) = AsyncStream.makeStream(of: Void.self)
+      let isOver = Mutex(false)
+      let targets = gateway.parts.events.targets
+      // The gateway's own senders would send the event, too.
+      await gateway.parts.events.stop()
+      let senders = EventSenders(
+        targets, log: gateway.parts.log, queries: gateway.parts.logQueries, clock: gateway.clock.wallClock,
+        logger: .silent,
+        post: { _, _ in
+          begin.yield()
+          for await _ in endless {}
+          isOver.withLock { $0 = true }
+          throw CancellationError()
+        })
+      try await targets.add(target)
+      try await write(0..<1, to: gateway)
+      await senders.start()
+      for await _ in begun { break }
+      await senders.stop()
+      #expect(isOver.withLock { $0 })
+      source.finish()
+    }
+  }
+
   @Test func `a test has its own type, and a new id`() async throws {
     try await TestGateway.run { gateway in
       let server = Server()

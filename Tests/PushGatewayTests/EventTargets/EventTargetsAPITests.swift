@@ -13,8 +13,13 @@ import Testing
 @Suite(.timeLimit(.minutes(5))) struct EventTargetsAPITests {
   private func run(_ body: (TestGateway, Client) async throws -> Void) async throws {
     try await TestGateway.run { gateway in
-      defer { gateway.parts.events.stop() }
-      try await body(gateway, try await gateway.client())
+      do {
+        try await body(gateway, try await gateway.client())
+      } catch {
+        await gateway.parts.events.stop()
+        throw error
+      }
+      await gateway.parts.events.stop()
     }
   }
 

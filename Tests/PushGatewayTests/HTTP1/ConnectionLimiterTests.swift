@@ -30,6 +30,27 @@ import Testing
       } != nil
     }
 
+    /// Begins a connection of the remote address whose channel has ended already.
+    func beginEnded() throws {
+      let channel = EmbeddedChannel()
+      channel.remoteAddress = try SocketAddress(ipAddress: "10.0.0.1", port: 1)
+      _ = try channel.finish()
+      try HTTP1Server.begin(channel, from: .balancer, limiter, routes)
+    }
+
+    /// Removes a connection from its channel, which was never active, and returns the number of its reported ends.
+    func endsOfRemoved() throws -> Int {
+      var ends = 0
+      let (channel, connection) = (
+        EmbeddedChannel(), HTTP1Connection(routes: routes, isLoopback: true) { ends += 1 }
+      )
+      try HTTP1Server.addHandlers(to: channel.pipeline.syncOperations, connection)
+      connection.handlerRemoved(context: try channel.pipeline.syncOperations.context(handler: connection))
+      guard ends == 1 else { return ends }
+      _ = try channel.finish()
+      return ends
+    }
+
     var refusals: UInt64 { limits.totals[ReachedLimit.httpConnections.rawValue] }
   }
 
@@ -51,6 +72,24 @@ import Testing
       #expect(!limiter.beginRefusal())
       limiter.endRefusal()
       #expect(limiter.beginRefusal())
+    }
+  }
+
+  @Test func `a connection that ends before it begins is not counted`() async throws {
+    try await TestGateway.run { gateway in
+      let fixture = Fixture(gateway)
+      #expect(throws: ChannelError.self) { try fixture.beginEnded() }
+      #expect(fixture.limiter.count == 0)
+      for _ in 0..<Limits.maximumAddressConnections { #expect(fixture.admit(ConnectionLimiterTests.remote)) }
+      #expect(throws: ChannelError.self) { try fixture.beginEnded() }
+      for _ in 0..<Limits.maximumHTTP1Refusals { #expect(fixture.limiter.beginRefusal()) }
+    }
+  }
+
+  @Test func `a connection whose channel was never active ends once`() async throws {
+    try await TestGateway.run { gateway in
+      let ends = try Fixture(gateway).endsOfRemoved()
+      #expect(ends == 1)
     }
   }
 

@@ -148,6 +148,38 @@ import Testing
     }
   }
 
+  @Test func `an accepted token stays accepted after a refusal of a push, until the upstream refuses the token`()
+    async throws
+  {
+    try await run { gateway, upstream, fields in
+      let (client, device) = (try await gateway.client(), try await upstream.enroll())
+      let vouched = try #require(gateway.parts.upstream).vouched
+      let (token, now) = (Array(fields[0].1.utf8), gateway.clock.seconds)
+      #expect(try await send(client, device.token, fields).status == 200)
+      #expect(vouched.contains(token, at: now))
+      // The recipient has not turned marketing on, which only the upstream can check.
+      let refused = try await send(client, device.token, fields, payload: MarketingConsentTests.sale)
+      #expect(text(refused).hasPrefix(#"{"reason":"Forbidden""#))
+      #expect(vouched.contains(token, at: now))
+      try await upstream.registrations.removeKey(Self.keyID)
+      #expect(try await reply(client, device.token, fields) == #"{"reason":"InvalidProviderToken"}"#)
+      #expect(!vouched.contains(token, at: now))
+    }
+  }
+
+  @Test func `an accepted token that has expired is forgotten`() async throws {
+    try await run { gateway, upstream, fields in
+      let (client, device) = (try await gateway.client(), try await upstream.enroll())
+      let vouched = try #require(gateway.parts.upstream).vouched
+      let (token, now) = (Array(fields[0].1.utf8), gateway.clock.seconds)
+      #expect(try await send(client, device.token, fields).status == 200)
+      // The clock of the upstream only: its token expires there before the gateway forgets it.
+      upstream.clock.advance(seconds: Int64(Limits.maximumTokenAge) * 2)
+      #expect(try await reply(client, device.token, fields) == #"{"reason":"ExpiredProviderToken"}"#)
+      #expect(!vouched.contains(token, at: now))
+    }
+  }
+
   @Test func `a malformed provider token is refused here`() async throws {
     try await run { gateway, upstream, fields in
       let (client, device) = (try await gateway.client(), try await upstream.enroll())

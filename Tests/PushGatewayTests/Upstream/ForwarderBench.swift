@@ -95,9 +95,9 @@ final class ForwarderBench {
 
   /// Gives a push to the forwarder; its outcome is reported under this name.
   @discardableResult
-  func send(_ name: String, token: String = "bearer a", isVerified: Bool = true) throws(Forwarder.Refusal)
-    -> ForwardedPush
-  {
+  func send(
+    _ name: String, token: String = "bearer a", isVerified: Bool = true, environment: Environment = .development
+  ) throws(Forwarder.Refusal) -> ForwardedPush {
     var head = HeaderFields()
     head.append(.method, "POST")
     head.append(.scheme, "https")
@@ -105,7 +105,7 @@ final class ForwarderBench {
     head.append(.path, "/3/device/ab")
     head.append(.apnsID, name.utf8)
     let push = ForwardedPush(
-      .development, authorization: Array(token.utf8), isVerified: isVerified, head: head, body: Array("{}".utf8)
+      environment, authorization: Array(token.utf8), isVerified: isVerified, head: head, body: Array("{}".utf8)
     ) { [unowned self] outcome in outcomes.append((name, outcome)) }
     try forwarder.send(push)
     return push

@@ -102,6 +102,38 @@ import Testing
     #expect(bench.ends == ["early": "not sent, 1", "later": "200"])
   }
 
+  /// Makes an outage of an environment without a link: the provider tokens of the other one have replaced its link.
+  private func makeOutageWithoutLink() throws {
+    try bench.send("early", isVerified: false, environment: .production)
+    bench.fail()
+    bench.loop.advanceTime(by: .milliseconds(1))
+    for number in 0..<Limits.maximumUnverifiedConnections {
+      try bench.send("\(number)", token: "bearer \(number)", isVerified: false)
+      try bench.accept().answer(0)
+    }
+    #expect(bench.upstream.warning?.part == "upstream")
+  }
+
+  @Test func `an outage without a link ends only when the upstream can be reached`() throws {
+    try makeOutageWithoutLink()
+    bench.loop.advanceTime(by: TimeAmount(Limits.firstUpstreamPause))
+    #expect(bench.upstream.warning?.part == "upstream")
+    #expect(bench.dialCount == 1)
+    let peer = try bench.accept()
+    #expect(bench.upstream.warning == nil)
+    #expect(!peer.channel.isActive, "the connection has no provider token")
+    #expect(peer.session.heads.isEmpty)
+  }
+
+  @Test func `an outage without a link continues while the upstream can't be reached`() throws {
+    try makeOutageWithoutLink()
+    bench.loop.advanceTime(by: TimeAmount(Limits.firstUpstreamPause))
+    bench.fail()
+    #expect(bench.upstream.warning?.part == "upstream")
+    bench.loop.advanceTime(by: TimeAmount(Limits.firstUpstreamPause * 2))
+    #expect(bench.dialCount == 1, "the gateway tries again")
+  }
+
   @Test func `a push without an answer ends in time, its late answer is dropped, and others get a new connection`()
     throws
   {
@@ -138,6 +170,27 @@ import Testing
     #expect(peer.channel.isActive)
     sent.closed()
     #expect(bench.outcomes.count == 2)
+  }
+
+  @Test func `the stream of a canceled push is free for a queued one`() throws {
+    let first = try bench.send("first")
+    try bench.send("second")
+    let peer = try bench.accept(maximumStreams: 1)
+    first.closed()
+    try peer.run()
+    #expect(peer.session.messages.map { $0.fields[.apnsID] } == ["first", "second"])
+    try peer.answer(1)
+    #expect(bench.ends == ["first": "abandoned, sent", "second": "200"])
+  }
+
+  @Test func `the streams of a sender that goes away are not for its queued pushes`() throws {
+    let (sent, queued) = (try bench.send("sent"), try bench.send("queued"))
+    let peer = try bench.accept(maximumStreams: 1)
+    sent.closed()
+    queued.closed()
+    try peer.run()
+    #expect(peer.session.messages.map { $0.fields[.apnsID] } == ["sent"])
+    #expect(bench.ends == ["sent": "abandoned, sent", "queued": "abandoned"])
   }
 
   @Test func `an answer that is too large counts as none`() throws {
@@ -177,6 +230,19 @@ import Testing
     }
     #expect(throws: Forwarder.Refusal.full) { try bench.send("more", token: "bearer more", isVerified: false) }
     try bench.send("verified", token: "bearer verified")
+  }
+
+  @Test func `a provider token beyond the limit costs no sender its connection`() throws {
+    var peers: [ForwarderBench.Peer] = []
+    for number in 0..<Limits.upstreamTokens.burst {
+      try bench.send("\(number)", token: "bearer \(number)", isVerified: false)
+      let peer = try bench.accept()
+      try peer.answer(0)
+      peers.append(peer)
+    }
+    #expect(throws: Forwarder.Refusal.full) { try bench.send("more", token: "bearer more", isVerified: false) }
+    for peer in peers { try peer.run() }
+    #expect(peers.count { $0.channel.isActive } == Limits.maximumUnverifiedConnections)
   }
 
   @Test func `an unused connection ends`() throws {
