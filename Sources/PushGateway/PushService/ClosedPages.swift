@@ -48,7 +48,8 @@ final class ClosedPages: Sendable {
     var work: Task<Void, Never>?
     /// The pause until the time of the next message.
     var pause: Task<Void, Never>?
-    var attempts: [DeviceID: Task<Void, Never>] = [:]
+    /// The attempts in progress, by their numbers.
+    var attempts: [UInt64: Task<Void, Never>] = [:]
     /// The push services that failed last.
     var failing: Set<String> = []
     var isStopped = false
@@ -151,20 +152,20 @@ final class ClosedPages: Sendable {
     let now = parts.clock.milliseconds()
     state.withLock { state in
       guard !state.isStopped else { return }
-      for item in state.queue.take(at: now) {
-        state.attempts[item.device] = Task {
-          let result = await attempt(item)
-          finish(item.device, result)
+      for begun in state.queue.take(at: now) {
+        state.attempts[begun.number] = Task {
+          let result = await attempt(begun.item)
+          finish(begun, result)
         }
       }
     }
   }
 
-  private func finish(_ device: DeviceID, _ result: PageQueue.Result) {
+  private func finish(_ begun: PageQueue.Attempt, _ result: PageQueue.Result) {
     let now = parts.clock.milliseconds()
     state.withLock { state in
-      state.attempts[device] = nil
-      state.queue.finish(device, result, at: now)
+      state.attempts[begun.number] = nil
+      state.queue.finish(begun, result, at: now)
       assert(state.queue.brokenInvariant() == nil, state.queue.brokenInvariant() ?? "")
     }
     wake()
