@@ -39,7 +39,8 @@ struct PageQueue {
     case posted(APNSID, topic: String?)
     /// The item is attempted again, at its new time.
     case again(Item)
-    /// The push service failed. The item is attempted again after a pause, which is at least as long as the given one.
+    /// The push service or the gateway failed. The item is attempted again after a pause, which is at least as long as
+    /// the given one.
     case failed(Item, retryAfter: Duration?)
   }
 
