@@ -1,3 +1,4 @@
+import Glibc
 import HTTP2Transport
 import NIOCore
 import NIOEmbedded
@@ -100,6 +101,12 @@ import Testing
     #expect(bench.upstream.warning == nil)
     try peer.answer(0)
     #expect(bench.ends == ["early": "not sent, 1", "later": "200"])
+  }
+
+  @Test(arguments: [EMFILE, ECONNREFUSED])
+  func `the reason of an outage contains the error of the system`(_ code: Int32) {
+    let words = Upstream.words(of: IOError(errnoCode: code, reason: "connect"))
+    #expect(words == "the connection failed (\(SystemError(code)))")
   }
 
   @Test func `a push without an answer ends in time, its late answer is dropped, and others get a new connection`()
