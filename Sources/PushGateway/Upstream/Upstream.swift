@@ -89,7 +89,7 @@ final class Upstream: Sendable {
       error.kind == .untrusted ? "its certificate is not trusted: check the CAs in upstream_ca" : error.description
     case let error as HTTP2Error: error.description
     case is KeepAliveTimeout, is UpstreamTimeout: "it does not answer"
-    // An error of the system can be one of this machine, as too many open files.
+    // Some errors of the system are faults of this machine, as too many open files.
     case let error as IOError: "the connection failed (\(SystemError(error.errnoCode)))"
     case let error as NIOConnectionError:
       error.connectionErrors.last.map { Upstream.words(of: $0.error) } ?? "its name has no address"
