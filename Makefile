@@ -213,7 +213,7 @@ check-ads: train-ads-program
 evaluate-ads: train-ads-program
 	$(TRAIN_ADS) evaluate $(ADS_DATA) Tools/train-ads/Texts
 
-# The recall on texts of unknown origin, with one threshold for all.
+# The recall on texts of unknown origin, with one threshold for all, and the bound of the score of the characters.
 measure-ads: train-ads-program
 	$(TRAIN_ADS) measure $(ADS_DATA) Tools/train-ads/Texts
 

@@ -52,20 +52,24 @@ package struct AlertUse: Sendable, Equatable {
   /// Returns the proposals for a user with these preferences, sorted by app and category. An app of which nothing is
   /// opened gets one proposal; else each of its categories may get one.
   package func advice(for preferences: Preferences) -> [Advice] {
-    var apps: [String: Counts] = [:]
-    for (kind, use) in counts { apps[kind.topic, default: Counts()].add(use) }
+    var apps: [String: (whole: Counts, categories: [String: Counts])] = [:]
+    for (kind, use) in counts {
+      ReadingSteps.add()
+      apps[kind.topic, default: (Counts(), [:])].whole.add(use)
+      if let category = kind.category { apps[kind.topic]?.categories[category] = use }
+    }
     var proposals: [Advice] = []
-    for (topic, use) in apps {
+    for (topic, uses) in apps {
       let app = preferences.apps[topic] ?? AppPreferences()
       // The alerts are as quiet already.
       guard app.delivery == .now, !app.provisional else { continue }
-      if AlertUse.isUnopened(use) {
+      if AlertUse.isUnopened(uses.whole) {
         proposals.append(
-          Advice(topic: topic, category: nil, use: use, setting: "delivery=summary", former: "delivery=now"))
+          Advice(topic: topic, category: nil, use: uses.whole, setting: "delivery=summary", former: "delivery=now"))
         continue
       }
-      for (kind, use) in counts where kind.topic == topic && AlertUse.isUnopened(use) {
-        guard let category = kind.category else { continue }
+      ReadingSteps.add(uses.categories.count)
+      for (category, use) in uses.categories where AlertUse.isUnopened(use) {
         let permission = app.categories[category]?.permission
         guard permission != .quiet, permission != .off else { continue }
         proposals.append(

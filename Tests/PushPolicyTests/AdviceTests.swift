@@ -7,13 +7,15 @@ struct AdviceTests {
 
   /// Takes the rows of so many alerts of a category; `answers` has the event of each answer.
   private func note(
-    _ use: inout AlertUse, _ category: String?, alerts: Int, answers: [String] = [], parts: [String] = ["alert"]
+    _ use: inout AlertUse, _ category: String?, of app: String? = nil, alerts: Int, answers: [String] = [],
+    parts: [String] = ["alert"]
   ) {
+    let topic = app ?? self.topic
     var push = PushNotification()
     push.alert = .init()
     push.category = category
     for number in 0..<alerts {
-      let id = "\(category ?? "")-\(number)"
+      let id = "\(topic)-\(category ?? "")-\(number)"
       use.note("transmitted", id: id, topic: topic, .asked(RequestedPresentation(push, on: .init())))
       use.note("presented", id: id, topic: topic, .presented(parts))
       if number < answers.count { use.note(answers[number], id: id, topic: topic, .nothing) }
@@ -77,6 +79,32 @@ struct AdviceTests {
     let proposals = advice(preferences) { note(&$0, nil, alerts: 20) }
     #expect(proposals.isEmpty)
   }
+
+  @Test func `the categories of one app are not those of another`() {
+    let proposals = advice {
+      for app in ["com.example.a", "com.example.b"] {
+        note(&$0, "SALE", of: app, alerts: 10)
+        note(&$0, "CHAT", of: app, alerts: 1, answers: app.hasSuffix("a") ? ["viewed"] : [])
+      }
+      note(&$0, "NEWS", of: "com.example.c", alerts: 10, answers: ["viewed"])
+    }
+    #expect(proposals.map(\.topic) == ["com.example.a", "com.example.b"])
+    #expect(proposals.map(\.category) == ["SALE", nil])
+  }
+
+  #if DEBUG
+    @Test(arguments: [10, 100]) func `proposals take steps in proportion to the categories of all apps`(_ apps: Int) {
+      var use = AlertUse()
+      for number in 0..<apps {
+        note(&use, "SALE", of: "com.example.app\(number)", alerts: 10)
+        note(&use, "CHAT", of: "com.example.app\(number)", alerts: 1, answers: ["viewed"])
+      }
+      var found = 0
+      let steps = ReadingSteps.taken { found = use.advice(for: Preferences()).count }
+      #expect(found == apps)
+      #expect(steps > 0 && steps <= 2 * 2 * apps)
+    }
+  #endif
 
   @Test func `the categories of questions are those of the app`() {
     let proposals = advice {

@@ -74,7 +74,7 @@ struct Corpus {
       }
       let kind = String(source.split(separator: "\t").first ?? "")
       guard let source = Source(rawValue: kind) else {
-        throw TrainingError("\(name).sources.tsv: the source \(kind) is not in Source.swift, with its licence")
+        throw TrainingError("\(name).sources.tsv: the source \(kind) is not in Source.swift, with its license")
       }
       return Example(
         texts: [String(fields[2])], label: label, language: String(fields[1]), kind: kind,

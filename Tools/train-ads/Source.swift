@@ -16,7 +16,7 @@ enum Source: String {
   case chineseSpam = "zh_spam80w"
 
   /// The license that the source states for itself. Nil if there is none, or if it is not confirmed.
-  var licence: String? {
+  var license: String? {
     switch self {
     case .ownTrain: "the project's own"
     case .bagisto, .blackFriday, .indiaSMS, .thaiSMS: "MIT"
@@ -33,7 +33,7 @@ enum Source: String {
   /// True if the embedded model may be trained on the source: its license permits anyone to use, change and
   /// redistribute derived works, with attribution as the only condition.
   var isPermissive: Bool {
-    switch licence {
+    switch license {
     case nil, "GPL-3.0": false
     default: true
     }

@@ -5,7 +5,9 @@ import PushPolicy
 ///
 ///     train-ads train DATA TEXTS MODEL      trains the model and writes it
 ///     train-ads evaluate DATA TEXTS [N]     prints tables for the embedded model, and its N worst mistakes of each kind
-///     train-ads measure DATA TEXTS [N]      prints the recall on texts of unknown origin, with one threshold for all
+///     train-ads measure DATA TEXTS [N]      prints the recall on texts of unknown origin, with one threshold for all;
+///                                           then the largest score that the characters of a sentence add with the
+///                                           embedded model, with an error if it exceeds the bound of the detector
 ///     train-ads judge FILE                  prints the same for rows `label, language, kind, text` of a file
 ///     train-ads bench DATA                  prints the number of texts per second on one core
 @main
@@ -26,9 +28,11 @@ struct TrainAds {
     case ("evaluate", 2), ("evaluate", 3):
       try evaluate(Corpus(data: paths[0], texts: paths[1]), Int(arguments.dropFirst(3).first ?? "0") ?? 0)
     case ("measure", 2), ("measure", 3):
-      let measurement = Measurement(try Corpus(data: paths[0], texts: paths[1]))
+      let corpus = try Corpus(data: paths[0], texts: paths[1])
+      let measurement = Measurement(corpus)
       print(measurement.table)
       if let count = arguments.dropFirst(3).first.flatMap({ Int($0) }) { print("\n" + measurement.mistakes(count)) }
+      try measureCharacters(corpus)
     case ("judge", 1): try judge(paths[0])
     case ("bench", 1): try bench(paths[0])
     default:
@@ -120,6 +124,21 @@ struct TrainAds {
     }
   }
 
+  /// Prints the largest score that the characters of a sentence of all texts add with the embedded model.
+  ///
+  /// - Throws: ``TrainingError`` if it exceeds the bound, below which the detector does not read the characters.
+  private static func measureCharacters(_ corpus: Corpus) throws {
+    let detector = AdDetector()
+    let examples = corpus.training + corpus.development + corpus.foreign + corpus.unseen
+    let scores = examples.flatMap(\.texts).compactMap { detector.largestCharacterScore(of: $0) }
+    let (largest, bound) = (scores.max() ?? 0, AdDetector.maximumCharacterScore)
+    print("\nlargest score of the characters of a sentence: \(largest), bound: \(bound)")
+    guard largest <= bound else {
+      throw TrainingError(
+        "the characters of a sentence add \(largest), expected at most \(bound): raise maximumCharacterScore")
+    }
+  }
+
   private static func judge(_ file: URL) throws {
     let examples = try String(contentsOf: file, encoding: .utf8).split(separator: "\n").map { line in
       let fields = line.split(separator: "\t", maxSplits: 3, omittingEmptySubsequences: false).map(String.init)
@@ -137,25 +156,27 @@ struct TrainAds {
     let texts = lines.compactMap { $0.split(separator: "\t").last.map(String.init) }
       .filter { (60...120).contains($0.utf8.count) }
     let detector = AdDetector()
-    var refused = 0
-    var count = 0
-    func pass() {
-      for text in texts {
+    /// Judges all texts, and returns the number of refused ones.
+    func pass() -> Int {
+      texts.count { text in
         detector.begin()
         detector.add(text)
-        if detector.verdict().outcome == .refuse { refused += 1 }
-        count += 1
+        return detector.verdict().outcome == .refuse
       }
     }
-    pass()
-    count = 0
+    // The first pass only warms up.
+    var refused = pass()
+    var passes = 0
     let clock = ContinuousClock()
     let start = clock.now
-    while clock.now - start < .seconds(3) { pass() }
+    while clock.now - start < .seconds(3) {
+      refused = pass()
+      passes += 1
+    }
     let seconds = Double((clock.now - start) / .milliseconds(1)) / 1000
     let bytes = texts.reduce(0) { $0 + $1.utf8.count } / max(1, texts.count)
     print(
-      "\(texts.count) texts of \(bytes) bytes at the mean: \(Int(Double(count) / seconds)) texts a second (\(refused) refused)"
-    )
+      "\(texts.count) texts of \(bytes) bytes at the mean, \(refused) of them refused: "
+        + "\(Int(Double(texts.count * passes) / seconds)) texts a second")
   }
 }

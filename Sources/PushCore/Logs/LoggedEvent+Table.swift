@@ -179,6 +179,11 @@ extension LoggedEvent {
         .warning, "A push service refused a message to a closed page; the device gets no more until it subscribes.",
         "Check the setting `push_contact` and the clock, then turn the switch in the page's settings off and on.",
         key: "device")
+    case .sendingDelayed:
+      Row(
+        .warning,
+        "An error in the gateway delays the events for an event target or the messages about closed pages; both are sent later.",
+        "Follow the message: free some space, or run `pushcli doctor`.", key: "target")
     case .upstreamLost:
       Row(
         .warning, "The upstream can't be reached: pushes for its device tokens are answered 503.",

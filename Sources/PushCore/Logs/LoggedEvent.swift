@@ -55,6 +55,7 @@ package enum LoggedEvent: String, Sendable, CaseIterable {
   case eventsSkipped = "events-skipped"
   case pushServiceFailing = "push-service-failing"
   case pushServiceRefuses = "push-service-refuses"
+  case sendingDelayed = "sending-delayed"
   case upstreamLost = "upstream-lost"
   case certificateNotForwarded = "certificate-not-forwarded"
   // Notices: actions of users and operators, and problems that have ended.

@@ -60,7 +60,17 @@ final class EventSender: Sendable {
     var delivered: Int64?
     /// The number of events that were removed before they were sent.
     var skipped: Int64?
+    /// The causes of the present failure, each of which was logged once.
+    fileprivate var causes: Set<Cause> = []
     fileprivate var backoff = Backoff(first: .seconds(2), last: .seconds(300))
+  }
+
+  /// The cause of a failure.
+  fileprivate enum Cause {
+    /// The target does not accept a request.
+    case target
+    /// The gateway can't make a request, or can't store its result.
+    case gateway
   }
 
   let target: EventTarget
@@ -102,33 +112,42 @@ final class EventSender: Sendable {
 
   /// Sends the next request.
   func step() async -> Step {
+    var oldest: Int64?
     do {
-      let unsent = try await parts.log.unsent(for: target.name, since: target.created, query)
-      note(skipped: unsent.cursor.skipped)
-      guard let first = unsent.records.first else {
-        if unsent.end != unsent.cursor.position { try await parts.log.pass(unsent.cursor, to: unsent.end) }
-        return unsent.cursor.pending == nil ? .idle : .more
-      }
-      let body = EventBody.make(
-        parts.queries.described(unsent.records), target: target.name, skipped: unsent.cursor.skipped)
-      let isWhole = body.count == unsent.records.count
-      let end = isWhole ? unsent.end : unsent.records[body.count - 1].number
-      if unsent.cursor.pending != end {
-        guard try await parts.log.begin(unsent.cursor, through: end) else { return .more }
-      }
-      switch await attempt(id: "\(unsent.cursor.series)-\(end)", body.bytes) {
-      case .delivered:
-        try await parts.log.finish(unsent.cursor)
-        noteDelivered(body.count)
-        return isWhole && unsent.records.count < query.limit && unsent.cursor.pending == nil ? .idle : .more
-      case .gone:
-        try await parts.disable(target)
-        return .ended
-      case .failed(let words, let time): return fail(words, first.row.at, atLeast: time)
-      }
+      let step = try await sendNext(&oldest)
+      endFailure(of: .gateway)
+      return step
     } catch {
-      // The log can't be read or written now; it reports this itself.
-      return fail("\(error)", nil, atLeast: nil)
+      // The delivery log, the list of the targets, or the trusted certificates: the target has no part in the error.
+      return fail(.gateway, "\(error)", oldest, atLeast: nil)
+    }
+  }
+
+  /// - Parameter oldest: gets the time of the oldest unsent event, if there is one.
+  private func sendNext(_ oldest: inout Int64?) async throws -> Step {
+    let unsent = try await parts.log.unsent(for: target.name, since: target.created, query)
+    note(skipped: unsent.cursor.skipped)
+    guard let first = unsent.records.first else {
+      if unsent.end != unsent.cursor.position { try await parts.log.pass(unsent.cursor, to: unsent.end) }
+      return unsent.cursor.pending == nil ? .idle : .more
+    }
+    oldest = first.row.at
+    let body = EventBody.make(
+      parts.queries.described(unsent.records), target: target.name, skipped: unsent.cursor.skipped)
+    let isWhole = body.count == unsent.records.count
+    let end = isWhole ? unsent.end : unsent.records[body.count - 1].number
+    if unsent.cursor.pending != end {
+      guard try await parts.log.begin(unsent.cursor, through: end) else { return .more }
+    }
+    switch try await attempt(id: "\(unsent.cursor.series)-\(end)", body.bytes) {
+    case .delivered:
+      try await parts.log.finish(unsent.cursor)
+      noteDelivered(body.count)
+      return isWhole && unsent.records.count < query.limit && unsent.cursor.pending == nil ? .idle : .more
+    case .gone:
+      try await parts.disable(target)
+      return .ended
+    case .failed(let words, let time): return fail(.target, words, first.row.at, atLeast: time)
     }
   }
 
@@ -138,10 +157,10 @@ final class EventSender: Sendable {
     return try await parts.post(try request(id: "test-\(Digest.hex(randomBytes(count: 8)))", body), target)
   }
 
-  private func attempt(id: String, _ body: [UInt8]) async -> EventAnswer.Outcome {
+  private func attempt(id: String, _ body: [UInt8]) async throws -> EventAnswer.Outcome {
     do {
       return try await parts.post(try request(id: id, body), target).outcome(at: parts.clock.seconds)
-    } catch {
+    } catch let error as EventError {
       return .failed("\(error)", retryAfter: nil)
     }
   }
@@ -161,25 +180,43 @@ final class EventSender: Sendable {
     parts.meter.events.add(UInt64(count))
     let now = parts.clock.milliseconds()
     let hadFailed = state.withLock { state in
-      defer { (state.error, state.oldest, state.delivered) = (nil, nil, now) }
+      defer { (state.error, state.oldest, state.delivered, state.causes) = (nil, nil, now, []) }
       state.backoff.reset()
-      return state.error != nil
+      return state.causes.contains(.target)
     }
     if hadFailed {
       parts.logger.log(.eventTargetBack, "an event target accepts events again", metadata: ["target": "\(target.name)"])
     }
   }
 
-  private func fail(_ words: String, _ oldest: Int64?, atLeast time: Duration?) -> Step {
-    if Task.isCancelled { return .failed(.zero) }
-    parts.meter.failed.add()
-    let (pause, isNew) = state.withLock { state in
-      defer { (state.error, state.oldest) = (words, oldest ?? state.oldest) }
-      return (max(state.backoff.next(), time ?? .zero), state.error == nil)
+  /// Ends the failure of a cause; the last error stays while another cause fails.
+  private func endFailure(of cause: Cause) {
+    state.withLock { state in
+      guard state.causes.remove(cause) != nil, state.causes.isEmpty else { return }
+      (state.error, state.oldest) = (nil, nil)
     }
-    if isNew {
-      parts.logger.log(
-        .eventTargetFailing, "an event target does not accept events: \(words)", metadata: ["target": "\(target.name)"])
+  }
+
+  private func fail(_ cause: Cause, _ words: String, _ oldest: Int64?, atLeast time: Duration?) -> Step {
+    if Task.isCancelled { return .failed(.zero) }
+    let (pause, isNew) = state.withLock { state in
+      (state.error, state.oldest) = (words, oldest ?? state.oldest)
+      return (max(state.backoff.next(), time ?? .zero), state.causes.insert(cause).inserted)
+    }
+    switch cause {
+    case .target:
+      parts.meter.failed.add()
+      if isNew {
+        parts.logger.log(
+          .eventTargetFailing, "an event target does not accept events: \(words)",
+          metadata: ["target": "\(target.name)"])
+      }
+    case .gateway:
+      if isNew {
+        parts.logger.log(
+          .sendingDelayed, "the events for an event target are delayed: \(words)",
+          metadata: ["target": "\(target.name)"])
+      }
     }
     return .failed(pause)
   }

@@ -48,9 +48,12 @@ final class ClosedPages: Sendable {
     var work: Task<Void, Never>?
     /// The pause until the time of the next message.
     var pause: Task<Void, Never>?
-    var attempts: [DeviceID: Task<Void, Never>] = [:]
+    /// The attempts in progress, by their numbers.
+    var attempts: [UInt64: Task<Void, Never>] = [:]
     /// The push services that failed last.
     var failing: Set<String> = []
+    /// True if an error of the gateway itself ended the last attempt.
+    var isDelayed = false
     var isStopped = false
   }
 
@@ -151,20 +154,20 @@ final class ClosedPages: Sendable {
     let now = parts.clock.milliseconds()
     state.withLock { state in
       guard !state.isStopped else { return }
-      for item in state.queue.take(at: now) {
-        state.attempts[item.device] = Task {
-          let result = await attempt(item)
-          finish(item.device, result)
+      for begun in state.queue.take(at: now) {
+        state.attempts[begun.number] = Task {
+          let result = await attempt(begun.item)
+          finish(begun, result)
         }
       }
     }
   }
 
-  private func finish(_ device: DeviceID, _ result: PageQueue.Result) {
+  private func finish(_ begun: PageQueue.Attempt, _ result: PageQueue.Result) {
     let now = parts.clock.milliseconds()
     state.withLock { state in
-      state.attempts[device] = nil
-      state.queue.finish(device, result, at: now)
+      state.attempts[begun.number] = nil
+      state.queue.finish(begun, result, at: now)
       assert(state.queue.brokenInvariant() == nil, state.queue.brokenInvariant() ?? "")
     }
     wake()
@@ -176,15 +179,26 @@ final class ClosedPages: Sendable {
   func attempt(_ item: PageQueue.Item) async -> PageQueue.Result {
     guard let subscription = parts.subscriptions.find(item.device), subscription.refused == nil else { return .done }
     do {
-      switch item.content {
-      case .push(let seq, _): return try await attempt(item, seq, to: subscription)
-      case .retraction(let id, let topic):
-        guard parts.streams(item.device) == 0 else { return .done }
-        return try await post(
-          PageMessage.retraction(id), PushServiceFields(retracting: topic), to: subscription, for: item, success: .done)
-      }
-    } catch {
+      let result = try await attempt(item, to: subscription)
+      state.withLock { $0.isDelayed = false }
+      return result
+    } catch let error as EventError {
       return fail("\(error)", subscription, item, retryAfter: nil)
+    } catch {
+      // The storage, a key, or the trusted certificates: the push service has no part in the error.
+      return delay(item, error)
+    }
+  }
+
+  private func attempt(
+    _ item: PageQueue.Item, to subscription: PushSubscription
+  ) async throws -> PageQueue.Result {
+    switch item.content {
+    case .push(let seq, _): return try await attempt(item, seq, to: subscription)
+    case .retraction(let id, let topic):
+      guard parts.streams(item.device) == 0 else { return .done }
+      return try await post(
+        PageMessage.retraction(id), PushServiceFields(retracting: topic), to: subscription, for: item, success: .done)
     }
   }
 
@@ -268,10 +282,11 @@ final class ClosedPages: Sendable {
     request.isPublicOnly = parts.services == .public
     try Task.checkCancellation()
     let answer = try await parts.post(request)
-    switch answer.pushServiceOutcome(at: now) {
+    let outcome = answer.pushServiceOutcome(at: now)
+    if !outcome.isFailure { _ = state.withLock { $0.failing.remove(audience) } }
+    switch outcome {
     case .accepted:
       meter.accepted.add()
-      _ = state.withLock { $0.failing.remove(audience) }
       return success
     case .gone:
       meter.gone.add()
@@ -315,6 +330,21 @@ final class ClosedPages: Sendable {
       parts.logger.log(
         .pushServiceFailing, "a push service does not accept messages: \(words)", metadata: ["service": "\(service)"])
     }
+    return postponed(item, retryAfter: retryAfter)
+  }
+
+  /// Logs an error of the gateway itself, once until an attempt has none.
+  private func delay(_ item: PageQueue.Item, _ error: any Error) -> PageQueue.Result {
+    if Task.isCancelled { return .done }
+    let isNew = state.withLock { state in
+      defer { state.isDelayed = true }
+      return !state.isDelayed
+    }
+    if isNew { parts.logger.log(.sendingDelayed, "messages about closed pages are delayed: \(error)") }
+    return postponed(item, retryAfter: nil)
+  }
+
+  private func postponed(_ item: PageQueue.Item, retryAfter: Duration?) -> PageQueue.Result {
     // A retraction has no end at which attempts would stop.
     if case .retraction = item.content { return .done }
     return .failed(item, retryAfter: retryAfter)

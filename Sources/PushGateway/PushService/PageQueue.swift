@@ -24,6 +24,13 @@ struct PageQueue {
     var isShort = false
   }
 
+  /// An attempt to post a message.
+  struct Attempt: Equatable {
+    /// The number of the attempt, which no other attempt of the queue has.
+    let number: UInt64
+    let item: Item
+  }
+
   /// The result of an attempt.
   enum Result: Equatable {
     /// The push service has the message, or the device does not need it.
@@ -32,7 +39,8 @@ struct PageQueue {
     case posted(APNSID, topic: String?)
     /// The item is attempted again, at its new time.
     case again(Item)
-    /// The push service failed. The item is attempted again after a pause, which is at least as long as the given one.
+    /// The push service or the gateway failed. The item is attempted again after a pause, which is at least as long as
+    /// the given one.
     case failed(Item, retryAfter: Duration?)
   }
 
@@ -44,8 +52,8 @@ struct PageQueue {
   /// The messages of one device.
   private struct Line {
     var items = Deque<Item>()
-    /// The item that is being attempted.
-    var current: Item?
+    /// The attempt in progress.
+    var current: Attempt?
     /// True if ``timers`` has the device.
     var isScheduled = false
     var pausedUntil: Int64 = 0
@@ -61,6 +69,8 @@ struct PageQueue {
   private var timers = Deque<(at: Int64, device: DeviceID)>()
   /// The number of attempts in progress.
   private(set) var running = 0
+  /// The number of the last attempt.
+  private var lastAttempt: UInt64 = 0
 
   /// The number of messages that were dropped because a device had too many.
   private(set) var dropped: UInt64 = 0
@@ -86,23 +96,25 @@ struct PageQueue {
     guard let line = lines[device] else { return }
     if let posted = line.posted.first(where: { $0.id == id }) {
       add(Item(device: device, content: .retraction(id, topic: posted.topic), due: now))
-    } else if case .push(seq: _, id)? = line.current?.content {
+    } else if case .push(seq: _, id)? = line.current?.item.content {
       add(Item(device: device, content: .retraction(id, topic: nil), due: now))
     }
   }
 
-  /// Removes and returns the due messages for which attempts begin.
-  mutating func take(at now: Int64) -> [Item] {
-    var taken: [Item] = []
+  /// Removes the due messages, and returns the attempts that begin for them.
+  mutating func take(at now: Int64) -> [Attempt] {
+    var taken: [Attempt] = []
     while let next, next <= now, let (_, device) = timers.popFirst() {
       guard var line = lines[device] else { continue }
       line.isScheduled = false
       // The time may be that of an earlier line of the device.
       if line.current == nil, let first = line.items.first, max(first.due, line.pausedUntil) <= now {
         line.items.removeFirst()
-        line.current = first
+        lastAttempt += 1
+        let attempt = Attempt(number: lastAttempt, item: first)
+        line.current = attempt
         running += 1
-        taken.append(first)
+        taken.append(attempt)
       }
       schedule(&line, device)
       lines[device] = line
@@ -111,10 +123,11 @@ struct PageQueue {
   }
 
   /// Ends an attempt.
-  mutating func finish(_ device: DeviceID, _ result: Result, at now: Int64) {
+  mutating func finish(_ attempt: Attempt, _ result: Result, at now: Int64) {
     running -= 1
-    // A device that was removed has no line.
-    guard var line = lines[device] else { return }
+    let device = attempt.item.device
+    // A device that was forgotten has no line, or a new line without this attempt.
+    guard var line = lines[device], line.current?.number == attempt.number else { return }
     line.current = nil
     switch result {
     case .done: line.backoff.reset()

@@ -12,6 +12,11 @@ enum PushServiceOutcome: Sendable, Equatable {
   case failed(retryAfter: Duration?)
   /// The service takes no message of this gateway for the subscription.
   case refused
+
+  /// True if the service itself fails. All other answers concern one subscription or one message.
+  var isFailure: Bool {
+    if case .failed = self { true } else { false }
+  }
 }
 
 extension EventAnswer {

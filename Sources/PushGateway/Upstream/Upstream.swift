@@ -1,6 +1,7 @@
 import HTTP2Transport
 import Logging
 import NIOCore
+import NIOPosix
 import PushCore
 import Synchronization
 
@@ -80,13 +81,18 @@ final class Upstream: Sendable {
       metadata: ["upstream": "\(targets[environment].authority)"])
   }
 
-  private static func words(of error: (any Error)?) -> String {
+  /// Returns the reason of an outage for users.
+  static func words(of error: (any Error)?) -> String {
     switch error {
     case nil: "it closed the connection"
     case let error as TLSError:
       error.kind == .untrusted ? "its certificate is not trusted: check the CAs in upstream_ca" : error.description
     case let error as HTTP2Error: error.description
     case is KeepAliveTimeout, is UpstreamTimeout: "it does not answer"
+    // Some errors of the system are faults of this machine, as too many open files.
+    case let error as IOError: "the connection failed (\(SystemError(error.errnoCode)))"
+    case let error as NIOConnectionError:
+      error.connectionErrors.last.map { Upstream.words(of: $0.error) } ?? "its name has no address"
     default: "no connection can be opened"
     }
   }

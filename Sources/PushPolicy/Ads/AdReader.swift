@@ -189,94 +189,130 @@ package final class AdReader {
     emit(AdKey.ideograph(code), index, index + 1, .ideograph)
   }
 
+  /// A word while it is read.
+  private struct Word {
+    var hash = AdKey.seed
+    /// The number of its letters, and the index of the first one in ``letters``.
+    var count = 0
+    let firstLetter: Int
+    /// True if a letter was skipped, because it repeated the two before it.
+    var hasRun = false
+    /// The number of adjacent letters before the current unit, and true after single letters were joined.
+    var chunk = 0
+    var isSpelled = false
+  }
+
+  /// The meaning of the unit after adjacent letters of a word.
+  private enum Continuation {
+    /// The word continues at the index.
+    case word(Int)
+    /// The letters belong to an address that ends at the index.
+    case address(Int)
+    /// The word has ended.
+    case end
+  }
+
   /// Reads a word that begins at `index`, and returns its end; separators between its letters are skipped.
   private func readWord(_ first: Int, from index: Int) -> Int {
     if let end = addresses.addressEnd(first) {
       emit(AdKey.address, first, end, .placeholder)
       return end
     }
-    let firstLetter = letterCount
-    var hash = AdKey.seed
-    var count = 0
+    var word = Word(firstLetter: letterCount)
     var index = index
-    var hasRun = false
-    // The number of adjacent letters before the current unit, and true after single letters were joined.
-    var chunk = 0
-    var isSpelled = false
     if kind(index) != .letter {
       let letter = Self.letter(forSign: code(index)) ?? code(index)
-      add(letter, index, &hash)
-      count = 1
-      chunk = 1
+      add(letter, index, &word.hash)
+      word.count = 1
+      word.chunk = 1
       index += 1
     }
-    scan: while true {
-      while kind(index) == .letter {
-        let letter = code(index)
-        // A third repetition of a letter is emphasis and is skipped.
-        let isRepeated =
-          unsafe count >= 2 && letters[letterCount - 1] == UInt16(truncatingIfNeeded: letter)
-          && letters[letterCount - 2] == UInt16(truncatingIfNeeded: letter)
-        if isRepeated {
-          hasRun = true
-        } else {
-          add(letter, index, &hash)
-          count += 1
-        }
-        chunk += 1
-        index += 1
-      }
-      switch kind(index) {
-      case .space:
-        guard let next = joint(index, hash, chunk, isSpelled, isSpace: true) else { break scan }
-        isSpelled = isSpelled || chunk == 1
-        index = next
-        chunk = 0
-      case .hyphen, .stop:
-        if code(index) == 0x2E, let end = addresses.domainEnd(first) {
-          letterCount = firstLetter
-          emit(AdKey.address, first, end, .placeholder)
-          return end
-        }
-        guard let next = joint(index, hash, chunk, isSpelled, isSpace: false) else { break scan }
-        isSpelled = isSpelled || chunk == 1
-        index = next
-        chunk = 0
-      case .apostrophe:
-        guard kind(index + 1) == .letter else { break scan }
-        index += 1
-      case .digit:
-        guard let next = readDigits(index, &hash, &count) else { break scan }
-        index = next
-      case .symbol, .currency, .percent:
-        let sign = code(index)
-        if sign == 0x40, kind(index + 1) == .letter, let end = addresses.domainEnd(index + 1) {
-          letterCount = firstLetter
-          emit(AdKey.address, first, end, .placeholder)
-          return end
-        }
-        if let letter = Self.letter(forSign: sign) {
-          if kind(index + 1) == .letter || vocabulary.contains(AdKey.step(hash, letter)) {
-            add(letter, index, &hash)
-            count += 1
-            chunk += 1
-            index += 1
-            continue scan
-          }
-        }
-        // Up to two signs inside a word.
-        let next = kind(index + 1) == .symbol ? index + 2 : index + 1
-        guard kind(index) == .symbol, kind(next) == .letter else { break scan }
-        let end = units.lettersEnd(next)
-        guard chunk <= 2 || end - next <= 2 || vocabulary.contains(units.hash(hash, next, end)) else { break scan }
-        index = next
-        chunk = 0
-      default: break scan
+    while true {
+      index = readLetters(index, &word)
+      switch continuation(index, first, &word) {
+      case .word(let next): index = next
+      case .address(let end):
+        letterCount = word.firstLetter
+        emit(AdKey.address, first, end, .placeholder)
+        return end
+      case .end:
+        if word.hasRun, !vocabulary.contains(word.hash) { word.hash = shortened(word.hash, word.firstLetter) }
+        emit(word.hash, first, index, .word)
+        return index
       }
     }
-    if hasRun, !vocabulary.contains(hash) { hash = shortened(hash, firstLetter) }
-    emit(hash, first, index, .word)
+  }
+
+  /// Adds adjacent letters to a word, and returns their end.
+  @inline(__always)
+  private func readLetters(_ first: Int, _ word: inout Word) -> Int {
+    var index = first
+    while kind(index) == .letter {
+      let letter = code(index)
+      // A third repetition of a letter is emphasis and is skipped.
+      let isRepeated =
+        unsafe word.count >= 2 && letters[letterCount - 1] == UInt16(truncatingIfNeeded: letter)
+        && letters[letterCount - 2] == UInt16(truncatingIfNeeded: letter)
+      if isRepeated {
+        word.hasRun = true
+      } else {
+        add(letter, index, &word.hash)
+        word.count += 1
+      }
+      word.chunk += 1
+      index += 1
+    }
     return index
+  }
+
+  /// Reads the unit at `index` after adjacent letters of a word that begins at `first`.
+  @inline(__always)
+  private func continuation(_ index: Int, _ first: Int, _ word: inout Word) -> Continuation {
+    switch kind(index) {
+    case .space: return join(index, &word, isSpace: true)
+    case .hyphen, .stop:
+      if code(index) == 0x2E, let end = addresses.domainEnd(first) { return .address(end) }
+      return join(index, &word, isSpace: false)
+    case .apostrophe: return kind(index + 1) == .letter ? .word(index + 1) : .end
+    case .digit:
+      guard let next = readDigits(index, &word.hash, &word.count) else { return .end }
+      return .word(next)
+    case .symbol, .currency, .percent: return readSign(index, &word)
+    default: return .end
+    }
+  }
+
+  /// Joins the letters after the one sign at `index` to a word, if they belong to it.
+  @inline(__always)
+  private func join(_ index: Int, _ word: inout Word, isSpace: Bool) -> Continuation {
+    guard let next = joint(index, word.hash, word.chunk, word.isSpelled, isSpace: isSpace) else { return .end }
+    word.isSpelled = word.isSpelled || word.chunk == 1
+    word.chunk = 0
+    return .word(next)
+  }
+
+  /// Reads the sign at `index` inside or at the end of a word: the sign of a mail address, a sign in place of a letter, or
+  /// up to two signs between letters.
+  @inline(__always)
+  private func readSign(_ index: Int, _ word: inout Word) -> Continuation {
+    let sign = code(index)
+    if sign == 0x40, kind(index + 1) == .letter, let end = addresses.domainEnd(index + 1) { return .address(end) }
+    if let letter = Self.letter(forSign: sign) {
+      if kind(index + 1) == .letter || vocabulary.contains(AdKey.step(word.hash, letter)) {
+        add(letter, index, &word.hash)
+        word.count += 1
+        word.chunk += 1
+        return .word(index + 1)
+      }
+    }
+    let next = kind(index + 1) == .symbol ? index + 2 : index + 1
+    guard kind(index) == .symbol, kind(next) == .letter else { return .end }
+    let end = units.lettersEnd(next)
+    guard word.chunk <= 2 || end - next <= 2 || vocabulary.contains(units.hash(word.hash, next, end)) else {
+      return .end
+    }
+    word.chunk = 0
+    return .word(next)
   }
 
   /// Returns the key of the last word with one letter in place of two, as "sale" for "saaale"; `hash`, if ads do not use

@@ -60,6 +60,23 @@ extension AdDetector {
     return nil
   }
 
+  /// Returns the largest score that the characters of a sentence of a text add, for the training program; nil if no
+  /// sentence is long enough to be assessed alone.
+  package func largestCharacterScore(of text: String) -> Float? {
+    let bytes = text.utf8.span
+    var position = 0
+    var largest: Float?
+    while let range = AdSentences.next(in: bytes, from: &position) {
+      guard range.count >= Self.minimumSentenceSize else { continue }
+      begin()
+      add(bytes.extracting(range))
+      reader.tokenize()
+      let score = characterScore()
+      largest = max(largest ?? score, score)
+    }
+    return largest
+  }
+
   /// Returns true if a sentence would be refused as an alert of its own.
   private func isRefused(_ sentence: Span<UInt8>) -> Bool {
     guard sentence.count >= Self.minimumSentenceSize else { return false }

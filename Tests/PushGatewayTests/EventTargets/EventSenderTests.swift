@@ -22,6 +22,7 @@ import Testing
       requests.withLock { $0.append(request) }
       let answer = answers.withLock { $0.isEmpty ? EventAnswer(status: 204) : $0.removeFirst() }
       if answer.status == 0 { throw EventError(description: "no server answers") }
+      if answer.status == 1 { throw StoreError("the trusted certificates can't be read") }
       return answer
     }
 
@@ -41,11 +42,13 @@ import Testing
   private let target = EventTarget(
     name: "shop", url: "http://127.0.0.1:1/events", secret: WebhookSignature.makeSecret(), created: 0)
 
-  private func sender(_ gateway: TestGateway, _ server: Server, _ target: EventTarget? = nil) -> EventSender {
+  private func sender(
+    _ gateway: TestGateway, _ server: Server, _ target: EventTarget? = nil, logger: Logger = .silent
+  ) -> EventSender {
     EventSender(
       target ?? self.target,
       EventSender.Parts(
-        log: gateway.parts.log, queries: gateway.parts.logQueries, clock: gateway.clock.wallClock, logger: .silent,
+        log: gateway.parts.log, queries: gateway.parts.logQueries, clock: gateway.clock.wallClock, logger: logger,
         meter: gateway.parts.events.meter, post: { request, _ in try server.answer(request) }, pause: { _ in },
         disable: { target in server.disabled.withLock { $0.append(target.name) } }))
   }
@@ -118,6 +121,55 @@ import Testing
       #expect(Set(received.prefix(4).map(\.id)).count == 1 && received[4].id != received[0].id)
       #expect(sender.current.oldest == nil && sender.current.error == nil)
       #expect(gateway.parts.events.meter.failed.total == 3)
+    }
+  }
+
+  @Test func `an error of the delivery log is none of the target, and the events are sent later`() async throws {
+    try await TestGateway.run { gateway in
+      let (server, lines) = (Server(), LimitLogTests.Lines())
+      let sender = sender(gateway, server, logger: lines.logger)
+      try await write(0..<1, to: gateway)
+      let path = gateway.folder.file("log.sqlite")
+      // The first step stores a position.
+      try await RefusedWrites.begin("event_cursor", in: path)
+      for _ in 0..<2 {
+        guard case .failed(let pause) = await sender.step() else {
+          Issue.record("no position can be stored")
+          return
+        }
+        #expect(pause != .zero)
+      }
+      #expect(sender.current.error != nil && server.received.isEmpty)
+      try await RefusedWrites.end("event_cursor", in: path)
+      let step = await sender.step()
+      #expect(step == .idle)
+      #expect(server.received.map(\.events.count) == [1])
+      #expect(sender.current.error == nil)
+      #expect(gateway.parts.events.meter.failed.total == 0)
+      #expect(lines.all == ["event=sending-delayed target=shop"])
+    }
+  }
+
+  @Test func `each cause of a failure is logged once, and the end of a failure of the target`() async throws {
+    try await TestGateway.run { gateway in
+      let (server, lines) = (Server(), LimitLogTests.Lines())
+      server.answers.withLock { $0 = [1, 1, 503, 1, 503].map { EventAnswer(status: $0) } }
+      let sender = sender(gateway, server, logger: lines.logger)
+      try await write(0..<1, to: gateway)
+      _ = await sender.step()
+      #expect(sender.current.oldest == TestClock.start * 1000)
+      #expect(gateway.parts.events.meter.failed.total == 0)
+      for _ in 0..<4 { _ = await sender.step() }
+      #expect(gateway.parts.events.meter.failed.total == 2)
+      #expect(sender.current.error == "it answered 503")
+      let step = await sender.step()
+      #expect(step == .idle)
+      #expect(sender.current.error == nil && sender.current.oldest == nil)
+      #expect(
+        lines.all == [
+          "event=sending-delayed target=shop", "event=event-target-failing target=shop",
+          "event=sending-delayed target=shop", "event=event-target-back target=shop",
+        ])
     }
   }
 

@@ -35,6 +35,7 @@ import Testing
     let client: Client
     let device: TestDevice
     let service = Service()
+    let lines = LimitLogTests.Lines()
     let folder: TemporaryFolder
     let store: SQLiteStore
     let subscriptions: PushSubscriptions
@@ -55,7 +56,7 @@ import Testing
       pages = ClosedPages(
         ClosedPages.Parts(
           subscriptions: subscriptions, registrations: parts.registrations, retractions: parts.retractions,
-          conditions: parts.conditions, clock: gateway.clock.wallClock, logger: .silent, services: .public,
+          conditions: parts.conditions, clock: gateway.clock.wallClock, logger: lines.logger, services: .public,
           contact: nil,
           pending: parts.pages.parts.pending, streams: { parts.router.count(of: $0) },
           post: { [service] request in try service.answer(request) }))
@@ -265,6 +266,42 @@ import Testing
     }
   }
 
+  @Test(arguments: [201, 404, 410, 413, 403])
+  func `each answer of a push service that works ends its failure, so that the next failure is logged`(
+    _ status: Int
+  ) async throws {
+    try await run { setup in
+      let item = try await setup.send()
+      let subscription = try #require(setup.subscriptions.find(setup.device.id))
+      for answer in [503, 503, status, 503] {
+        // An answer may have ended the subscription.
+        try await setup.subscriptions.put(subscription)
+        setup.service.will(EventAnswer(status: answer))
+        _ = await setup.pages.attempt(item)
+      }
+      #expect(setup.service.count == 4)
+      let failing = setup.lines.all.filter { $0.hasPrefix("event=push-service-failing") }
+      #expect(failing == Array(repeating: "event=push-service-failing service=https://push.example", count: 2))
+    }
+  }
+
+  @Test func `an error of the storage is none of the push service, and the message is posted later`() async throws {
+    try await run { setup in
+      let (item, path) = (try await setup.send(), setup.folder.file("push.sqlite"))
+      // The first message needs a new key, which is stored first.
+      try await RefusedWrites.begin("push_service_key", in: path)
+      for _ in 0..<2 {
+        let result = await setup.pages.attempt(item)
+        #expect(result == .failed(item, retryAfter: nil))
+      }
+      #expect(setup.service.count == 0 && setup.pages.meter.failed.total == 0)
+      #expect(setup.lines.all == ["event=sending-delayed"])
+      try await RefusedWrites.end("push_service_key", in: path)
+      let posted = await setup.pages.attempt(item)
+      #expect(isPosted(posted))
+    }
+  }
+
   @Test func `a retraction is posted while no stream is open`() async throws {
     try await run(allowsQuiet: true) { setup in
       let item = PageQueue.Item(device: setup.device.id, content: .retraction(.number(1), topic: "topic"), due: 0)
@@ -306,79 +343,6 @@ import Testing
       #expect(setup.pages.queued == 1)
       setup.pages.forget([setup.device.id])
       #expect(setup.pages.queued == 0 && !setup.pages.hasSubscriptions)
-    }
-  }
-
-  // MARK: Routes
-
-  private func body(_ endpoint: String = "https://push.example/1", key: [UInt8]? = nil, auth: Int = 16) throws
-    -> [UInt8]
-  {
-    let point = try key ?? ES256Key.generate().publicPoint
-    return controlJSON(
-      SubscriptionRequest(
-        endpoint: endpoint,
-        keys: .init(
-          p256dh: Base64URL.encode(point), auth: Base64URL.encode([UInt8](repeating: 1, count: auth))),
-        quiet: true, silent: true, focus: "work"))
-  }
-
-  @Test func `a page subscribes, and its subscription ends with its secret`() async throws {
-    try await TestGateway.run { gateway in
-      let (client, device) = (try await gateway.client(), try await gateway.enroll())
-      let path = "/v1/device/subscription"
-      func record() async throws -> SubscriptionRecord {
-        try decodeJSON(
-          SubscriptionRecord.self, from: try await client.request("GET", path, [device.authorization]).body)
-      }
-      let first = try await record()
-      #expect(Base64URL.decode(first.key.utf8)?.count == ES256Key.pointSize && first.endpoint == nil)
-      let put = try await client.request("PUT", path, [device.authorization], body: body()).status
-      #expect(put == 204)
-      let stored = try #require(gateway.parts.pages.parts.subscriptions.find(device.id))
-      #expect(stored.allowsQuiet && stored.state.isSilent && stored.state.focus == "work")
-      let second = try await record()
-      #expect(second.key == first.key && second.endpoint == "https://push.example/1")
-      _ = try await gateway.registrations.rotateSecret(of: device.id)
-      #expect(gateway.parts.pages.parts.subscriptions.count == 0)
-    }
-  }
-
-  @Test func `a removed device has no subscription`() async throws {
-    try await TestGateway.run { gateway in
-      let (client, device) = (try await gateway.client(), try await gateway.enroll())
-      _ = try await client.request("PUT", "/v1/device/subscription", [device.authorization], body: body())
-      #expect(gateway.parts.pages.parts.subscriptions.count == 1)
-      try await gateway.parts.devices.remove(device.id)
-      #expect(gateway.parts.pages.parts.subscriptions.count == 0)
-    }
-  }
-
-  @Test(arguments: [
-    "http://127.0.0.1/1", "https://127.0.0.1/1", "https://10.0.0.1/1", "https://[fd00::1]/1", "ftp://push.example/1",
-    "",
-    "https://169.254.169.254/latest", "https://me@push.example/1",
-    "https://push.example/" + String(repeating: "a", count: 1024),
-  ])
-  func `an endpoint of another form, or with a private address, is refused`(_ endpoint: String) async throws {
-    try await TestGateway.run { gateway in
-      let (client, device) = (try await gateway.client(), try await gateway.enroll())
-      let status = try await client.request(
-        "PUT", "/v1/device/subscription", [device.authorization], body: body(endpoint)
-      ).status
-      #expect(status == 400)
-      #expect(gateway.parts.pages.parts.subscriptions.count == 0)
-    }
-  }
-
-  @Test func `keys of another form are refused`() async throws {
-    try await TestGateway.run { gateway in
-      let (client, device) = (try await gateway.client(), try await gateway.enroll())
-      for wrong in [try body(key: [4] + [UInt8](repeating: 1, count: 64)), try body(auth: 15), Array("{}".utf8)] {
-        let status = try await client.request("PUT", "/v1/device/subscription", [device.authorization], body: wrong)
-          .status
-        #expect(status == 400)
-      }
     }
   }
 }

@@ -9,21 +9,21 @@ import Testing
     PageQueue.Item(device: device, content: .push(seq: UInt64(number), .number(number)), due: due)
   }
 
-  private func numbers(_ items: [PageQueue.Item]) -> [UInt64] {
-    items.compactMap { item in
-      guard case .push(let seq, _) = item.content else { return nil }
+  private func numbers(_ attempts: [PageQueue.Attempt]) -> [UInt64] {
+    attempts.compactMap { attempt in
+      guard case .push(let seq, _) = attempt.item.content else { return nil }
       return seq
     }
   }
 
-  @Test func `messages of a device are posted one after another, in their order`() {
+  @Test func `messages of a device are posted one after another, in their order`() throws {
     var queue = PageQueue()
     for number in 1...3 { queue.add(push(number)) }
     for number in 1...3 {
       let taken = queue.take(at: 0)
       #expect(numbers(taken) == [UInt64(number)])
       #expect(queue.take(at: 0).isEmpty)
-      queue.finish(1, .done, at: 0)
+      queue.finish(try #require(taken.first), .done, at: 0)
       #expect(queue.brokenInvariant() == nil)
     }
     #expect(queue.count == 0 && queue.next == nil)
@@ -49,13 +49,14 @@ import Testing
     #expect(queue.brokenInvariant() == nil)
   }
 
-  @Test func `the number of attempts is limited`() {
+  @Test func `the number of attempts is limited`() throws {
     var queue = PageQueue()
     for number in 1...Limits.maximumPagePosts + 3 { queue.add(push(number, DeviceID(row: Int64(number)))) }
-    #expect(queue.take(at: 0).count == Limits.maximumPagePosts)
+    let taken = queue.take(at: 0)
+    #expect(taken.count == Limits.maximumPagePosts)
     #expect(queue.next == nil)
     #expect(queue.take(at: 0).isEmpty)
-    queue.finish(1, .done, at: 0)
+    queue.finish(try #require(taken.first), .done, at: 0)
     #expect(queue.next == 0)
     #expect(queue.take(at: 0).count == 1)
     #expect(queue.brokenInvariant() == nil)
@@ -68,15 +69,15 @@ import Testing
     var bounds: [Int64] = []
     for _ in 1...10 {
       let now = queue.next ?? 0
-      let item = try #require(queue.take(at: now).first)
-      queue.finish(1, .failed(item, retryAfter: nil), at: now)
+      let attempt = try #require(queue.take(at: now).first)
+      queue.finish(attempt, .failed(attempt.item, retryAfter: nil), at: now)
       bounds.append((queue.next ?? 0) - now)
     }
     #expect(bounds.allSatisfy { (50...900_000).contains($0) } && bounds[0] <= 5_000)
     let now = try #require(queue.next)
-    let item = try #require(queue.take(at: now).first)
-    #expect(numbers([item]) == [1])
-    queue.finish(1, .failed(item, retryAfter: .seconds(3_600)), at: now)
+    let attempt = try #require(queue.take(at: now).first)
+    #expect(numbers([attempt]) == [1])
+    queue.finish(attempt, .failed(attempt.item, retryAfter: .seconds(3_600)), at: now)
     #expect(queue.next ?? 0 >= now + 3_600_000)
     #expect(queue.take(at: now + 3_599_999).isEmpty)
   }
@@ -85,11 +86,12 @@ import Testing
     var queue = PageQueue()
     queue.add(push(1))
     queue.add(push(2))
-    var item = try #require(queue.take(at: 0).first)
+    let attempt = try #require(queue.take(at: 0).first)
+    var item = attempt.item
     item.due = 50
-    queue.finish(1, .again(item), at: 0)
+    queue.finish(attempt, .again(item), at: 0)
     #expect(queue.next == 50)
-    #expect(queue.take(at: 50) == [item])
+    #expect(queue.take(at: 50).map(\.item) == [item])
   }
 
   @Test func `only a push that was posted or is being posted is retracted`() throws {
@@ -99,30 +101,48 @@ import Testing
     queue.add(push(1))
     queue.retract(.number(1), on: 1, at: 0)
     #expect(queue.count == 1)
-    _ = queue.take(at: 0)
-    queue.finish(1, .posted(.number(1), topic: "topic"), at: 0)
+    let first = try #require(queue.take(at: 0).first)
+    queue.finish(first, .posted(.number(1), topic: "topic"), at: 0)
     queue.retract(.number(1), on: 1, at: 5)
     let retraction = try #require(queue.take(at: 5).first)
-    #expect(retraction.content == .retraction(.number(1), topic: "topic"))
-    queue.finish(1, .done, at: 5)
+    #expect(retraction.item.content == .retraction(.number(1), topic: "topic"))
+    queue.finish(retraction, .done, at: 5)
     queue.add(push(2))
-    _ = queue.take(at: 5)
+    let second = try #require(queue.take(at: 5).first)
     queue.retract(.number(2), on: 1, at: 6)
-    queue.finish(1, .posted(.number(2), topic: nil), at: 6)
-    #expect(queue.take(at: 6).map(\.content) == [.retraction(.number(2), topic: nil)])
+    queue.finish(second, .posted(.number(2), topic: nil), at: 6)
+    #expect(queue.take(at: 6).map(\.item.content) == [.retraction(.number(2), topic: nil)])
   }
 
-  @Test func `a device without a subscription is forgotten, also during an attempt`() {
+  @Test func `a device without a subscription is forgotten, also during an attempt`() throws {
     var queue = PageQueue()
     queue.add(push(1))
     queue.add(push(2))
-    _ = queue.take(at: 0)
+    let attempt = try #require(queue.take(at: 0).first)
     queue.forget(1)
     #expect(queue.next == nil && queue.count == 1)
     queue.add(push(3, due: 7))
-    queue.finish(1, .done, at: 0)
+    queue.finish(attempt, .done, at: 0)
     #expect(queue.take(at: 6).isEmpty)
     #expect(numbers(queue.take(at: 7)) == [3])
     #expect(queue.brokenInvariant() == nil)
+  }
+
+  @Test func `the late end of an attempt for a former subscription does not end the attempt for the new one`() throws {
+    var queue = PageQueue()
+    queue.add(push(1))
+    let former = try #require(queue.take(at: 0).first)
+    queue.forget(1)
+    queue.add(push(2))
+    queue.add(push(3))
+    let present = try #require(queue.take(at: 0).first)
+    #expect(numbers([present]) == [2])
+    queue.finish(former, .failed(former.item, retryAfter: nil), at: 0)
+    // The attempt of message 2 is in progress, and message 1 is forgotten.
+    #expect(queue.running == 1 && queue.count == 2)
+    #expect(queue.take(at: 900_000).isEmpty)
+    queue.finish(present, .done, at: 0)
+    #expect(numbers(queue.take(at: 0)) == [3])
+    #expect(queue.running == 1 && queue.brokenInvariant() == nil)
   }
 }

@@ -1,3 +1,4 @@
+import Glibc
 import HTTP2Transport
 import NIOCore
 import NIOEmbedded
@@ -132,6 +133,12 @@ import Testing
     #expect(bench.upstream.warning?.part == "upstream")
     bench.loop.advanceTime(by: TimeAmount(Limits.firstUpstreamPause * 2))
     #expect(bench.dialCount == 1, "the gateway tries again")
+  }
+
+  @Test(arguments: [EMFILE, ECONNREFUSED])
+  func `the reason of an outage contains the error of the system`(_ code: Int32) {
+    let words = Upstream.words(of: IOError(errnoCode: code, reason: "connect"))
+    #expect(words == "the connection failed (\(SystemError(code)))")
   }
 
   @Test func `a push without an answer ends in time, its late answer is dropped, and others get a new connection`()

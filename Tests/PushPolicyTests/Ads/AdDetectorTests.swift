@@ -76,6 +76,23 @@ struct AdDetectorTests {
     }
   }
 
+  @Test func `the characters of a sentence add no more than the bound`() throws {
+    let texts = Self.ads + Self.ordinary.values.joined()
+    for text in texts {
+      let score = try #require(detector.largestCharacterScore(of: text))
+      #expect(score <= AdDetector.maximumCharacterScore, "\(text)")
+    }
+  }
+
+  @Test func `the largest score of the characters is that of one sentence`() throws {
+    let sentences = ["Up to 70% off everything today only!", "Build 318 failed on main.", "Team meeting in room 4."]
+    let scores = try sentences.map { try #require(detector.largestCharacterScore(of: $0)) }
+    #expect(Set(scores).count == 3)
+    #expect(detector.largestCharacterScore(of: sentences.joined(separator: " ")) == scores.max())
+    // Sentences of less than eight bytes are not assessed alone.
+    #expect(detector.largestCharacterScore(of: "Off! Sale! ") == nil)
+  }
+
   @Test(arguments: ads) func `without the places that are named the rest passes`(_ text: String) {
     expectFlip([text])
     expectFlip(["Hello", text])
