@@ -240,4 +240,5 @@ test("after a removal the list stays at its place while its pages are read again
     assert.deepEqual(onScreen(view.page.table).slice(0, 4), [80_000, 80_001, 80_002, 80_004].map(nameOf));
   }
   assert.equal(view.state.textContent, "99999");
+  assert.equal(focused(), nameOf(80_004));
 });

@@ -121,10 +121,11 @@ class List extends Page {
     this.show(el("header", {}, el("h1", {}, title), made.map((one) => button(one.title, () => this.#act(one, {}), { className: one === create ? "primary" : one.isDestructive ? "destructive" : "" }))),
       el("div.filters", {}, this.field, this.status), this.table.element);
     this.#find();
-    this.table.select(this.#found.findIndex((row) => key(row) === this.#opened));
+    const opened = this.#found.findIndex((row) => key(row) === this.#opened);
+    this.table.select(opened);
     this.table.element.scrollTop = this.#top;
     if (had) this.field.focus();
-    else if (this.#opened && document.activeElement === document.body) this.table.focus();
+    else if (opened >= 0 && document.activeElement === document.body) this.table.focus();
     this.#opened = "";
   }
 
@@ -232,16 +233,22 @@ class List extends Page {
       if (action.secret) this.#showTexts("Shown Only Once", "The gateway keeps no copy: save it now.", action.secret(made, location.origin, values));
       const undo = action.undo && (async () => { await request(...action.undo(row, values, before)); await this.#changed(); });
       this.app.toast(action.done?.(row, values) ?? "Done", undo);
-      // An object that was removed has no page any more.
-      if (action.removes) {
-        this.#rows = this.#rows.filter((one) => one !== row);
-        this.app.go(this.#address);
-      }
+      if (action.removes) this.#leaveOut(row);
       await this.#changed();
     } catch (error) {
       if (problem) problem.replaceChildren(failure(error)); else this.app.toast(error.message);
     }
     return undefined;
+  }
+
+  /** Goes back to the list from an object that was removed, to the row after it. */
+  #leaveOut(row) {
+    const { key } = this.#list;
+    const index = this.#found.findIndex((one) => key(one) === key(row));
+    const next = index < 0 ? undefined : this.#found[index + 1] ?? this.#found[index - 1];
+    this.#opened = next ? key(next) : "";
+    this.#rows = this.#rows.filter((one) => key(one) !== key(row));
+    this.app.go(this.#address);
   }
 
   async #changed() {
