@@ -242,3 +242,16 @@ test("after a removal the list stays at its place while its pages are read again
   assert.equal(view.state.textContent, "99999");
   assert.equal(focused(), nameOf(80_004));
 });
+
+test("an action is a button only for the rows that it is for", async () => {
+  const disabled = "2026-11-27T18:00:00.000Z";
+  const view = consoleOf([{ name: "a", url: "http://127.0.0.1:1" }, { name: "b", url: "http://127.0.0.1:2", disabled }]);
+  view.show("event-targets");
+  await view.answer();
+  const buttons = (name) => {
+    view.show(`event-targets/${name}`);
+    return view.page.all.filter((one) => one.localName === "button").map((one) => one.textContent);
+  };
+  assert.deepEqual(buttons("a"), ["Test", "Rotate Secret …", "Remove …"]);
+  assert.deepEqual(buttons("b"), ["Test", "Resume", "Rotate Secret …", "Remove …"]);
+});

@@ -158,7 +158,7 @@ class List extends Page {
     const own = el("div", {}, facts(members(row.rule ?? row)));
     this.show(el("header", {}, el("h1", { dir: "auto" }, text("span", key(row)))), own,
       filter ? el("p", {}, el("a", { href: `#/activity?${new URLSearchParams({ q: filter(row) })}` }, "Activity"), this.#other(link?.(row))) : "",
-      el("p.actions", {}, actions.filter((one) => this.app.may(one.role) && (one.when?.(row) ?? true)).map((one) => button(one.title, () => this.#act(one, row), { className: one.isDestructive ? "destructive" : "" }))), back);
+      el("p.actions", {}, actions.filter((one) => this.app.may(one.role) && (!one.when || one.when(row))).map((one) => button(one.title, () => this.#act(one, row), { className: one.isDestructive ? "destructive" : "" }))), back);
     if (!detail) return undefined;
     try {
       const more = detailed(row, await api.get(detail(row)));
