@@ -41,6 +41,9 @@ static const unsigned char console_reports_js[] = {
 static const unsigned char console_style_css[] = {
 #embed "console/style.css"
 };
+static const unsigned char console_table_js[] = {
+#embed "console/table.js"
+};
 static const unsigned char console_tests_js[] = {
 #embed "console/tests.js"
 };
@@ -189,6 +192,7 @@ static const struct {
     {"console/replay.js", console_replay_js, sizeof console_replay_js},
     {"console/reports.js", console_reports_js, sizeof console_reports_js},
     {"console/style.css", console_style_css, sizeof console_style_css},
+    {"console/table.js", console_table_js, sizeof console_table_js},
     {"console/tests.js", console_tests_js, sizeof console_tests_js},
     {"console/view-activity.js", console_view_activity_js, sizeof console_view_activity_js},
     {"console/view-list.js", console_view_list_js, sizeof console_view_list_js},

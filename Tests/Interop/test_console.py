@@ -1,12 +1,15 @@
 """The console: its page and its session over HTTP, and the whole of it in Chromium."""
 
 import json
+import re
 import subprocess
 from pathlib import Path
+from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
 from gateway import TOPIC
+from test_event_targets import receiver  # noqa: F401
 from test_http import curl, http_address
 from test_testmode import Sender, Server
 from test_web import ROOT, alert, chromium, needs_node, page_request  # noqa: F401
@@ -539,14 +542,91 @@ def test_more_objects_are_listed_made_and_removed(start, chromium, tmp_path):  #
     console.close()
 
 
+def test_webhooks_heartbeats_and_event_targets_are_listed_made_and_removed(start, chromium, receiver, tmp_path):  # noqa: F811
+    gateway = start()
+    gateway.device(name="phone")
+    console = Console(gateway, chromium, tmp_path / "profile", link(gateway))
+    page = console.page
+
+    def add(path, **fields):
+        """Fills the form of a new object, and sends it."""
+        console.show(path)
+        page.wait_for_selector("console-list .list")
+        page.keyboard.press("n")
+        for name, value in fields.items():
+            page.wait_for_selector(f"#field-{name}")
+            choose = page.select_option if page.eval_on_selector(f"#field-{name}", "(one) => one.localName") == "select" else page.fill
+            choose(f"#field-{name}", value)
+        page.click("dialog[open] button.primary")
+
+    def shown(*words):
+        """Closes the dialog with texts of the gateway, after it has these words."""
+        for word in words:
+            page.wait_for_selector(f"dialog[open] pre >> text={word}")
+        page.click("dialog[open] button >> text=Done")
+
+    def confirm(action):
+        page.click(f"main button >> text={action}")
+        page.click("dialog[open] button.destructive")
+
+    add("senders", name="backup", app=TOPIC, recipients="phone", combine="10m")
+    shown("pgs-", "send/backup")
+    # A webhook of any JSON, with its pointers.
+    add("hooks", name="monitor", kind="json", app=TOPIC, recipients="phone", fields="title=/monitor/name\nbody=/text")
+    shown("pgs-", "hooks/monitor")
+    page.click(".list a >> text=monitor")
+    page.click("main button >> text=Test …")
+    page.fill("#field-body", '{"monitor":{"name":"Disk Full"},"text":"db1"}')
+    page.click("dialog[open] button.primary")
+    shown("a message", "Disk Full", "phone would present")
+    confirm("Rotate Token …")
+    shown("pgs-")
+    assert {one["name"]: one.get("fields") for one in gateway.admin("GET", "senders")} == {
+        "backup": None, "monitor": {"title": "/monitor/name", "body": "/text"}}
+    confirm("Remove …")
+    page.wait_for_selector(".list .row", state="detached")
+    # A heartbeat of the sender, which is no webhook. Its removal is undone.
+    add("expectations", sender="backup", every="24")
+    page.wait_for_selector("dialog[open] .error >> text=expected a time, as 30s")
+    page.fill("#field-every", "24h")
+    page.click("dialog[open] button.primary")
+    page.click(".list a >> text=backup")
+    page.click("main button >> text='Remove'")
+    page.wait_for_selector(".list .row", state="detached")
+    assert gateway.admin("GET", "expectations") == []
+    page.click(".toast button >> text=Undo")
+    page.wait_for_selector(".list .row >> text=1d")
+    [expected] = gateway.admin("GET", "expectations")
+    assert (expected["sender"], expected["every"], expected["grace"]) == ("backup", 86_400, 8_640)
+    # An event target, whose server answers.
+    add("event-targets", name="shop", url=receiver.url, apps=TOPIC, events="viewed, expired")
+    shown("whsec_")
+    page.click(".list a >> text=shop")
+    page.click("main button >> text='Test'")
+    shown("the answer 204")
+    assert json.loads(receiver.requests[-1][2])["type"] == "delivery.test"
+    page.click("main button >> text=Rotate Secret …")
+    page.click("dialog[open] button.primary")
+    shown("whsec_")
+    [target] = gateway.admin("GET", "event-targets")
+    assert (target["apps"], target["events"]) == ([TOPIC], ["expired", "viewed"])
+    assert page.query_selector("main button >> text=Resume") is None
+    confirm("Remove …")
+    page.wait_for_selector(".list .row", state="detached")
+    assert gateway.admin("GET", "event-targets") == []
+    console.close()
+
+
 def test_a_reader_has_no_button_that_changes(start, chromium, tmp_path):  # noqa: F811
     gateway = start("--remote-admin", "on")
     gateway.device(name="phone")
     console = Console(gateway, chromium, tmp_path / "profile", link_of(gateway, token(gateway, "ada", "reader")))
-    for name in ("devices", "apps", "groups", "channels", "senders", "scheduled", "invitations", "teams", "keys", "certificates", "tokens", "faults"):
+    for name in ("devices", "apps", "groups", "channels", "senders", "hooks", "expectations", "scheduled", "invitations", "teams", "keys", "certificates", "tokens", "faults"):
         console.show(name)
         console.page.wait_for_selector("console-list .list")
         assert console.page.query_selector("main button") is None, name
+    # The addresses of event targets are for the role admin.
+    assert "Event Targets" not in console.page.eval_on_selector_all("nav a", "(all) => all.map((one) => one.textContent)")
     console.show("devices/phone")
     console.page.wait_for_selector(".facts")
     assert console.page.query_selector("main button") is None
@@ -569,6 +649,53 @@ def test_a_long_list_draws_the_rows_on_screen(gateway, console):
     assert 0 < count < 100
     page.wait_for_selector(".list .row >> text=many-9999")
     gateway.admin("DELETE", "batches", "many")
+
+
+def test_a_list_of_100000_rows_scrolls_and_has_keys(console):
+    """The test answers the requests for the list: the gateway would need a minute for so many devices."""
+    page, count = console.page, 100_000
+
+    def device(number):
+        return {"device": f"id-{number}", "name": f"many-{number:06}", "role": "device", "person": "ada", "apps": [TOPIC],
+                "registrations": [{"topic": TOPIC, "environments": ["development"]}], "waiting": 0, "streams": 0}
+
+    def answer(route):
+        address = urlsplit(route.request.url)
+        query = parse_qs(address.query)
+        if not query:
+            return route.fulfill(json=device(int(address.path[-6:])))
+        first = int(query["after"][0][-6:]) + 1 if "after" in query else 0
+        return route.fulfill(json=[device(number) for number in range(first, min(count, first + int(query["limit"][0])))])
+
+    def has_focus(name):
+        page.wait_for_function("(name) => document.activeElement.textContent === name", arg=name)
+
+    page.route(re.compile(r"/admin/v1/devices[?/]"), answer)
+    console.show("devices")
+    page.wait_for_selector(".state[aria-busy=false] >> text='100000'")
+    assert page.get_attribute(".list", "aria-rowcount") == "100001"
+    for key, name in [("End", "many-099999"), ("ArrowUp", "many-099998"), ("Home", "many-000000"), ("j", "many-000001"), ("End", "many-099999")]:
+        page.keyboard.press(key)
+        has_focus(name)
+        assert page.evaluate("() => document.querySelectorAll('.list .row').length") < 100
+        assert page.evaluate("() => document.querySelectorAll('*').length") < 2_000
+    # The row has the focus after the table has scrolled, and on the way back from its page.
+    page.evaluate("() => { document.querySelector('.list').scrollTop = 36 * 50_000; }")
+    page.wait_for_selector(".list .row >> text=many-050000")
+    has_focus("many-099999")
+    assert page.evaluate("() => document.querySelectorAll('.list a[tabindex=\"0\"]').length") == 1
+    page.keyboard.press("k")
+    has_focus("many-099998")
+    page.keyboard.press("Enter")
+    page.wait_for_selector("h1 >> text=many-099998")
+    page.keyboard.press("Escape")
+    has_focus("many-099998")
+    # Tab enters the rows at one place, and leaves them after it.
+    page.keyboard.press("Tab")
+    assert page.evaluate("() => document.activeElement.closest('.row') === null")
+    page.fill("#search", "777 ada")
+    page.wait_for_selector(".state >> text=of 100000")
+    page.wait_for_selector(".list .row >> nth=0 >> text=many-000777")
 
 
 def test_a_reader_has_no_page_that_sends(start, chromium, tmp_path):  # noqa: F811
@@ -624,7 +751,7 @@ def test_the_console_of_a_test_gateway_needs_no_sign_in(chromium, tmp_path):  # 
 #: The pages, each with an element that it shows when it is ready.
 PAGES = [("activity", ".list .row"), ("push/SENT", ".steps li"), ("send", ".findings li"), ("status", ".chart svg"),
          ("reports", ".state"), ("replay?device=accessible&since=7d&set=alert%3Doff", ".chart svg"), ("devices", ".list .row"), ("devices/accessible", ".actions"),
-         ("apps", ".list .row"), ("keys", ".list .row"), ("faults", ".list")]
+         ("apps", ".list .row"), ("keys", ".list .row"), ("hooks", ".list"), ("expectations", ".list"), ("event-targets", ".list"), ("faults", ".list")]
 
 
 def test_every_page_is_accessible_in_all_sizes(gateway, chromium, tmp_path):  # noqa: F811

@@ -293,6 +293,9 @@ const rowsOf = {
   groups: { name: "oncall", members: 2, topics: ["com.example.news"] },
   channels: { id: "3pCzY5mgVQJ1bQ8WAm0LQQ==", topic: "com.example.news", environment: "development", message_storage_policy: 1, subscriptions: 2, connected: 1, published: 7, stored: true },
   senders: { name: "backup", app: "com.example.news", recipients: ["phone"], rate: 60, created: "2026-11-27T18:00:00.000Z" },
+  hooks: { name: "monitor", app: "com.example.news", recipients: ["phone"], rate: 60, created: "2026-11-27T18:00:00.000Z", kind: "json", fields: { title: "/monitor/name" } },
+  expectations: { sender: "backup", every: 86_400, grace: 3600, due: "2026-11-27T18:00:00.000Z", late: false },
+  "event-targets": { name: "shop", url: "http://127.0.0.1:8080", created: "2026-11-27T18:00:00.000Z" },
   scheduled: { id: "CC35800E", at: "2026-11-27T18:00:00.000Z", device: "phone", topic: "com.example.news", accepted: "2026-11-27T17:00:00.000Z", place: "12/CC35800E" },
   invitations: { id: "0123456789abcdef", role: "device", expires: "2026-11-27T18:00:00.000Z", uses: 1 },
   teams: { team_id: "DEVTEAM001" }, keys: { key_id: "ABC123DEFG", team_id: "DEVTEAM001", environment: "both" },
@@ -301,7 +304,7 @@ const rowsOf = {
   faults: { rule: { name: "slow", delay: 2 }, does: "2s late", hits: 0, active: true },
 };
 /** The object whose path an action changes. */
-const named = { teams: "DEVTEAM001", faults: "slow", groups: "oncall", devices: "my%20phone", channels: "3pCzY5mgVQJ1bQ8WAm0LQQ%3D%3D" };
+const named = { hooks: "monitor", expectations: "backup", "event-targets": "shop", teams: "DEVTEAM001", faults: "slow", groups: "oncall", devices: "my%20phone", channels: "3pCzY5mgVQJ1bQ8WAm0LQQ%3D%3D" };
 
 test("each list has columns of its rows, a key, and actions with a role", () => {
   assert.deepEqual(Object.keys(rowsOf), Object.keys(lists));
@@ -311,13 +314,13 @@ test("each list has columns of its rows, a key, and actions with a role", () => 
     for (const [title, value] of list.columns) assert.notEqual(value(one), undefined, `${name}: ${title}`);
     for (const action of [list.create, ...(list.others ?? []), ...list.actions].filter(Boolean)) {
       assert.ok(["operator", "admin"].includes(action.role), name);
-      const values = Object.fromEntries((action.fields ?? []).map((field) => [field.name, field.isLong ? "" : field.options?.at(-1) ?? (field.isNumber ? "1" : "x")]));
+      const values = Object.fromEntries((action.fields ?? []).map((field) => [field.name, field.isLong ? "" : field.options?.at(-1) ?? (field.isNumber ? "1" : ["every", "grace", "combine"].includes(field.name) ? "10m" : "x")]));
       const [method, where] = action.request(one, values);
       assert.ok(["POST", "DELETE"].includes(method) && where.startsWith("/admin/v1/"), name);
       // What can't be undone is asked for first.
       if (action.removes) assert.ok(action.confirm || action.undo, `${name}: ${action.title}`);
-      if (action.undo) assert.ok(["POST", "DELETE"].includes(action.undo(one, values)[0]));
-      if (action.removes && named[name]) assert.equal(where, `/admin/v1/${name}/${named[name]}`);
+      if (action.undo) assert.ok(["POST", "DELETE"].includes(action.undo(one, values, [])[0]));
+      if (action.removes && named[name]) assert.equal(where, `${path(...(list.where ?? [name]))}/${named[name]}`);
     }
   }
 });
@@ -326,7 +329,9 @@ test("the requests of actions have the members of the API, and none without a va
   const body = (action, row, values) => action.request(row, values)[2];
   assert.deepEqual(body(lists.devices.create, {}, { person: "", role: "device", days: "2" }), { role: "device", valid_seconds: 172_800 });
   assert.deepEqual(body(lists.keys.create, {}, { team: "T", environment: "", topics: "a, b" }), { team: "T", topics: ["a", "b"] });
-  assert.deepEqual(body(lists.senders.create, {}, { name: "n", app: "a", recipients: "phone,tablet", kind: "" }), { name: "n", app: "a", recipients: ["phone", "tablet"] });
+  const sender = { name: "n", app: "a", recipients: "phone,tablet", rate: "60" };
+  assert.deepEqual(body(lists.senders.create, {}, { ...sender, combine: "" }), { name: "n", app: "a", recipients: ["phone", "tablet"], rate: 60 });
+  assert.equal(body(lists.senders.create, {}, { ...sender, combine: "10m" }).combine, 600);
   assert.deepEqual(body(lists.faults.create, {}, { name: "slow", reason: "", delay: "2", rate: "", app: "", for: "300" }), [{ name: "slow", delay: 2, for: 300 }]);
   assert.deepEqual(body(lists.channels.create, {}, { topic: "a", stored: "nothing", environment: "" }), { topic: "a", message_storage_policy: 0, count: 1 });
   assert.deepEqual(body(lists.certificates.create, {}, { topic: "a", kinds: "voip", environment: "", days: "365" }), { topic: "a", topics: [], kinds: ["voip"], days: 365 });
@@ -336,6 +341,68 @@ test("the requests of actions have the members of the API, and none without a va
     { id: "yes", title: "Yes", destructive: false }, { id: "drop", title: "Drop It", destructive: true }, { id: "later", title: "later", destructive: false },
   ]);
   assert.deepEqual(given({ a: "", b: [], c: 0, d: undefined, e: "x" }), { c: 0, e: "x" });
+});
+
+test("a webhook has a kind, and JSON pointers that are typed in lines", () => {
+  const { create: { request: of, secret }, where, query: parameters } = lists.hooks;
+  const body = (values) => of({}, { name: "n", app: "a", recipients: "phone", rate: "60", ...values })[2];
+  assert.deepEqual([where, parameters], [["senders"], { hooks: "all" }]);
+  assert.deepEqual(body({ kind: "github", fields: "" }), { name: "n", app: "a", recipients: ["phone"], rate: 60, kind: "github" });
+  assert.deepEqual(body({ kind: "json", fields: "title=/a b/c=d\n body=\n" }).fields, { title: "/a b/c=d", body: "" });
+  for (const fields of ["title", "=/a", "a=/b\na=/c"]) assert.throws(() => body({ kind: "json", fields }), /Fields: expected each name once/, fields);
+  assert.deepEqual(secret({ name: "n n", token: "T", kind: "json" }, "http://localhost:2198"), [{ title: "Token", value: "T" }, { title: "Address", value: "http://localhost:2198/hooks/n%20n" }]);
+  assert.equal(secret({ name: "n", token: "T" }, "")[1].value, "/send/n");
+});
+
+test("the message that a body of a webhook would become is written in words", () => {
+  const [{ result }] = lists.hooks.actions;
+  const words = (record) => result(record).map(({ value }) => value);
+  assert.deepEqual(words({ result: "ignored", event: "push" }), ["ignored, since this event makes no message: push"]);
+  assert.deepEqual(words({ result: "resolved", collapse_id: "S" }), ["retracts the last message about the subject S"]);
+  const recipients = [{ recipient: "phone", devices: [{ device: "phone", presented: [], removed: ["alert: off"] }] }, { recipient: "tablet", devices: [], refused: "not registered" }];
+  assert.deepEqual(words({ result: "message", payload: "{}", recipients }), ["a message", "{}", "phone would present nothing; alert: off\ntablet: not registered"]);
+});
+
+test("heartbeats have times with units, and a tenth of the interval as grace", () => {
+  const { columns, create: { request: of, fields: [senders] }, actions: [, remove] } = lists.expectations;
+  const body = (every, grace = "") => of({}, { sender: "backup", every, grace })[2];
+  assert.deepEqual(body("24h", "30m"), { sender: "backup", every: 86_400, grace: 1800 });
+  assert.deepEqual([body("15s").grace, body("10m").grace, body("7d").every], [1, 60, 604_800]);
+  for (const text of ["", "24", "1.5h", "1w", "-1h", "toString"]) assert.throws(() => body(text), /Every: expected a time/, text);
+  assert.throws(() => body("1h", "soon"), /Grace: expected a time/);
+  const shown = (row) => columns.map(([, value]) => value(row));
+  assert.deepEqual(shown(rowsOf.expectations), ["backup", "1d", "1h", "never", "2026-11-27 18:00", "ok"]);
+  assert.deepEqual(shown({ ...rowsOf.expectations, every: 90, grace: 0, late: true }).slice(1, 3), ["90s", "0s"]);
+  // A webhook has no heartbeats.
+  assert.deepEqual([rowsOf.senders, rowsOf.hooks].map(senders.of), ["backup", ""]);
+  assert.deepEqual(remove.undo(rowsOf.expectations), ["POST", "/admin/v1/expectations", { sender: "backup", every: 86_400, grace: 3600 }]);
+});
+
+test("an event target is for all apps and events, or for some, and has its state in words", () => {
+  const { role, columns, create, actions } = lists["event-targets"];
+  assert.equal(role, "admin");
+  const body = (values) => create.request({}, { name: "shop", url: "u", apps: "", events: "", ca: "", ...values })[2];
+  assert.deepEqual(body({}), { name: "shop", url: "u" });
+  assert.deepEqual(body({ apps: "a, b", events: "viewed,expired", ca: "PEM" }), { name: "shop", url: "u", apps: ["a", "b"], events: ["viewed", "expired"], ca: "PEM" });
+  assert.deepEqual(create.secret({ secret: "whsec_x" }), [{ title: "Secret", value: "whsec_x" }]);
+  const state = (more) => columns.at(-1)[1]({ ...rowsOf["event-targets"], ...more });
+  assert.deepEqual([state({}), state({ disabled: "2026-11-27T18:00:00.000Z" }), state({ late: "2026-11-27T18:00:00.000Z", error: "it answered 500" })],
+    ["ok", "disabled by 410", "fails since 2026-11-27 18:00: it answered 500"]);
+  const find = (title) => actions.find((one) => one.title === title);
+  assert.deepEqual([rowsOf["event-targets"], { disabled: "2026-11-27T18:00:00.000Z" }].map((row) => Boolean(find("Resume").when(row))), [false, true]);
+  const result = (record) => find("Test").result(record)[0].value;
+  assert.deepEqual([result({ status: 204, answer: "", milliseconds: 3 }), result({ error: "no connection", milliseconds: 3 })], ["the answer 204 after 3 ms", "no connection"]);
+});
+
+test("a change of a category is undone with its actions from before, or by its removal", () => {
+  const { apps: { actions } } = lists;
+  const before = [{ category: "DEPLOY", actions: [{ id: "yes", title: "Yes", destructive: false }] }];
+  for (const title of ["Set Category …", "Remove Category …"]) {
+    const { before: where, undo } = actions.find((one) => one.title === title);
+    assert.equal(where(rowsOf.apps), "/admin/v1/apps/com.example.news/categories");
+    assert.deepEqual(undo(rowsOf.apps, { category: "DEPLOY" }, before), ["POST", "/admin/v1/apps/com.example.news/categories", before[0]]);
+    assert.deepEqual(undo(rowsOf.apps, { category: "NEW" }, before), ["DELETE", "/admin/v1/apps/com.example.news/categories/NEW"]);
+  }
 });
 
 test("a scenario sets its faults for an app and a time, and rules that are typed keep their own", () => {

@@ -23,7 +23,7 @@ const pages = [
   { name: "status", title: "Status", role: "reader" },
   { name: "reports", title: "Reports", role: "operator" },
   { name: "replay", title: "Replay", role: "operator" },
-  ...Object.entries(lists).map(([name, { title }]) => ({ name, title, role: "reader", tag: "list" })),
+  ...Object.entries(lists).map(([name, { title, role = "reader" }]) => ({ name, title, role, tag: "list" })),
   { name: "push", role: "reader", of: "activity" },
 ];
 const roles = ["reader", "operator", "admin"];

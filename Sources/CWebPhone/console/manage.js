@@ -62,6 +62,60 @@ function rulesOf(text) {
   return found;
 }
 
+const units = { s: 1, m: 60, h: 3600, d: day };
+
+/** Reads a time as `pushcli` writes it, such as `10m`, in seconds. */
+function secondsOf(title, text) {
+  const [, number, unit] = /^([0-9]{1,9})([smhd])$/.exec(text) ?? [];
+  if (!unit) throw new Error(`${title}: expected a time, as 30s, 10m, 24h or 7d.`);
+  return Number(number) * units[unit];
+}
+
+/** Writes a time in the largest unit of which it is a whole number. */
+const timeOf = (seconds) => {
+  const unit = ["d", "h", "m"].find((one) => seconds > 0 && seconds % units[one] === 0) ?? "s";
+  return `${seconds / units[unit]}${unit}`;
+};
+
+/** Reads JSON pointers with the names of their fields, one in each line: `title=/monitor/name`. */
+function pointersOf(text) {
+  const pairs = text.split("\n").map((line) => line.trim()).filter(Boolean).map((line) => line.split(/=(.*)/s));
+  if (pairs.some(([name, pointer]) => !name || pointer === undefined) || new Set(pairs.map(([name]) => name)).size < pairs.length) {
+    throw new Error("Fields: expected each name once, as title=/monitor/name, in a line of its own.");
+  }
+  return Object.fromEntries(pairs);
+}
+
+const recipientFields = [
+  required("app", "App", { source: "apps", of: "topic" }), required("recipients", "Devices or groups", { help: "registered for the app; separated by commas" }),
+  required("rate", "Messages in a minute, at most", { isNumber: true, value: "60" })];
+const senderOf = ({ name, app, recipients, rate }) => ({ name, app, recipients: list(recipients), rate: Number(rate) });
+const senderSecret = (made, origin) => [{ title: "Token", value: made.token }, { title: "Address", value: `${origin}/${made.kind ? "hooks" : "send"}/${encodeURIComponent(made.name)}` }];
+const senderColumns = [["Name", (row) => row.name], ["Kind", (row) => row.kind ?? "messages"], ["App", (row) => row.app], ["Recipients", (row) => times(row.recipients)], ["Last used", (row) => since(row.last_used)]];
+const rotateToken = {
+  title: "Rotate Token …", role: "admin", isDestructive: true, confirm: "The present token becomes invalid at once.",
+  request: (row) => ["POST", path("senders", row.name, "token"), {}], secret: (made) => [{ title: "Token", value: made.token }],
+};
+const removeSender = remove("Remove …", (row) => path("senders", row.name), "The token becomes invalid, and no heartbeats of the sender are expected. This can't be undone.");
+
+/** The message that a body of a webhook would become, in words. */
+function hookTest({ result, event, payload, collapse_id: subject, recipients = [] }) {
+  if (result === "ignored") return [{ title: "Result", value: `ignored, since this event makes no message: ${event ?? ""}` }];
+  if (result === "resolved") return [{ title: "Result", value: `retracts the last message about the subject ${subject}` }];
+  const devices = recipients.flatMap(({ recipient, refused, devices: found = [] }) => (refused ? [`${recipient}: ${refused}`]
+    : found.map(({ device, presented, removed }) => [`${device} would present ${times(presented) || "nothing"}`, ...removed].join("; "))));
+  return [{ title: "Result", value: subject ? `replaces the last message about the subject ${subject}` : "a message" },
+    { title: "Payload", value: payload }, { title: "Devices", value: devices.join("\n") }];
+}
+
+/** The request for heartbeats. Without a grace it is a tenth of the interval. */
+function heartbeat({ sender, every, grace }) {
+  const seconds = secondsOf("Every", every);
+  return { sender, every: seconds, grace: grace ? secondsOf("Grace", grace) : Math.floor(seconds / 10) };
+}
+
+const targetState = ({ disabled, late, error }) => (disabled ? "disabled by 410" : late ? `fails since ${since(late)}: ${error ?? ""}` : "ok");
+
 /** Reads the actions of a category: `yes=Yes, no=No!`. An exclamation mark marks a destructive action. */
 function actionsOf(text) {
   return text.split(",").map((one) => one.trim()).filter(Boolean).map((one) => {
@@ -70,7 +124,15 @@ function actionsOf(text) {
   });
 }
 
-/** The lists by their names, in the order of the navigation. `key` identifies a row in its address. */
+const categoriesOf = (row) => path("apps", row.topic, "categories");
+/** Sets a category as it was before its change, or removes one that there was not. */
+function restoreCategory(row, { category }, before) {
+  const found = before.find((one) => one.category === category);
+  return found ? ["POST", categoriesOf(row), { category, actions: found.actions }] : ["DELETE", path("apps", row.topic, "categories", category)];
+}
+
+/** The lists by their names, in the order of the navigation. `key` identifies a row in its address. `where` and `query` are the path and the
+ *  parameters of the list if its name is not its path. An action has a `secret` or a `result` to show, and `undo` gets the answer to `before`. */
 export const lists = {
   devices: {
     title: "Devices", key: (row) => row.name, detail: (row) => path("devices", row.name), filter: (row) => `device:${JSON.stringify(row.name)}`,
@@ -99,9 +161,11 @@ export const lists = {
     }, {
       title: "Set Category …", role: "operator", fields: [required("category", "Category"), required("actions", "Actions", { help: "up to four, as yes=Yes, no=No; an exclamation mark at the end of a title marks a destructive action" })],
       request: (row, { category, actions }) => ["POST", path("apps", row.topic, "categories"), { category, actions: actionsOf(actions) }], done: (_, { category }) => `Set ${category}`,
+      before: categoriesOf, undo: restoreCategory,
     }, {
-      title: "Remove Category …", role: "operator", isDestructive: true, fields: [required("category", "Category")],
+      title: "Remove Category …", role: "operator", isDestructive: true, fields: [required("category", "Category", { source: categoriesOf, of: "category" })],
       request: (row, { category }) => ["DELETE", path("apps", row.topic, "categories", category)], done: (_, { category }) => `Removed ${category}`,
+      before: categoriesOf, undo: restoreCategory,
     }, {
       title: "Broadcasts …", role: "operator", isDestructive: true, fields: [{ name: "on", title: "Broadcasts", options: ["on", "off"], help: "off deletes all channels of the app" }],
       request: (row, { on }) => ["POST", path("channels", "features"), { topic: row.topic, on: on === "on" }], done: (row, { on }) => `Broadcasts of ${row.topic} are ${on}`,
@@ -114,7 +178,7 @@ export const lists = {
     actions: [{
       title: "Add Members …", role: "operator", fields: [required("members", "Users", { help: "separated by commas" })], request: (row, { members }) => ["POST", path("groups"), { name: row.name, members: list(members) }],
     }, {
-      title: "Remove Member …", role: "operator", isDestructive: true, fields: [required("person", "User", { source: "persons", of: "name" })],
+      title: "Remove Member …", role: "operator", isDestructive: true, fields: [required("person", "User", { source: (row) => path("groups", row.name), of: ({ members: all }) => all.map((one) => one.person) })],
       request: (row, { person }) => ["DELETE", path("groups", row.name, "members", person)], done: (row, { person }) => `Removed ${person} from ${row.name}`,
       undo: (row, { person }) => ["POST", path("groups"), { name: row.name, members: [person] }],
     }, register("groups"), unregister("groups", (row) => row.topics), remove("Remove …", (row) => path("groups", row.name), "The tokens of the group become invalid. This can't be undone.")],
@@ -131,17 +195,65 @@ export const lists = {
     }],
   },
   senders: {
-    title: "Senders", key: (row) => row.name,
-    columns: [["Name", (row) => row.name], ["Kind", (row) => row.kind ?? "messages"], ["App", (row) => row.app], ["Recipients", (row) => times(row.recipients)], ["Last used", (row) => since(row.last_used)]],
+    title: "Senders", key: (row) => row.name, columns: senderColumns,
     create: {
-      title: "Add …", role: "admin", fields: [required("name", "Name"), required("app", "App", { source: "apps", of: "topic" }), required("recipients", "Devices or groups", { help: "separated by commas" }),
-        { name: "kind", title: "Webhook of", options: ["", "alertmanager", "grafana", "github", "gitlab", "healthchecks"] }],
-      request: (_, { name, app, recipients, kind }) => ["POST", path("senders"), given({ name, app, recipients: list(recipients), kind })],
-      secret: (made, origin) => [{ title: "Token", value: made.token }, { title: "Address", value: `${origin}/${made.kind ? "hooks" : "send"}/${encodeURIComponent(made.name)}` }],
+      title: "Add …", role: "admin",
+      fields: [required("name", "Name"), ...recipientFields, optional("combine", "Time in which equal messages become one alert", { help: "such as 10m; empty if each message is an alert" })],
+      request: (_, { combine, ...values }) => ["POST", path("senders"), given({ ...senderOf(values), combine: combine && secondsOf("Time", combine) })], secret: senderSecret,
+    },
+    actions: [rotateToken, removeSender],
+  },
+  hooks: {
+    title: "Webhooks", key: (row) => row.name, where: ["senders"], query: { hooks: "all" }, columns: senderColumns,
+    create: {
+      title: "Add …", role: "admin",
+      fields: [required("name", "Name"), { name: "kind", title: "Service", options: ["alertmanager", "grafana", "github", "gitlab", "healthchecks", "json"] }, ...recipientFields,
+        optional("fields", "Fields", { isLong: true, help: "only for json: the name of a field of the message and a JSON pointer in each line, as title=/monitor/name" })],
+      request: (_, { kind, fields, ...values }) => ["POST", path("senders"), given({ ...senderOf(values), kind, fields: fields && pointersOf(fields) })], secret: senderSecret,
     },
     actions: [{
-      title: "New Token …", role: "admin", isDestructive: true, confirm: "The present token becomes invalid at once.", request: (row) => ["POST", path("senders", row.name, "token"), {}], secret: (made) => [{ title: "Token", value: made.token }],
-    }, remove("Remove …", (row) => path("senders", row.name), "The token of the sender becomes invalid. This can't be undone.")],
+      title: "Test …", role: "operator", fields: [required("body", "Body of a request", { isLong: true, help: "it is read only: no push is sent" })],
+      request: (row, { body }) => ["POST", path("senders", row.name, "test"), { body }], result: hookTest,
+    }, rotateToken, removeSender],
+  },
+  expectations: {
+    title: "Heartbeats", key: (row) => row.sender,
+    columns: [["Sender", (row) => row.sender], ["Every", (row) => timeOf(row.every)], ["Grace", (row) => timeOf(row.grace)], ["Last", (row) => since(row.last)], ["Late from", (row) => since(row.due)],
+      ["State", (row) => (row.late ? "late" : "ok")]],
+    create: {
+      title: "Expect …", role: "operator",
+      fields: [required("sender", "Sender", { source: "senders", of: (row) => (row.kind ? "" : row.name) }), required("every", "Every", { help: "as 10m, 24h or 7d; an expectation of the same sender is replaced" }),
+        optional("grace", "Grace", { help: "how much later a heartbeat may be; empty for a tenth" })],
+      request: (_, values) => ["POST", path("expectations"), heartbeat(values)],
+    },
+    actions: [{
+      title: "Change …", role: "operator", fields: [required("every", "Every", { from: (row) => timeOf(row.every) }), optional("grace", "Grace", { from: (row) => timeOf(row.grace) })],
+      request: (row, values) => ["POST", path("expectations"), heartbeat({ ...values, sender: row.sender })], done: (row) => `Changed ${row.sender}: the time begins again`,
+      undo: ({ sender, every, grace }) => ["POST", path("expectations"), { sender, every, grace }],
+    }, {
+      title: "Remove", role: "operator", isDestructive: true, removes: true, request: (row) => ["DELETE", path("expectations", row.sender)], done: (row) => `No more heartbeats of ${row.sender} are expected`,
+      undo: ({ sender, every, grace }) => ["POST", path("expectations"), { sender, every, grace }],
+    }],
+  },
+  "event-targets": {
+    title: "Event Targets", role: "admin", key: (row) => row.name,
+    columns: [["Name", (row) => row.name], ["Address", (row) => row.url], ["Apps", (row) => (row.apps ? times(row.apps) : "all")], ["Events", (row) => (row.events ? times(row.events) : "all")], ["Last sent", (row) => since(row.last_sent)],
+      ["State", targetState]],
+    create: {
+      title: "Add …", role: "admin",
+      fields: [required("name", "Name"), required("url", "Address", { help: "the gateway posts events to this server; with TLS, except on the gateway's machine" }), optional("apps", "Apps", { help: "topics, separated by commas; empty for all" }),
+        optional("events", "Events", { help: "as acknowledged, viewed, expired; empty for all" }), optional("ca", "Certificates", { isLong: true, help: "PEM, to trust for this server in addition to the CAs of the gateway's machine" })],
+      request: (_, { apps, events, ...values }) => ["POST", path("event-targets"), given({ ...values, apps: list(apps), events: list(events) })], secret: (made) => [{ title: "Secret", value: made.secret }],
+    },
+    actions: [{
+      title: "Test", role: "admin", request: (row) => ["POST", path("event-targets", row.name, "test"), {}],
+      result: ({ status, answer, error, milliseconds }) => [{ title: "Result", value: status ? `the answer ${status} after ${milliseconds} ms` : error }, { title: "Answer", value: answer }],
+    }, {
+      title: "Resume", role: "admin", when: (row) => row.disabled, request: (row) => ["POST", path("event-targets", row.name, "resume"), {}], done: (row) => `Resumed ${row.name}`,
+    }, {
+      title: "Rotate Secret …", role: "admin", confirm: "For a day, each request also has a signature with the present secret.",
+      request: (row) => ["POST", path("event-targets", row.name, "secret"), {}], secret: (made) => [{ title: "Secret", value: made.secret }],
+    }, remove("Remove …", (row) => path("event-targets", row.name), "The server gets no more events, and its secret becomes invalid. This can't be undone.")],
   },
   scheduled: {
     title: "Scheduled", key: (row) => row.id, position: (row) => row.place,

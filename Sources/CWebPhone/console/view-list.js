@@ -5,10 +5,13 @@ import { api, path, request } from "./api.js";
 import { lists, members, search } from "./manage.js";
 import { copy, facts, failure, Page, save, svg, text } from "./page.js";
 import { modules, outline } from "./qr.js";
-import { visible } from "./window.js";
+import { Table } from "./table.js";
 
 const pageSize = 10_000;
+/** The largest number of rows in memory. */
 const mostRows = 200_000;
+/** The largest number of values to choose from; of more, one is typed. */
+const mostChoices = 500;
 
 /** Returns the QR code of a link; an empty text if the link is too long for one. */
 function code(value) {
@@ -22,60 +25,82 @@ class List extends Page {
   #name = "";
   #rows = [];
   #found = [];
+  /** The key of the object that is shown in place of the list. */
   #selected = "";
-  #height = 36;
-  #elements = new Map();
-  #read = 0;
-  /** The scroll position of the table, to which a visit of one object returns. */
+  #reads = 0;
+  #isReading = false;
+  /** True if the list has more than the greatest number of rows. */
+  #isCut = false;
+  /** The scroll position of the table, and the key of the object that was opened from it: both for the way back. */
   #top = 0;
+  #opened = "";
 
   get #list() { return lists[this.#name]; }
+
+  /** The address of the list with its search. */
+  get #address() { return this.query ? `#/${this.#name}?${new URLSearchParams({ q: this.query })}` : `#/${this.#name}`; }
 
   get keys() {
     const create = this.#list?.create;
     return [
-      ...(this.field?.isConnected ? [[["/"], "search", () => this.field.focus()]] : []),
+      ...(this.field?.isConnected ? [[["/"], "search", () => this.field.focus()], ...this.table.keys] : []),
       ...(create && this.app.may(create.role) && !this.#selected ? [[["n"], create.title.replace(" …", "").toLowerCase(), () => this.#act(create, {})]] : []),
-      ...(this.#selected ? [[["Escape"], "back to the list", () => this.app.go(`#/${this.#name}`)]] : []),
+      ...(this.#selected ? [[["Escape"], "back to the list", () => this.app.go(this.#address)]] : []),
     ];
   }
 
   async open({ name, parts, values }) {
     const isOther = name !== this.#name;
     [this.#name, this.#selected] = [name, parts[0] ?? ""];
-    this.query = values.get("q") ?? "";
-    if (isOther || !this.#rows.length) {
-      this.#rows = [];
-      this.#top = 0;
-      this.show(el("h1", {}, this.#list.title), el("p.note", {}, "Reading …"));
-      await this.#load();
-    } else this.#draw();
+    if (this.table?.element.isConnected) this.#top = this.table.element.scrollTop;
+    // An object has no search in its address: that of the list stays, for the way back.
+    if (this.#selected) this.#opened = this.#selected;
+    if (isOther || !this.#selected) this.query = values.get("q") ?? "";
+    if (isOther) [this.#rows, this.#top, this.#opened] = [[], 0, this.#selected];
+    if (this.#rows.length) return void this.#draw();
+    this.show(el("h1", {}, this.#list.title), el("p.note", {}, "Reading …"));
+    return this.#load();
   }
 
-  leave() { this.#read += 1; }
+  leave() {
+    this.#reads += 1;
+    this.table?.close();
+  }
 
   // Reading
 
-  /** Reads all pages of the list. The first one is shown before the next one is read. */
+  /** Reads all pages of the list. The first time each page is shown when it is read; later the rows stay until all pages are read. */
   async #load() {
-    const number = this.#read += 1;
-    const { key, position = key, isWhole } = this.#list;
-    const rows = [];
+    const number = this.#reads += 1;
+    const { key, position = key, isWhole, where = [this.#name], query = {} } = this.#list;
+    const isFirst = !this.#rows.length;
+    let [rows, after, isMore] = [[], null, true];
+    this.#isReading = true;
     try {
-      for (let after = null, isMore = true; isMore && rows.length < mostRows;) {
-        const page = await api.get(path(this.#name), isWhole ? {} : after === null ? { limit: pageSize } : { limit: pageSize, after });
-        if (number !== this.#read) return;
-        for (const row of page) rows.push(row);
+      while (isMore && rows.length < mostRows) {
+        const page = await api.get(path(...where), isWhole ? query : { ...query, limit: pageSize, ...(after === null ? {} : { after }) });
+        if (number !== this.#reads) return;
         isMore = !isWhole && page.length === pageSize;
-        const isFirst = after === null;
-        after = page.length ? position(page.at(-1)) : null;
-        this.#rows = rows;
-        // Later pages are added below the rows on screen, which do not change.
-        if (isFirst || !this.list?.isConnected) this.#draw(); else this.#find(true);
+        this.#isReading = isMore;
+        if (page.length) after = position(page.at(-1));
+        const count = rows.length;
+        rows = rows.concat(page);
+        if (isFirst) this.#take(rows, count);
       }
+      [this.#isCut, this.#isReading] = [isMore, false];
+      if (!isFirst || isMore) this.#take(rows, 0);
     } catch (error) {
-      if (number === this.#read) this.show(el("h1", {}, this.#list.title), failure(error, () => this.#load()));
+      if (number === this.#reads) this.show(el("h1", {}, this.#list.title), failure(error, () => this.#load()));
     }
+  }
+
+  /** Shows rows, of which the first ones are shown already. */
+  #take(rows, count) {
+    // Later pages change nothing about an object that is shown.
+    const isShown = count > 0 && this.#selected && this.#rows.some((row) => this.#list.key(row) === this.#selected);
+    this.#rows = rows;
+    if (isShown) return;
+    if (!this.#selected && this.table?.element.isConnected) this.#find(count); else this.#draw();
   }
 
   #draw() { return this.#selected ? this.#detail() : this.#table(); }
@@ -83,69 +108,44 @@ class List extends Page {
   // The table
 
   #table() {
-    const { title, columns, create, others = [] } = this.#list;
-    const had = this.contains(document.activeElement) && document.activeElement === this.field;
-    this.field = el("input", { type: "search", id: "search", value: this.query, placeholder: "Search", "aria-label": `Search ${title}`, dir: "auto", oninput: () => this.#search() });
-    this.window = el("div.window", { role: "rowgroup" });
+    const { title, columns, key, create, others = [] } = this.#list;
+    const had = document.activeElement === this.field;
+    this.table?.close();
+    this.table = new Table(title, columns, (row) => `#/${this.#name}/${encodeURIComponent(key(row))}`);
+    this.field = el("input", {
+      type: "search", id: "search", value: this.query, placeholder: "Search", "aria-label": `Search ${title}`, dir: "auto", oninput: () => this.#search(),
+      onkeydown: (event) => { if (event.key === "ArrowDown") { event.preventDefault(); this.table.focus(); } },
+    });
     this.status = el("span.state", { role: "status" });
-    const scrolled = () => { this.#top = this.list.scrollTop; this.#rowsOnScreen(); };
-    const top = this.#top;
-    this.list = el("div.list.plain", { tabIndex: 0, role: "table", "aria-label": title, onscroll: scrolled },
-      el("div.head", { role: "rowgroup" }, el("div.columns", { role: "row" }, columns.map(([name]) => el("span", { role: "columnheader" }, name)))), this.window);
-    this.list.style.setProperty("--columns", columns.length);
     const made = [create, ...others].filter((one) => one && this.app.may(one.role));
     this.show(el("header", {}, el("h1", {}, title), made.map((one) => button(one.title, () => this.#act(one, {}), { className: one === create ? "primary" : one.isDestructive ? "destructive" : "" }))),
-      el("div.filters", {}, this.field, this.status), this.list);
-    new ResizeObserver(() => { this.#elements.clear(); this.window.replaceChildren(); this.#rowsOnScreen(); }).observe(this.list);
-    if (had) this.field.focus();
+      el("div.filters", {}, this.field, this.status), this.table.element);
     this.#find();
-    this.list.scrollTop = top;
+    const opened = this.#found.findIndex((row) => key(row) === this.#opened);
+    this.table.select(opened);
+    this.table.element.scrollTop = this.#top;
+    if (had) this.field.focus();
+    else if (opened >= 0 && document.activeElement === document.body) this.table.focus();
+    this.#opened = "";
   }
 
   #search() {
     this.query = this.field.value;
-    this.app.replace(this.query ? `#/${this.#name}?${new URLSearchParams({ q: this.query })}` : `#/${this.#name}`);
+    this.app.replace(this.#address);
     this.#find();
+    this.table.select(0);
+    this.table.element.scrollTop = 0;
   }
 
-  /** Finds the rows of the search. With `isMore` the rows that were found before are the first ones. */
-  #find(isMore = false) {
-    this.#found = search(this.#rows, this.#list.columns, this.query);
-    this.status.textContent = this.#found.length === this.#rows.length ? `${this.#rows.length}` : `${this.#found.length} of ${this.#rows.length}`;
-    if (!isMore) {
-      this.#elements.clear();
-      this.window.replaceChildren();
-    }
-    this.#rowsOnScreen();
-  }
-
-  #rowsOnScreen() {
-    const { list, window } = this;
-    if (!list.isConnected) return;
-    this.#height = parseFloat(getComputedStyle(list).getPropertyValue("--row")) * parseFloat(getComputedStyle(document.documentElement).fontSize);
-    window.style.height = `${this.#found.length * this.#height}px`;
-    list.setAttribute("aria-rowcount", this.#found.length + 1);
-    const [first, last] = visible(this.#found.length, this.#height, list.scrollTop, list.clientHeight);
-    for (const [index, element] of this.#elements) {
-      if (index >= first && index < last) continue;
-      element.remove();
-      this.#elements.delete(index);
-    }
-    let next = null;
-    for (let index = last - 1; index >= first; index -= 1) {
-      if (!this.#elements.has(index)) this.#elements.set(index, window.insertBefore(this.#row(this.#found[index], index), next));
-      next = this.#elements.get(index);
-    }
-  }
-
-  #row(row, index) {
-    const { columns, key } = this.#list;
-    const element = el("div.row", { role: "row", "aria-rowindex": index + 2 }, columns.map(([, value], column) => {
-      const words = String(value(row) ?? "");
-      return el("span", { role: "cell", title: words }, column ? text("span", words) : el("a", { href: `#/${this.#name}/${encodeURIComponent(key(row))}`, dir: "auto" }, text("span", words)));
-    }));
-    element.style.top = `${index * this.#height}px`;
-    return element;
+  /** Finds the rows of the search. The first rows, as many as `count`, were searched before. */
+  #find(count = 0) {
+    const found = search(count ? this.#rows.slice(count) : this.#rows, this.#list.columns, this.query);
+    this.#found = count ? this.#found.concat(found) : found;
+    const all = `${this.#isCut ? "the first " : ""}${this.#rows.length}`;
+    // A screen reader speaks the last number only.
+    this.status.setAttribute("aria-busy", this.#isReading);
+    this.status.textContent = this.#found.length === this.#rows.length ? all : `${this.#found.length} of ${all}`;
+    this.table.show(this.#found, count > 0);
   }
 
   // One object
@@ -153,12 +153,12 @@ class List extends Page {
   async #detail() {
     const { title, key, detail, detailed = (_, found) => found, actions = [], filter, link } = this.#list;
     const row = this.#rows.find((one) => key(one) === this.#selected);
-    const back = el("p", {}, el("a", { href: `#/${this.#name}` }, `All ${title}`));
-    if (!row) return this.show(el("h1", {}, title), el("p.note", {}, `This list has no ${this.#selected}.`), back);
+    const back = el("p", {}, el("a", { href: this.#address }, `All ${title}`));
+    if (!row) return this.show(el("h1", {}, title), el("p.note", {}, this.#isReading ? "Reading …" : `This list has no ${this.#selected}.`), back);
     const own = el("div", {}, facts(members(row.rule ?? row)));
     this.show(el("header", {}, el("h1", { dir: "auto" }, text("span", key(row)))), own,
       filter ? el("p", {}, el("a", { href: `#/activity?${new URLSearchParams({ q: filter(row) })}` }, "Activity"), this.#other(link?.(row))) : "",
-      el("p.actions", {}, actions.filter((one) => this.app.may(one.role)).map((one) => button(one.title, () => this.#act(one, row), { className: one.isDestructive ? "destructive" : "" }))), back);
+      el("p.actions", {}, actions.filter((one) => this.app.may(one.role) && (!one.when || one.when(row))).map((one) => button(one.title, () => this.#act(one, row), { className: one.isDestructive ? "destructive" : "" }))), back);
     if (!detail) return undefined;
     try {
       const more = detailed(row, await api.get(detail(row)));
@@ -188,9 +188,9 @@ class List extends Page {
       let choices = options ?? (Array.isArray(present) ? present : null);
       let suggestions = "";
       if (source) {
-        const found = (await api.get(path(source)).catch(() => [])).map((one) => one[of]);
-        if (field.required && found.length) choices = found;
-        else suggestions = el("datalist", { id: `${id(name)}-list` }, found.map((one) => el("option", { value: one })));
+        const found = await this.#choices(source, of, row);
+        if (field.required && found.length && found.length <= mostChoices) choices = found;
+        else if (found.length <= mostChoices) suggestions = el("datalist", { id: `${id(name)}-list` }, found.map((one) => el("option", { value: one })));
       }
       const input = choices ? el("select", { id: id(name) }, choices.map((one) => el("option", { value: one }, one || "—"))) : el(isLong ? "textarea" : "input", { id: id(name), autocomplete: "off", dir: "auto", ...(isLong ? { rows: 5, spellcheck: false } : { type: "text" }) });
       input.required = field.required ?? false;
@@ -215,20 +215,40 @@ class List extends Page {
     return undefined;
   }
 
+  /** Returns the values for a field from a list, or from the list or the object at a path. */
+  async #choices(source, of, row) {
+    const found = await api.get(typeof source === "string" ? path(source) : source(row)).catch(() => []);
+    return [found].flat().flatMap(typeof of === "string" ? (one) => one[of] : of).filter(Boolean);
+  }
+
   async #run(action, row, values, dialog, problem) {
+    const name = action.title.replace(" …", "");
+    if (action.result) this.app.toast(`${name} …`);
     try {
+      const before = action.before && await api.get(action.before(row));
       const response = await request(...action.request(row, values));
       const made = await response.json().catch(() => ({}));
       dialog?.close();
-      if (action.secret) this.#showSecret(action.secret(made, location.origin, values));
-      const undo = action.undo && (async () => { await request(...action.undo(row, values)); await this.#changed(); });
+      if (action.result) return this.#showTexts(name, "", action.result(made));
+      if (action.secret) this.#showTexts("Shown Only Once", "The gateway keeps no copy: save it now.", action.secret(made, location.origin, values));
+      const undo = action.undo && (async () => { await request(...action.undo(row, values, before)); await this.#changed(); });
       this.app.toast(action.done?.(row, values) ?? "Done", undo);
-      // A removed object has no page.
-      if (action.removes) this.app.go(`#/${this.#name}`);
+      if (action.removes) this.#leaveOut(row);
       await this.#changed();
     } catch (error) {
       if (problem) problem.replaceChildren(failure(error)); else this.app.toast(error.message);
     }
+    return undefined;
+  }
+
+  /** Goes back to the list from an object that was removed, to the row after it. */
+  #leaveOut(row) {
+    const { key } = this.#list;
+    const index = this.#found.findIndex((one) => key(one) === key(row));
+    const next = index < 0 ? undefined : this.#found[index + 1] ?? this.#found[index - 1];
+    this.#opened = next ? key(next) : "";
+    this.#rows = this.#rows.filter((one) => key(one) !== key(row));
+    this.app.go(this.#address);
   }
 
   async #changed() {
@@ -236,11 +256,10 @@ class List extends Page {
     await this.#load();
   }
 
-  /** Shows a secret that the gateway sends only once. */
-  #showSecret(list) {
-    const dialog = el("dialog", { "aria-labelledby": "dialog-title", onclose: () => dialog.remove() }, el("h2", { id: "dialog-title" }, "Shown Only Once"),
-      el("p", {}, "The gateway keeps no copy: save it now."), list.filter(({ value }) => value).map(({ title, value, file, isDrawn }) => [
-        el("h3", {}, title), el("pre", { tabIndex: 0, dir: "ltr" }, value), isDrawn ? code(value) : "",
+  /** Shows texts of the gateway with their titles. */
+  #showTexts(title, note, texts) {
+    const dialog = el("dialog", { "aria-labelledby": "dialog-title", onclose: () => dialog.remove() }, el("h2", { id: "dialog-title" }, title), note ? el("p", {}, note) : "", texts.filter(({ value }) => value).map(({ title: name, value, file, isDrawn }) => [
+        el("h3", {}, name), el("pre", { tabIndex: 0, dir: "ltr" }, value), isDrawn ? code(value) : "",
         el("p.row", {}, copy(this.app, value), file ? button(`Save ${file}`, () => save(file, [value], "application/x-pem-file"), { className: "small" }) : "")]),
       el("p.row", {}, button("Done", () => dialog.close(), { className: "primary" })));
     this.app.append(dialog);

@@ -12,3 +12,11 @@ export function reveal(index, height, top, size) {
   if (index * height < top) return index * height;
   return (index + 1) * height > top + size ? (index + 1) * height - size : top;
 }
+
+/** Returns the difference between the position in the rows and the scroll position: 0, unless the rows are higher than their area. */
+export function shift(full, area, top, size) {
+  return full > area && area > size ? (full - area) * Math.min(1, Math.max(0, top / (area - size))) : 0;
+}
+
+/** Returns the scroll position for a position in the rows. */
+export const scrolled = (position, full, area, size) => (full > area && area > size ? position * (area - size) / (full - size) : position);
