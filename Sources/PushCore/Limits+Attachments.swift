@@ -16,8 +16,7 @@ extension Limits {
   package static let maximumSenderAttachments = 64 << 20
   package static let maximumAttachments = 512 << 20
   package static let attachmentOverhead = 4 << 10
-  /// The maximum number of attachments that are being stored at the same time, and of those that are being read: the
-  /// memory for them.
+  /// The maximum number of attachments that the gateway writes at the same time, and that it reads: each is in memory.
   package static let maximumAttachmentWrites = 32
   package static let maximumAttachmentReads = 32
   /// The number of attachments that one transaction deletes, while commits wait.

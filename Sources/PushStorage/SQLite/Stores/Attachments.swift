@@ -43,10 +43,10 @@ package final class Attachments: Sendable {
 
   private struct State {
     var attachments: [String: Attachment] = [:]
-    /// The counted bytes by sender, and of all senders, with those of attachments that are being stored.
+    /// The counted bytes by sender, and of all senders. Attachments in the process of being stored count, too.
     var sizes: [String: Int] = [:]
     var size = 0
-    /// The number of attachments that are being stored, and of those that are being read.
+    /// The number of writes and reads in progress.
     var (writes, reads) = (0, 0)
 
     init(_ all: [Attachment]) {
