@@ -50,6 +50,18 @@ package enum AttachmentType: String, Sendable, CaseIterable {
     let type = (contentType ?? "").prefix { $0 != ";" }.filter { $0 != " " && $0 != "\t" }.lowercased()
     self = AttachmentType(rawValue: type) ?? .other
   }
+
+  /// Reads the value of a field `content-type`, or else the ending of the file's name.
+  package init(contentType: String?, name: String) {
+    self.init(contentType: contentType)
+    guard self == .other, let dot = name.lastIndex(of: ".") else { return }
+    self = AttachmentType.endings[name[name.index(after: dot)...].lowercased()] ?? .other
+  }
+
+  private static let endings: [String: AttachmentType] = [
+    "txt": .text, "log": .text, "md": .text, "csv": .text, "png": .png, "jpg": .jpeg, "jpeg": .jpeg, "gif": .gif,
+    "webp": .webp, "pdf": .pdf,
+  ]
 }
 
 /// Names of attachments that are safe in a terminal, in a header field and in a folder of the recipient.

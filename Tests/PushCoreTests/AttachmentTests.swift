@@ -32,6 +32,17 @@ import Testing
     #expect(AttachmentType(contentType: type) == expected)
   }
 
+  @Test(
+    arguments: [
+      (nil, "a.PNG", AttachmentType.png), ("application/octet-stream", "a.log", .text), ("text/html", "a.html", .other),
+      ("image/gif", "a.txt", .gif), ("application/x-www-form-urlencoded", "a", .other), (nil, "a.", .other),
+    ] as [(String?, String, AttachmentType)])
+  func `a file without a served type has that of its name`(
+    _ type: String?, _ name: String, _ expected: AttachmentType
+  ) {
+    #expect(AttachmentType(contentType: type, name: name) == expected)
+  }
+
   @Test func `an id has 32 lower-case hex digits`() {
     let id = AttachmentReference.randomID()
     #expect(AttachmentReference.isID(id) && id != AttachmentReference.randomID())
