@@ -1,3 +1,5 @@
+import PushPolicy
+
 /// The description of a message's attachment: a part of the payload that the message becomes.
 package struct AttachmentReference: Sendable, Equatable {
   /// 32 hex digits, which are random.
@@ -32,6 +34,24 @@ package struct AttachmentReference: Sendable, Equatable {
   }
 
   private static let idSize = 32
+}
+
+extension AttachmentReference {
+  /// Reads the description in a payload; nil without one, and for a member `attachment` in another form, which belongs to
+  /// the app.
+  package init?(payload: [UInt8]) {
+    let read = try? JSONParser().parse(payload.span) { root -> AttachmentReference? in
+      guard let given = root["attachment"], let id = given["id"]?.string, AttachmentReference.isID(id),
+        let name = given["name"]?.string, let size = given["size"]?.integer,
+        (0...Limits.maximumAttachmentSize).contains(size)
+      else { return nil }
+      return AttachmentReference(
+        id: id, name: AttachmentName.sanitized(name), type: AttachmentType(contentType: given["type"]?.string),
+        size: size)
+    }
+    guard let found = read ?? nil else { return nil }
+    self = found
+  }
 }
 
 /// The media type with which an attachment is served. Only types that no program interprets as code are served as such.

@@ -52,6 +52,21 @@ import Testing
     }
   }
 
+  private static let id = "0123456789abcdef0123456789abcdef"
+
+  @Test(
+    arguments: [
+      (#"{"attachment":{"id":"\#(id)","name":"a.txt","type":"text/plain","size":5}}"#, "a.txt"),
+      (#"{"attachment":{"id":"\#(id)","name":"../\u001b[2J","type":"x","size":0}}"#, "[2J"),
+      (#"{"attachment":{"id":"\#(id)","name":"a","size":1048577}}"#, nil),
+      (#"{"attachment":{"id":"\#(id)","name":"a","size":-1}}"#, nil),
+      (#"{"attachment":{"id":"../device","name":"a","size":1}}"#, nil), (#"{"attachment":"https://a.example"}"#, nil),
+      (#"{"attachment":[]}"#, nil), ("{}", nil), ("", nil), ("[", nil),
+    ] as [(String, String?)])
+  func `only a complete description in a payload is an attachment`(_ payload: String, _ name: String?) {
+    #expect(AttachmentReference(payload: Array(payload.utf8))?.name == name)
+  }
+
   @Test(arguments: [(0, "0 bytes"), (999, "999 bytes"), (1_000, "1 KB"), (12_345, "12 KB"), (1 << 20, "1 MB")])
   func `a size is short`(_ size: Int, _ expected: String) {
     #expect(AttachmentReference(id: "", name: "", type: .other, size: size).sizeText == expected)
