@@ -23,6 +23,12 @@ package struct AttachmentReference: Sendable, Equatable {
     }
   }
 
+  /// The line that describes the attachment for people.
+  package var words: String { "Attachment: \(name) (\(sizeText))" }
+
+  /// The path at which a device reads an attachment, without its id.
+  package static let path = "/v1/device/attachments/"
+
   /// Returns a new id of 128 random bits.
   package static func randomID() -> String {
     String(decoding: randomBytes(count: idSize / 2).flatMap { [hexDigit($0 >> 4), hexDigit($0 & 15)] }, as: UTF8.self)

@@ -6,7 +6,7 @@ import PushStorage
 struct AttachmentsAPI: Sendable {
   let api: DeviceAPI
 
-  var routes: [Router.Route] { [api.route("GET", "/v1/device/attachments/{id}", read)] }
+  var routes: [Router.Route] { [api.route("GET", "\(AttachmentReference.path){id}", read)] }
 
   /// Answers an unknown id, an expired one and that of another device in the same way.
   private func read(_ device: Device, _ request: ControlRequest) async throws -> Response {
