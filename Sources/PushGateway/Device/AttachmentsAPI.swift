@@ -70,7 +70,7 @@ extension AttachmentType {
   /// The value of the field `content-type`.
   fileprivate var contentType: StaticString {
     switch self {
-    case .text: "text/plain; charset=utf-8"
+    case .text: "text/plain"
     case .png: "image/png"
     case .jpeg: "image/jpeg"
     case .gif: "image/gif"

@@ -1,7 +1,7 @@
 import PushCore
 import PushStorage
 
-/// Requests with a file, whose bodies may be larger than those of other messages.
+/// Requests with a file: the body may be larger than the body of a usual message.
 extension MessageDoor {
   /// Returns true if the body of a request has a file, or is one.
   func hasAttachment(_ request: ControlRequest) -> Bool {
