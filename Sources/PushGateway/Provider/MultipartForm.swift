@@ -96,7 +96,7 @@ struct MultipartForm: Equatable {
       line = limit[(end + lineEnd.count)...]
       if text.isEmpty { break }
       guard let colon = text.firstIndex(of: UInt8(ascii: ":")), text.first.map({ $0 > 0x20 }) == true else {
-        throw .badMessage("a line in the head of a part is no field: expected NAME: VALUE")
+        throw .badMessage("a line in the head of a part has no name: expected NAME: VALUE")
       }
       let value = text[(colon + 1)...]
       switch String(decoding: text[..<colon], as: UTF8.self).lowercased() {

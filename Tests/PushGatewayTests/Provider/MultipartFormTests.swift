@@ -62,8 +62,8 @@ import Testing
     ("\(start)filename=a\r\n\r\n1\r\n--b--", type, "has no name"),
     ("--b\r\nContent-Disposition: attachment; name=a\r\n\r\n1\r\n--b--", type, "has no name"),
     ("\(start)name=a\r\nContent-Disposition: form-data; name=b\r\n\r\n1\r\n--b--", type, "twice"),
-    ("\(start)name=a\r\n folded\r\n\r\n1\r\n--b--", type, "no field"),
-    ("\(start)name=a\r\nnothing\r\n\r\n1\r\n--b--", type, "no field"),
+    ("\(start)name=a\r\n folded\r\n\r\n1\r\n--b--", type, "expected NAME: VALUE"),
+    ("\(start)name=a\r\nnothing\r\n\r\n1\r\n--b--", type, "expected NAME: VALUE"),
     ("\(start)name=a\r\nContent-Transfer-Encoding: base64\r\n\r\n1\r\n--b--", type, "encoding base64"),
   ]
 

@@ -224,7 +224,8 @@ package final class Attachments: Sendable {
       let id = try row.text(0)
       guard AttachmentReference.isID(id) else { throw row.damage(0, "expected 32 hex digits") }
       let recipients: [Int64] = try row.json(3)
-      guard let type: AttachmentType = try row.word(5) else { throw row.damage(5, "expected a served media type") }
+      let type: AttachmentType? = try row.word(5)
+      guard let type else { throw row.damage(5, "expected a served media type") }
       let size = try row.integer(7, in: ColumnBounds.attachmentSize)
       return Attachment(
         AttachmentReference(id: id, name: try row.text(4), type: type, size: Int(size)), sender: try row.text(1),
