@@ -29,7 +29,7 @@ extension ProviderAPI {
     _ exchange: MessageExchange, at time: Int64, store: @escaping (ProviderAPI, MessageExchange) -> Void
   ) {
     let attachments = parts.attachments
-    let stored = Attachment(
+    let stored = StoredAttachment(
       attachment.reference, sender: sender.name, app: sender.app, recipients: recipients,
       expires: time + Limits.attachmentLifetime)
     leaveLoop(exchange) {

@@ -121,8 +121,8 @@ import Testing
 
   @Test(arguments: [
     ("a b.txt", "attachment; filename=\"a b.txt\"; filename*=UTF-8''a%20b.txt"),
-    ("ä\"\\%.txt", "attachment; filename=\"____.txt\"; filename*=UTF-8''%C3%A4%22%5C%25.txt"),
-    ("a\r\nx: y", "attachment; filename=\"a__x: y\"; filename*=UTF-8''a%0D%0Ax%3A%20y"),
+    ("ä\"\\%.txt", "attachment; filename=\"____.txt\"; filename*=UTF-8''%c3%a4%22%5c%25.txt"),
+    ("a\r\nx: y", "attachment; filename=\"a__x: y\"; filename*=UTF-8''a%0d%0ax%3a%20y"),
   ])
   func `a name in a field ends no field`(_ name: String, _ expected: String) {
     #expect(AttachmentsAPI.disposition(name) == expected)
@@ -193,7 +193,7 @@ import Testing
       while gateway.parts.attachments.usage.bytes + content.count + Limits.attachmentOverhead
         <= Limits.maximumSenderAttachments
       {
-        let one = Attachment(
+        let one = StoredAttachment(
           AttachmentReference(
             id: AttachmentReference.randomID(), name: "a", type: .other, size: content.count), sender: "backup",
           app: app, recipients: [.device(phone.id)], expires: gateway.clock.seconds + 60)

@@ -22,16 +22,16 @@ import Testing
 
   private func attachment(
     _ number: Int, sender: String = "backup", app: Int64 = 1, size: Int = 3,
-    to recipients: [MessageSender.Recipient] = [phone, ops], expires: Int64 = 100
-  ) -> Attachment {
+    to recipients: [MessageSender.Recipient] = [AttachmentsTests.phone, AttachmentsTests.ops], expires: Int64 = 100
+  ) -> StoredAttachment {
     let digits = String(number)
     let id = String(repeating: "0", count: 32 - digits.count) + digits
-    return Attachment(
+    return StoredAttachment(
       AttachmentReference(id: id, name: "report.txt", type: .text, size: size), sender: sender, app: AppID(row: app),
       recipients: recipients, expires: expires)
   }
 
-  private func put(_ one: Attachment) async throws -> Attachments.Outcome {
+  private func put(_ one: StoredAttachment) async throws -> Attachments.Outcome {
     // The described size counts.
     try await attachments.put(one, content: [UInt8](repeating: 7, count: min(one.reference.size, 3)))
   }

@@ -4,7 +4,7 @@ package import PushCore
 import Synchronization
 
 /// The attachment of a message, without its content.
-package struct Attachment: Sendable, Equatable {
+package struct StoredAttachment: Sendable, Equatable {
   package var reference: AttachmentReference
   /// The name of the sender, against whose limit it counts.
   package var sender: String
@@ -42,26 +42,26 @@ package final class Attachments: Sendable {
   }
 
   private struct State {
-    var attachments: [String: Attachment] = [:]
+    var attachments: [String: StoredAttachment] = [:]
     /// The counted bytes by sender, and of all senders. Attachments in the process of being stored count, too.
     var sizes: [String: Int] = [:]
     var size = 0
     /// The number of writes and reads in progress.
     var (writes, reads) = (0, 0)
 
-    init(_ all: [Attachment]) {
+    init(_ all: [StoredAttachment]) {
       for one in all {
         count(one)
         attachments[one.id] = one
       }
     }
 
-    mutating func count(_ one: Attachment) {
+    mutating func count(_ one: StoredAttachment) {
       sizes[one.sender, default: 0] += one.charge
       size += one.charge
     }
 
-    mutating func uncount(_ one: Attachment) {
+    mutating func uncount(_ one: StoredAttachment) {
       let left = (sizes[one.sender] ?? 0) - one.charge
       sizes[one.sender] = left > 0 ? left : nil
       size -= one.charge
@@ -72,7 +72,7 @@ package final class Attachments: Sendable {
     }
 
     /// Reserves the space of an attachment.
-    mutating func reserve(_ one: Attachment) -> Outcome {
+    mutating func reserve(_ one: StoredAttachment) -> Outcome {
       if writes >= Limits.maximumAttachmentWrites { return .busy }
       if (sizes[one.sender] ?? 0) + one.charge > Limits.maximumSenderAttachments { return .senderIsFull }
       if size + one.charge > Limits.maximumAttachments { return .gatewayIsFull }
@@ -99,7 +99,7 @@ package final class Attachments: Sendable {
   /// Returns an attachment that is not expired; nil for an unknown id.
   ///
   /// - Parameter now: seconds since 1970.
-  package func find(_ id: String, now: Int64) -> Attachment? {
+  package func find(_ id: String, now: Int64) -> StoredAttachment? {
     state.withLock { state in state.attachments[id].flatMap { $0.expires > now ? $0 : nil } }
   }
 
@@ -107,7 +107,7 @@ package final class Attachments: Sendable {
   ///
   /// - Parameter content: at most ``Limits/maximumAttachmentSize`` bytes.
   @inline(never)
-  package func put(_ attachment: Attachment, content: [UInt8]) async throws -> Outcome {
+  package func put(_ attachment: StoredAttachment, content: [UInt8]) async throws -> Outcome {
     let outcome = state.withLock { $0.reserve(attachment) }
     guard outcome == .stored else { return outcome }
     do {
@@ -175,7 +175,7 @@ package final class Attachments: Sendable {
   @inline(never)
   package func forget(where isGone: @Sendable (MessageSender.Recipient) -> Bool) async throws {
     let all = state.withLock { Array($0.attachments.values) }
-    var (unread, changed): ([String], [Attachment]) = ([], [])
+    var (unread, changed): ([String], [StoredAttachment]) = ([], [])
     for var one in all {
       let count = one.recipients.count
       one.recipients.removeAll(where: isGone)
@@ -216,7 +216,7 @@ package final class Attachments: Sendable {
 
   // MARK: Rows
 
-  static func load(_ db: Database) throws -> [Attachment] {
+  static func load(_ db: Database) throws -> [StoredAttachment] {
     let rows = try PreparedStatement(
       db,
       "SELECT id, sender, app, recipients, name, type, expires, length(content) AS content FROM attachment")
@@ -227,7 +227,7 @@ package final class Attachments: Sendable {
       let type: AttachmentType? = try row.word(5)
       guard let type else { throw row.damage(5, "expected a served media type") }
       let size = try row.integer(7, in: ColumnBounds.attachmentSize)
-      return Attachment(
+      return StoredAttachment(
         AttachmentReference(id: id, name: try row.text(4), type: type, size: Int(size)), sender: try row.text(1),
         app: AppID(row: try row.integer(2, in: ColumnBounds.app)),
         recipients: recipients.compactMap { MessageSender.Recipient(stored: $0) },
