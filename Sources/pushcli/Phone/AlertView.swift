@@ -192,8 +192,8 @@ struct AlertView {
       : texts(group.first, model.palette, columns: columns, isAiry: isAiry, atMost: maximum)
   }
 
-  /// Returns the lines of the three texts and of the attachment. If `isAiry` is true, a blank line precedes the title, the body and the
-  /// buttons.
+  /// Returns the lines of the three texts and of the attachment. If `isAiry` is true, a blank line precedes the title,
+  /// the body, the attachment and the buttons.
   private static func texts(
     _ queued: QueuedAlert, _ palette: Palette, columns: Int, isAiry: Bool, atMost maximum: Int
   ) -> [Line] {
@@ -210,8 +210,9 @@ struct AlertView {
       TextLayout.wrapped($0, columns: columns, maximumLines: maximum)
     }
     let attachment = (file ?? []).map { Line(text: $0, style: palette.faint) }
-    return blank + head + (head.isEmpty || body.isEmpty ? [] : blank) + body
-      + (attachment.isEmpty ? [] : blank) + attachment + blank
+    var lines = blank + head + (head.isEmpty || body.isEmpty ? [] : blank) + body
+    if !attachment.isEmpty { lines += blank + attachment }
+    return lines + blank
   }
 
   /// Returns the number of alerts and one line for each, newest first. View leads to their full texts.
