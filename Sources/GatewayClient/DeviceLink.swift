@@ -12,6 +12,8 @@ protocol DeviceLink: Sendable {
   func finish()
   /// Sends a request of the device outside its stream, and returns the response.
   func post(_ path: String, _ body: [UInt8]) async throws -> Client.Answer
+  /// Reads a resource of the device.
+  func get(_ path: String) async throws -> Client.Answer
   func close()
 }
 
@@ -47,5 +49,9 @@ struct ClientLink: DeviceLink {
 
   func post(_ path: String, _ body: [UInt8]) async throws -> Client.Answer {
     try await client.request("POST", path, [(.authorization, "bearer " + secret)], body: body)
+  }
+
+  func get(_ path: String) async throws -> Client.Answer {
+    try await client.request("GET", path, [(.authorization, "bearer " + secret)])
   }
 }

@@ -40,6 +40,18 @@ extension DeviceSession {
     try await post("/v1/device/ads/reports", ad, otherwise: "it can't be reported now")
   }
 
+  /// Reads the attachment of a message.
+  ///
+  /// - Throws: ``ClientError`` with a text for the user.
+  package func attachment(_ id: String) async throws -> [UInt8] {
+    guard let link = link.withLock({ $0 }) else {
+      throw ClientError(.unreachable, "not connected: the attachment can't be read now")
+    }
+    let answer = try await link.get(AttachmentReference.path + id)
+    guard answer.status < 300 else { throw answer.refusal }
+    return answer.body
+  }
+
   private func post(_ path: String, _ body: some Encodable, otherwise words: String) async throws {
     guard let link = link.withLock({ $0 }) else { throw ClientError(.unreachable, "not connected: \(words)") }
     let answer = try await link.post(path, Array(try JSONEncoder().encode(body)))

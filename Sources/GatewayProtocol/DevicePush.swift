@@ -1,5 +1,5 @@
 package import Foundation
-import PushCore
+package import PushCore
 package import PushPolicy
 
 package struct DeviceApp: Sendable, Equatable {
@@ -62,6 +62,9 @@ package struct DevicePush: Sendable, Equatable {
 
   /// The address of its image, which `send --image` sets.
   package var image: String? { links["image"] }
+
+  /// The attachment of its message; nil without one.
+  package var attachment: AttachmentReference? { AttachmentReference(payload: Array(payload.utf8)) }
 
   /// The links of the payload outside its texts, by name.
   private var links: [String: String] {

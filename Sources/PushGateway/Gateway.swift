@@ -244,7 +244,8 @@ package final class Gateway: Sendable {
         parts, firstUse: firstUse, faults: faults,
         tls: TestTLS(folder: folder, source: certificate.source) { try certificate.read(configuration) })
     }
-    let messages = MessageRelay(environment: configuration.environment)
+    let messages = MessageRelay(
+      environment: configuration.environment, senders: parts.messages.senders, clock: parts.clock)
     loops = try await Loops(
       count: configuration.loops, pingInterval: configuration.pingInterval, idleCheck: configuration.idleCheck
     ) { loop in

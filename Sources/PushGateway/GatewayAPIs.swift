@@ -84,8 +84,8 @@ extension DeviceAPI {
       registrations: parts.registrations, mailbox: parts.mailbox, streams: parts.router, epoch: parts.backend.epoch,
       channels: parts.channels, groups: parts.groups, audit: parts.audit, budgets: parts.budgets,
       devices: parts.devices, pushes: parts.pushes, broadcasts: parts.broadcasts, endpoints: parts.endpoints,
-      pages: parts.pages, logQueries: parts.logQueries, lists: ListsAPI(parts), standings: parts.standings,
-      clock: parts.clock)
+      attachments: parts.attachments, pages: parts.pages, logQueries: parts.logQueries, lists: ListsAPI(parts),
+      standings: parts.standings, clock: parts.clock)
   }
 }
 

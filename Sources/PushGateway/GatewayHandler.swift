@@ -94,6 +94,8 @@ final class GatewayHandler: Handler {
         ).response)
     } else if request.isForDeviceStream, !exchange.connection.servesChannelsOnly {
       beginStream(exchange)
+    } else if let door = MessageDoor(request) {
+      provider.limitBody(of: exchange, door)
     } else {
       request.maximumBodySize = maximumBodySize(exchange)
     }
@@ -104,7 +106,6 @@ final class GatewayHandler: Handler {
     let request = exchange.request
     if request.has(.path, beginningWith: AdminAPI.prefix) { return maximumAdminBodySize(exchange) }
     if WebAPI.isFor(request) { return Limits.maximumEnrollmentSize }
-    if let door = MessageDoor(request) { return door.maximumBodySize }
     guard request.has(.path, beginningWith: Message.devicePrefix) else { return 0 }
     if request.has(.path, beginningWith: "/v1/device/preferences") {
       // Unauthenticated clients get a lower limit.

@@ -72,7 +72,9 @@ struct PushCLI: ParsableCommand {
         ]),
       CommandGroup(
         name: "Receive",
-        subcommands: [Subscribe.self, Open.self, Prefs.self, PolicyCommand.self, Join.self, Endpoints.self]),
+        subcommands: [
+          Subscribe.self, Open.self, AttachmentCommand.self, Prefs.self, PolicyCommand.self, Join.self, Endpoints.self,
+        ]),
       CommandGroup(name: "People", subcommands: [Devices.self, Persons.self, Groups.self]),
       CommandGroup(name: "Apps and Keys", subcommands: [Apps.self, Teams.self, Keys.self, Certs.self]),
       CommandGroup(

@@ -40,6 +40,10 @@ import Testing
       state.withLock { $0.posts.append((path, String(decoding: body, as: UTF8.self))) }
       return answer
     }
+    func get(_ path: String) async throws -> Client.Answer {
+      state.withLock { $0.posts.append((path, "")) }
+      return answer
+    }
 
     /// The device has ended its side of the stream. The gateway reacts as in `end`.
     func finish() {

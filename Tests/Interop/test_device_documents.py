@@ -81,6 +81,7 @@ def test_each_operation_answers_as_documented(gateway, device, connection):
     assert call("PUT", "/v1/device/subscription", subscription).status == 204
     assert call("GET", "/v1/device/subscription").json["endpoint"] == "https://push.example/1"
     assert call("DELETE", "/v1/device/subscription").status == 204
+    assert call("GET", "/v1/device/attachments/{id}", id="0" * 32).status == 404
     assert call("DELETE", "/v1/device/apps/{topic}", topic=TOPIC).status == 204
     assert call("GET", "/v1/device", secret=False).status == 401
     assert call.called == OPERATIONS

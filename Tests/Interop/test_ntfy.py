@@ -193,7 +193,7 @@ def test_mistakes_have_the_form_of_each_api(gateway, device, sender, address):
         ("/ntfy/nobody", {"data": "x"}, 401, 40101, "token"),
         (f"/ntfy/{sender.name}", {"data": "x", "headers": {"Priority": "9"}}, 400, 40007, "priority"),
         (f"/ntfy/{sender.name}", {"data": "x" * 4097}, 413, 41301, "4096"),
-        (f"/ntfy/{sender.name}", {"data": b"\x89PNG", "headers": {"Filename": "a.png"}}, 400, 40014, "attachments"),
+        (f"/ntfy/{sender.name}", {"data": b"\x89PNG"}, 400, 40011, "filename"),
         ("/ntfy", {"json": {"message": "x"}}, 400, 40009, "topic"),
         ("/gotify/message", {"json": {"title": "x"}}, 400, 400, "message"),
         ("/gotify/message", {"data": "x", "headers": {"Content-Type": "image/png"}}, 415, 415, "image/png"),

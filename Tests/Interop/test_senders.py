@@ -174,7 +174,7 @@ def test_equal_messages_are_one_alert_with_their_number(gateway, device):
 def test_mistakes_are_named_in_one_line(sender):
     for options, expected in [
         (["-d", "title=x&colour=red"], (400, "colour")), (["-d", '{"body":"x","level":"loud"}'], (400, "level")),
-        (["-H", "content-type: application/json", "-d", "{"], (400, "JSON")), (["-F", "body=x"], (415, "multipart")),
+        (["-H", "content-type: application/json", "-d", "{"], (400, "JSON")), (["-F", "colour=red"], (400, "colour")),
         (["-d", "x" * 4097], (413, "4096")), (["-X", "PUT", "-d", "x"], (405, "POST")),
     ]:
         status, _, answer = sender.curl(*options)

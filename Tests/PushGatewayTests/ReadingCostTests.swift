@@ -80,6 +80,15 @@ import Testing
       CountedParser("a multipart form of near boundaries", repeating: "--bb\n") { bytes in
         _ = FormData.multipart(bytes, contentType: "multipart/form-data; boundary=b")
       },
+      CountedParser("a form of parts", repeating: "--b\r\nContent-Disposition: form-data; name=a\r\n\r\n1\r\n") {
+        bytes in
+        readForm(bytes)
+      },
+      CountedParser(
+        "a form of near boundaries", "--b\r\nContent-Disposition: form-data; name=a\r\n\r\n", repeating: "\r\n--"
+      ) {
+        readForm($0)
+      },
       CountedParser("parameters of a sender of Web Push", "vapid ", repeating: "k=A,") { bytes in
         _ = try? VAPIDToken(String(decoding: bytes, as: UTF8.self))
       },
@@ -105,6 +114,10 @@ import Testing
       let target = String(decoding: bytes, as: UTF8.self)
       let request = ControlRequest(method: "GET", target: target, authorization: nil, from: .remote)
       _ = router.match(method: request.method, path: request.path)
+    }
+
+    private static func readForm(_ bytes: [UInt8]) {
+      _ = try? MultipartForm(bytes, contentType: "multipart/form-data; boundary=b")
     }
 
     private static func readToken(_ bytes: [UInt8]) {

@@ -206,7 +206,7 @@ test("an object of a later page is shown when its page is read", async () => {
   await view.answer();
   assert.equal(view.page.children[0], heading);
   view.show("devices/nothing");
-  assert.match(view.page.textContent, /There is no nothing in this list/);
+  assert.match(view.page.textContent, /This list has no nothing/);
 });
 
 test("the way back from an object has the search, the scroll position and the focus", async () => {

@@ -9,7 +9,7 @@ const { EventParser, Backoff, place, readLine } = await load("lines.js");
 const { apply, badgeSum, changesBy, dueSnoozed, headline, isLink, limits, newState, offersUnsubscribing, readPush, undecidedCategory, unreadCount } = await load("state.js");
 const alerts = await load("alerts.js");
 const { finder, offsets, range, rows } = await load("center.js");
-const { answerWords, day, days, exact, history, hue, moment, plain, reasons } = await load("words.js");
+const { answerWords, day, days, exact, fileSize, history, hue, moment, plain, reasons } = await load("words.js");
 const { assignment, caption, deviceChange, groups, override, quietUntil } = await load("preferences.js");
 const { bindings, commandOf } = await load("keys.js");
 const { notice } = await load("notices.js");
@@ -224,6 +224,17 @@ test("values of wrong types do not reach the screen", () => {
   }, { payload: { url: "javascript:alert(1)", link: "https://a b", other: "https://example.com/ok", aps: null } }));
   assert.deepEqual([push.badge, push.sound, push.alert.title, push.alert.body.length], [null, null, "", 20_000]);
   assert.deepEqual([push.alert.buttons, push.alert.actions, push.link], [["A", "B"], [], "https://example.com/ok"]);
+});
+
+test("only a complete description in a payload is an attachment", () => {
+  const id = "0123456789abcdef".repeat(2);
+  const read = (attachment) => readPush(line(1, alert("T"), { payload: { attachment } })).attachment;
+  assert.deepEqual(read({ id, name: "report.txt", type: "text/plain", size: 12_345 }), { id, name: "report.txt", size: 12_345 });
+  assert.deepEqual(read({ id, name: "..\u202e/a\nb", size: 0 }), { id, name: "..ab", size: 0 });
+  assert.equal(read({ id, name: {}, size: 1 }).name, "attachment");
+  for (const other of [null, "https://a.example", [], { id: "../device", name: "a", size: 1 }, { id: [id], name: "a", size: 1 },
+    { id, name: "a", size: -1 }, { id, name: "a" }]) assert.equal(read(other), null);
+  assert.deepEqual([0, 999, 1000, 12_345, 1 << 20].map(fileSize), ["0 bytes", "999 bytes", "1 KB", "12 KB", "1 MB"]);
 });
 
 test("a text of which nothing is visible is none", () => {

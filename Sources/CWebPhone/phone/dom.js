@@ -1,6 +1,6 @@
 // Building and updating elements. Texts of senders are set as text only, not as HTML.
 
-import { hue } from "./words.js";
+import { fileSize, hue, plain } from "./words.js";
 
 /** Creates an element. Properties with a hyphen, `role` and `for` become attributes, functions listeners. */
 export function el(name, properties = {}, ...children) {
@@ -29,6 +29,10 @@ export function icon(app, className = "") {
 
 /** A link of a sender, which opens in another tab without access to this page. */
 export const link = (address) => el("a", { href: address, target: "_blank", rel: "noopener noreferrer", dir: "ltr" }, address);
+
+/** A link that saves the attachment of a push; the session of the page authorizes the request. */
+export const file = ({ attachment }) => attachment && el("p.file", {}, "Attachment: ",
+  el("a", { href: `/v1/device/attachments/${attachment.id}`, download: attachment.name, dir: "auto" }, plain(attachment.name)), ` (${fileSize(attachment.size)})`);
 
 /** The text of a sender. The browser takes its direction from its letters. */
 export const said = (name, text) => el(name, { dir: "auto" }, text);

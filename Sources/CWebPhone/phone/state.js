@@ -49,6 +49,15 @@ function readAlert(alert) {
   return { title: words(alert.title), subtitle: words(alert.subtitle), body: words(alert.body), buttons, actions };
 }
 
+/** Reads the description of an attachment in a payload; null for a member of another form, which belongs to the app. */
+export function readAttachment(given) {
+  if (typeof given?.id !== "string" || !/^[0-9a-f]{32}$/.test(given.id)) return null;
+  // The gateway sends names without paths and control characters.
+  const name = words(given.name).replace(/[\p{C}/\\]/gu, "").slice(0, 128) || "attachment";
+  const size = number(given.size);
+  return size === null ? null : { id: given.id, name, size };
+}
+
 /** Reads a `push` line. Returns null if it lacks a member that identifies a push. */
 export function readPush(line, source = "") {
   const seq = number(line.seq);
@@ -71,7 +80,7 @@ export function readPush(line, source = "") {
     level: typeof aps["interruption-level"] === "string" ? aps["interruption-level"] : "active",
     volume: Math.min(Math.max(Number(aps.sound?.volume ?? 1) || 0, 0), 1),
     asked: ["badge", "sound", "alert"].filter((part) => aps[part] !== undefined && aps[part] !== null),
-    link: named.url ?? named.link ?? named[first] ?? null,
+    link: named.url ?? named.link ?? named[first] ?? null, attachment: readAttachment(payload.attachment),
     badge: number(shown.badge), sound: typeof shown.sound === "string" ? shown.sound : null,
     alert: readAlert(shown.alert), center: readAlert(shown.center ?? shown.centre),
     budget: number(shown.budget), newCategory: typeof shown.new_category === "string" ? shown.new_category : null,

@@ -1,7 +1,7 @@
 // The alert on screen, the action sheet and the help, as dialogs of the page.
 
 import { answer, attentionTime, choices, closeAll, closeChoices, group, offersCloseAll, options, sheetChoices } from "./alerts.js";
-import { button, el, icon, isTyping, said, View } from "./dom.js";
+import { button, el, file, icon, isTyping, said, View } from "./dom.js";
 import { keyName } from "./keys.js";
 import { offersUnsubscribing } from "./state.js";
 import { plain } from "./words.js";
@@ -87,7 +87,7 @@ class AlertView extends View {
     const others = alerts.length - this.#members.length;
     const texts = isGroup
       ? el("ul", {}, this.#members.map(({ push }) => el("li", {}, said("b", plain(push.alert.title || push.alert.body)), push.alert.title ? said("span", plain(push.alert.body)) : "")))
-      : el("div.texts", {}, alert.subtitle ? said("p.subtitle", plain(alert.subtitle)) : "", alert.body && alert.title ? said("p", plain(alert.body)) : "");
+      : el("div.texts", {}, alert.subtitle ? said("p.subtitle", plain(alert.subtitle)) : "", alert.body && alert.title ? said("p", plain(alert.body)) : "", file(first.push));
     texts.id = "alert-text";
     texts.className = "texts";
     const title = isGroup ? `${this.#members.length} Notifications` : plain(alert.title || alert.body || "Notification");

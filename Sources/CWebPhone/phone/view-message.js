@@ -1,6 +1,6 @@
 // One push with its texts and its events, and the suppressed pushes, each with the switch that would show it.
 
-import { button, el, icon, link, said, View } from "./dom.js";
+import { button, el, file, icon, link, said, View } from "./dom.js";
 import { gateway } from "./gateway.js";
 import { rowID } from "./preferences.js";
 import { headline, listed, offersUnsubscribing, undecidedCategory } from "./state.js";
@@ -46,7 +46,7 @@ class Message extends View {
         el("time", { dateTime: new Date(push.received).toISOString(), title: exact(push.received) }, moment(push.received, Date.now()))),
       said("h1", plain(alert?.title || headline(push))), alert?.subtitle ? said("p.subtitle", plain(alert.subtitle)) : null,
       alert?.title && alert.body ? said("p.body", plain(alert.body)) : null,
-      push.link ? el("p", {}, link(push.link)) : null, ...facts.map((fact) => said("p.fact", fact)),
+      push.link ? el("p", {}, link(push.link)) : null, file(push), ...facts.map((fact) => said("p.fact", fact)),
       this.#pending(push, state, queued),
       el("div.actions", {},
         button("Clear", () => this.phone.command("clear"), { className: "destructive" }),

@@ -12,6 +12,9 @@ const stacked = /(\p{M}{15})\p{M}+/gu;
 /** Returns the text of a sender without characters that hide, reorder or cover other text. */
 export const plain = (text) => String(text).replace(hidden, "$1").replace(stacked, "$1");
 
+/** A size in bytes, as `12 KB`. */
+export const fileSize = (size) => (size < 1000 ? `${size} bytes` : size < 999_500 ? `${Math.round(size / 1000)} KB` : `${Math.round(size / 1e6)} MB`);
+
 /** A hue from 0 to 359 that depends on a topic alone. */
 export function hue(topic) {
   let hash = 0x811c9dc5;

@@ -51,7 +51,7 @@ package enum ReachedLimit: Int, CaseIterable, Sendable {
   case descriptors, handshakeTime, pingInterval, idleTimeout, bodySize, rate, uncommitted, mailboxCap, streamBacklog,
     lineSize, logBacklog, teamRate, appRate, scheduled, httpConnections,
     deviceReports, deviceAnswers, deviceChanges, personChanges, enrollments, wrongInvitations, failedAuthentications,
-    groupPushes, refusalRows, forwards, unverifiedForwards
+    groupPushes, refusalRows, forwards, unverifiedForwards, attachments
 
   /// The name of the limit for users and in metrics.
   package var label: String { row.label }
@@ -105,6 +105,8 @@ package enum ReachedLimit: Int, CaseIterable, Sendable {
         "unverified_forwards",
         "an address sent too many pushes for the upstream with keys that are unknown here: `TooManyRequests`"
       )
+    case .attachments:
+      ("attachments", "the attachments of a sender, or of the gateway, had their maximum size: 413 or 507")
     case .httpConnections:
       (
         "http_connections",

@@ -27,6 +27,8 @@ final class GatewayParts: Sendable {
   let messages: MessageAccess
   /// The Web Push endpoints of devices.
   let endpoints: WebPushEndpoints
+  /// The attachments of messages.
+  let attachments: Attachments
   /// The pushes that are scheduled for a later time.
   let schedule: Schedule
   /// The senders of events to event targets.
@@ -104,6 +106,7 @@ final class GatewayParts: Sendable {
       try AdministratorTokens(store: store), isOn: configuration.isRemotelyAdministered)
     messages = MessageAccess(try MessageSenders(store: store))
     endpoints = try WebPushEndpoints(store: store)
+    attachments = try Attachments(store: store)
     pages = ClosedPages(
       configuration, try PushSubscriptions(store: store), backend: backend, retractions: retractions,
       conditions: conditions, clock: clock, logger: logger)
@@ -141,15 +144,15 @@ final class GatewayParts: Sendable {
       log: log, router: router, clock: clock, cluster: backend.cluster)
     devices = Devices(
       registrations: registrations, mailbox: mailbox, held: held, schedule: schedule, channels: channels,
-      groups: groups, answers: answers, retractions: retractions, endpoints: endpoints, pages: pages,
-      conditions: conditions, histories: histories, summaries: summaries, logQueries: logQueries, router: router,
-      clock: clock, policy: configuration.enrollment)
+      groups: groups, answers: answers, retractions: retractions, endpoints: endpoints, attachments: attachments,
+      pages: pages, conditions: conditions, histories: histories, summaries: summaries, logQueries: logQueries,
+      router: router, clock: clock, policy: configuration.enrollment)
     broadcasts = Broadcasts(
       registrations: registrations, channels: channels, devices: devices, router: router, clock: clock)
     apps = Apps(
       registrations: registrations, mailbox: mailbox, held: held, schedule: schedule, channels: channels,
       broadcasts: broadcasts, groups: groups, answers: answers, retractions: retractions, senders: messages.senders,
-      endpoints: endpoints, log: log, clock: clock)
+      endpoints: endpoints, attachments: attachments, log: log, clock: clock)
     clusterPresence = ClusterPresence(
       router: router, conditions: conditions, liveChannels: liveChannels, mailbox: mailbox, cluster: backend.cluster)
     healthCheck = HealthCheck(
@@ -210,6 +213,7 @@ final class GatewayParts: Sendable {
     try? await answers.trim(now: clock.milliseconds())
     try? await retractions.trim(now: clock.milliseconds()) { [registrations] in registrations.person($0) != nil }
     try? await endpoints.trim(now: clock.milliseconds())
+    try? await attachments.trim(now: clock.seconds)
     try? await registrations.expireCategories(now: clock.seconds)
     try? await standings.tend()
     // The last use of a token is recorded per hour: a failed write is repeated without loss.

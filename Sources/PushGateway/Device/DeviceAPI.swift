@@ -20,6 +20,7 @@ struct DeviceAPI: Sendable {
   let pushes: Pushes
   let broadcasts: Broadcasts
   let endpoints: WebPushEndpoints
+  let attachments: Attachments
   let pages: ClosedPages
   let logQueries: LogQueries
   let lists: ListsAPI

@@ -15,6 +15,7 @@ struct Apps: Sendable {
   let retractions: Retractions
   let senders: MessageSenders
   let endpoints: WebPushEndpoints
+  let attachments: Attachments
   let log: DeliveryLog
   let clock: WallClock
 
@@ -85,7 +86,7 @@ struct Apps: Sendable {
   }
 
   /// Removes an app with everything that refers to it: registrations, pending pushes, channels, categories, answers,
-  /// preferences, senders, endpoints. Rows of the delivery log stay until they expire.
+  /// preferences, senders, endpoints, attachments. Rows of the delivery log stay until they expire.
   ///
   /// The app itself is removed last, so that the same request completes an operation that a crash interrupted.
   func remove(_ app: App) async throws {
@@ -101,6 +102,7 @@ struct Apps: Sendable {
     try await retractions.forget(app.id)
     try await senders.forget(app.id)
     try await endpoints.forget(app.id, at: clock.milliseconds())
+    try await attachments.forget(app.id)
     for person in registrations.persons where person.preferences.apps[app.topic] != nil {
       _ = try await registrations.changePreferences(of: person.id) { $0.apps[app.topic] = nil }
     }

@@ -8,6 +8,7 @@ extension Devices {
   func remove(_ device: DeviceID) async throws {
     _ = try await registrations.remove(device, now: clock.milliseconds())
     try await endpoints.forget(device, at: clock.milliseconds())
+    try await forgetAttachments()
     try await purge([device])
   }
 
@@ -17,6 +18,7 @@ extension Devices {
     for device in removed.map(\.device) { try await endpoints.forget(device, at: clock.milliseconds()) }
     try await purge(removed.map(\.device))
     try await groups.forget { registrations.person($0) == nil }
+    try await forgetAttachments()
   }
 
   /// Removes a user with all stored data: devices, preferences, deferred texts, reports, and the rows of the delivery
@@ -30,8 +32,20 @@ extension Devices {
     try await logQueries.eraseRows(of: devices)
     try await answers.forget(person)
     try await groups.forget { $0 == person }
+    try await forgetAttachments()
     try await retractions.forget(person)
     try await registrations.remove(person)
+  }
+
+  /// Removes the attachments that no device can read any more.
+  private func forgetAttachments() async throws {
+    try await attachments.forget { [registrations, groups] recipient in
+      switch recipient {
+      case .device(let device): registrations.device(device) == nil
+      case .group(let group):
+        groups.group(at: GroupAddress(group: group, environment: .development).device)?.members.isEmpty ?? true
+      }
+    }
   }
 
   /// Deletes the pending pushes and the channel subscriptions of devices whose registrations have ended.

@@ -13,6 +13,7 @@ struct Devices: Sendable {
   let answers: Answers
   let retractions: Retractions
   let endpoints: WebPushEndpoints
+  let attachments: Attachments
   let pages: ClosedPages
   let conditions: DeviceConditions
   let histories: DeviceHistories

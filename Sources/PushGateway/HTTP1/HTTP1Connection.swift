@@ -83,7 +83,10 @@ final class HTTP1Connection: ChannelInboundHandler {
     case (.head(let head), .waiting):
       let request = HTTP1Request(
         head, isLoopback: isLoopback, maximumBodySize: routes.maximumBodySize, servesPage: routes.page != nil,
-        servesMessages: routes.messages != nil)
+        servesMessages: routes.messages != nil,
+        messageSize: { [messages = routes.messages] request, door in
+          messages?.maximumBodySize(of: request, door) ?? door.maximumBodySize
+        })
       switch request {
       case .served(var request, let isHead):
         request.source = source

@@ -13,30 +13,32 @@ enum HTTP1Request: Sendable {
   ///   - maximumBodySize: the maximum size of a body in bytes; 0 to refuse requests with a body.
   ///   - servesPage: true if the pages are served, whose requests have an origin and bodies.
   ///   - servesMessages: true if messages are served, which have bodies.
+  ///   - messageSize: returns the maximum size of a message's body in bytes, by its head.
   init(
     _ head: HTTPRequestHead, isLoopback: Bool, maximumBodySize: Int = 0, servesPage: Bool = false,
-    servesMessages: Bool = false
+    servesMessages: Bool = false,
+    messageSize: (ControlRequest, MessageDoor) -> Int = { _, door in door.maximumBodySize }
   ) {
     let path = head.uri.prefix { $0 != "?" }
     let isOfPage = servesPage && WebAPI.isFor(path: path)
     let messagePath = servesMessages ? MessageRelay.path(path, method: head.method.rawValue) : nil
     let ownSize = isOfPage ? Limits.maximumPreferencesBodySize : 0
-    let messageSize = messagePath.flatMap { MessageDoor(path: $0) }?.maximumBodySize ?? 0
+    var request = HTTP1Request.request(head, isLoopback: isLoopback)
+    if let messagePath {
+      request.path = messagePath
+      for (name, value) in head.headers where request.fields[name.lowercased()] == nil {
+        request.fields[name.lowercased()] = value
+      }
+    }
+    let size = messagePath.flatMap { MessageDoor(path: $0) }.map { messageSize(request, $0) } ?? 0
     let problem = HTTP1Request.problem(
-      with: head, maximumBodySize: max(maximumBodySize, ownSize, messageSize), isOfPage: isOfPage)
+      with: head, maximumBodySize: max(maximumBodySize, ownSize, size), isOfPage: isOfPage)
     if let problem {
       self = .refused(problem)
     } else if let messagePath, head.headers["authorization"].count > 1 {
       self = .refused(
         Problem(400, "Bad Request", "\(messagePath): expected one field authorization"))
     } else {
-      var request = HTTP1Request.request(head, isLoopback: isLoopback)
-      if let messagePath {
-        request.path = messagePath
-        for (name, value) in head.headers where request.fields[name.lowercased()] == nil {
-          request.fields[name.lowercased()] = value
-        }
-      }
       self = .served(request, isHead: head.method == .HEAD)
     }
   }

@@ -2,6 +2,7 @@ import GatewayProtocol
 import HTTP2Transport
 import NIOCore
 import PushCore
+import PushStorage
 import Synchronization
 
 /// Passes messages that arrive over HTTP/1.1, outside of the event loops, to one of the loops.
@@ -11,8 +12,18 @@ final class MessageRelay: Sendable {
   private let api = Mutex<NIOLoopBound<ProviderAPI>?>(nil)
   /// The environment of the app's registrations.
   private let environment: Environment
+  /// The senders, of which only known ones may send attachments; nil to refuse attachments.
+  private let senders: MessageSenders?
+  private let clock: WallClock
 
-  init(environment: Environment) { self.environment = environment }
+  init(environment: Environment, senders: MessageSenders? = nil, clock: WallClock = .system) {
+    (self.environment, self.senders, self.clock) = (environment, senders, clock)
+  }
+
+  /// Returns the maximum size of a request's body in bytes, by its head.
+  func maximumBodySize(of request: ControlRequest, _ door: MessageDoor) -> Int {
+    senders.map { door.maximumBodySize(of: request, $0, now: clock.seconds) } ?? door.maximumBodySize
+  }
 
   /// Uses the API of an event loop; the first one stays.
   func attach(_ api: NIOLoopBound<ProviderAPI>) { self.api.withLock { $0 = $0 ?? api } }
@@ -33,11 +44,12 @@ final class MessageRelay: Sendable {
     guard let api = self.api.withLock({ $0 }) else {
       return door.response(to: MessageRefusal(Rejection(.serviceUnavailable)))
     }
+    let size = maximumBodySize(of: request, door)
     return await withCheckedContinuation { [request] continuation in
       api.eventLoop.execute {
         api.value.serve(
           MessageExchange(
-            request: request, door: door, isTooLarge: request.body.count > door.maximumBodySize,
+            request: request, door: door, isTooLarge: request.body.count > size,
             eventLoop: api.eventLoop, respond: { continuation.resume(returning: $0) }))
       }
     }

@@ -60,10 +60,17 @@ struct NtfyMessage: Sendable {
   init(_ request: ControlRequest, topic: String?, parser: JSONParser, now: Int64) throws(MessageRefusal) {
     var input = Input()
     try NtfyMessage.readParameters(request, parser, &input)
+    var attachment: SentAttachment?
     if let topic {
       input.topic = topic
       try NtfyMessage.refuseUnsupported(input)
-      try NtfyMessage.readText(request.body, parser, &input)
+      if let name = NtfyMessage.fileName(request) {
+        ReadingSteps.add(request.body.count)
+        attachment = try SentAttachment(
+          name: name, contentType: request.fields["content-type"], content: request.body)
+      } else {
+        try NtfyMessage.readText(request.body, parser, &input)
+      }
     } else {
       try NtfyMessage.readJSON(request.body, parser, &input)
       try NtfyMessage.refuseUnsupported(input)
@@ -73,7 +80,7 @@ struct NtfyMessage: Sendable {
     }
     self.topic = name
     (title, tags, click) = (input.texts[.title], input.tags, input.texts[.click])
-    message = input.texts[.message] ?? NtfyMessage.emptyText
+    message = input.texts[.message] ?? attachment?.text ?? NtfyMessage.emptyText
     priority = try NtfyMessage.priority(input.texts[.priority])
     var fields = NtfyMessage.alert(input, title: title, message: message)
     fields.merge(NtfyMessage.urgency(priority).fields) { old, _ in old }
@@ -84,7 +91,15 @@ struct NtfyMessage: Sendable {
       }
       fields[.at] = String(time)
     }
-    sent = try SentMessage(fields, now: now)
+    sent = try SentMessage(fields, attachment: attachment, now: now)
+  }
+
+  /// Returns the name of the file that the body of a request is; nil for a body with a message. With `attach`, the name
+  /// belongs to a file at an address.
+  static func fileName(_ request: ControlRequest) -> String? {
+    let query = FormData.fields(Array(request.queryText.utf8)[...])
+    guard value(.attach, request, query) == nil else { return nil }
+    return value(.filename, request, query).map(EncodedWords.decoded)
   }
 
   // MARK: Credential
@@ -122,14 +137,7 @@ struct NtfyMessage: Sendable {
     _ request: ControlRequest, _ parser: JSONParser, _ input: inout Input
   ) throws(MessageRefusal) {
     let query = FormData.fields(Array(request.queryText.utf8)[...])
-    func value(_ parameter: Parameter) -> String? {
-      for values in [request.fields, query] {
-        for name in parameter.names {
-          if let text = values[name]?.trimmingCharacters(in: .whitespacesAndNewlines), !text.isEmpty { return text }
-        }
-      }
-      return nil
-    }
+    func value(_ parameter: Parameter) -> String? { NtfyMessage.value(parameter, request, query) }
     for parameter in Parameter.allCases {
       switch parameter {
       case .title: input.texts[.title] = value(.title).map(EncodedWords.decoded)
@@ -141,6 +149,17 @@ struct NtfyMessage: Sendable {
       default: input.texts[parameter] = value(parameter)
       }
     }
+  }
+
+  private static func value(
+    _ parameter: Parameter, _ request: ControlRequest, _ query: [String: String]
+  ) -> String? {
+    for values in [request.fields, query] {
+      for name in parameter.names {
+        if let text = values[name]?.trimmingCharacters(in: .whitespacesAndNewlines), !text.isEmpty { return text }
+      }
+    }
+    return nil
   }
 
   /// Returns a text of one line with its line ends, which are written as `\n`.
@@ -163,7 +182,8 @@ struct NtfyMessage: Sendable {
       return try readGrafana(body, parser, &input)
     }
     guard let text = String(validating: body, as: UTF8.self) else {
-      throw MessageRefusal(400, "NotUTF8", "the message is not valid UTF-8, and attachments are not supported")
+      throw MessageRefusal(
+        400, "NotUTF8", "the message is not valid UTF-8: send a file with its name in the header field filename")
     }
     let trimmed = text.trimmingCharacters(in: .whitespacesAndNewlines)
     if !trimmed.isEmpty { input.texts[.message] = trimmed }
@@ -217,8 +237,6 @@ struct NtfyMessage: Sendable {
       throw .badJSON("the body is not JSON: \(error.message)")
     }
     if let refusal { throw refusal }
-    // In JSON, the name of a file is that of the attachment at an address.
-    input.texts[.filename] = nil
   }
 
   private static func readMember(
@@ -252,10 +270,6 @@ struct NtfyMessage: Sendable {
 
   /// Refuses a message with a part that would be lost without a trace.
   private static func refuseUnsupported(_ input: Input) throws(MessageRefusal) {
-    if input.texts[.filename] != nil, input.texts[.attach] == nil {
-      throw MessageRefusal(
-        400, "NoAttachments", "attachments are not supported: send the text, with a link to the file")
-    }
     if input.texts[.email] != nil {
       throw MessageRefusal(400, "NoEmail", "e-mail is not supported: omit the parameter email")
     }

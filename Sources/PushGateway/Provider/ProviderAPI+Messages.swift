@@ -4,7 +4,6 @@ import NIOCore
 import PushCore
 import PushPolicy
 import PushStorage
-import Synchronization
 
 /// Implements `POST /send/NAME`, which Apple does not have: a message of a sender with a bearer token, also in the forms
 /// of ntfy and Gotify; `POST /hooks/NAME`, the webhook of a service; `/beat/NAME`, the heartbeat of a sender; and
@@ -23,13 +22,10 @@ extension ProviderAPI {
     guard connection.runningRequests < Limits.maximumConcurrentStreams else {
       return exchange.respond(door.response(to: MessageRefusal(Rejection(.tooManyRequests))))
     }
-    var request = ControlRequest(message, from: connection.peer)
-    (request.environment, request.source) = (connection.environment, connection.source)
-    request.fields = message.messageFields
     connection.runningRequests += 1
     serve(
       MessageExchange(
-        request: request, door: door, isTooLarge: message.bodySize > door.maximumBodySize,
+        request: messageRequest(exchange), door: door, isTooLarge: message.bodySize > message.maximumBodySize,
         eventLoop: connection.loop.eventLoop,
         authenticated: {
           connection.allowAllStreams()
@@ -39,6 +35,15 @@ extension ProviderAPI {
           reference.connection.runningRequests -= 1
           reference.exchange?.respond(response)
         }))
+  }
+
+  /// Returns a request over HTTP/2 as a value, with the fields that a form of messages can read.
+  func messageRequest(_ exchange: Exchange) -> ControlRequest {
+    let connection = exchange.connection
+    var request = ControlRequest(exchange.request, from: connection.peer)
+    (request.environment, request.source) = (connection.environment, connection.source)
+    request.fields = exchange.request.messageFields
+    return request
   }
 
   /// Serves one request on its event loop; the response is sent after the pushes of all recipients are on disk.
@@ -75,6 +80,9 @@ extension ProviderAPI {
       throw MessageRefusal(
         429, "TooManyRequests", "the sender \(sender.name) may send \(sender.rate) messages in a minute",
         retryAfter: wait)
+    }
+    if parts.backend.cluster != nil, exchange.door.hasAttachment(exchange.request) {
+      throw SentAttachment.unavailable
     }
     try checkSize(of: exchange)
     return sender
@@ -114,7 +122,7 @@ extension ProviderAPI {
   private func checkSize(of exchange: MessageExchange) throws(MessageRefusal) {
     guard exchange.isTooLarge else { return }
     shared.meter.reached(.bodySize)
-    throw exchange.door.tooLarge
+    throw exchange.door.hasAttachment(exchange.request) ? SentAttachment.tooLarge : exchange.door.tooLarge
   }
 
   private func send(
@@ -159,11 +167,19 @@ extension ProviderAPI {
     }
     let times = answer.times
     let response = { @Sendable [answer] in received.response(answer, app: app.id, now: now) }
-    guard let subject = received.subject else {
-      return store(parcels, times, repeats, at: message.deliverAt, team: app.team, exchange, response: response)
+    let store = { [parcels] (api: ProviderAPI, exchange: MessageExchange) in
+      api.store(
+        parcels, times, repeats, message.attachment, at: message.deliverAt, team: app.team, exchange,
+        response: response)
     }
-    replace(push.id, about: subject, of: sender, exchange, now: now) { [parcels] api, exchange in
-      api.store(parcels, times, repeats, at: message.deliverAt, team: app.team, exchange, response: response)
+    if let attachment = message.attachment {
+      keep(
+        attachment, of: sender, for: parcels.map(\.recipient), exchange, at: message.deliverAt ?? now / 1000,
+        store: store)
+    } else if let subject = received.subject {
+      replace(push.id, about: subject, of: sender, exchange, now: now, store: store)
+    } else {
+      store(self, exchange)
     }
   }
 
@@ -176,6 +192,7 @@ extension ProviderAPI {
   /// A push to one recipient.
   private struct Parcel: Sendable {
     var push: StoredPush
+    let recipient: MessageSender.Recipient
     /// The present members' devices of a group; nil for a device.
     var members: [GroupDelivery.Recipient]?
 
@@ -195,8 +212,9 @@ extension ProviderAPI {
     guard given != nil || text == nil else { throw .badMessage("apns-id: expected a UUID") }
     var random = SystemRandomNumberGenerator()
     let id = given ?? APNSID(using: &random)
-    let isNow = message.deliverAt == nil
-    let repeats = isNow ? parts.messages.combine(message.payload, id: id, of: sender, at: now) : nil
+    // The id of an attachment makes each message unique.
+    let isCombined = message.deliverAt == nil && message.attachment == nil
+    let repeats = isCombined ? parts.messages.combine(message.payload, id: id, of: sender, at: now) : nil
     let content: PushContent
     do {
       content = try shared.payloads.content(of: message.payload(times: repeats?.count ?? 1))
@@ -223,20 +241,20 @@ extension ProviderAPI {
     let push = template.copy(to: registration.device)
     do throws(Rejection) {
       try allow(registration.token, app, of: nil, now: now)
-      guard let content = push.content else { return Parcel(push: push) }
+      guard let content = push.content else { return Parcel(push: push, recipient: recipient) }
       try admit(content, id: push.id, push.device, app, now: now)
       guard push.device.isGroup else {
         try admit(advertising: content, id: push.id, push.device, app, now: now)
-        return Parcel(push: push)
+        return Parcel(push: push, recipient: recipient)
       }
       let delivery = GroupDelivery(groups: parts.groups, registrations: parts.registrations)
       let all = delivery.recipients(of: push.device, app: app.id, now: now)
-      if isLater { return Parcel(push: push, members: all) }
+      if isLater { return Parcel(push: push, recipient: recipient, members: all) }
       let members = try admit(push, to: all)
       if parts.senderRates.boundsSenders {
         parts.senderRates.charge(app.id, of: app.team, copies: members.count - 1, at: now)
       }
-      return Parcel(push: push, members: members)
+      return Parcel(push: push, recipient: recipient, members: members)
     } catch {
       shared.meter.refuse(error.reason)
       let refusal = DeliveryDetail.Refusal(
@@ -250,18 +268,21 @@ extension ProviderAPI {
 
   /// Stores or schedules the pushes, and answers when all are on disk.
   ///
-  /// - Parameter response: makes the response to the stored message.
+  /// - Parameters:
+  ///   - attachment: the stored attachment; nil for none.
+  ///   - response: makes the response to the stored message.
   private func store(
-    _ parcels: [Parcel], _ times: Int?, _ repeats: MessageRepeats.Found?, at time: Int64?, team: String?,
-    _ exchange: MessageExchange, response: @escaping @Sendable () -> Response
+    _ parcels: [Parcel], _ times: Int?, _ repeats: MessageRepeats.Found?, _ attachment: SentAttachment?,
+    at time: Int64?, team: String?, _ exchange: MessageExchange, response: @escaping @Sendable () -> Response
   ) {
     let detail = times.map { DeliveryDetail.repeated($0) } ?? .nothing
     let acceptance: RequestMeter.Acceptance = parcels.allSatisfy(\.isNeverStored) ? .unstored : .stored
     let later = NIOLoopBound((self, exchange), eventLoop: exchange.eventLoop)
-    let collected = CollectedOutcomes(count: parcels.count) { failure in
+    let collected = CollectedOutcomes(count: parcels.count) { failure, isNew in
       later.eventLoop.execute {
         let (api, exchange) = later.value
         if failure != nil { api.parts.messages.uncount(repeats) }
+        if !isNew, let attachment { api.release(attachment) }
         api.answer(exchange, failure, acceptance, response)
       }
     }
@@ -269,7 +290,8 @@ extension ProviderAPI {
       if let time {
         parts.schedule.add(ScheduledPush(parcel.push, at: time * 1000, expires: nil, team: team)) { outcome in
           switch outcome {
-          case .success(.stored), .success(.duplicate): collected.add(nil)
+          case .success(.stored): collected.add(nil)
+          case .success(.duplicate): collected.add(nil, isNew: false)
           case .success(.full): collected.add(.tooManyRequests)
           case .failure: collected.add(.serviceUnavailable)
           }
@@ -283,7 +305,7 @@ extension ProviderAPI {
         let (push, destinations) = (parcel.push, destinations)
         destinations.mailbox.append([push]) { outcomes in
           let stored = Dispatcher.record([push], outcomes, detail, in: destinations)
-          collected.add(outcomes.ofAll.failure)
+          collected.add(outcomes.ofAll)
           Dispatcher.deliver(stored, to: destinations)
         }
       }
@@ -298,11 +320,11 @@ extension ProviderAPI {
         push.event(.accepted, at: push.received),
         push.event(.dropped, at: push.received, detail: .fact(.nobodyRegistered)),
       ])
-      return collected.add(nil)
+      return collected.add(nil, isNew: false)
     }
     let delivery = GroupDelivery(groups: parts.groups, registrations: parts.registrations)
     let isTaken = delivery.store(push, for: members, detail, in: parts.groupPushes, destinations) { outcome in
-      collected.add(outcome.failure)
+      collected.add(outcome)
     }
     guard !isTaken else { return }
     shared.meter.reached(.groupPushes)
@@ -330,40 +352,5 @@ extension Message {
       if let value = text(name) { fields["\(name.wireName)"] = value }
     }
     return fields
-  }
-}
-
-/// The outcomes of the pushes of one message.
-private final class CollectedOutcomes: Sendable {
-  private let state: Mutex<(left: Int, failure: Reason?)>
-  private let done: @Sendable (Reason?) -> Void
-
-  /// - Parameters:
-  ///   - count: the number of pushes, at least 1.
-  ///   - done: called once after the last outcome, with the reason of a failure.
-  init(count: Int, done: @escaping @Sendable (Reason?) -> Void) {
-    state = Mutex((left: count, failure: nil))
-    self.done = done
-  }
-
-  /// Adds the outcome of one push; nil if it is stored.
-  func add(_ failure: Reason?) {
-    let last = state.withLock { state -> (isLast: Bool, failure: Reason?) in
-      state.left -= 1
-      state.failure = state.failure ?? failure
-      return (state.left == 0, state.failure)
-    }
-    if last.isLast { done(last.failure) }
-  }
-}
-
-extension AppendOutcome {
-  /// The reason for a push that is not stored; nil for a stored one.
-  fileprivate var failure: Reason? {
-    switch self {
-    case .queued, .duplicate: nil
-    case .unavailable: .serviceUnavailable
-    case .failed: .internalServerError
-    }
   }
 }

@@ -6,7 +6,7 @@ import PushPolicy
 ///
 /// The content type selects the form: a text, the fields of a form, or a JSON object with the same fields. `curl -d`
 /// sends every body as a form. So a body of this type, or of none, is JSON if it is a JSON object, a form if it begins
-/// with the name of a field and `=`, and otherwise a text.
+/// with the name of a field and `=`, and otherwise a text. A form of several parts (`curl -F`) can have a file.
 struct SentMessage: Sendable, Equatable {
   /// The fields of a form and of a JSON object.
   enum Field: String, CaseIterable, Sendable {
@@ -26,6 +26,8 @@ struct SentMessage: Sendable, Equatable {
   let payload: [UInt8]
   /// The time of delivery in seconds since 1970; nil: now.
   let deliverAt: Int64?
+  /// The file of the message; nil for none.
+  private(set) var attachment: SentAttachment?
   /// The fields, from which a repeated message makes its payload.
   fileprivate var fields: [Field: Value] = [:]
 
@@ -36,23 +38,29 @@ struct SentMessage: Sendable, Equatable {
     _ body: [UInt8], contentType: String?, parser: JSONParser, now: Int64
   ) throws(MessageRefusal) {
     ReadingSteps.add(body.count)
-    let fields = try SentMessage.fields(of: body, SentMessage.mediaType(contentType), parser)
-    deliverAt = try SentMessage.deliveryTime(fields, now: now)
-    payload = try SentMessage.payload(fields)
-    self.fields = fields
-    guard payload.count <= Limits.maximumPayloadSize else { throw SentMessage.tooLarge }
+    let type = SentMessage.mediaType(contentType)
+    if type == SentMessage.formWithFiles {
+      let (fields, attachment) = try SentMessage.parts(of: MultipartForm(body, contentType: contentType ?? ""))
+      try self.init(fields, attachment, now: now)
+    } else {
+      try self.init(try SentMessage.fields(of: body, type, parser), nil, now: now)
+    }
   }
 
   /// Creates the message that another API, or a webhook, has decoded to these fields. An empty text counts as absent, and
   /// digits are a number where one is expected, as in a form.
   ///
   /// - Parameter now: seconds since 1970.
-  init(_ texts: [Field: String], now: Int64) throws(MessageRefusal) {
+  init(_ texts: [Field: String], attachment: SentAttachment? = nil, now: Int64) throws(MessageRefusal) {
     var fields: [Field: Value] = [:]
     for (field, text) in texts { fields[field] = SentMessage.value(text, of: field) }
+    try self.init(fields, attachment, now: now)
+  }
+
+  private init(_ fields: [Field: Value], _ attachment: SentAttachment?, now: Int64) throws(MessageRefusal) {
     deliverAt = try SentMessage.deliveryTime(fields, now: now)
-    payload = try SentMessage.payload(fields)
-    self.fields = fields
+    payload = try SentMessage.payload(fields, attachment?.reference)
+    (self.fields, self.attachment) = (fields, attachment)
     guard payload.count <= Limits.maximumPayloadSize else { throw SentMessage.tooLarge }
   }
 
@@ -67,7 +75,9 @@ struct SentMessage: Sendable, Equatable {
     for field in [Field.body, .title, .subtitle] {
       guard case .text(let text)? = fields[field], !text.isEmpty else { continue }
       fields[field] = .text("\(text) (\(count) times)")
-      guard let counted = try? SentMessage.payload(fields), counted.count <= Limits.maximumPayloadSize else { break }
+      guard let counted = try? SentMessage.payload(fields, attachment?.reference),
+        counted.count <= Limits.maximumPayloadSize
+      else { break }
       return counted
     }
     return payload
@@ -97,9 +107,39 @@ struct SentMessage: Sendable, Equatable {
     case let type?:
       throw MessageRefusal(
         415, "UnsupportedContentType",
-        "unsupported content type \(type.prefix(64)): expected text/plain, application/json or "
-          + "application/x-www-form-urlencoded")
+        "unsupported content type \(type.prefix(64)): expected text/plain, application/json, "
+          + "application/x-www-form-urlencoded or multipart/form-data")
     }
+  }
+
+  /// The media type of a form that can have a file.
+  static let formWithFiles = "multipart/form-data"
+  /// The name of the part with the file.
+  private static let attachmentName = "attachment"
+
+  /// Returns the fields of a form of several parts, and its file. Without a text, the name of the file is the text.
+  private static func parts(of form: MultipartForm) throws(MessageRefusal) -> ([Field: Value], SentAttachment?) {
+    var (fields, attachment): ([Field: Value], SentAttachment?) = ([:], nil)
+    for part in form.parts {
+      guard let fileName = part.fileName else {
+        guard part.name != attachmentName else {
+          throw .badMessage("attachment: expected a file, as in curl -F attachment=@report.txt")
+        }
+        guard part.content.count <= Limits.maximumMessageSize else { throw tooLarge }
+        try add(value(try text(part.content), of: Field(rawValue: part.name)), part.name, to: &fields)
+        continue
+      }
+      // A form in a browser has such a part if no file is selected.
+      if fileName.isEmpty, part.content.isEmpty { continue }
+      guard part.name == attachmentName else {
+        throw .badMessage("\(part.name.prefix(32)): expected a text; the part with the file is attachment")
+      }
+      guard attachment == nil else { throw .badMessage("a message has one attachment: send each file in a message") }
+      attachment = try SentAttachment(name: fileName, contentType: part.contentType, content: part.content)
+    }
+    let hasText = [Field.title, .subtitle, .body].contains { fields[$0] ?? .text("") != .text("") }
+    if let attachment, !hasText { fields[.body] = .text(attachment.text) }
+    return (fields, attachment)
   }
 
   static func isObject(_ body: [UInt8], _ parser: JSONParser) -> Bool {
@@ -197,7 +237,9 @@ struct SentMessage: Sendable, Equatable {
     return time
   }
 
-  private static func payload(_ fields: [Field: Value]) throws(MessageRefusal) -> [UInt8] {
+  private static func payload(
+    _ fields: [Field: Value], _ attachment: AttachmentReference?
+  ) throws(MessageRefusal) -> [UInt8] {
     let (title, subtitle) = (try word(.title, fields), try word(.subtitle, fields))
     let (body, sound, link) = (try word(.body, fields), try word(.sound, fields), try link(fields))
     let alert: [(StaticString, String?)] = [("title", title), ("subtitle", subtitle), ("body", body)]
@@ -219,6 +261,14 @@ struct SentMessage: Sendable, Equatable {
     json.add("interruption-level", try level(fields))
     json.end()
     json.add("url", link)
+    if let attachment {
+      json.begin("attachment")
+      json.add("id", attachment.id)
+      json.add("name", attachment.name)
+      json.add("type", attachment.type.rawValue)
+      json.add("size", literal: Array("\(attachment.size)".utf8))
+      json.end()
+    }
     return json.bytes
   }
 

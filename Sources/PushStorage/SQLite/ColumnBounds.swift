@@ -20,6 +20,8 @@ package enum ColumnBounds {
   package static let heartbeatTime: ClosedRange<Int64> = 0...Int64(Limits.maximumHeartbeatTime)
   /// The time in which equal messages of a sender become one, in seconds.
   package static let combineTime: ClosedRange<Int64> = 1...Int64(Limits.maximumCombineTime)
+  /// The size of an attachment in bytes.
+  package static let attachmentSize: ClosedRange<Int64> = 0...Int64(Limits.maximumAttachmentSize)
   /// The row of an app: ``MailboxIndex`` has four bytes for it.
   package static let app: ClosedRange<Int64> = 0...Int64(UInt32.max)
   /// The address of a group (``GroupAddress``).
@@ -39,7 +41,7 @@ package enum ColumnBounds {
       number
     case ("app", "id"), ("former_app", "id"), ("mailbox", "app"), ("scheduled", "app"),
       ("retraction", "app"), ("group_push", "app"), ("group_token", "app"), ("sender", "app"),
-      ("web_push_endpoint", "app"), ("app_day", "app"):
+      ("web_push_endpoint", "app"), ("app_day", "app"), ("attachment", "app"):
       app
     case ("app_day", _): progress
     case ("app", "summary_from"), ("app", "counted_from"): seconds

@@ -277,9 +277,10 @@ package enum Schema {
     """,
   ]
 
-  /// The tables that a gateway keeps to itself also in a cluster, whose mailboxes are in the brokers.
+  /// The tables that a gateway keeps to itself also in a cluster, whose mailboxes are in the brokers. A gateway of a
+  /// cluster takes no attachments.
   private static let ownTables: Set = [
-    "mailbox", "mailbox_payload", "mailbox_state", "mailbox_commit", "replica", "grdb_migrations",
+    "mailbox", "mailbox_payload", "mailbox_state", "mailbox_commit", "attachment", "replica", "grdb_migrations",
   ]
 
   /// Returns true if the gateways of a cluster share a table. As in SQLite, case is ignored.

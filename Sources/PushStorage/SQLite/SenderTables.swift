@@ -112,5 +112,18 @@ enum SenderTables {
     );
     CREATE INDEX ad_report_app ON ad_report (app, at);
     """,
+    "attachments": """
+    -- Files that senders attached to messages, for a day. The content comes last, so that a start does not read it.
+    CREATE TABLE attachment (
+      id TEXT PRIMARY KEY,           -- 32 hex digits
+      sender TEXT NOT NULL,
+      app INTEGER NOT NULL,
+      recipients TEXT NOT NULL,      -- JSON array of numbers: devices, and groups with a minus
+      name TEXT NOT NULL,
+      type TEXT NOT NULL,            -- with which it is served
+      expires INTEGER NOT NULL,      -- seconds since 1970
+      content BLOB NOT NULL
+    );
+    """,
   ]
 }

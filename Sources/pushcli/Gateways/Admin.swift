@@ -177,7 +177,9 @@ struct Admin {
     _ = try await answer("DELETE", path, secret: secret)
   }
 
-  func bytes(_ path: String) async throws -> [UInt8] { try await answer("GET", path).body }
+  func bytes(_ path: String, secret: String? = nil) async throws -> [UInt8] {
+    try await answer("GET", path, secret: secret).body
+  }
 
   /// - Parameter accept: the requested media type.
   func text(_ path: String, accept: String) async throws -> String {

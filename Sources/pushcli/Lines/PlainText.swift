@@ -1,5 +1,6 @@
 import Foundation
 import GatewayProtocol
+import PushCore
 import PushPolicy
 import TerminalUI
 
@@ -30,6 +31,9 @@ enum PlainText {
       if !titles.isEmpty { lines.append(Sanitizer.line(titles.joined(separator: " — "))) }
       if !alert.body.isEmpty { lines.append(Sanitizer.body(alert.body)) }
       if let link = push.link { lines.append("Link: \(link)") }
+      if let attachment = push.attachment {
+        lines.append(attachment.words + (hasButtons ? ", pushcli attachment \(attachment.id)" : ""))
+      }
       if push.presentation.alert != nil {
         if hasButtons {
           lines.append("Buttons: " + alert.linearChoices.map { Sanitizer.line($0.title) }.joined(separator: ", "))

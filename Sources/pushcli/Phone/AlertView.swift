@@ -1,4 +1,5 @@
 import GatewayProtocol
+import PushCore
 import PushPolicy
 import TerminalUI
 
@@ -188,14 +189,15 @@ struct AlertView {
   ) -> [Line] {
     group.isBurst
       ? burst(group, model, columns: columns, isAiry: isAiry)
-      : texts(group.first.alert, model.palette, columns: columns, isAiry: isAiry, atMost: maximum)
+      : texts(group.first, model.palette, columns: columns, isAiry: isAiry, atMost: maximum)
   }
 
-  /// Returns the lines of the three texts. If `isAiry` is true, a blank line precedes the title, the body and the
-  /// buttons.
+  /// Returns the lines of the three texts and of the attachment. If `isAiry` is true, a blank line precedes the title,
+  /// the body, the attachment and the buttons.
   private static func texts(
-    _ alert: AlertPresentation, _ palette: Palette, columns: Int, isAiry: Bool, atMost maximum: Int
+    _ queued: QueuedAlert, _ palette: Palette, columns: Int, isAiry: Bool, atMost maximum: Int
   ) -> [Line] {
+    let alert = queued.alert
     let texts = [alert.title, alert.subtitle, alert.body].map {
       TextLayout.wrapped($0, columns: columns, maximumLines: maximum)
     }
@@ -204,7 +206,13 @@ struct AlertView {
     let head = title + texts[1].map { Line(text: $0, style: palette.plain) }
     // A short body is centered like the title; a long one is easier to read left-aligned.
     let body = texts[2].map { Line(text: $0, style: palette.plain, isCentered: texts[2].count <= 3) }
-    return blank + head + (head.isEmpty || body.isEmpty ? [] : blank) + body + blank
+    let file = (queued.push.attachment?.words).map {
+      TextLayout.wrapped($0, columns: columns, maximumLines: maximum)
+    }
+    let attachment = (file ?? []).map { Line(text: $0, style: palette.faint) }
+    var lines = blank + head + (head.isEmpty || body.isEmpty ? [] : blank) + body
+    if !attachment.isEmpty { lines += blank + attachment }
+    return lines + blank
   }
 
   /// Returns the number of alerts and one line for each, newest first. View leads to their full texts.

@@ -69,6 +69,7 @@ actor PhoneEffectRunner {
         environment.copy(text) { inbox.post(.message(.notice($0))) }
       case .open(let push): environment.open(push)
       case .openLink(let push): environment.openLink(push)
+      case .saveAttachment(let attachment): save(attachment)
       }
     }
     if let sound { environment.sounds.play(sound.name, volume: sound.volume, urgency: sound.urgency) }
@@ -221,6 +222,20 @@ actor PhoneEffectRunner {
       try await session.change(
         PreferencesRequest(settings: ["marketing=off"], app: push.topic, category: nil, push: push.id))
       return "No more marketing from \(push.app.name): the settings can turn it on again"
+    }
+  }
+
+  private func save(_ attachment: AttachmentReference) {
+    let session = session
+    attempt(.saving) {
+      let content = try await session.attachment(attachment.id)
+      let folder = DownloadFolder.path
+      do {
+        let path = try DownloadFolder.save(content, as: attachment.name, in: folder)
+        return "Saved \(path)"
+      } catch {
+        throw CommandFailure(.failed, "the attachment can't be saved in \(folder): \(error)")
+      }
     }
   }
 

@@ -147,12 +147,15 @@ extension PhoneModel {
   private var messageBindings: [KeyBinding] {
     guard let push = selectedEntry?.push else { return [] }
     let link = push.link == nil ? [] : [KeyBinding("o", "open link", .openLink, keys: [.character("o")])]
+    let file: [KeyBinding] =
+      push.attachment == nil ? [] : [KeyBinding("f", "save file", .saveAttachment, keys: [.character("f")])]
     let copy = KeyBinding("y", "copy", .copy, keys: [.character("y")])
     let report =
       push.presentation.listed == nil ? [] : [KeyBinding("a", "report ad", .reportAd, keys: [.character("a")])]
     let snooze = push.presentation.listed == nil ? [] : [Self.snoozing]
     let preferences: [KeyBinding] = choosing(push) + unsubscribing(push)
-    return link + [copy] + report + snooze + preferences
+    let links: [KeyBinding] = link + file
+    return links + [copy] + report + snooze + preferences
   }
 
   private static func searchBindings(except taken: [KeyBinding]) -> [KeyBinding] {

@@ -40,7 +40,7 @@ enum PhoneCommand: Sendable, Hashable {
   /// Leaves the alert for the home screen (A7).
   case leaveAlert
   // The center and an app's screen
-  case mark, read, clear, clearAll, undo, redo, copy, openLink, reportAd, foldPayload
+  case mark, read, clear, clearAll, undo, redo, copy, openLink, saveAttachment, reportAd, foldPayload
   case search
   case setScope(CenterScope)
   case turnScope(Int)

@@ -1,5 +1,6 @@
 import Foundation
 import GatewayProtocol
+import PushCore
 import PushPolicy
 import TerminalUI
 
@@ -93,5 +94,7 @@ enum PhoneEffect: Sendable, Equatable {
   case open(DevicePush)
   /// Opens the link of a push.
   case openLink(DevicePush)
+  /// Saves the attachment of a push to a file.
+  case saveAttachment(AttachmentReference)
   case quit
 }

@@ -149,6 +149,10 @@ extension PhoneModel: ProgramModel {
     case .redo: redoClear()
     case .copy: return selectedEntry.map { [.copy($0.push.copiedText)] } ?? []
     case .openLink: return selectedEntry.map { [.openLink($0.push)] } ?? []
+    case .saveAttachment:
+      guard let attachment = selectedEntry?.push.attachment else { return [] }
+      activities.insert(.saving)
+      return [.saveAttachment(attachment)]
     case .reportAd:
       guard let push = selectedEntry?.push else { return [] }
       activities.insert(.reporting)

@@ -1,4 +1,5 @@
 import GatewayProtocol
+import PushCore
 import PushPolicy
 import TerminalUI
 
@@ -37,6 +38,7 @@ struct MessageLines {
     let (link, image) = (push.link, push.image)
     if let link, link != image { add(link, Style(foreground: model.palette.accent, link: link)) }
     if let image { add("Image: \(image)", Style(foreground: model.palette.accent, link: image)) }
+    if let attachment = push.attachment { add(attachment.words, Style(foreground: model.palette.accent)) }
     lines.append(("", .plain))
     for fact in MessageLines.facts(entry) + MessageLines.answers(entry, model) { add(fact, .dim) }
     guard hasPayload else { return }

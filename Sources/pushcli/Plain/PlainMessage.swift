@@ -1,5 +1,6 @@
 import Foundation
 import GatewayProtocol
+import PushCore
 import PushPolicy
 import TerminalUI
 
@@ -33,6 +34,7 @@ extension PlainPhone {
     // Not shortened, so that the link can be copied.
     if let link = push.link, link != push.image { lines.append("Link: \(link)") }
     if let image = push.image { lines.append("Image: \(image)") }
+    if let attachment = push.attachment { lines.append("\(attachment.words), save\(suffix) saves it") }
     lines += MessageLines.facts(entry)
     lines.append("Payload: \(push.payload.utf8.count) bytes, payload\(suffix) prints them")
     if let alert = phone.alerts.first(where: { $0.ordinal == entry.ordinal }) {

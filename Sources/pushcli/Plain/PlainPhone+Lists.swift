@@ -137,6 +137,16 @@ extension PlainPhone {
     return [.openLink(push)]
   }
 
+  mutating func saveAttachment(_ number: Int?) -> [PhoneEffect] {
+    guard let push = entry(number)?.push else { return [] }
+    guard let attachment = push.attachment else { return refuse("this push has no attachment") }
+    guard case .connected = phone.connection else {
+      return refuse("not connected: the attachment can't be read now")
+    }
+    phone.activities.insert(.saving)
+    return [.saveAttachment(attachment)]
+  }
+
   mutating func copy(_ number: Int?) -> [PhoneEffect] {
     entry(number).map { [.copy($0.push.copiedText)] } ?? []
   }

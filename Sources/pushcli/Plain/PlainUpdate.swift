@@ -177,6 +177,7 @@ extension PlainPhone: LineModel {
     case .open: open(number)
     case .payload: showPayload(number)
     case .link: return openLink(number)
+    case .save: return saveAttachment(number)
     case .copy: return copy(number)
     case .report: return report(number)
     case .unsubscribe: return unsubscribe(number)

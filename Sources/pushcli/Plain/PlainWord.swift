@@ -2,8 +2,8 @@
 struct PlainWord: Sendable {
   /// The operation of a word.
   enum Verb: Sendable, CaseIterable {
-    case help, status, apps, center, list, unread, search, more, open, payload, link, copy, report, unsubscribe, mark,
-      clear, undo, redo, alerts, answer, close, view, silent, ring, settings, set, tryNow, noted, compose, quit
+    case help, status, apps, center, list, unread, search, more, open, payload, link, save, copy, report, unsubscribe,
+      mark, clear, undo, redo, alerts, answer, close, view, silent, ring, settings, set, tryNow, noted, compose, quit
   }
 
   /// The kind of text that can follow a word.
@@ -71,6 +71,9 @@ struct PlainWord: Sendable {
     PlainWord(
       verb: .link, name: "link", rest: .number, shape: "[NUMBER]", help: "open the link of a push",
       example: "link 3"),
+    PlainWord(
+      verb: .save, name: "save", rest: .number, shape: "[NUMBER]", help: "save the attachment of a push",
+      example: "save 3"),
     PlainWord(
       verb: .copy, name: "copy", rest: .number, shape: "[NUMBER]", help: "copy the text of a push", example: "copy 3"),
     PlainWord(

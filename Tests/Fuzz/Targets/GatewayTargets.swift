@@ -28,7 +28,9 @@ extension FuzzTarget {
   /// The body of a message. The first byte gives its content type. An accepted message is a payload without a fault.
   static let message = FuzzTarget("message", maximumSize: 600) {
     let parser = JSONParser()
-    let types = [nil, "text/plain", "application/json", "application/x-www-form-urlencoded", "image/png"]
+    let types = [
+      nil, "text/plain", "application/json", "application/x-www-form-urlencoded", "multipart/form-data; boundary=b",
+    ]
     return { bytes in
       guard let first = bytes.first else { return }
       let type = types[Int(first) % types.count]
@@ -36,6 +38,7 @@ extension FuzzTarget {
         return
       }
       precondition(message.payload.count <= Limits.maximumPayloadSize)
+      precondition(AttachmentReference(payload: message.payload) == message.attachment?.reference)
       guard let payload = try? parser.payload(message.payload.span) else { fatalError("a payload is JSON") }
       precondition(payload.faults.allSatisfy { $0.pointer == "/aps/badge" }, "only a badge keeps its type")
     }

@@ -127,6 +127,9 @@ final class DamagedDatabase {
     "push_subscription VALUES (1, 'https://push.example/1', \(publicPoint), zeroblob(16), 'https://a.example', 0, 0, NULL, "
       + "1700000000000, NULL), (2, 'https://push.example/2', \(publicPoint), zeroblob(16), 'http://localhost', 1, 1, 'work', "
       + "1700000000000, 403)",
+    "attachment VALUES ('0123456789abcdef0123456789abcdef', 'backup', 1, '[1,-1]', 'report.txt', 'text/plain', 1800000000, "
+      + "CAST('hello' AS BLOB)), ('00000000000000000000000000000000', 'ci', 1, '[2]', 'a.bin', 'application/octet-stream', "
+      + "1800000000, zeroblob(4))",
     "push_service_key VALUES (1, '\(privateKey)'), (2, '\(privateKey)')",
     "retraction VALUES (1, 1, 1, zeroblob(20), 1700000000000), (2, 2, NULL, randomblob(20), 1700000000000)",
   ]

@@ -106,6 +106,25 @@ import Testing
       becomes: #"{"aps":{"alert":{"title":"✅ [RESOLVED] Load","body":"**Resolved**"},\#(normal)}}"#),
   ]
 
+  @Test(
+    arguments: [
+      (["filename": "a.jpg", "message": "Look"], "", "a.jpg", "image/jpeg", "Look"),
+      (["x-filename": "../b"], "", "b", "application/octet-stream", "You received a file: b"),
+      ([:], "f=c.txt&title=T", "c.txt", "text/plain", "You received a file: c.txt"),
+      (["file": "=?utf-8?q?=C3=A4?=", "content-type": "image/png"], "", "ä", "image/png", "You received a file: ä"),
+    ] as [([String: String], String, String, String, String)])
+  func `with the name of a file the body is the file`(
+    _ fields: [String: String], _ query: String, _ name: String, _ type: String, _ text: String
+  ) throws {
+    var request = NtfyMessageTests.request(query, fields, "")
+    request.body = [0xFF, 0xD8]
+    let found = try NtfyMessage(request, topic: "backup", parser: parser, now: 0)
+    let attachment = try #require(found.sent.attachment)
+    #expect(attachment.content == [0xFF, 0xD8])
+    #expect(attachment.reference.name == name && attachment.reference.type.rawValue == type)
+    #expect(attachment.reference.size == 2 && found.message == text)
+  }
+
   @Test(arguments: cases) func `a request to a topic becomes the payload of a push`(_ one: Case) throws {
     let found = try message(one.body, one.fields, query: one.query)
     #expect(String(decoding: found.sent.payload, as: UTF8.self) == one.payload)
@@ -175,7 +194,7 @@ import Testing
       ("", ["actions": "[{}"], "", 40_018, "not JSON"),
       ("", ["actions": "view,A,x;view,A,x;view,A,x;view,A,x"], "", 40_018, "at most 3"),
       ("", ["email": "a@example.com"], "", 40_001, "e-mail"), ("", ["x-call": "yes"], "", 40_032, "phone calls"),
-      ("x", ["filename": "a.jpg"], "", 40_014, "attachments"), ("{}", [:], "tpl=github", 40_000, "expected grafana"),
+      ("{}", [:], "tpl=github", 40_000, "expected grafana"),
       ("x", [:], "template=grafana", 40_017, "not JSON"), ("{}", [:], "template=grafana", 40_017, "invalid webhook"),
     ] as [(String, [String: String], String, Int, String)])
   func `a mistake has the number of ntfy and one line`(

@@ -114,14 +114,69 @@ import Testing
   }
 
   @Test func `another type, and a message whose payload is too large, are refused`() {
-    #expect(refusal("x".utf8, "multipart/form-data; boundary=x")?.status == 415)
+    #expect(refusal("x".utf8, "multipart/mixed; boundary=x")?.status == 415)
     #expect(refusal("x".utf8, "image/png")?.reason == "UnsupportedContentType")
     // Each byte is six in JSON.
     #expect(refusal([UInt8](repeating: 1, count: 4096), "text/plain")?.status == 413)
     #expect(refusal([0xFF, 0xFE] as [UInt8], "text/plain")?.status == 400)
   }
 
-  @Test(arguments: [nil, form, json, "text/plain"]) func `no body ends the process`(_ type: String?) {
+  private static let parts = "multipart/form-data; boundary=b"
+  private static let start = "--b\r\nContent-Disposition: form-data; name="
+
+  /// Returns a form with fields, and with a file if there is one.
+  private static func multipart(_ fields: [(String, String)], file: String = "") -> String {
+    fields.map { "\(start)\"\($0.0)\"\r\n\r\n\($0.1)\r\n" }.joined() + file + "--b--\r\n"
+  }
+
+  private static func file(_ name: String, _ content: String, field: String = "attachment") -> String {
+    "\(start)\"\(field)\"; filename=\"\(name)\"\r\nContent-Type: text/plain\r\n\r\n\(content)\r\n"
+  }
+
+  @Test func `a form of parts has a file, which the payload describes`() throws {
+    let body = Self.multipart([("title", "Backup"), ("badge", "3")], file: Self.file("../report.txt", "done\n"))
+    let found = try message(body.utf8, Self.parts)
+    let attachment = try #require(found.attachment)
+    #expect(attachment.content == Array("done\n".utf8))
+    #expect(AttachmentReference.isID(attachment.reference.id))
+    let id = attachment.reference.id
+    #expect(
+      String(decoding: found.payload, as: UTF8.self)
+        == #"{"aps":{"alert":{"title":"Backup"},"badge":3},"attachment":{"id":"\#(id)","name":"report.txt","#
+        + #""type":"text/plain","size":5}}"#)
+    #expect(throws: Never.self) { _ = try parser.payload(found.payload.span) }
+    let again = try message(body.utf8, Self.parts)
+    #expect(again.attachment?.reference.id != id)
+  }
+
+  @Test func `a file without a text is named, and a form of parts needs no file`() throws {
+    let named = try message(Self.multipart([("title", "")], file: Self.file("a.txt", "x")).utf8, Self.parts)
+    #expect(
+      String(decoding: named.payload, as: UTF8.self).hasPrefix(
+        #"{"aps":{"alert":{"body":"You received a file: a.txt"}}"#))
+    let plain = try message(Self.multipart([("body", "x")], file: Self.file("", "")).utf8, Self.parts)
+    #expect(plain.attachment == nil)
+    #expect(String(decoding: plain.payload, as: UTF8.self) == #"{"aps":{"alert":{"body":"x"}}}"#)
+  }
+
+  @Test(
+    arguments: [
+      (multipart([("body", "x")], file: file("a", "1") + file("b", "2")), 400, "one attachment"),
+      (multipart([], file: file("a", "1", field: "file")), 400, "the part with the file is attachment"),
+      (multipart([("attachment", "x")]), 400, "attachment: expected a file"),
+      (multipart([("titel", "x")]), 400, "unknown field"),
+      (multipart([("body", "x"), ("body", "y")]), 400, "given twice"), (multipart([]), 400, "nothing to show"),
+      (multipart([("body", String(repeating: "x", count: 4097))]), 413, "4096"),
+      (multipart([], file: file("a", String(repeating: "x", count: Limits.maximumAttachmentSize + 1))), 413, "1 MiB"),
+      (multipart([("body", String(repeating: "x", count: 4000))], file: file("a", "1")), 413, "4096"),
+      ("--b", 400, "boundary"),
+    ] as [(String, Int, String)])
+  func `a form of parts with a mistake is refused`(_ body: String, _ status: Int, _ words: String) throws {
+    let found = try #require(refusal(body.utf8, Self.parts))
+    #expect(found.status == status && found.message.contains(words), "\(found.message)")
+  }
+
+  @Test(arguments: [nil, form, json, "text/plain", parts]) func `no body ends the process`(_ type: String?) {
     let pieces = [
       "&", "=", "%", "%f", "body=", "+", "{", "}", "[", "\"", "\\", ":", ",", "\u{0}", "null", "1e999", "-0",
       #"{"body":"#, #"{"badge":"#, "title=%00", #"{"a":"#,

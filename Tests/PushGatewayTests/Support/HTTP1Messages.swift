@@ -9,9 +9,12 @@ import PushTesting
 /// Messages of senders over HTTP/1.1, from the head of a request to the response, without a socket.
 struct HTTP1Messages {
   private let routes: HTTP1Routes
+  private let relay: MessageRelay
 
   init(_ gateway: TestGateway) async throws {
-    let relay = MessageRelay(environment: .development)
+    let relay = MessageRelay(
+      environment: .development, senders: gateway.parts.messages.senders, clock: gateway.clock.wallClock)
+    self.relay = relay
     let group: any EventLoopGroup = gateway.loops.group
     let loop = group.next()
     try await loop.submit { [loops = gateway.loops] in
@@ -27,7 +30,9 @@ struct HTTP1Messages {
     let head = HTTPRequestHead(
       version: .http1_1, method: method, uri: uri,
       headers: HTTPHeaders([("host", "localhost"), ("content-length", "\(body.count)")] + fields))
-    switch HTTP1Request(head, isLoopback: true, servesMessages: true) {
+    let request = HTTP1Request(
+      head, isLoopback: true, servesMessages: true, messageSize: { relay.maximumBodySize(of: $0, $1) })
+    switch request {
     case .refused(let problem): return problem.response
     case .served(var request, _):
       request.body = body

@@ -105,6 +105,9 @@ import Testing
         1700000000000, 403)
       """
     },
+    Table(name: "attachment", first: "id = '\(hexID(1))'") {
+      "('\(hexID($0))', 's\($0)', 1, '[1,-1]', 'report.txt', 'text/plain', 1800000000, \(blob($0, size: 8)))"
+    },
     Table(name: "push_service_key", first: "number = 1") { "(\($0), '\(privateKey)')" },
     Table(name: "person_group", first: "id = 1") { "(\($0), 'g\($0)')" },
     Table(name: "group_member", first: "id = 1") { "(\($0), \($0), 1)" },
@@ -311,6 +314,12 @@ private let privateKey = """
 private func identifier(_ word: String, _ number: Int) -> String {
   let digits = String(number)
   return word + String(repeating: "0", count: 6 - digits.count) + digits
+}
+
+/// Returns an id of 32 hex digits.
+private func hexID(_ number: Int) -> String {
+  let digits = String(number, radix: 16)
+  return String(repeating: "0", count: 32 - digits.count) + digits
 }
 
 private func blob(_ number: Int, size: Int) -> String {

@@ -343,6 +343,16 @@ enum ReleasedSchemas {
         INSERT INTO app_day VALUES (1, 19675, 100, 20, 70, 1);
         CREATE INDEX ad_report_app ON ad_report (app, at);
         """),
+    Step(
+      migration: "attachments",
+      dump: """
+        CREATE TABLE attachment (
+          id TEXT PRIMARY KEY, sender TEXT NOT NULL, app INTEGER NOT NULL, recipients TEXT NOT NULL, name TEXT NOT NULL,
+          type TEXT NOT NULL, expires INTEGER NOT NULL, content BLOB NOT NULL
+        );
+        INSERT INTO attachment VALUES
+          ('0123456789abcdef0123456789abcdef', 'backup', 1, '[1,-1]', 'report.txt', 'text/plain', 9000000000, x'61');
+        """),
   ]
 
   /// Version 0.1.0, with a row in every table.

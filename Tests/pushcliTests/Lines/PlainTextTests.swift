@@ -25,6 +25,33 @@ import Testing
     )
   }
 
+  /// A payload with an attachment, whose name would move the cursor.
+  private static let payload = #"""
+    {"aps":{"alert":{"body":"…"}},"attachment":{"id":"0123456789abcdef0123456789abcdef","name":"../\u001b[2Jreport.txt",\#
+    "type":"text/plain","size":12345}}
+    """#
+
+  @Test func `an attachment is named with its size, and with the command that writes it`() {
+    let push = Sample.push(1, alert: Sample.earthquake, payload: Self.payload)
+    #expect(
+      paragraph(push).contains(
+        "\nAttachment: [2Jreport.txt (12 KB), pushcli attachment 0123456789abcdef0123456789abcdef\n"))
+  }
+
+  @Test func `the alert and the center name an attachment, and a key saves it`() throws {
+    let push = Sample.push(1, alert: Sample.earthquake, payload: Self.payload)
+    var phone = Sample.phone(size: Size(columns: 120, rows: 40), [.push(push)])
+    #expect(phone.view(size: phone.size).text.contains("Attachment: [2Jreport.txt (12 KB)"))
+    phone.press(" ")
+    phone.press("c")
+    phone.press("2")
+    phone.press(.end)
+    phone.press(.return)
+    #expect(phone.view(size: phone.size).text.contains("Attachment: [2Jreport.txt (12 KB)"))
+    let attachment = try #require(push.attachment)
+    #expect(phone.press("f") == [.saveAttachment(attachment)])
+  }
+
   @Test(arguments: [
     Sample.earthquake, Sample.dinner, Sample.deploy, Sample.done, ScreenTests.foreign, ScreenTests.long,
   ])

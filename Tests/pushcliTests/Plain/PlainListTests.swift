@@ -63,6 +63,17 @@ import Testing
     #expect(talk.effects == [.reportAd(ScreenTests.earthquake)])
   }
 
+  @Test func `the attachment of a push is saved, and a push without one has none to save`() throws {
+    let payload = #"""
+      {"aps":{},"attachment":{"id":"0123456789abcdef0123456789abcdef","name":"a.txt","type":"text/plain","size":5}}
+      """#
+    let push = Sample.push(10, alert: Sample.done, payload: payload)
+    var talk = PlainTalk([.push(ScreenTests.earthquake), .push(push), .input(.line("close"))])
+    talk.type("list news")
+    #expect(talk.type("1").contains("\nAttachment: a.txt (5 bytes), save 1 saves it\n"))
+    #expect(talk.type("save 2") == "this push has no attachment\n")
+  }
+
   @Test(arguments: [
     ("open 7", "no push 7: the list has 1 to 3\n"), ("open 0", "no push 0: the list has 1 to 3\n"),
     ("-9223372036854775808", "no push -9223372036854775808: the list has 1 to 3\n"),

@@ -335,6 +335,10 @@ private struct RepairTable {
       values[2].blob.map { (try? ES256Key(publicPoint: $0)) != nil } ?? false
         && values[3].blob?.count == WebPushEncryption.secretSize
     case "push_service_key": values[1].text.map { (try? ES256Key(privatePEM: Array($0.utf8))) != nil } ?? false
+    case "attachment":
+      values[0].text.map(AttachmentReference.isID) ?? false && isJSON(3, [Int64].self)
+        && values[5].text.flatMap { AttachmentType(rawValue: $0) } != nil
+        && values[7].blob?.count ?? .max <= Limits.maximumAttachmentSize
     case "mailbox_state":
       // A gap has all of its columns or none.
       Set(values[3...5].map { $0 == .null }).count == 1

@@ -158,7 +158,7 @@ package final class RestoredBackup {
             SELECT "to" FROM moved WHERE moved.device = held.device AND "from" = held.seq), 0);
           DROP TABLE moved;
           DELETE FROM mailbox; DELETE FROM mailbox_payload; DELETE FROM mailbox_state; DELETE FROM mailbox_commit;
-          DELETE FROM cell_file
+          DELETE FROM attachment; DELETE FROM cell_file
           """)
       for (name, content) in authority {
         try db.execute(sql: "INSERT INTO cell_file (name, content) VALUES (?, ?)", arguments: [name, Data(content)])

@@ -20,6 +20,7 @@ package enum StoredRows {
     _ = try MailboxRows.rebuild(db, now: 0, changes: &changes, removals: &removals)
     try SQLiteMailbox.checkSums(db)
     try SQLiteMailbox.checkPayloads(db)
+    _ = try Attachments.load(db)
     try checkShared(db)
   }
 

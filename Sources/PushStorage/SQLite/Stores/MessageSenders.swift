@@ -290,7 +290,7 @@ package final class MessageSenders: Sendable {
 
 extension MessageSender.Recipient {
   /// The number in a row: that of a device, or the negative number of a group.
-  fileprivate var stored: Int64 {
+  var stored: Int64 {
     switch self {
     case .device(let device): device.row
     case .group(let group): -group
@@ -298,7 +298,7 @@ extension MessageSender.Recipient {
   }
 
   /// Reads a number of a row; nil for a number that no gateway writes.
-  fileprivate init?(stored: Int64) {
+  init?(stored: Int64) {
     guard ColumnBounds.number.contains(stored) || ColumnBounds.address.contains(stored) else { return nil }
     self = stored > 0 ? .device(DeviceID(row: stored)) : .group(-stored)
   }
