@@ -18,14 +18,14 @@ import Testing
     let routes: HTTP1Routes
     var closed: [Int] = []
 
-    init(_ gateway: TestGateway) {
-      limiter = ConnectionLimiter(limits: limits)
+    init(_ gateway: TestGateway, rate: TokenBucket.Rate? = nil) {
+      limiter = ConnectionLimiter(limits: limits, rate: rate)
       routes = HTTP1Routes(
         health: HealthAPI(check: gateway.parts.healthCheck), meters: gateway.meters, token: nil, logger: .silent)
     }
 
-    func admit(_ source: UnauthenticatedConnections.Source) -> Bool {
-      limiter.admit(source) { number in
+    func admit(_ source: UnauthenticatedConnections.Source, at now: Int64 = 0) -> Bool {
+      limiter.admit(source, at: now) { number in
         HTTP1Connection(routes: routes, isLoopback: source == .loopback) { self.closed.append(number) }
       } != nil
     }
@@ -41,6 +41,19 @@ import Testing
       #expect(fixture.refusals == 1)
       #expect(fixture.admit(.network([10, 0, 0, 2])))
       for _ in 0..<Limits.maximumAddressConnections + 1 { #expect(fixture.admit(.loopback)) }
+    }
+  }
+
+  @Test func `another address begins so many connections with TLS in a time, and loopback more`() async throws {
+    try await TestGateway.run { gateway in
+      let fixture = Fixture(gateway, rate: .init(burst: 2, perSecond: 1))
+      let remote = ConnectionLimiterTests.remote
+      #expect(fixture.admit(remote) && fixture.admit(remote))
+      #expect(!fixture.admit(remote) && !fixture.admit(remote, at: 999))
+      #expect(fixture.refusals == 2)
+      #expect(fixture.admit(remote, at: 1_000))
+      #expect(fixture.admit(.network([10, 0, 0, 2]), at: 1_000))
+      for _ in 0..<3 { #expect(fixture.admit(.loopback, at: 1_000)) }
     }
   }
 
