@@ -31,6 +31,8 @@ extension Limits {
   /// the key makes a signature 200 times as expensive.
   package static let clientExponentBits: Int32 = 64
 
+  /// The time until the TLS handshake of a connection must be complete.
+  package static let handshakeTime = Duration.seconds(15)
   /// The time for TLS handshakes in one event-loop iteration; a single handshake takes up to milliseconds.
   package static let handshakeShare = Duration.milliseconds(1)
 
@@ -178,16 +180,20 @@ extension Limits {
   /// them, at most for their validity of an hour.
   package static let maximumVouchedTokens = 1_000
 
-  // MARK: HTTP/1.1, for monitors
+  // MARK: HTTP/1.1, for monitors and senders of messages
 
-  /// The maximum number of connections: for some monitors and load balancers, each with one or two.
+  /// The maximum number of connections with TLS, and of those without: for some monitors and load balancers, each with one or two,
+  /// and for senders of messages.
   package static let maximumHTTP1Connections = 256
+  /// The rate of connections with TLS that one other address may begin: a sender with a connection for each message has fewer. A
+  /// handshake costs a millisecond with the key of most public certificates, so that one address uses a tenth of a core.
+  package static let http1Handshakes = TokenBucket.Rate(burst: 500, perSecond: 100)
   /// The maximum number of further connections that are being refused with an answer; others are closed at once.
   package static let maximumHTTP1Refusals = 32
   /// The maximum number of streams of pages in browsers: half of the connections, which can't be idle. The other half is
   /// for monitors and messages.
   package static let maximumHTTP1Streams = 128
-  /// The time until a connection must have sent its first request.
+  /// The time until a connection must have sent its first request, with TLS after the handshake.
   package static let http1RequestTime = Duration.seconds(10)
   /// The time that a connection is kept for its next request: most monitors send one a minute, or more often.
   package static let http1IdleTime = Duration.seconds(75)

@@ -15,7 +15,7 @@ package struct StateFolder: Sendable {
   package var adminSocket: String { path + "/admin.sock" }
   /// The file with the gateway's addresses, one `HOST:PORT` a line, while the gateway is ready.
   package var listeningPath: String { path + "/listening" }
-  /// The file with the addresses of HTTP/1.1, one `HOST:PORT` a line, while the gateway is ready.
+  /// The file with the addresses of HTTP/1.1, one `HOST:PORT` or `https://HOST:PORT` a line, while the gateway is ready.
   package var httpListeningPath: String { path + "/http-listening" }
   /// The file with the development key of the first start.
   package var developmentPath: String { path + "/development.json" }

@@ -30,7 +30,7 @@ package final class Gateway: Sendable {
   /// The addresses of all listeners, each `HOST:PORT`.
   package var addresses: [String] { listeners.addresses }
 
-  /// The addresses of the HTTP/1.1 server, each `HOST:PORT`.
+  /// The addresses of the HTTP/1.1 server, each `HOST:PORT`, or `https://HOST:PORT` with TLS.
   package var httpAddresses: [String] { http1?.addresses ?? [] }
 
   /// The lines of the report about the sender; empty unless this is a test gateway.
@@ -279,7 +279,7 @@ package final class Gateway: Sendable {
       try await listeners.change(to: plans, configuration.connectionOptions)
       opened = try await HTTP1Server.open(
         configuration, HealthAPI(check: parts.healthCheck), meters, supervisor.inherited, http1Sockets,
-        limits: parts.meter.limits, logger: logger, others: testAPI?.routes ?? [],
+        tls: certificate.source, logger: logger, others: testAPI?.routes ?? [],
         maximumBodySize: test?.maximumBodySize ?? 0,
         page: configuration.web == .off
           ? nil

@@ -34,7 +34,7 @@ package struct GatewayStatus: Codable, Sendable {
   package var started: String
   /// Every listener with its environment.
   package var listeners: [ListenerRecord] = []
-  /// The `HOST:PORT` of every HTTP/1.1 listener; nil from an earlier version.
+  /// The `HOST:PORT` of every HTTP/1.1 listener, with TLS `https://HOST:PORT`; nil from an earlier version.
   package var http: [String]?
   /// The id of the gateway's process, for measurements from outside.
   package var pid: Int32

@@ -63,8 +63,6 @@ package final class Connection {
   package internal(set) var failure: (any Error)?
   private var handshakeTimeout: Scheduled<Void>?
 
-  private static let handshakeTimeLimit = TimeAmount.seconds(15)
-
   package init(
     role: HTTP2Session.Role, loop: LoopContext, tls: TLSConnection?, peer: Peer,
     options: ConnectionOptions = ConnectionOptions()
@@ -296,7 +294,7 @@ package final class Connection {
     let this = NIOLoopBound(self, eventLoop: loop.eventLoop)
     switch action {
     case .startHandshakeTimeout:
-      handshakeTimeout = loop.eventLoop.scheduleTask(in: Connection.handshakeTimeLimit) {
+      handshakeTimeout = loop.eventLoop.scheduleTask(in: TimeAmount(Limits.handshakeTime)) {
         // The timeout does not count the time that the peer's bytes are queued on this side.
         guard this.value.handshakeBytes == nil else { return this.value.perform(.startHandshakeTimeout) }
         this.value.loop.meter.limits.add(.handshakeTime)

@@ -66,7 +66,7 @@ package final class LoopMeter: Sendable {
   package var peers: [UInt64] { kinds.map { UInt64(clamping: $0.value) } }
 }
 
-/// The TLS metrics of one loop.
+/// The TLS metrics of one loop, or of HTTP/1.1.
 package final class HandshakeMeter: Sendable {
   /// The number of completed handshakes.
   package let completed = Counter()
@@ -74,4 +74,6 @@ package final class HandshakeMeter: Sendable {
   package let resumed = Counter()
   /// The number of connections that ended before their handshake completed.
   package let failed = Counter()
+
+  package init() {}
 }

@@ -8,23 +8,23 @@ package import PushCore
 @safe package final class TLSConnection {
   package enum Progress: Sendable { case open, closedByPeer }
 
-  /// The kind of the server at the other end of a client's connection.
+  /// The kind of the server of a connection.
   package enum Server: Sendable {
     /// A gateway, with HTTP/2.
     case gateway
-    /// Any server with HTTP/1.1.
+    /// Any server with HTTP/1.1, also the one of a gateway. It asks for no certificate of the client.
     case http1
 
+    /// The name of the protocol in ALPN (RFC 7301 §6).
+    var protocolName: String { self == .gateway ? "h2" : "http/1.1" }
+
     /// The protocols in the form of ALPN (RFC 7301 §3.1).
-    fileprivate var protocols: [UInt8] {
-      let name = self == .gateway ? "h2" : "http/1.1"
-      return [UInt8(name.utf8.count)] + Array(name.utf8)
-    }
+    fileprivate var protocols: [UInt8] { [UInt8(protocolName.utf8.count)] + Array(protocolName.utf8) }
   }
 
   private let ssl: OpaquePointer
   private let isServer: Bool
-  /// The kind of the server, for a client.
+  /// The kind of this server, or of the server at the other end.
   private let server: Server
   /// The ciphertext of the current ``receive(_:scratch:_:)`` that OpenSSL has not read yet.
   private var inbound = unsafe UnsafeRawBufferPointer(start: nil, count: 0)
@@ -38,11 +38,12 @@ package import PushCore
   package var established: (() -> Void)?
 
   /// Creates the server's side of a connection.
-  package init(server context: TLSContext) throws(TLSError) {
+  package init(server context: TLSContext, of server: Server = .gateway) throws(TLSError) {
     unsafe ssl = try context.makeSSL()
     isServer = true
-    server = .gateway
+    self.server = server
     try attach()
+    if server == .http1 { unsafe SSL_set_verify(ssl, SSL_VERIFY_NONE, nil) }
     unsafe SSL_set_accept_state(ssl)
   }
 
@@ -212,6 +213,14 @@ package import PushCore
         throw TLSError(
           "the answer is not TLS: expected an address of the setting listen, not of http_listen", kind: .notTLS)
       }
+      // The alert of a server without the protocol of the client (RFC 7301 §3.2).
+      let noProtocol = SSL_AD_REASON_OFFSET + TLS1_AD_NO_APPLICATION_PROTOCOL
+      if !isServer, server == .gateway, ERR_GET_REASON(ERR_peek_error()) == noProtocol {
+        ERR_clear_error()
+        throw TLSError(
+          "the server at this address speaks HTTP/1.1 only: expected an address of the setting listen, not of http_listen",
+          kind: .notTLS)
+      }
       throw TLSError(openSSL: "the TLS handshake failed")
     }
   }
@@ -228,6 +237,12 @@ package import PushCore
     }
     unsafe BIO_set_data(bio, Unmanaged.passUnretained(self).toOpaque())
     unsafe SSL_set_bio(ssl, bio, bio)
+  }
+
+  /// Returns the kind of the server whose connection an `SSL` belongs to.
+  static func server(of ssl: OpaquePointer?) -> Server {
+    guard let owner = unsafe BIO_get_data(SSL_get_rbio(ssl)) else { return .gateway }
+    return unsafe Unmanaged<TLSConnection>.fromOpaque(owner).takeUnretainedValue().server
   }
 
   // MARK: The BIO: reads from the ciphertext passed to `receive`, writes to `outbound`

@@ -10,7 +10,8 @@ import Synchronization
 @safe package final class TLSContext: @unchecked Sendable {
   fileprivate let handle: OpaquePointer
 
-  /// Creates a server's configuration: TLS 1.2 or newer, `h2` by ALPN, and clients without ALPN accepted.
+  /// Creates a server's configuration: TLS 1.2 or newer, by ALPN the protocol of the connection's ``TLSConnection/Server``, and
+  /// clients without ALPN accepted.
   ///
   /// With CA files in `clientTrustPaths`, clients are asked for a certificate, which is optional. An untrusted
   /// certificate does not fail the handshake; it is reported by ``PeerIdentity/fault`` (APNs reference §5.4).
@@ -262,18 +263,20 @@ private let verifyOnly: @convention(c) (OpaquePointer?, UnsafeMutableRawPointer?
   return 1
 }
 
-/// Selects `h2` (RFC 9113 §3.2); refuses only a client that offers other protocols without it.
+/// Selects the protocol of the connection, such as `h2` (RFC 9113 §3.2); refuses only a client that offers other protocols
+/// without it.
 private let selectALPN:
   @convention(c) (
     OpaquePointer?, UnsafeMutablePointer<UnsafePointer<UInt8>?>?, UnsafeMutablePointer<UInt8>?,
     UnsafePointer<UInt8>?, UInt32, UnsafeMutableRawPointer?
-  ) -> Int32 = { _, selected, selectedSize, offered, offeredSize, _ in
+  ) -> Int32 = { ssl, selected, selectedSize, offered, offeredSize, _ in
     guard let offered = unsafe offered else { return SSL_TLSEXT_ERR_NOACK }
+    let served = unsafe TLSConnection.server(of: ssl).protocolName
     var offset = 0
     while offset < Int(offeredSize) {
       let size = unsafe Int(offered[offset])
       let name = unsafe UnsafeBufferPointer(start: offered + offset + 1, count: size)
-      if unsafe name.elementsEqual("h2".utf8) {
+      if unsafe name.elementsEqual(served.utf8) {
         unsafe selected?.pointee = name.baseAddress
         unsafe selectedSize?.pointee = UInt8(size)
         return SSL_TLSEXT_ERR_OK

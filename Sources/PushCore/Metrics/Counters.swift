@@ -110,7 +110,7 @@ package enum ReachedLimit: Int, CaseIterable, Sendable {
     case .httpConnections:
       (
         "http_connections",
-        "HTTP/1.1 had the maximum number of connections: one was refused, or an idle one was closed for it"
+        "HTTP/1.1 had the maximum number of connections, or an address began too many with TLS: one was refused, or an idle one was closed for it"
       )
     }
   }

@@ -235,8 +235,9 @@ package struct Configuration: Sendable, SettingHolder {
       "http_listen", \.httpListen, .httpListen,
       default: "127.0.0.1:2198, or a free port of 127.0.0.1 where that is taken",
       """
-      HOST:PORT for HTTP/1.1 without TLS, for monitors and load balancers: /healthz, /readyz, /v1/health and /metrics; \
-      and for messages of senders: /send, /ntfy, /gotify, /hooks and /webpush; several may be given; none: disabled.
+      HOST:PORT for HTTP/1.1 without TLS, or https://HOST:PORT with TLS and the certificate of listen. For monitors and load \
+      balancers: /healthz, /readyz, /v1/health and /metrics; and for messages of senders: /send, /ntfy, /gotify, /hooks, \
+      /beat and /webpush; several may be given; none: disabled.
       """),
     Setting(
       "web", \.web, .oneOf([.on, .off, .loopback]),

@@ -7,6 +7,8 @@ import Synchronization
 final class GatewayMeter: Sendable {
   /// The counters of limits that belong to no event loop.
   let limits = LimitCounters()
+  /// The counters of TLS handshakes over HTTP/1.1.
+  let handshakes = HandshakeMeter()
   /// The counters of pushes that are forwarded.
   let upstream = UpstreamMeter()
   private let joined = Mutex<[RequestMeter]>([])

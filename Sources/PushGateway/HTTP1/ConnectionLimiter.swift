@@ -1,7 +1,7 @@
 import HTTP2Transport
 import PushCore
 
-/// The connections of the HTTP/1.1 listener, with their limits and the eviction for a new one.
+/// The connections of HTTP/1.1 with TLS, or of those without, with their limits and the eviction for a new one.
 ///
 /// Not `Sendable`: it belongs to the listener's loop.
 final class ConnectionLimiter {
@@ -15,23 +15,30 @@ final class ConnectionLimiter {
   /// The number of connections that are being refused with an answer.
   private var refusals = 0
   private let limits: LimitCounters
+  /// The connections that each source may begin.
+  private var begun: TokenBuckets<UnauthenticatedConnections.Source>
 
-  /// - Parameter limits: counts refused and evicted connections.
-  init(limits: LimitCounters) { self.limits = limits }
+  /// - Parameters:
+  ///   - limits: counts refused and evicted connections.
+  ///   - rate: the rate of connections of one other address; nil if it is unlimited.
+  init(limits: LimitCounters, rate: TokenBucket.Rate? = nil) {
+    self.limits = limits
+    begun = TokenBuckets(rate)
+  }
 
   var count: Int { members.count }
 
-  /// Admits a connection, unless the maximum is reached and all connections are busy. A connection for which `make`
-  /// throws is not counted.
+  /// Admits a connection, unless the maximum is reached and all connections are busy, or its source has begun too many.
+  /// A connection for which `make` throws is not counted.
   ///
+  /// - Parameter now: the milliseconds of a clock that never goes back.
   /// - Returns: the connection that `make` creates with its number, for ``leave(_:)``; nil if the new one is to be
   ///   refused.
   func admit(
-    _ source: UnauthenticatedConnections.Source, _ make: (Int) throws -> HTTP1Connection
+    _ source: UnauthenticatedConnections.Source, at now: Int64, _ make: (Int) throws -> HTTP1Connection
   ) rethrows -> HTTP1Connection? {
     guard
-      source == .loopback || members.values.count(where: { $0.source == source }) < Limits.maximumAddressConnections,
-      members.count < Limits.maximumHTTP1Connections || evict()
+      source == .loopback || isPermitted(source, at: now), members.count < Limits.maximumHTTP1Connections || evict()
     else {
       limits.add(.httpConnections)
       return nil
@@ -40,6 +47,12 @@ final class ConnectionLimiter {
     let connection = try make(last)
     members[last] = Member(source: source, connection: connection)
     return connection
+  }
+
+  /// Returns true if another machine may begin one more connection, and counts it.
+  private func isPermitted(_ source: UnauthenticatedConnections.Source, at now: Int64) -> Bool {
+    members.values.count(where: { $0.source == source }) < Limits.maximumAddressConnections
+      && begun.take(source, at: now)
   }
 
   func leave(_ number: Int) { members[number] = nil }

@@ -23,6 +23,8 @@ final class HTTP1Connection: ChannelInboundHandler {
 
   private let routes: HTTP1Routes
   private let isLoopback: Bool
+  /// True if the channel is reported as active after a TLS handshake, which has a time limit of its own.
+  private let hasTLS: Bool
   private let source: UnauthenticatedConnections.Source
   private var state = State.waiting
   /// The body so far of the request that is being received; apart from the state, so that it grows in place.
@@ -32,12 +34,15 @@ final class HTTP1Connection: ChannelInboundHandler {
   /// Called once, when the connection is over.
   private let closed: () -> Void
 
-  /// - Parameter source: the source with which the client is counted.
+  /// - Parameters:
+  ///   - source: the source with which the client is counted.
+  ///   - hasTLS: true if a ``TLSHandler`` is before this handler; the time for the first request then begins after its handshake.
   init(
-    routes: HTTP1Routes, isLoopback: Bool, source: UnauthenticatedConnections.Source = .loopback,
+    routes: HTTP1Routes, isLoopback: Bool, source: UnauthenticatedConnections.Source = .loopback, hasTLS: Bool = false,
     closed: @escaping () -> Void
   ) {
     (self.routes, self.isLoopback, self.source, self.closed) = (routes, isLoopback, source, closed)
+    self.hasTLS = hasTLS
   }
 
   /// True if no request is in progress.
@@ -47,7 +52,12 @@ final class HTTP1Connection: ChannelInboundHandler {
 
   func handlerAdded(context: ChannelHandlerContext) {
     self.context = context
-    expect(within: Limits.http1RequestTime)
+    if !hasTLS { expect(within: Limits.http1RequestTime) }
+  }
+
+  func channelActive(context: ChannelHandlerContext) {
+    if hasTLS { expect(within: Limits.http1RequestTime) }
+    context.fireChannelActive()
   }
 
   func channelInactive(context: ChannelHandlerContext) {

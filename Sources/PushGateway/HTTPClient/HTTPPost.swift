@@ -56,7 +56,7 @@ struct HTTPPost: Sendable {
     let pipeline = channel.pipeline.syncOperations
     try pipeline.addHandler(ReceivedLimit(promise))
     if let tls {
-      try pipeline.addHandler(TLSClientHandler(try TLSConnection(client: tls, host: url.host, of: .http1)))
+      try pipeline.addHandler(TLSHandler(try TLSConnection(client: tls, host: url.host, of: .http1)))
     }
     try pipeline.addHTTPClientHandlers()
     try pipeline.addHandler(HTTPExchange(self, promise))

@@ -29,6 +29,11 @@ struct Meters: Sendable {
   /// Returns the sum of a counter over all loops.
   func sum(_ counter: (LoopMeter) -> UInt64) -> UInt64 { loops.reduce(0) { $0 &+ counter($1) } }
 
+  /// Returns a number of TLS handshakes: of all loops, and over HTTP/1.1.
+  func handshakes(_ counter: KeyPath<HandshakeMeter, Counter>) -> UInt64 {
+    sum { $0.handshakes[keyPath: counter].total } &+ gateway.handshakes[keyPath: counter].total
+  }
+
   /// Returns the element-wise sums of several arrays of counters.
   static func sum(_ parts: [[UInt64]]) -> [UInt64] {
     guard var sums = parts.first else { return [] }

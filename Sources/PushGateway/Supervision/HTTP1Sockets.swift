@@ -39,7 +39,7 @@ final class HTTP1Sockets: Sendable {
       let names = entries.map(InheritedSockets.Name.http)
       var found: [InheritedSockets.Entry] = []
       for (entry, name) in zip(entries, names) {
-        guard let address = try? SettingAddress.address(entry) else {
+        guard let address = (try? HTTPListen.Entry(entry))?.address else {
           preconditionFailure("the setting was checked: \(entry)")
         }
         let addresses = try await address.expanded()

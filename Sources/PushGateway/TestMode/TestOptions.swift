@@ -34,7 +34,7 @@ extension Configuration {
   fileprivate var servesHTTPOnLoopbackOnly: Bool {
     guard case .addresses(let entries) = httpListen else { return true }
     return entries.allSatisfy { entry in
-      guard case .tcp(let host, _)? = try? SettingAddress.address(entry) else { return false }
+      guard case .tcp(let host, _)? = (try? HTTPListen.Entry(entry))?.address else { return false }
       return host == "localhost" || host == "::1" || host.hasPrefix("127.")
     }
   }

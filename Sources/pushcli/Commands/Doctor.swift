@@ -18,7 +18,7 @@ struct Doctor: AsyncParsableCommand {
       delivery logs into the present one. The damaged files are kept under other names.
 
       --gateway examines a remote gateway instead: whether it answers, is healthy and accepts pushes, and how long \
-      its certificate is valid. http:// is for an address of its setting http_listen.
+      its certificate is valid. http:// is for an address of its setting http_listen without TLS.
 
       Examples:
         pushcli doctor

@@ -67,7 +67,9 @@ struct Open: AsyncParsableCommand {
   private func origin(_ admin: Admin) async throws -> String {
     if try isElsewhere, let address = try options.state.context.address { return "https://\(address)" }
     let status: GatewayStatus = try await admin.get(AdminPath.status())
-    let ports = (status.http ?? []).compactMap { try? GatewayAddress($0) }.filter(\.isLoopback).map(\.port)
+    // Entries with TLS do not serve the pages.
+    let plain = (status.http ?? []).filter { !$0.hasPrefix("https://") }
+    let ports = plain.compactMap { try? GatewayAddress($0) }.filter(\.isLoopback).map(\.port)
     guard let port = ports.first else {
       throw CommandFailure(.failed, "no HTTP/1.1 on this machine: set `http_listen: auto`, and `web` to loopback or on")
     }

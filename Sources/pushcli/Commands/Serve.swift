@@ -110,7 +110,9 @@ struct Serve: AsyncParsableCommand {
     let isService = environment["NOTIFY_SOCKET"] != nil && environment["JOURNAL_STREAM"] != nil
     if isFirstStart, !isService { welcome(folder) }
     for address in gateway.addresses { Output.announce("listening on \(address)") }
-    for address in gateway.httpAddresses { Output.announce("health and metrics at http://\(address)") }
+    for address in gateway.httpAddresses {
+      Output.announce("health and metrics at \(address.hasPrefix("https://") ? address : "http://\(address)")")
+    }
     for await request in requests.stream {
       switch request {
       case _ where requests.isStopAsked, .stop: return await gateway.stop()

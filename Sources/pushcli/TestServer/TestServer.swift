@@ -72,9 +72,12 @@ struct TestServer {
       try PrivateFile.createFolder(folder)
       let gateway = try await Gateway.start(
         configuration, logger: logger, threshold: threshold, supervisor: Supervisor(begins: begins), test: options)
-      guard let address = gateway.addresses.first, let http = gateway.httpAddresses.first else {
+      guard let address = gateway.addresses.first,
+        let http = gateway.httpAddresses.first(where: { !$0.hasPrefix("https://") })
+      else {
         await gateway.stop()
-        throw CommandFailure(.usage, "a test gateway needs an address of listen and of http_listen")
+        throw CommandFailure(
+          .usage, "a test gateway needs an address of listen, and one of http_listen without https://")
       }
       let ready = Ready(
         apns: "https://" + local(address), ca: StateFolder(folder).trustPath, http: "http://" + local(http),

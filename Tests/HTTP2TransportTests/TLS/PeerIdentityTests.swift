@@ -52,6 +52,18 @@ import Testing
     #expect(try seen(nil, files, trust: []) == nil)
   }
 
+  @Test func `a server of HTTP 1_1 asks for no certificate`() throws {
+    let files = try TLSFiles()
+    let pair = try TLSPair(
+      client: TLSConnection(
+        client: .client(trustPath: files.trust, identity: try issue(files)), host: "localhost", of: .http1),
+      server: TLSConnection(
+        server: .server(
+          certificatePath: files.certificate, keyPath: files.key, clientTrustPaths: [files.trust]), of: .http1))
+    try pair.run()
+    #expect(pair.server.isEstablished && pair.server.peerIdentity == nil)
+  }
+
   @Test func `a certificate that can't be trusted has a fault, and the handshake goes through`() throws {
     let (files, other) = (try TLSFiles(), try TLSFiles())
     #expect(try seen(try issue(other), files)?.fault != nil)

@@ -165,6 +165,17 @@ import Testing
     #expect(error?.description.hasPrefix("the answer is not TLS: expected an address of the setting listen") == true)
   }
 
+  @Test func `a server without HTTP 2 is reported as such, with the setting of the address to use`() throws {
+    let pair = try TLSPair(
+      client: TLSConnection(client: .client(trustPath: files.trust), host: "localhost"),
+      server: TLSConnection(server: .server(certificatePath: files.certificate, keyPath: files.key), of: .http1))
+    #expect(throws: TLSError.self) { try pair.run() }
+    // The alert of the server.
+    let error = #expect(throws: TLSError.self) { try pair.run() }
+    #expect(error?.description.hasPrefix("the server at this address speaks HTTP/1.1 only: expected an ") == true)
+    #expect(error?.isFinal == true)
+  }
+
   @Test func `an authority that is not trusted is refused, and the server hears of it`() throws {
     let others = try TLSFiles()
     let pair = try TLSPair(files, trust: others.trust)

@@ -24,11 +24,13 @@ import Testing
   /// Performs a handshake between a plain OpenSSL client with memory BIOs and a server.
   ///
   /// - Parameters:
+  ///   - kind: The kind of the server.
   ///   - configure: Sets the offers of the client.
   ///   - read: Reads a value from the client after the handshake.
   /// - Returns: Nil if the handshake failed.
   func handshake<Value>(
-    _ configure: (_ client: OpaquePointer?) -> Void, read: (_ client: OpaquePointer?) -> Value
+    with kind: TLSConnection.Server = .gateway, _ configure: (_ client: OpaquePointer?) -> Void,
+    read: (_ client: OpaquePointer?) -> Value
   ) throws -> Value? {
     let context = unsafe SSL_CTX_new(TLS_client_method())
     defer { unsafe SSL_CTX_free(context) }
@@ -38,7 +40,8 @@ import Testing
     let (inbound, outbound) = unsafe (BIO_new(BIO_s_mem()), BIO_new(BIO_s_mem()))
     unsafe SSL_set_bio(client, inbound, outbound)
     unsafe SSL_set_connect_state(client)
-    let server = try TLSConnection(server: .server(certificatePath: files.certificate, keyPath: files.key))
+    let server = try TLSConnection(
+      server: .server(certificatePath: files.certificate, keyPath: files.key), of: kind)
     try server.start()
     var scratch = [UInt8](repeating: 0, count: Limits.recordSize)
     for _ in 0..<5 {
@@ -103,8 +106,8 @@ import Testing
   /// Returns the protocol that the server selects from the client's ALPN offers. With nil, the client offers none.
   ///
   /// - Returns: Nil if the handshake failed.
-  func selected(offering protocols: [String]?) throws -> String? {
-    try unsafe handshake { client in
+  func selected(offering protocols: [String]?, by kind: TLSConnection.Server = .gateway) throws -> String? {
+    try unsafe handshake(with: kind) { client in
       guard let protocols else { return }
       let list = protocols.flatMap { [UInt8($0.utf8.count)] + Array($0.utf8) }
       unsafe SSL_set_alpn_protos(client, list, UInt32(list.count))
@@ -124,6 +127,17 @@ import Testing
     _ offered: [String]?, _ expected: String?
   ) throws {
     #expect(try selected(offering: offered) == expected)
+  }
+
+  @Test(
+    arguments: [
+      (["http/1.1"], "http/1.1"), (["h2", "http/1.1"], "http/1.1"), (["http/1.1", "h2"], "http/1.1"), (nil, ""),
+      (["h2"], nil), (["http/1.0"], nil), (["HTTP/1.1"], nil),
+    ] as [([String]?, String?)])
+  func `a server of HTTP 1_1 selects it when offered, nothing when nothing is, and refuses all else`(
+    _ offered: [String]?, _ expected: String?
+  ) throws {
+    #expect(try selected(offering: offered, by: .http1) == expected)
   }
 
   @Test func `files that are not there or hold something else are refused in one line that names them`() throws {

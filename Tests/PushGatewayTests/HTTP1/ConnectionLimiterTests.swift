@@ -16,16 +16,18 @@ import Testing
     let limits = LimitCounters()
     let limiter: ConnectionLimiter
     let routes: HTTP1Routes
+    let meter: GatewayMeter
     var closed: [Int] = []
 
-    init(_ gateway: TestGateway) {
-      limiter = ConnectionLimiter(limits: limits)
+    init(_ gateway: TestGateway, rate: TokenBucket.Rate? = nil) {
+      limiter = ConnectionLimiter(limits: limits, rate: rate)
+      meter = gateway.meters.gateway
       routes = HTTP1Routes(
         health: HealthAPI(check: gateway.parts.healthCheck), meters: gateway.meters, token: nil, logger: .silent)
     }
 
-    func admit(_ source: UnauthenticatedConnections.Source) -> Bool {
-      limiter.admit(source) { number in
+    func admit(_ source: UnauthenticatedConnections.Source, at now: Int64 = 0) -> Bool {
+      limiter.admit(source, at: now) { number in
         HTTP1Connection(routes: routes, isLoopback: source == .loopback) { self.closed.append(number) }
       } != nil
     }
@@ -35,7 +37,9 @@ import Testing
       let channel = EmbeddedChannel()
       channel.remoteAddress = try SocketAddress(ipAddress: "10.0.0.1", port: 1)
       _ = try channel.finish()
-      try HTTP1Server.begin(channel, from: .balancer, limiter, routes)
+      let door = HTTP1Server.Door(
+        routes: routes, tls: nil, limiter: NIOLoopBound(limiter, eventLoop: channel.eventLoop))
+      try HTTP1Server.begin(channel, from: .balancer, door, meter)
     }
 
     /// Removes a connection from its channel, which was never active, and returns the number of its reported ends.
@@ -62,6 +66,19 @@ import Testing
       #expect(fixture.refusals == 1)
       #expect(fixture.admit(.network([10, 0, 0, 2])))
       for _ in 0..<Limits.maximumAddressConnections + 1 { #expect(fixture.admit(.loopback)) }
+    }
+  }
+
+  @Test func `another address begins so many connections with TLS in a time, and loopback more`() async throws {
+    try await TestGateway.run { gateway in
+      let fixture = Fixture(gateway, rate: .init(burst: 2, perSecond: 1))
+      let remote = ConnectionLimiterTests.remote
+      #expect(fixture.admit(remote) && fixture.admit(remote))
+      #expect(!fixture.admit(remote) && !fixture.admit(remote, at: 999))
+      #expect(fixture.refusals == 2)
+      #expect(fixture.admit(remote, at: 1_000))
+      #expect(fixture.admit(.network([10, 0, 0, 2]), at: 1_000))
+      for _ in 0..<3 { #expect(fixture.admit(.loopback, at: 1_000)) }
     }
   }
 

@@ -54,6 +54,18 @@ import Testing
     #expect(found.map(\.name) == ["localhost:\(named.port)", "127.0.0.1:0"].map(InheritedSockets.Name.http))
   }
 
+  @Test func `a socket stays with its address when TLS is added or removed`() async throws {
+    let sockets = HTTP1Sockets()
+    let (plain, secure) = try (accepting { "127.0.0.1:\($0)" }, accepting { "https://127.0.0.1:\($0)" })
+    sockets.note([plain.entry, secure.entry])
+    let kept = try await next(sockets, "https://127.0.0.1:\(secure.port)")
+    #expect(kept.map(\.socket.descriptor) == [secure.entry.socket.descriptor])
+    let changed = ["https://127.0.0.1:\(plain.port)", "127.0.0.1:\(secure.port)"]
+    let found = try await sockets.bind(.addresses(changed))
+    #expect(found.map(\.socket.descriptor) == [plain.entry.socket.descriptor, secure.entry.socket.descriptor])
+    #expect(found.map(\.name) == changed.map(InheritedSockets.Name.http))
+  }
+
   @Test func `an address that is given twice is refused`() async throws {
     let own = try accepting { "127.0.0.1:\($0)" }
     let (address, sockets) = ("127.0.0.1:\(own.port)", HTTP1Sockets())

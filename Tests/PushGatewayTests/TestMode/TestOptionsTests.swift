@@ -19,6 +19,8 @@ import Testing
     (["listen": "localhost:2197", "http_listen": "[::1]:0"], true),
     (["listen": "0.0.0.0:2197", "http_listen": "127.0.0.1:0"], false),
     (["listen": "127.0.0.1:0", "http_listen": "0.0.0.0:0"], false),
+    (["listen": "127.0.0.1:0", "http_listen": "127.0.0.1:0,https://localhost:0"], true),
+    (["listen": "127.0.0.1:0", "http_listen": "127.0.0.1:0,https://0.0.0.0:0"], false),
   ])
   func `a test gateway listens on loopback unless told otherwise`(_ flags: [String: String], _ isAllowed: Bool) throws {
     let configuration = try configuration(flags)
