@@ -16,15 +16,14 @@ enum Source: String {
   case chineseSpam = "zh_spam80w"
 
   /// The license that the source states for itself. Nil if there is none, or if it is not confirmed.
-  var licence: String? {
+  var license: String? {
     switch self {
     case .ownTrain: "the project's own"
     case .bagisto, .blackFriday, .indiaSMS, .thaiSMS: "MIT"
     case .spree: "BSD-3-Clause"
     case .prometheusAlerts: "CC BY 4.0"
     case .telegramRussian: "GPL-3.0"
-    // The source's page states CC BY 4.0 and its copies state nothing. Parts of it are from collections without a
-    // statement.
+    // The source's page states CC BY 4.0, but its copies and some of its collections have no license statement.
     case .uci, .uciTranslated: nil
     case .indoSMS, .nusEnglish, .nusChinese, .vietSMS, .chineseSpam: nil
     }
@@ -33,7 +32,7 @@ enum Source: String {
   /// True if the embedded model may be trained on the source: its license permits anyone to use, change and
   /// redistribute derived works, with attribution as the only condition.
   var isPermissive: Bool {
-    switch licence {
+    switch license {
     case nil, "GPL-3.0": false
     default: true
     }

@@ -6,12 +6,12 @@ import PushPolicy
 import PushStorage
 import Synchronization
 
-/// Implements `POST /send/NAME`, which Apple does not have: a message of a sender with a bearer token, also in the forms
-/// of ntfy and Gotify; `POST /hooks/NAME`, the webhook of a service; `/beat/NAME`, the heartbeat of a sender; and
-/// `/webpush/ID`, the endpoint of a device for Web Push.
+/// Implements the paths for senders of messages, which Apple's API does not have.
 ///
-/// ``MessageDoor`` decodes it to a payload. Then each recipient's registration takes the checks, the policy and the
-/// storage of a provider's push.
+/// `POST /send/NAME` is a message of a sender with a bearer token, also in the forms of ntfy and Gotify. `POST /hooks/NAME`
+/// is the webhook of a service, `/beat/NAME` the heartbeat of a sender, and `/webpush/ID` the endpoint of a device for Web
+/// Push. ``MessageDoor`` decodes a message to a payload. The push of each recipient then has the checks, the policy and
+/// the storage of a provider's push.
 extension ProviderAPI {
   /// Serves one request over HTTP/2.
   func serveMessage(_ exchange: Exchange, _ door: MessageDoor) {
@@ -19,7 +19,7 @@ extension ProviderAPI {
     if message.hasDuplicateFields {
       return exchange.respond(door.response(to: .duplicateFields))
     }
-    // Requests whose stream was reset count as running, too: see GatewayHandler.
+    // Requests of reset streams also count as running: see GatewayHandler.
     guard connection.runningRequests < Limits.maximumConcurrentStreams else {
       return exchange.respond(door.response(to: MessageRefusal(Rejection(.tooManyRequests))))
     }
@@ -180,7 +180,7 @@ extension ProviderAPI {
     var members: [GroupDelivery.Recipient]?
 
     var devices: [DeviceID] { members?.map(\.device) ?? [push.device] }
-    /// True for a push that is delivered now or never.
+    /// True for a push that is only delivered to open streams.
     var isNeverStored: Bool { push.expires == 0 }
   }
 
@@ -340,7 +340,7 @@ private final class CollectedOutcomes: Sendable {
 
   /// - Parameters:
   ///   - count: the number of pushes, at least 1.
-  ///   - done: called once after the last outcome, with the reason of a failure.
+  ///   - done: called once after the last outcome, with the reason of the first failure; nil if all pushes are stored.
   init(count: Int, done: @escaping @Sendable (Reason?) -> Void) {
     state = Mutex((left: count, failure: nil))
     self.done = done
