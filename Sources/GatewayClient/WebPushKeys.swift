@@ -1,7 +1,7 @@
 import Foundation
 package import PushCore
 
-/// A Web Push endpoint of a device with its keys, stored in the state folder with mode 0600. The gateway has none of them.
+/// A Web Push endpoint of a device with its keys, stored in the state folder with mode 0600. The gateway never gets the keys.
 package struct WebPushKeys: Codable, Sendable, Equatable {
   /// The name of the endpoint, unique for the device.
   package var name: String
@@ -40,9 +40,9 @@ package struct WebPushKeys: Codable, Sendable, Equatable {
     "\(folder.devicesPath)/\(device).\(tag)\(ending)"
   }
 
-  /// Reads the keys of the endpoint with a tag (`WebPushEnvelope.tag(of:)`); nil if there are none.
+  /// Reads the keys of the endpoint with a tag (`WebPushEnvelope.tag(of:)`); nil if the file is missing or invalid.
   static func read(_ tag: String, of device: String, in folder: StateFolder) -> WebPushKeys? {
-    // A tag is a part of a line from the gateway, and of a path.
+    // The tag comes from the gateway and becomes a part of a path.
     guard !tag.isEmpty, tag.utf8.allSatisfy({ hexValue($0) != nil }),
       let data = FileManager.default.contents(atPath: path(tag, of: device, in: folder))
     else { return nil }

@@ -67,8 +67,8 @@ struct WebPushOpener {
     return detector.assess(alert).outcome != .pass
   }
 
-  /// Returns a line of a push with another presentation and payload, which are its last members. Neither name can occur
-  /// within a string.
+  /// Returns a line of a push with another presentation and payload, which are its last members; nil without a presentation.
+  /// Quotation marks are escaped within strings, so that the first match is the member.
   private static func line(_ line: [UInt8], _ presentation: Presentation, _ payload: [UInt8]) -> [UInt8]? {
     let name = Array(#","presentation":"#.utf8)
     guard let place = line.firstRange(of: name) else { return nil }

@@ -1,7 +1,7 @@
 import PushCore
 package import PushPolicy
 
-/// A push whose text only its device can read: an encrypted Web Push message in the payload of a push.
+/// A push with an encrypted text: an encrypted Web Push message in the payload of a push. Only its device can decrypt it.
 ///
 /// The gateway decides about it by the parts outside of the encryption: an alert with a fixed text, a sound, and the
 /// level of the sender's urgency. The device replaces them by the decrypted message.
@@ -55,7 +55,7 @@ package struct WebPushEnvelope: Sendable, Equatable {
     return String(decoding: rest.suffix(tagSize), as: UTF8.self)
   }
 
-  /// Reads the payload of a push; nil if it is not such an envelope.
+  /// Reads the payload of a push; nil if it is not an envelope.
   package init?(_ payload: JSONElement) {
     guard let part = payload["web_push"], let endpoint = part["endpoint"]?.string,
       let text = part["content"]?.string, let content = Base64URL.decode(text.utf8)

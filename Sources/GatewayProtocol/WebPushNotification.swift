@@ -1,7 +1,9 @@
 package import PushPolicy
 
-/// The content of a decrypted Web Push message, in one of three forms: a declarative message, which is a JSON object with
-/// `"web_push": 8030`; another JSON object with members that service workers usually read; or a text.
+/// The content of a decrypted Web Push message.
+///
+/// A message has one of three forms: a declarative message, which is a JSON object with `"web_push": 8030`; another JSON
+/// object with members that service workers usually read; or a text.
 package struct WebPushNotification: Sendable, Equatable {
   package var title: String?
   package var body: String?
@@ -9,7 +11,7 @@ package struct WebPushNotification: Sendable, Equatable {
   package var link: String?
   /// The count on the app's icon.
   package var badge: Int?
-  /// True if the message asks for no sound.
+  /// True if the message requests no sound.
   package var isSilent = false
 
   /// The type of a declarative message: the number of RFC 8030.
@@ -32,7 +34,7 @@ package struct WebPushNotification: Sendable, Equatable {
 
   private init() {}
 
-  /// Reads the members of a JSON object; nil if it has none of the known ones.
+  /// Reads the members of a JSON object; nil if it has neither title, body nor badge.
   private init?(_ root: JSONElement) {
     let isDeclarative = root["web_push"]?.integer == WebPushNotification.declarative
     if root["notification"]?.kind == .object, let notification = root["notification"] {
@@ -59,7 +61,7 @@ package struct WebPushNotification: Sendable, Equatable {
 
   private static func text(_ text: String?) -> String? { text?.isEmpty == false ? text : nil }
 
-  /// Returns true for an address that View opens.
+  /// Returns true for an address that the action View opens.
   private static func isLink(_ text: String) -> Bool {
     (text.hasPrefix("https://") || text.hasPrefix("http://")) && text.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F }
   }

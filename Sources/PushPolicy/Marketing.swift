@@ -1,8 +1,9 @@
 /// The consent of a user to marketing (N9).
 extension Preferences {
-  /// Returns true if pushes of an app that their sender declares as marketing may alert the user.
+  /// Returns true if pushes of an app that are declared as marketing may alert the user.
   ///
-  /// The preference of the app takes precedence. Without one, an app that may advertise may also show marketing.
+  /// The preference of the app takes precedence. Without one, an app may show marketing if it may advertise, or if the user
+  /// allows the marketing of all apps.
   package func allowsMarketing(of topic: String) -> Bool {
     let app = apps[topic]
     return app?.marketing ?? (app?.advertising == true || marketing)
@@ -22,8 +23,8 @@ extension Preferences {
     return Violation(rule: .n9, pointer: "/marketing", message: message)
   }
 
-  /// Returns the topics, out of `topics`, whose marketing this change of preferences ends: the user has unsubscribed
-  /// from the app, or no longer allows marketing of any app.
+  /// Returns the topics, out of `topics`, that lose their permission for marketing by a change of preferences, or from
+  /// which the user has unsubscribed.
   package static func unsubscribed(_ topics: some Sequence<String>, from before: Preferences, to after: Preferences)
     -> [String]
   {

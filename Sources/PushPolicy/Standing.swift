@@ -6,7 +6,7 @@ package struct Standing: Sendable, Equatable {
   package var viewed = 0
   /// The alerts that users closed without opening them.
   package var closed = 0
-  /// The users who turned the app's marketing off, each time that one did.
+  /// The number of times that users turned the app's marketing off.
   package var unsubscribed = 0
   /// The pushes that users reported as advertising, once for each device.
   package var reported = 0
@@ -15,7 +15,7 @@ package struct Standing: Sendable, Equatable {
 
   package init() {}
 
-  /// Adds the use of alerts of another period. No number of alerts reaches the end of the range.
+  /// Adds the use of alerts of another period, without its reports. The sums wrap; no number of alerts is that large.
   package mutating func addUse(_ other: Standing) {
     presented &+= other.presented
     viewed &+= other.viewed
@@ -29,13 +29,13 @@ package struct Standing: Sendable, Equatable {
     package static let days: Int64 = 28
     /// The reports in a thousand alerts from which the rule applies: 0.3 %.
     package static let reportsInThousand = 3
-    /// The number of alerts below which the rule never applies: fewer say little about an app.
+    /// The minimum number of alerts for the rule, because the share of a small number is inexact.
     package static let alerts = 100
     /// The number of users who must have reported an alert, so that one user does not silence an app.
     package static let reporters = 3
   }
 
-  /// Returns the measure that begins now, in seconds since 1970, because of these facts; nil if none begins.
+  /// Returns the measure that begins at `now`, in seconds since 1970, if these facts require one; nil if they do not.
   ///
   /// - Parameter measure: the latest measure or exemption of the app.
   package func measure(after measure: SummaryMeasure, at now: Int64) -> SummaryMeasure? {

@@ -14,7 +14,7 @@ struct PolicyBench {
     var push: PushNotification
     var preferences: Preferences
     var device = Policy.DeviceState()
-    /// True if the decision may allocate: one that removes parts allocates their descriptions.
+    /// True if the decision may allocate: a decision that removes parts allocates their descriptions.
     var mayAllocate = false
   }
 
@@ -49,7 +49,7 @@ struct PolicyBench {
     let detector = AdDetector()
     for item in verdicts {
       guard let alert = notification(item.payload).alert else { preconditionFailure("the payload has an alert") }
-      precondition(detector.assess(alert).outcome == item.outcome, "\(item.name): the verdict is another")
+      precondition(detector.assess(alert).outcome == item.outcome, "\(item.name): expected \(item.outcome)")
       let (time, allocations) = measure { detector.assess(alert).outcome == .pass ? 1 : 0 }
       let isBad = time >= verdictBound || allocations > 0
       hasFailed = hasFailed || isBad
@@ -107,7 +107,7 @@ extension PolicyBench {
   static let push = notification(payload)
 
   static func notification(_ payload: [UInt8]) -> PushNotification {
-    guard let parsed = try? JSONParser().payload(payload.span) else { preconditionFailure("the payload is one") }
+    guard let parsed = try? JSONParser().payload(payload.span) else { preconditionFailure("the payload is valid") }
     return parsed.notification
   }
 

@@ -9,7 +9,7 @@ struct Example {
   var kind: String
   /// The cost of a mistake on this text, relative to others.
   var weight: Float = 1
-  /// The part of the templates that the text was made from. Nil for rows of the data folder.
+  /// The fold of the template, as in ``Grammar/Template/fold``. Nil for rows of the data folder.
   var fold: Int?
   /// The source of a row of the data folder. Nil for texts from the project's templates.
   var source: Source?
@@ -21,7 +21,7 @@ struct Corpus {
   private(set) var training: [Example] = []
   /// Rows of the data folder's dev.tsv, of all sources, for evaluation.
   private(set) var development: [Example] = []
-  /// Rows of the data folder's train.tsv whose source has no permissive license: never for training, for measurement.
+  /// Rows of the data folder's train.tsv whose source has no permissive license: for measurement, not for training.
   private(set) var foreign: [Example] = []
   /// Texts from the project's templates that are not used for training.
   private(set) var unseen: [Example] = []
@@ -70,7 +70,7 @@ struct Corpus {
     return try zip(lines, sources).map { line, source in
       let fields = line.split(separator: "\t", maxSplits: 2, omittingEmptySubsequences: false)
       guard fields.count == 3, let label = Label(rawValue: String(fields[0])) else {
-        throw TrainingError("\(name).tsv: not label, language, text: \(line)")
+        throw TrainingError("\(name).tsv: expected label, language and text, separated by tabs: \(line)")
       }
       let kind = String(source.split(separator: "\t").first ?? "")
       guard let source = Source(rawValue: kind) else {

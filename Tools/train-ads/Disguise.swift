@@ -1,6 +1,6 @@
 /// Methods to hide the meaning of a text from a program, and harmless variations that look similar.
 ///
-/// Both ads and ordinary texts get them in training: a disguise alone proves nothing.
+/// The training applies them to ads and to ordinary texts, so that a disguise alone is not evidence of an ad.
 enum Disguise: CaseIterable {
   case fullwidth, homoglyphs, zeroWidth, combining, spaced, punctuated, emojiBetween, leet, mathematical, traditional
   case capitals, emojiAround, fragments

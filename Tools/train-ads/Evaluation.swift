@@ -20,15 +20,14 @@ struct Evaluation {
     examples.map { Scored(example: $0, score: detector.assess($0.texts).score) }
   }
 
-  /// Returns the score that the fraction `part` of `scores`, those of ordinary texts, reach.
+  /// Returns the lowest threshold that at most the fraction `part` of the scores of ordinary texts reach.
   static func threshold(_ scores: [Double], falsePositives part: Double) -> Double {
     let sorted = scores.sorted(by: >)
     guard !sorted.isEmpty else { return 0 }
     return sorted[min(sorted.count - 1, Int(Double(sorted.count) * part))].nextUp
   }
 
-  /// Returns a line with the counts of one group at fixed rates: ordinary texts with those refused and deferred, and
-  /// ads with those refused.
+  /// Returns the row of one group of texts, with the columns of ``head``.
   func line(_ name: String, _ scored: [Scored]) -> String {
     let ok = scored.filter { $0.example.label == .ok }.map(\.score)
     let promo = scored.filter { $0.example.label == .promo }.map(\.score)

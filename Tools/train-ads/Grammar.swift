@@ -12,7 +12,7 @@ struct Grammar {
     var language: String
     var kind: String
     var text: String
-    /// The part of its section, of ``foldCount``. Nil if the template is never used for training.
+    /// The fold of the template, below ``foldCount``. Nil if the template is never used for training.
     var fold: Int?
   }
 

@@ -23,8 +23,7 @@ enum Source: String {
     case .spree: "BSD-3-Clause"
     case .prometheusAlerts: "CC BY 4.0"
     case .telegramRussian: "GPL-3.0"
-    // The source's page states CC BY 4.0 and its copies state nothing. Parts of it are from collections without a
-    // statement.
+    // The source's page states CC BY 4.0, but its copies and some of its collections have no license statement.
     case .uci, .uciTranslated: nil
     case .indoSMS, .nusEnglish, .nusChinese, .vietSMS, .chineseSpam: nil
     }

@@ -15,7 +15,7 @@ struct Trainer {
     var weight: Float
   }
 
-  /// Weights with the step sizes of AdaGrad.
+  /// Weights with the sums of their squared gradients, which determine the step sizes (AdaGrad).
   private struct Weights {
     var values: [Float]
     var squares: [Float]
@@ -65,7 +65,7 @@ struct Trainer {
     var bias: Float = -1
     learn(rows(), &grams, &concepts, &bias, rounds.first, &random, log)
 
-    // The most useful n-grams: those with large weights, and frequent ones.
+    // The most useful n-grams have large weights and are frequent.
     let worth = known.indices.map {
       grams.values[$0].magnitude * Float(min(frequencies[known[$0]] ?? 0, 60)).squareRoot()
     }
@@ -78,7 +78,7 @@ struct Trainer {
       filled[bucket].append(gram)
       places[gram] = Int32(index)
     }
-    log("\(places.count) n-grams have a place")
+    log("\(places.count) n-grams fit into the buckets")
     for index in known.indices where places[known[index]] == nil { grams.values[index] = 0 }
     let selected = rows()
     learn(selected, &grams, &concepts, &bias, rounds.second, &random, log)

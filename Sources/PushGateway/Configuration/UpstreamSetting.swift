@@ -1,6 +1,6 @@
 import GatewayProtocol
 
-/// The service that gets the pushes for device tokens that this gateway does not know: the setting `upstream`.
+/// The service that gets the pushes for unknown device tokens: the setting `upstream`.
 enum UpstreamSetting: Sendable, Equatable {
   case off
   /// Apple's service, of the environment of the sender's connection.

@@ -9,8 +9,8 @@ import PushStorage
 final class AdFilter {
   private var verdicts = AdVerdicts()
 
-  /// Returns the violation of rule A9 if the alert is plainly advertising and the recipient has not allowed
-  /// advertising of the app. For a push that its sender declares as marketing, it is the violation of rule N9.
+  /// Returns the violation of rule A9 if the detector refuses the alert and the recipient has not allowed advertising of
+  /// the app. A push that its sender declares as marketing can violate rule N9 instead.
   ///
   /// - Parameter preferences: evaluated only for an alert that is advertising, and for marketing, thus for few pushes.
   func violation(

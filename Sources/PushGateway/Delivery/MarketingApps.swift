@@ -2,14 +2,14 @@ import PushCore
 import PushPolicy
 import PushStorage
 
-/// The apps that send marketing, as far as requests on this event loop have shown.
+/// The apps that send marketing, from the requests of this event loop.
 ///
-/// An app belongs to them from its first push that the sender declares as marketing. Pushes of all other apps need no
-/// look at the recipient's preferences when they are answered. Not `Sendable`.
+/// The first push that its sender declares as marketing adds the app. For pushes of all other apps, the answer is made
+/// without the recipient's preferences. Not `Sendable`: it belongs to its event loop.
 final class MarketingApps {
   private let registrations: any Registrations
   private var apps: Set<AppID> = []
-  /// The apps that are being stored.
+  /// The apps that this event loop has stored or tried to store; none is removed.
   private var pending: Set<AppID> = []
 
   /// The value of `apns-marketing` in the answer to a sender.
@@ -17,7 +17,7 @@ final class MarketingApps {
 
   init(registrations: any Registrations) { self.registrations = registrations }
 
-  /// True if no app has sent marketing: no accepted push needs a look at the preferences.
+  /// True if no app has sent marketing: no answer to an accepted push depends on preferences.
   var isEmpty: Bool { apps.isEmpty }
 
   /// Takes note of the app of a request.

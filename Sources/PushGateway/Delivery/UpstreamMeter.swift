@@ -4,7 +4,7 @@ import PushCore
 final class UpstreamMeter: Sendable {
   /// The statuses with a counter of their own; all other statuses share one.
   static let statuses = [200, 400, 403, 404, 405, 410, 413, 429, 500, 503]
-  /// The values of the label `status`: the statuses, the other ones, and no answer of the upstream.
+  /// The values of the label `status`: the statuses; `other`; and `none` for a push without an answer of the upstream.
   static let labels = statuses.map(String.init) + ["other", "none"]
 
   /// The number of pushes that were sent to the upstream, or queued for it, and the number of ended pushes.
@@ -13,7 +13,7 @@ final class UpstreamMeter: Sendable {
   /// The numbers of connections that were opened, and of attempts that failed.
   let opened = Counter()
   let failed = Counter()
-  /// From the request of the sender until the answer of the upstream.
+  /// The time from the call of ``Forwarder/send(_:)`` until the answer of the upstream.
   let times = MetricHistogram.times([
     .milliseconds(5), .milliseconds(10), .milliseconds(25), .milliseconds(50), .milliseconds(100), .milliseconds(250),
     .milliseconds(500), .seconds(1), .milliseconds(2500), .seconds(5), .seconds(10), .seconds(20),

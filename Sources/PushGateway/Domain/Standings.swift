@@ -8,7 +8,7 @@ import Synchronization
 /// The standing of the apps with their recipients, and the rule that follows from it (N11).
 ///
 /// The gateways of a cluster share the counts and the measures. Each gateway evaluates them, and the first one stores the
-/// measure. A push is decided with the measure in its ``App``, without a look at the counts.
+/// measure. The decision about a push reads the measure in its ``App``, not the counts.
 final class Standings: Sendable {
   private struct State {
     /// The standings of all apps, as of the last evaluation.
@@ -38,7 +38,8 @@ final class Standings: Sendable {
       standing, summaryUntil: isActive ? app.measure.map { Timestamp.text(seconds: $0.countedFrom) } : nil)
   }
 
-  /// Stores the counts of this gateway and evaluates all apps, once in ``Limits/standingInterval``.
+  /// Stores the counts of this gateway and evaluates the apps with enough reports, once in ``Limits/standingInterval``.
+  /// Removes old counts, once a day.
   func tend() async throws {
     let now = clock.milliseconds()
     let isDue = state.withLock { state in
@@ -101,8 +102,9 @@ final class Standings: Sendable {
     return apps.map { StandingRecord(topic: $0.topic, standings[$0.id] ?? Standing(), $0.measure ?? .never, at: now) }
   }
 
-  /// Ends the measure of an app, and exempts the app until a time, in seconds since 1970. Earlier facts do not count any
-  /// longer.
+  /// Ends the measure of an app, and exempts the app until a time, in seconds since 1970. Facts before that time do not count.
+  ///
+  /// - Throws: 404 if the app was removed.
   func exempt(_ app: App, until end: Int64) async throws {
     var former = app.measure ?? .never
     let exemption = SummaryMeasure(summaryFrom: nil, countedFrom: end)

@@ -57,7 +57,8 @@ final class ConnectionLimiter {
 
   func leave(_ number: Int) { members[number] = nil }
 
-  /// Begins the answer to a connection that is not admitted; false if so many get one that this one is to be closed.
+  /// Begins the answer to a connection that is not admitted; false if ``Limits/maximumHTTP1Refusals`` answers are in
+  /// progress. The caller then closes the connection without an answer.
   ///
   /// After true, the caller must call ``endRefusal()``.
   func beginRefusal() -> Bool {
@@ -70,7 +71,7 @@ final class ConnectionLimiter {
 
   func closeAll() { for member in members.values { member.connection.close() } }
 
-  /// Evicts the oldest idle connection, preferably one of another machine; returns false if there is none.
+  /// Closes the oldest idle connection, preferably of another machine; returns false if all are busy.
   private func evict() -> Bool {
     let idle = members.filter { $0.value.connection.isIdle }
     let remote = idle.filter { $0.value.source != .loopback }

@@ -77,7 +77,8 @@ final class HTTP1Connection: ChannelInboundHandler {
     closed()
   }
 
-  /// Answers input that is not HTTP/1.1, or whose head exceeds a limit, once; any other error ends the connection.
+  /// Answers 400 to malformed HTTP/1.1, and to a head above a limit. An error during a response ends the connection, as does
+  /// any other error.
   func errorCaught(context: ChannelHandlerContext, error: any Error) {
     switch state {
     case .waiting where error is HTTPParserError, .receiving where error is HTTPParserError:
@@ -172,7 +173,7 @@ final class HTTP1Connection: ChannelInboundHandler {
             stream.lines.taken(chunk.count)
           }
         } catch {
-          // The end of the body is missing then, and the page connects again.
+          // The body ends early, and the page connects again.
         }
         stream.close()
         loop.execute { this.value.endStream() }

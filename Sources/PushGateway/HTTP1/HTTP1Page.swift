@@ -6,10 +6,10 @@ import PushCore
 import Synchronization
 
 /// The pages over HTTP/1.1, for browsers on this machine: the device in a browser with the API of devices, and the console with
-/// the API of administrators. Both APIs take only the sessions of the pages.
+/// the API of administrators. The API of administrators takes only sessions of the console.
 struct HTTP1Page: Sendable {
   let web: WebAPI
-  /// The environment of apps for which the page registers.
+  /// The environment of the page's registrations.
   let environment: Environment
   /// The path of the admin socket, over which the streams of devices are read from the event loops.
   let socket: String
@@ -103,7 +103,7 @@ struct HTTP1Stream: Sendable {
 
 /// The number of open streams of pages, which is limited to ``Limits/maximumHTTP1Streams``.
 final class HTTP1Streams: Sendable {
-  /// The share of one stream, which it has until the end of this object.
+  /// The slot of one stream, which is free again after the end of this object.
   final class Slot: Sendable {
     private let streams: HTTP1Streams
 

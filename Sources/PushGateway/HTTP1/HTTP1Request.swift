@@ -11,8 +11,8 @@ enum HTTP1Request: Sendable {
   /// - Parameters:
   ///   - isLoopback: true if the peer is on this machine.
   ///   - maximumBodySize: the maximum size of a body in bytes; 0 to refuse requests with a body.
-  ///   - servesPage: true if the pages are served, whose requests have an origin and bodies.
-  ///   - servesMessages: true if messages are served, which have bodies.
+  ///   - servesPage: true if the pages are served: their requests have an origin and bodies.
+  ///   - servesMessages: true if messages are served: they have bodies.
   ///   - messageSize: returns the maximum size of a message's body in bytes, by its head.
   init(
     _ head: HTTPRequestHead, isLoopback: Bool, maximumBodySize: Int = 0, servesPage: Bool = false,

@@ -9,7 +9,7 @@ struct HTTP1Routes: Sendable {
   let maximumBodySize: Int
   /// The pages in a browser; nil if they are not served.
   let page: HTTP1Page?
-  /// The way of messages to the event loops; nil if they are not served.
+  /// Passes messages to an event loop; nil if they are not served.
   let messages: MessageRelay?
   private let router: Router
   private let logger: Logger
@@ -82,7 +82,7 @@ struct HTTP1Routes: Sendable {
         if problem.status == 401 { answer.fields.append(("www-authenticate", "Bearer")) }
         return answer
       }
-      // The end of a connection cancels its request, whose answer is not sent.
+      // The end of a connection cancels its request: the answer is not sent.
       if !Task.isCancelled { logger.log(.requestFailed, "\(request.method) \(request.path) failed: \(error)") }
       return HTTP1Response(Problem.failure.response)
     }
@@ -92,7 +92,7 @@ struct HTTP1Routes: Sendable {
 /// An HTTP/1.1 response with its additional fields.
 struct HTTP1Response: Sendable {
   var response: Response
-  /// The body that follows the response's own, without an end; nil if there is none.
+  /// An endless body after the response's own; nil for most responses.
   var stream: HTTP1Stream?
   var fields: [(name: String, value: String)] = []
 

@@ -53,7 +53,7 @@ final class HTTP1Server: Sendable {
   ///   - sockets: gets the bound sockets.
   ///   - tls: the certificate for entries with `https://`.
   ///   - page: the pages in a browser, which are served without TLS only; nil if they are not served.
-  ///   - messages: the way of messages to the event loops.
+  ///   - messages: passes messages to an event loop; nil if they are not served.
   /// - Returns: nil if the setting is `none`, or if no address is configured and no loopback address is available.
   /// - Throws: ``ListenError`` if a configured address can't be bound, ``ConfigurationError`` if the file with the
   ///   monitors' secret can't be used.

@@ -1,7 +1,7 @@
 import PushCore
 import PushPolicy
 
-/// The message that the body of a webhook becomes.
+/// A message made from the body of a webhook.
 struct HookMessage: Sendable, Equatable {
   typealias Field = SentMessage.Field
 
@@ -43,7 +43,7 @@ struct HookMessage: Sendable, Equatable {
   private static func text(_ text: String, of field: Field) -> String? {
     let size = maximumSize(field)
     guard field != .link else {
-      // A link that is cut leads nowhere.
+      // A cut link would be a different address.
       let isLink = text.hasPrefix("https://") || text.hasPrefix("http://")
       let isPlain = text.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F } && !text.contains { $0 == "\"" || $0 == "\\" }
       return isLink && isPlain && text.utf8.count <= size ? text : nil

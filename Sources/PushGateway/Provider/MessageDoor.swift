@@ -4,11 +4,11 @@ import PushCore
 import PushPolicy
 import PushStorage
 
-/// The form of a request with a message of a sender, and of its answer: this gateway's own (`POST /send/NAME`), or the
-/// one of ntfy or of Gotify, for programs that send to these; the webhook of a service (`POST /hooks/NAME`); a heartbeat
-/// (`/beat/NAME`), which has no message; or Web Push (`/webpush/ID`).
+/// The form of a sender's request and of its answer.
 ///
-/// A form decodes a request to a ``SentMessage`` and encodes the answer. Everything between is the same for all.
+/// The forms are this gateway's own (`POST /send/NAME`); ntfy and Gotify, for programs that send to these; the webhook of a
+/// service (`POST /hooks/NAME`); a heartbeat (`/beat/NAME`), which has no message; and Web Push (`/webpush/ID`). A form
+/// decodes a request to a ``SentMessage`` and encodes the answer. The steps between are the same for all forms.
 enum MessageDoor: Sendable, CaseIterable {
   case own, heartbeat, ntfy, gotify, hook, webPush
 
@@ -96,7 +96,8 @@ enum MessageDoor: Sendable, CaseIterable {
     }
   }
 
-  /// Returns true for a request of ntfy about the server or an account, which are unknown paths but one.
+  /// Returns true for a request of ntfy about the server or an account. Only ``isForAccount(_:)`` has an answer; all others
+  /// are unknown paths.
   private func isForServer(_ request: ControlRequest) -> Bool {
     self == .ntfy && request.path.hasPrefix("\(Paths.ntfy)/v1/")
   }
@@ -117,7 +118,7 @@ enum MessageDoor: Sendable, CaseIterable {
     return topic.isEmpty || topic.contains("/") ? nil : String(topic)
   }
 
-  /// Returns the name that the sender of a request must have; nil if any has to be accepted.
+  /// Returns the name that the sender of a request must have; nil if the path has no name.
   func name(of request: ControlRequest) -> String? {
     switch self {
     case .own, .heartbeat, .hook: String(request.path.dropFirst(prefix.utf8CodeUnitCount))

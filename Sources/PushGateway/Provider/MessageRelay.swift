@@ -25,7 +25,7 @@ final class MessageRelay: Sendable {
     senders.map { door.maximumBodySize(of: request, $0, now: clock.seconds) } ?? door.maximumBodySize
   }
 
-  /// Uses the API of an event loop; the first one stays.
+  /// Sets the API of an event loop, to which messages are passed. Further calls have no effect.
   func attach(_ api: NIOLoopBound<ProviderAPI>) { self.api.withLock { $0 = $0 ?? api } }
 
   /// Returns the path of a message over HTTP/1.1; nil for any other request.
@@ -37,7 +37,7 @@ final class MessageRelay: Sendable {
     return MessageDoor(path: path) == nil ? nil : String(path)
   }
 
-  /// Returns the response to a request that has a form of messages.
+  /// Returns the response to a request that has a form of messages: 503 before ``attach(_:)``.
   func answer(_ request: ControlRequest, _ door: MessageDoor) async -> Response {
     var request = request
     request.environment = environment

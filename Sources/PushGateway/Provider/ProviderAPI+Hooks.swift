@@ -72,7 +72,7 @@ extension ProviderAPI {
 
 /// The answer to a webhook that sends no message.
 private struct HookAnswer: Sendable, Encodable {
-  /// `ignored`, or the outcome of a retraction.
+  /// `ignored`, or the outcome of a retraction; `unknown` if no push about the subject is recorded.
   var result: String
   /// The `apns-id` of the retracted push.
   var id: String?

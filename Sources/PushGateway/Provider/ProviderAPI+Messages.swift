@@ -5,12 +5,12 @@ import PushCore
 import PushPolicy
 import PushStorage
 
-/// Implements `POST /send/NAME`, which Apple does not have: a message of a sender with a bearer token, also in the forms
-/// of ntfy and Gotify; `POST /hooks/NAME`, the webhook of a service; `/beat/NAME`, the heartbeat of a sender; and
-/// `/webpush/ID`, the endpoint of a device for Web Push.
+/// Implements the paths for senders of messages, which Apple's API does not have.
 ///
-/// ``MessageDoor`` decodes it to a payload. Then each recipient's registration takes the checks, the policy and the
-/// storage of a provider's push.
+/// `POST /send/NAME` is a message of a sender with a bearer token, also in the forms of ntfy and Gotify. `POST /hooks/NAME`
+/// is the webhook of a service, `/beat/NAME` the heartbeat of a sender, and `/webpush/ID` the endpoint of a device for Web
+/// Push. ``MessageDoor`` decodes a message to a payload. The push of each recipient then has the checks, the policy and
+/// the storage of a provider's push.
 extension ProviderAPI {
   /// Serves one request over HTTP/2.
   func serveMessage(_ exchange: Exchange, _ door: MessageDoor) {
@@ -18,7 +18,7 @@ extension ProviderAPI {
     if message.hasDuplicateFields {
       return exchange.respond(door.response(to: .duplicateFields))
     }
-    // Requests whose stream was reset count as running, too: see GatewayHandler.
+    // Requests of reset streams also count as running: see GatewayHandler.
     guard connection.runningRequests < Limits.maximumConcurrentStreams else {
       return exchange.respond(door.response(to: MessageRefusal(Rejection(.tooManyRequests))))
     }
@@ -197,7 +197,7 @@ extension ProviderAPI {
     var members: [GroupDelivery.Recipient]?
 
     var devices: [DeviceID] { members?.map(\.device) ?? [push.device] }
-    /// True for a push that is delivered now or never.
+    /// True for a push that is only delivered to open streams.
     var isNeverStored: Bool { push.expires == 0 }
   }
 

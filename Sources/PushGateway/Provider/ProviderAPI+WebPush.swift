@@ -4,17 +4,18 @@ import PushCore
 import PushStorage
 
 /// Implements `/webpush/ID`, the endpoints of devices for Web Push (RFC 8030): the authentication of a sender, the
-/// withdrawal of a message, and its receipt. A message takes the way of all messages.
+/// withdrawal of a message, and its receipt. ``ProviderAPI/serve(_:)`` handles the message itself as all other messages.
 extension ProviderAPI {
   static let unknownEndpoint = MessageRefusal(
-    404, "UnknownEndpoint", "there is no such endpoint: `pushcli endpoints add` makes one on a device")
+    404, "UnknownEndpoint", "unknown endpoint: `pushcli endpoints add` makes one on a device")
   static let removedEndpoint = MessageRefusal(
     410, "EndpointRemoved", "the endpoint was removed: delete the subscription and send to it no more")
 
   /// Returns the sender of requests to an endpoint: its device is the only recipient.
   ///
   /// - Returns: nil for an unknown id.
-  /// - Throws: a refusal for a removed endpoint, and for a sender that the endpoint does not permit.
+  /// - Throws: a refusal for an endpoint that was removed, also with its app or device, and for a sender that the endpoint
+  ///   does not permit.
   func endpointSender(
     _ id: String, _ exchange: MessageExchange, now: Int64
   ) throws(MessageRefusal) -> MessageSender? {
@@ -32,7 +33,7 @@ extension ProviderAPI {
     return sender
   }
 
-  /// Verifies the VAPID token of a message, which only a restricted endpoint requires.
+  /// Verifies the VAPID token of a message, if it has one. Only a restricted endpoint requires a token.
   private func identify(
     _ exchange: MessageExchange, _ endpoint: WebPushEndpoint, now: Int64
   ) throws(MessageRefusal) {
@@ -68,7 +69,8 @@ extension ProviderAPI {
   }
 
   /// Answers a request for the receipt of a message with the status of RFC 8030 §6.3: 204 if the device has acknowledged
-  /// it, 410 if it ended otherwise, and 202 while it is pending.
+  /// it, 410 if it ended otherwise, and 202 while it is pending. The status is 404 if the delivery log does not have the
+  /// message, and 429 during another search for the device.
   func answerReceipt(_ id: APNSID, of sender: MessageSender, _ exchange: MessageExchange) {
     guard let device = device(of: sender), parts.budgets.beginSearch(device) else {
       return exchange.respond(
@@ -89,7 +91,7 @@ extension ProviderAPI {
   }
 
   private static let unknownMessage = MessageRefusal(
-    404, "UnknownMessage", "there is no such message of this endpoint in the delivery log")
+    404, "UnknownMessage", "unknown message: the delivery log has no such message of this endpoint")
 
   /// Returns the response for the events of a message; nil if there are none.
   private static func receipt(_ events: Set<DeliveryEvent>) -> Response? {

@@ -64,7 +64,7 @@ struct SentMessage: Sendable, Equatable {
     guard payload.count <= Limits.maximumPayloadSize else { throw SentMessage.tooLarge }
   }
 
-  /// Creates a message whose text only its device can read.
+  /// Creates a message from an encrypted text, which only its device can decrypt.
   init(encrypted envelope: WebPushEnvelope) { (payload, deliverAt) = (envelope.payload, nil) }
 
   /// Returns the payload with the number of equal messages at the end of its text, as `Backup failed (3 times)`. A
@@ -312,7 +312,7 @@ struct SentMessage: Sendable, Equatable {
     return link
   }
 
-  /// Returns true for an address that View opens.
+  /// Returns true for an address that the action View opens.
   static func isLink(_ text: String) -> Bool {
     (text.hasPrefix("https://") || text.hasPrefix("http://")) && text.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F }
   }

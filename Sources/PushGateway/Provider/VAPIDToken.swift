@@ -59,8 +59,8 @@ enum WebPushOrigin {
   /// The maximum size of an origin in bytes: a scheme, and the longest host name with its port.
   private static let maximumSize = 8 + Limits.maximumAddressSize
 
-  /// Returns true for an audience that names an origin. One without a port names the host with every port: some libraries
-  /// write the port of an endpoint nowhere.
+  /// Returns true for an audience that names an origin. An audience without a port names the host with every port, because
+  /// some libraries omit the port of an endpoint.
   static func isAudience(_ text: String, of origin: String) -> Bool {
     guard let audience = read(text) else { return false }
     guard origin.hasPrefix(audience + ":") else { return audience == origin }

@@ -22,18 +22,18 @@ struct WebPushPath {
   }
 }
 
-/// A message in the form of Web Push (RFC 8030), whose content only the device can read (RFC 8291).
+/// A message in the form of Web Push (RFC 8030), encrypted for the device (RFC 8291).
 struct WebPushMessage: Sendable {
   let sent: SentMessage
-  /// The seconds for which the push is kept, at most those of every push; 0: it is delivered now or never.
+  /// The lifetime of the push in seconds, at most ``Limits/maximumLifetime``; 0: it is only delivered to open streams.
   let lifetime: Int64
   /// The `apns-priority`.
   let priority: UInt8
-  /// The `apns-collapse-id`, which stands for the topic of the message; nil for none.
+  /// The `apns-collapse-id`, made from the tag of the endpoint and the topic of the message; nil without a topic.
   let collapseID: String?
   /// The address of the endpoint.
   private let address: String
-  /// True if the sender asks for a receipt.
+  /// True if the sender requests a receipt.
   private let wantsReceipt: Bool
 
   private enum Urgency: String, CaseIterable {
@@ -83,7 +83,7 @@ struct WebPushMessage: Sendable {
     guard let text, !text.isEmpty, text.utf8.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }) else {
       throw .badMessage("ttl: expected a field with the seconds to keep the message, as 86400; 0: deliver now or never")
     }
-    // A number that is too large for its type is beyond the maximum, too.
+    // A number above the range of its type is also above the maximum.
     return min(Int64(text) ?? .max, Int64(Limits.maximumLifetime))
   }
 

@@ -19,7 +19,7 @@ final class ClosedPageRouter: PushRouter {
     guard pages.hasSubscriptions else { return }
     switch notice {
     case .answered(let id, _), .takenBack(let id, _): pages.retract(id, on: device)
-    // A push that replaces another one has its tag.
+    // A replaced push needs no message: its notification has the tag of the new one.
     case .retract, .preferences, .acknowledged, .channels, .revoked, .cutOff: break
     }
   }

@@ -2,8 +2,8 @@ import PushCore
 import PushPolicy
 import PushStorage
 
-/// The content of a message to the worker of a closed page: a line of the device protocol without the payload. Only the
-/// browser can read it, so that the push service sees its size and its time.
+/// The content of a message to the worker of a closed page: a line of the device protocol without the payload. It is
+/// encrypted for the browser: the push service can read only its size and its time.
 enum PageMessage {
   /// Writes a push as it is presented.
   ///
@@ -17,7 +17,7 @@ enum PageMessage {
     shown.alert = AlertPresentation(buttons: texts.buttons)
     shown.alert?.actions = texts.actions
     var space = size - line(push, of: app, shown).count
-    // Space for a title, without which an alert says nothing.
+    // A title is more useful than the buttons.
     if space < minimumText, texts.actions != nil {
       shown.alert = AlertPresentation()
       space = size - line(push, of: app, shown).count

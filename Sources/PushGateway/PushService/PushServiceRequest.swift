@@ -7,7 +7,7 @@ struct PushServiceFields: Equatable {
   /// The time in seconds for which the service keeps the message.
   var lifetime: Int64
   var urgency: Urgency
-  /// The message replaces an earlier one with the same topic that the browser has not got; nil: it replaces none.
+  /// The topic of the message: it replaces an undelivered one with the same topic; nil if it replaces none.
   var topic: String?
 
   enum Urgency: String {
@@ -63,7 +63,7 @@ struct PushServiceFields: Equatable {
 }
 
 /// The tokens with which the gateway identifies itself to push services (RFC 8292). A token is used again for
-/// ``Limits/pageTokenReuse``: a signature costs more than the encryption of a message.
+/// ``Limits/pageTokenReuse`` seconds, so that most messages need no signature.
 struct PushServiceTokens {
   private struct Token {
     var value: String
@@ -72,7 +72,7 @@ struct PushServiceTokens {
 
   private var tokens: [String: Token] = [:]
 
-  /// The number of push services at which outdated tokens are removed: there are a handful.
+  /// The number of tokens at which all are removed. Few push services exist.
   private static let sweepCount = 64
 
   /// Returns the value of `authorization` for a push service.

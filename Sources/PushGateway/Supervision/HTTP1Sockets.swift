@@ -3,7 +3,7 @@ import HTTP2Transport
 import NIOCore
 import Synchronization
 
-/// The sockets of `http_listen`: those on which this process accepts, and those for the next process of the gateway.
+/// The sockets of `http_listen`: the sockets on which this process accepts, and the sockets for the next process.
 final class HTTP1Sockets: Sendable {
   private struct State: Sendable {
     var bound: [InheritedSockets.Entry] = []

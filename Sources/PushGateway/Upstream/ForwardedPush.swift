@@ -12,7 +12,7 @@ struct UpstreamAnswer {
   /// The fields that the sender gets.
   static let names: [HeaderName] = [.apnsID, .apnsUniqueID, .retryAfter, .apnsDeliverAt, .apnsMarketing]
 
-  /// Reads an answer; nil if it has no status or is too large.
+  /// Reads an answer; nil for a status outside of 200 to 599, and for a body above ``Limits/maximumForwardedAnswer``.
   init?(_ message: Message) {
     guard let status = message.text(.status).flatMap(Int.init), (200...599).contains(status),
       message.bodySize <= Limits.maximumForwardedAnswer
@@ -22,7 +22,7 @@ struct UpstreamAnswer {
     fields = UpstreamAnswer.names.compactMap { name in message.bytes(name).map { (name: name, value: $0) } }
   }
 
-  /// The `apns-id` of the answer, if it is one.
+  /// The `apns-id` of the answer; nil if it is missing or invalid.
   var id: APNSID? {
     guard let value = fields.first(where: { $0.name == .apnsID })?.value else { return nil }
     return APNSID(value.span)
@@ -44,23 +44,23 @@ enum ForwardOutcome {
 /// Belongs to one event loop.
 final class ForwardedPush: StreamConsumer {
   let environment: Environment
-  /// The value of `authorization`, by which it gets its connection.
+  /// The value of `authorization`, which selects the connection.
   let authorization: [UInt8]
-  /// True if the sender's token was verified, here or by the upstream.
+  /// True if this gateway or the upstream has verified the sender's token.
   let isVerified: Bool
   /// The request; empty once it is over.
   private(set) var head: HeaderFields
   private(set) var body: [UInt8]
-  /// The bytes that it counts for while it is pending.
+  /// The size in bytes for ``Limits/maximumForwardSize``: the texts, and a constant for the objects.
   let size: Int
   /// The time at which it was given to the forwarder.
   var began = NIODeadline.distantPast
-  /// The number of times that it was sent; the upstream processed none of them but the last.
+  /// The number of times that it was sent. The upstream refused each attempt before the last.
   var attempts = 0
   /// The stream on which it was sent last.
   var stream: Int32 = 0
   private(set) var isOver = false
-  /// Called when the sender has ended its stream before the end of the push.
+  /// Called if the sender ends its stream before the end of the push.
   var abandoned: (() -> Void)?
   private var ended: ((ForwardOutcome) -> Void)?
 
@@ -74,10 +74,10 @@ final class ForwardedPush: StreamConsumer {
     size = ForwardedPush.ownSize + authorization.count + head.bytes.count + body.count
   }
 
-  /// The memory of a push in bytes, without its texts.
+  /// The estimated memory of a push in bytes, without its texts.
   private static let ownSize = 1 << 10
 
-  /// Ends the push, and reports its outcome.
+  /// Ends the push, and reports its outcome. Further calls have no effect.
   func end(_ outcome: ForwardOutcome) {
     guard !isOver else { return }
     isOver = true

@@ -8,7 +8,7 @@ import Synchronization
 /// The service to which pushes for unknown device tokens are forwarded: the parts that all event loops share.
 final class Upstream: Sendable {
   private struct State {
-    /// The environments whose upstream can't be reached, since a time in seconds since 1970.
+    /// The unreachable environments, each with the beginning of its outage in seconds since 1970.
     var outages: [Environment: Int64] = [:]
     /// The fingerprints of the certificates of senders that were logged.
     var certificates: Set<[UInt8]> = []
@@ -48,8 +48,8 @@ final class Upstream: Sendable {
 
   // MARK: Reports
 
-  /// The warning that health reports; nil if the upstream can be reached, as far as is known. Pushes for the devices of
-  /// this gateway are accepted.
+  /// The warning for health: the first outage; nil if the last attempts succeeded. It is not a failure, because the gateway
+  /// still accepts pushes for its own devices.
   var warning: HealthProblem? {
     let outages = state.withLock { $0.outages }
     guard let (environment, since) = outages.min(by: { $0.value < $1.value }) else { return nil }
@@ -59,7 +59,7 @@ final class Upstream: Sendable {
       since: since)
   }
 
-  /// Records that an attempt to reach the upstream failed.
+  /// Records that an attempt to reach the upstream failed, and logs the first failure of an outage.
   func lost(_ environment: Environment, _ error: (any Error)?) {
     let now = clock.seconds
     let isNew = state.withLock { state in
@@ -73,7 +73,7 @@ final class Upstream: Sendable {
       metadata: ["upstream": "\(targets[environment].authority)"])
   }
 
-  /// Records that the upstream can be reached.
+  /// Records that the upstream can be reached, and logs the end of an outage.
   func reached(_ environment: Environment) {
     guard state.withLock({ $0.outages.removeValue(forKey: environment) }) != nil else { return }
     logger.log(
@@ -97,7 +97,8 @@ final class Upstream: Sendable {
     }
   }
 
-  /// Logs, once for each certificate, that the pushes of its sender can't be forwarded.
+  /// Logs that the pushes of a sender with a certificate can't be forwarded, once for each of the first
+  /// ``maximumCertificates`` certificates.
   func note(certificate fingerprint: [UInt8], topic: String?) {
     let isNew = state.withLock { state in
       state.certificates.count < Upstream.maximumCertificates && state.certificates.insert(fingerprint).inserted
@@ -111,10 +112,10 @@ final class Upstream: Sendable {
 
   // MARK: End
 
-  /// Lets the pushes on their way end within the times of a drain; the rest is then answered 503.
+  /// Gives pushes in flight the times of a drain; pushes without an answer are then answered 503.
   func drain(within times: DrainTimes) { forEach { $0.drain(within: times) } }
 
-  /// Ends all connections to the upstream.
+  /// Ends all pushes and connections to the upstream.
   func close() { forEach { $0.close() } }
 
   private func forEach(_ body: @escaping @Sendable (Forwarder) -> Void) {

@@ -35,7 +35,7 @@ final class UpstreamConnection: HTTP2SessionDelegate {
   /// True if the upstream has answered none of the pushes on this connection.
   var isFruitless: Bool { hasSent && !hasAnswered }
 
-  /// Takes a connection of a client whose socket is open.
+  /// - Parameter connection: a client's connection with an open socket; this object becomes its delegate.
   init(_ connection: Connection, owner: any UpstreamConnectionOwner, opened: NIODeadline) {
     (self.connection, self.owner, self.opened) = (connection, owner, opened)
     connection.session.maximumIncompleteSize = Limits.maximumIncompleteSize
@@ -63,7 +63,7 @@ final class UpstreamConnection: HTTP2SessionDelegate {
       connection.setNeedsFlush()
       return true
     } catch {
-      // The numbers of streams are used up.
+      // The stream ids of the connection are exhausted.
       retire()
       return false
     }
@@ -80,7 +80,7 @@ final class UpstreamConnection: HTTP2SessionDelegate {
     if isRetired { retire() }
   }
 
-  /// Takes no more pushes, and closes the connection when it carries none.
+  /// Accepts no further pushes; the connection closes after its last answer.
   func retire() {
     isRetired = true
     if sent.isEmpty { connection.closeAfterFlush() }

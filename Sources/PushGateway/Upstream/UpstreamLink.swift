@@ -13,11 +13,11 @@ final class UpstreamLink {
   }
 
   let key: Key
-  /// True if the token was verified, here or by the upstream.
+  /// True if this gateway or the upstream has verified the token.
   var isVerified: Bool
   /// The pushes that are queued for a connection, or for a free stream of it; some may be over.
   private var queue: Deque<ForwardedPush> = []
-  /// The connection for further pushes; nil if there is none. A connection that takes no more pushes is not here.
+  /// The connection for further pushes; nil while none is open. A retired connection is removed, but its pushes continue.
   var connection: UpstreamConnection?
   /// True while a connection is opened.
   var isDialing = false
@@ -52,7 +52,8 @@ final class UpstreamLink {
   /// Removes and returns the first queued push that is not over.
   func next() -> ForwardedPush? { hasNext() ? queue.removeFirst() : nil }
 
-  /// Notes that a queued push is over. The queue keeps few of them, also while there is no connection.
+  /// Counts a queued push that is over. The queue removes them if they are more than ``keptOvers`` and half of its pushes,
+  /// also during an outage.
   func noteOver() {
     overCount += 1
     guard overCount > UpstreamLink.keptOvers, overCount * 2 > queue.count else { return }

@@ -13,8 +13,8 @@ struct UpstreamTarget: Sendable {
   var address: Address
   /// The host for the log, and the value of `:authority`.
   var authority: String
-  /// True if the upstream may be a gateway that itself forwards: its requests then have the field `via`, so that none
-  /// goes around in a circle.
+  /// True if the upstream may be a gateway with an upstream of its own. Requests then have the field `via`, which prevents
+  /// forwarding loops.
   var isGateway: Bool
 }
 

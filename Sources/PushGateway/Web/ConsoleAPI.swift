@@ -2,12 +2,12 @@ import GatewayProtocol
 import HTTP2Transport
 import PushCore
 
-/// The routes of the console: its files, and its session. All its other requests are those of ``AdminAPI``.
+/// The routes of the console: its files, and its session. Its other requests use the routes of ``AdminAPI``.
 struct ConsoleAPI: Sendable {
   let session: WebSession
   /// Checks the credential of the session.
   let gate: AdminAuthorizer
-  /// True for a test gateway, whose console needs no sign-in on this machine.
+  /// True for a test gateway: its console needs no sign-in on this machine.
   var isOpen = false
 
   private static let sessionPath = "/console/session"
@@ -29,7 +29,7 @@ struct ConsoleAPI: Sendable {
     ]
   }
 
-  /// Returns the administrator whose session a request has; nil if it has no session, or another credential.
+  /// Returns the administrator of a request's session; nil if it has no session, or another credential.
   ///
   /// - Throws: 403 if another page sent the request, 401 if the session has ended.
   func administrator(of request: ControlRequest) throws(Problem) -> Administrator? {
@@ -105,7 +105,7 @@ struct ConsoleAPI: Sendable {
     410, "Gone", "the link was used, or has ended: `pushcli open console` prints another one")
 
   static let ended = Problem(
-    401, "Unauthorized", "there is no session, or it has ended: `pushcli open console` prints a link for another one")
+    401, "Unauthorized", "the session is missing or has ended: `pushcli open console` prints a link for another one")
 }
 
 /// The beginning of a session of the console.

@@ -2,7 +2,7 @@ import GatewayProtocol
 import HTTP2Transport
 import PushStorage
 
-/// The routes of the device in a browser: its files, and the session of a page. Those of the console are added.
+/// The routes of the device in a browser: its files, and the session of a page. The routes of the console are added.
 struct WebAPI: Sendable {
   let setting: WebSetting
   let session: WebSession
@@ -44,8 +44,8 @@ struct WebAPI: Sendable {
     return response
   }
 
-  /// Enrolls the browser as a device, with the invitation of a link, and begins its session. The page never gets the
-  /// secret.
+  /// Enrolls the browser as a device, with the invitation of a link, and begins its session. Only the cookie contains the
+  /// secret: scripts of the page can't read it.
   private func begin(_ request: ControlRequest) async throws -> Response {
     try session.check(request.method, request.browser)
     var enrollment = request

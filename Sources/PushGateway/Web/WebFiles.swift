@@ -41,8 +41,8 @@ enum WebFiles {
   /// The files as they are sent.
   ///
   /// A page contains its style sheet, which saves a request before the first paint. The worker of the device in a browser
-  /// keeps a copy of its page, and its text begins with the version of all files of the page: a browser installs the worker
-  /// again when a byte of it has changed, and then replaces the copy.
+  /// keeps a copy of its page. The worker's text begins with the version of all files of the page: a browser installs the
+  /// worker again if its text has changed, and then replaces the copy.
   private static let files: [String: File] = {
     var files = WebFiles.embedded.mapValues { File($0) }
     for page in WebFiles.pages {
@@ -65,7 +65,7 @@ enum WebFiles {
 
   /// Returns the response to a request for a file.
   ///
-  /// - Throws: 404 if there is no such file.
+  /// - Throws: 404 for an unknown file.
   static func file(_ name: String, _ request: ControlRequest) throws(Problem) -> Response {
     guard let response = response(name, to: request.browser) else {
       throw .notFound("unknown file /\(String(name.prefix(64)))")
@@ -73,9 +73,7 @@ enum WebFiles {
     return response
   }
 
-  /// Returns the response to a request for a file.
-  ///
-  /// - Returns: nil if there is no such file.
+  /// Returns the response to a request for a file; nil for an unknown file.
   static func response(_ name: String, to browser: BrowserFields) -> Response? {
     guard let file = files[name] else { return nil }
     var fields: [(name: StaticString, value: String)] = [("etag", file.tag), ("cache-control", "no-cache")]

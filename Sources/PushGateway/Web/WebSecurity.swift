@@ -3,8 +3,8 @@
 enum WebSecurity {
   /// Returns the fields of a response to a browser.
   ///
-  /// A name of this machine itself gets no `strict-transport-security`, because browsers apply it to all ports of a
-  /// name: the page over HTTP on this machine, and other programs on it, could not be opened any more.
+  /// Responses to a name of this machine itself have no `strict-transport-security`, because browsers apply it to all ports
+  /// of a name: they would refuse the page over HTTP, and other programs on this machine.
   static func fields(_ browser: BrowserFields) -> [(name: StaticString, value: String)] {
     guard let authority = browser.authority, !BrowserFields.isLoopbackName(authority) else { return constant }
     return constant + [("strict-transport-security", "max-age=\(transportValidity)")]

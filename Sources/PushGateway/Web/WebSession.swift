@@ -3,8 +3,8 @@ import PushPolicy
 
 /// The session of a page: a cookie with a secret.
 ///
-/// That of the device in a browser is the secret of the device. A session therefore ends when the user signs out, and after
-/// `devices rotate` or `devices remove`. That of the console is in ``ConsoleSessions``.
+/// The device in a browser has its own secret in the cookie. Its session therefore ends when the user signs out, and after
+/// `devices rotate` or `devices remove`. The sessions of the console are in ``ConsoleSessions``.
 struct WebSession: Sendable {
   /// The part of the cookie's name that distinguishes gateways, because cookies ignore ports.
   let gateway: String

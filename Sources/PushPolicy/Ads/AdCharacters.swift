@@ -1,5 +1,5 @@
-/// The n-grams of one to four characters of a text, as ``AdReader`` reads it: letters and ideographs, a sign for each
-/// number, amount and address, a space between words, and a sign for the end of a clause.
+/// The n-grams of one to four characters in the tokens of a text (``AdReader``). The characters are letters and ideographs,
+/// a sign for each number, amount and address, a space between words, and a sign for the end of a clause.
 enum AdCharacters {
   /// The maximum number of characters in an n-gram.
   static let size = 4

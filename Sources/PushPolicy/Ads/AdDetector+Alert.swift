@@ -21,7 +21,7 @@ extension AdDetector {
     return verdict()
   }
 
-  /// Returns the first sentence of the title, the subtitle or the body that would be refused alone.
+  /// Returns the first sentence that would be refused alone: of the body, else of the subtitle, else of the title.
   private func refusedSentence(of alert: PushNotification.Alert) -> String? {
     if let range = refusedSentence(of: alert.body) { return alert.body.part(range) }
     if let range = refusedSentence(of: alert.subtitle) { return alert.subtitle.part(range) }

@@ -1,8 +1,7 @@
 /// Detects advertising in notifications (rule A9), with a score and the evidence.
 ///
-/// It reads through disguises (``AdReader``), finds phrases with a meaning (``AdLexicon``) and n-grams, and adds up
-/// their weights (``AdModel``). A verdict allocates no memory. The detector keeps buffers, so only one thread may use
-/// it at a time.
+/// It removes disguises (``AdReader``), finds phrases with a meaning (``AdLexicon``) and n-grams, and adds up their weights
+/// (``AdModel``). A verdict allocates no memory. The detector keeps buffers, so only one thread may use it at a time.
 package final class AdDetector {
   let reader: AdReader
   let lexicon: AdLexicon
@@ -29,7 +28,7 @@ package final class AdDetector {
 
   /// Assesses the texts of one notification: title, subtitle, body, and all other texts that a user would read.
   ///
-  /// Only the first 8 KiB of longer texts are read.
+  /// Only the first 8 KiB of all texts together are read.
   package func assess(_ texts: [String]) -> AdAssessment {
     begin()
     for text in texts { add(text) }
@@ -103,7 +102,7 @@ package final class AdDetector {
     return model.characterScale * Float(sum) / Self.spread(count, atLeast: AdModel.minimumCharacterCount)
   }
 
-  /// Returns the divisor for the sum of `count` n-grams, so that a long text does not become an ad by its length.
+  /// Returns the divisor for the sum of `count` n-grams, so that a text does not become an ad by its length alone.
   package static func spread(_ count: Int, atLeast minimum: Int = AdModel.minimumCount) -> Float {
     Float(max(count, minimum)).squareRoot()
   }
@@ -134,7 +133,7 @@ package final class AdDetector {
 package struct AdAssessment: Sendable, Equatable {
   package enum Outcome: String, Sendable, CaseIterable {
     case pass
-    /// Possibly an ad: only for users who have allowed advertising from the app, or who look at suppressed pushes.
+    /// Possibly an ad: its alert and sound are removed for users who have not allowed advertising of the app.
     case hold
     case refuse
   }

@@ -41,7 +41,7 @@ extension AdDetector {
       let all = passages.reduce(0) { $0 + $1.weight }
       for (passage, bytes) in removed {
         let part = all > 0 ? passage.weight / all : 1 / Double(passages.count)
-        // A part may enclose one that was removed before; each contiguous range is reported.
+        // A part may enclose a range that was removed before; each contiguous range is reported.
         for range in Self.unbroken(bytes) {
           evidence.append(
             AdEvidence(
@@ -79,8 +79,8 @@ extension AdDetector {
 
   /// Returns runs of adjacent tokens that contribute to the score, the heaviest first.
   ///
-  /// These are as many as are estimated to weigh `excess` together, at most `count`; the whole rest if there are
-  /// none. The tokens are those of the last assessment.
+  /// Their estimated weights reach `excess` together, with at most `count` runs; the whole rest if no run contributes.
+  /// Reads the tokens of the last assessment.
   private func heaviestPassages(_ texts: [[UInt8]], _ count: Int, excess: Double) -> [Passage] {
     var weights = [Float](repeating: 0, count: reader.unitCount + 1)
     func spread(_ weight: Float, _ units: Range<Int32>) {
@@ -200,7 +200,7 @@ extension AdDetector {
     return nil
   }
 
-  /// Returns `passages` without the ones that overlap a heavier one, because parts of one scalar have the same position.
+  /// Removes each passage that overlaps a heavier one, because parts of one scalar have the same position.
   private static func apart(_ passages: [Passage]) -> [Passage] {
     var apart: [Passage] = []
     for passage in passages

@@ -1,5 +1,5 @@
-/// The n-grams of a text: one and two tokens, three if one of them is an ideograph or a placeholder, and five
-/// successive letters, independent of the characters between them.
+/// The n-grams of a text: one or two tokens; three tokens with an ideograph or a placeholder; and five successive letters,
+/// independent of the characters between them. Placeholders count only together with another token.
 enum AdFeatures {
   /// The number of letters in an n-gram of letters.
   static let letterCount = 5

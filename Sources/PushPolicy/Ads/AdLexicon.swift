@@ -16,7 +16,7 @@ struct AdLexicon {
   private let mask: Int
   /// A bit set of the keys that begin a phrase, so that most tokens need no lookup in the table.
   private var firsts: [UInt64]
-  /// A checksum that changes when the phrases or the tokenization change; the model contains the one of its training.
+  /// A checksum that changes when the phrases or the tokenization change. The model contains its value at the training.
   private(set) var signature: UInt32 = 0
 
   /// - Parameters:
@@ -113,7 +113,8 @@ struct AdLexicon {
     return (mixed ^ mixed >> 31) | 1
   }
 
-  /// Returns the keys of the words that ads use, which are also recognized in pieces and with digits for letters.
+  /// Returns the keys of the words of ads with at least three letters, which are also recognized in pieces and with digits
+  /// for letters.
   static func vocabulary(_ phrases: [(AdConcept, String)]) -> [UInt64] {
     let reader = AdReader(vocabulary: [])
     for (concept, list) in phrases where concept.rawValue < AdConcept.code.rawValue {

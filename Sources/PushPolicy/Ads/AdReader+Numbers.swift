@@ -81,14 +81,14 @@ extension AdReader {
     return index
   }
 
-  /// Reads a UUID, whose digits do not stand for letters (RFC 9562 §4).
+  /// Reads a UUID (RFC 9562 §4), because its digits do not stand for letters; nil if there is none.
   func readUUID(_ first: Int) -> Int? {
     guard let end = units.uuidEnd(first) else { return nil }
     emit(AdKey.long, first, end, .placeholder)
     return end
   }
 
-  /// Reads a word of the vocabulary whose first letters are written as digits, such as "0ff".
+  /// Reads a word of the vocabulary with digits for its first letters, such as "0ff"; nil if it is not such a word.
   func readLeetWord(_ first: Int, _ firstLetter: Int) -> Int? {
     var hash = AdKey.seed
     for digit in first..<firstLetter {

@@ -78,7 +78,7 @@ package final class AdReader {
   /// Adds a text, as ``append(_:)``.
   func append(_ text: String) { units.append(text) }
 
-  /// Adds a text; bytes that are not valid UTF-8 are ignored.
+  /// Adds a text. Each byte that is not valid UTF-8 counts as U+FFFD, which is a letter.
   func append(_ text: UnsafeBufferPointer<UInt8>) { unsafe units.append(text) }
 
   /// Counts examined units, in debug builds.

@@ -1,7 +1,7 @@
 /// A set of hashes, so that each n-gram of a notification counts once, however often the text repeats it.
 ///
-/// It has a bit for 16 bits of a hash. Of two n-grams with the same bit only the first counts; a text of usual size has
-/// next to none.
+/// It has one bit for each value of the low 16 bits of a hash. Of two n-grams with the same bit only the first counts; a text
+/// of usual size has almost no such n-grams.
 @safe
 final class AdSeen {
   private static let size = 1 << 10

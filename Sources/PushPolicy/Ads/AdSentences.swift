@@ -41,7 +41,7 @@ enum AdSentences {
 }
 
 extension AdDetector {
-  /// The minimum size of a sentence that is assessed alone, in bytes: shorter ones say too little.
+  /// The minimum size in bytes of a sentence that is assessed alone: a shorter one has too few features.
   private static let minimumSentenceSize = 8
 
   /// Returns the first sentence of a text that would be refused as an alert of its own; nil if there is none, or if

@@ -3,7 +3,8 @@
 final class AdUnits {
   /// The maximum size of all texts of a notification together, in bytes; the rest is ignored.
   static let maximumSize = 8192
-  /// The maximum number of units. An expansion has up to 5 scalars of at least 2 bytes; each text adds its end.
+  /// The maximum number of units. A scalar that expands has at least 2 bytes and becomes at most 5 units, and each text adds
+  /// its end.
   static let capacity = maximumSize * 3 + 256
 
   private let folding = LetterFolding.shared
@@ -49,7 +50,7 @@ final class AdUnits {
     text.withUTF8 { unsafe append($0) }
   }
 
-  /// Adds a text; bytes that are not valid UTF-8 are ignored.
+  /// Adds a text. Each byte that is not valid UTF-8 counts as U+FFFD, which is a letter.
   func append(_ text: UnsafeBufferPointer<UInt8>) {
     // 256 units are reserved for the ends of texts.
     let room = self.count < AdUnits.maximumSize * 3 ? AdUnits.maximumSize - Int(size) : 0
@@ -98,7 +99,7 @@ final class AdUnits {
     end(Int32(text.count))
   }
 
-  /// The control that shows all that follows from right to left, and the one that ends this (UAX #9).
+  /// The control for text from right to left (RLO), and the control that ends it (PDF; UAX #9).
   private static let override: UInt32 = 0x202E
   private static let overrideEnd: UInt32 = 0x202C
 
@@ -177,7 +178,7 @@ final class AdUnits {
   @inline(__always)
   static func code(of unit: UInt32) -> UInt32 { unit & 0x1FFFFF }
 
-  /// Returns true if an ideograph may be the first part of one that was split.
+  /// Returns true if an ideograph may be the first part of a split ideograph.
   func isSplit(_ index: Int) -> Bool { unsafe units[index] & LetterFolding.splitFlag != 0 }
 
   /// Returns the end of the letters from `index` on.

@@ -34,7 +34,7 @@ struct Lint: ParsableCommand {
   var pushType: String?
   @Flag(help: "Warnings count as errors.") var strict = false
   @Flag(help: "Fix capitals and end punctuation in the files; with - the fixed payload is printed.") var fix = false
-  /// Not used: accepted because every command has these options.
+  /// Only `--json` has an effect; the others are accepted because every command has these options.
   @OptionGroup var options: AdminOptions
 
   func validate() throws {

@@ -1,4 +1,5 @@
 #pragma once
 
-/// Returns the number of allocations of this process so far. This target replaces glibc's allocator by one that counts.
+/// Returns the number of allocations of this process so far, from all threads. This target replaces the functions of glibc's
+/// allocator by functions that count and call it.
 unsigned long malloc_count(void);

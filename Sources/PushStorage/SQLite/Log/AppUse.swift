@@ -23,7 +23,7 @@ final class AppUse: Sendable {
       LogBatch.events.firstIndex(of: event).map { (code: $0, event: event) }
     }
 
-  /// Counts the rows of a batch. A batch without such rows costs a comparison for each kind.
+  /// Counts the rows of a batch that are use of an alert. A batch without such rows costs one comparison for each event.
   func note(_ batch: LogBatch) {
     guard AppUse.events.contains(where: { batch.counts[$0.code] > 0 }) else { return }
     add(unsafe batch.bytes.withUnsafeBytes { bytes in unsafe AppUse.use(in: bytes) })
