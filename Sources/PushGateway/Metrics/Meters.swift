@@ -30,8 +30,8 @@ struct Meters: Sendable {
   func sum(_ counter: (LoopMeter) -> UInt64) -> UInt64 { loops.reduce(0) { $0 &+ counter($1) } }
 
   /// Returns a number of TLS handshakes: of all loops, and over HTTP/1.1.
-  func handshakes(_ counter: KeyPath<HandshakeMeter, Counter>) -> UInt64 {
-    sum { $0.handshakes[keyPath: counter].total } &+ gateway.handshakes[keyPath: counter].total
+  func handshakes(_ number: (HandshakeMeter) -> UInt64) -> UInt64 {
+    sum { number($0.handshakes) } &+ number(gateway.handshakes)
   }
 
   /// Returns the element-wise sums of several arrays of counters.

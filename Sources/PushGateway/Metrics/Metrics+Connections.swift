@@ -30,13 +30,13 @@ extension Metric {
       }),
     Metric(
       "pushgateway_tls_handshakes", .counter, "Completed TLS handshakes.",
-      total: { $0.handshakes(\.completed) }),
+      total: { $0.handshakes { $0.completed.total } }),
     Metric(
       "pushgateway_tls_resumptions", .counter, "TLS handshakes that resumed a session.",
-      total: { $0.handshakes(\.resumed) }),
+      total: { $0.handshakes { $0.resumed.total } }),
     Metric(
       "pushgateway_tls_handshakes_failed", .counter, "Connections that closed before their TLS handshake was complete.",
-      total: { $0.handshakes(\.failed) }),
+      total: { $0.handshakes { $0.failed.total } }),
     Metric(
       "pushgateway_received_bytes", .counter, unit: "bytes",
       "Bytes received from peers, measured at the sockets: with TLS, without TCP.",

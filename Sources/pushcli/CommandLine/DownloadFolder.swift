@@ -9,7 +9,7 @@ enum DownloadFolder {
     let home = ProcessInfo.processInfo.environment["HOME"] ?? NSHomeDirectory()
     var isFolder: ObjCBool = false
     let path = home + "/Downloads"
-    let exists = FileManager.default.fileExists(atPath: path, isDirectory: &isFolder)
+    let exists = unsafe FileManager.default.fileExists(atPath: path, isDirectory: &isFolder)
     return exists && isFolder.boolValue ? path : FileManager.default.currentDirectoryPath
   }
 
