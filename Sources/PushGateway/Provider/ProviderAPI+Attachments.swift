@@ -12,7 +12,7 @@ extension ProviderAPI {
     let mayHaveFile =
       door == .ntfy || door == .own && SentMessage.mediaType(message.text(.contentType)) == SentMessage.formWithFiles
     guard mayHaveFile else { return }
-    let request = messageRequest(exchange)
+    let request = ControlRequest(messageOf: exchange)
     let size = door.maximumBodySize(of: request, parts.messages.senders, now: parts.clock.seconds)
     guard size > door.maximumBodySize else { return }
     message.maximumBodySize = size

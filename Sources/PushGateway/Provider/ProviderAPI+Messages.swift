@@ -25,7 +25,8 @@ extension ProviderAPI {
     connection.runningRequests += 1
     serve(
       MessageExchange(
-        request: messageRequest(exchange), door: door, isTooLarge: message.bodySize > message.maximumBodySize,
+        request: ControlRequest(messageOf: exchange), door: door,
+        isTooLarge: message.bodySize > message.maximumBodySize,
         eventLoop: connection.loop.eventLoop,
         authenticated: {
           connection.allowAllStreams()
@@ -35,15 +36,6 @@ extension ProviderAPI {
           reference.connection.runningRequests -= 1
           reference.exchange?.respond(response)
         }))
-  }
-
-  /// Returns a request over HTTP/2 as a value, with the fields that a form of messages can read.
-  func messageRequest(_ exchange: Exchange) -> ControlRequest {
-    let connection = exchange.connection
-    var request = ControlRequest(exchange.request, from: connection.peer)
-    (request.environment, request.source) = (connection.environment, connection.source)
-    request.fields = exchange.request.messageFields
-    return request
   }
 
   /// Serves one request on its event loop; the response is sent after the pushes of all recipients are on disk.
@@ -340,17 +332,5 @@ extension ProviderAPI {
     }
     shared.meter.accept(acceptance)
     exchange.respond(response())
-  }
-}
-
-extension Message {
-  /// The fields that a form of messages can read, by their names in lower case; the first of each name.
-  fileprivate var messageFields: [String: String] {
-    var fields: [String: String] = [:]
-    for (name, value) in otherFields where fields[name] == nil { fields[name] = value }
-    for name in [HeaderName.authorization, .contentType, .apnsID] {
-      if let value = text(name) { fields["\(name.wireName)"] = value }
-    }
-    return fields
   }
 }

@@ -242,7 +242,8 @@ import Testing
   }
 
   @Test(arguments: [
-    "replica", "REPLICA", "Mailbox", "mailbox_State", "mailbox_payload", "attachment", "SQLITE_sequence", "sqlite_master",
+    "replica", "REPLICA", "Mailbox", "mailbox_State", "mailbox_payload", "attachment", "SQLITE_sequence",
+    "sqlite_master",
   ])
   func `a table of a gateway's own is not shared, however its name is written`(_ table: String) {
     #expect(!Schema.isShared(table))

@@ -139,9 +139,11 @@ import Testing
   }
 
   @Test func `a file that ends in the middle gives what it has`() async throws {
+    // The first pages are those of all tables and indexes.
+    let empty = try await Sample(pushCount: 1).bytes.count
     let sample = try await Sample(pushCount: 4000)
     for share in [0.3, 0.5, 0.8] {
-      try sample.place(Array(sample.bytes.prefix(Int(Double(sample.bytes.count) * share))))
+      try sample.place(Array(sample.bytes.prefix(empty + Int(Double(sample.bytes.count - empty) * share))))
       _ = try #require(try sample.folder.repair())
       let payloads = try sample.opened().payloads
       #expect(Set(payloads).isSubset(of: sample.pushes))
