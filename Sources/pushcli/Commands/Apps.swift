@@ -140,7 +140,7 @@ struct Apps: AsyncParsableCommand {
 
   struct Remove: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-      commandName: "remove", abstract: "Remove an app; one that has registrations with --yes alone.",
+      commandName: "remove", abstract: "Remove an app; an app with registrations requires --yes.",
       discussion: """
         Registrations, channels, pending and scheduled pushes, categories and preferences of the app go with it. A push \
         to one of its device tokens is answered 400 BadDeviceToken from then on.
