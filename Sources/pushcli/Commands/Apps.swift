@@ -92,7 +92,7 @@ struct Apps: AsyncParsableCommand {
           pushcli apps add com.example.shop --name Shop --team A1B2C3D4E5
         """)
     @Argument(help: "The bundle id, which senders name as the topic.") var topic: String
-    @Option(help: "What people see. (existing app: unchanged)") var name: String?
+    @Option(help: "The name on devices. (existing app: unchanged)") var name: String?
     @OptionGroup var properties: Properties
     @OptionGroup var options: AdminOptions
 
@@ -118,7 +118,7 @@ struct Apps: AsyncParsableCommand {
           pushcli apps set com.example.shop --team A1B2C3D4E5
         """)
     @Argument(help: "The app's topic.", completion: CompletionCandidates.apps) var topic: String
-    @Option(help: "What people see.") var name: String?
+    @Option(help: "The name on devices.") var name: String?
     @OptionGroup var properties: Properties
     @OptionGroup var options: AdminOptions
 

@@ -103,7 +103,7 @@ struct LintAds: ParsableArguments {
         else { return nil }
         return unsafe base.distance(to: found.assumingMemoryBound(to: UInt8.self))
       }) {
-        // An empty line counts as a line, too.
+        // An empty line also counts as a line.
         if end >= start { body(buffer.span.extracting(start..<end)) }
         start = end + 1
       }
