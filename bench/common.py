@@ -1,4 +1,4 @@
-"""What the scripts of this folder share: servers bound to one core, loads to another, and tables of what they measured.
+"""The shared functions of the scripts in this folder: servers bound to one core, loads to another, and tables of results.
 
 A figure is only comparable with those of the same run: machines change their speed. Scripts therefore measure rivals
 in turn, round by round, and give medians. `save()` keeps the values of each round for `bench/report`.
@@ -104,7 +104,7 @@ def busy(core):
 
 
 class Watch:
-    """What a server, its core and the load do while the `with` block runs."""
+    """Measures a server, its core and the load while the `with` block runs."""
 
     def __init__(self, server):
         self.pid = server.pid
@@ -321,7 +321,7 @@ def h2load(server, count, connections, streams, path, headers, body):
     return float(rate[1]), used / count
 
 
-# What is said
+# Output
 
 
 def machine():
@@ -343,7 +343,7 @@ def table(header, rows):
 
 
 def commit():
-    """What the program was built from, as far as git knows it: the commit of the tree, with a plus when it has changes."""
+    """Returns the commit of the tree, with a plus if the sources or the package have changes."""
 
     def git(*command):
         return subprocess.run(["git", "-C", ROOT, *command], capture_output=True, text=True, check=False).stdout.strip()

@@ -27,7 +27,7 @@ package final class Client: Sendable {
     package var apnsUniqueID: String?
     /// The `apns-deliver-at`, unchanged: the push is scheduled.
     package var apnsDeliverAt: String?
-    /// The `apns-marketing`: `unsubscribed` if the recipient wants no marketing of the app.
+    /// The `apns-marketing`: `unsubscribed` if the recipient has unsubscribed from the marketing of the app.
     package var apnsMarketing: String?
     /// The seconds of `retry-after`, at most ``maximumRetryTime``; nil without the field.
     package var retryAfter: Int?

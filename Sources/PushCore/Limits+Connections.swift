@@ -151,10 +151,10 @@ extension Limits {
   /// connections with the maximum number of streams, and more than their payloads usually take.
   package static let maximumForwards = 4_096
   package static let maximumForwardSize = 16 << 20
-  /// The fraction of both for senders with keys that are unknown here: one in this number.
+  /// The fraction of both for senders with unknown keys: one in this number.
   package static let unverifiedForwardShare = 4
-  /// The maximum number of connections of an event loop to the upstream, each for one provider token; of these, for
-  /// tokens with keys that are unknown here.
+  /// The maximum number of connections of an event loop to the upstream, each for one provider token; and the maximum number
+  /// of these for tokens with unknown keys.
   package static let maximumUpstreamConnections = 128
   package static let maximumUnverifiedConnections = 16
   /// The rate of provider tokens of an event loop that get a connection: a sender keeps a token for 20 minutes, and
@@ -167,13 +167,13 @@ extension Limits {
   /// The bounds of the pauses between attempts to reach the upstream: the first, and all later ones.
   package static let firstUpstreamPause = Duration.milliseconds(500)
   package static let longestUpstreamPause = Duration.seconds(30)
-  /// The number of times that a push is sent which the upstream has certainly not processed, and the number of
-  /// connections in a row that end without an answer before the upstream counts as unreachable.
+  /// The maximum number of attempts to send a push that the upstream refuses to process, and the number of successive
+  /// connections without an answer after which the upstream counts as unreachable.
   package static let forwardAttempts = 3
   /// The maximum size in bytes of an answer's body of the upstream; Apple's service and this gateway send less.
   package static let maximumForwardedAnswer = 4_096
-  /// The rate of pushes for the upstream with keys that are unknown here and that the upstream has not accepted yet: of
-  /// one address, and of all addresses together; and of this machine.
+  /// The rate of pushes for the upstream with unknown keys that the upstream has not accepted yet: of one address; and of
+  /// all addresses together, which is also the rate of this machine.
   package static let unverifiedForwards = TokenBucket.Rate(burst: 200, perSecond: 20)
   package static let allUnverifiedForwards = TokenBucket.Rate(burst: 5_000, perSecond: 500)
   /// The maximum number of provider tokens with unknown keys that are remembered because the upstream has accepted

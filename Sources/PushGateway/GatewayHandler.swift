@@ -127,7 +127,7 @@ final class GatewayHandler: Handler {
     exchange.connection.authenticated(as: .device)
   }
 
-  /// Returns the request as a value; that of a device with the credential of the page's session, if it has no other.
+  /// Returns the request as a value. A request of a device gets the credential of the page's session, if it has no other.
   ///
   /// - Throws: 403 if another page uses the session.
   private func controlRequest(_ exchange: Exchange) throws(Problem) -> ControlRequest {

@@ -1,4 +1,4 @@
-/// The parsed `aps` dictionary of one push: the content that the sender wants to be shown, played and counted.
+/// The parsed `aps` dictionary of one push: the content to show, to play and to count.
 ///
 /// Keys with a value of a wrong type count as absent, as in Apple's service; violations of rules are reported
 /// separately (``ParsedPayload/violations``).

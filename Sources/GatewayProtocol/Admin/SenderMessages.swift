@@ -23,7 +23,8 @@ package struct SenderRequest: Codable, Sendable {
   }
 }
 
-/// The token of a sender of messages. It is sent only here; the gateway stores its hash.
+/// The token of a sender of messages. It is sent only in this answer. The gateway stores its hash, and for a
+/// service that signs with it, the token itself.
 package struct CreatedSender: Codable, Sendable {
   package var name: String
   package var token: String
@@ -42,7 +43,7 @@ package struct HookTestRequest: Codable, Sendable {
   package init(body: String) { self.body = body }
 }
 
-/// The message that a body of a webhook would become, and the decisions of the devices.
+/// The message of a body of a webhook, and the decisions of the devices.
 package struct HookTestRecord: Codable, Sendable {
   package struct Device: Codable, Sendable {
     package var device: String

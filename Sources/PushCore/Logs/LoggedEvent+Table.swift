@@ -173,7 +173,7 @@ extension LoggedEvent {
     case .pushServiceFailing:
       Row(
         .warning, "A push service of a browser does not accept messages about closed pages; they are sent again.",
-        "Check the way to the internet from this machine, and the setting `push_services`.", key: "service")
+        "Check the internet connection of this machine, and the setting `push_services`.", key: "service")
     case .pushServiceRefuses:
       Row(
         .warning, "A push service refused a message to a closed page; the device gets no more until it subscribes.",

@@ -20,7 +20,7 @@ protocol Cluster: Sendable {
   var gateway: ClusterMember { get }
   /// The other gateways that were present within the last hour, the present ones first.
   var others: [ClusterMember] { get }
-  /// True for a short time after the start, when this gateway may not know an absent gateway yet.
+  /// True for a short time after the start, when this gateway may not have found an absent gateway yet.
   var isNew: Bool { get }
   /// Registers a handler for requests of other gateways under a name.
   ///

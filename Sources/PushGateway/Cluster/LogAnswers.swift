@@ -75,7 +75,7 @@ final class LogAnswers: Sendable {
 extension Registrations {
   /// Returns a function that gives, for each device, the access to texts in the delivery log.
   ///
-  /// - Parameter reader: the device that asks; nil: a reader of the whole log, such as a sender.
+  /// - Parameter reader: the device that makes the request; nil: a reader of the whole log, such as a sender.
   func textAccess(_ reader: DeviceID?) -> @Sendable (DeviceID) -> TextAccess {
     { device in
       switch self.preferences(of: device).logText {

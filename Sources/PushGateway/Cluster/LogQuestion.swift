@@ -23,11 +23,11 @@ struct LogQuestion: Codable, Sendable {
   var after: Int64?
   var before: Int64?
   var text: String?
-  /// The device that asks for its own rows; nil: a reader of the whole log.
+  /// The device that requests its own rows; nil: a reader of the whole log.
   var reader: Int64?
   var limit: Int
   var maximumReadSize: Int?
-  /// The number of seconds for which the asking gateway waits for rows and wants notifications of them.
+  /// The number of seconds for which the requesting gateway waits for rows, and gets notifications of them.
   var waits: Double?
 
   /// The maximum number of rows in one answer.

@@ -8,7 +8,7 @@ import PushStorage
 struct MergedLog: Sendable {
   let log: DeliveryLog
   let cluster: any Cluster
-  /// The device that asks for its own rows; nil: a reader of the whole log.
+  /// The device that requests its own rows; nil: a reader of the whole log.
   let reader: DeviceID?
   /// The time that all gateways together may take for an answer.
   var timeout = Duration.seconds(3)

@@ -37,7 +37,7 @@ extension StateFolder {
     try write(server.certificatePEM, to: certificatePath, mode: 0o644)
   }
 
-  /// Returns the TLS configuration with the server's certificate, which asks clients for certificates of the trusted
+  /// Returns the TLS configuration with the server's certificate, which requests client certificates of the trusted
   /// CAs.
   func serverContext(_ configuration: Configuration) throws -> TLSContext {
     // A folder may contain a server certificate of another CA, and no CA of its own.

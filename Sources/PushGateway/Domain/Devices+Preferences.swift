@@ -9,7 +9,7 @@ extension Devices {
   ///
   /// - Returns: all preferences of the user.
   ///
-  /// - Parameter device: the device that asks; nil: another client.
+  /// - Parameter device: the device that makes the request; nil: another client.
   func changePreferences(
     of person: PersonID, by device: DeviceID? = nil, _ change: @escaping @Sendable (inout Preferences) -> Void
   ) async throws -> Preferences {
@@ -66,8 +66,8 @@ extension Devices {
   /// none.
   ///
   /// - Parameters:
-  ///   - isByOwner: true if a device of the user asks; no other caller may change who can read the user's texts.
-  ///   - device: the device that asks, or whose user an administrator changes.
+  ///   - isByOwner: true for the request of a device of the user; no other caller may change who can read the user's texts.
+  ///   - device: the device that makes the request, or the device that an administrator names for its user.
   ///   - push: the push on whose alert the user made the change; nil for none.
   /// - Returns: all preferences of the user.
   /// - Throws: ``RegistrationRefusal`` for an unknown setting, or one that the caller may not change.

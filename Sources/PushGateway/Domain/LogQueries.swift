@@ -10,7 +10,7 @@ struct LogQueries: Sendable {
   let groups: Groups
   /// The connection to the other gateways, whose logs are read too.
   var cluster: (any Cluster)?
-  /// The device that asks for its own rows; nil: a reader of the whole log, such as a sender.
+  /// The device that requests its own rows; nil: a reader of the whole log, such as a sender.
   var reader: DeviceID?
 
   /// A row, with the names of its device, app and gateway.

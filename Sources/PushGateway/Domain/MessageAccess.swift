@@ -30,7 +30,7 @@ final class MessageAccess: Sendable {
     return repeats.withLock { $0.add(key, id: id, for: seconds, at: now) }
   }
 
-  /// Takes back a counted message that was not stored.
+  /// Subtracts a counted message that was not stored.
   func uncount(_ found: MessageRepeats.Found?) {
     guard let found else { return }
     repeats.withLock { $0.remove(found) }
@@ -55,7 +55,7 @@ final class MessageAccess: Sendable {
   func excess(_ sender: MessageSender, at now: Int64) -> Int? {
     let rate = TokenBucket.Rate(perMinute: sender.rate)
     let isAllowed = buckets.withLock { buckets in
-      // A removed sender, and an endpoint, leaves its bucket.
+      // The buckets of removed senders and of endpoints remain until they are full.
       if buckets.all.count > buckets.sweepCount {
         buckets.all = buckets.all.filter { entry in
           var bucket = entry.value

@@ -53,13 +53,13 @@ struct MessageRepeats {
   }
 
   /// Removes the windows that are over. If more than half of the windows are open, all end early, and the next equal
-  /// messages begin others: so one message in thousands pays for this work.
+  /// messages begin others. So this work occurs once in thousands of messages.
   private mutating func makeSpace(at now: Int64) {
     windows = windows.filter { $0.value.time.contains(now) }
     if windows.count > Limits.maximumMessageRepeats / 2 { windows = [:] }
   }
 
-  /// Takes back a message that was not stored.
+  /// Subtracts a message that was not stored.
   mutating func remove(_ found: Found) {
     guard found.isNew, var window = windows[found.key] else { return }
     window.count -= 1

@@ -4,10 +4,12 @@ import PushStorage
 
 /// The reports of users that a push is advertising.
 extension Pushes {
-  /// Accepts a report about a push that the device was sent.
+  /// Records a report about a push that the device was sent.
   ///
   /// - Parameter text: the text that the device showed; empty if it was not reported.
   /// - Returns: the app of the push.
+  /// - Throws: ``RegistrationRefusal`` for an unknown app or push, a device without a registration for the app, and a text
+  ///   above ``Limits/maximumPayloadSize``.
   func reportAd(_ id: APNSID, topic: String, text: String, by device: DeviceID) async throws -> AppID {
     let app = try registrations.app(topic: topic)
     guard registrations.registrations(of: device).contains(where: { $0.1.id == app.id }) else {

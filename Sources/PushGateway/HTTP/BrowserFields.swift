@@ -9,7 +9,7 @@ struct BrowserFields: Sendable, Equatable {
   var origin: String?
   /// The relation between the page and this gateway: `same-origin`, `same-site`, `cross-site` or `none`.
   var site: String?
-  /// The host and the port of the request over HTTP/1.1; nil over HTTP/2, which browsers speak over TLS.
+  /// The host and the port of the request over HTTP/1.1; nil over HTTP/2, which browsers use only over TLS.
   var host: String?
   /// The host and the port of the request over HTTP/2.
   var authority: String?

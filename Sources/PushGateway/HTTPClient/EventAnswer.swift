@@ -1,11 +1,11 @@
 import PushCore
 
-/// An error of a request to an event target, in words for users.
+/// An error of a request to an event target or a push service, as a text for users.
 struct EventError: Error, CustomStringConvertible {
   var description: String
 }
 
-/// The answer of an event target to a request.
+/// The answer of an event target or a push service to a request.
 struct EventAnswer: Sendable, Equatable {
   var status: Int
   /// The value of `retry-after`; nil without the field.
@@ -19,7 +19,7 @@ struct EventAnswer: Sendable, Equatable {
     case delivered
     /// The same request is sent again, after the pause that the target requests, if it requests one.
     case failed(String, retryAfter: Duration?)
-    /// The target wants no more events (410).
+    /// The target accepts no more events (410).
     case gone
   }
 

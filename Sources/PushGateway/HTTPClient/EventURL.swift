@@ -2,7 +2,7 @@ import HTTP2Transport
 import PushCore
 import PushStorage
 
-/// The address of an event target: `https`, or `http` on this machine.
+/// The address of an event target or of a push service: `https`, or `http` on this machine.
 struct EventURL: Sendable, Equatable {
   let isSecure: Bool
   /// A name or an address, without brackets.
@@ -65,11 +65,11 @@ struct EventURL: Sendable, Equatable {
     RegistrationRefusal(kind: .invalid, description: "invalid address of an event target: expected \(expected)")
   }
 
-  /// Returns the reason for which no request is sent to an address that the host name has; nil if there is none.
+  /// Returns the reason for refusing an address of the host; nil for a permitted address.
   ///
   /// Private addresses are permitted, because only an administrator names a target, and because TLS requires a
-  /// certificate for the name. Addresses that no server of a user has are refused, among them the metadata services of
-  /// clouds.
+  /// certificate for the name; ``refusal(ofPublic:)`` refuses them for push services. Link-local, multicast and unspecified
+  /// addresses are refused, among them the metadata services of clouds.
   func refusal(of address: IPAddress?) -> String? {
     guard let bytes = address?.bytes, bytes.count == 4 || bytes.count == 16 else { return "its address is unknown" }
     guard isSecure || address?.isLoopback == true else { return "http is for servers on this machine only: use https" }

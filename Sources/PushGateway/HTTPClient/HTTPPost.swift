@@ -8,14 +8,14 @@ import PushCore
 /// body is kept.
 struct HTTPPost: Sendable {
   var url: EventURL
-  /// The fields after the usual ones.
+  /// The fields in addition to host, content type, content length, user agent and connection.
   var fields: [(name: String, value: String)]
   var body: [UInt8]
   var contentType = "application/json"
   /// True if the address must be public: a user chose it, not an administrator.
   var isPublicOnly = false
 
-  /// The time for the connection, and for the whole request.
+  /// The time limits of the connection attempt, and of the whole request with its answer.
   private static let (connectTime, time) = (TimeAmount.seconds(5), TimeAmount.seconds(15))
 
   /// Sends the request and returns the answer.
@@ -74,7 +74,7 @@ struct HTTPPost: Sendable {
   }
 }
 
-/// Ends a connection that sends more than any answer needs.
+/// Fails a request if the peer sends more than ``Limits/maximumEventAnswerSize`` bytes, with the TLS handshake.
 private final class ReceivedLimit: ChannelInboundHandler {
   typealias InboundIn = ByteBuffer
 

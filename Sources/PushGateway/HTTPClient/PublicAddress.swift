@@ -1,8 +1,8 @@
 import HTTP2Transport
 
 extension EventURL {
-  /// Returns the reason for which no request to an address that a user chose is sent; nil if there is none. Such an
-  /// address must be public, so that no user reaches the operator's networks through the gateway.
+  /// Returns the reason for refusing an address of a host that a user chose; nil for a public address over `https`. Other
+  /// addresses would be a path for users into the operator's networks.
   func refusal(ofPublic address: IPAddress?) -> String? {
     guard isSecure else { return "its address has no https" }
     return address?.isPublic == true ? nil : "its address is not public"
@@ -10,8 +10,8 @@ extension EventURL {
 }
 
 extension IPAddress {
-  /// True for an address of the public internet (IANA's registries of special addresses). An IPv6 address with an IPv4
-  /// address in it counts as that.
+  /// True for an address of the public internet (IANA's registries of special addresses). An IPv6 address with an embedded
+  /// IPv4 address counts as the IPv4 address.
   var isPublic: Bool {
     if bytes.count == 4 { return IPAddress.isPublic(bytes) }
     // NAT64 (RFC 6052) and 6to4 (RFC 3056).

@@ -11,7 +11,7 @@ struct HealthCheck: Sendable {
   let lifecycle: Lifecycle
   let housekeeping: Housekeeping
   let upstream: Upstream?
-  /// The permanent properties of the gateway that its clients should know.
+  /// The permanent properties of the gateway for its clients.
   var notices: [HealthProblem] = []
 
   enum Readiness: Sendable, Equatable {

@@ -9,7 +9,7 @@ struct HookTest: Sendable {
   let environment: Environment
   let clock: WallClock
 
-  /// Returns the message that a body would become, and the decision of each device.
+  /// Returns the message of a body, and the decision of each device.
   ///
   /// - Throws: the refusal that the request would get.
   func read(_ body: [UInt8], _ hook: Hook, of sender: MessageSender) throws(MessageRefusal) -> HookTestRecord {

@@ -46,9 +46,9 @@ struct MessageAnswer: Sendable, Encodable {
 
   /// The `apns-id` of the push.
   var id: String
-  /// The number of equal messages that this push stands for, if they are several.
+  /// The number of equal messages that this push stands for; nil for one.
   var times: Int?
-  /// The time of delivery, if it is later.
+  /// The time of a scheduled delivery, RFC 3339, UTC; nil: now.
   var deliverAt: String?
   var recipients: [Recipient] = []
   /// The parts of the message that no device presents, because they break a rule that the app only reports.

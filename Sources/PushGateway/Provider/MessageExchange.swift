@@ -2,11 +2,11 @@ import HTTP2Transport
 import NIOCore
 import PushCore
 
-/// A request with a message, with the means to answer it on the event loop that serves it.
+/// A request with a message, and the callbacks for its answer. Both are called on the event loop that serves it.
 struct MessageExchange {
   var request: ControlRequest
   var door: MessageDoor
-  /// True if the body has more bytes than the form allows; the others were dropped.
+  /// True if the body has more bytes than its form permits; the rest was dropped.
   var isTooLarge = false
   let eventLoop: any EventLoop
   /// Called when the sender has presented a valid credential.

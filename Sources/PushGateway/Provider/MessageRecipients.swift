@@ -16,9 +16,9 @@ struct MessageRecipients: Sendable {
     }
   }
 
-  /// Returns the registration of a recipient that is in use.
+  /// Returns the valid registration of a recipient for an app.
   ///
-  /// - Throws: a refusal if there is none.
+  /// - Throws: 409 if the recipient is not registered.
   func registration(
     of recipient: MessageSender.Recipient, _ app: App, _ environment: Environment, now: Int64
   ) throws(MessageRefusal) -> Registration {
@@ -33,7 +33,8 @@ struct MessageRecipients: Sendable {
     return used
   }
 
-  /// Returns the decision that a device would get at a time, in milliseconds since 1970; nil for a removed device.
+  /// Returns the decision about a push on a device at a time, in milliseconds since 1970; nil for a removed device, and for a
+  /// push without content.
   func forecast(
     _ push: StoredPush, on device: DeviceID, _ app: App, at time: Int64, ads: AdFilter
   ) -> MessageAnswer.Device? {

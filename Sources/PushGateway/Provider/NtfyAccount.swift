@@ -1,6 +1,6 @@
 import PushStorage
 
-/// The answer of ntfy about the account of a token. Home Assistant asks for it before it is set up, and requires these members.
+/// The answer of ntfy about the account of a token. Home Assistant requests it during its setup, and requires these members.
 struct NtfyAccount: Sendable, Encodable {
   /// The name of the sender.
   var username: String

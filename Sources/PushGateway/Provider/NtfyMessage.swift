@@ -4,8 +4,8 @@ import PushPolicy
 
 /// A message in the form of ntfy's publish API: fields, parameters of the query and a text, or a JSON object.
 ///
-/// The names are those of ntfy (https://docs.ntfy.sh/publish/). Parameters that only change the presentation in
-/// ntfy's own apps, such as an icon, are ignored.
+/// Uses the names of ntfy (https://docs.ntfy.sh/publish/). Parameters that only change the presentation in ntfy's own
+/// apps, such as an icon, are ignored.
 struct NtfyMessage: Sendable {
   /// A parameter of the API.
   enum Parameter: String, CaseIterable, Sendable {
@@ -268,7 +268,7 @@ struct NtfyMessage: Sendable {
     value.string ?? value.integer.map(String.init) ?? value.double.map { "\($0)" }
   }
 
-  /// Refuses a message with a part that would be lost without a trace.
+  /// Throws a refusal for an unsupported part of a message, which would otherwise be dropped.
   private static func refuseUnsupported(_ input: Input) throws(MessageRefusal) {
     if input.texts[.email] != nil {
       throw MessageRefusal(400, "NoEmail", "e-mail is not supported: omit the parameter email")

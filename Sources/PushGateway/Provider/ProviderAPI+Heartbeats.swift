@@ -13,7 +13,7 @@ extension ProviderAPI {
     var sender: String
     /// The time from which the next heartbeat is late, RFC 3339, UTC.
     var due: String
-    /// True if this heartbeat was late, and a push reported that.
+    /// True if the gateway had recorded this heartbeat as late.
     var late: Bool
   }
 

@@ -6,6 +6,6 @@ package struct StoreSchema: Sendable {
 
   let migrator: DatabaseMigrator
 
-  /// The number of migrations. A later version may write tables and columns that this one does not know.
+  /// The number of migrations. A later version may write tables and columns that are unknown to this version.
   package var version: Int { migrator.migrations.count }
 }

@@ -2,7 +2,7 @@
 enum HookDecision: Equatable, Sendable {
   case allow(String)
   case deny(String)
-  /// Without an answer: the agent asks in its own way.
+  /// Without an answer: the agent shows its own prompt.
   case undecided(String)
 }
 

@@ -72,7 +72,7 @@ struct CommandFailure: Error, CustomStringConvertible {
     retryAfter = answer.retryAfter
   }
 
-  /// Makes the failure for the error after which a device gave up. With 401, the gateway does not know the device.
+  /// Makes the failure for the error after which a device gave up. With 401, the device is unknown to the gateway.
   init(device error: ClientError) {
     guard case .refused(401) = error.kind else {
       self.init(error)

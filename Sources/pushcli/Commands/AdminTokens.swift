@@ -52,7 +52,7 @@ struct AdminTokens: AsyncParsableCommand {
 
     @Argument(help: "Its owner or purpose.") var name: String
     @Option(help: "reader, operator or admin.", completion: .list(Create.roles)) var role: String
-    @Option(help: "How many days it is good, up to \(Limits.maximumAdministratorTokenDays).") var days = 90
+    @Option(help: "Its validity in days, up to \(Limits.maximumAdministratorTokenDays).") var days = 90
     @OptionGroup var options: AdminOptions
 
     func validate() throws {

@@ -10,10 +10,10 @@ extension Ads {
     static let configuration = CommandConfiguration(
       commandName: "standing", abstract: "Show how recipients use the alerts of each app, and how many they reported.",
       discussion: """
-        Counts the last \(Standing.Bound.days) days. From 0.\(Standing.Bound.reportsInThousand) % reports on, of at \
-        least \(Standing.Bound.alerts) alerts and by at least \(Standing.Bound.reporters) users, the alerts of the app \
-        go to the summary of each recipient for \(Standing.Bound.days) days (rule N11). Until the end of this time the \
-        sender can appeal to an administrator.
+        Counts the last \(Standing.Bound.days) days. If the reports of at least \(Standing.Bound.reporters) users \
+        are at least 0.\(Standing.Bound.reportsInThousand) % of at least \(Standing.Bound.alerts) alerts, the alerts of \
+        the app go to the summary of each recipient for \(Standing.Bound.days) days (rule N11). Until the end of this time the sender \
+        can appeal to an administrator.
 
         Examples:
           pushcli ads standing

@@ -92,7 +92,7 @@ struct Apps: AsyncParsableCommand {
           pushcli apps add com.example.shop --name Shop --team A1B2C3D4E5
         """)
     @Argument(help: "The bundle id, which senders name as the topic.") var topic: String
-    @Option(help: "What people see. (existing app: unchanged)") var name: String?
+    @Option(help: "The name on devices. (existing app: unchanged)") var name: String?
     @OptionGroup var properties: Properties
     @OptionGroup var options: AdminOptions
 
@@ -118,7 +118,7 @@ struct Apps: AsyncParsableCommand {
           pushcli apps set com.example.shop --team A1B2C3D4E5
         """)
     @Argument(help: "The app's topic.", completion: CompletionCandidates.apps) var topic: String
-    @Option(help: "What people see.") var name: String?
+    @Option(help: "The name on devices.") var name: String?
     @OptionGroup var properties: Properties
     @OptionGroup var options: AdminOptions
 
@@ -140,7 +140,7 @@ struct Apps: AsyncParsableCommand {
 
   struct Remove: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-      commandName: "remove", abstract: "Remove an app; one that has registrations with --yes alone.",
+      commandName: "remove", abstract: "Remove an app; an app with registrations requires --yes.",
       discussion: """
         Registrations, channels, pending and scheduled pushes, categories and preferences of the app go with it. A push \
         to one of its device tokens is answered 400 BadDeviceToken from then on.

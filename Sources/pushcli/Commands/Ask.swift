@@ -9,10 +9,10 @@ struct Ask: AsyncParsableCommand {
     commandName: "ask", abstract: "Ask a user a question, and wait for the answer.",
     discussion: """
       Sends an alert with actions and prints the id of the chosen action. The exit code is 0 for the first action, \
-      11, 12, … for the others, 1 when the alert was closed without an answer, 3 at once when the user's preferences \
-      hide it, 7 on a timeout. When quiet hours, a Focus or a summary defer the alert, the question is in the \
+      and 11, 12, … for the others. It is 1 when the alert was closed without an answer, 3 at once when the user's \
+      preferences hide it, and 7 on a timeout. When quiet hours, a Focus or a summary defer the alert, the question is in the \
       notification center, and the command waits for its answer. When `ask` ends, the question is removed from all \
-      screens and from the gateway. A restart of the gateway changes neither: the question and the command continue. In a \
+      screens and from the gateway. After a restart of the gateway, the question and the command continue. In a \
       cluster, they continue at another gateway: as an administrator, or with the secret of the device that was asked, if \
       this machine has it. The exit code is 6 when the gateway of this machine is the only one and does not run for two \
       minutes.

@@ -35,15 +35,15 @@ struct Bench: AsyncParsableCommand {
   @Option(help: "Provider connections.") var providers = 4
   @Option(help: "Pushes a second, from 0.001 to 10000000, or max.") var rate: Rate?
   @Option(help: "FROM:TO pushes a second, changing evenly over the duration; each as in --rate.") var ramp: Ramp?
-  @Option(help: "Seconds that are measured.") var duration = 10.0
-  @Option(help: "Seconds before them.") var warmUp = 1.0
-  @Option(help: "Stop after so many pushes instead; nothing is warmed up.") var pushes: Int?
+  @Option(help: "Seconds of the measurement.") var duration = 10.0
+  @Option(help: "Seconds of load before the measurement.") var warmUp = 1.0
+  @Option(help: "The number of pushes, in place of a time; without a warm-up.") var pushes: Int?
   @Option(help: "Size of a payload, in bytes.") var payload = 200
   @Option(help: "Requests in flight on each provider connection.") var streams = 100
   @Option(help: "Percentage of the devices that are registered and not connected.") var offline = 0.0
-  @Option(help: "Percentage of the connected devices that read only now and then.") var slow = 0.0
+  @Option(help: "Percentage of the connected devices that read with pauses.") var slow = 0.0
   @Option(help: "Devices that drop and come back each second.") var churn = 0.0
-  @Option(help: "Seconds until a push expires; 0: it is never stored. (not said: 30 days)") var expiration: Int?
+  @Option(help: "Seconds until a push expires; 0: it is never stored. (30 days)") var expiration: Int?
   @Flag(help: "Send an apns-id with each push, and send again after a lost connection.") var ids = false
 
   @Flag(help: "Send requests only, to any HTTP/2 server; no device is connected.") var acceptOnly = false
@@ -62,10 +62,10 @@ struct Bench: AsyncParsableCommand {
   @Option(help: "Event loops of the load side.") var loops = 1
   @Option(help: "Event loops of the own gateway. (one per core; 1 with --pin)") var gatewayLoops: Int?
   @Option(help: "Durability of the own gateway: full or normal. (full)") var durability: String?
-  @Option(help: "Where the own gateway's folder is made. ($TMPDIR, else /tmp)") var folder: String?
+  @Option(help: "The folder in which the own gateway's state folder is made. ($TMPDIR, else /tmp)") var folder: String?
 
   @Option(
-    help: "NAME>NUMBER or NAME<NUMBER, such as p99>25ms or rate<30000: then the test has failed. Several may be given.")
+    help: "NAME>NUMBER or NAME<NUMBER, such as p99>25ms or rate<30000: then the test has failed; repeatable.")
   var failIf: [String] = []
   @Option(help: "Write the whole latency distribution to a file (.hgrm).") var histogram: String?
   @OptionGroup var format: FormatOptions
@@ -112,7 +112,8 @@ struct Bench: AsyncParsableCommand {
     try require((devices ?? 1) >= 1 && (devices ?? 1) <= 1_000_000, "--devices is a number from 1 to 1000000")
     try require((1...1000).contains(providers), "--providers is a number from 1 to 1000")
     try require((1...1000).contains(streams), "--streams is a number from 1 to 1000")
-    try require((1...64).contains(loops) && loops <= providers, "--loops is a number from 1 to 64, and of --providers")
+    try require(
+      (1...64).contains(loops) && loops <= providers, "--loops is a number from 1 to 64, and at most --providers")
     // Each loop needs at least one device to send to.
     try require(loops <= plan.devices, "--loops is at most the number of devices, which is \(plan.devices)")
     try OptionValue.check(gatewayLoops, "--gateway-loops", 1...256)
@@ -214,7 +215,7 @@ struct Bench: AsyncParsableCommand {
     _ folder: StateFolder, _ endpoint: Client.Endpoint, _ bar: ProgressBar
   ) async throws -> (LoadTest.Report, BenchReport.Setting) {
     guard case .tls(let host, let port, let trustPath, _, _) = endpoint else {
-      preconditionFailure("devices speak TLS")
+      preconditionFailure("devices connect with TLS")
     }
     guard FileManager.default.fileExists(atPath: trustPath) else {
       let reason = UnreadableFile.reason(of: trustPath)

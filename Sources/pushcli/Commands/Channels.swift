@@ -8,7 +8,7 @@ struct Channels: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "channels", abstract: "Broadcast channels: one message to all devices that subscribe.",
     discussion: """
-      Senders make channels through the API of the real service too; docs/send/broadcasts.md has both.
+      Senders can also create channels through Apple's channel management API; docs/send/broadcasts.md has both.
 
       Examples:
         pushcli channels create com.example.news --store

@@ -87,7 +87,7 @@ extension Configuration {
   /// Asks the gateway that runs on a state folder for its settings.
   ///
   /// - Returns: nil if no gateway runs, or if it has an earlier version that does not report its settings.
-  /// - Throws: ``CommandFailure`` if this user may not ask the gateway.
+  /// - Throws: ``CommandFailure`` if this user may not query the gateway.
   static func ofGateway(in folder: StateFolder) async throws -> SettingsRecord? {
     guard let client = try? await Client.connect(to: .admin(path: folder.adminSocket)) else {
       try FolderOptions().checkPermission(of: folder.adminSocket, mode: R_OK | W_OK)

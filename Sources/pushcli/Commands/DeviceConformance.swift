@@ -7,13 +7,13 @@ struct DeviceConformance: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "device-conformance", abstract: "Check a client of the device protocol with a test gateway.",
     discussion: """
-      Starts the client and a test gateway, brings about situations such as lost acknowledgements and restarts, and \
+      Starts the client and a test gateway, causes situations such as lost acknowledgements and restarts, and \
       prints one line for each check: passed or failed, the expected behavior, and the found one. The exit status is 0 \
       if all checks passed, and 1 otherwise.
 
-      The client gets its gateway in its environment: DEVICE_GATEWAY (the URL), DEVICE_CA (a file with the certificate \
-      to trust), DEVICE_INVITATION (a code), DEVICE_NAME, DEVICE_TOPIC (the app to register for) and DEVICE_FOLDER (a \
-      folder for its files, which is the same after a restart). It writes its events to standard output, each as a line \
+      The environment of the client has DEVICE_GATEWAY (the URL), DEVICE_CA (a file with the certificate to trust), \
+      DEVICE_INVITATION (a code) and DEVICE_NAME. DEVICE_TOPIC is the app to register for. DEVICE_FOLDER is a folder for \
+      its files, which is the same after a restart. The client writes its events to standard output, each as a line \
       of JSON: {"shown":ID} for each push, before it acknowledges the push; {"badge":NUMBER}; {"retracted":ID}. \
       docs/receive/your-own-client.md describes them.
 

@@ -10,7 +10,7 @@ struct Doctor: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "doctor", abstract: "Check the gateway, its state folder, this machine and this terminal.",
     discussion: """
-      Each line says what to do. The exit code is 1 when something fails, and 0 when there are only warnings.
+      The line of a problem has its remedy. The exit code is 1 when something fails, and 0 when there are only warnings.
 
       A database of more than 64 MiB is checked in samples; --thorough reads every page and every row.
 

@@ -43,8 +43,8 @@ struct Endpoints: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
       commandName: "add", abstract: "Add an endpoint; prints the subscription for a Web Push library, as JSON.",
       discussion: """
-        The device is registered for the app first, if it is not. Everybody who has the subscription can send, up to \
-        \(Limits.endpointRate) messages in a minute; with --vapid only the sender that has the private key.
+        The device is registered for the app first, if it is not. Every program with the subscription can send up to \
+        \(Limits.endpointRate) messages in a minute; with --vapid, only the sender with the private key.
 
         Examples:
           pushcli endpoints add blog --app com.example.news
@@ -70,7 +70,7 @@ struct Endpoints: AsyncParsableCommand {
         keys = try WebPushKeys(name: name, app: app, url: made.url)
         try keys.save(WebPushEnvelope.tag(of: made.id), of: access.name, in: access.folder)
       } catch {
-        // Without its keys, nobody could read the messages of the endpoint.
+        // Messages to an endpoint without keys could not be decrypted.
         try? await access.admin.delete(EndpointAccess.path(name), secret: access.secret)
         throw error
       }
@@ -108,7 +108,7 @@ struct Endpoints: AsyncParsableCommand {
   }
 }
 
-private let deviceHelp: ArgumentHelp = "The device, whose secret is on this machine. (the only one here)"
+private let deviceHelp: ArgumentHelp = "The device; its secret must be on this machine. (the only one here)"
 
 /// A subscription as browsers and Web Push libraries write it.
 private struct Subscription: Encodable {

@@ -10,7 +10,7 @@ struct EventTargetsCommand: AsyncParsableCommand {
     commandName: "event-targets", abstract: "Servers that get delivery events by HTTP: accepted, delivered, viewed.",
     discussion: """
       The gateway posts the events of its delivery log to a server, as JSON in batches, signed as Standard Webhooks \
-      describes. A request that fails is sent again, so that no event is lost while the server is away. \
+      describes. A failed request is sent again, as long as the delivery log has its events. \
       docs/send/delivery-events.md has a receiver.
 
       Examples:
@@ -55,7 +55,7 @@ struct EventTargetsCommand: AsyncParsableCommand {
         docs/send/delivery-events.md shows. Events from before the command are not sent.
 
         The address begins with https://, or with http:// for a server on the gateway's machine. The server needs a \
-        certificate of a CA that this machine trusts; --ca names another one.
+        certificate of a CA that the gateway's machine trusts; --ca adds another one.
 
         Examples:
           pushcli event-targets add shop --url https://shop.example/events
@@ -120,7 +120,7 @@ struct EventTargetsCommand: AsyncParsableCommand {
 
   struct Rotate: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-      commandName: "rotate", abstract: "Give an event target another secret; the previous one signs, too, for a day.",
+      commandName: "rotate", abstract: "Give an event target another secret; the previous one also signs for a day.",
       discussion: "Example:\n  pushcli event-targets rotate shop")
     @Argument(help: "The event target.", completion: CompletionCandidates.eventTargets) var name: String
     @OptionGroup var options: AdminOptions
@@ -134,7 +134,7 @@ struct EventTargetsCommand: AsyncParsableCommand {
 
   struct Resume: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-      commandName: "resume", abstract: "Send events again to a target that has answered 410, from where it ended.",
+      commandName: "resume", abstract: "Send events again to a target that answered 410, from its last position on.",
       discussion: "Example:\n  pushcli event-targets resume shop")
     @Argument(help: "The event target.", completion: CompletionCandidates.eventTargets) var name: String
     @OptionGroup var options: AdminOptions

@@ -58,7 +58,7 @@ struct Expect: AsyncParsableCommand {
   struct List: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
       commandName: "list", abstract: "List the expected heartbeats, with the last one and the time of the next.",
-      discussion: "Times are those of this machine's zone, and UTC in JSON.\n\nExample:\n  pushcli expect list")
+      discussion: "Times are in this machine's time zone, and in UTC in JSON.\n\nExample:\n  pushcli expect list")
     @OptionGroup var part: ListOptions
     @OptionGroup var options: AdminOptions
 

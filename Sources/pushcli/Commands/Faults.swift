@@ -51,7 +51,7 @@ struct Faults: AsyncParsableCommand {
       String?
     @Option(help: "Answer with this HTTP status.") var status: Int?
     @Option(help: "With --reason or --throttle: the seconds in the field retry-after.") var retryAfter: Int?
-    @Option(help: "Be this late: 250ms, 2s, 1m.") var delay: String?
+    @Option(help: "Delay the answer by this time: 250ms, 2s, 1m.") var delay: String?
     @Option(help: "RST_STREAM with this code, as REFUSED_STREAM, or a number.") var reset: String?
     @Option(help: "GOAWAY with this reason, and no answer.", completion: CompletionCandidates.reasons) var goaway:
       String?
@@ -60,9 +60,9 @@ struct Faults: AsyncParsableCommand {
     @Flag(help: "Give no flow control credit for bodies.") var stall = false
     @Option(help: "Allow this many streams.") var streams: Int?
     @Option(help: "429 TooManyRequests beyond this many requests a second.") var throttle: Int?
-    @Flag(help: "Unregister the device token now, and say so.") var unregister = false
-    @Option(help: "Strike at most this often.") var count: Int?
-    @Option(help: "Strike this many of a hundred.") var rate: Double?
+    @Flag(help: "Unregister the device token now, and answer 410 Unregistered.") var unregister = false
+    @Option(help: "The maximum number of requests that it changes.") var count: Int?
+    @Option(help: "The percentage of the matching requests that it changes.") var rate: Double?
     @Option(help: "Seed for --rate, for repeatable faults.") var seed: UInt64?
     @Option(name: .customLong("for"), help: "End after this time: 30s, 10m.") var lasting: String?
     @OptionGroup var options: AdminOptions
@@ -100,7 +100,7 @@ struct Faults: AsyncParsableCommand {
     @OptionGroup var options: AdminOptions
 
     func validate() throws {
-      guard (name != nil) != all else { throw ValidationError("name a fault, or say --all") }
+      guard (name != nil) != all else { throw ValidationError("name a fault, or give --all") }
     }
 
     func run() async throws {

@@ -49,7 +49,7 @@ struct Hooks: AsyncParsableCommand {
 
         With the kind json, --field names a field of the message and a JSON pointer (RFC 6901) to its value: title, \
         subtitle, body, link, level, badge, sound, category, thread. A later message with the same `subject` replaces \
-        the last one, and `resolved` (true, ok, up, resolved) retracts it.
+        the last one, and `resolved` (such as true, ok, up, resolved) retracts it.
 
         Examples:
           pushcli hooks add alerts --kind alertmanager --app com.example.ops --to me
@@ -70,7 +70,7 @@ struct Hooks: AsyncParsableCommand {
       help: ArgumentHelp(
         "A field of the kind json, and a JSON pointer to its value; repeatable.", valueName: "name=/pointer"))
     var fields: [String] = []
-    @Option(help: "How many messages it may send in a minute, up to \(Limits.maximumMessageRate).")
+    @Option(help: "The maximum number of messages in a minute, up to \(Limits.maximumMessageRate).")
     var rate = Limits.standardMessageRate
     @OptionGroup var options: AdminOptions
 
@@ -110,7 +110,7 @@ struct Hooks: AsyncParsableCommand {
 
   struct Test: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-      commandName: "test", abstract: "Show the message that a body would become, and what devices would present.",
+      commandName: "test", abstract: "Show the message of a body, and the parts that devices would present.",
       discussion: """
         The command sends and stores nothing. A body that the gateway would refuse is an error.
 

@@ -5,7 +5,7 @@ import TerminalUI
 
 /// `pushcli lint --ads`: prints a verdict for each line of NDJSON on standard input as it arrives.
 struct LintAds: ParsableArguments {
-  @Flag(name: .customLong("ads"), help: "Say of each line of NDJSON on standard input whether it advertises.")
+  @Flag(name: .customLong("ads"), help: "Print a verdict for each line of NDJSON on standard input: an ad or not.")
   var isAsked = false
   @Flag(
     name: .customLong("reasons"), inversion: .prefixedNo,
@@ -42,7 +42,7 @@ struct LintAds: ParsableArguments {
     flush(ifOver: 0)
     guard faults > 0 else { return }
     let lines = counted(faults, "line is", "lines are")
-    throw CommandFailure(.failed, "\(lines) no notification: expected {\"id\":\"…\",\"title\":\"…\",\"body\":\"…\"}")
+    throw CommandFailure(.failed, "\(lines) not a notification: expected {\"id\":\"…\",\"title\":\"…\",\"body\":\"…\"}")
   }
 
   /// Measures the time of the verdicts alone: the texts are read and parsed before.
@@ -103,7 +103,7 @@ struct LintAds: ParsableArguments {
         else { return nil }
         return unsafe base.distance(to: found.assumingMemoryBound(to: UInt8.self))
       }) {
-        // An empty line counts as a line, too.
+        // An empty line also counts as a line.
         if end >= start { body(buffer.span.extracting(start..<end)) }
         start = end + 1
       }
@@ -137,7 +137,7 @@ struct AdLint {
     } catch {
       return "this is not JSON: \(error.message)"
     }
-    guard let id else { return "there is no id, which is a text" }
+    guard let id else { return "the member id is missing: expected a text" }
     let verdict = detector.assess(texts)
     if isJSON {
       appendJSON(id, verdict, texts, to: &output)

@@ -16,7 +16,7 @@ struct Log: AsyncParsableCommand {
         pushcli log --since 7d --limit 100000000 --json > week.ndjson
         pushcli log --text "platform 4"
 
-      Times are those of this machine's zone, and UTC in JSON and with --utc. --follow begins with the last ten rows.
+      Times are in this machine's time zone, and in UTC in JSON and with --utc. --follow begins with the last ten rows.
 
       --text finds pushes by their texts. It includes the devices that were enrolled from this state folder, unless their \
       user chose log-text=off, and the devices of users who chose log-text=senders. It prints the row of the delivery; \
@@ -25,27 +25,27 @@ struct Log: AsyncParsableCommand {
       In a cluster the rows of all gateways are merged by time, and each row names its gateway. A gateway that does not \
       answer is named on standard error.
 
-      In JSON, detail is what the words say and details the same in facts: asked, removed, rule, fact and so on.
+      In JSON, detail has the text of a row, and details has the same as members: asked, removed, rule, fact and so on.
       """)
 
   @Argument(help: "An apns-id, or the apns-unique-id of a 200. (all)") var id: String?
   @Option(help: "The device's name.", completion: CompletionCandidates.devices) var device: String?
   @Option(help: "The app's topic.", completion: CompletionCandidates.apps) var app: String?
   @Option(
-    help: "Only these events, with commas between them: accepted, dropped, …", completion: CompletionCandidates.events)
+    help: "Only these events, comma-separated: accepted, dropped, …", completion: CompletionCandidates.events)
   var event: String?
   @Option(help: "How far back: 30s, 10m, 2h or 7d.") var since: String?
-  @Option(help: "Only pushes whose title or texts hold this, in whatever case.") var text: String?
+  @Option(help: "Only pushes with this in the title or the texts, in any case.") var text: String?
   @Option(help: "At most this many of the newest rows; any number is read page by page. (1000; 10 with --follow)")
   var limit: Int?
   @Flag(help: "Show times in UTC.") var utc = false
-  @Flag(help: "Go on printing as things happen.") var follow = false
+  @Flag(help: "Also print later rows as they are logged.") var follow = false
   @OptionGroup var options: AdminOptions
 
   func validate() throws {
     try OptionValue.check(maximumCount, "--limit", 1...1_000_000_000)
-    if text?.isEmpty == true { throw ValidationError("--text is empty: expected what a title or a text holds") }
-    if text != nil, follow { throw ValidationError("--text looks back, and --follow ahead: give one of the two") }
+    if text?.isEmpty == true { throw ValidationError("--text is empty: expected a part of a title or a text") }
+    if text != nil, follow { throw ValidationError("--text is for logged rows, and --follow for later ones: give one") }
   }
 
   private var maximumCount: Int { limit ?? (follow ? 10 : 1000) }

@@ -15,8 +15,8 @@ struct Open: AsyncParsableCommand {
       of this machine's only device, else of a new user. Browsers on other machines join by `pushcli devices invite`, with \
       the setting web: on.
 
-      console: the browser that opens it may do what these credentials may: those of the admin socket on this machine, or \
-      those of `pushcli login` for another gateway.
+      console: the browser that opens the link gets the permissions of this command: of the admin socket on this machine, \
+      or of `pushcli login` for another gateway.
 
       Examples:
         pushcli open

@@ -10,10 +10,10 @@ extension Prefs {
     static let configuration = CommandConfiguration(
       commandName: "advise", abstract: "Propose quieter preferences for alerts that are never opened.",
       discussion: """
-        Reads the delivery log of the user's devices. An app or a category of which at least \
-        \(AlertUse.minimumAlerts) alerts were shown and none was opened gets a proposal, with the command that \
-        applies it and the command that undoes it. The command changes nothing. Asked from a device of the user at a \
-        remote gateway, it reads the log of this device only.
+        Reads the delivery log of the user's devices. An app or a category gets a proposal if at least \
+        \(AlertUse.minimumAlerts) of its alerts were shown and none was opened, with the command that applies it and \
+        the command that undoes it. No preference is changed. On a device of the user at a remote gateway, the command \
+        reads the log of this device only.
 
         Examples:
           pushcli prefs advise --device me
@@ -30,7 +30,9 @@ extension Prefs {
       let advice = try await use(since: start, access).advice(for: try await access.preferences())
       let proposals = advice.map { Proposal($0, device: access.name, since: start) }
       if options.json { return Output.json(lines: proposals) }
-      if proposals.isEmpty { return Output.words("nothing to propose: of each app with many alerts some were opened") }
+      if proposals.isEmpty {
+        return Output.words("no proposals: some alerts of each app were opened, or it shows few or quiet alerts")
+      }
       for proposal in proposals {
         let place = [proposal.topic, proposal.category].compactMap(\.self).joined(separator: " ")
         Output.data(

@@ -8,9 +8,9 @@ struct Run: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "run", abstract: "Run a command, and send a push when it ends.",
     discussion: """
-      The command has the terminal, standard input and output as if it ran alone. When it has ended, the push says its \
-      time, its exit status and the last lines of its output, and this command exits by the same status, 128 + n after \
-      signal n, whether or not the push could be sent. 127 is a command that there is not, 126 one that can't be run.
+      The command has the terminal, standard input and output as if it ran alone. The push has the time that it took, \
+      its exit status and the last lines of its output. Then this command exits with the same status, or with 128 + n \
+      after signal n, also if the push can't be sent. 127: the command is unknown. 126: it can't be run.
 
       Output to a terminal is not sent: the command writes to the terminal itself, with colors and keys. Output to a \
       file or a pipe, as in a cron job, passes through a pipe of this command, unchanged and at once. With --output \
@@ -27,12 +27,12 @@ struct Run: AsyncParsableCommand {
   var to: String?
   @Option(help: "The device token, in hex.") var token: String?
   @Option(help: "The topic: the app's bundle id.", completion: CompletionCandidates.apps) var topic: String?
-  @Option(name: .shortAndLong, help: "The alert's title. (what ran, and whether it failed)") var title: String?
+  @Option(name: .shortAndLong, help: "The alert's title. (the command and its result)") var title: String?
   @Option(help: "The sound's name, or none. (success or failure)", completion: CompletionCandidates.sounds) var sound:
     String?
-  @Option(help: "Send nothing when it took less: 30s, 5m, 2h.") var after = "0s"
+  @Option(help: "Send only if it took at least this time: 30s, 5m, 2h.") var after = "0s"
   @Flag(help: "Send only when it failed.") var onFailure = false
-  @Option(help: "Send the last lines of output; auto: of what no terminal shows.")
+  @Option(help: "Send the last lines of output; auto: of output that is not to a terminal.")
   var output = ChildOutput.Mode.auto
   @OptionGroup var signing: SigningOptions
   @OptionGroup var gateway: GatewayOptions

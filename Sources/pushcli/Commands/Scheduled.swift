@@ -18,8 +18,8 @@ struct Scheduled: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
       commandName: "list", abstract: "List scheduled pushes, the earliest first.",
       discussion: """
-        Texts are not shown: they are for the device. Times are those of this machine's zone, and UTC in JSON and with \
-        --utc.
+        Texts are not shown: they are for the device. Times are in this machine's time zone, and in UTC in JSON and \
+        with --utc.
 
         Example:
           pushcli scheduled list --device me
@@ -58,7 +58,8 @@ struct Scheduled: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
       commandName: "cancel", abstract: "Cancel a scheduled push.",
       discussion: """
-        It is not delivered, and its log says so. One whose time has come is on its way: it ends with 3.
+        The push is not delivered, and the delivery log has its cancellation. The exit \
+        code is 3 if the push is unknown or its delivery has begun.
 
         Example:
           pushcli scheduled cancel 7F1C6E0A-8A4B-4C1D-9E55-0B7C7A1B2C3D

@@ -57,7 +57,7 @@ struct Send: AsyncParsableCommand {
     completion: .list(PushType.allCases.map(\.rawValue)))
   var pushType: String?
   @Option(help: "The apns-id, a UUID. (a new one)") var id: String?
-  @Option(help: "Take back the push with this apns-id instead of sending one: it leaves the screens.")
+  @Option(help: "Retract the push with this apns-id instead of sending one: devices remove it from their screens.")
   var retract: String?
   @OptionGroup var signing: SigningOptions
   @Option(help: "A certificate to show instead of signing with a key, a PEM file.", completion: .file())

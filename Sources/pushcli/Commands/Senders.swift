@@ -45,7 +45,7 @@ struct Senders: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
       commandName: "add", abstract: "Add a sender; prints its token, and a command that sends a message.",
       discussion: """
-        The token is printed once; the gateway keeps its hash. Everybody who has it can send to the recipients. A \
+        The token is printed once; the gateway keeps its hash. Every program with the token can send to the recipients. A \
         sender that exceeds its rate gets 429 with retry-after.
 
         Examples:
@@ -60,7 +60,7 @@ struct Senders: AsyncParsableCommand {
     @Option(
       help: "A device or a group that is registered for the app; repeatable.", completion: CompletionCandidates.devices)
     var to: [String]
-    @Option(help: "How many messages it may send in a minute, up to \(Limits.maximumMessageRate).")
+    @Option(help: "The maximum number of messages in a minute, up to \(Limits.maximumMessageRate).")
     var rate = Limits.standardMessageRate
     @Option(help: "The time in which equal messages become one with their number, as 10m; at most 7d.")
     var combine: String?

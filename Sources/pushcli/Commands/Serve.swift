@@ -12,8 +12,8 @@ struct Serve: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "serve", abstract: "Run the gateway.",
     discussion: """
-      Nothing need be configured: a first start makes the state folder, certificates, a development key and a sample \
-      app, and prints what to try. Every setting can be given as a flag, in the environment (PUSHGATEWAY_LISTEN, …) \
+      No setting is required: a first start makes the state folder, certificates, a development key and a sample app, \
+      and prints commands to try. Every setting can be given as a flag, in the environment (PUSHGATEWAY_LISTEN, …) \
       or in config.yaml in the state folder, in falling precedence.
 
       Examples:
@@ -32,8 +32,8 @@ struct Serve: AsyncParsableCommand {
   @Flag(
     name: .long,
     help: """
-      Check the settings and the database's version, print each setting with where it came from, and stop. Without --config \
-      and settings, those of the gateway that runs on the state folder are printed, where one does.
+      Check the settings and the database's version, print each setting with its source, and stop. Without --config and \
+      settings, the settings of a gateway that runs on the state folder are printed.
       """)
   var check = false
 

@@ -43,7 +43,7 @@ struct Subscribe: AsyncParsableCommand {
   @Flag(help: "The same, with typed lines from a standard input that is not a terminal: an editor, ssh.")
   var interactive = false
   @Flag(help: "Stop after one push, or at once when no gateway is reached.") var once = false
-  @Option(help: "Stop after this many pushes; a gateway that is away is waited for.") var count: Int?
+  @Option(help: "Stop after this many pushes; wait while the gateway is unreachable.") var count: Int?
   @Option(help: "A shell command to run for each push: fields in PUSH_…, JSON on its standard input.") var exec: String?
   @Option(
     help:

@@ -157,7 +157,7 @@ struct Admin {
 
   /// Gets a resource.
   ///
-  /// - Parameter secret: the secret of the device that asks; nil: the credentials of the connection.
+  /// - Parameter secret: the secret of the device that makes the request; nil: the credentials of the connection.
   func get<Value: Decodable>(_ path: String, secret: String? = nil) async throws -> Value {
     try decodeJSON(Value.self, from: try await answer("GET", path, secret: secret).body)
   }

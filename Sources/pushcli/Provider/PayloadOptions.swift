@@ -13,10 +13,10 @@ struct PayloadOptions: ParsableArguments {
     help: "The app's category; its actions are buttons of the alert.", completion: CompletionCandidates.categories)
   var category: String?
   @Option(help: "Its thread: alerts of a thread are shown together.") var thread: String?
-  @Option(help: "How much it may interrupt: passive, active, time-sensitive or critical. (active)")
+  @Option(help: "The interruption level: passive, active, time-sensitive or critical. (active)")
   var level: InterruptionLevel?
-  @Option(help: "Where it stands in a summary: 0 to 1, the highest first. (0)") var relevance: Double?
-  @Option(help: "What View opens: an http or https address, sent as url.") var link: String?
+  @Option(help: "The order in a summary: 0 to 1, the highest first. (0)") var relevance: Double?
+  @Option(help: "The http or https address that View opens, sent as url.") var link: String?
   @Option(help: "The address of a picture, sent as image, for devices that show pictures.") var image: String?
   @Option(help: "A member of the payload beside aps, as KEY=VALUE, whose value is a text; repeatable.")
   var data: [DataArgument] = []

@@ -8,7 +8,7 @@ extension ProviderTokenSigner {
   /// - Parameters:
   ///   - topic: the topic of a push: the app's, or one with a suffix such as `.voip`.
   ///   - development: the development team, whose key is in the state folder.
-  /// - Returns: nil if the app has no team or the development team, and if this machine may not ask the gateway.
+  /// - Returns: nil if the app has no team or the development team, and if this machine may not query the gateway.
   /// - Throws: ``CommandFailure`` that names the team and its keys, if none of them is found.
   static func find(
     for topic: String, except development: String?, _ state: StateOptions

@@ -67,7 +67,9 @@ package final class EventTargets: Sendable {
   /// Sets the callback after each change, also by another gateway of a cluster. It may be called on any thread.
   package func onChange(_ changed: @escaping @Sendable () -> Void) { self.changed.withLock { $0 = changed } }
 
-  /// - Throws: ``RegistrationRefusal`` if there is no target of this name.
+  /// Returns the target with a name.
+  ///
+  /// - Throws: ``RegistrationRefusal`` for an unknown name.
   package func target(named name: String) throws -> EventTarget {
     guard let target = state.withLock({ $0[name] }) else { throw EventTargets.unknown(name) }
     return target
@@ -75,7 +77,8 @@ package final class EventTargets: Sendable {
 
   /// Adds a target.
   ///
-  /// - Throws: ``RegistrationRefusal`` if the name is invalid or taken, and ``StoreError``.
+  /// - Throws: ``RegistrationRefusal`` if the name is invalid or taken, or at the maximum number of targets, and
+  ///   ``StoreError``.
   @inline(never)
   package func add(_ target: EventTarget) async throws {
     guard MessageSender.isValid(name: target.name) else {
@@ -98,7 +101,7 @@ package final class EventTargets: Sendable {
     }
   }
 
-  /// Replaces the secret of a target; the previous one signs, too, for ``Limits/formerSecretTime``.
+  /// Replaces the secret of a target; the previous one also signs for ``Limits/formerSecretTime`` seconds.
   ///
   /// - Parameter now: milliseconds since 1970.
   /// - Throws: ``RegistrationRefusal`` if there is no target of this name, and ``StoreError``.

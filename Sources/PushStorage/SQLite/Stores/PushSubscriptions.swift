@@ -32,7 +32,7 @@ package struct PushSubscription: Sendable, Equatable {
     (self.origin, self.allowsQuiet, self.state, self.created) = (origin, allowsQuiet, state, created)
   }
 
-  /// Returns true if `other` has the same values from the page.
+  /// Returns true if `other` differs at most in its time of creation. A refused subscription differs from a new one.
   fileprivate func isSame(as other: PushSubscription) -> Bool {
     var other = other
     other.created = created
@@ -80,7 +80,7 @@ package final class PushSubscriptions: Sendable {
     }
   }
 
-  /// The subscriptions that their push services refuse, in the order of their devices.
+  /// The subscriptions with a message that their push service refused, in the order of their devices.
   package var refused: [PushSubscription] {
     state.withLock { $0.subscriptions.values.filter { $0.refused != nil } }.sorted { $0.device.row < $1.device.row }
   }
@@ -164,7 +164,8 @@ package final class PushSubscriptions: Sendable {
     }
   }
 
-  /// Forgets the subscriptions of devices whose secret was revoked. Their rows left with the secret, in one transaction.
+  /// Removes the subscriptions of devices with a revoked secret from memory. The transaction that revoked the secret has
+  /// deleted their rows.
   package func forget(_ devices: [DeviceID]) {
     guard count > 0 else { return }
     update { state in for device in devices { state.subscriptions[device] = nil } }
