@@ -520,7 +520,7 @@ def test_more_objects_are_listed_made_and_removed(start, chromium, tmp_path):  #
     page.click(f".list .row a >> text=\"{channel}\"")
     page.click("text=Delete …")
     page.click("dialog button.destructive")
-    page.wait_for_selector(".list .row", state="detached")
+    page.wait_for_selector("dialog[open]", state="detached")
     # A scenario sets several faults, and one button ends them.
     console.show("faults")
     page.click("text=Set Scenario …")
@@ -584,7 +584,7 @@ def test_webhooks_heartbeats_and_event_targets_are_listed_made_and_removed(start
     assert {one["name"]: one.get("fields") for one in gateway.admin("GET", "senders")} == {
         "backup": None, "monitor": {"title": "/monitor/name", "body": "/text"}}
     confirm("Remove …")
-    page.wait_for_selector(".list .row", state="detached")
+    page.wait_for_selector("dialog[open]", state="detached")
     # A heartbeat of the sender, which is no webhook. Its removal is undone.
     add("expectations", sender="backup", every="24")
     page.wait_for_selector("dialog[open] .error >> text=expected a time, as 30s")
@@ -592,7 +592,8 @@ def test_webhooks_heartbeats_and_event_targets_are_listed_made_and_removed(start
     page.click("dialog[open] button.primary")
     page.click(".list a >> text=backup")
     page.click("main button >> text='Remove'")
-    page.wait_for_selector(".list .row", state="detached")
+    # The page offers it after the answer.
+    page.wait_for_selector(".toast button >> text=Undo")
     assert gateway.admin("GET", "expectations") == []
     page.click(".toast button >> text=Undo")
     page.wait_for_selector(".list .row >> text=1d")
@@ -612,7 +613,7 @@ def test_webhooks_heartbeats_and_event_targets_are_listed_made_and_removed(start
     assert (target["apps"], target["events"]) == ([TOPIC], ["expired", "viewed"])
     assert page.query_selector("main button >> text=Resume") is None
     confirm("Remove …")
-    page.wait_for_selector(".list .row", state="detached")
+    page.wait_for_selector("dialog[open]", state="detached")
     assert gateway.admin("GET", "event-targets") == []
     console.close()
 

@@ -508,7 +508,7 @@ def test_lint_ads_tells_what_it_can_not_read(tmp_path):
     assert [len(row.split("\t")) >= 3 for row in rows] == [True, True] and rows[0].startswith("a\\u{9}b\\u{a}\t"), rows
     said = done.stderr.decode().splitlines()
     assert done.returncode == 1 and [line.split(":")[0] for line in said[:4]] == ["line 2", "line 4", "line 5", "line 6"], said
-    assert "4 lines are no notification" in said[4]
+    assert "4 lines are not a notification" in said[4]
     folder = os.open(tmp_path, os.O_RDONLY)
     try:
         done = subprocess.run([PUSHCLI, "lint", "--ads"], stdin=folder, capture_output=True, text=True, timeout=HANG)
