@@ -92,7 +92,7 @@ package enum AttachmentType: String, Sendable, CaseIterable {
 
 /// Names of attachments that are safe in a terminal, in a header field and in a folder of the recipient.
 package enum AttachmentName {
-  /// The name of an attachment whose sender gave no usable one.
+  /// The name of an attachment without a usable name.
   package static let fallback = "attachment"
   /// The maximum size in bytes of an ending that a shortened name keeps.
   private static let maximumEnding = 16

@@ -32,7 +32,7 @@ export class Table {
   /** Ends the observation of the size. */
   close() { this.observer.disconnect(); }
 
-  /** Shows other rows. With `isMore` they begin with the present ones, whose elements stay. */
+  /** Shows other rows. With `isMore` they begin with the present rows. The elements of these rows stay. */
   show(rows, isMore = false) {
     this.#rows = rows;
     this.#selected = Math.max(0, Math.min(this.#selected, rows.length - 1));

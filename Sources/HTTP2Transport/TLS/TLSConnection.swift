@@ -239,7 +239,7 @@ package import PushCore
     unsafe SSL_set_bio(ssl, bio, bio)
   }
 
-  /// Returns the kind of the server whose connection an `SSL` belongs to.
+  /// Returns the kind of server of the connection that owns an `SSL`.
   static func server(of ssl: OpaquePointer?) -> Server {
     guard let owner = unsafe BIO_get_data(SSL_get_rbio(ssl)) else { return .gateway }
     return unsafe Unmanaged<TLSConnection>.fromOpaque(owner).takeUnretainedValue().server

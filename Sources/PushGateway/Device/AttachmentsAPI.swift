@@ -13,7 +13,7 @@ struct AttachmentsAPI: Sendable {
     guard let attachment = api.attachments.find(request.parameters[0], now: api.clock.seconds),
       attachment.recipients.contains(where: { includes($0, device) }),
       let content = try await api.attachments.content(of: attachment.id)
-    else { throw Problem.notFound("there is no such attachment for this device: the gateway keeps each for a day") }
+    else { throw Problem.notFound("this device has no attachment with this id: the gateway keeps each for a day") }
     return Response(
       status: 200, contentType: attachment.reference.type.contentType, body: content,
       fields: AttachmentsAPI.fields(attachment.reference.name))

@@ -65,7 +65,8 @@ final class HTTP1Connection: ChannelInboundHandler {
     context.fireChannelInactive()
   }
 
-  /// Ends a connection whose channel could not be registered: it was never active, and does not become inactive.
+  /// Ends a connection after its channel could not be registered: the channel was never active, and does not become
+  /// inactive.
   func handlerRemoved(context: ChannelHandlerContext) { end() }
 
   private func end() {

@@ -146,7 +146,7 @@ final class Forwarder: UpstreamConnectionOwner {
     return try oldestIdle { _ in true }
   }
 
-  /// Returns the unused link whose last push is the oldest.
+  /// Returns the unused link with the oldest last push.
   private func oldestIdle(_ isCandidate: (UpstreamLink) -> Bool) throws(Refusal) -> UpstreamLink {
     let candidates = links.values.filter { isCandidate($0) && $0.isIdle }
     guard let oldest = candidates.min(by: { $0.used < $1.used }) else { throw .full }

@@ -277,7 +277,7 @@ package enum Schema {
     """,
   ]
 
-  /// The tables that a gateway keeps to itself also in a cluster, whose mailboxes are in the brokers. A gateway of a
+  /// The tables of a gateway's own, also in a cluster, where the brokers have the mailboxes. A gateway of a
   /// cluster takes no attachments.
   private static let ownTables: Set = [
     "mailbox", "mailbox_payload", "mailbox_state", "mailbox_commit", "attachment", "replica", "grdb_migrations",

@@ -21,7 +21,7 @@ struct AttachmentCommand: AsyncParsableCommand {
   @Option(help: "The file to create. (standard output)", completion: .file()) var output: String?
   @Flag(help: "Replace the file if there is one.") var force = false
   @Option(
-    help: "The device that received the message, whose secret is on this machine. (the only one here)",
+    help: "The recipient device; its secret must be on this machine. (the only one here)",
     completion: CompletionCandidates.devices) var device: String?
   @OptionGroup var options: AdminOptions
 

@@ -6,7 +6,7 @@ import Synchronization
 /// The attachment of a message, without its content.
 package struct StoredAttachment: Sendable, Equatable {
   package var reference: AttachmentReference
-  /// The name of the sender, against whose limit it counts.
+  /// The name of the sender. The attachment counts against the limit of this sender.
   package var sender: String
   package var app: AppID
   /// The recipients that may read it.
