@@ -260,6 +260,9 @@ package enum Limits {
   /// at most.
   package static let maximumAuditRecords = 100_000
   package static let maximumAuditedBody = 2_048
+  /// The maximum number of statuses and records of the audit trail that are kept in memory after a failed write; then
+  /// the oldest is dropped.
+  package static let maximumLateAuditAdditions = 1_000
   /// The maximum number of requests an hour in the audit trail that were refused for the role of the client: of one
   /// client, and of all. So refused requests can't fill the audit trail.
   package static let maximumAuditedRefusals = 20

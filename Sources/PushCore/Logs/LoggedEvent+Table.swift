@@ -39,6 +39,10 @@ extension LoggedEvent {
         "Free some space, or repair the disk: senders retry automatically.")
     case .digestsNotStored:
       Row(.error, "Pushes deferred to a summary are in memory only.", "Free some space, or repair the disk.")
+    case .auditNotStored:
+      Row(
+        .error, "A part of the audit trail is in memory only: the status of a request, or the record of an enrollment.",
+        "Free some space, or repair the disk, before the gateway ends.")
     case .deliveryLogDamaged:
       Row(
         .error, "The delivery log was damaged: it was renamed, and a new one was created.", "Check the disk.")

@@ -12,6 +12,7 @@ package enum LoggedEvent: String, Sendable, CaseIterable {
   // Errors: operations that fail now.
   case notStored = "not-stored"
   case digestsNotStored = "digests-not-stored"
+  case auditNotStored = "audit-not-stored"
   case deliveryLogDamaged = "delivery-log-damaged"
   case deliveryLogDeleted = "delivery-log-deleted"
   case eventsNotLogged = "events-not-logged"

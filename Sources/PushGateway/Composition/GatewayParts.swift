@@ -100,7 +100,7 @@ final class GatewayParts: Sendable {
     channels = try Channels(store: store, logger: logger)
     groups = try Groups(store: store)
     answers = Answers(store: store)
-    audit = AuditTrail(store: store)
+    audit = AuditTrail(store: store, logger: logger)
     retractions = try Retractions(store: store)
     remote = RemoteAdministration(
       try AdministratorTokens(store: store), isOn: configuration.isRemotelyAdministered)
@@ -207,6 +207,7 @@ final class GatewayParts: Sendable {
     summaries.deliverDue()
     await channels.expire(now: clock.milliseconds())
     await storePresence()
+    await audit.settle()
     await logAnswersOfAbsent()
     // Failed removals are repeated later.
     try? await groups.trim(now: clock.milliseconds())
@@ -258,6 +259,7 @@ final class GatewayParts: Sendable {
     await channels.settle()
     await answers.settle()
     await groups.settle()
+    await audit.settle()
     await storePresence()
     try? await standings.settle()
     try? await remote.tokens.settle()
