@@ -84,7 +84,7 @@ package final class AuditTrail: Sendable {
     if state.withLock({ !$0.late.isEmpty }) { await write([]) }
   }
 
-  /// Writes additions, after those that are late. All of them are one transaction.
+  /// Writes the late additions and further ones, as one transaction.
   @inline(never)
   private func write(_ additions: [Addition]) async {
     let all = state.withLock { state in
