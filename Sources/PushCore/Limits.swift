@@ -356,7 +356,7 @@ package enum Limits {
   package static let frozenPageGrace: Int64 = 15_000
   /// The longest time in seconds that push services keep a message: a longer one is refused by some.
   package static let maximumPageLifetime: Int64 = 28 * 86_400
-  /// The time in seconds for which a push service keeps a retraction.
+  /// The time in seconds for which a push service keeps a retraction, and for which a retraction is attempted.
   package static let pageRetractionTime: Int64 = 86_400
   /// The validity in seconds of the gateway's own VAPID tokens, and the time for which one is used again.
   package static let pageTokenValidity: Int64 = 12 * 3_600
