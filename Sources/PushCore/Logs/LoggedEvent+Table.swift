@@ -91,6 +91,10 @@ extension LoggedEvent {
       Row(.warning, "Expired broadcasts could not be removed and are kept for now.", "If this repeats, check the disk.")
     case .presenceNotStored:
       Row(.warning, "The times of the devices' last connections were not stored.", "Check the disk.")
+    case .maintenanceFailed:
+      Row(
+        .warning, "A part of the gateway's periodic work failed; it is repeated.",
+        "Follow the message: free some space, or run `pushcli doctor`.", key: "part")
     case .deliveryLogOverrun:
       Row(.warning, "Events exceeded the write rate of the delivery log: some rows are missing.", "Use a faster disk.")
     case .linesDropped:

@@ -31,6 +31,7 @@ package enum LoggedEvent: String, Sendable, CaseIterable {
   case channelProgressNotStored = "channel-progress-not-stored"
   case broadcastsNotRemoved = "broadcasts-not-removed"
   case presenceNotStored = "presence-not-stored"
+  case maintenanceFailed = "maintenance-failed"
   case deliveryLogOverrun = "delivery-log-overrun"
   case linesDropped = "log-lines-dropped"
   case limitMet = "limit-met"
