@@ -1,11 +1,11 @@
 import Glibc
-import HTTP2Transport
 import NIOCore
 import NIOEmbedded
 import PushCore
 import PushTesting
 import Testing
 
+@testable import HTTP2Transport
 @testable import PushGateway
 
 @Suite struct ForwarderTests {
