@@ -19,7 +19,8 @@ final class SharedAuthority: Sendable {
   /// Makes the CA of the first gateway that of the cluster; the other folders adopt it, and each later one.
   func share() async throws {
     try folder.adoptAuthority(try await files.propose(folder.authorityFiles))
-    files.onChange { [self] files in
+    files.onChange { [weak self] files in
+      guard let self else { return }
       do {
         try folder.adoptAuthority(files)
         isLate.store(false, ordering: .relaxed)
