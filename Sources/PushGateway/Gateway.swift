@@ -36,6 +36,9 @@ package final class Gateway: Sendable {
   /// The lines of the report about the sender; empty unless this is a test gateway.
   package var testReport: [String] { test?.report ?? [] }
 
+  /// A sentence about pushes that the recording of a test gateway lacks; nil if there are none.
+  package var recordingProblem: String? { test?.recordingProblem }
+
   /// The interval of maintenance, for example the removal of expired pushes.
   private static let maintenanceInterval = Duration.seconds(10)
 

@@ -345,8 +345,9 @@ final class ClosedPages: Sendable {
   }
 
   private func postponed(_ item: PageQueue.Item, retryAfter: Duration?) -> PageQueue.Result {
-    // A retraction has no end at which attempts would stop.
-    if case .retraction = item.content { return .done }
+    // A push ends with its expiration, and a retraction when its push service would no longer keep it.
+    let end = item.due + Limits.pageRetractionTime * 1000
+    if case .retraction = item.content, parts.clock.milliseconds() >= end { return .done }
     return .failed(item, retryAfter: retryAfter)
   }
 

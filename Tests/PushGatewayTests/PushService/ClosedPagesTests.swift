@@ -314,12 +314,29 @@ import Testing
     }
   }
 
-  @Test func `a retraction that fails is not posted again`() async throws {
+  @Test func `a retraction that fails is attempted again for a day`() async throws {
     try await run(allowsQuiet: true) { setup in
-      let item = PageQueue.Item(device: setup.device.id, content: .retraction(.number(1), topic: nil), due: 0)
-      setup.service.will(EventAnswer(status: 503))
-      let result = await setup.pages.attempt(item)
-      #expect(result == .done && setup.pages.meter.failed.total == 1)
+      let now = setup.gateway.clock.seconds * 1000
+      let item = PageQueue.Item(device: setup.device.id, content: .retraction(.number(1), topic: nil), due: now)
+      for _ in 0..<2 { setup.service.will(EventAnswer(status: 503)) }
+      let first = await setup.pages.attempt(item)
+      #expect(first == .failed(item, retryAfter: nil))
+      setup.gateway.clock.advance(seconds: Limits.pageRetractionTime)
+      let last = await setup.pages.attempt(item)
+      #expect(last == .done && setup.pages.meter.failed.total == 2)
+    }
+  }
+
+  @Test func `a retraction is posted after an error of the storage`() async throws {
+    try await run(allowsQuiet: true) { setup in
+      let (now, path) = (setup.gateway.clock.seconds * 1000, setup.folder.file("push.sqlite"))
+      let item = PageQueue.Item(device: setup.device.id, content: .retraction(.number(1), topic: nil), due: now)
+      try await RefusedWrites.begin("push_service_key", in: path)
+      let failed = await setup.pages.attempt(item)
+      #expect(failed == .failed(item, retryAfter: nil) && setup.service.count == 0)
+      try await RefusedWrites.end("push_service_key", in: path)
+      let posted = await setup.pages.attempt(item)
+      #expect(posted == .done && setup.service.count == 1)
     }
   }
 
