@@ -29,6 +29,9 @@ static const unsigned char console_page_js[] = {
 static const unsigned char console_payload_js[] = {
 #embed "console/payload.js"
 };
+static const unsigned char console_preferences_js[] = {
+#embed "console/preferences.js"
+};
 static const unsigned char console_qr_js[] = {
 #embed "console/qr.js"
 };
@@ -188,6 +191,7 @@ static const struct {
     {"console/metrics.js", console_metrics_js, sizeof console_metrics_js},
     {"console/page.js", console_page_js, sizeof console_page_js},
     {"console/payload.js", console_payload_js, sizeof console_payload_js},
+    {"console/preferences.js", console_preferences_js, sizeof console_preferences_js},
     {"console/qr.js", console_qr_js, sizeof console_qr_js},
     {"console/replay.js", console_replay_js, sizeof console_replay_js},
     {"console/reports.js", console_reports_js, sizeof console_reports_js},

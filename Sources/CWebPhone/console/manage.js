@@ -1,6 +1,7 @@
 // The lists of the console: their columns, the fields of their forms, and the requests of their actions. Pure.
 
 import { path } from "./api.js";
+import { lines, restored, tables } from "./preferences.js";
 
 const day = 86_400;
 /** The scheme of the gateway's address for other machines. */
@@ -79,7 +80,7 @@ const timeOf = (seconds) => {
 
 /** Reads JSON pointers with the names of their fields, one in each line: `title=/monitor/name`. */
 function pointersOf(text) {
-  const pairs = text.split("\n").map((line) => line.trim()).filter(Boolean).map((line) => line.split(/=(.*)/s));
+  const pairs = lines(text).map((line) => line.split(/=(.*)/s));
   if (pairs.some(([name, pointer]) => !name || pointer === undefined) || new Set(pairs.map(([name]) => name)).size < pairs.length) {
     throw new Error("Fields: expected each name once, as title=/monitor/name, in a line of its own.");
   }
@@ -131,20 +132,41 @@ function restoreCategory(row, { category }, before) {
   return found ? ["POST", categoriesOf(row), { category, actions: found.actions }] : ["DELETE", path("apps", row.topic, "categories", category)];
 }
 
+/** A user has the preferences of each of their devices, by which the gateway finds them. */
+const preferencesOf = (row) => path("devices", row.devices[0], "preferences");
+/** Returns a link to an object of another list: its words, its address, and the least role. */
+const linkTo = (words, name, key) => [words, `#/${name}/${encodeURIComponent(key)}`, "reader"];
+
 /** The lists by their names, in the order of the navigation. `key` identifies a row in its address. `where` and `query` are the path and the
- *  parameters of the list if its name is not its path. An action has a `secret` or a `result` to show, and `undo` gets the answer to `before`. */
+ *  parameters of the list if its name is not its path. `details` are the paths of the object and of what its `tables` show. An action has a
+ *  `secret` or a `result` to show, and a `key` if the object has another one after it; `undo` gets the answer to `before`. */
 export const lists = {
   devices: {
-    title: "Devices", key: (row) => row.name, detail: (row) => path("devices", row.name), filter: (row) => `device:${JSON.stringify(row.name)}`,
-    link: (row) => ["Replay with Other Preferences", `#/replay?${new URLSearchParams({ device: row.name })}`, "operator"],
+    title: "Devices", key: (row) => row.name, details: (row) => [path("devices", row.name)], filter: (row) => `device:${JSON.stringify(row.name)}`,
+    links: (row) => [["Replay with Other Preferences", `#/replay?${new URLSearchParams({ device: row.name })}`, "operator"], linkTo(`User ${row.person}`, "persons", row.person)],
     columns: [["Name", (row) => row.name], ["User", (row) => row.person], ["Apps", (row) => times(row.apps)], ["Pending", (row) => row.waiting],
       ["Last seen", (row) => (row.streams > 0 ? "connected" : since(row.last_seen))]],
     create: invite,
     actions: [register("devices"), unregister("devices", (row) => row.apps),
       remove("Remove …", (row) => path("devices", row.name), "The device loses its secret, its registrations and its pending pushes. This can't be undone.")],
   },
+  persons: {
+    title: "Users", key: (row) => row.name, columns: [["Name", (row) => row.name], ["Devices", (row) => times(row.devices)]],
+    details: (row) => [path("persons", row.name), ...(row.devices.length ? [preferencesOf(row)] : [])], tables: (_, __, preferences) => (preferences ? tables(preferences) : []),
+    links: (row) => row.devices.map((name) => linkTo(`Device ${name}`, "devices", name)),
+    actions: [{
+      title: "Rename …", role: "operator", fields: [required("name", "Name", { from: (row) => row.name })], request: (row, { name }) => ["POST", path("persons", row.name, "name"), { name }],
+      key: ({ name }) => name, done: (row, { name }) => `${row.name} is ${name} now`, undo: (row, { name }) => ["POST", path("persons", name, "name"), { name: row.name }],
+    }, {
+      title: "Set Preferences …", role: "operator", when: (row) => row.devices.length > 0,
+      fields: [required("settings", "Settings", { isLong: true, help: "one in each line, as sound=off or quiet=22:00-07:00; only the user can change log-text" }),
+        optional("app", "App", { source: "apps", of: "topic", help: "empty for everything" }), optional("category", "Category", { help: "of the app; empty for the whole app" })],
+      request: (row, { settings, app, category }) => ["POST", preferencesOf(row), { settings: lines(settings), ...given({ app, category }) }], done: (row) => `Changed the preferences of ${row.name}`,
+      before: preferencesOf, undo: (row, values, before) => ["POST", preferencesOf(row), { settings: restored(before, values), ...given({ app: values.app, category: values.category }) }],
+    }, remove("Remove …", (row) => path("persons", row.name), "The gateway erases the user's devices, preferences, pending pushes, reports of advertising and rows of the log. Earlier backups still have them. This can't be undone.")],
+  },
   apps: {
-    title: "Apps", key: (row) => row.topic, detail: (row) => path("apps", row.topic, "categories"),
+    title: "Apps", key: (row) => row.topic, details: (row) => [path("apps", row.topic, "categories")],
     detailed: (row, found) => ({ ...row, categories: found.map(({ category, actions }) => `${category} (${actions.map((one) => one.title).join(", ")})`) }), filter: (row) => `app:${row.topic}`,
     columns: [["Topic", (row) => row.topic], ["Name", (row) => row.name], ["Icon", (row) => row.icon], ["Team", (row) => row.team_id ?? "all teams"], ["Advertising", (row) => row.ads], ["Violations", (row) => row.policy_mode]],
     create: {
@@ -172,7 +194,7 @@ export const lists = {
     }, remove("Remove …", (row) => path("apps", row.topic), "An app with registrations, channels or scheduled pushes stays. This can't be undone.")],
   },
   groups: {
-    title: "Groups", key: (row) => row.name, detail: (row) => path("groups", row.name), filter: (row) => `device:${JSON.stringify(row.name)}`,
+    title: "Groups", key: (row) => row.name, details: (row) => [path("groups", row.name)], filter: (row) => `device:${JSON.stringify(row.name)}`,
     columns: [["Name", (row) => row.name], ["Members", (row) => row.members], ["Apps", (row) => times(row.topics)]],
     create: { title: "Add …", role: "operator", fields: [required("name", "Name"), optional("members", "Users", { help: "separated by commas" })], request: (_, { name, members }) => ["POST", path("groups"), { name, members: list(members) }] },
     actions: [{

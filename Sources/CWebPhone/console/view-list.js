@@ -21,6 +21,10 @@ function code(value) {
   return svg("svg", { viewBox: `0 0 ${size} ${size}`, role: "img", "aria-label": "QR code of the link", class: "code" }, svg("path", { d: outline(grid) }));
 }
 
+/** A table of texts below its title. */
+const grid = ({ title, head, rows }) => el("section", {}, text("h2", title), el("table.wide", { "aria-label": title }, el("thead", {}, el("tr", {}, head.map((name) => el("th", { scope: "col" }, name)))),
+  el("tbody", {}, rows.map(([first, ...others]) => el("tr", {}, el("th", { scope: "row" }, text("span", first)), others.map((value) => el("td", {}, text("span", value))))))));
+
 class List extends Page {
   #name = "";
   #rows = [];
@@ -151,27 +155,32 @@ class List extends Page {
   // One object
 
   async #detail() {
-    const { title, key, detail, detailed = (_, found) => found, actions = [], filter, link } = this.#list;
+    const { title, key, details = () => [], detailed = (_, found) => found, tables = () => [], actions = [], filter, links = () => [] } = this.#list;
     const row = this.#rows.find((one) => key(one) === this.#selected);
     const back = el("p", {}, el("a", { href: this.#address }, `All ${title}`));
     if (!row) return this.show(el("h1", {}, title), el("p.note", {}, this.#isReading ? "Reading …" : `This list has no ${this.#selected}.`), back);
-    const own = el("div", {}, facts(members(row.rule ?? row)));
+    const [own, more] = [el("div", {}, facts(members(row.rule ?? row))), el("div")];
+    const others = [...(filter ? [["Activity", `#/activity?${new URLSearchParams({ q: filter(row) })}`, "reader"]] : []), ...links(row)].filter(([, , role]) => this.app.may(role));
     this.show(el("header", {}, el("h1", { dir: "auto" }, text("span", key(row)))), own,
-      filter ? el("p", {}, el("a", { href: `#/activity?${new URLSearchParams({ q: filter(row) })}` }, "Activity"), this.#other(link?.(row))) : "",
-      el("p.actions", {}, actions.filter((one) => this.app.may(one.role) && (!one.when || one.when(row))).map((one) => button(one.title, () => this.#act(one, row), { className: one.isDestructive ? "destructive" : "" }))), back);
-    if (!detail) return undefined;
+      others.length ? el("p", {}, others.map(([words, href], index) => [index ? " · " : "", el("a", { href }, text("span", words))])) : "",
+      el("p.actions", {}, actions.filter((one) => this.app.may(one.role) && (!one.when || one.when(row))).map((one) => button(one.title, () => this.#act(one, row), { className: one.isDestructive ? "destructive" : "" }))), more, back);
+    const paths = details(row);
+    if (!paths.length) return undefined;
     try {
-      const more = detailed(row, await api.get(detail(row)));
-      if (own.isConnected) own.replaceChildren(facts(members(more)));
+      const found = await Promise.all(paths.map((one) => api.get(one)));
+      own.replaceChildren(facts(members(detailed(row, ...found))));
+      more.replaceChildren(...tables(row, ...found).map(grid));
     } catch (error) {
       own.append(failure(error));
     }
     return undefined;
   }
 
-  #other(link) {
-    if (!link || !this.app.may(link[2])) return "";
-    return [" · ", el("a", { href: link[1] }, link[0])];
+  /** Shows an object that has another key now. */
+  #rekey(old, key) {
+    if (this.#selected !== old) return;
+    [this.#selected, this.#opened] = [key, key];
+    this.app.replace(`#/${this.#name}/${encodeURIComponent(key)}`);
   }
 
   // Actions
@@ -231,9 +240,15 @@ class List extends Page {
       dialog?.close();
       if (action.result) return this.#showTexts(name, "", action.result(made));
       if (action.secret) this.#showTexts("Shown Only Once", "The gateway keeps no copy: save it now.", action.secret(made, location.origin, values));
-      const undo = action.undo && (async () => { await request(...action.undo(row, values, before)); await this.#changed(); });
+      const keys = action.key ? [this.#list.key(row), action.key(values)] : [];
+      const undo = action.undo && (async () => {
+        await request(...action.undo(row, values, before));
+        if (action.key) this.#rekey(...keys.toReversed());
+        await this.#changed();
+      });
       this.app.toast(action.done?.(row, values) ?? "Done", undo);
       if (action.removes) this.#leaveOut(row);
+      if (action.key) this.#rekey(...keys);
       await this.#changed();
     } catch (error) {
       if (problem) problem.replaceChildren(failure(error)); else this.app.toast(error.message);

@@ -1,0 +1,122 @@
+"""The console's pages of users, devices, apps, keys and the gateway's certificate, in Chromium."""
+
+import pytest
+
+from test_console import Console, link, link_of, token
+from test_web import chromium  # noqa: F401
+
+pytestmark = pytest.mark.alone("the page is of one gateway")
+
+
+class Objects:
+    """The lists of a console: the pages of their objects, and the actions there."""
+
+    def __init__(self, console):
+        self.console, self.page, self.gateway = console, console.page, console.gateway
+
+    def open(self, name, key):
+        """Opens the page of an object from its list."""
+        self.console.show(name)
+        self.page.click(f".list .row a >> text='{key}'")
+        self.page.wait_for_selector(f"h1 >> text='{key}'")
+
+    def act(self, title, **fields):
+        """Fills the form of an action, and confirms it."""
+        self.page.click(f"main button >> text='{title}'")
+        for name, value in fields.items():
+            field = f"dialog[open] #field-{name}"
+            self.page.wait_for_selector(field)
+            choose = self.page.select_option if self.page.eval_on_selector(field, "(one) => one.localName") == "select" else self.page.fill
+            choose(field, value)
+        self.page.click("dialog[open] form button >> nth=-1")
+
+    def said(self, words):
+        self.page.wait_for_selector(f".toast >> text={words}")
+
+    def undo(self):
+        self.page.click(".toast button >> text=Undo")
+
+    def row(self, table, *texts):
+        """Waits for a row of a table that begins with texts."""
+        self.page.wait_for_function("""([table, texts]) => [...document.querySelectorAll(`table[aria-label="${table}"] tbody tr`)]
+          .some((row) => texts.every((one, index) => row.children[index].textContent === one))""", arg=[table, list(texts)])
+
+
+@pytest.fixture
+def objects(start, chromium, tmp_path):  # noqa: F811
+    gateway = start()
+    console = Console(gateway, chromium, tmp_path / "profile", link(gateway))
+    yield Objects(console)
+    console.close()
+
+
+def reader_of(start, chromium, folder, *devices):  # noqa: F811
+    """The lists of a console with the role reader, at a gateway with devices."""
+    gateway = start("--remote-admin", "on")
+    for name, person in devices:
+        gateway.device(name=name, person=person)
+    return Objects(Console(gateway, chromium, folder, link_of(gateway, token(gateway, "ada", "reader"))))
+
+
+def names_of(gateway):
+    return [one["name"] for one in gateway.admin("GET", "persons")]
+
+
+def test_a_user_is_renamed_and_removed(objects):
+    gateway, page = objects.gateway, objects.page
+    gateway.device(name="phone", person="ada")
+    gateway.enroll("tablet", "bob")
+    objects.open("persons", "ada")
+    page.wait_for_selector("main a >> text='Device phone'")
+    objects.act("Rename …", name="bob")
+    page.wait_for_selector("dialog[open] .error >> text=bob")
+    page.keyboard.press("Escape")
+    objects.act("Rename …", name="Ada Lovelace")
+    objects.said("ada is Ada Lovelace now")
+    page.wait_for_selector("h1 >> text='Ada Lovelace'")
+    assert page.url.endswith("#/persons/Ada%20Lovelace") and names_of(gateway) == ["Ada Lovelace", "bob"]
+    objects.undo()
+    page.wait_for_selector("h1 >> text='ada'")
+    assert names_of(gateway) == ["ada", "bob"]
+    # The page of a device has the link back.
+    page.click("main a >> text='Device phone'")
+    page.click("main a >> text='User ada'")
+    page.click("main button >> text='Remove …'")
+    page.wait_for_selector("dialog[open] >> text=can't be undone")
+    page.click("dialog[open] button.destructive")
+    page.wait_for_selector(".state >> text='1'")
+    assert names_of(gateway) == ["bob"] and [one["name"] for one in gateway.devices()] == ["tablet"]
+
+
+def test_preferences_of_a_user_are_shown_and_set(objects):
+    gateway, page = objects.gateway, objects.page
+    topic = gateway.app("com.example.quiet")
+    gateway.device(topic, name="phone", person="ada")
+    before = gateway.prefer("phone", "quiet=22:00-07:00", "focus.work=none")
+    objects.open("persons", "ada")
+    objects.row("Preferences", "Quiet Hours", "22:00-07:00")
+    objects.act("Set Preferences …", settings="sound=off\nfocus.work=off")
+    objects.said("Changed the preferences of ada")
+    objects.row("Preferences", "Sounds", "Off")
+    changed = gateway.admin("GET", "devices", "phone", "preferences")
+    assert changed["sound"] is False and "focus" not in changed
+    objects.undo()
+    objects.row("Preferences", "Sounds", "On")
+    assert gateway.admin("GET", "devices", "phone", "preferences") == before
+    objects.act("Set Preferences …", settings="delivery=summary", app=topic)
+    objects.row(topic, "Deliver", "In the Summary")
+    # A wrong setting, and the one of the user alone, are refused where they were typed.
+    objects.act("Set Preferences …", settings="sound=perhaps")
+    page.wait_for_selector("dialog[open] .error >> text=perhaps")
+    page.fill("dialog[open] #field-settings", "log-text=senders")
+    page.click("dialog[open] form button >> nth=-1")
+    page.wait_for_selector("dialog[open] .error >> text=only a device of the user can change log-text")
+    page.keyboard.press("Escape")
+
+
+def test_a_reader_sees_a_user_and_has_no_button(start, chromium, tmp_path):  # noqa: F811
+    objects = reader_of(start, chromium, tmp_path / "profile", ("phone", "ada"))
+    objects.open("persons", "ada")
+    objects.row("Preferences", "Sounds", "On")
+    assert objects.page.query_selector("main button") is None
+    objects.console.close()

@@ -1,0 +1,130 @@
+// The pages of objects in the lists of the console, with stand-ins for the document and the gateway: node --test Tests/Web
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { install } from "./document.mjs";
+
+install();
+const load = (name) => import(new URL(`../../Sources/CWebPhone/console/${name}`, import.meta.url));
+const { lists } = await load("manage.js");
+const { restored, tables } = await load("preferences.js");
+await load("view-list.js");
+
+/** Lets the requests of a page end, which are answered at once. */
+async function settled() {
+  for (let turn = 0; turn < 20; turn += 1) await new Promise((resolve) => { setImmediate(resolve); });
+}
+
+/** The page of an object. `answers` has the answers of the gateway by their requests; the answer to another request is an empty object. */
+async function pageOf(name, key, answers, may = () => true) {
+  const page = document.createElement("console-list");
+  const requests = [];
+  const toasts = [];
+  const addresses = [];
+  globalThis.fetch = async (where, { method, body }) => {
+    const asked = `${method} ${where.split("?")[0]}`;
+    requests.push(body ? [asked, JSON.parse(body)] : [asked]);
+    return new Response(JSON.stringify(answers[asked] ?? {}), { status: 200 });
+  };
+  page.app = Object.assign(document.createElement("push-console"), {
+    may, toast: (words, undo) => toasts.push({ words, undo }), go: (hash) => addresses.push(hash), replace: (hash) => addresses.push(hash),
+  });
+  document.body.replaceChildren(page, page.app);
+  page.open({ name, parts: key === undefined ? [] : [key], values: new URLSearchParams() });
+  await settled();
+  const of = (tag) => page.all.filter((one) => one.localName === tag);
+  return {
+    page, requests, toasts, addresses, answers, of,
+    get buttons() { return of("button").map((one) => one.textContent); },
+    /** The table with a title: its rows, each with its texts. */
+    table: (title) => of("table").find((one) => one.getAttribute("aria-label") === title)?.querySelector("tbody").children.map((row) => row.children.map((cell) => cell.textContent)),
+    field: (id) => page.app.all.find((one) => one.id === `field-${id}`),
+    /** Carries out an action, with the values of its form. */
+    async act(title, values = {}) {
+      of("button").find((one) => one.textContent === title).dispatch("click");
+      await settled();
+      for (const [id, value] of Object.entries(values)) this.field(id).value = value;
+      page.app.querySelector("form").dispatch("submit");
+      await settled();
+    },
+    async undo() {
+      await toasts.at(-1).undo();
+      await settled();
+    },
+  };
+}
+
+const isReader = (role) => role === "reader";
+const action = (name, title) => lists[name].actions.find((one) => one.title === title);
+
+const person = { name: "ada", devices: ["my phone", "tablet"] };
+const switches = { notifications: true, badge: true, sound: true, alert: true };
+const preferences = {
+  ...switches, sound: false, quiet: ["22:00-07:00"], focus: { work: ["com.example.mail"] },
+  apps: {
+    "com.example.mail": { ...switches, categories: {} },
+    "com.example.news": { ...switches, delivery: "summary", categories: { SPORT: { alert: false } } },
+  },
+};
+const ada = () => ({ "GET /admin/v1/persons": [person], "GET /admin/v1/persons/ada": person, "GET /admin/v1/devices/my%20phone/preferences": preferences });
+
+test("the preferences of a user are a table, with one more for each app that differs from the defaults", () => {
+  const [everything, ...apps] = tables(preferences);
+  assert.deepEqual(everything.rows, [
+    ["Allow Notifications", "On"], ["Badges", "On"], ["Sounds", "Off"], ["Alerts", "On"], ["Quiet Hours", "22:00-07:00"], ["Summary at", "default"],
+    ["Marketing", "Off"], ["Texts in the Log", "Devices"], ["Focus “work” Lets Through", "com.example.mail"],
+  ]);
+  assert.deepEqual(apps.map(({ title, rows }) => [title, rows]), [["com.example.news", [["Deliver", "In the Summary"], ["SPORT: Alerts", "Off"]]]]);
+});
+
+test("a change of preferences is undone with all settings of its scope, except the one of the user alone", () => {
+  const before = (more) => restored(preferences, { app: "", category: "", settings: "", ...more });
+  assert.deepEqual(before({ settings: "sound=on\n focus.sleep=none\nfocus.work=off" }), [
+    "marketing=off", "notifications=on", "badge=on", "sound=off", "alert=on", "quiet=22:00-07:00", "summary=default", "focus.work=com.example.mail", "focus.sleep=off",
+  ]);
+  assert.deepEqual(before({ app: "com.example.news", settings: "marketing=off" }), [
+    "marketing=inherit", "notifications=on", "badge=on", "sound=on", "alert=on", "delivery=summary", "time-sensitive=off", "critical=off",
+    "advertising=refuse", "budget=default", "provisional=keep",
+  ]);
+  assert.deepEqual(before({ app: "com.example.news", category: "SPORT" }), ["badge=inherit", "sound=inherit", "alert=off", "permission=new"]);
+  assert.deepEqual(before({ app: "com.example.new", category: "NEW" }), ["badge=inherit", "sound=inherit", "alert=inherit", "permission=new"]);
+});
+
+test("the page of a user has the preferences, and links to the devices", async () => {
+  const view = await pageOf("persons", "ada", ada());
+  assert.deepEqual(view.table("Preferences")[2], ["Sounds", "Off"]);
+  assert.deepEqual(view.table("com.example.news"), [["Deliver", "In the Summary"], ["SPORT: Alerts", "Off"]]);
+  assert.deepEqual(view.of("a").map((one) => [one.textContent, one.href]).slice(0, 2), [["Device my phone", "#/devices/my%20phone"], ["Device tablet", "#/devices/tablet"]]);
+  assert.deepEqual(view.buttons, ["Rename …", "Set Preferences …", "Remove …"]);
+  assert.deepEqual((await pageOf("persons", "ada", ada(), isReader)).buttons, []);
+});
+
+test("a user without a device has no preferences to show or set", async () => {
+  const view = await pageOf("persons", "bob", { "GET /admin/v1/persons": [{ name: "bob", devices: [] }], "GET /admin/v1/persons/bob": { name: "bob", devices: [] } });
+  assert.deepEqual([view.buttons, view.of("table")], [["Rename …", "Remove …"], []]);
+});
+
+test("a renamed user is shown under the other name, and under the first one after Undo", async () => {
+  const view = await pageOf("persons", "ada", ada());
+  const renamed = { ...person, name: "Ada Lovelace" };
+  Object.assign(view.answers, { "GET /admin/v1/persons": [renamed], "GET /admin/v1/persons/Ada%20Lovelace": renamed });
+  await view.act("Rename …", { name: "Ada Lovelace" });
+  assert.deepEqual(view.requests.find(([asked]) => asked.startsWith("POST")), ["POST /admin/v1/persons/ada/name", { name: "Ada Lovelace" }]);
+  assert.deepEqual([view.of("h1")[0].textContent, view.addresses], ["Ada Lovelace", ["#/persons/Ada%20Lovelace"]]);
+  view.answers["GET /admin/v1/persons"] = [person];
+  await view.undo();
+  assert.deepEqual(view.requests.findLast(([asked]) => asked.startsWith("POST")), ["POST /admin/v1/persons/Ada%20Lovelace/name", { name: "ada" }]);
+  assert.deepEqual([view.of("h1")[0].textContent, view.addresses.at(-1)], ["ada", "#/persons/ada"]);
+});
+
+test("preferences are set for everything, an app or a category, and set back by Undo", async () => {
+  const view = await pageOf("persons", "ada", ada());
+  await view.act("Set Preferences …", { settings: "sound=on\n quiet=off \n", app: "", category: "" });
+  const posts = () => view.requests.filter(([asked]) => asked.startsWith("POST"));
+  assert.deepEqual(posts(), [["POST /admin/v1/devices/my%20phone/preferences", { settings: ["sound=on", "quiet=off"] }]]);
+  await view.undo();
+  assert.ok(posts()[1][1].settings.includes("sound=off") && posts()[1][1].settings.includes("quiet=22:00-07:00"));
+  const { request, undo } = action("persons", "Set Preferences …");
+  const values = { settings: "alert=on", app: "com.example.news", category: "SPORT" };
+  assert.deepEqual(request(person, values)[2], { settings: ["alert=on"], app: "com.example.news", category: "SPORT" });
+  assert.deepEqual(undo(person, values, preferences)[2], { settings: ["badge=inherit", "sound=inherit", "alert=off", "permission=new"], app: "com.example.news", category: "SPORT" });
+});
