@@ -663,6 +663,8 @@ def test_a_list_of_100000_rows_scrolls_and_has_keys(console):
     def answer(route):
         address = urlsplit(route.request.url)
         query = parse_qs(address.query)
+        if address.path.endswith(("/registrations", "/channels")):
+            return route.fulfill(json=[])
         if not query:
             return route.fulfill(json=device(int(address.path[-6:])))
         first = int(query["after"][0][-6:]) + 1 if "after" in query else 0

@@ -2,6 +2,7 @@
 
 import pytest
 
+from gateway import TOPIC
 from test_console import Console, link, link_of, token
 from test_web import chromium  # noqa: F401
 
@@ -120,3 +121,38 @@ def test_a_reader_sees_a_user_and_has_no_button(start, chromium, tmp_path):  # n
     objects.row("Preferences", "Sounds", "On")
     assert objects.page.query_selector("main button") is None
     objects.console.close()
+
+
+def subscriptions(gateway, device):
+    return [one["id"] for one in gateway.admin("GET", "devices", device, "channels")]
+
+
+def test_a_device_is_subscribed_and_unsubscribed(objects):
+    gateway, page = objects.gateway, objects.page
+    device = gateway.device(name="phone")
+    other = gateway.app("com.example.other")
+    channel, foreign = gateway.channel(), gateway.channel(other)
+    objects.open("devices", "phone")
+    objects.row("Registrations", TOPIC, "development", device.token)
+    assert page.query_selector("table[aria-label=Subscriptions]") is None
+    # The form offers no channel of an app that the device is not registered for.
+    page.click("main button >> text='Subscribe …'")
+    page.wait_for_selector("#field-channel option", state="attached")
+    offered = page.eval_on_selector_all("#field-channel option", "(all) => all.map((one) => one.value)")
+    assert offered == [channel] and foreign != channel
+    page.keyboard.press("Escape")
+    objects.act("Subscribe …", channel=channel)
+    objects.row("Subscriptions", channel, TOPIC, "development")
+    assert subscriptions(gateway, "phone") == [channel]
+    objects.act("Unsubscribe …", channel=channel)
+    objects.said("Unsubscribed phone")
+    page.wait_for_selector("table[aria-label=Subscriptions]", state="detached")
+    assert subscriptions(gateway, "phone") == []
+    objects.undo()
+    objects.row("Subscriptions", channel, TOPIC, "development")
+    assert subscriptions(gateway, "phone") == [channel]
+    # The registration ends with its device token.
+    objects.act("Unregister …", topic=TOPIC)
+    objects.said("Unregistered phone")
+    page.wait_for_selector("table[aria-label=Registrations]", state="detached")
+    assert gateway.admin("GET", "devices", "phone", "registrations") == []

@@ -128,3 +128,42 @@ test("preferences are set for everything, an app or a category, and set back by 
   assert.deepEqual(request(person, values)[2], { settings: ["alert=on"], app: "com.example.news", category: "SPORT" });
   assert.deepEqual(undo(person, values, preferences)[2], { settings: ["badge=inherit", "sound=inherit", "alert=off", "permission=new"], app: "com.example.news", category: "SPORT" });
 });
+
+const topic = "com.example.news";
+const phone = { device: "B09BA7C2", name: "my phone", person: "ada", apps: [topic], registrations: [{ topic, environments: ["development"] }], waiting: 0, streams: 1 };
+const channel = { id: "3pCzY5mgVQJ1bQ8WAm0LQQ==", topic, environment: "development" };
+const device = () => ({
+  "GET /admin/v1/devices": [phone], "GET /admin/v1/devices/my%20phone": phone, "GET /admin/v1/devices/my%20phone/channels": [channel],
+  "GET /admin/v1/devices/my%20phone/registrations": [{ token: "7253", topic, environment: "development" }],
+  "GET /admin/v1/channels": [channel, { ...channel, id: "BBBB", environment: "production" }, { ...channel, id: "CCCC", topic: "com.example.mail" }],
+});
+const subscriptions = "/admin/v1/channels/3pCzY5mgVQJ1bQ8WAm0LQQ%3D%3D/subscriptions";
+
+test("the page of a device has its registrations with their tokens, and its subscriptions", async () => {
+  const view = await pageOf("devices", "my phone", device());
+  assert.deepEqual(view.table("Registrations"), [[topic, "development", "7253"]]);
+  assert.deepEqual(view.table("Subscriptions"), [[channel.id, topic, "development"]]);
+  assert.deepEqual(view.of("a").map((one) => one.href).slice(1, 3), ["#/replay?device=my+phone", "#/persons/ada"]);
+  const none = await pageOf("devices", "my phone", { ...device(), "GET /admin/v1/devices/my%20phone/channels": [], "GET /admin/v1/devices/my%20phone/registrations": [] });
+  assert.deepEqual(none.of("table"), []);
+});
+
+test("a device subscribes to a channel of its registrations, and Undo ends only a new subscription", async () => {
+  const view = await pageOf("devices", "my phone", device());
+  await view.act("Unsubscribe …", { channel: channel.id });
+  const changes = () => view.requests.filter(([asked]) => !asked.startsWith("GET"));
+  assert.deepEqual(changes(), [[`DELETE ${subscriptions}/my%20phone`]]);
+  await view.undo();
+  assert.deepEqual(changes()[1], [`POST ${subscriptions}`, { devices: ["my phone"] }]);
+  const { request, undo, fields: [{ of }] } = action("devices", "Subscribe …");
+  assert.deepEqual(request(phone, { channel: channel.id }), ["POST", subscriptions, { devices: ["my phone"] }]);
+  assert.deepEqual([[], [channel]].map((before) => undo(phone, { channel: channel.id }, before)[0]), ["DELETE", "POST"]);
+  assert.deepEqual(device()["GET /admin/v1/channels"].map((one) => of(one, phone)), [channel.id, "", ""]);
+});
+
+test("the form of a subscription offers the channels of the device's registrations", async () => {
+  const view = await pageOf("devices", "my phone", device());
+  view.of("button").find((one) => one.textContent === "Subscribe …").dispatch("click");
+  await settled();
+  assert.deepEqual(view.field("channel").children.map((one) => one.value), [channel.id]);
+});

@@ -33,6 +33,15 @@ const unregister = (where, topics) => ({
   request: (row, { topic }) => ["DELETE", path(where, row.name, "registrations", topic)], done: (row, { topic }) => `Unregistered ${row.name} from ${topic}`,
 });
 
+const channelsOf = (row) => path("devices", row.name, "channels");
+const subscribed = (row, { channel }) => ["POST", path("channels", channel, "subscriptions"), { devices: [row.name] }];
+const unsubscribed = (row, { channel }) => ["DELETE", path("channels", channel, "subscriptions", row.name)];
+/** What both changes of a subscription have; the undone one leaves the device subscribed only if it was before. */
+const subscription = {
+  role: "operator", before: channelsOf, undo: (row, values, before) => (before.some(({ id }) => id === values.channel) ? subscribed : unsubscribed)(row, values),
+};
+const isRegistered = (row, { topic, environment }) => row.registrations?.some((one) => one.topic === topic && one.environments.includes(environment));
+
 const invite = {
   title: "Invite …", role: "admin",
   fields: [optional("person", "User", { help: "empty for a new user" }), { ...roles, options: ["device", ...roles.options] }, lifetime("Days", "1"),
@@ -142,12 +151,22 @@ const linkTo = (words, name, key) => [words, `#/${name}/${encodeURIComponent(key
  *  `secret` or a `result` to show, and a `key` if the object has another one after it; `undo` gets the answer to `before`. */
 export const lists = {
   devices: {
-    title: "Devices", key: (row) => row.name, details: (row) => [path("devices", row.name)], filter: (row) => `device:${JSON.stringify(row.name)}`,
+    title: "Devices", key: (row) => row.name, details: (row) => [path("devices", row.name), path("devices", row.name, "registrations"), channelsOf(row)],
+    tables: (_, __, registrations, channels) => [
+      { title: "Registrations", head: ["App", "Environment", "Device token"], rows: registrations.map(({ topic, environment, token }) => [topic, environment, token]) },
+      { title: "Subscriptions", head: ["Channel", "App", "Environment"], rows: channels.map(({ id, topic, environment }) => [id, topic, environment]) },
+    ].filter(({ rows }) => rows.length),
+    filter: (row) => `device:${JSON.stringify(row.name)}`,
     links: (row) => [["Replay with Other Preferences", `#/replay?${new URLSearchParams({ device: row.name })}`, "operator"], linkTo(`User ${row.person}`, "persons", row.person)],
     columns: [["Name", (row) => row.name], ["User", (row) => row.person], ["Apps", (row) => times(row.apps)], ["Pending", (row) => row.waiting],
       ["Last seen", (row) => (row.streams > 0 ? "connected" : since(row.last_seen))]],
     create: invite,
-    actions: [register("devices"), unregister("devices", (row) => row.apps),
+    actions: [register("devices"), unregister("devices", (row) => row.apps), {
+      ...subscription, title: "Subscribe …", fields: [required("channel", "Channel", { source: "channels", of: (one, row) => (isRegistered(row, one) ? one.id : ""), help: "of an app that the device is registered for" })],
+      request: subscribed, done: (row, { channel }) => `Subscribed ${row.name} to ${channel}`,
+    }, {
+      ...subscription, title: "Unsubscribe …", isDestructive: true, fields: [required("channel", "Channel", { source: channelsOf, of: "id" })], request: unsubscribed, done: (row, { channel }) => `Unsubscribed ${row.name} from ${channel}`,
+    },
       remove("Remove …", (row) => path("devices", row.name), "The device loses its secret, its registrations and its pending pushes. This can't be undone.")],
   },
   persons: {

@@ -227,7 +227,7 @@ class List extends Page {
   /** Returns the values for a field from a list, or from the list or the object at a path. */
   async #choices(source, of, row) {
     const found = await api.get(typeof source === "string" ? path(source) : source(row)).catch(() => []);
-    return [found].flat().flatMap(typeof of === "string" ? (one) => one[of] : of).filter(Boolean);
+    return [found].flat().flatMap((one) => (typeof of === "string" ? one[of] : of(one, row))).filter(Boolean);
   }
 
   async #run(action, row, values, dialog, problem) {
