@@ -50,6 +50,9 @@ static const unsigned char console_table_js[] = {
 static const unsigned char console_tests_js[] = {
 #embed "console/tests.js"
 };
+static const unsigned char console_typed_js[] = {
+#embed "console/typed.js"
+};
 static const unsigned char console_view_activity_js[] = {
 #embed "console/view-activity.js"
 };
@@ -198,6 +201,7 @@ static const struct {
     {"console/style.css", console_style_css, sizeof console_style_css},
     {"console/table.js", console_table_js, sizeof console_table_js},
     {"console/tests.js", console_tests_js, sizeof console_tests_js},
+    {"console/typed.js", console_typed_js, sizeof console_typed_js},
     {"console/view-activity.js", console_view_activity_js, sizeof console_view_activity_js},
     {"console/view-list.js", console_view_list_js, sizeof console_view_list_js},
     {"console/view-push.js", console_view_push_js, sizeof console_view_push_js},

@@ -284,7 +284,8 @@ test("a line is in its box", () => {
   assert.deepEqual([0, 0.125, 12.34, 1234.5].map(figure), ["0", "0.13", "12.3", "1235"]);
 });
 
-const { given, lists, members, scenarios, search } = await load("manage.js");
+const { given, lists, members, search } = await load("manage.js");
+const { scenarios } = await load("typed.js");
 
 /** A row of each list, as the gateway sends it. */
 const rowsOf = {

@@ -1,14 +1,13 @@
 // The lists of the console: their columns, the fields of their forms, and the requests of their actions. Pure.
 
 import { path } from "./api.js";
-import { lines, restored, tables } from "./preferences.js";
+import { restored, tables } from "./preferences.js";
+import { actionsOf, day, lines, list, pointersOf, rulesOf, scenarios, secondsOf, timeOf } from "./typed.js";
 
-const day = 86_400;
 /** The scheme of the gateway's address for other machines. */
 const secure = "https:";
 const times = (list) => (list ?? []).join(", ");
 const since = (at) => (at ? at.replace("T", " ").slice(0, 16) : "never");
-const list = (words) => words.split(/[,\s]+/).filter(Boolean);
 
 /** A field for a text that may be empty. */
 const optional = (name, title, more = {}) => ({ name, title, ...more });
@@ -36,7 +35,7 @@ const unregister = (where, topics) => ({
 const channelsOf = (row) => path("devices", row.name, "channels");
 const subscribed = (row, { channel }) => ["POST", path("channels", channel, "subscriptions"), { devices: [row.name] }];
 const unsubscribed = (row, { channel }) => ["DELETE", path("channels", channel, "subscriptions", row.name)];
-/** What both changes of a subscription have; the undone one leaves the device subscribed only if it was before. */
+/** The members of both changes of a subscription. After Undo the device subscribes to the channel if it did before the change. */
 const subscription = {
   role: "operator", before: channelsOf, undo: (row, values, before) => (before.some(({ id }) => id === values.channel) ? subscribed : unsubscribed)(row, values),
 };
@@ -52,49 +51,6 @@ const invite = {
     { title: "Link for a browser", value: `${host ? `${secure}//${host}` : origin}/join#${made.invitation}`, isDrawn: Boolean(host) },
     { title: "Code for pushcli join", value: `${made.invitation}@${host || "HOST"}` }],
 };
-
-/** Faults that are often needed together. Times are in seconds. */
-const busy = { name: "busy", reason: "TooManyRequests", "retry-after": 5, count: 3 };
-const slow = { name: "slow", delay: 2, rate: 10, seed: 7 };
-const restart = { name: "restart", goaway: "Shutdown", count: 1 };
-const outage = { name: "outage", reason: "ServiceUnavailable" };
-export const scenarios = {
-  "": [], "Too many requests, three times": [busy], "One answer in ten is slow": [slow], "A restart during a request": [restart], "An outage": [outage],
-  "Lost connections": [{ name: "lost", drop: true, rate: 5, seed: 7 }], "All of these": [busy, slow, restart, outage, { name: "lost", drop: true, rate: 5, seed: 7 }],
-};
-
-/** Reads rules that were typed: a JSON list, or an object with the list `faults`. */
-function rulesOf(text) {
-  let value;
-  try { value = JSON.parse(text); } catch { value = null; }
-  const found = Array.isArray(value) ? value : value?.faults;
-  if (!Array.isArray(found)) throw new Error("Rules: expected a JSON list of faults, as [{\"name\": \"slow\", \"delay\": 2}].");
-  return found;
-}
-
-const units = { s: 1, m: 60, h: 3600, d: day };
-
-/** Reads a time as `pushcli` writes it, such as `10m`, in seconds. */
-function secondsOf(title, text) {
-  const [, number, unit] = /^([0-9]{1,9})([smhd])$/.exec(text) ?? [];
-  if (!unit) throw new Error(`${title}: expected a time, as 30s, 10m, 24h or 7d.`);
-  return Number(number) * units[unit];
-}
-
-/** Writes a time in the largest unit of which it is a whole number. */
-const timeOf = (seconds) => {
-  const unit = ["d", "h", "m"].find((one) => seconds > 0 && seconds % units[one] === 0) ?? "s";
-  return `${seconds / units[unit]}${unit}`;
-};
-
-/** Reads JSON pointers with the names of their fields, one in each line: `title=/monitor/name`. */
-function pointersOf(text) {
-  const pairs = lines(text).map((line) => line.split(/=(.*)/s));
-  if (pairs.some(([name, pointer]) => !name || pointer === undefined) || new Set(pairs.map(([name]) => name)).size < pairs.length) {
-    throw new Error("Fields: expected each name once, as title=/monitor/name, in a line of its own.");
-  }
-  return Object.fromEntries(pairs);
-}
 
 const recipientFields = [
   required("app", "App", { source: "apps", of: "topic" }), required("recipients", "Devices or groups", { help: "registered for the app; separated by commas" }),
@@ -125,14 +81,6 @@ function heartbeat({ sender, every, grace }) {
 }
 
 const targetState = ({ disabled, late, error }) => (disabled ? "disabled by 410" : late ? `fails since ${since(late)}: ${error ?? ""}` : "ok");
-
-/** Reads the actions of a category: `yes=Yes, no=No!`. An exclamation mark marks a destructive action. */
-function actionsOf(text) {
-  return text.split(",").map((one) => one.trim()).filter(Boolean).map((one) => {
-    const [id, title = id] = one.split("=").map((part) => part.trim());
-    return title.endsWith("!") ? { id, title: title.slice(0, -1), destructive: true } : { id, title, destructive: false };
-  });
-}
 
 const categoriesOf = (row) => path("apps", row.topic, "categories");
 /** Sets a category as it was before its change, or removes one that there was not. */

@@ -1,9 +1,7 @@
 // The preferences of a user as tables, and the settings that set them as before a change. Pure.
 
 import { caption, groups } from "../phone/preferences.js";
-
-/** Returns settings that were typed, one in each line. */
-export const lines = (text) => text.split("\n").map((one) => one.trim()).filter(Boolean);
+import { lines } from "./typed.js";
 
 /** Returns the rows of the preferences for everything, for an app, or for a category of it. */
 function rowsOf(preferences, app = "", category = "") {
