@@ -156,3 +156,21 @@ def test_a_device_is_subscribed_and_unsubscribed(objects):
     objects.said("Unregistered phone")
     page.wait_for_selector("table[aria-label=Registrations]", state="detached")
     assert gateway.admin("GET", "devices", "phone", "registrations") == []
+
+
+def test_a_device_gets_another_secret_which_is_shown_once(objects):
+    gateway, page = objects.gateway, objects.page
+    device = gateway.device(name="phone")
+    objects.open("devices", "phone")
+    page.click("main button >> text='Rotate Secret …'")
+    page.wait_for_selector("dialog[open] >> text=becomes invalid")
+    page.keyboard.press("Escape")
+    assert gateway.ask("GET", "/v1/device", secret=device.secret)["name"] == "phone"
+    objects.act("Rotate Secret …")
+    page.wait_for_selector("dialog[open] >> text=Shown Only Once")
+    secret = page.inner_text("dialog[open] pre")
+    page.click("dialog[open] button >> text=Done")
+    page.wait_for_selector("dialog:not(.help)", state="detached")
+    assert secret != device.secret and secret not in page.content()
+    assert gateway.ask("GET", "/v1/device", secret=secret)["name"] == "phone"
+    gateway.ask("GET", "/v1/device", secret=device.secret, status=401)

@@ -167,3 +167,15 @@ test("the form of a subscription offers the channels of the device's registratio
   await settled();
   assert.deepEqual(view.field("channel").children.map((one) => one.value), [channel.id]);
 });
+
+test("a new secret of a device is asked for, and shown once", async () => {
+  const view = await pageOf("devices", "my phone", { ...device(), "POST /admin/v1/devices/my%20phone/secret": { name: "my phone", secret: "SECRET" } });
+  await view.act("Rotate Secret …");
+  assert.deepEqual(view.requests.filter(([asked]) => asked.startsWith("POST")), [["POST /admin/v1/devices/my%20phone/secret", {}]]);
+  const shown = view.page.app.all.find((one) => one.localName === "pre");
+  assert.equal(shown.textContent, "SECRET");
+  const { confirm, role, undo } = action("devices", "Rotate Secret …");
+  assert.deepEqual([/becomes invalid/.test(confirm), role, undo], [true, "admin", undefined]);
+  const operator = await pageOf("devices", "my phone", device(), (one) => one !== "admin");
+  assert.deepEqual(operator.buttons, ["Register …", "Unregister …", "Subscribe …", "Unsubscribe …"]);
+});

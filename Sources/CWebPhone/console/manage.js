@@ -114,6 +114,10 @@ export const lists = {
       request: subscribed, done: (row, { channel }) => `Subscribed ${row.name} to ${channel}`,
     }, {
       ...subscription, title: "Unsubscribe …", isDestructive: true, fields: [required("channel", "Channel", { source: channelsOf, of: "id" })], request: unsubscribed, done: (row, { channel }) => `Unsubscribed ${row.name} from ${channel}`,
+    }, {
+      title: "Rotate Secret …", role: "admin", isDestructive: true,
+      confirm: "The present secret becomes invalid, and the streams of the device end. For a device of the gateway's machine use pushcli devices rotate, which also stores the new secret there.",
+      request: (row) => ["POST", path("devices", row.name, "secret"), {}], secret: (made) => [{ title: "Secret", value: made.secret }],
     },
       remove("Remove …", (row) => path("devices", row.name), "The device loses its secret, its registrations and its pending pushes. This can't be undone.")],
   },
