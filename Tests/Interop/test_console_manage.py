@@ -174,3 +174,34 @@ def test_a_device_gets_another_secret_which_is_shown_once(objects):
     assert secret != device.secret and secret not in page.content()
     assert gateway.ask("GET", "/v1/device", secret=secret)["name"] == "phone"
     gateway.ask("GET", "/v1/device", secret=device.secret, status=401)
+
+
+def test_an_app_is_strict_and_its_new_categories_start_quiet(objects):
+    gateway, page = objects.gateway, objects.page
+    topic = gateway.app("com.example.flags", name="Flags")
+
+    def flags():
+        [found] = [one for one in gateway.admin("GET", "apps") if one["topic"] == topic]
+        return found["strict"], "known_categories" in found
+
+    objects.open("apps", topic)
+    page.wait_for_selector("dt:has-text('Strict') + dd >> text='false'")
+    objects.act("Change …", strict="refuse")
+    page.wait_for_selector("dt:has-text('Strict') + dd >> text='true'")
+    assert flags() == (True, False)
+    objects.act("New Categories …", new_categories="quiet")
+    page.wait_for_selector("dt:has-text('New categories') + dd >> text='quiet'")
+    assert flags() == (True, True)
+    # The form has the present values.
+    page.click("main button >> text='New Categories …'")
+    assert page.input_value("#field-new_categories") == "quiet"
+    page.select_option("#field-new_categories", "show")
+    page.click("dialog[open] form button >> nth=-1")
+    page.wait_for_selector("dt:has-text('New categories') + dd >> text='show'")
+    assert flags() == (True, False)
+    objects.act("Change …", name="Other", strict="report")
+    objects.said("Changed Flags")
+    objects.undo()
+    page.wait_for_selector("dt:has-text('Strict') + dd >> text='true'")
+    page.wait_for_selector("dt:has-text('Name') + dd >> text='Flags'")
+    assert flags() == (True, False)

@@ -179,3 +179,26 @@ test("a new secret of a device is asked for, and shown once", async () => {
   const operator = await pageOf("devices", "my phone", device(), (one) => one !== "admin");
   assert.deepEqual(operator.buttons, ["Register …", "Unregister …", "Subscribe …", "Unsubscribe …"]);
 });
+
+const app = { topic, name: "News", icon: "N", policy_mode: "enforce", strict: false, ads: "off", marketing: false, team_id: "DEVTEAM001" };
+
+test("a change of an app has its strictness, which Undo sets as before", () => {
+  const { request, undo, fields } = action("apps", "Change …");
+  const values = { name: "News", icon: "N", ads: "hold", policy_mode: "enforce", strict: "refuse" };
+  assert.deepEqual(request(app, values), ["POST", "/admin/v1/apps", { topic, name: "News", icon: "N", ads: "hold", policy_mode: "enforce", strict: true }]);
+  assert.equal(request(app, { ...values, strict: "report" })[2].strict, false);
+  assert.deepEqual([app, { ...app, strict: true }].map((row) => [undo(row)[2].strict, fields.at(-1).from(row)]), [[false, "report"], [true, "refuse"]]);
+});
+
+test("new categories of an app start quiet or not, and nothing else of it changes", async () => {
+  const { fields: [{ from }], undo } = action("apps", "New Categories …");
+  assert.deepEqual([app, { ...app, known_categories: [] }].map(from), ["show", "quiet"]);
+  // The gateway takes the categories of the moment as known: no request brings the earlier ones back.
+  assert.equal(undo, undefined);
+  const view = await pageOf("apps", topic, { "GET /admin/v1/apps": [app], [`GET /admin/v1/apps/${topic}/categories`]: [] });
+  await view.act("New Categories …", { new_categories: "quiet" });
+  assert.deepEqual(view.requests.find(([asked]) => asked.startsWith("POST")), ["POST /admin/v1/apps", { topic, name: "News", new_categories: "quiet" }]);
+  assert.equal(view.toasts.at(-1).words, "New categories of News: quiet");
+  const { detailed } = lists.apps;
+  assert.deepEqual([app, { ...app, known_categories: ["SPORT"] }].map((row) => detailed(row, []).new_categories), ["show", "quiet"]);
+});

@@ -138,8 +138,8 @@ export const lists = {
   },
   apps: {
     title: "Apps", key: (row) => row.topic, details: (row) => [path("apps", row.topic, "categories")],
-    detailed: (row, found) => ({ ...row, categories: found.map(({ category, actions }) => `${category} (${actions.map((one) => one.title).join(", ")})`) }), filter: (row) => `app:${row.topic}`,
-    columns: [["Topic", (row) => row.topic], ["Name", (row) => row.name], ["Icon", (row) => row.icon], ["Team", (row) => row.team_id ?? "all teams"], ["Advertising", (row) => row.ads], ["Violations", (row) => row.policy_mode]],
+    detailed: (row, found) => ({ ...row, new_categories: row.known_categories ? "quiet" : "show", categories: found.map(({ category, actions }) => `${category} (${actions.map((one) => one.title).join(", ")})`) }), filter: (row) => `app:${row.topic}`,
+    columns: [["Topic", (row) => row.topic], ["Name", (row) => row.name], ["Icon", (row) => row.icon], ["Team", (row) => row.team_id ?? "all teams"], ["Advertising", (row) => row.ads], ["Violations", (row) => row.policy_mode], ["Strict", (row) => (row.strict ? "yes" : "no")]],
     create: {
       title: "Add …", role: "operator", fields: [required("topic", "Topic", { help: "the bundle id, as com.example.news" }), required("name", "Name"), optional("icon", "Icon", { help: "an emoji or two letters" }), optional("team_id", "Team", { source: "teams", of: "team_id" })],
       request: (_, values) => ["POST", path("apps"), given(values)],
@@ -147,10 +147,15 @@ export const lists = {
     actions: [{
       title: "Change …", role: "operator",
       fields: [required("name", "Name", { from: (row) => row.name }), optional("icon", "Icon", { from: (row) => row.icon }),
-        { name: "ads", title: "Advertising", options: ["off", "report", "hold", "refuse"], from: (row) => row.ads }, { name: "policy_mode", title: "Violations", options: ["enforce", "report"], from: (row) => row.policy_mode }],
-      request: (row, values) => ["POST", path("apps"), given({ topic: row.topic, ...values })],
+        { name: "ads", title: "Advertising", options: ["off", "report", "hold", "refuse"], from: (row) => row.ads }, { name: "policy_mode", title: "Violations", options: ["enforce", "report"], from: (row) => row.policy_mode },
+        { name: "strict", title: "Keys of aps with a wrong type", options: ["report", "refuse"], from: (row) => (row.strict ? "refuse" : "report") }],
+      request: (row, { strict, ...values }) => ["POST", path("apps"), given({ topic: row.topic, ...values, strict: strict === "refuse" })],
       done: (row) => `Changed ${row.name}`,
-      undo: (row) => ["POST", path("apps"), given({ topic: row.topic, name: row.name, icon: row.icon, ads: row.ads, policy_mode: row.policy_mode })],
+      undo: (row) => ["POST", path("apps"), given({ topic: row.topic, name: row.name, icon: row.icon, ads: row.ads, policy_mode: row.policy_mode, strict: row.strict })],
+    }, {
+      title: "New Categories …", role: "operator",
+      fields: [{ name: "new_categories", title: "Pushes of a category that is new from now on", options: ["show", "quiet"], from: (row) => (row.known_categories ? "quiet" : "show"), help: "quiet: in the notification center only, until the recipient decides" }],
+      request: (row, values) => ["POST", path("apps"), { topic: row.topic, name: row.name, ...values }], done: (row, { new_categories: value }) => `New categories of ${row.name}: ${value}`,
     }, {
       title: "Set Category …", role: "operator", fields: [required("category", "Category"), required("actions", "Actions", { help: "up to four, as yes=Yes, no=No; an exclamation mark at the end of a title marks a destructive action" })],
       request: (row, { category, actions }) => ["POST", path("apps", row.topic, "categories"), { category, actions: actionsOf(actions) }], done: (_, { category }) => `Set ${category}`,
