@@ -1,10 +1,13 @@
 """The console's pages of users, devices, apps, keys and the gateway's certificate, in Chromium."""
 
 import pytest
+from cryptography.hazmat.primitives import serialization
+from cryptography.hazmat.primitives.asymmetric import ec
 
 from gateway import TOPIC
 from test_console import Console, link, link_of, token
 from test_web import chromium  # noqa: F401
+from tokens import Key
 
 pytestmark = pytest.mark.alone("the page is of one gateway")
 
@@ -205,3 +208,37 @@ def test_an_app_is_strict_and_its_new_categories_start_quiet(objects):
     page.wait_for_selector("dt:has-text('Strict') + dd >> text='true'")
     page.wait_for_selector("dt:has-text('Name') + dd >> text='Flags'")
     assert flags() == (True, False)
+
+
+def test_a_key_of_a_sender_is_imported_from_a_file_or_a_text(objects, tmp_path):
+    gateway, page = objects.gateway, objects.page
+    device = gateway.device(name="phone")
+    private = ec.generate_private_key(ec.SECP256R1())
+    path = tmp_path / "AuthKey_IMPORTED01.p8"
+    path.write_bytes(private.private_bytes(
+        serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()))
+    public = private.public_key().public_bytes(serialization.Encoding.PEM, serialization.PublicFormat.SubjectPublicKeyInfo).decode()
+    team = gateway.key.team_id
+    objects.console.show("keys")
+    page.click("main button >> text='Import …'")
+    page.set_input_files("#field-pem-file", path)
+    page.wait_for_function("() => document.querySelector('#field-id').value === 'IMPORTED01'")
+    assert page.input_value("#field-pem").startswith("-----BEGIN PRIVATE KEY-----")
+    page.select_option("#field-team", team)
+    page.click("dialog[open] form button >> nth=-1")
+    objects.said("Imported IMPORTED01")
+    page.wait_for_selector(".list .row >> text='IMPORTED01'")
+    # The same id again, and a text that is no key, are refused where they were typed; the public half of another one is enough.
+    objects.act("Import …", pem=public, id="IMPORTED01", team=team)
+    page.wait_for_selector("dialog[open] .error >> text=IMPORTED01")
+    page.fill("#field-id", "IMPORTED02")
+    page.fill("#field-pem", "words")
+    page.click("dialog[open] form button >> nth=-1")
+    page.wait_for_selector("dialog[open] .error >> text=invalid key")
+    page.fill("#field-pem", public)
+    page.click("dialog[open] form button >> nth=-1")
+    objects.said("Imported IMPORTED02")
+    for key_id in ("IMPORTED01", "IMPORTED02"):
+        assert gateway.push(device.token, key=Key(path, key_id, team)).status == 200
+    bodies = [one["body"] for one in gateway.run("admin", "audit", "--json").records if one["path"] == "/admin/v1/keys"]
+    assert any("IMPORTED01" in one for one in bodies) and not any("BEGIN PRIVATE KEY" in one for one in bodies)

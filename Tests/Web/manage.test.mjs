@@ -202,3 +202,32 @@ test("new categories of an app start quiet or not, and nothing else of it change
   const { detailed } = lists.apps;
   assert.deepEqual([app, { ...app, known_categories: ["SPORT"] }].map((row) => detailed(row, []).new_categories), ["show", "quiet"]);
 });
+
+test("a key is imported from a text or a file, whose name has its id", async () => {
+  const teams = { "GET /admin/v1/keys": [{ key_id: "ABC123DEFG", team_id: "DEVTEAM001", environment: "both" }], "GET /admin/v1/teams": [{ team_id: "DEVTEAM001" }] };
+  const view = await pageOf("keys", undefined, { ...teams, "POST /admin/v1/keys": { key_id: "NEWKEY0001", team_id: "DEVTEAM001" } });
+  view.of("button").find((one) => one.textContent === "Import …").dispatch("click");
+  await settled();
+  const choose = async (name, size) => {
+    view.field("pem-file").dispatch("change", { target: { files: name ? [{ name, size, text: async () => `PEM of ${name}` }] : [] } });
+    await settled();
+  };
+  const problem = () => view.page.app.withClass("error").map((one) => one.textContent);
+  view.field("id").value = "TYPED";
+  await choose("", 0);
+  await choose("large.pem", 65_537);
+  assert.deepEqual([view.field("pem").value, view.field("id").value], [undefined, "TYPED"]);
+  assert.match(problem()[0], /large.pem has 65537 bytes: choose a text of at most 65536/);
+  await choose("public.pem", 178);
+  assert.deepEqual([view.field("pem").value, view.field("id").value, problem()], ["PEM of public.pem", "TYPED", []]);
+  await choose("AuthKey_NEWKEY0001.p8", 258);
+  assert.deepEqual([view.field("pem").value, view.field("id").value], ["PEM of AuthKey_NEWKEY0001.p8", "NEWKEY0001"]);
+  for (const [name, value] of [["team", "DEVTEAM001"], ["environment", ""], ["topics", "a b"], ["related", "ABC123DEFG"]]) view.field(name).value = value;
+  view.page.app.querySelector("form").dispatch("submit");
+  await settled();
+  assert.deepEqual(view.requests.find(([asked]) => asked.startsWith("POST")), ["POST /admin/v1/keys", {
+    team: "DEVTEAM001", topics: ["a", "b"], related: "ABC123DEFG", id: "NEWKEY0001", pem: "PEM of AuthKey_NEWKEY0001.p8\n",
+  }]);
+  assert.equal(view.toasts.at(-1).words, "Imported NEWKEY0001");
+  assert.deepEqual((await pageOf("keys", undefined, teams, (role) => role !== "admin")).buttons, []);
+});

@@ -64,6 +64,11 @@ const rotateToken = {
 };
 const removeSender = remove("Remove …", (row) => path("senders", row.name), "The token becomes invalid, and no heartbeats of the sender are expected. This can't be undone.");
 
+const keyFields = [
+  required("team", "Team", { source: "teams", of: "team_id" }), { name: "environment", title: "Environment", options: ["", "development", "production"] }, optional("topics", "Topics", { help: "separated by commas; empty for all" }),
+  optional("related", "Rotated with", { source: "keys", of: "key_id", help: "for keys of topics: tokens of both keys may follow each other on a connection" })];
+const keyOf = ({ team, environment, topics, related }) => ({ team, topics: list(topics), ...given({ environment, related }) });
+
 /** The message that a body of a webhook would become, in words. */
 function hookTest({ result, event, payload, collapse_id: subject, recipients = [] }) {
   if (result === "ignored") return [{ title: "Result", value: `ignored, since this event makes no message: ${event ?? ""}` }];
@@ -276,10 +281,15 @@ export const lists = {
     title: "Keys", key: (row) => row.key_id,
     columns: [["Key", (row) => row.key_id], ["Team", (row) => row.team_id], ["Environment", (row) => row.environment], ["Apps", (row) => (row.topics ? times(row.topics) : "all of the team")]],
     create: {
-      title: "Create …", role: "admin", fields: [required("team", "Team", { source: "teams", of: "team_id" }), { name: "environment", title: "Environment", options: ["", "development", "production"] }, optional("topics", "Topics", { help: "separated by commas; empty for all" })],
-      request: (_, { team, environment, topics }) => ["POST", path("keys"), { team, topics: list(topics), ...given({ environment }) }],
+      title: "Create …", role: "admin", fields: keyFields, request: (_, values) => ["POST", path("keys"), keyOf(values)],
       secret: (made) => [{ title: "Private key", value: made.private_key, file: `AuthKey_${made.key_id}.p8` }],
     },
+    others: [{
+      title: "Import …", role: "admin",
+      fields: [required("pem", "Key", { isLong: true, accept: ".p8,.pem", named: (file) => ({ id: /^AuthKey_(.{10})/.exec(file)?.[1] }), help: "of a sender, as PEM; the gateway stores its public half only" }),
+        required("id", "Key id", { help: "10 characters, as in AuthKey_KEYID.p8" }), ...keyFields],
+      request: (_, { pem, id, ...values }) => ["POST", path("keys"), { ...keyOf(values), id, pem: `${pem}\n` }], done: (_, { id }) => `Imported ${id}`,
+    }],
     actions: [remove("Remove …", (row) => path("keys", row.key_id), "Pushes that are signed with the key are refused from now on. This can't be undone.")],
   },
   certificates: {

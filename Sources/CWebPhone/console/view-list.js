@@ -1,6 +1,7 @@
 // A list of objects, one object with its actions, and the forms and questions of the actions.
 
 import { button, el } from "../phone/dom.js";
+import { plain } from "../phone/words.js";
 import { api, path, request } from "./api.js";
 import { lists, members, search } from "./manage.js";
 import { copy, facts, failure, Page, save, svg, text } from "./page.js";
@@ -12,6 +13,8 @@ const pageSize = 10_000;
 const mostRows = 200_000;
 /** The largest number of values to choose from; of more, one is typed. */
 const mostChoices = 500;
+/** The largest size of a file for a field, in bytes. */
+const mostText = 65_536;
 
 /** Returns the QR code of a link; an empty text if the link is too long for one. */
 function code(value) {
@@ -192,7 +195,7 @@ class List extends Page {
     const problem = el("div");
     const inputs = {};
     const rows = await Promise.all((action.fields ?? []).map(async (field) => {
-      const { name, title, options, source, of, from, help, value, isNumber, isLong } = field;
+      const { name, title, options, source, of, from, help, value, isNumber, isLong, accept } = field;
       const present = from?.(row);
       let choices = options ?? (Array.isArray(present) ? present : null);
       let suggestions = "";
@@ -209,7 +212,7 @@ class List extends Page {
       if (first !== undefined) input.value = first;
       if (help) input.setAttribute("aria-describedby", `${id(name)}-help`);
       inputs[name] = input;
-      return el("p.field", {}, el("label", { for: id(name) }, title), input, suggestions, help ? el("span.help", { id: `${id(name)}-help` }, help) : "");
+      return [accept ? this.#file(field, inputs, problem) : "", el("p.field", {}, el("label", { for: id(name) }, title), input, suggestions, help ? el("span.help", { id: `${id(name)}-help` }, help) : "")];
     }));
     const title = action.title.replace(" …", "");
     const dialog = el("dialog", { "aria-labelledby": "dialog-title", onclose: () => dialog.remove() }, el("form", {
@@ -222,6 +225,21 @@ class List extends Page {
     this.app.append(dialog);
     dialog.showModal();
     return undefined;
+  }
+
+  /** The choice of a file. Its text is the value of the field, and its name can have values of other fields. */
+  #file({ name, title, accept, named }, inputs, problem) {
+    const read = async ({ target: { files: [file] } }) => {
+      if (!file) return;
+      try {
+        if (file.size > mostText) throw new Error(`${plain(file.name)} has ${file.size} bytes: choose a text of at most ${mostText}.`);
+        for (const [other, value] of Object.entries({ [name]: await file.text(), ...named(file.name) })) if (value) inputs[other].value = value;
+        problem.replaceChildren();
+      } catch (error) {
+        problem.replaceChildren(failure(error));
+      }
+    };
+    return el("p.field", {}, el("label", { for: `field-${name}-file` }, `${title} from a file`), el("input", { type: "file", id: `field-${name}-file`, accept, onchange: read }));
   }
 
   /** Returns the values for a field from a list, or from the list or the object at a path. */
