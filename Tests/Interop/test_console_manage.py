@@ -1,5 +1,7 @@
 """The console's pages of users, devices, apps, keys and the gateway's certificate, in Chromium."""
 
+import re
+
 import pytest
 from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import ec
@@ -242,3 +244,19 @@ def test_a_key_of_a_sender_is_imported_from_a_file_or_a_text(objects, tmp_path):
         assert gateway.push(device.token, key=Key(path, key_id, team)).status == 200
     bodies = [one["body"] for one in gateway.run("admin", "audit", "--json").records if one["path"] == "/admin/v1/keys"]
     assert any("IMPORTED01" in one for one in bodies) and not any("BEGIN PRIVATE KEY" in one for one in bodies)
+
+
+def test_the_status_has_the_certificate_of_the_gateway(objects):
+    gateway, page = objects.gateway, objects.page
+    gateway.run("certs", "create-server", "--name", "push.example.com")
+    objects.console.show("status")
+
+    def fact(name):
+        return page.inner_text(f"dt:has-text('{name}') + dd")
+
+    page.wait_for_selector("dt:has-text('Names of the certificate') + dd >> text=push.example.com")
+    assert "localhost" in fact("Names of the certificate")
+    assert fact("Issuer of the certificate") == "PushGateway local CA"
+    assert fact("Fingerprint of the CA") == gateway.run("certs", "authority").out.strip()
+    assert re.fullmatch(r"ends in \d+ days", fact("Certificate server"))
+    assert page.query_selector("main button") is None

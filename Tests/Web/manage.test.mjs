@@ -8,6 +8,7 @@ const load = (name) => import(new URL(`../../Sources/CWebPhone/console/${name}`,
 const { lists } = await load("manage.js");
 const { restored, tables } = await load("preferences.js");
 await load("view-list.js");
+await load("view-status.js");
 
 /** Lets the requests of a page end, which are answered at once. */
 async function settled() {
@@ -230,4 +231,37 @@ test("a key is imported from a text or a file, whose name has its id", async () 
   }]);
   assert.equal(view.toasts.at(-1).words, "Imported NEWKEY0001");
   assert.deepEqual((await pageOf("keys", undefined, teams, (role) => role !== "admin")).buttons, []);
+});
+
+/** The names and values that the page of the status shows, with the status of the gateway. */
+async function factsOf(status) {
+  Object.assign(document, { visibilityState: "hidden", addEventListener() {}, removeEventListener() {}, createElementNS: (_, tag) => document.createElement(tag) });
+  const end = Math.floor(Date.now() / 1000) + 45.5 * 86_400;
+  const answers = {
+    "/admin/v1/metrics": `pushgateway_certificate_expiry_timestamp_seconds{certificate="server"} ${end}\n`, "/admin/v1/status": JSON.stringify(status),
+    "/v1/health": JSON.stringify({ status: "ready", problems: [] }),
+  };
+  globalThis.fetch = async (where) => new Response(answers[where], { status: 200 });
+  const page = document.createElement("console-status");
+  page.app = {};
+  document.body.replaceChildren(page);
+  page.connectedCallback();
+  page.open();
+  await settled();
+  const texts = (tag) => page.all.filter((one) => one.localName === tag).map((one) => one.textContent);
+  const values = texts("dd");
+  return Object.fromEntries(texts("dt").map((name, index) => [name, values[index]]));
+}
+
+test("the status has the days, the names and the issuer of the gateway's certificate, and the fingerprint of its CA", async () => {
+  const certificate = { names: ["localhost", "push.example.com"], addresses: ["127.0.0.1"], issuer: "PushGateway local CA", expires: "2028-11-27T18:00:00.000Z" };
+  const facts = await factsOf({ environment: "development", listening: [], certificate, authority: "0123456789ABCDEF" });
+  assert.equal(facts["Certificate server"], "ends in 45 days");
+  assert.equal(facts["Names of the certificate"], "localhost, push.example.com, 127.0.0.1");
+  assert.equal(facts["Issuer of the certificate"], "PushGateway local CA");
+  assert.equal(facts["Fingerprint of the CA"], "0123-4567-89AB-CDEF");
+  const verified = await factsOf({ environment: "development", listening: [], certificate, authority: "0".repeat(16) });
+  assert.equal(verified["Fingerprint of the CA"], "none: the CAs of the system verify the certificate");
+  const without = await factsOf({ environment: "development", listening: [] });
+  assert.deepEqual(Object.keys(without).filter((name) => /of the/.test(name)), []);
 });
