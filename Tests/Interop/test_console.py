@@ -753,7 +753,7 @@ def test_the_console_of_a_test_gateway_needs_no_sign_in(chromium, tmp_path):  # 
 
 #: The pages, each with an element that it shows when it is ready.
 PAGES = [("activity", ".list .row"), ("push/SENT", ".steps li"), ("send", ".findings li"), ("status", ".chart svg"),
-         ("reports", ".state"), ("replay?device=accessible&since=7d&set=alert%3Doff", ".chart svg"), ("devices", ".list .row"), ("devices/accessible", ".actions"),
+         ("reports", ".state"), ("replay?device=accessible&since=7d&set=alert%3Doff", ".chart svg"), ("devices", ".list .row"), ("devices/accessible", "table"),
          ("persons", ".list .row"), ("persons/USER", "table"), ("apps", ".list .row"), ("keys", ".list .row"), ("hooks", ".list"), ("expectations", ".list"), ("event-targets", ".list"), ("faults", ".list")]
 
 

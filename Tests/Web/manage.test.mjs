@@ -194,7 +194,7 @@ test("a change of an app has its strictness, which Undo sets as before", () => {
 test("new categories of an app start quiet or not, and nothing else of it changes", async () => {
   const { fields: [{ from }], undo } = action("apps", "New Categories …");
   assert.deepEqual([app, { ...app, known_categories: [] }].map(from), ["show", "quiet"]);
-  // The gateway takes the categories of the moment as known: no request brings the earlier ones back.
+  // A later request with quiet makes the categories of that time known: it would not restore the earlier ones.
   assert.equal(undo, undefined);
   const view = await pageOf("apps", topic, { "GET /admin/v1/apps": [app], [`GET /admin/v1/apps/${topic}/categories`]: [] });
   await view.act("New Categories …", { new_categories: "quiet" });

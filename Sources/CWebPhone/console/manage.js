@@ -94,7 +94,7 @@ function restoreCategory(row, { category }, before) {
   return found ? ["POST", categoriesOf(row), { category, actions: found.actions }] : ["DELETE", path("apps", row.topic, "categories", category)];
 }
 
-/** A user has the preferences of each of their devices, by which the gateway finds them. */
+/** Returns the path of the preferences of a user, which contains the name of a device. */
 const preferencesOf = (row) => path("devices", row.devices[0], "preferences");
 /** Returns a link to an object of another list: its words, its address, and the least role. */
 const linkTo = (words, name, key) => [words, `#/${name}/${encodeURIComponent(key)}`, "reader"];
