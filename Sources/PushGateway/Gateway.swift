@@ -223,7 +223,7 @@ package final class Gateway: Sendable {
         GatewayStatus(
           listening: listeners.addresses, environment: configuration.environment.rawValue, started: started,
           listeners: listeners.records, http: announcement.http, pid: getpid(),
-          authority: certificate.authority,
+          authority: certificate.authority, certificate: certificate.record,
           gateways: parts.backend.cluster.map { _ in parts.backend.gateways().map(\.description) })
       },
       compact: { try await store.compact() },
