@@ -121,7 +121,7 @@ def test_ntfy_sends_a_file_as_the_body(gateway, device, sender, connection, file
     assert answer["message"] == "Look", done
     [reference] = references(gateway, device)
     assert (reference["name"], reference["type"], reference["size"]) == ("a.png", "image/png", 50_004)
-    # The path in the answer is that of the recipient.
+    # The recipient reads the path in the answer.
     assert answer["attachment"] == {
         "name": "a.png", "type": "image/png", "size": 50_004, "expires": answer["time"] + 86_400,
         "url": f"/v1/device/attachments/{reference['id']}"}

@@ -6,8 +6,8 @@ import PushStorage
 /// The content of a message to the worker of a closed page: a line of the device protocol, with the members of the payload
 /// that the worker shows. It is encrypted for the browser: the push service can read only its size and its time.
 ///
-/// The content of an encrypted Web Push message is after the line and a line end, in bytes, because base64 would leave
-/// less room for it.
+/// The content of an encrypted Web Push message follows after a line end. It has no base64, which would need a third more
+/// space.
 enum PageMessage {
   /// Writes a push as it is presented.
   ///
@@ -41,7 +41,7 @@ enum PageMessage {
     return read ?? nil
   }
 
-  /// Writes a line with texts that leave room for the other members.
+  /// Writes a line, and cuts its texts to the space beside the other members.
   ///
   /// - Parameter members: the members after the presentation.
   private static func message(
