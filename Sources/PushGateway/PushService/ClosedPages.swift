@@ -217,7 +217,12 @@ final class ClosedPages: Sendable {
       isShown(decision.presentation, by: subscription)
     else { return .done }
     let size = item.isShort ? Limits.shortPageMessage : Limits.maximumPageMessage
-    guard let content = PageMessage.push(push, of: app, decision.presentation, maximumSize: size) else { return .done }
+    let preferences = parts.registrations.preferences(of: push.device)
+    let allowsBadge = Policy.allows(.badge, topic: app.topic, category: nil, preferences: preferences)
+    guard
+      let content = PageMessage.push(
+        push, of: app, decision.presentation, allowsBadge: allowsBadge, maximumSize: size)
+    else { return .done }
     let fields = PushServiceFields(push, level: level, to: subscription, at: now / 1000)
     let result = try await post(
       content, fields, to: subscription, for: item, success: .posted(push.id, topic: fields.topic))

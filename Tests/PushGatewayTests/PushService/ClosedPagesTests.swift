@@ -184,6 +184,23 @@ import Testing
     }
   }
 
+  @Test(arguments: [true, false])
+  func `an encrypted message is posted with the decision about its badge`(_ allowsBadge: Bool) async throws {
+    try await run { setup in
+      if !allowsBadge { try await setup.prefer("badge=off") }
+      let envelope = WebPushEnvelope(
+        endpoint: "0123456789abcdef", content: [1, 10, 2], level: .active, hasSound: true, holdsAds: false)
+      let item = try await setup.send(String(decoding: envelope.payload, as: UTF8.self))
+      let result = await setup.pages.attempt(item)
+      #expect(isPosted(result))
+      let request = try #require(setup.service.requests.withLock { $0.first })
+      let content = try WebPushEncryption.open(request.body, by: setup.browser, secret: setup.secret)
+      let line = content.prefix { $0 != 10 }
+      #expect(Array(content.dropFirst(line.count)) == [10, 1, 10, 2])
+      #expect(String(decoding: line, as: UTF8.self).contains(#""preferences":{"badge":\#(allowsBadge)}"#))
+    }
+  }
+
   @Test func `a posted alert counts against the budget of its app, once`() async throws {
     try await run { setup in
       let item = try await setup.send()
